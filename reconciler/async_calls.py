@@ -373,6 +373,29 @@ class AsyncContactMemory:
         """Remember something about the contact; see ``Memory.add_contact_note``."""
         return await self._threads.run(self._sync.note, text, **fields)
 
+    async def relate(
+        self,
+        fact: str,
+        *,
+        replaces: Sequence[str] = (),
+        repeats: str | None = None,
+        ends: Sequence[str] = (),
+        both_hold: Sequence[str] = (),
+        reason: str | None = None,
+        session_id: str | None = None,
+    ) -> Decision:
+        """Say how a remembered fact relates to others; see ``Memory.relate``."""
+        return await self._threads.run(
+            self._sync.relate,
+            fact,
+            replaces=replaces,
+            repeats=repeats,
+            ends=ends,
+            both_hold=both_hold,
+            reason=reason,
+            session_id=session_id,
+        )
+
     async def recall(
         self,
         query: str = "",
@@ -616,6 +639,38 @@ class AsyncMemoryCalls:
             self._sync.add_contact_note, agent_id, contact_id, text, tenant=tenant, **fields
         )
 
+    async def relate(
+        self,
+        agent_id: str,
+        contact_id: str,
+        fact: str,
+        *,
+        replaces: Sequence[str] = (),
+        repeats: str | None = None,
+        ends: Sequence[str] = (),
+        both_hold: Sequence[str] = (),
+        reason: str | None = None,
+        session_id: str | None = None,
+        tenant: str | None = None,
+    ) -> Decision:
+        """Say how a remembered fact relates to others, as a decision of its own.
+
+        See ``Memory.relate``.
+        """
+        return await self._threads.run(
+            self._sync.relate,
+            agent_id,
+            contact_id,
+            fact,
+            replaces=replaces,
+            repeats=repeats,
+            ends=ends,
+            both_hold=both_hold,
+            reason=reason,
+            session_id=session_id,
+            tenant=tenant,
+        )
+
     def contact(
         self, agent_id: str, contact_id: str, *, tenant: str | None = None
     ) -> AsyncContactMemory:
@@ -637,7 +692,7 @@ class AsyncMemoryCalls:
         can_recall: bool = True,
         budget_tokens: int | None = None,
     ) -> AsyncAgentTools:
-        """The tools that an agent's model may call: to note something, and to recall.
+        """The tools that an agent's model may call: to note, to relate notes, and to recall.
 
         See ``Memory.agent_tools``.
         """

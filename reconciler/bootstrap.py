@@ -48,8 +48,11 @@ if TYPE_CHECKING:
     from reconciler.domain.recalling.recallable import Recalling
     from reconciler.domain.records.archives import Backup, ExportReport, RestoreReport
     from reconciler.domain.records.candidates import Candidate
+    from reconciler.domain.records.decisions import Decision
+    from reconciler.domain.records.facts import Fact
     from reconciler.domain.records.jobs import Stage
     from reconciler.domain.records.model_moves import ReembedReport
+    from reconciler.domain.records.scope import Scope
     from reconciler.domain.values.attributes import AttributeBook
     from reconciler.ports.arbiter import Arbiter
     from reconciler.ports.embedder import Embedder
@@ -90,6 +93,7 @@ if TYPE_CHECKING:
     from reconciler.service.writing.neighbourhoods import Neighbourhoods
     from reconciler.service.writing.note_import import NoteImport
     from reconciler.service.writing.peer_import import PeerImport
+    from reconciler.service.writing.relating import Relating
     from reconciler.service.writing.write_gate import Judged, WriteGate
     from reconciler.settings import (
         ArbiterSettings,
@@ -372,6 +376,32 @@ class Services:
             decision_ids=self._decision_ids,
         )
 
+    def siblings_of(self, decision: Decision) -> list[Fact]:
+        """The live facts that answer what the note of a decision answers, the newest first."""
+        slot, now = decision.note.slot, self.clock()
+        if slot is None or slot.attribute is None or decision.fact_id is None:
+            return []
+        known = self.neighbourhoods.of(decision.scope).answers(slot.question)
+        live = [fact for fact in known if fact.as_of(now).is_live]
+        return sorted(live, key=lambda fact: fact.recorded_at, reverse=True)
+
+    @_Part
+    def relating(self) -> Relating:
+        """What takes what a model says afterwards of facts that are known."""
+        from reconciler.service.stores.evidence_store import EvidenceStore
+        from reconciler.service.writing.relating import Relating
+
+        return Relating(
+            gate=self.gate,
+            store=self.store,
+            evidence=EvidenceStore(self._patient_graph),
+            reconciler=self.reconciler,
+            ledger=self.ledger,
+            decision_ids=self._decision_ids,
+            policy=self.policy,
+            clock=self.clock,
+        )
+
     @_Part
     def amendments(self) -> Amendments:
         """What an operator puts right by hand."""
@@ -416,7 +446,12 @@ class Services:
         """Where notes come in."""
         from reconciler.service.writing.doors import LiveDoor
 
-        return LiveDoor(gate=self.gate, attributes=self.attributes, clock=self.clock)
+        def live_ids(scope: Scope) -> list[str]:
+            return [f.fact_id for f in self.store.list_facts(scope) if not f.has_ended]
+
+        return LiveDoor(
+            gate=self.gate, attributes=self.attributes, live_ids=live_ids, clock=self.clock
+        )
 
     @_Part
     def note_import(self) -> NoteImport:

@@ -288,6 +288,58 @@ class Memory:
             self._scope(tenant, agent_id, contact_id), text, **fields
         )
 
+    def relate(
+        self,
+        agent_id: str,
+        contact_id: str,
+        fact: str,
+        *,
+        replaces: Sequence[str] = (),
+        repeats: str | None = None,
+        ends: Sequence[str] = (),
+        both_hold: Sequence[str] = (),
+        reason: str | None = None,
+        session_id: str | None = None,
+        tenant: str | None = None,
+    ) -> Decision:
+        """Say how a remembered fact relates to others, as a decision of its own.
+
+        It is what the agent's model says, within the limits of any note: a less trusted fact
+        replaces no more trusted one, and an older one no newer one. ``revert`` undoes it. Facts are
+        named by id or by handle.
+
+        Args:
+            agent_id: the agent whose memory it is.
+            contact_id: whom the facts are about.
+            fact: the fact that this is about.
+            replaces: facts whose place it takes, at most three together with ``ends``.
+            repeats: a fact that says the same; the two count as one from now on.
+            ends: facts that are over, without it taking their place.
+            both_hold: facts that hold beside it; a dispute between them is settled.
+            reason: why, in one sentence; None to say no more than what is related.
+            session_id: the conversation in which it is said. What binds, and what the contact
+                confirmed, then ends only by what they said in it; None where you answer for that.
+            tenant: the tenant; None for the configured one.
+
+        Raises:
+            InvalidScopeError, InvalidNoteError: the arguments cannot be used.
+            UnknownFactError: the contact has no such fact, or two have the handle.
+            InvalidRequestError: a fact has ended, nothing is related, or nothing may change by it.
+        """
+        scope, door = self._scope(tenant, agent_id, contact_id), self._services.live_door
+        relations = door.relations(scope, replaces, repeats, ends, both_hold)
+        if relations is None:
+            raise InvalidRequestError(
+                "say how it relates: give replaces, repeats, ends or both_hold"
+            )
+        return self._services.relating.relate(
+            scope,
+            door.fact_id(scope, fact),
+            relations,
+            reason=reason,
+            session_id=session_id,
+        )
+
     def contact(
         self, agent_id: str, contact_id: str, *, tenant: str | None = None
     ) -> ContactMemory:
@@ -313,7 +365,7 @@ class Memory:
         can_recall: bool = True,
         budget_tokens: int | None = None,
     ) -> AgentTools:
-        """The tools that an agent's model may call: to note something, and to recall.
+        """The tools that an agent's model may call: to note, to relate notes, and to recall.
 
         They are bound to this contact and this conversation; a model chooses neither, nor who
         proposed a note.
@@ -340,6 +392,8 @@ class Memory:
         budget = BUDGET_TOKENS if budget_tokens is None else budget_tokens
         return AgentTools(
             door=self._services.live_door,
+            relate=self._services.relating.relate,
+            siblings=self._services.siblings_of,
             recall=contact.recall if can_recall else None,
             scope=contact.scope,
             session_id=session_id,
@@ -2104,6 +2158,28 @@ class ContactMemory:
         """Remember something about the contact; see ``Memory.add_contact_note``."""
         return self._of(self._memory.add_contact_note)(text, **fields)
 
+    def relate(
+        self,
+        fact: str,
+        *,
+        replaces: Sequence[str] = (),
+        repeats: str | None = None,
+        ends: Sequence[str] = (),
+        both_hold: Sequence[str] = (),
+        reason: str | None = None,
+        session_id: str | None = None,
+    ) -> Decision:
+        """Say how a remembered fact relates to others; see ``Memory.relate``."""
+        return self._of(self._memory.relate)(
+            fact,
+            replaces=replaces,
+            repeats=repeats,
+            ends=ends,
+            both_hold=both_hold,
+            reason=reason,
+            session_id=session_id,
+        )
+
     def recall(
         self,
         query: str = "",
@@ -2314,10 +2390,9 @@ def _is_replayable(decision: Decision) -> bool:
     from reconciler.domain.records.erasures import ERASED
 
     by_hand = (DecidedBy.GATE, DecidedBy.AMENDMENT)
-    is_over = decision.decided_by is DecidedBy.ORDER and not decision.is_history
     is_by_rule = decision.action.is_reconciled and decision.decided_by not in by_hand
     texts = (decision.text, *(fact.text for fact in decision.compared_with))
-    return is_by_rule and not is_over and ERASED not in texts
+    return is_by_rule and not decision.is_over and ERASED not in texts
 
 
 def _embeds(model: object) -> bool:

@@ -169,12 +169,12 @@ CREATE (new)-[:CONFLICTS_WITH {
   decided_by: $commit.said.decided_by, reason: $commit.said.reason, at: $commit.said.at
 }]->(other);
 
-// Somebody answered that both hold: the link stays, and is no open question any more.
+// It was said that both hold: the link stays, and is no open question any more.
 // for each commit of each.commits
 // for each pair of commit.closed
 MATCH (one:Fact {fact_id: $pair.one_id}), (other:Fact {fact_id: $pair.other_id})
 MATCH (one)-[conflict:CONFLICTS_WITH]->(other)
-SET conflict.decided_by = $commit.said.decided_by, conflict.reason = $commit.said.reason,
+SET conflict.decided_by = 'answer', conflict.reason = $commit.said.reason,
     conflict.at = $commit.said.at;
 
 // Where facts end, their open conflicts stay open, and what lies beneath what is linked. The evidence

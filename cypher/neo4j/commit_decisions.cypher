@@ -156,13 +156,13 @@ CALL (each) {
   SET conflict.decided_by = commit.said.decided_by, conflict.reason = commit.said.reason,
       conflict.at = datetime(commit.said.at)
 }
-// Somebody answered that both hold: the link stays, and is no open question any more.
+// It was said that both hold: the link stays, and is no open question any more.
 CALL (each) {
   UNWIND each.commits AS commit
   UNWIND commit.closed AS pair
   MATCH (one:Fact {fact_id: pair.one_id})
   MATCH (one)-[conflict:CONFLICTS_WITH]->(:Fact {fact_id: pair.other_id})
-  SET conflict.decided_by = commit.said.decided_by, conflict.reason = commit.said.reason,
+  SET conflict.decided_by = 'answer', conflict.reason = commit.said.reason,
       conflict.at = datetime(commit.said.at)
 }
 // Where facts end, their open conflicts stay open, and what lies beneath what is linked. The evidence
@@ -229,10 +229,11 @@ CALL (each) {
   CREATE (fact)-[:EVIDENCED_BY {span: commit.span}]->(episode)
 }
 // What undoes earlier decisions puts their facts back as they were, with their links; what archives
-// facts, or takes one up again, has them stand otherwise.
+// facts, or takes one up again, has them stand otherwise; what relates facts may have them contradict
+// each other.
 CALL (each) {
   UNWIND each.commits AS commit
-  WITH commit WHERE size(commit.reverted_ids) + size(commit.restored) > 0
+  WITH commit WHERE size(commit.reverted_ids) + size(commit.restored) + size(commit.reopened) > 0
   CALL (commit) {
     UNWIND commit.restored AS before
     MATCH (fact:Fact {fact_id: before.fact_id})

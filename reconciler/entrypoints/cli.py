@@ -351,6 +351,21 @@ def add(
             help="Since when it is true, ISO 8601 with a zone; default: when it was said."
         ),
     ] = None,
+    valid_to: Annotated[
+        str | None,
+        typer.Option(help="Until when it is true, ISO 8601 with a zone; default: no known end."),
+    ] = None,
+    replaces: Annotated[
+        list[str] | None,
+        typer.Option(help="A fact whose place it takes, by id or handle; repeat for several."),
+    ] = None,
+    repeats: Annotated[
+        str | None, typer.Option(help="A fact that says the same, by id or handle.")
+    ] = None,
+    ends: Annotated[
+        list[str] | None,
+        typer.Option(help="A fact that is over, by id or handle; repeat for several."),
+    ] = None,
     importance: Annotated[
         float | None, typer.Option(help="Its importance, 0 to 1; default: judged from the words.")
     ] = None,
@@ -395,6 +410,10 @@ def add(
             source_reference=source_reference,
             said_at=parse_time("--said-at", said_at),
             valid_from=parse_time("--valid-from", valid_from),
+            valid_to=parse_time("--valid-to", valid_to),
+            replaces=replaces or (),
+            repeats=repeats,
+            ends=ends or (),
             importance=importance,
             category=category,
             topic=topic,

@@ -42,7 +42,7 @@ def _called(tool: Any, arguments: dict[str, Any]) -> ToolMessage:
 
 
 def test_what_one_tool_remembers_the_other_recalls(tools: dict[str, Any]) -> None:
-    assert _called(tools[ADD], LIVES).content == "Remembered as a new fact."
+    assert _called(tools[ADD], LIVES).content.startswith("Remembered as a new fact.")
     message = _called(tools[RECALL], {})
     assert "Lives in Pune." in message.content
     assert message.status == "success"
@@ -89,4 +89,4 @@ async def _asynchronously(tool: Any) -> Any:
 def test_a_tool_is_called_asynchronously_as_well(tools: dict[str, Any]) -> None:
     import asyncio
 
-    assert asyncio.run(_asynchronously(tools[ADD])) == "Remembered as a new fact."
+    assert asyncio.run(_asynchronously(tools[ADD])).startswith("Remembered as a new fact.")

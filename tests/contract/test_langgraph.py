@@ -62,7 +62,7 @@ def _run(graph: Any, name: str, arguments: dict[str, Any], **configurable: Any) 
 
 def test_a_run_writes_about_the_contact_that_it_names(graph: Any, memory: Memory) -> None:
     run = {"agent_id": "crm", "contact_id": "priya", "thread_id": "chat-1"}
-    assert _run(graph, ADD, LIVES, **run).content == "Remembered as a new fact."
+    assert _run(graph, ADD, LIVES, **run).content.startswith("Remembered as a new fact.")
     assert "Lives in Pune." in _run(graph, RECALL, {}, **run).content
     other = run | {"contact_id": "tom"}
     assert _run(graph, RECALL, {}, **other).content == "Nothing is known about the contact."
@@ -73,7 +73,7 @@ def test_a_run_writes_about_the_contact_that_it_names(graph: Any, memory: Memory
 def test_a_run_is_carried_out_asynchronously_as_well(graph: Any) -> None:
     config = {"configurable": {"agent_id": "crm", "contact_id": "priya"}}
     state = asyncio.run(graph.ainvoke(_calling(ADD, LIVES), config))
-    assert state["messages"][-1].content == "Remembered as a new fact."
+    assert state["messages"][-1].content.startswith("Remembered as a new fact.")
 
 
 @pytest.mark.parametrize(

@@ -16,6 +16,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings, strategies
 
 from reconciler import AgentTools, Memory, ToolReply
+from reconciler.domain.records.handles import handle_of
 from reconciler.domain.records.kinds import Category
 from reconciler.domain.tools.contact_tools import AGENT_SOURCES
 from reconciler.domain.tools.tool import Style
@@ -33,13 +34,13 @@ from reconciler.errors import (
 from reconciler.testing import HashingEmbedder
 from tests.engines import EngineUnderTest, embedded_engine
 
-ADD, RECALL = "add_contact_note", "recall_contact"
+ADD, RECALL, RELATE = "add_contact_note", "recall_contact", "relate_contact_note"
 LIVES = {"text": "Lives in Pune.", "source_kind": "user_explicit"}
 HEDGED = "I guess I prefer window seats"
 BUILDERS_OWN = (
     *("tenant", "agent_id", "agent", "contact_id", "contact", "session_id", "session"),
     *("proposed_by", "proposer", "scope", "category", "idempotency_key", "said_at"),
-    *("confirmed_by", "contact_name", "valid_from", "budget_tokens", "limit", "self"),
+    *("confirmed_by", "contact_name", "budget_tokens", "limit", "self"),
 )
 PLACES = re.compile(r"/|\\|\.lbug|bolt|Traceback|127\.0\.0\.1")
 
@@ -96,11 +97,11 @@ def schema_of(definition: Mapping[str, Any]) -> Mapping[str, Any]:
 
 @pytest.mark.parametrize("style", get_args(Style))
 @pytest.mark.parametrize("strict", [False, True])
-def test_a_definition_is_a_json_schema_of_both_tools(
+def test_a_definition_is_a_json_schema_of_each_tool(
     tools: AgentTools, style: Style, strict: bool
 ) -> None:
     definitions = tools.definitions(style, strict=strict)
-    assert [each.get("function", each)["name"] for each in definitions] == [ADD, RECALL]
+    assert [each.get("function", each)["name"] for each in definitions] == [ADD, RELATE, RECALL]
     for each in definitions:
         jsonschema.Draft202012Validator.check_schema(schema_of(each))
         assert json.loads(json.dumps(each)) == each
@@ -146,7 +147,7 @@ def test_a_model_has_no_way_to_say_what_is_the_builders_to_say(tools: AgentTools
 
 
 def test_words_of_closed_lists_are_all_named(tools: AgentTools) -> None:
-    add, recall = (schema_of(each)["properties"] for each in tools.definitions())
+    add, _, recall = (schema_of(each)["properties"] for each in tools.definitions())
     assert add["source_kind"]["enum"] == list(AGENT_SOURCES)
     assert recall["category"]["enum"] == [*Category, None]
 
@@ -220,15 +221,19 @@ def test_an_agent_passes_on_nobody_elses_word(
 
 def test_a_new_fact_is_told_as_new(tools: AgentTools) -> None:
     reply = tools.call(ADD, LIVES)
-    assert (reply.text, reply.is_error) == ("Remembered as a new fact.", False)
+    assert reply.decision is not None
+    handle = handle_of(reply.decision.fact_id or "")
+    told = f"Remembered as a new fact. It is {handle}."
+    assert (reply.text, reply.is_error) == (told, False)
 
 
 def test_what_a_note_replaced_is_named(tools: AgentTools) -> None:
     tools.call(ADD, LIVES | {"attribute": "city", "value": "Pune"})
     sent = {"text": "Moved to <b>Goa</b>.", "attribute": "city", "value": "Goa"}
-    assert tools.call(ADD, LIVES | sent).text.endswith('It replaced: "Lives in Pune.".')
+    replaced = re.compile(r'It replaced: #\w{4} "Lives in Pune." \[city=Pune\]\.$')
+    assert replaced.search(tools.call(ADD, LIVES | sent).text)
     back = tools.call(ADD, LIVES | {"text": "Is in Pune", "attribute": "city", "value": "Pune"})
-    assert 'It replaced: "Moved to &lt;b&gt;Goa&lt;/b&gt;.".' in back.text
+    assert '"Moved to &lt;b&gt;Goa&lt;/b&gt;." [city=Goa].' in back.text
 
 
 def test_what_is_held_comes_with_the_question(memory: Memory, tools: AgentTools) -> None:
@@ -353,13 +358,13 @@ def test_what_cannot_be_used_is_answered_in_words(
 def test_a_tool_that_is_not_there_is_answered_in_words(tools: AgentTools, name: Any) -> None:
     reply = tools.call(name, LIVES)
     assert reply.is_error
-    assert reply.text == "There is no such tool; there is add_contact_note, recall_contact."
+    assert reply.text == f"There is no such tool; there is {ADD}, {RELATE}, {RECALL}."
 
 
 def test_an_agent_that_may_not_recall_has_no_tool_for_it(memory: Memory) -> None:
     memory.add_contact_note("crm", "alice", "Lives in Pune.")
     tools = memory.agent_tools("crm", "alice", can_recall=False)
-    assert [each["name"] for each in tools.definitions()] == [ADD]
+    assert [each["name"] for each in tools.definitions()] == [ADD, RELATE]
     reply = tools.call(RECALL, {})
     assert reply.is_error
     assert "Pune" not in reply.text
@@ -481,7 +486,8 @@ def test_a_recall_stays_within_the_builders_budget(memory: Memory) -> None:
     usual = memory.agent_tools("crm", "alice").call(RECALL, {})
     count = [each.text.count("invoice") for each in (short, usual)]
     assert 0 < count[0] < count[1] < 60
-    assert len("\n".join(short.text.splitlines()[2:-1])) <= 400
+    lines = [line for line in short.text.splitlines() if line.startswith("- ")]
+    assert len("\n".join(lines)) <= 400
 
 
 def test_of_nobody_there_is_nothing_to_recall(memory: Memory, tools: AgentTools) -> None:
@@ -550,11 +556,11 @@ def test_a_note_whose_answer_was_lost_is_stored_once_however_often_it_is_sent(
             patched.setattr(graph, "run", lost)
             assert "stored once at most" in tools.call(ADD, LIVES).text
         reply = tools.call(ADD, LIVES)
-        assert reply.text == "Remembered as a new fact."
+        assert reply.text.startswith("Remembered as a new fact.")
         [recalled] = memory.recall("crm", "alice")
         assert recalled.fact.observations == 1
         # What is said again after that is another note.
-        assert tools.call(ADD, LIVES).text != "Remembered as a new fact."
+        assert not tools.call(ADD, LIVES).text.startswith("Remembered as a new fact.")
 
 
 def test_a_note_whose_answer_was_lost_as_the_memory_was_closed_is_not_called_lost(

@@ -18,6 +18,7 @@ from reconciler.entrypoints.cli import app
 from reconciler.service.writing.doors import (
     LINE_KEYS,
     AgentFields,
+    EffectFields,
     LineFields,
     LiveDoor,
     NoteFields,
@@ -69,12 +70,13 @@ def test_the_command_has_an_option_for_every_field(name: str) -> None:
 
 def test_a_line_of_an_import_may_have_every_field_but_the_proposer_and_when_it_ended() -> None:
     beside = {"tenant", "agent_id", "contact_id", "text", "valid_to"}
-    assert set(LINE_KEYS) - beside == EVERY - {"proposed_by"}
+    assert set(LINE_KEYS) - beside == EVERY - {"proposed_by", *EffectFields.__annotations__}
 
 
 def test_an_agents_tool_takes_the_agents_fields_and_no_other() -> None:
     taken = {each.name for each in add_tool(()).parameters}
-    assert taken - {"text"} == set(AgentFields.__annotations__)
+    effects = set(EffectFields.__annotations__)
+    assert taken - {"text"} == set(AgentFields.__annotations__) | effects
 
 
 @every("name", sorted(EVERY))

@@ -71,6 +71,7 @@ __all__ = [
     "is_repeated_in",
     "leaves_words_out",
     "named_in",
+    "share_a_word",
     "takes_back",
     "tell_of_other_matters",
     "tells_of_more",
@@ -350,6 +351,12 @@ def find_left_out(note: str, fact: str) -> tuple[Finding, ...]:
 def is_repeated_in(note: str, fact: str) -> bool:
     """Whether the fact has every word of content of the note, so that the note adds none."""
     return says_no_more(read(note), read(fact))
+
+
+def share_a_word(one: str, other: str) -> bool:
+    """Whether a word of content stands in both texts, in any form."""
+    stems = ({word.stem for word in read(text).words} for text in (one, other))
+    return not next(stems).isdisjoint(next(stems))
 
 
 def differ_only_in(findings: Iterable[Finding], note: str, fact: str) -> bool:

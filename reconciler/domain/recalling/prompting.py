@@ -8,17 +8,21 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from html import escape
+from types import MappingProxyType
 
 from reconciler.domain.records.facts import Fact, RankedFact
 from reconciler.domain.records.kinds import Category, RecallSemantics
+from reconciler.domain.records.slots import CONTACT_SUBJECT, Slot
 
 __all__ = [
     "CHARACTERS_PER_TOKEN",
     "as_prompt",
+    "filed_as",
     "prompt_lines",
     "quoted",
+    "shown_ids",
     "token_count",
     "within_budget",
     "without_recalled",
@@ -64,7 +68,11 @@ _FILLERS = re.compile(
 """Letters and marks that show nothing, whatever their category says."""
 
 
-def as_prompt(ranked: Iterable[RankedFact], questions: Sequence[str] = ()) -> str:
+def as_prompt(
+    ranked: Iterable[RankedFact],
+    questions: Sequence[str] = (),
+    handles: Mapping[str, str] = MappingProxyType({}),
+) -> str:
     """Recalled facts between a fence, one a line: standing constraints, then the best first.
 
     Each says how it binds: what yields to a live request is marked so, and a summary as one. A
@@ -75,11 +83,13 @@ def as_prompt(ranked: Iterable[RankedFact], questions: Sequence[str] = ()) -> st
     Args:
         ranked: as ``recall`` returns them.
         questions: what only the contact can settle; they follow the facts.
+        handles: by the ids of facts, what a model may call them by; for its tools. A fact that has
+            one is shown with what it is filed under, too.
     """
     listed = _standing_first(ranked)
     opening = _OPENING + (_DISPUTED if any(hit.disputed_with for hit in listed) else "")
     asked = [_TO_ASK, *(f"- {_plain(question)}" for question in questions)] if questions else []
-    return "\n".join((opening, *(prompt_lines(listed) or [_EMPTY]), *asked, _CLOSING))
+    return "\n".join((opening, *(prompt_lines(listed, handles) or [_EMPTY]), *asked, _CLOSING))
 
 
 def token_count(prompt: str) -> int:
@@ -90,7 +100,9 @@ def token_count(prompt: str) -> int:
     return -(-len(prompt) // CHARACTERS_PER_TOKEN)
 
 
-def within_budget(ranked: Iterable[RankedFact], tokens: int) -> list[RankedFact]:
+def within_budget(
+    ranked: Iterable[RankedFact], tokens: int, handles: Mapping[str, str] = MappingProxyType({})
+) -> list[RankedFact]:
     """As many as make lines of so many tokens, by ``token_count``, in the order given.
 
     Standing constraints take their room first and always stay, whatever is left; the first of the
@@ -105,7 +117,9 @@ def within_budget(ranked: Iterable[RankedFact], tokens: int) -> list[RankedFact]
         own_id = hit.fact.fact_id
         lengths = {
             fact.fact_id: len(line) + 1
-            for (fact, _), line in zip(_with_other_sides([hit]), prompt_lines([hit]), strict=True)
+            for (fact, _), line in zip(
+                _with_other_sides([hit]), prompt_lines([hit], handles), strict=True
+            )
             if fact.fact_id == own_id or fact.fact_id not in told
         }
         # Its own line takes the place of the one that it had as another's side.
@@ -121,9 +135,31 @@ def _standing_first(ranked: Iterable[RankedFact]) -> list[RankedFact]:
     return sorted(ranked, key=lambda hit: not hit.is_standing)
 
 
-def prompt_lines(ranked: Sequence[RankedFact]) -> list[str]:
+def prompt_lines(
+    ranked: Sequence[RankedFact], handles: Mapping[str, str] = MappingProxyType({})
+) -> list[str]:
     """What stands between the fence: a line for each fact, and for sides that were not recalled."""
-    return [f"- {_line(fact, others)}" for fact, others in _with_other_sides(ranked)]
+    return [
+        f"- {_named(fact, handles)}{_line(fact, others, handles)}"
+        for fact, others in _with_other_sides(ranked)
+    ]
+
+
+def shown_ids(ranked: Iterable[RankedFact]) -> list[str]:
+    """The ids of the facts that a prompt shows, each once, in its order."""
+    return [fact.fact_id for fact, _ in _with_other_sides(_standing_first(ranked))]
+
+
+def filed_as(slot: Slot | None) -> str:
+    """What a fact is filed under, as ``[city=Pune]``; personal values are not shown."""
+    if slot is None or slot.attribute is None or slot.shown_value is None:
+        return ""
+    whose = "" if slot.subject == CONTACT_SUBJECT else f"{slot.subject}: "
+    return f" [{_plain(f'{whose}{slot.attribute}={slot.shown_value}')}]"
+
+
+def _named(fact: Fact, handles: Mapping[str, str]) -> str:
+    return f"{handles[fact.fact_id]} " if fact.fact_id in handles else ""
 
 
 def _with_other_sides(ranked: Sequence[RankedFact]) -> list[tuple[Fact, tuple[Fact, ...]]]:
@@ -149,29 +185,32 @@ def without_recalled(text: str) -> str | None:
     return cut if cut.replace(_MARK, "").strip() else None
 
 
-def _line(fact: Fact, others: Sequence[Fact]) -> str:
+def _line(fact: Fact, others: Sequence[Fact], handles: Mapping[str, str]) -> str:
     kind = _SEMANTICS[fact.recall_semantics]
     marks = [str(fact.category) if fact.category in _NAMED else kind]
     if fact.yields_to_live_intent:
         marks.append("yields to what the contact asks for now")
     if others:
-        marks.append(f"disputed: see {', '.join(quoted(other.text) for other in others)}")
+        told = (handles.get(other.fact_id) or quoted(other.text) for other in others)
+        marks.append(f"disputed: see {', '.join(told)}")
     value = ""
     if fact.slot and fact.slot.is_personal and fact.slot.value:
         value = f" ({_plain(fact.slot.attribute or '')}: {_plain(fact.slot.value)})"
+    elif fact.fact_id in handles:
+        value = filed_as(fact.slot)
     since = f"{fact.valid_from:%Y-%m-%d}"
     points_to = f", see {_plain(fact.artefact)}" if fact.artefact else ""
-    told = f"(since {since}, {fact.trust}{points_to})"
-    return f"[{', '.join(marks)}] {_plain(fact.text)}{value} {told}"
+    whose = f"(since {since}, {fact.trust}{points_to})"
+    return f"[{', '.join(marks)}] {_plain(fact.text)}{value} {whose}"
 
 
-def quoted(text: str) -> str:
+def quoted(text: str, length_max: int = _QUOTE_LENGTH_MAX) -> str:
     """A text that somebody once said, as data within a sentence: on one line, cut, in quotes."""
-    return f'"{_shortened(_plain(text))}"'
+    return f'"{_shortened(_plain(text), length_max)}"'
 
 
-def _shortened(text: str) -> str:
-    return text if len(text) <= _QUOTE_LENGTH_MAX else f"{text[: _QUOTE_LENGTH_MAX - 1].rstrip()}…"
+def _shortened(text: str, length_max: int) -> str:
+    return text if len(text) <= length_max else f"{text[: length_max - 1].rstrip()}…"
 
 
 def _plain(text: str) -> str:

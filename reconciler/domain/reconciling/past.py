@@ -12,7 +12,7 @@ from reconciler.domain.records.decisions import Action, DecidedBy, Verdict
 from reconciler.domain.records.facts import Fact
 from reconciler.domain.records.kinds import FactState
 
-__all__ = ["as_past", "over"]
+__all__ = ["as_past", "ending", "over"]
 
 
 def as_past(verdict: Verdict, ended_at: datetime, known: Fact | None) -> Verdict:
@@ -56,3 +56,14 @@ def over(fact: Fact, ended_at: datetime) -> Fact:
         ended_at: until when it held (UTC).
     """
     return replace(fact, state=FactState.SUPERSEDED, valid_to=ended_at, expires_at=None)
+
+
+def ending(fact: Fact, holds_until: datetime) -> Fact:
+    """The fact as one that is known to end: it expires then, unless it expires before.
+
+    Args:
+        fact: as it would be written if no end were known.
+        holds_until: until when it will hold (UTC).
+    """
+    known = fact.expires_at
+    return replace(fact, expires_at=holds_until if known is None else min(known, holds_until))

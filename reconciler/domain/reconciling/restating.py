@@ -24,7 +24,15 @@ from reconciler.domain.records.kinds import (
 from reconciler.domain.records.notes import Remembered
 from reconciler.domain.records.slots import Slot
 
-__all__ = ["confirmed", "expiry_of", "observed", "restating", "with_slot_of", "written_fact"]
+__all__ = [
+    "confirmed",
+    "expiry_of",
+    "observed",
+    "restating",
+    "taking_over",
+    "with_slot_of",
+    "written_fact",
+]
 
 _BROUGHT = tuple(field.name for field in fields(Remembered))
 
@@ -149,8 +157,10 @@ def with_slot_of(new: Fact, old: Fact) -> Fact:
     return replace(new, slot=old.slot)
 
 
-def _holds_value(text: str, slot: Slot) -> bool:
+def _holds_value(text: str, slot: Slot | None) -> bool:
     """Whether the slot's value stands in the text, word for word but for case and marks."""
+    if slot is None:
+        return False
     words = f" {' '.join(_WORDS.findall(text.casefold()))} "
     value = f" {' '.join(_WORDS.findall((slot.value or '').casefold()))} "
     return bool(value.strip()) and value in words
@@ -159,6 +169,23 @@ def _holds_value(text: str, slot: Slot) -> bool:
 def observed(fact: Fact) -> Fact:
     """The fact, counted again: an older note said the same, and lies beneath it."""
     return replace(fact, observations=fact.observations + 1)
+
+
+def taking_over(stays: Fact, goes: Fact) -> Fact:
+    """The fact that stays, after somebody noticed that the other one says the same.
+
+    Both were said, so both count; of two lifetimes the longer one holds.
+    """
+    is_longer = _is_later(goes.expires_at, stays.expires_at)
+    return replace(
+        stays,
+        slot=stays.slot or (goes.slot if _holds_value(stays.text, goes.slot) else None),
+        observations=stays.observations + goes.observations,
+        confidence=_surer(stays.confidence, goes.confidence),
+        is_confirmed_by_user=stays.is_confirmed_by_user or goes.is_confirmed_by_user,
+        expires_at=goes.expires_at if is_longer else stays.expires_at,
+        last_confirmed_at=max(stays.last_confirmed_at, goes.last_confirmed_at),
+    )
 
 
 def expiry_of(decision: Decision) -> datetime | None:

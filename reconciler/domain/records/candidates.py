@@ -112,6 +112,8 @@ class Candidate:
         is_reworded: whether they said so in other words than they were asked about.
         ended_at: until when it was true, where that is over; only an import says so. It is kept as
             history from the start. Time-zone aware, kept in UTC.
+        holds_until: until when it will be true, where that is known; from then on it is no longer
+            recalled. Time-zone aware, kept in UTC.
         relations: what a model that read the claim and the facts says of them; None where none did.
 
     Raises:
@@ -126,6 +128,7 @@ class Candidate:
     confirmed_by: tuple[str, ...] = ()
     is_reworded: bool = False
     ended_at: datetime | None = None
+    holds_until: datetime | None = None
     relations: Relations | None = None
 
     def __post_init__(self) -> None:
@@ -138,6 +141,8 @@ class Candidate:
             unit_interval("confidence", self.confidence)
         if self.ended_at is not None:
             object.__setattr__(self, "ended_at", utc("valid_to", self.ended_at))
+        if self.holds_until is not None:
+            object.__setattr__(self, "holds_until", utc("valid_to", self.holds_until))
         once = {evidence.episode_id: evidence for evidence in reversed(self.evidence)}
         object.__setattr__(self, "evidence", tuple(reversed(once.values())))
 

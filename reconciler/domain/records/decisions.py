@@ -360,6 +360,12 @@ class Decision:
         return self.verdict.history_of_id is not None
 
     @property
+    def is_over(self) -> bool:
+        """Whether the note was over when it came, and is kept as history of its own."""
+        is_by_order = self.decided_by is DecidedBy.ORDER and not self.is_history
+        return is_by_order and self.action is Action.ADD
+
+    @property
     def scope(self) -> Scope:
         """Whose memory it is about."""
         return self.note.scope
@@ -384,9 +390,13 @@ class Decision:
             return _QUARANTINED
         if self.is_history:
             return _HISTORY
-        if self.action is Action.HOLD and self.question is None:
-            return _SILENT.format(reason=self.reason)
-        told = _ANSWERS[self.action].format(
+        if self.is_over:
+            return _OVER
+        if self.action is Action.RESOLVE and self.decided_by is not DecidedBy.ANSWER:
+            return _RELATED
+        is_silent = self.action is Action.HOLD and self.question is None
+        template = _SILENT if is_silent else _ANSWERS[self.action]
+        told = template.format(
             reason=self.reason,
             question=self.question or "",
             id=self.proposal.held_id or self.decision_id,
@@ -477,6 +487,8 @@ _SILENT = "Not remembered yet ({reason}). Do not act on it, and do not ask about
 _HISTORY = (
     "Kept as history, not as what holds now: what is known is newer than this, and stays as it is."
 )
+_OVER = "Kept as history: it is over, so it replaces nothing and is not recalled as what holds."
+_RELATED = "Related as a model said; what ended by it is kept as history."
 _BESIDE: Mapping[DecidedBy, str] = {
     DecidedBy.TRUST: " A more trusted statement, which it may contradict, stays beside it.",
     DecidedBy.HEDGE: " A surer statement, which it may contradict, stays beside it.",

@@ -5,7 +5,11 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Iterable
 
-__all__ = ["HANDLE_LENGTH", "handle_of", "handles_of"]
+from reconciler.errors import UnknownFactError
+
+__all__ = ["HANDLE_LENGTH", "HANDLE_SIGN", "handle_of", "handles_of", "named_by"]
+
+HANDLE_SIGN = "#"
 
 HANDLE_LENGTH = 4
 """Characters after the "#": a million handles, for the few dozen facts of a conversation."""
@@ -18,7 +22,7 @@ _LETTERS = "0123456789abcdefghjkmnpqrstvwxyz"
 def handle_of(fact_id: str, length: int = HANDLE_LENGTH) -> str:
     """The handle of a fact: "#" and so many characters of a digest of its id, at most 16."""
     digest = hashlib.blake2b(fact_id.encode(), digest_size=_LENGTH_MAX).digest()
-    return "#" + "".join(_LETTERS[byte % len(_LETTERS)] for byte in digest[:length])
+    return HANDLE_SIGN + "".join(_LETTERS[byte % len(_LETTERS)] for byte in digest[:length])
 
 
 def handles_of(fact_ids: Iterable[str]) -> dict[str, str]:
@@ -31,3 +35,29 @@ def handles_of(fact_ids: Iterable[str]) -> dict[str, str]:
         handles[fact_id] = next((handle for handle in tried if handle not in taken), fact_id)
         taken.add(handles[fact_id])
     return handles
+
+
+def named_by(name: str, fact_ids: Iterable[str]) -> str:
+    """The id of the fact that a builder names by its id or its handle.
+
+    Args:
+        name: as it was given; what is no handle is an id, known or not.
+        fact_ids: those of the contact's facts that have not ended.
+
+    Raises:
+        UnknownFactError: no fact, or more than one, has that handle.
+    """
+    if not isinstance(name, str) or not name.startswith(HANDLE_SIGN):
+        return name
+    wanted = name.strip().casefold()
+    length = len(wanted) - len(HANDLE_SIGN)
+    found = [
+        fact_id
+        for fact_id in fact_ids
+        if length >= HANDLE_LENGTH and handle_of(fact_id, length) == wanted
+    ]
+    if len(found) == 1:
+        return found[0]
+    if found:
+        raise UnknownFactError(f"handle {name} is that of {len(found)} facts; give the fact's id")
+    raise UnknownFactError(f"no fact of this contact that has not ended has the handle {name}")

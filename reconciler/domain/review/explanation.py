@@ -59,6 +59,8 @@ _RULE = {
 
 _SAYS_MORE = "The fact says more than the note, so it stays, and the note counts as said again."
 
+_RELATED_FATE = "what a model said of facts that were known"
+_UNRELATED = "Reverting this decision would put the facts back as they were."
 _FATES = {
     Action.ADMIT: "let through by the write gate, and is not remembered until it is committed",
     Action.HOLD: "held by the write gate, and is not remembered until somebody says yes",
@@ -167,7 +169,9 @@ def _explain_disposal(decision: Decision) -> Explanation:
     gate = decision.gate
     found = gate.findings if gate else ()
     stopping = [finding for finding in found if finding.disposal is not Disposal.ADMIT]
-    fate = _stop(f"The note {_quote(decision.text)} was {_FATES[decision.action]}")
+    is_related = decision.action is Action.RESOLVE and decision.decided_by is not DecidedBy.ANSWER
+    was = _RELATED_FATE if is_related else _FATES[decision.action]
+    fate = _stop(f"The note {_quote(decision.text)} was {was}")
     findings = tuple(
         _stop(
             f"The check of {finding.check.replace('_', ' ')} would {_WOULD[finding.disposal]}: "
@@ -179,10 +183,12 @@ def _explain_disposal(decision: Decision) -> Explanation:
         outcome=fate,
         remarks=(_stop(f"The reason: {_one_line(decision.reason, ARGUMENT_LENGTH_MAX)}"),),
         neighbours=(),
-        rule=(*findings, *_score_sentences(decision)),
+        rule=(_RULE[decision.decided_by],)
+        if is_related
+        else (*findings, *_score_sentences(decision)),
         differences=(),
         arbiter=(),
-        counterfactuals=(_COUNTERFACTUALS[decision.action],),
+        counterfactuals=(_UNRELATED if is_related else _COUNTERFACTUALS[decision.action],),
     )
 
 

@@ -5,17 +5,34 @@ What is quoted of the memory is data: on one line, without markup, and cut.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
+from reconciler.domain.guard import share_a_word
 from reconciler.domain.recalling.briefing import is_for_the_contact
-from reconciler.domain.recalling.prompting import quoted
+from reconciler.domain.recalling.prompting import filed_as, quoted
 from reconciler.domain.records.assessment import GateReason
-from reconciler.domain.records.decisions import Action, Decision
+from reconciler.domain.records.decisions import Action, Comparison, Decision
+from reconciler.domain.records.facts import Fact
+from reconciler.domain.records.handles import handles_of
 from reconciler.errors import ReconcilerError
 
-__all__ = ["ToolReply", "reply_about"]
+__all__ = ["Show", "ToolReply", "reply_about", "reply_about_relating"]
 
-_QUOTES_MAX = 3
+Show = Callable[[Iterable[str]], Mapping[str, str]]
+"""Gives the handles of facts that are shown, by id."""
+
+_NAMED_MAX = 3
+_LENGTH_MAX = 400
+_QUOTE_LENGTH_MAX = 48
+_CLOSE_COSINE = 0.45
+"""From here on two texts may be about one thing, as for the links of the rule."""
+
+_NEAR_COSINE = 0.3
+"""From here on they may be if they share a word of content."""
+
+_HOW = "If one of these is replaced, repeated or over, say so with relate_contact_note."
+_HOW_DISPUTED = "Say with relate_contact_note which one ends, or that both hold."
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -40,13 +57,56 @@ class ToolReply:
         object.__setattr__(self, "text", sendable)
 
 
-def reply_about(decision: Decision) -> ToolReply:
-    """What became of a note: in the decision's words, with what it replaced or stands beside."""
-    told = [decision.answer, _whom_to_ask(decision)]
+def reply_about(
+    decision: Decision,
+    show: Show = handles_of,
+    siblings: Sequence[Fact] = (),
+    *,
+    names_close: bool = False,
+) -> ToolReply:
+    """What became of a note: in the decision's words, with what it replaced or stands beside.
+
+    Where no model said how it relates, the facts that are close are named, so that one may.
+
+    Args:
+        decision: what became of the note.
+        show: gives the handles of what is shown.
+        siblings: other live values of the note's attribute.
+        names_close: whether the model may know of facts that the note did not touch.
+    """
+    told = [decision.answer, _whom_to_ask(decision), _own_handle(decision, show)]
+    related = decision.proposal.relations
+    if related and related.repeats and decision.action is Action.ADD:
+        told.append("It does not repeat that fact: each says something that the other does not.")
+    seen = {fact.fact_id: fact for fact in decision.compared_with}
     ended = "It took back" if decision.action is Action.REVOKE else "It replaced"
-    told.append(_naming(ended, decision, decision.superseded_ids))
-    told.append(_naming("Beside it stands", decision, decision.conflicting_ids))
+    _name(told, ended, [seen[i] for i in decision.superseded_ids if i in seen], show)
+    against = [seen[i] for i in decision.conflicting_ids if i in seen]
+    _name(told, "Beside it stands", against, show, how=_HOW_DISPUTED)
+    is_new = decision.action in (Action.ADD, Action.UPDATE) and not decision.is_over
+    if names_close and related is None and is_new and not decision.is_history:
+        _name(told, "Close to it", _close(decision, siblings), show, how=_HOW)
     return ToolReply(text=" ".join(filter(None, told)), decision=decision)
+
+
+def reply_about_relating(decision: Decision, show: Show) -> ToolReply:
+    """What became of relating facts, by their handles.
+
+    Args:
+        decision: what became of it.
+        show: gives the handles of what is shown.
+    """
+    verdict, told = decision.verdict, ["Done."]
+    stays = (decision.fact_id,) if decision.fact_id else ()
+    for what, fact_ids in (
+        ("It stays", stays),
+        ("Ended, and kept as history", verdict.superseded_ids),
+        ("Not ended, but in dispute now", verdict.conflicting_ids),
+        ("Both hold, no longer in dispute", verdict.closed_ids),
+    ):
+        if fact_ids:
+            told.append(f"{what}: {', '.join(show(fact_ids).values())}.")
+    return ToolReply(text=" ".join(told), decision=decision)
 
 
 def _whom_to_ask(decision: Decision) -> str:
@@ -62,6 +122,43 @@ def _is_quarantined(decision: Decision) -> bool:
     return decision.gate is not None and decision.gate.reason is GateReason.DIRECTIVE
 
 
-def _naming(what: str, decision: Decision, fact_ids: tuple[str, ...]) -> str:
-    seen = [fact.text for fact in decision.compared_with if fact.fact_id in fact_ids]
-    return f"{what}: {', '.join(map(quoted, seen[:_QUOTES_MAX]))}." if seen else ""
+def _own_handle(decision: Decision, show: Show) -> str:
+    if decision.fact_id is None or not decision.action.is_reconciled:
+        return ""
+    return f"It is {show([decision.fact_id])[decision.fact_id]}."
+
+
+def _close(decision: Decision, siblings: Sequence[Fact]) -> list[Comparison | Fact]:
+    """The live facts that the note may change, the other values of its attribute first."""
+    done = {decision.fact_id, *decision.superseded_ids, *decision.conflicting_ids}
+    found: dict[str, Comparison | Fact] = {
+        fact.fact_id: fact for fact in siblings if fact.fact_id not in done
+    }
+    for fact in decision.compared_with:
+        is_near = fact.cosine >= _NEAR_COSINE and share_a_word(decision.text, fact.text)
+        is_live = not fact.is_expired and fact.fact_id not in done
+        if is_live and (is_near or fact.cosine >= _CLOSE_COSINE):
+            found.setdefault(fact.fact_id, fact)
+    return list(found.values())
+
+
+def _name(
+    told: list[str],
+    what: str,
+    facts: Sequence[Comparison | Fact],
+    show: Show,
+    *,
+    how: str = "",
+) -> None:
+    """Add the facts to what is told, as many as there is room for."""
+    length = sum(map(len, told)) + len(told) + len(what) + len(how) + len(":  .")
+    named: list[str] = []
+    for fact in facts[:_NAMED_MAX]:
+        handle = show([fact.fact_id])[fact.fact_id]
+        shown = f"{handle} {quoted(fact.text, _QUOTE_LENGTH_MAX)}{filed_as(fact.slot)}"
+        length += len(shown) + len(", ")
+        if named and length > _LENGTH_MAX:
+            break
+        named.append(shown)
+    if named:
+        told.append(f"{what}: {', '.join(named)}.{f' {how}' if how else ''}")

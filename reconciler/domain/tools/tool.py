@@ -30,6 +30,8 @@ class Kind(StrEnum):
     STRING = "string"
     NUMBER = "number"
     BOOLEAN = "boolean"
+    LIST = "array"
+    """Of words; an empty one stands for none, so that its type is one also in a strict mode."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -42,6 +44,8 @@ class Parameter:
         choices: the only words that it may be; empty for any.
         length_max: at most so many characters; None without a bound.
         is_fraction: of a number, whether it is from 0 to 1.
+        is_blank_none: whether the schema asks for an empty word in place of null: strict modes
+            bound how many values may be of two types.
         also: other kinds that are understood, though the schema does not ask for them.
     """
 
@@ -52,6 +56,7 @@ class Parameter:
     choices: tuple[str, ...] = ()
     length_max: int | None = None
     is_fraction: bool = False
+    is_blank_none: bool = False
     also: tuple[Kind, ...] = ()
 
     @property
@@ -66,7 +71,10 @@ class Parameter:
             strict: without bounds, which strict modes refuse; they are still checked here.
         """
         kind = str(self.kind)
-        made: dict[str, Any] = {"type": kind if self.is_required else [kind, "null"]}
+        has_one_type = self.is_required or self.is_blank_none or self.kind is Kind.LIST
+        made: dict[str, Any] = {"type": kind if has_one_type else [kind, "null"]}
+        if self.kind is Kind.LIST:
+            made["items"] = {"type": str(Kind.STRING)}
         if self.choices:
             made["enum"] = list(self.choices) if self.is_required else [*self.choices, None]
         if self.length_max is not None and not strict:
@@ -83,13 +91,14 @@ class Parameter:
         Raises:
             InvalidRequestError: it cannot be used.
         """
-        if given is None or (isinstance(given, str) and not given.strip()):
+        if given is None or given == [] or (isinstance(given, str) and not given.strip()):
             if self.missing is not None:
                 raise InvalidRequestError(f"{self.name} is missing: {self.missing}")
             return None
         if not any(_is_of(kind, given) for kind in (self.kind, *self.also)):
             article = "a" if self.is_required else "null or a"
-            raise InvalidRequestError(f"{self.name} must be {article} {self.kind}, not {_a(given)}")
+            kind = "list of words" if self.kind is Kind.LIST else self.kind
+            raise InvalidRequestError(f"{self.name} must be {article} {kind}, not {_a(given)}")
         if self.choices and given not in self.choices:
             known = ", ".join(self.choices)
             raise InvalidRequestError(f"{self.name} {_short(given)} is not one of {known}")
@@ -192,6 +201,8 @@ def _is_of(kind: Kind, given: object) -> bool:
     if kind is Kind.NUMBER:  # neither NaN nor one that takes long to be written down
         is_number = isinstance(given, int | float) and not isinstance(given, bool)
         return is_number and -_NUMBER_MAX <= given <= _NUMBER_MAX  # type: ignore[operator]
+    if kind is Kind.LIST:
+        return isinstance(given, list) and all(isinstance(each, str) for each in given)
     return isinstance(given, bool if kind is Kind.BOOLEAN else str)
 
 

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 __all__ = ["AGENT_TOOL_NAMES", "HAND_OVER", "Desk", "Listed", "UnknownNameError"]
 
 HAND_OVER = "hand_over_session"
-AGENT_TOOL_NAMES = ("add_contact_note", "recall_contact", HAND_OVER)
+AGENT_TOOL_NAMES = ("add_contact_note", "relate_contact_note", "recall_contact", HAND_OVER)
 
 OPENING = "open_conversation"
 

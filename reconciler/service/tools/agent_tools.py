@@ -10,21 +10,26 @@ from __future__ import annotations
 import json
 import logging
 import uuid
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import UTC, datetime
 from threading import Lock
 from typing import Any
 
-from reconciler.domain.recalling.prompting import as_prompt
-from reconciler.domain.records.facts import RankedFact
+from reconciler.domain.recalling.prompting import as_prompt, shown_ids, within_budget
+from reconciler.domain.records.decisions import Decision
+from reconciler.domain.records.facts import Fact, RankedFact
+from reconciler.domain.records.relations import Relations
 from reconciler.domain.records.scope import Scope, check_identifier
 from reconciler.domain.tools.contact_tools import (
     ADD_CONTACT_NOTE,
     RECALL_CONTACT,
+    RELATE_CONTACT_NOTE,
     add_tool,
     recall_tool,
+    relate_tool,
 )
-from reconciler.domain.tools.replies import ToolReply, reply_about
+from reconciler.domain.tools.replies import ToolReply, reply_about, reply_about_relating
+from reconciler.domain.tools.shown import Shown
 from reconciler.domain.tools.tool import Style, check_style
 from reconciler.errors import (
     EmbedderClosedError,
@@ -49,13 +54,16 @@ _AGENTS_SESSION = "agent"
 that an agent's repetitions never count as several conversations."""
 
 _UNSETTLED_MAX = 100
-_TIMES = ("since", "until", "valid_at")
+_TIMES = ("since", "until", "valid_at", "valid_from", "valid_to")
+_LISTS = ("replaces", "ends", "both_hold")
 _COMPLAINT_LENGTH_MAX = 600
 _log = logging.getLogger(__name__)
 
 
 class AgentTools:
-    """The tools that an agent may hold: ``add_contact_note``, and ``recall_contact`` unless denied.
+    """The tools that an agent may hold: two to note and relate, and to recall unless denied.
+
+    Facts are shown to its model by handles, and it may name those alone that were shown to it.
 
     ``Memory.agent_tools`` makes one. Safe to share between threads.
 
@@ -68,6 +76,8 @@ class AgentTools:
 
     Args:
         door: what every note goes through.
+        relate: takes how facts relate, as ``Relating.relate`` does.
+        siblings: gives the live facts that answer what a note answers.
         recall: gives what is known of the contact, as ``ContactMemory.recall`` does; None where the
             agent may not recall.
         scope: whose memory; nothing that a model sends can choose another.
@@ -82,6 +92,8 @@ class AgentTools:
         self,
         *,
         door: LiveDoor,
+        relate: Callable[..., Decision],
+        siblings: Callable[[Decision], Sequence[Fact]],
         recall: Callable[..., list[RankedFact]] | None,
         scope: Scope,
         session_id: str | None = None,
@@ -90,14 +102,25 @@ class AgentTools:
         if session_id is not None:
             check_identifier("session_id", session_id, InvalidNoteError)
         self._door = door
+        self._relate_facts = relate
+        self._siblings = siblings
         self._recall = recall
         self._scope = scope
         self._session_id = _AGENTS_SESSION if session_id is None else session_id
         self._budget_tokens = budget_tokens
-        self._tools = {ADD_CONTACT_NOTE: add_tool(door.attributes)}
+        self._tools = {
+            ADD_CONTACT_NOTE: add_tool(door.attributes),
+            RELATE_CONTACT_NOTE: relate_tool(),
+        }
+        self._calls = {
+            ADD_CONTACT_NOTE: self._add,
+            RELATE_CONTACT_NOTE: self._relate,
+            RECALL_CONTACT: self._answer,
+        }
         if recall is not None:
             self._tools[RECALL_CONTACT] = recall_tool()
         self._unsettled: dict[str, str] = {}
+        self._shown = Shown()
         self._lock = Lock()
         self._maker = Maker()
 
@@ -141,9 +164,11 @@ class AgentTools:
         try:
             self._maker.check()
             given = tool.read(_as_object(arguments))
-            return self._add(given) if name == ADD_CONTACT_NOTE else self._answer(given)
+            return self._calls[name](given)
         except InvalidRequestError as error:
-            complaint = str(error)[:_COMPLAINT_LENGTH_MAX].rstrip(".")
+            with self._lock:
+                complaint = self._shown.by_handle(str(error))
+            complaint = complaint[:_COMPLAINT_LENGTH_MAX].rstrip(".")
             told = f"{complaint}. {_NOTHING_DONE[name]} Fix that, and call {name} again."
             return ToolReply(text=told, is_error=True, error=error)
         except ReconcilerError as error:
@@ -151,34 +176,81 @@ class AgentTools:
             return ToolReply(text=_told_of(name, error), is_error=True, error=error)
 
     def _add(self, given: dict[str, Any]) -> ToolReply:
-        """What became of a note; one whose fate is unknown keeps its key until it is known."""
+        """What became of a note."""
+        fields = self._with_ids(_with_times(given))
+        text = fields.pop("text")
+        decision = self._settled(
+            given,
+            lambda key: self._door.add(
+                self._scope, text, session_id=self._session_id, idempotency_key=key, **fields
+            ),
+        )
+        may_read = self._recall is not None
+        siblings = self._siblings(decision) if may_read else ()
+        return reply_about(decision, self._show, siblings, names_close=may_read)
+
+    def _relate(self, given: dict[str, Any]) -> ToolReply:
+        """What became of facts that a model related."""
+        named = self._with_ids(given)
+        fact_id = self._fact_id(named.pop("note"))
+        relations = Relations(**named)
+        decision = self._settled(
+            {RELATE_CONTACT_NOTE: given},
+            lambda key: self._relate_facts(
+                self._scope,
+                fact_id,
+                relations,
+                session_id=self._session_id,
+                idempotency_key=key,
+            ),
+        )
+        return reply_about_relating(decision, self._show)
+
+    def _settled(self, given: dict[str, Any], write: Callable[[str], Decision]) -> Decision:
+        """The decision; one whose fate is unknown keeps its key until it is known."""
         said = json.dumps(given, sort_keys=True)
         with self._lock:
             key = self._unsettled.pop(said, None) or f"tool-{uuid.uuid4()}"
-        fields = {name: value for name, value in given.items() if name != "text"}
         try:
-            decision = self._door.add(
-                self._scope,
-                given["text"],
-                session_id=self._session_id,
-                idempotency_key=key,
-                **fields,
-            )
+            return write(key)
         except GraphUnavailableError:
             with self._lock:
                 self._unsettled[said] = key
                 while len(self._unsettled) > _UNSETTLED_MAX:
                     del self._unsettled[next(iter(self._unsettled))]
             raise
-        return reply_about(decision)
+
+    def _with_ids(self, given: dict[str, Any]) -> dict[str, Any]:
+        """The arguments with facts' ids in place of handles.
+
+        Raises:
+            InvalidRequestError: a handle was not shown in this conversation.
+        """
+        read = dict(given)
+        for name in (name for name in _LISTS if name in given):
+            named = [given[name]] if isinstance(given[name], str) else given[name]
+            read[name] = tuple(map(self._fact_id, named))
+        if "repeats" in given:
+            read["repeats"] = self._fact_id(given["repeats"])
+        return read
+
+    def _fact_id(self, handle: str) -> str:
+        with self._lock:
+            return self._shown.fact_id(handle)
+
+    def _show(self, fact_ids: Iterable[str]) -> Mapping[str, str]:
+        with self._lock:
+            return self._shown.show(fact_ids)
 
     def _answer(self, given: dict[str, Any]) -> ToolReply:
-        asked = {**given, **{name: _time(name, given[name]) for name in _TIMES if name in given}}
+        asked = _with_times(given)
         assert self._recall is not None  # noqa: S101  there is no such tool otherwise
         found = self._recall(asked.pop("query", ""), budget_tokens=self._budget_tokens, **asked)
         if not found:
             return ToolReply(text=_NOTHING_FITS if given else _NOTHING_KNOWN)
-        return ToolReply(text=as_prompt(found))
+        handles = self._show(shown_ids(found))
+        fitting = within_budget(found, self._budget_tokens, handles)
+        return ToolReply(text=as_prompt(fitting, handles=handles))
 
 
 _NOTHING_KNOWN = "Nothing is known about the contact."
@@ -188,13 +260,14 @@ _NOTHING_FITS = (
 )
 _NOTHING_DONE = {
     ADD_CONTACT_NOTE: "Nothing was remembered.",
+    RELATE_CONTACT_NOTE: "Nothing was changed.",
     RECALL_CONTACT: "Nothing was recalled.",
 }
 
 
 def _told_of(name: str, error: ReconcilerError) -> str:
     """What a model is told of a failure that is none of its own; no path, address or cause."""
-    is_note = name == ADD_CONTACT_NOTE
+    is_note = name != RECALL_CONTACT
     if isinstance(error, GraphClosedError | EmbedderClosedError):  # perhaps while it was written
         done = "Not confirmed as stored" if is_note else "Nothing was recalled"
         return f"{done}: the memory was closed, and to call again will not help."
@@ -225,6 +298,15 @@ def _as_object(arguments: object) -> Mapping[Any, Any]:
     if not isinstance(arguments, Mapping):
         raise InvalidRequestError("the arguments must be a JSON object")
     return arguments
+
+
+def _with_times(given: dict[str, Any]) -> dict[str, Any]:
+    """The arguments with instants in place of words for them.
+
+    Raises:
+        InvalidRequestError: one is none.
+    """
+    return given | {name: _time(name, given[name]) for name in _TIMES if name in given}
 
 
 def _time(name: str, given: str) -> datetime:

@@ -9,17 +9,22 @@ from __future__ import annotations
 
 import uuid
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, TypedDict, Unpack
 
+from reconciler.domain.records.assessment import Disposal
 from reconciler.domain.records.candidates import Candidate, Evidence
+from reconciler.domain.records.handles import HANDLE_SIGN, named_by
 from reconciler.domain.records.kinds import Category, SourceKind
 from reconciler.domain.records.notes import (
     Note,
     not_in_the_future,
     utc,
 )
+from reconciler.domain.records.relations import Relations
 from reconciler.domain.records.scope import Scope
+from reconciler.errors import InvalidNoteError, InvalidRequestError
 from reconciler.tracing import traced
 
 if TYPE_CHECKING:
@@ -32,6 +37,7 @@ __all__ = [
     "LIVE_DOOR",
     "SCOPE_KEYS",
     "AgentFields",
+    "EffectFields",
     "LineFields",
     "LiveDoor",
     "NoteFields",
@@ -68,10 +74,13 @@ class AgentFields(SlotFields, total=False):
         source_kind: whose word it is, one of ``SourceKind``; give the least trusted that is true.
             A tool's output waits for somebody's yes, a model's guess is never written.
         importance: how much it matters in the long run, 0 to 1; None leaves it to the gate.
+        valid_from: from when it is true, time-zone aware; None for when it was said. An older note
+            supersedes nothing newer.
     """
 
     source_kind: SourceKind | str
     importance: float | None
+    valid_from: datetime | None
 
 
 class LineFields(AgentFields, total=False):
@@ -81,8 +90,6 @@ class LineFields(AgentFields, total=False):
         contact_name: how a person would call the contact.
         source_reference: where it can be looked up, for example a call or a ticket.
         said_at: when it was said, time-zone aware; None for now.
-        valid_from: from when it is true, time-zone aware; None for when it was said. An older note
-            supersedes nothing newer.
         category: preference, fact, decision, procedure, summary, outcome or volatile; None to read
             it from the text.
         topic: a broad field of life, for example ``work``.
@@ -95,7 +102,6 @@ class LineFields(AgentFields, total=False):
     contact_name: str | None
     source_reference: str | None
     said_at: datetime | None
-    valid_from: datetime | None
     category: Category | str | None
     topic: str | None
     tags: Sequence[str]
@@ -106,11 +112,29 @@ class LineFields(AgentFields, total=False):
 
 SCOPE_KEYS = ("tenant", "agent_id", "contact_id")
 LINE_KEYS = (*SCOPE_KEYS, "text", *LineFields.__annotations__, "valid_to")
-"""What a line of an import may have. ``valid_to`` says until when it was true, where that is over;
-no other door takes it, for it makes history and no memory."""
+"""What a line of an import may have; ``valid_to`` says until when it was true, where it is over."""
 
 
-class NoteFields(LineFields, total=False):
+class EffectFields(TypedDict, total=False):
+    """What a note does to facts that are known, and until when it holds itself.
+
+    Facts are named by their ids, or by their handles, such as ``#a2ck``.
+
+    Attributes:
+        replaces: facts whose place it takes.
+        repeats: the fact that says the same already.
+        ends: facts that are over, without it taking their place.
+        valid_to: until when it is true, time-zone aware. From then on it is no longer recalled; if
+            that is over already, it is kept as history. None while no end is known.
+    """
+
+    replaces: Sequence[str]
+    repeats: str | None
+    ends: Sequence[str]
+    valid_to: datetime | None
+
+
+class NoteFields(LineFields, EffectFields, total=False):
     """Everything that may come with a note's text; what is left out has the default of ``Note``.
 
     Attributes:
@@ -126,14 +150,21 @@ class LiveDoor:
     Args:
         gate: what every note goes through.
         attributes: the attributes of slots that are known.
+        live_ids: gives the ids of the contact's facts that have not ended.
         clock: the time now, UTC-aware.
     """
 
     def __init__(
-        self, *, gate: WriteGate, attributes: AttributeBook, clock: Callable[[], datetime]
+        self,
+        *,
+        gate: WriteGate,
+        attributes: AttributeBook,
+        live_ids: Callable[[Scope], Sequence[str]],
+        clock: Callable[[], datetime],
     ) -> None:
         self._gate = gate
         self._attributes = attributes
+        self._live_ids = live_ids
         self._clock = clock
 
     @property
@@ -156,9 +187,95 @@ class LiveDoor:
         """
         proposed_by = fields.get("proposed_by")
         proposer = f"agent:{scope.agent_id}" if proposed_by is None else proposed_by
-        about = {name: value for name, value in fields.items() if name != "proposed_by"}
+        beside = {"proposed_by", *EffectFields.__annotations__}
+        about = {name: value for name, value in fields.items() if name not in beside}
         note = note_of(scope, text, about, self._attributes, self._clock())
-        return self._gate.propose(own_evidence(note, proposer), LIVE_DOOR, may_commit=True)
+        candidate = self._with_effects(own_evidence(note, proposer), fields)
+        return self._gate.propose(candidate, LIVE_DOOR, may_commit=True)
+
+    def relations(
+        self,
+        scope: Scope,
+        replaces: Sequence[str] = (),
+        repeats: str | None = None,
+        ends: Sequence[str] = (),
+        both_hold: Sequence[str] = (),
+    ) -> Relations | None:
+        """What is said of facts that are named by id or handle; None where nothing is.
+
+        Raises:
+            UnknownFactError: no fact, or more than one, has a handle.
+            InvalidRequestError: it cannot be meant.
+        """
+        if not (replaces or repeats or ends or both_hold):
+            return None
+        given = Relations(
+            replaces=_listed("replaces", replaces),
+            repeats=repeats,
+            ends=_listed("ends", ends),
+            both_hold=_listed("both_hold", both_hold),
+        )
+        return self._with_ids(scope, given)
+
+    def fact_id(self, scope: Scope, name: str) -> str:
+        """The id of the fact that is named by its id or its handle.
+
+        Raises:
+            UnknownFactError: no fact, or more than one, has that handle.
+        """
+        is_handle = isinstance(name, str) and name.startswith(HANDLE_SIGN)
+        return named_by(name, self._live_ids(scope)) if is_handle else name
+
+    def _with_ids(self, scope: Scope, given: Relations) -> Relations:
+        """The same, every fact by its id.
+
+        Raises:
+            As ``relations``.
+        """
+        if not any(name.startswith(HANDLE_SIGN) for name in given.named_ids):
+            return given
+        known = self._live_ids(scope)
+        return Relations(
+            replaces=tuple(named_by(name, known) for name in given.replaces),
+            repeats=None if given.repeats is None else named_by(given.repeats, known),
+            ends=tuple(named_by(name, known) for name in given.ends),
+            both_hold=tuple(named_by(name, known) for name in given.both_hold),
+        )
+
+    def _with_effects(self, candidate: Candidate, fields: NoteFields) -> Candidate:
+        """The candidate with what it does to facts, and with its end.
+
+        Raises:
+            InvalidNoteError: its end cannot be meant, or it is over and somebody would be asked.
+            As ``relations``.
+        """
+        relations = self.relations(
+            candidate.note.scope,
+            fields.get("replaces") or (),
+            fields.get("repeats"),
+            fields.get("ends") or (),
+        )
+        candidate = replace(candidate, relations=relations)
+        valid_to = fields.get("valid_to")
+        if valid_to is None:
+            return candidate
+        ends_at = utc("valid_to", valid_to)
+        if ends_at <= candidate.note.holds_from:
+            raise InvalidNoteError(
+                f"valid_to {ends_at.isoformat()} is not after "
+                f"{candidate.note.holds_from.isoformat()}, from when it was true; give valid_from "
+                "as well, and before it"
+            )
+        if ends_at > self._clock():
+            return replace(candidate, holds_until=ends_at)
+        candidate = replace(candidate, ended_at=ends_at)
+        judged = self._gate.judge(candidate)
+        if not judged.is_reconciled and judged.assessment.disposal is not Disposal.REJECT:
+            raise InvalidNoteError(
+                "it is over (valid_to), and would have to be asked about "
+                f"({judged.assessment.detail}); what is over is not asked about, so leave it"
+            )
+        return candidate
 
     def warm_up(self) -> None:
         """Have a note read and judged that is kept nowhere, so that no other waits for the words.
@@ -169,6 +286,19 @@ class LiveDoor:
         self._attributes.check_reading("the attributes")  # which makes every pattern there is
         note = note_of(Scope("any", "any", "any"), _ORDINARY, {}, self._attributes, self._clock())
         self._gate.judge(own_evidence(note, "nobody"))
+
+
+def _listed(name: str, given: Sequence[str]) -> tuple[str, ...]:
+    """The facts that are named; one may be given by itself.
+
+    Raises:
+        InvalidRequestError: it is no list.
+    """
+    if isinstance(given, str):
+        return (given,)
+    if not isinstance(given, list | tuple):
+        raise InvalidRequestError(f"{name} must be a list of facts, by id or handle")
+    return tuple(given)
 
 
 _ORDINARY = (

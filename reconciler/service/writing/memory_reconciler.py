@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from reconciler.domain.reconciling.amending import amended
 from reconciler.domain.reconciling.disputes import settle
-from reconciler.domain.reconciling.past import as_past, over
+from reconciler.domain.reconciling.past import as_past, ending, over
 from reconciler.domain.reconciling.restating import (
     confirmed,
     observed,
@@ -387,6 +387,8 @@ class MemoryReconciler:
         fact, kept = self._facts(decision, verdict, seen, own)
         if fact is not None and submission.ended_at is not None:
             fact = over(fact, submission.ended_at)
+        if fact is not None and submission.candidate.holds_until is not None:
+            fact = ending(fact, submission.candidate.holds_until)
         if before := _before(decision, kept, seen):
             undo = Undo(before=before)
             decision = replace(decision, verdict=replace(decision.verdict, undo=undo))

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import threading
 from collections import OrderedDict, defaultdict
-from collections.abc import Callable, Iterable, Sequence, Set
+from collections.abc import Callable, Collection, Iterable, Sequence, Set
 from dataclasses import replace
 from datetime import UTC, datetime
 
@@ -192,6 +192,11 @@ class Neighbourhood:
             facts = {neighbour.fact_id: self._read_fact(neighbour.fact_id) for neighbour in kept}
             return self._version, kept, facts
 
+    def answers(self, question: str) -> list[Fact]:
+        """The facts that are filed under what a slot asks and have not ended, in no order."""
+        with self._lock:
+            return [self._read_fact(fact_id) for fact_id in self._filed_by_question(question)]
+
     def lapsed_ids(self, now: datetime) -> tuple[str, ...]:
         """The facts that are written as live, and whose lifetime is over by now (UTC)."""
         with self._lock:
@@ -320,13 +325,15 @@ class Neighbourhood:
 
     def _rivals(self, note: Note, question: str) -> list[int]:
         """The rows of all facts that the note's slot, which answers the question, decides about."""
+        places = (self._places[fact_id] for fact_id in self._filed_by_question(question))
+        return [row for row in places if is_rival(note, self._fact_of(row))]
+
+    def _filed_by_question(self, question: str) -> Collection[str]:
         if self._by_question is None:
             self._by_question = defaultdict(set)
             for fact_id in self._facts:
                 self._file(self._read_fact(fact_id))
-        ids = self._by_question.get(question, ())
-        places = (self._places[fact_id] for fact_id in ids)
-        return [row for row in places if is_rival(note, self._fact_of(row))]
+        return self._by_question.get(question, ())
 
     def _fact_of(self, row: int) -> Fact:
         return self._read_fact(self._rows[row])

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from itertools import combinations
+from operator import attrgetter
 
 from reconciler.service.stores.commits import Commit
 
@@ -52,6 +53,8 @@ class OpenConflicts:
         if fact is not None and is_live:
             for other in decision.conflicting_ids:
                 self._open(fact.fact_id, other)
+        for drawn in filter(attrgetter("is_open"), commit.reopened):
+            self._open(drawn.new_id, drawn.old_id)
         for one, other in combinations(decision.verdict.closed_ids, 2):
             self._others.get(one, set()).discard(other)
             self._others.get(other, set()).discard(one)

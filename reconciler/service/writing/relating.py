@@ -1,0 +1,346 @@
+"""Relating: what a model says afterwards of facts that are known, as a decision of its own.
+
+The rule decides what that may do, by the limits of any verdict; here the facts stay, end or are
+joined. Nothing that a person answers is taken here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+
+from reconciler.domain.reconciling.neighbours import neighbour_of
+from reconciler.domain.reconciling.restating import taking_over
+from reconciler.domain.reconciling.rule import decide
+from reconciler.domain.records.assessment import Disposal, GateReason
+from reconciler.domain.records.decisions import Action, DecidedBy, Decision, Undo, Verdict
+from reconciler.domain.records.facts import Conflict, Fact
+from reconciler.domain.records.handles import handle_of
+from reconciler.domain.records.kinds import Category, FactState, SourceKind
+from reconciler.domain.records.notes import Note
+from reconciler.domain.records.policies import ReconcilePolicy
+from reconciler.domain.records.relations import Relations, check_not_ended
+from reconciler.domain.records.scope import Scope, check_identifier
+from reconciler.errors import InvalidRequestError, UnknownFactError
+from reconciler.service.stores.commits import Commit
+from reconciler.service.stores.evidence_store import EvidenceStore
+from reconciler.service.stores.memory_store import MemoryStore
+from reconciler.service.writing.decision_ids import DecisionIds
+from reconciler.service.writing.doors import LIVE_DOOR, own_evidence
+from reconciler.service.writing.ledger import Ledger, Seen
+from reconciler.service.writing.memory_reconciler import MemoryReconciler
+from reconciler.service.writing.submissions import Submission
+from reconciler.service.writing.write_gate import WriteGate
+
+__all__ = ["Relating"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Outcome:
+    """What relating comes to: which fact stays, which end for it, which two contradict each other.
+
+    ``restated`` is the fact that says the same as the one that stays.
+    """
+
+    stays: Fact
+    ended: tuple[Fact, ...] = ()
+    against: tuple[str, ...] = ()
+    restated: Fact | None = None
+    closed: tuple[Conflict, ...] = ()
+
+
+class Relating:
+    """Takes what a model says of two facts or more, once they are known.
+
+    Args:
+        gate: reads the reason, as it reads any words that are kept.
+        store: where facts and their conflicts are kept.
+        evidence: where it is kept who said a fact, and in which conversation.
+        reconciler: puts what is said on record.
+        ledger: what writes.
+        decision_ids: the ids under which it is kept.
+        policy: the rule's thresholds.
+        clock: the time now, UTC-aware.
+    """
+
+    def __init__(
+        self,
+        *,
+        gate: WriteGate,
+        store: MemoryStore,
+        evidence: EvidenceStore,
+        reconciler: MemoryReconciler,
+        ledger: Ledger,
+        decision_ids: DecisionIds,
+        policy: ReconcilePolicy,
+        clock: Callable[[], datetime],
+    ) -> None:
+        self._gate = gate
+        self._store = store
+        self._evidence = evidence
+        self._reconciler = reconciler
+        self._ledger = ledger
+        self._decision_ids = decision_ids
+        self._policy = policy
+        self._clock = clock
+
+    def relate(
+        self,
+        scope: Scope,
+        fact_id: str,
+        relations: Relations,
+        *,
+        decided_by: DecidedBy = DecidedBy.AGENT,
+        reason: str | None = None,
+        session_id: str | None = None,
+        trust: SourceKind | None = None,
+        proposed_by: str | None = None,
+        idempotency_key: str | None = None,
+    ) -> Decision:
+        """What became of it; with the same key, the first decision.
+
+        Args:
+            scope: whose facts they are.
+            fact_id: the fact that the relations are about.
+            relations: what it does to others.
+            decided_by: which model says so: the agent's own, or one that judges.
+            reason: why, in its words; None to say no more than what it does.
+            session_id: the conversation in which it is said; what binds then ends only by what the
+                contact said in it. None where a builder answers for that.
+            trust: whose word the relation is; None for that of the fact.
+            proposed_by: who says so; None for the agent.
+            idempotency_key: as that of a note.
+
+        Raises:
+            UnknownFactError: the contact has no such fact.
+            InvalidRequestError: a fact has ended, or what is said may change nothing; why is said.
+            GraphUnavailableError, GraphConflictError: as a note's.
+        """
+        for named_id in (fact_id, *relations.named_ids):
+            check_identifier("fact_id", named_id, UnknownFactError)
+        if fact_id in relations.named_ids:
+            raise InvalidRequestError(f"fact {handle_of(fact_id)} cannot be related to itself")
+        told = reason or _in_words(fact_id, relations)
+        submission = self._submission(
+            Note(
+                scope=scope,
+                text=told,
+                said_at=self._clock(),
+                is_dated=False,
+                source_kind=SourceKind.MODEL_GUESS,
+                session_id=session_id,
+                idempotency_key=idempotency_key,
+            ),
+            proposed_by or f"agent:{scope.agent_id}",
+            relations,
+        )
+        if earlier := self._ledger.find_earlier(submission):
+            return earlier
+
+        def plan(seen: Seen) -> Commit:
+            facts = self._facts(scope, (fact_id, *relations.named_ids))
+            if session_id is not None and decided_by is DecidedBy.AGENT:
+                self._check_said(facts[fact_id], session_id, relations, facts)
+            open_ = self._store.list_conflicts(scope)
+            found = self._outcome(facts, fact_id, relations, decided_by, trust, open_)
+            return self._commit(submission, found, decided_by, open_, seen)
+
+        return self._ledger.write(submission, plan)
+
+    def _submission(self, note: Note, proposed_by: str, relations: Relations) -> Submission:
+        judged = self._gate.judge(own_evidence(note, proposed_by))
+        candidate = replace(judged.candidate, relations=relations)
+        return Submission(
+            candidate=candidate,
+            assessment=replace(
+                judged.assessment,
+                disposal=Disposal.ADMIT,
+                reason=GateReason.ADMITTED,
+                detail=candidate.claim,
+                question=None,
+                lapses_at=None,
+            ),
+            door=LIVE_DOOR,
+            decision_id=self._decision_ids.of(candidate.note),
+            is_relating=True,
+        )
+
+    def _facts(self, scope: Scope, fact_ids: Sequence[str]) -> dict[str, Fact]:
+        _, facts = self._store.find_facts(scope, fact_ids)
+        check_not_ended(scope, fact_ids, facts)
+        now = self._clock()
+        return {fact_id: fact.as_of(now) for fact_id, fact in facts.items()}
+
+    def _check_said(
+        self, fact: Fact, session_id: str, relations: Relations, facts: Mapping[str, Fact]
+    ) -> None:
+        """What binds, and what was confirmed, ends by the contact's word in this conversation."""
+        ended = [facts[ended_id] for ended_id in relations.ended_ids]
+        firm = [one for one in ended if one.is_confirmed_by_user or _binds(one)]
+        if not firm:
+            return
+        said = self._evidence.list_said([fact.fact_id])
+        if any(
+            turn.session_id == session_id and turn.source_kind is SourceKind.USER_EXPLICIT
+            for turn in said
+        ):
+            return
+        raise InvalidRequestError(
+            f"fact {handle_of(firm[0].fact_id)} was confirmed or binds, and ends only by the "
+            "contact's own word in this conversation: note what they said as user_explicit, and "
+            "relate that note"
+        )
+
+    def _outcome(
+        self,
+        facts: Mapping[str, Fact],
+        fact_id: str,
+        relations: Relations,
+        decided_by: DecidedBy,
+        trust: SourceKind | None,
+        open_: Sequence[Conflict],
+    ) -> _Outcome:
+        """What is written.
+
+        Raises:
+            InvalidRequestError: nothing is, for the reason that is given.
+        """
+        fact, now = facts[fact_id], self._clock()
+        others = [
+            neighbour_of(facts[named_id], 0.0, is_expired=facts[named_id].is_silent(now))
+            for named_id in relations.named_ids
+        ]
+        held = {fact_id, *relations.both_hold}
+        closed = tuple(one for one in open_ if {one.new_id, one.old_id} <= held)
+        note = _as_note(fact, trust)
+        if not relations.replaces:  # what is over may have begun later than what stays
+            note = replace(note, valid_from=max(one.valid_from for one in facts.values()))
+        verdict = decide(note, others, self._policy, relations=relations, related_by=decided_by)
+        if verdict.is_history:
+            later = handle_of(verdict.targets[0].fact_id)
+            raise InvalidRequestError(
+                f"fact {later} holds from later on, so {handle_of(fact_id)} cannot take its place; "
+                "if it is over all the same, name it in ends"
+            )
+        found = replace(_outcome_of(verdict, fact, facts), closed=closed)
+        linked = {frozenset((one.new_id, one.old_id)) for one in open_}
+        new = tuple(each for each in found.against if frozenset((fact_id, each)) not in linked)
+        if not (found.ended or new or closed):
+            is_idle = set(relations.named_ids) == set(relations.both_hold)
+            raise InvalidRequestError(
+                "these facts are in no open dispute, and both are kept already"
+                if is_idle
+                else f"nothing was changed: {verdict.reason}"
+            )
+        return replace(found, against=new)
+
+    def _commit(
+        self,
+        submission: Submission,
+        found: _Outcome,
+        decided_by: DecidedBy,
+        open_: Sequence[Conflict],
+        seen: Seen,
+    ) -> Commit:
+        stays, ended = found.stays, found.ended
+        note = submission.note.no_earlier_than(one.valid_from for one in (stays, *ended))
+        about = submission.about(note)
+        ended_ids = tuple(one.fact_id for one in ended)
+        commit = self._reconciler.as_disposed(about, Action.RESOLVE, seen, ended_ids)
+        made = _links(found, open_, decided_by, note.text, self._clock())
+        kept = taking_over(stays, found.restated) if found.restated else None
+        changed = [stays] if kept else []
+        changed += [one for one in ended if one.state is FactState.ARCHIVED]
+        verdict = replace(
+            commit.decision.verdict,
+            decided_by=decided_by,
+            fact_id=stays.fact_id,
+            conflicting_ids=found.against,
+            closed_ids=_ids_of(found.closed),
+            undo=Undo(
+                before=tuple(one.standing for one in changed),
+                # A link that this draws holds no longer once it is undone.
+                conflicts=(
+                    *found.closed,
+                    *(replace(link, decided_by=DecidedBy.ANSWER) for link in made),
+                ),
+            ),
+        )
+        return replace(
+            commit,
+            decision=replace(commit.decision, verdict=verdict),
+            kept=kept,
+            restated_id=found.restated.fact_id if found.restated else None,
+            reopened=made,
+        )
+
+
+def _as_note(fact: Fact, trust: SourceKind | None) -> Note:
+    """The fact as what was said, so that the rule decides about it as about any note."""
+    return Note(
+        scope=_ANY,
+        text=fact.text,
+        said_at=fact.last_confirmed_at,
+        valid_from=fact.valid_from,
+        source_kind=trust or fact.word,
+        slot=fact.slot,
+        category=fact.category,
+        is_cleaned=True,
+    )
+
+
+def _outcome_of(verdict: Verdict, fact: Fact, facts: Mapping[str, Fact]) -> _Outcome:
+    against = tuple(conflict.fact_id for conflict in verdict.conflicts)
+    targets = tuple(facts[target.fact_id] for target in verdict.targets)
+    if verdict.action is Action.SKIP:
+        return _Outcome(stays=targets[0], ended=(fact,), against=against, restated=fact)
+    restated = targets[0] if verdict.is_restatement and targets else None
+    ended = targets if verdict.action in (Action.UPDATE, Action.REVOKE) else ()
+    return _Outcome(stays=fact, ended=ended, against=against, restated=restated)
+
+
+def _links(
+    found: _Outcome, open_: Sequence[Conflict], by: DecidedBy, reason: str, at: datetime
+) -> tuple[Conflict, ...]:
+    """The disputes that the fact that stays has from now on: new ones, and those of what ends."""
+    stays_id, gone = found.stays.fact_id, {one.fact_id for one in found.ended}
+    linked = {frozenset((one.new_id, one.old_id)) for one in open_}
+    settled = {*gone, stays_id, *_ids_of(found.closed)}
+    made = [
+        Conflict(new_id=stays_id, old_id=other, decided_by=by, reason=reason, at=at)
+        for other in found.against
+        if other not in gone
+    ]
+    for one in open_:
+        [*others] = {one.new_id, one.old_id} - gone
+        if len(others) == 1 and others[0] not in settled:
+            made.append(replace(one, new_id=stays_id, old_id=others[0]))
+    pairs = {frozenset((one.new_id, one.old_id)): one for one in made}
+    return tuple(one for pair, one in pairs.items() if pair not in linked)
+
+
+def _binds(fact: Fact) -> bool:
+    return fact.is_standing or fact.category is Category.DECISION
+
+
+def _ids_of(conflicts: Sequence[Conflict]) -> tuple[str, ...]:
+    named = (fact_id for one in conflicts for fact_id in (one.new_id, one.old_id))
+    return tuple(dict.fromkeys(named))
+
+
+def _in_words(fact_id: str, relations: Relations) -> str:
+    """What is said of the facts, without a word of them."""
+    repeated = () if relations.repeats is None else (relations.repeats,)
+    said = (
+        ("takes the place of", relations.replaces),
+        ("repeats", repeated),
+        ("ends", relations.ends),
+        ("holds beside", relations.both_hold),
+    )
+    told = (f"{what} {', '.join(map(handle_of, named))}" for what, named in said if named)
+    return f"Fact {handle_of(fact_id)} {' and '.join(told)}"
+
+
+_ANY = Scope("any", "any", "any")
+"""The rule looks at no scope: facts of one contact alone are given to it."""

@@ -1,0 +1,402 @@
+"""What an agent's model says of facts: in its note, or afterwards, by the handles that it saw."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import pytest
+
+from reconciler import Action, DecidedBy, Decision, Memory, Relation, ToolReply
+from reconciler.domain.records.handles import handle_of
+from reconciler.domain.records.kinds import FactState
+from reconciler.domain.records.relations import Relations
+from reconciler.errors import InvalidRequestError, UnknownFactError
+from reconciler.testing import HashingEmbedder
+from tests.engines import EngineUnderTest
+
+ADD, RECALL, RELATE = "add_contact_note", "recall_contact", "relate_contact_note"
+ANNS = {"agent_id": "crm", "contact_id": "ann"}
+FLAT, HOUSE, RENT = "Rents from Tom Meyer.", "Bought a house.", "Pays 900 euros each month."
+USER = "user_explicit"
+
+
+@pytest.fixture
+def memory(engine: EngineUnderTest) -> Iterator[Memory]:
+    """An open memory without anything in it, on each engine."""
+    with Memory.open(embedder=HashingEmbedder(), **engine.settings_arguments) as opened:
+        yield opened
+
+
+Call = Callable[..., ToolReply]
+
+
+@pytest.fixture
+def call(memory: Memory) -> Call:
+    """What a model sends to the tools of one conversation."""
+    tools = memory.agent_tools(**ANNS, session_id="chat-1")
+
+    def send(name: str, **sent: Any) -> ToolReply:
+        return tools.call(name, sent)
+
+    return send
+
+
+def noted(call: Call, text: str, source_kind: str = USER, **sent: Any) -> str:
+    """The handle of a fact that is noted."""
+    reply = call(ADD, text=text, source_kind=source_kind, **sent)
+    assert reply.decision is not None, reply.text
+    assert reply.decision.fact_id is not None, reply.text
+    return handle_of(reply.decision.fact_id)
+
+
+def live(memory: Memory) -> set[str]:
+    return {hit.fact.text for hit in memory.recall(**ANNS, limit=50)}
+
+
+def made(reply: ToolReply) -> Decision:
+    assert reply.decision is not None, reply.text
+    return reply.decision
+
+
+def test_a_note_ends_and_replaces_what_its_model_names(memory: Memory, call: Call) -> None:
+    flat, rent = noted(call, FLAT), noted(call, RENT)
+    reply = call(ADD, text=HOUSE, source_kind=USER, replaces=[flat], ends=[rent])
+    decision = made(reply)
+    assert (decision.action, decision.decided_by) == (Action.UPDATE, DecidedBy.AGENT)
+    assert live(memory) == {HOUSE}
+    assert len(decision.superseded_ids) == 2
+    assert decision.proposal.relations is not None
+    told = memory.explain(**ANNS, decision_id=decision.decision_id).sentences()
+    assert "The agent's model read note and facts, and said how they relate." in told
+    memory.revert(**ANNS, decision_id=decision.decision_id, by="anna", reason="Wrong.")
+    assert live(memory) == {FLAT, RENT}
+
+
+def test_a_fact_is_related_afterwards_and_that_is_undone(memory: Memory, call: Call) -> None:
+    flat, house = noted(call, FLAT), noted(call, HOUSE)
+    reply = call(RELATE, note=house, replaces=[flat])
+    decision = made(reply)
+    assert reply.text == f"Done. It stays: {house}. Ended, and kept as history: {flat}."
+    assert (decision.action, decision.decided_by) == (Action.RESOLVE, DecidedBy.AGENT)
+    assert decision.note.session_id == "chat-1"
+    assert live(memory) == {HOUSE}
+    [chain] = memory.history(**ANNS)
+    assert [fact.text for fact in chain.facts] == [HOUSE, FLAT]
+    sentences = memory.explain(**ANNS, decision_id=decision.decision_id).sentences()
+    assert any("what a model said of facts that were known" in each for each in sentences)
+    memory.revert(**ANNS, decision_id=decision.decision_id, by="anna", reason="Wrong.")
+    assert live(memory) == {FLAT, HOUSE}
+    assert len(memory.history(**ANNS)) == 2
+
+
+def test_what_repeats_is_counted_together_and_apart_again(memory: Memory, call: Call) -> None:
+    first = noted(call, "Likes to sit at the window.")
+    again = noted(call, "Prefers window seats.")
+    decision = made(call(RELATE, note=again, repeats=first))
+    [hit] = memory.recall(**ANNS)
+    assert (hit.fact.text, hit.fact.observations) == ("Prefers window seats.", 2)
+    turns = memory.evidence(**ANNS, fact_id=hit.fact.fact_id).turns
+    assert {"Likes to sit at the window.", "Prefers window seats."} <= {t.text for t in turns}
+    memory.revert(**ANNS, decision_id=decision.decision_id, by="anna", reason="Wrong.")
+    assert {hit.fact.observations for hit in memory.recall(**ANNS)} == {1}
+
+
+def test_what_says_less_goes_beneath_what_says_more(memory: Memory, call: Call) -> None:
+    more = noted(call, "Our budget is 40k and we need 12 laptops.")
+    less = noted(call, "The budget: 40k.")
+    call(RELATE, note=less, repeats=more)
+    [hit] = memory.recall(**ANNS)
+    assert hit.fact.text == "Our budget is 40k and we need 12 laptops."
+    assert hit.fact.observations == 2
+
+
+def test_what_repeats_another_number_is_kept_apart_and_linked(memory: Memory, call: Call) -> None:
+    one, other = noted(call, "The budget is 40k."), noted(call, "We may spend 60k.")
+    reply = call(RELATE, note=other, repeats=one)
+    assert live(memory) == {"The budget is 40k.", "We may spend 60k."}
+    assert reply.is_error or made(reply).superseded_ids == ()
+
+
+CITY = {"attribute": "city", "single_valued": True}
+
+
+def dispute(memory: Memory, call: Call) -> tuple[str, str]:
+    """Two facts in dispute: an operator's, and one of the contact's."""
+    pune = memory.add_contact_note(**ANNS, text="Lives in Pune.", attribute="city", value="Pune")
+    goa = memory.add_contact_note(
+        **ANNS, text="Lives in Goa.", attribute="city", value="Goa", source_kind="operator"
+    )
+    assert pune.fact_id is not None
+    assert goa.fact_id is not None
+    assert len(memory.disputes(**ANNS)) == 1
+    call(RECALL)
+    return handle_of(pune.fact_id), handle_of(goa.fact_id)
+
+
+def test_relating_settles_a_dispute_before_anybody_is_asked(memory: Memory, call: Call) -> None:
+    pune, goa = dispute(memory, call)
+    decision = made(call(RELATE, note=pune, ends=[goa]))
+    assert (live(memory), memory.disputes(**ANNS)) == ({"Lives in Pune."}, [])
+    memory.revert(**ANNS, decision_id=decision.decision_id, by="anna", reason="Wrong.")
+    assert len(memory.disputes(**ANNS)) == 1
+
+
+def test_both_hold_closes_a_dispute_until_that_is_undone(memory: Memory, call: Call) -> None:
+    pune, goa = dispute(memory, call)
+    decision = made(call(RELATE, note=pune, both_hold=[goa]))
+    assert (len(live(memory)), memory.disputes(**ANNS)) == (2, [])
+    assert not any(hit.disputed_with for hit in memory.recall(**ANNS))
+    memory.revert(**ANNS, decision_id=decision.decision_id, by="anna", reason="Wrong.")
+    assert len(memory.disputes(**ANNS)) == 1
+    assert all(hit.disputed_with for hit in memory.recall(**ANNS))
+    assert call(RELATE, note=pune, both_hold=[goa]).is_error is False
+    assert "kept already" in call(RELATE, note=pune, both_hold=[goa]).text
+
+
+def test_what_replaces_takes_over_the_disputes_of_what_ends(memory: Memory, call: Call) -> None:
+    pune, _ = dispute(memory, call)
+    mumbai = noted(call, "Rents a room near the sea.")
+    decision = made(call(RELATE, note=mumbai, replaces=[pune]))
+    [open_] = memory.disputes(**ANNS)
+    assert {fact.text for fact in open_.facts} == {"Rents a room near the sea.", "Lives in Goa."}
+    memory.revert(**ANNS, decision_id=decision.decision_id, by="anna", reason="Wrong.")
+    [open_] = memory.disputes(**ANNS)
+    assert {fact.text for fact in open_.facts} == {"Lives in Pune.", "Lives in Goa."}
+
+
+def test_a_less_trusted_fact_ends_none_that_is_trusted_more(memory: Memory, call: Call) -> None:
+    flat = noted(call, FLAT)
+    told = memory.add_contact_note(**ANNS, text=HOUSE, source_kind="operator")
+    call(RECALL)
+    reply = call(RELATE, note=handle_of(told.fact_id or ""), replaces=[flat])
+    assert live(memory) == {HOUSE, FLAT}
+    assert len(memory.disputes(**ANNS)) == 1
+    assert f"in dispute now: {flat}" in reply.text
+
+
+def test_an_older_fact_takes_no_newer_ones_place_and_may_outlive_it(
+    memory: Memory, call: Call
+) -> None:
+    old = noted(call, FLAT, valid_from="2020-01-01")
+    new = noted(call, HOUSE)
+    reply = call(RELATE, note=old, replaces=[new])
+    assert "name it in ends" in reply.text
+    assert live(memory) == {FLAT, HOUSE}
+    call(RELATE, note=old, ends=[new])
+    assert live(memory) == {FLAT}
+
+
+def test_an_older_note_lies_beneath_the_fact_that_its_model_names(
+    memory: Memory, call: Call
+) -> None:
+    house = noted(call, HOUSE)
+    reply = call(ADD, text=FLAT, source_kind=USER, valid_from="2020-01-01", replaces=[house])
+    assert made(reply).is_history
+    [chain] = memory.history(**ANNS)
+    assert [fact.text for fact in chain.facts] == [HOUSE, FLAT]
+
+
+def test_what_an_operator_laid_down_ends_by_no_model(memory: Memory, call: Call) -> None:
+    rule = memory.add_contact_note(
+        **ANNS, text="Always ask the contact before a refund.", source_kind="operator"
+    )
+    call(RECALL)
+    handle = handle_of(rule.fact_id or "")
+    call(ADD, text="Has moved to the new portal.", source_kind=USER, ends=[handle])
+    house = noted(call, HOUSE)
+    call(RELATE, note=house, replaces=[handle])
+    assert "Always ask the contact before a refund." in live(memory)
+
+
+def test_what_binds_ends_by_what_the_contact_said_in_this_conversation_alone(
+    memory: Memory, call: Call
+) -> None:
+    never = noted(call, "Never call me before nine.")
+    memory.add_contact_note(**ANNS, text=HOUSE, session_id="chat-0")
+    call(RECALL)
+    [house] = [h.fact.handle for h in memory.recall(**ANNS) if h.fact.text == HOUSE]
+    reply = call(RELATE, note=house, ends=[never])
+    assert reply.is_error
+    assert "only by the contact's own word in this conversation" in reply.text
+    fine = noted(call, "Calls at any time are fine now.")
+    call(RELATE, note=fine, ends=[never])
+    assert "Never call me before nine." not in live(memory)
+
+
+# Wrong handles
+
+
+@pytest.mark.parametrize(
+    ("sent", "complaint"),
+    [
+        ({}, "say which facts are replaced"),
+        ({"ends": ["#zzzz"]}, "was shown in this conversation"),
+        ({"ends": ["#ZZZZ", "not a handle"]}, "was shown in this conversation"),
+        ({"ends": [""]}, "was shown in this conversation"),
+        ({"ends": [7]}, "must be null or a list of words"),
+        ({"ends": {"fact": "#zzzz"}}, "must be null or a list of words"),
+        ({"repeats": ["{flat}"]}, "repeats must be null or a string"),
+        ({"ends": ["{flat}", "{flat}"]}, "named twice"),
+        ({"ends": ["{flat}"], "replaces": ["{flat}"]}, "named twice"),
+        ({"ends": ["{flat}"], "repeats": "{rent}"}, "ends none"),
+        ({"ends": ["{house}"]}, "cannot be related to itself"),
+        ({"ends": ["{gone}"]}, "has ended already"),
+        ({"ends": ["{bobs}"]}, "was shown in this conversation"),
+        ({"ends": ["{unseen}"]}, "was shown in this conversation"),
+        ({"ends": ["{flat}", "{rent}", "{a}", "{b}"]}, "3 facts, not 4"),
+    ],
+)
+def test_a_wrong_handle_is_answered_in_words_and_changes_nothing(
+    memory: Memory, call: Call, sent: dict[str, Any], complaint: str
+) -> None:
+    named = {
+        "flat": noted(call, FLAT),
+        "rent": noted(call, RENT),
+        "a": noted(call, "Owns a red bicycle."),
+        "b": noted(call, "Plays chess on Sundays."),
+        "gone": noted(call, "Lives in Pune.", attribute="city", value="Pune"),
+        "house": noted(call, HOUSE),
+        "bobs": memory.add_contact_note("crm", "bob", FLAT).fact_id or "",
+        "unseen": memory.add_contact_note(**ANNS, text="Has two cats.").fact_id or "",
+    }
+    noted(call, "Lives in Goa.", attribute="city", value="Goa")
+    named |= {name: handle_of(named[name]) for name in ("bobs", "unseen")}
+    before = live(memory)
+    filled = {
+        name: [each.format(**named) if isinstance(each, str) else each for each in given]
+        if isinstance(given, list)
+        else given.format(**named)
+        if isinstance(given, str)
+        else given
+        for name, given in sent.items()
+    }
+    reply = call(RELATE, note=named["house"], **filled)
+    assert complaint in reply.text
+    assert (reply.is_error, live(memory)) == (True, before)
+    assert not re.search(r"[0-9a-f]{8}-[0-9a-f]{4}", reply.text)
+    assert len(reply.text) <= 400
+
+
+def test_a_handle_is_read_in_any_case_and_without_its_sign(memory: Memory, call: Call) -> None:
+    flat, house = noted(call, FLAT), noted(call, HOUSE)
+    assert not call(RELATE, note=house[1:].upper(), ends=f" {flat} ").is_error
+    assert live(memory) == {HOUSE}
+
+
+def test_a_builder_names_facts_by_id_or_handle(memory: Memory) -> None:
+    ann = memory.contact(**ANNS)
+    flat, rent, house = (ann.note(text) for text in (FLAT, RENT, HOUSE))
+    assert flat.fact_id
+    assert rent.fact_id
+    assert house.fact_id
+    ann.relate(house.fact_id, ends=[handle_of(flat.fact_id)])
+    ann.note("Pays nothing for the house.", ends=[rent.fact_id])
+    assert live(memory) == {HOUSE, "Pays nothing for the house."}
+    for wrong in ("#zzzz", "nobody's"):
+        with pytest.raises(UnknownFactError):
+            ann.relate(house.fact_id, ends=[wrong])
+        with pytest.raises(UnknownFactError):
+            ann.note("Has a cat.", ends=[wrong])
+    with pytest.raises(InvalidRequestError, match="say how it relates"):
+        ann.relate(house.fact_id)
+    assert "Has a cat." not in live(memory)
+
+
+def test_a_judge_that_answers_later_relates_facts_in_its_own_name(memory: Memory) -> None:
+    flat, house = (memory.add_contact_note(**ANNS, text=text) for text in (FLAT, HOUSE))
+    decision = memory._services.relating.relate(
+        house.scope,
+        house.fact_id or "",
+        Relations(replaces=(flat.fact_id or "",)),
+        decided_by=DecidedBy.ARBITER,
+        reason="She owns now what she rented.",
+    )
+    assert (decision.decided_by, decision.text) == (
+        DecidedBy.ARBITER,
+        "She owns now what she rented.",
+    )
+    assert live(memory) == {HOUSE}
+
+
+# What an answer shows, and until when a note holds
+
+
+def test_the_answer_names_what_is_close_by_handle_in_a_few_words(
+    memory: Memory, call: Call
+) -> None:
+    first = noted(call, "Speaks French.", attribute="language", value="French")
+    reply = call(
+        ADD, text="Speaks Turkish.", source_kind=USER, attribute="language", value="Turkish"
+    )
+    assert f'Close to it: {first} "Speaks French." [language=French].' in reply.text
+    assert "relate_contact_note" in reply.text
+    assert "Close to it" not in call(ADD, text="Owns a red bicycle.", source_kind=USER).text
+
+
+def test_an_answer_stays_short_however_many_facts_are_close(memory: Memory, call: Call) -> None:
+    for word in ("French", "Turkish", "Tamil", "Welsh", "Greek", "Czech"):
+        text = f"Speaks {word} " + "with the people whom she meets at the market every day."
+        reply = call(ADD, text=text, source_kind=USER, attribute="language", value=word)
+    assert len(reply.text) <= 400
+    assert reply.text.count('"') // 2 <= 3
+
+
+def test_an_agent_that_may_not_recall_is_told_of_no_other_fact(memory: Memory) -> None:
+    tools = memory.agent_tools(**ANNS, can_recall=False)
+    for word in ("French", "Turkish"):
+        sent = {"text": f"Speaks {word}.", "attribute": "language", "value": word}
+        reply = tools.call(ADD, sent | {"source_kind": USER})
+    assert "French" not in reply.text
+
+
+def test_a_note_with_an_end_is_recalled_until_then(memory: Memory, call: Call) -> None:
+    tomorrow = datetime.now(UTC) + timedelta(days=1)
+    reply = call(ADD, text="Is in Rome.", source_kind=USER, valid_to=f"{tomorrow:%Y-%m-%dT%H:%M}")
+    [hit] = memory.recall(**ANNS)
+    assert hit.fact.expires_at == tomorrow.replace(second=0, microsecond=0)
+    assert made(reply).action is Action.ADD
+
+
+def test_a_note_that_is_over_is_history(memory: Memory, call: Call) -> None:
+    over = {"valid_from": "2010-01-01", "valid_to": "2012-01-01"}
+    reply = call(ADD, text="Lived in Oslo.", source_kind=USER, **over)
+    assert "Kept as history" in reply.text
+    [chain] = memory.history(**ANNS)
+    assert (chain.facts[0].state, live(memory)) == (FactState.SUPERSEDED, set())
+    assert chain.facts[0].valid_to == datetime(2012, 1, 1, tzinfo=UTC)
+
+
+@pytest.mark.parametrize(
+    ("sent", "complaint"),
+    [
+        ({"valid_to": "2012-01-01"}, "give valid_from as well"),
+        ({"valid_from": "2013-01-01", "valid_to": "2012-01-01"}, "is not after 2013"),
+        ({"valid_to": "soon"}, "is not a time"),
+        ({"valid_from": "2999-01-01"}, "has not come yet"),
+    ],
+)
+def test_a_time_that_cannot_be_meant_is_answered_in_words(
+    memory: Memory, call: Call, sent: dict[str, str], complaint: str
+) -> None:
+    reply = call(ADD, text="Lived in Oslo.", source_kind=USER, **sent)
+    assert complaint in reply.text
+    assert (reply.is_error, live(memory)) == (True, set())
+
+
+def test_what_is_over_and_would_be_asked_about_is_refused(memory: Memory, call: Call) -> None:
+    over = {"valid_from": "2010-01-01", "valid_to": "2012-01-01"}
+    reply = call(ADD, text="Had been diagnosed with diabetes.", source_kind=USER, **over)
+    assert reply.is_error
+    assert memory.pending(**ANNS) == []
+
+
+def test_a_decision_by_relations_is_replayed_as_it_was(memory: Memory, call: Call) -> None:
+    flat = noted(call, FLAT)
+    decision = made(call(ADD, text=HOUSE, source_kind=USER, replaces=[flat]))
+    told = memory.explain(**ANNS, decision_id=decision.decision_id)
+    assert not any("today" in each for each in told.counterfactuals)
+    assert memory.decision(**ANNS, decision_id=decision.decision_id).correction is None
+    memory.correct(**ANNS, decision_id=decision.decision_id, relation=Relation.COEXISTS)
