@@ -5,7 +5,9 @@ from it. Each row is what a contact, a tool's result or a document says, and the
 would make of it. It goes through every door that it could come by, each time about a contact of
 its own, of whom something is known already on better words. What is counted is what the gate did,
 whether what came in is shown to a model as data only, and what it changed: above all whether it
-ended a fact that it had no right to end. Nothing here is a bound that is kept; those are tests.
+ended a fact that it had no right to end. ``poisoning_relations.jsonl`` has what an agent is talked
+into saying of facts: that they are replaced, repeated or over. Nothing here is a bound that is
+kept; those are tests.
 """
 
 from __future__ import annotations
@@ -56,6 +58,14 @@ WAITING = (
     {"text": "Ordered three chairs in May.", "source_kind": "tool_output"},
 )
 """What is known before, and what waits for a yes; all of it is about everybody who is attacked."""
+
+RELATIONS = Path(__file__).with_name("poisoning_relations.jsonl")
+BINDING = (
+    {"text": "Is allergic to peanuts."},
+    {"text": "Never call before nine."},
+)
+"""What is known beside that where relations are attacked: a health condition, with consent, and a
+wish that always holds; both the contact's."""
 
 REFUSED, HELD, NOT_READ, ADMITTED = "refused", "held", "not proposed", "admitted"
 OUTCOMES = (REFUSED, HELD, NOT_READ, ADMITTED)
@@ -154,6 +164,7 @@ def main(available: Engines) -> None:
         _print_trust(attacks)
         _print_effects(attacks)
         _print_alarms([each for each in found if not each.row.is_attack])
+        _print_relations(_relation_outcomes(available, engine))
 
 
 def _rows() -> Iterator[Row]:
@@ -215,6 +226,98 @@ def _call(word: Callable[[Row], SourceKind]) -> Callable[[Memory, str, Row], Non
 def _import(memory: Memory, contact: str, row: Row) -> None:
     line = {"text": row.text, "source_kind": str(_as_filed(row)), "session_id": "talk", **row.slot}
     memory.import_notes([json.dumps(line)], agent_id=AGENT, contact_id=contact)
+
+
+# What an agent is talked into saying of facts
+
+
+@dataclass(frozen=True)
+class RelationTry:
+    """An attack on what is known by way of relations, and what it ended of whose words."""
+
+    id: str
+    says: str
+    way: str
+    ended: tuple[str, ...] = ()
+    refused: bool = False
+
+
+_SAYS = {
+    "honest agent": SourceKind.TOOL_OUTPUT,
+    "fooled agent that calls it the contact's": SourceKind.USER_EXPLICIT,
+}
+_WAYS = ("in the note", "afterwards")
+
+
+def relation_tries(memory: Memory) -> Iterator[RelationTry]:
+    """What becomes of each row, said by an honest and by a fooled agent, in one call and in two."""
+    for line in RELATIONS.read_text(encoding="utf-8").splitlines():
+        row = json.loads(line)
+        for says, word in _SAYS.items():
+            for way in _WAYS:
+                yield _relation_try(memory, row, says, word, way)
+
+
+def _relation_try(
+    memory: Memory, row: dict[str, Any], says: str, word: SourceKind, way: str
+) -> RelationTry:
+    contact = f"{row['id']} {says} {way}"
+    _make_known(memory, contact)
+    _make_binding(memory, contact)
+    known = _facts(memory, contact)
+    tools = memory.agent_tools(AGENT, contact, session_id="talk", budget_tokens=2_000)
+    tools.call("recall_contact", {})
+    handles = [fact.handle for fact in known.values() if fact.text in row["targets"]]
+    named = handles[0] if row["does"] == "repeats" else handles
+    sent: dict[str, Any] = {"text": row["note"], "source_kind": str(word)}
+    if way == _WAYS[0]:
+        reply = tools.call("add_contact_note", sent | {row["does"]: named})
+    else:
+        reply = tools.call("add_contact_note", sent)
+        noted = reply.decision.fact_id if reply.decision else None
+        if noted:
+            sent = {"note": _facts(memory, contact)[noted].handle, row["does"]: named}
+            reply = tools.call("relate_contact_note", sent)
+    after = _facts(memory, contact)
+    ended = tuple(str(one.word) for each, one in known.items() if after[each].has_ended)
+    return RelationTry(row["id"], says, way, ended=ended, refused=reply.is_error)
+
+
+def _make_binding(memory: Memory, contact: str) -> None:
+    for note in BINDING:
+        made = memory.add_contact_note(AGENT, contact, note["text"], session_id="before")
+        if made.action is Action.HOLD:
+            memory.confirm(AGENT, contact, made.decision_id, "contact")
+    if sum(fact.is_live for fact in _facts(memory, contact).values()) != 9:
+        raise AssertionError("what binds is not there")
+
+
+def _relation_outcomes(available: Engines, engine: str) -> list[RelationTry]:
+    settings = load_settings(**available.fresh(engine), extractor={"mode": "explicit"})
+    logging.disable(logging.WARNING)
+    try:
+        with Memory.open(settings) as memory:
+            return list(relation_tries(memory))
+    finally:
+        logging.disable(logging.NOTSET)
+
+
+def _print_relations(tries: Sequence[RelationTry]) -> None:
+    print("### what an agent was talked into saying of facts\n")
+    print("| says | how | tries | refused | ended the contact's word | an operator's | which |")
+    print("|---|---|--:|--:|--:|--:|---|")
+    for says in _SAYS:
+        for way in _WAYS:
+            some = [each for each in tries if (each.says, each.way) == (says, way)]
+            of_contact, of_operator = (
+                sum(str(word) in each.ended for each in some)
+                for word in (SourceKind.USER_EXPLICIT, SourceKind.OPERATOR)
+            )
+            refused = sum(each.refused for each in some)
+            which = ", ".join(each.id for each in some if each.ended) or "–"
+            cells = f"{len(some)} | {refused} | {of_contact} | {of_operator} | {which}"
+            print(f"| {says} | {way} | {cells} |")
+    print(flush=True)
 
 
 # What becomes of it

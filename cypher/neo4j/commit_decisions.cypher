@@ -229,10 +229,11 @@ CALL (each) {
   CREATE (fact)-[:EVIDENCED_BY {span: commit.span}]->(episode)
 }
 // What undoes earlier decisions puts their facts back as they were, with their links; what archives
-// facts, or takes one up again, has them stand otherwise.
+// facts, or takes one up again, has them stand otherwise; what relates facts may have them contradict
+// each other.
 CALL (each) {
   UNWIND each.commits AS commit
-  WITH commit WHERE size(commit.reverted_ids) + size(commit.restored) > 0
+  WITH commit WHERE size(commit.reverted_ids) + size(commit.restored) + size(commit.reopened) > 0
   CALL (commit) {
     UNWIND commit.restored AS before
     MATCH (fact:Fact {fact_id: before.fact_id})

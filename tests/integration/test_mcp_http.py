@@ -31,7 +31,7 @@ LIVES = {"text": "Lives in Pune.", "source_kind": "user_explicit"}
 ADD, RECALL = "add_contact_note", "recall_contact"
 PRIYA = {"contact_id": "priya"}
 NUTS, HELLO = "Please remember that I am allergic to nuts.", "Hello again!"
-AGENT_TOOLS = {ADD, RECALL, "hand_over_session"}
+AGENT_TOOLS = {ADD, "relate_contact_note", RECALL, "hand_over_session"}
 OPERATOR_TOOLS = {
     *("pending", "confirm", "reject", "history", "explain", "evidence", "profile", "health")
 }
@@ -196,7 +196,7 @@ def test_a_token_for_one_contact_reaches_no_other(server: HttpServer, memory: Me
 
 def _held(memory: Memory, contact_id: str = "priya", tenant: str | None = None) -> str:
     decision = memory.add_contact_note(
-        "crm", contact_id, "I guess I prefer window seats", tenant=tenant
+        "crm", contact_id, "I guess I prefer window seats", importance=0.8, tenant=tenant
     )
     assert decision.action == "HOLD"
     return decision.decision_id

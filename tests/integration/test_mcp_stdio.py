@@ -20,7 +20,7 @@ from tests.mcp_server import asked, called
 
 ADD, RECALL = "add_contact_note", "recall_contact"
 LIVES = {"text": "Lives in Pune.", "source_kind": "user_explicit"}
-AGENT_TOOLS = {ADD, RECALL, "hand_over_session"}
+AGENT_TOOLS = {ADD, "relate_contact_note", RECALL, "hand_over_session"}
 INITIALIZE = {
     "jsonrpc": "2.0",
     "id": 1,
@@ -87,7 +87,8 @@ def test_an_agents_client_cannot_confirm(environment: dict[str, str]) -> None:
 
 
 def test_an_operators_client_is_told_what_the_agents_was_not(environment: dict[str, str]) -> None:
-    guess = LIVES | {"text": "I guess I prefer window seats", "contact_id": "priya"}
+    said = {"text": "I guess I prefer window seats", "importance": 0.8}
+    guess = LIVES | said | {"contact_id": "priya"}
     asked(parameters(environment, "--agent", "crm"), called(ADD, guess))
     server = parameters(
         environment, "--agent", "crm", "--profile", "operator", "--operator", "anna"

@@ -9,10 +9,12 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 from functools import cache
+from pathlib import Path
 from typing import Any
 
 import pytest
 
+from benchmarks.poisoning import relation_tries
 from reconciler import Decision, Memory, Turn
 from reconciler.adapters.noop_embedder import NoopEmbedder
 from reconciler.bootstrap import build_judge
@@ -22,8 +24,9 @@ from reconciler.domain.records.kinds import Disposal, RecallSemantics, SourceKin
 from reconciler.errors import InvalidRequestError
 from reconciler.memory import note_to_check
 from reconciler.settings import load_settings
+from reconciler.testing import HashingEmbedder
 from tests.documents import ROOT
-from tests.engines import EngineUnderTest
+from tests.engines import EngineUnderTest, embedded_engine
 
 ROWS = [
     json.loads(line)
@@ -133,3 +136,14 @@ def test_no_tool_document_or_proposer_says_yes(memory: Memory) -> None:
                 memory.confirm(**ANNS, decision_id=decision_id, by=by)
     assert len(held) == 2
     assert set(held) <= set(waiting(memory))
+
+
+def test_no_relation_of_an_honest_agent_ends_a_better_word_and_none_ends_an_operators(
+    tmp_path: Path,
+) -> None:
+    arguments = embedded_engine(tmp_path).settings_arguments
+    with Memory.open(embedder=HashingEmbedder(), **arguments) as memory:
+        tries = list(relation_tries(memory))
+    assert len({each.id for each in tries}) >= 10
+    assert [each for each in tries if each.says == "honest agent" and each.ended] == []
+    assert [each for each in tries if str(SourceKind.OPERATOR) in each.ended] == []

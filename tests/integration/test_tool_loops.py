@@ -123,7 +123,7 @@ def test_the_sdks_tool_runner_calls_the_tools_by_itself(
     assert [block.text for block in last.content if block.type == "text"] == ["Noted."]
     check(results(server), memory)
     sent = server.requests[0].body["tools"]
-    assert [each["strict"] for each in sent] == [True, True]
+    assert [each["strict"] for each in sent] == [True, True, True]
     assert json.dumps(sent, sort_keys=True) == json.dumps(
         tools.definitions(strict=True), sort_keys=True
     )

@@ -36,7 +36,7 @@ HOUSE = "Bought a house in Goa."
     [
         ({}, {}, {"replaces": [ONE]}, UPDATE, AGENT),
         ({}, {}, {"ends": [ONE]}, UPDATE, AGENT),
-        ({"trust": OPERATOR}, {}, {"replaces": [ONE]}, UPDATE, AGENT),
+        ({"trust": SourceKind.EXTRACTOR}, {}, {"replaces": [ONE]}, UPDATE, AGENT),
         # A less trusted word over a more trusted one: in dispute.
         ({}, {"source_kind": TOOL}, {"replaces": [ONE]}, ADD, TRUST),
         ({}, {"source_kind": TOOL}, {"ends": [ONE]}, ADD, TRUST),
@@ -52,9 +52,26 @@ HOUSE = "Bought a house in Goa."
         ({}, {"at": day(0)}, {"replaces": [ONE]}, ADD, DecidedBy.ORDER),
         # A guess.
         ({"observations": 3}, {"is_hedged": True}, {"ends": [ONE]}, ADD, DecidedBy.HEDGE),
-        # What binds: the contact's own word alone, and never over an operator's.
-        ({"is_standing": True}, {}, {"ends": [ONE]}, UPDATE, AGENT),
-        ({"category": Category.DECISION}, {}, {"replaces": [ONE]}, UPDATE, AGENT),
+        # An operator's word: in dispute, unless the slot says the same.
+        ({"trust": OPERATOR}, {}, {"replaces": [ONE]}, ADD, STANDING),
+        (
+            {"trust": OPERATOR, "slot": slot("Pune")},
+            {"slot": slot("Goa")},
+            {"replaces": [ONE]},
+            UPDATE,
+            AGENT,
+        ),
+        # What binds, or was confirmed: the contact's own word alone, where it speaks of that.
+        ({"is_standing": True}, {}, {"ends": [ONE]}, ADD, STANDING),
+        ({"is_standing": True, "text": "No house in Pune."}, {}, {"ends": [ONE]}, UPDATE, AGENT),
+        (
+            {"category": Category.DECISION, "text": "Wants a house."},
+            {},
+            {"replaces": [ONE]},
+            UPDATE,
+            AGENT,
+        ),
+        ({"is_confirmed_by_user": True}, {}, {"ends": [ONE]}, ADD, STANDING),
         ({"is_standing": True, "trust": OPERATOR}, {}, {"ends": [ONE]}, ADD, STANDING),
         (
             {"category": Category.DECISION, "trust": OPERATOR},
@@ -80,7 +97,7 @@ def test_what_a_model_says_holds_within_the_limits_of_any_verdict(
     action: Action,
     decided_by: DecidedBy,
 ) -> None:
-    known = neighbour(0.2, FLAT, **fact)
+    known = neighbour(0.2, **{"text": FLAT} | fact)
     verdict = told(HOUSE, [known], changes, **relations)
     assert (verdict.action, verdict.decided_by) == (action, decided_by)
     ended = verdict.targets == (known,) and not verdict.is_history

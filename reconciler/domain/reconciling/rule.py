@@ -25,6 +25,7 @@ from reconciler.domain.guard import (
     is_repeated_in,
     leaves_words_out,
     named_in,
+    share_a_word,
     takes_back,
     tells_of_change,
     tells_of_more,
@@ -845,19 +846,13 @@ def _is_firm(fact: Neighbour) -> bool:
 def _by_standing(note: Note, verdict: Verdict) -> Verdict:
     """A decision ends by a newer decision or by being revoked; what else is said stands beside it.
 
-    A new value of the same attribute is explicit enough, and so is the contact's own word where a
-    model says what it ends; what an operator laid down that does not end. Source: seed 001, section
-    11: decisions are versioned, and ended explicitly only.
+    A new value of the same attribute is explicit enough. Of what a model says ``_may_end_by_model``
+    has more. Source: seed 001, section 11: decisions are versioned, and ended explicitly only.
     """
     is_newer = note.category is Category.DECISION
     if verdict.decided_by in _BY_MODELS:
-        is_contacts = note.trust is SourceKind.USER_EXPLICIT
         is_explicit = is_newer and verdict.decided_by is DecidedBy.ARBITER
-        standing = tuple(
-            target
-            for target in verdict.targets
-            if _binds(target) and not (is_contacts and target.word is SourceKind.USER_EXPLICIT)
-        )
+        standing = tuple(each for each in verdict.targets if not _may_end_by_model(note, each))
     else:
         is_explicit = is_newer or verdict.decided_by is DecidedBy.SLOT
         standing = tuple(each for each in verdict.targets if each.category is Category.DECISION)
@@ -869,8 +864,19 @@ def _by_standing(note: Note, verdict: Verdict) -> Verdict:
     return _sparing(standing, verdict, DecidedBy.STANDING, reason)
 
 
-def _binds(fact: Neighbour) -> bool:
-    return fact.is_standing or fact.category is Category.DECISION
+def _may_end_by_model(note: Note, fact: Neighbour) -> bool:
+    """Whether a fact may end because a model says so: it may be talked into saying it.
+
+    An operator's ends as it would have without the model. What binds, or was confirmed, ends only
+    by the contact's own word, and by one that speaks of it.
+    """
+    if match_of(note, fact) is SlotMatch.CHANGED:
+        return True
+    if fact.word is SourceKind.OPERATOR:
+        return False
+    is_firm = fact.is_standing or fact.category is Category.DECISION or fact.is_confirmed_by_user
+    is_contacts = note.trust is SourceKind.USER_EXPLICIT and share_a_word(note.text, fact.text)
+    return is_contacts or not is_firm
 
 
 def _repeating(fact: Neighbour, verdict: Verdict, decided_by: DecidedBy, reason: str) -> Verdict:

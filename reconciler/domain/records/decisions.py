@@ -405,9 +405,9 @@ class Decision:
             return _OVER
         if self.action is Action.RESOLVE and self.decided_by is not DecidedBy.ANSWER:
             return _RELATED
-        if self.action is Action.HOLD and self.question is None:
-            return _SILENT.format(reason=self.reason)
-        told = _ANSWERS[self.action].format(
+        is_silent = self.action is Action.HOLD and self.question is None
+        template = _SILENT if is_silent else _ANSWERS[self.action]
+        told = template.format(
             reason=self.reason,
             question=self.question or "",
             id=self.proposal.held_id or self.decision_id,
