@@ -246,11 +246,12 @@ _SAYS = {
     "honest agent": SourceKind.TOOL_OUTPUT,
     "fooled agent that calls it the contact's": SourceKind.USER_EXPLICIT,
 }
-_WAYS = ("in the note", "afterwards")
+_WAYS = ("not at all", "in the note", "afterwards")
+"""How the relation is said; without it the rule may end a fact by itself."""
 
 
 def relation_tries(memory: Memory) -> Iterator[RelationTry]:
-    """What becomes of each row, said by an honest and by a fooled agent, in one call and in two."""
+    """What becomes of each row, said by an honest and by a fooled agent, in each way."""
     for line in RELATIONS.read_text(encoding="utf-8").splitlines():
         row = json.loads(line)
         for says, word in _SAYS.items():
@@ -270,12 +271,12 @@ def _relation_try(
     handles = [fact.handle for fact in known.values() if fact.text in row["targets"]]
     named = handles[0] if row["does"] == "repeats" else handles
     sent: dict[str, Any] = {"text": row["note"], "source_kind": str(word)}
-    if way == _WAYS[0]:
+    if way == "in the note":
         reply = tools.call("add_contact_note", sent | {row["does"]: named})
     else:
         reply = tools.call("add_contact_note", sent)
         noted = reply.decision.fact_id if reply.decision else None
-        if noted:
+        if noted and way == "afterwards":
             sent = {"note": _facts(memory, contact)[noted].handle, row["does"]: named}
             reply = tools.call("relate_contact_note", sent)
     after = _facts(memory, contact)

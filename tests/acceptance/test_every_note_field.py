@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from dataclasses import fields, replace
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any, get_type_hints
 
@@ -15,7 +15,13 @@ from reconciler import Memory, Scope
 from reconciler.adapters.noop_embedder import NoopEmbedder
 from reconciler.config_files import load_attribute_book
 from reconciler.domain.records.notes import Remembered
-from reconciler.service.writing.doors import AgentFields, NoteFields, SlotFields, note_of
+from reconciler.service.writing.doors import (
+    AgentFields,
+    EffectFields,
+    NoteFields,
+    SlotFields,
+    note_of,
+)
 from reconciler.testing import HashingEmbedder
 from tests.command_line import Run, environment_of, json_of
 from tests.engines import EngineUnderTest, embedded_engine
@@ -75,7 +81,9 @@ def _by_line() -> None:
 
 
 def test_the_fields_tried_are_all_there_are() -> None:
-    assert set(FIELDS) == set(NoteFields.__annotations__)
+    """What a note does to facts is no part of it; ``test_relating`` has that."""
+    tried = NoteFields.__annotations__.keys() - EffectFields.__annotations__.keys()
+    assert set(FIELDS) == tried
 
 
 def test_a_note_arrives_the_same_by_call_by_command_and_by_line(
@@ -101,13 +109,33 @@ def test_a_note_arrives_the_same_by_call_by_command_and_by_line(
 def test_what_an_agent_sends_arrives_as_by_a_builders_call(tmp_path: Path) -> None:
     sent = {name: FIELDS[name] for name in get_type_hints(AgentFields)}
     sent["source_kind"] = "user_explicit"
+    words = sent | {"valid_from": WORDS["valid_from"]}
     arguments = embedded_engine(tmp_path).settings_arguments
     with Memory.open(embedder=NoopEmbedder(), clock=lambda: NOON, **arguments) as memory:
         tools = memory.agent_tools("crm", "alice", session_id="chat")
-        by_tool = tools.call("add_contact_note", {"text": TEXT, **sent}).decision
+        by_tool = tools.call("add_contact_note", {"text": TEXT, **words}).decision
         by_call = memory.add_contact_note("crm", "alice", TEXT, session_id="chat", **sent)
     assert by_tool is not None
     assert replace(by_tool.note, idempotency_key=None) == by_call.note
+
+
+def test_what_a_note_does_to_facts_arrives_by_command(
+    command_line: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("RECONCILER_EMBEDDER__MODEL", "noop")
+    for name, value in environment_of(embedded_engine(tmp_path)).items():
+        monkeypatch.setenv(name, value)
+    scope = ("--agent", "crm", "--contact", "ann")
+    until = datetime.now(UTC) + timedelta(days=2)
+    known = json_of(command_line, "add", *scope, TEXT, f"--valid-to={until.isoformat()}")
+    with Memory.open() as memory:
+        [hit] = memory.recall("crm", "ann")
+    assert hit.fact.expires_at == until
+    for option in ("--replaces", "--repeats", "--ends"):
+        _, told, complaint = command_line(
+            "add", *scope, "Has a cat.", f"{option}={known['fact_id']}"
+        )
+        assert "no model to compare" in " ".join((told + complaint).split())
 
 
 def test_what_a_note_brings_is_recalled_kept_in_its_history_and_taken_over(
