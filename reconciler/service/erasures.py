@@ -252,8 +252,7 @@ class Erasures:
     def _looked_for(self, erasure: Erasure, known: Known, going: _Going) -> ErasureReceipt:
         """What is found of it after it was removed, as often as that may be needed.
 
-        Another process may have written between reading and removing. And of several links that one
-        statement changes an engine may leave some as they were.
+        Another process may have written between reading and removing.
         """
         words = self._goes(known, erasure)
         for _ in range(_REMOVALS_MAX):

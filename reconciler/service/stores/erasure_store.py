@@ -166,8 +166,8 @@ class ErasureStore:
         for some in _batches(fact_ids):
             self._graph.run("remove_facts", {"fact_ids": some, "at": at})
             about = {**_contact(scope), "fact_ids": some}
-            self._run_until_gone("remove_supersession_reasons", about)
-            self._run_until_gone("remove_conflict_reasons", about)
+            self._graph.run("remove_supersession_reasons", about)
+            self._graph.run("remove_conflict_reasons", about)
 
     def revive_facts(self, fact_ids: Sequence[str]) -> None:
         """Have facts hold again."""
@@ -187,13 +187,8 @@ class ErasureStore:
         for some in _batches(_episode_maps(episodes)):
             self._graph.run("remove_episodes", {"episodes": some})
             ids = {**_contact(scope), "episode_ids": [row["episode_id"] for row in some]}
-            self._run_until_gone("remove_fact_spans", ids)
-            self._run_until_gone("remove_decision_spans", ids)
-
-    def _run_until_gone(self, name: str, given: Mapping[str, Any]) -> None:
-        """Run it until it finds nothing: of several links to one node an engine may set but one."""
-        while self._graph.run(name, given):
-            pass
+            self._graph.run("remove_fact_spans", ids)
+            self._graph.run("remove_decision_spans", ids)
 
     def remove_session_words(self, session_keys: Sequence[str]) -> None:
         """Take the summaries of sessions away."""
