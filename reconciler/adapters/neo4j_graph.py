@@ -304,7 +304,7 @@ class Neo4jGraph:
     def check_purge(self) -> None:
         """See ``Graph.check_purge``; a server's files are its own."""
 
-    def expect_purge(self, key: str, texts: Iterable[str]) -> None:
+    def expect_purge(self, key: str, texts: Iterable[str], *, instead_of: str = "") -> None:
         """See ``Graph.expect_purge``; a server's files are its own."""
 
     def purge(self, key: str = "") -> Purged:  # noqa: ARG002

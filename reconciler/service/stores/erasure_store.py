@@ -5,6 +5,7 @@ What goes is planned elsewhere; every call here may be made again, and changes n
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
@@ -269,9 +270,17 @@ class ErasureStore:
         """Let an erasure begin, if the engine will have room to end it."""
         self._graph.check_purge()
 
+    def expect_mark(self, scope: Scope, texts: Iterable[str]) -> None:
+        """Have the engine keep texts that go before the mark of an erasure is there, or with it."""
+        self._graph.expect_purge(_before_mark(scope), texts)
+
     def expect_purge(self, erasure: Erasure, texts: Iterable[str]) -> None:
-        """Have the engine keep the texts that an erasure removes, to search its files for them."""
-        self._graph.expect_purge(erasure.erasure_id, texts)
+        """Have the engine keep the texts that an erasure removes, to search its files for them.
+
+        With them those that ``expect_mark`` kept, also for one that was cut off before its mark.
+        """
+        key = _before_mark(erasure.scope)
+        self._graph.expect_purge(erasure.erasure_id, texts, instead_of=key)
 
     def purge(self, erasure: Erasure) -> Purged:
         """Have the engine let go of the bytes that an erasure removed, and look for them."""
@@ -330,6 +339,11 @@ class ErasureStore:
             *(_words("Link", f"{new} {old}", _joined([reason])) for new, old, reason in links),
             *(_words("Span", row["episode_id"], _joined([row["span"]])) for row in spans),
         ]
+
+
+def _before_mark(scope: Scope) -> str:
+    """What names the texts of a contact that no erasure has yet: a name that a file can have."""
+    return hashlib.sha256(scope.contact_key.encode()).hexdigest()[:32]
 
 
 def _episode_maps(episodes: Mapping[str, str]) -> list[dict[str, str]]:
