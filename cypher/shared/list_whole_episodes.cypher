@@ -4,9 +4,8 @@
 // returns: contact_key, node_id, node
 MATCH (contact:Contact)<-[:`WITH`]-(session:Session)
 WHERE contact.contact_key IN $contact_keys
-WITH contact.contact_key AS contact_key, session
 MATCH (session)<-[:`IN`]-(episode:Episode)
-WITH contact_key, episode
+WITH contact.contact_key AS contact_key, episode
 WHERE episode.episode_id > $after
 RETURN contact_key, episode.episode_id AS node_id, episode AS node
 ORDER BY node_id

@@ -4,9 +4,8 @@
 // returns: contact_key, node_id, node
 MATCH (contact:Contact)<-[:`WITH`]-(session:Session)
 WHERE contact.contact_key IN $contact_keys
-WITH contact.contact_key AS contact_key, session
 MATCH (session)<-[:READS]-(job:Job)
-WITH contact_key, job
+WITH contact.contact_key AS contact_key, job
 WHERE job.job_id > $after
 RETURN contact_key, job.job_id AS node_id, job AS node
 ORDER BY node_id

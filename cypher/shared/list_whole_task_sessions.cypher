@@ -5,9 +5,8 @@
 // returns: contact_key, node_id, node
 MATCH (contact:Contact)<-[:CONCERNS]-(task:Task)
 WHERE contact.contact_key IN $contact_keys
-WITH contact.contact_key AS contact_key, task
 MATCH (task)<-[:PART_OF]-(session:Session)
-WITH contact_key, session
+WITH contact.contact_key AS contact_key, session
 WHERE session.session_key > $after
 RETURN contact_key, session.session_key AS node_id, session AS node
 ORDER BY node_id

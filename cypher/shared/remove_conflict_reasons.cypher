@@ -4,6 +4,7 @@
 // returns: fact_id
 MATCH (contact:Contact {contact_key: $contact_key})<-[:ABOUT]-(fact:Fact)
 MATCH (fact)-[link:CONFLICTS_WITH]->(other:Fact)
+WITH fact, link, other
 WHERE link.reason <> '[erased]'
   AND (fact.fact_id IN $fact_ids OR other.fact_id IN $fact_ids)
 SET link.reason = '[erased]'

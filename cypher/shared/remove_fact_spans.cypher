@@ -4,6 +4,7 @@
 // returns: episode_id
 MATCH (contact:Contact {contact_key: $contact_key})<-[:ABOUT]-(fact:Fact)
 MATCH (fact)-[cited:EVIDENCED_BY]->(episode:Episode)
+WITH cited, episode
 WHERE cited.span IS NOT NULL AND episode.episode_id IN $episode_ids
 SET cited.span = NULL
 RETURN DISTINCT episode.episode_id AS episode_id

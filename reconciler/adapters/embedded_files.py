@@ -318,6 +318,7 @@ class EmbeddedFiles:
         """Keep texts that are about to be removed, on disk when this returns."""
         path = self._removed(key)
         with open(path, "a", encoding="utf-8", opener=_private) as file:
+            file.write("\n")  # behind a line that a kill cut short
             file.writelines(f"{json.dumps(text)}\n" for text in texts)
             file.flush()
             os.fsync(file.fileno())
@@ -327,7 +328,7 @@ class EmbeddedFiles:
         """The texts that are kept under a key; none where there are none any more."""
         with suppress(FileNotFoundError), self._removed(key).open(encoding="utf-8") as file:
             for line in file:
-                with suppress(ValueError):  # a kill cut it short, before anything was removed
+                with suppress(ValueError):  # empty, or cut short before anything was removed
                     yield json.loads(line)
 
     def forget_removed(self, key: str) -> None:

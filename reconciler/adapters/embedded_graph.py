@@ -6,6 +6,7 @@ import ctypes
 import logging
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import closing, contextmanager, suppress
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -208,10 +209,13 @@ class EmbeddedGraph:
                 spare_log_bytes=CHECKPOINT_LOG_BYTES,
             )
 
-    def expect_purge(self, key: str, texts: Iterable[str]) -> None:
+    def expect_purge(self, key: str, texts: Iterable[str], *, instead_of: str = "") -> None:
         """See ``Graph.expect_purge``: they are kept in a file beside the store."""
         with self._translated():
-            self._files.keep_removed(key, texts)
+            kept = self._files.read_removed(instead_of) if instead_of else ()
+            self._files.keep_removed(key, chain(kept, texts))
+            if instead_of:
+                self._files.forget_removed(instead_of)
 
     def purge(self, key: str = "") -> Purged:
         """See ``Graph.purge``: the store is written again, and takes its own place.

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import re
+import uuid
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from concurrent.futures import FIRST_COMPLETED, CancelledError, Future, ThreadPoolExecutor, wait
 from contextlib import contextmanager, suppress
@@ -124,6 +125,15 @@ _MAPS = (dict, neo4j.graph.Node, neo4j.graph.Relationship)
 """What a row may hold as a map: a whole node, or a link, or what was taken of one."""
 _RETENTION = "db.tx_log.rotation.retention_policy"
 _SHOW_RETENTION = f"SHOW SETTINGS '{_RETENTION}' YIELD value RETURN value"
+_MARK = "reconciler_call"
+"""What a transaction's metadata names the call by, for the server to say that it works on it."""
+_SHOW_MARKS = f"SHOW TRANSACTIONS YIELD metaData RETURN metaData.{_MARK}"
+_SHOW_HOSTS = "SHOW DATABASES YIELD name WHERE name = $name RETURN name"
+_LOST_LOOKS = 2
+_LOOK_AGAIN_SECONDS = 2.0
+"""A call that the server does not know at one look may just be on its way, or its answer is."""
+_END_SECONDS = 5.0
+"""The server looks every two seconds for what has taken too long, and then has to end it."""
 _LOGS = (
     "the server's transaction logs hold what was written before: kept for {kept}; they are pruned "
     "at a checkpoint after they rotate, so set a shorter policy for a while, or wait"
@@ -199,7 +209,7 @@ class Neo4jGraph:
         leave_alone_in_children(self)
         self._calls = ThreadPoolExecutor(pool_size_max, thread_name_prefix="neo4j")
         self._probes = ThreadPoolExecutor(1, thread_name_prefix="neo4j-probe")
-        self._probe: Future[None] | None = None
+        self._probe: Future[frozenset[str] | None] | None = None
         self._last_sign_at = 0.0
         self._built: set[str] = set()
         self._gone_without: set[str] = set()
@@ -304,7 +314,7 @@ class Neo4jGraph:
     def check_purge(self) -> None:
         """See ``Graph.check_purge``; a server's files are its own."""
 
-    def expect_purge(self, key: str, texts: Iterable[str]) -> None:
+    def expect_purge(self, key: str, texts: Iterable[str], *, instead_of: str = "") -> None:
         """See ``Graph.expect_purge``; a server's files are its own."""
 
     def purge(self, key: str = "") -> Purged:  # noqa: ARG002
@@ -329,7 +339,9 @@ class Neo4jGraph:
         self._drivers.close()
 
     def _execute(self, text: str, parameters: Mapping[str, Any], access: str) -> list[list[Any]]:
-        statement = neo4j.Query(text, timeout=self._query_timeout_seconds)
+        mark = uuid.uuid4().hex
+        limit = self._query_timeout_seconds
+        statement = neo4j.Query(text, metadata={_MARK: mark}, timeout=limit)
 
         def found(driver: neo4j.Driver) -> list[list[Any]]:
             with driver.session(
@@ -339,9 +351,9 @@ class Neo4jGraph:
             ) as session:
                 return session.run(statement, dict(parameters)).values()
 
-        return self._bounded(found)
+        return self._bounded(found, mark)
 
-    def _bounded(self, call: Callable[[neo4j.Driver], T]) -> T:
+    def _bounded(self, call: Callable[[neo4j.Driver], T], mark: str = "") -> T:
         """What the call returns, in bounded time, also when the server falls silent in the middle.
 
         The driver waits for a silent server as long as the server once said, two minutes by
@@ -349,41 +361,61 @@ class Neo4jGraph:
 
         A server that is busy is not silent: the first plan of a query may take it many seconds on a
         machine that many processes share, and so may a process that gets no time of its own. So
-        whoever waits looks for a sign of life before it gives up.
+        whoever waits looks for a sign of life before it gives up, and at whether the server knows
+        the call: what dropped a connection without a word took the call or its answer along.
+
+        The server itself ends what takes too long. That says nothing against the connection.
         """
         with self._translated():
             driver = self._drivers.newest
             asked = self._calls.submit(self._noted(call))
-            give_up_at = monotonic() + self._query_timeout_seconds
-            while not _is_done(asked, self._patience(give_up_at)):
-                if monotonic() >= give_up_at or not self._is_alive(asked):
-                    seconds = monotonic() - give_up_at + self._query_timeout_seconds
-                    was_waiting = asked.cancel()  # for a thread, and so it is never sent
-                    if not was_waiting:
-                        self._drivers.replace(driver)
-                    raise self._pool_is_full(seconds) if was_waiting else self._too_slow(seconds)
+            started_at, lost_looks = monotonic(), 0
+            give_up_at = started_at + self._query_timeout_seconds + _END_SECONDS
+            while not _is_done(asked, self._patience(give_up_at, lost_looks)):
+                probe = self._probed()
+                if monotonic() < give_up_at and self._is_alive(asked, probe):
+                    is_lost = asked.running() and _is_lost(mark, probe)
+                    lost_looks = lost_looks + 1 if is_lost else 0
+                    if lost_looks < _LOST_LOOKS:
+                        continue
+                was_waiting = asked.cancel()  # for a thread, and so it is never sent
+                if not was_waiting:
+                    self._drivers.replace(driver)
+                seconds = monotonic() - started_at
+                raise self._pool_is_full(seconds) if was_waiting else self._too_slow(seconds)
             return asked.result()
 
-    def _patience(self, give_up_at: float) -> float:
+    def _patience(self, give_up_at: float, lost_looks: int = 0) -> float:
         """How long to wait before looking for a sign of life; finding none takes as long."""
-        return min(self._silence_timeout_seconds / 2, give_up_at - monotonic())
+        usual = self._silence_timeout_seconds / 2
+        again = _LOOK_AGAIN_SECONDS if lost_looks else usual
+        return min(again, usual, give_up_at - monotonic())
 
-    def _is_alive(self, asked: Future[T]) -> bool:
+    def _is_alive(self, asked: Future[T], probe: Future[Any]) -> bool:
         """Whether the server answers any call of this process, or else a question of no weight."""
         now = monotonic()
         since, until = now - self._silence_timeout_seconds / 2, now + self._patience(inf)
-        if self._last_sign_at < since:
-            either: list[Future[Any]] = [asked, self._probed()]
-            wait(either, until - now, FIRST_COMPLETED)
+        either: list[Future[Any]] = [asked, probe]
+        wait(either, until - now, FIRST_COMPLETED)
         return self._last_sign_at >= since or _is_done(asked, until - monotonic())
 
-    def _probed(self) -> Future[Any]:
-        """The question of no weight: one at a time, for all who wait."""
+    def _probed(self) -> Future[frozenset[str] | None]:
+        """The question of no weight, which is what the server works on: one at a time, for all."""
         if self._probe is None or self._probe.done():
-            self._probe = self._probes.submit(
-                self._noted(lambda driver: driver.verify_connectivity())
-            )
+            self._probe = self._probes.submit(self._noted(self._marks))
         return self._probe
+
+    def _marks(self, driver: neo4j.Driver) -> frozenset[str] | None:
+        """What marks the calls that the server works on; None where it knows only some of them.
+
+        Each member of a cluster knows its own alone.
+        """
+        with driver.session(
+            database=self._database, default_access_mode=neo4j.READ_ACCESS
+        ) as session:
+            marks = frozenset(session.run(_SHOW_MARKS).value())
+            hosts = session.run(_SHOW_HOSTS, name=self._database.lower()).value()
+        return marks if len(hosts) == 1 else None
 
     def _noted(self, call: Callable[[neo4j.Driver], T]) -> Callable[[], T]:
         """The call, and a note of when the server answered it, be it by an error."""
@@ -512,6 +544,14 @@ def _has_good_port(parts: SplitResult) -> bool:
         return parts.port != 0
     except ValueError:
         return False
+
+
+def _is_lost(mark: str, probe: Future[frozenset[str] | None]) -> bool:
+    """Whether the server said that it does not know the call."""
+    if not mark or not probe.done() or probe.cancelled() or probe.exception() is not None:
+        return False
+    marks = probe.result()
+    return marks is not None and mark not in marks
 
 
 def _is_done(asked: Future[T], seconds: float) -> bool:

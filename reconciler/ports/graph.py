@@ -104,7 +104,7 @@ class Graph(Protocol):
         """
         ...
 
-    def expect_purge(self, key: str, texts: Iterable[str]) -> None:
+    def expect_purge(self, key: str, texts: Iterable[str], *, instead_of: str = "") -> None:
         """Keep what is about to be removed until ``purge`` has searched the files for it.
 
         What is kept outlives a kill. Harmless when made again.
@@ -112,6 +112,7 @@ class Graph(Protocol):
         Args:
             key: of the purge that is to come; a name that a file can have.
             texts: read only by an engine that has files of its own.
+            instead_of: another key; what is kept under it is kept under this one from here on.
 
         Raises:
             GraphStorageError: they could not be written; nothing may be removed yet.

@@ -8,10 +8,10 @@ may be cut off anywhere, and is done again from the mark. What goes with what is
 from __future__ import annotations
 
 import uuid
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass, replace
 from datetime import datetime
-from itertools import chain
+from typing import Any
 
 from reconciler.domain.erasing.planning import Known, plan_of, said_by
 from reconciler.domain.erasing.redaction import without_argument, without_telling, without_words
@@ -119,7 +119,9 @@ class Erasures:
         return erasure
 
     def _previewed(self, scope: Scope, target: ErasureTarget, by: str, reason: str) -> Erasure:
-        known = self._known(scope, target)
+        found = self._damaged(scope, target)
+        known = self._with_remains(self._known(scope, target), found, scope)
+        _check_known(scope, target, known, found)
         drafted = self._drafted(scope, target, by, reason, known)
         receipt = ErasureReceipt(
             removed=_counted(self._going(drafted, known)),
@@ -133,10 +135,21 @@ class Erasures:
         is_compared = target.kind is not ErasureKind.CONTACT
         return self._store.load_known(scope, is_compared=is_compared)
 
+    def _with_remains(self, known: Known, damaged: Iterable[DamagedNode], scope: Scope) -> Known:
+        """What will be known once the words of these are taken; nothing is changed."""
+        found: dict[str, list[Any]] = {"Fact": [], "Decision": []}
+        for node in damaged:
+            if node.label in found:
+                found[node.label].append(self._damage.read_remains(node, scope, self._clock()))
+        return replace(
+            known,
+            facts=[*known.facts, *found["Fact"]],
+            decisions=[*known.decisions, *found["Decision"]],
+        )
+
     def _drafted(
         self, scope: Scope, target: ErasureTarget, by: str, reason: str, known: Known
     ) -> Erasure:
-        _check_known(scope, target, known)
         plan = plan_of(target, known)
         facts, going = _going_of(known, plan, target.kind)
         own = [decision.note for decision in going]
@@ -157,27 +170,25 @@ class Erasures:
 
     def _marked(self, scope: Scope, target: ErasureTarget, by: str, reason: str) -> Erasure:
         """The erasure, marked: planned on what was seen at the version that the mark moves."""
-        damaged: list[DamagedNode] = []
 
         def once(_: int) -> Erasure:
             version = self._store.standing(scope).version
             found = self._damaged(scope, target)
             known = self._known(scope, target)
-            _check_known(scope, target, known, {node.node_id for node in found})
-            if found:  # kept over a second attempt, which finds them emptied
-                damaged.extend(found)
+            _check_known(scope, target, known, found)  # before anything is emptied
+            if found:
+                self._store.expect_mark(scope, _words_of(found))
                 self._damage.empty(scope, found, self._clock())
                 known = self._known(scope, target)
             drafted = self._drafted(scope, target, by, reason, known)
+            # The mark puts what is left of an episode in its place: its words go with it.
+            emptied = drafted.plan.episodes if drafted.plan else {}
+            said = (episode.text for episode in known.judged if episode.episode_id in emptied)
+            self._store.expect_mark(scope, said)
             if not self._store.mark(drafted, version, self._marks(known, drafted)):
                 raise GraphConflictError(
                     f"contact {scope.contact_id} moved on from version {version}"
                 )
-            # The mark puts what is left of an episode in its place: its words are gone by now.
-            emptied = drafted.plan.episodes if drafted.plan else {}
-            said = (episode.text for episode in known.judged if episode.episode_id in emptied)
-            unread = (word for node in damaged for word in node.words)
-            self._store.expect_purge(drafted, (*said, *unread))
             return drafted
 
         with self._ledger.turn_at(scope) as take_turn:
@@ -231,16 +242,19 @@ class Erasures:
         with self._ledger.turn_at(scope) as take_turn:
             take_turn()
             self._forget_answers()
+            found = self._store.find(erasure)
+            if found.state is not ErasureState.PENDING:  # another thread finished it meanwhile
+                return found
             damaged = self._damaged(scope, erasure.target)
+            self._store.expect_purge(erasure, _words_of(damaged))
             self._damage.empty(scope, damaged, self._clock())
             known = self._store.load_known(scope)
             going = self._going(erasure, known)
-            # Only now: while it is pending nothing new is written, so all that was seen is to go.
+            # Again: while it is pending nothing new is written, so all that was seen is to go.
             found = self._store.find(erasure)
             if found.state is not ErasureState.PENDING:
                 return found
-            unread = (word for node in damaged for word in node.words)
-            self._store.expect_purge(erasure, chain(unread, self._texts(erasure, going)))
+            self._store.expect_purge(erasure, self._texts(erasure, going))
             looked = self._looked_for(erasure, known, going)
         receipt = replace(
             looked, removed=_counted(going), tombstones=len(self._store.list_tombstones(scope))
@@ -252,8 +266,7 @@ class Erasures:
     def _looked_for(self, erasure: Erasure, known: Known, going: _Going) -> ErasureReceipt:
         """What is found of it after it was removed, as often as that may be needed.
 
-        Another process may have written between reading and removing. And of several links that one
-        statement changes an engine may leave some as they were.
+        Another process may have written between reading and removing.
         """
         words = self._goes(known, erasure)
         for _ in range(_REMOVALS_MAX):
@@ -359,8 +372,12 @@ def _is_same(begun: Erasure, target: ErasureTarget) -> bool:
     return begun.target == target or (is_told_by_id and begun.target == target.kept)
 
 
+def _words_of(damaged: Iterable[DamagedNode]) -> Iterator[str]:
+    return (word for node in damaged for word in node.words)
+
+
 def _check_known(
-    scope: Scope, target: ErasureTarget, known: Known, unread_ids: Collection[str] = ()
+    scope: Scope, target: ErasureTarget, known: Known, damaged: Iterable[DamagedNode]
 ) -> None:
     """Let a target through that the contact has.
 
@@ -368,13 +385,14 @@ def _check_known(
         scope: the contact.
         target: what is to be forgotten.
         known: what can be read of the contact.
-        unread_ids: of what cannot.
+        damaged: what cannot.
 
     Raises:
         UnknownContactError: nothing is known of the contact.
         UnknownFactError, InvalidSessionError: it has no such fact or session; another's is answered
             alike.
     """
+    unread_ids = {node.node_id for node in damaged}
     if not (known.session_keys or known.decisions or unread_ids):
         raise UnknownContactError(
             f"nothing is known about contact {scope.contact_id} of agent {scope.agent_id}; "

@@ -970,6 +970,22 @@ def test_all_evidence_of_a_decision_is_its_facts_each_with_its_words(graph: Grap
     assert rests_on(graph, said) == {said["episode_id"], "turn-2"}
 
 
+def test_cited_words_are_taken_away_all_at_once_beside_decisions_that_cite_none(
+    graph: Graph,
+) -> None:
+    for number in range(3):
+        said = {"version": 2 * number, "episode_id": f"turn-{number}"}
+        commit(graph, decision(**said))
+        commit(graph, decision(**said | {"version": 2 * number + 1, "span": "email"}))
+    ids = {**CONTACT, "episode_ids": [f"turn-{number}" for number in range(3)]}
+    cited = [row["span"] for row in graph.run("list_judged_words", CONTACT)]
+    assert sorted(map(str, cited)) == 3 * ["None"] + 3 * ["email"]
+    for name in ("remove_fact_spans", "remove_decision_spans"):
+        assert {row["episode_id"] for row in graph.run(name, ids)} == set(ids["episode_ids"])
+        assert graph.run(name, ids) == []
+    assert {row["span"] for row in graph.run("list_judged_words", CONTACT)} == {None}
+
+
 def test_an_episode_that_is_stored_stays_as_it_was_told_first(graph: Graph) -> None:
     first = decision()
     commit(graph, first)

@@ -294,6 +294,20 @@ def test_calls_at_the_same_time_over_dropped_connections_all_succeed(
             with_idle_connections(memory, 4)
 
 
+def test_a_connection_that_was_dropped_right_after_its_use_holds_a_call_up_for_seconds(
+    line: tuple[Line, dict[str, Any]],
+) -> None:
+    wire, arguments = line
+    usual = {"silence_timeout_seconds": 15.0}
+    with opened(arguments | {"neo4j": arguments["neo4j"] | usual}) as memory:
+        memory.add_contact_note("crm", "alice", "Prefers email")
+        wire.drop()
+        with within(16), pytest.raises(GraphUnavailableError, match="did not answer within"):
+            memory.recall("crm", "bob", "email")
+        with within(5):
+            assert len(memory.recall("crm", "alice", "email")) == 1
+
+
 @contextmanager
 def busy(engine: EngineUnderTest, label: str, seconds: float) -> Iterator[None]:
     """The server is alive, and keeps every writer of such nodes waiting for so long."""
@@ -341,6 +355,22 @@ def test_but_no_longer_than_a_query_may_take(one_neo4j: EngineUnderTest) -> None
         pytest.raises(GraphUnavailableError, match="did not answer within 5 s"),
     ):
         graph.run("record_schema_version", version)
+
+
+def test_what_the_server_ends_for_its_time_leaves_the_connections_as_they_are(
+    one_neo4j: EngineUnderTest,
+) -> None:
+    opened(one_neo4j.settings_arguments).close()
+    version = {"schema_version": newest_schema_version("neo4j"), "embedding_dimension": 16}
+    settings = load_settings(**changed(one_neo4j, query_timeout_seconds=3.0))
+    with closing(open_graph(settings)) as graph:
+        before = graph._drivers.newest
+        with (
+            busy(one_neo4j, "Store", 60),
+            pytest.raises(GraphUnavailableError, match="did not answer within 3 s"),
+        ):
+            graph.run("record_schema_version", version)
+        assert graph._drivers.newest is before
 
 
 def test_where_all_connections_are_in_use_a_busy_server_is_waited_for_all_the_same(

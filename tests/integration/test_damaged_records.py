@@ -6,6 +6,7 @@ A record of each kind is damaged behind the package's back, and then everything 
 from __future__ import annotations
 
 import shutil
+from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -198,6 +199,21 @@ def test_a_fact_is_forgotten_beside_a_damaged_record(
         assert (done.is_finished, done.receipt.remaining_ids) == (True, ())
         assert cats in {chain.facts[0].fact_id for chain in memory.history(*ANN)}
     assert [line for line in raw_store.everything(one_of_each) if "lorry" in line] == []
+
+
+@pytest.mark.parametrize("name", [*DAMAGE, *ON_NEO4J])
+def test_a_dry_run_plans_what_is_forgotten_beside_a_damaged_record_and_changes_nothing(
+    one_of_each: EngineUnderTest, ids: tuple[str, str]
+) -> None:
+    lorry, _ = ids
+    with opened(one_of_each) as memory:
+        damaged = memory.health(*ANN).contacts[0].damaged
+        planned = memory.forget(*ANN, fact_id=lorry, dry_run=True, **ASKED)
+        assert memory.health(*ANN).contacts[0].damaged == damaged
+        done = memory.forget(*ANN, fact_id=lorry, **ASKED)
+    assert planned.receipt.removed["Fact"] == done.receipt.removed["Fact"] == 1
+    # What cannot be read does not say that it belongs to the fact before it is emptied.
+    assert Counter(planned.receipt.removed) <= Counter(done.receipt.removed)
 
 
 @pytest.mark.usefixtures("ids")

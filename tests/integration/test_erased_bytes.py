@@ -6,6 +6,7 @@ Here: the embedded engine alone, for a server's files are its own.
 from __future__ import annotations
 
 import os
+import signal
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
@@ -19,6 +20,8 @@ from reconciler.adapters.embedded_files import EmbeddedFiles
 from reconciler.adapters.text_search import TextSearch
 from reconciler.domain.records.erasures import ErasureState
 from reconciler.testing import HashingEmbedder
+from tests import faults, raw_store
+from tests.engines import EngineUnderTest
 from tests.erasure_planting import ASKED
 
 WORD = "quoxheapword"
@@ -138,31 +141,98 @@ def test_what_somebody_else_says_too_stays_and_does_not_hold_an_erasure_up(path:
     assert files_with(WORD, path) == ["memory.lbug"]
 
 
-@pytest.mark.parametrize(
-    "state", [ErasureState.PENDING, ErasureState.REMOVED], ids=["at the mark", "in the files"]
-)
-def test_an_erasure_that_was_cut_off_still_knows_what_to_look_for(
-    path: Path, spoilt: Callable[[int], None], monkeypatch: pytest.MonkeyPatch, state: ErasureState
-) -> None:
-    class CutOffError(Exception):
-        """Stands for a kill."""
+class CutOffError(Exception):
+    """Stands for a kill."""
+
+
+@pytest.fixture
+def forget_until(monkeypatch: pytest.MonkeyPatch) -> Callable[[Memory, str], None]:
+    """Forgets the contact until a call of the erasure store."""
 
     def cut_off(*_: object) -> None:
         raise CutOffError
 
-    name = "remove_facts" if state is ErasureState.PENDING else "purge"
-    with opened(path) as memory:
-        memory.add_contact_note("crm", "priya", TEXT)
+    def forget(memory: Memory, name: str) -> None:
         with monkeypatch.context() as cutting:
             cutting.setattr(memory._services.erasure_store, name, cut_off)
             with pytest.raises(CutOffError):
                 memory.forget("crm", "priya", **ASKED)
+
+    return forget
+
+
+@pytest.mark.parametrize(
+    "state", [ErasureState.PENDING, ErasureState.REMOVED], ids=["at the mark", "in the files"]
+)
+def test_an_erasure_that_was_cut_off_still_knows_what_to_look_for(
+    path: Path,
+    spoilt: Callable[[int], None],
+    forget_until: Callable[[Memory, str], None],
+    state: ErasureState,
+) -> None:
+    with opened(path) as memory:
+        memory.add_contact_note("crm", "priya", TEXT)
+        forget_until(memory, "remove_facts" if state is ErasureState.PENDING else "purge")
         assert [each.state for each in memory.erasures("crm")] == [state]
     spoilt(1)
     with opened(path) as memory:
         [done] = memory.finish_erasures()
     assert (done.receipt.is_clean, done.receipt.rewrites) == (True, 2)
     assert files_with(WORD, path) == []
+
+
+EMPTYING = """
+import os, signal, sys
+from pathlib import Path
+from reconciler.service.moving.damage import Damage
+from tests.integration.test_erased_bytes import ASKED, opened
+
+empty = Damage.empty
+def empty_and_die(self, scope, damaged, at):
+    empty(self, scope, damaged, at)
+    if damaged:
+        os.kill(os.getpid(), signal.SIGKILL)
+
+Damage.empty = empty_and_die
+with opened(Path(sys.argv[1])) as memory:
+    memory.finish_erasures() or memory.forget("crm", "priya", **ASKED)
+"""
+
+
+@pytest.mark.parametrize("is_marked", [False, True], ids=["before the mark", "after it"])
+def test_words_of_a_damaged_record_are_looked_for_after_a_kill_that_came_when_it_was_emptied(
+    path: Path,
+    spoilt: Callable[[int], None],
+    forget_until: Callable[[Memory, str], None],
+    *,
+    is_marked: bool,
+) -> None:
+    with opened(path) as memory:
+        memory.add_contact_note("crm", "priya", "Collects stamps.")
+        if is_marked:
+            forget_until(memory, "remove_facts")
+    engine = EngineUnderTest("embedded", {"graph": "embedded", "embedded_path": path})
+    raw_store.query(engine, f"MATCH (n:Fact) SET n.category = 'none', n.text = '{TEXT}'")
+    environment = {**os.environ, "PYTHONPATH": str(Path.cwd())}
+    ended = subprocess.run([sys.executable, "-c", EMPTYING, path], check=False, env=environment)
+    assert ended.returncode == -signal.SIGKILL
+    faults.count("emptying a damaged record")
+    assert WORD not in "".join(raw_store.everything(engine))
+    spoilt(1)
+    with opened(path) as memory:
+        [done] = memory.finish_erasures() or [memory.forget("crm", "priya", **ASKED)]
+    assert (done.receipt.is_clean, done.receipt.rewrites) == (True, 2)
+    assert files_with(WORD, path) == []
+    assert list(path.parent.glob("*.removed-*")) == []
+
+
+def test_what_is_kept_behind_a_line_that_a_kill_cut_short_is_read(path: Path) -> None:
+    files = EmbeddedFiles(path)
+    files.keep_removed("key", ["one", "two"])
+    [kept] = path.parent.iterdir()
+    kept.write_bytes(kept.read_bytes()[:-3])
+    files.keep_removed("key", ["three"])
+    assert list(files.read_removed("key")) == ["one", "three"]
 
 
 def test_words_of_a_turn_that_the_mark_takes_away_are_looked_for(

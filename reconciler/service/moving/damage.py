@@ -128,6 +128,11 @@ class Damage:
             left |= self._decided(node.node_id, kept, left, scope)
         return left
 
+    def read_remains(self, node: DamagedNode, scope: Scope, at: datetime) -> Any:
+        """What is left of a damaged record, as its store will read it; else as ``remains``."""
+        left = self.remains(node, scope, at) | {KEY_OF[node.label]: node.node_id}
+        return read_node(node.label, left, scope)
+
     def link_left(self, kind: str, held: Row, at: datetime) -> Row | None:
         """What a link says, as an export holds it and a store reads it; None where that is nothing.
 

@@ -5,6 +5,7 @@ What goes is planned elsewhere; every call here may be made again, and changes n
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
@@ -166,8 +167,8 @@ class ErasureStore:
         for some in _batches(fact_ids):
             self._graph.run("remove_facts", {"fact_ids": some, "at": at})
             about = {**_contact(scope), "fact_ids": some}
-            self._run_until_gone("remove_supersession_reasons", about)
-            self._run_until_gone("remove_conflict_reasons", about)
+            self._graph.run("remove_supersession_reasons", about)
+            self._graph.run("remove_conflict_reasons", about)
 
     def revive_facts(self, fact_ids: Sequence[str]) -> None:
         """Have facts hold again."""
@@ -187,13 +188,8 @@ class ErasureStore:
         for some in _batches(_episode_maps(episodes)):
             self._graph.run("remove_episodes", {"episodes": some})
             ids = {**_contact(scope), "episode_ids": [row["episode_id"] for row in some]}
-            self._run_until_gone("remove_fact_spans", ids)
-            self._run_until_gone("remove_decision_spans", ids)
-
-    def _run_until_gone(self, name: str, given: Mapping[str, Any]) -> None:
-        """Run it until it finds nothing: of several links to one node an engine may set but one."""
-        while self._graph.run(name, given):
-            pass
+            self._graph.run("remove_fact_spans", ids)
+            self._graph.run("remove_decision_spans", ids)
 
     def remove_session_words(self, session_keys: Sequence[str]) -> None:
         """Take the summaries of sessions away."""
@@ -274,9 +270,17 @@ class ErasureStore:
         """Let an erasure begin, if the engine will have room to end it."""
         self._graph.check_purge()
 
+    def expect_mark(self, scope: Scope, texts: Iterable[str]) -> None:
+        """Have the engine keep texts that go before the mark of an erasure is there, or with it."""
+        self._graph.expect_purge(_before_mark(scope), texts)
+
     def expect_purge(self, erasure: Erasure, texts: Iterable[str]) -> None:
-        """Have the engine keep the texts that an erasure removes, to search its files for them."""
-        self._graph.expect_purge(erasure.erasure_id, texts)
+        """Have the engine keep the texts that an erasure removes, to search its files for them.
+
+        With them those that ``expect_mark`` kept, also for one that was cut off before its mark.
+        """
+        key = _before_mark(erasure.scope)
+        self._graph.expect_purge(erasure.erasure_id, texts, instead_of=key)
 
     def purge(self, erasure: Erasure) -> Purged:
         """Have the engine let go of the bytes that an erasure removed, and look for them."""
@@ -335,6 +339,11 @@ class ErasureStore:
             *(_words("Link", f"{new} {old}", _joined([reason])) for new, old, reason in links),
             *(_words("Span", row["episode_id"], _joined([row["span"]])) for row in spans),
         ]
+
+
+def _before_mark(scope: Scope) -> str:
+    """What names the texts of a contact that no erasure has yet: a name that a file can have."""
+    return hashlib.sha256(scope.contact_key.encode()).hexdigest()[:32]
 
 
 def _episode_maps(episodes: Mapping[str, str]) -> list[dict[str, str]]:

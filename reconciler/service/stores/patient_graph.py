@@ -70,9 +70,9 @@ class PatientGraph:
         """Let a purge be prepared, if there will be room for it; asked once."""
         self._graph.check_purge()
 
-    def expect_purge(self, key: str, texts: Iterable[str]) -> None:
+    def expect_purge(self, key: str, texts: Iterable[str], *, instead_of: str = "") -> None:
         """Have the engine keep what it is to search its files for; asked once."""
-        self._graph.expect_purge(key, texts)
+        self._graph.expect_purge(key, texts, instead_of=instead_of)
 
     def purge(self, key: str = "") -> Purged:
         """Have the engine let go of removed bytes; asked once."""
