@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from datetime import timedelta
 from itertools import chain
@@ -89,7 +89,6 @@ def all_read(_text: str) -> str:
 
 
 _DENIALS = (Difference.NEGATION, Difference.CESSATION)
-_BY_MODELS = (DecidedBy.AGENT, DecidedBy.EXTRACTOR, DecidedBy.ARBITER)
 
 
 def decide(
@@ -846,22 +845,28 @@ def _is_firm(fact: Neighbour) -> bool:
 def _by_standing(note: Note, verdict: Verdict) -> Verdict:
     """A decision ends by a newer decision or by being revoked; what else is said stands beside it.
 
-    A new value of the same attribute is explicit enough. Of what a model says ``_may_end_by_model``
-    has more. Source: seed 001, section 11: decisions are versioned, and ended explicitly only.
+    A new value of the same attribute is explicit enough. What a model says may end more, and less.
+    Source: seed 001, section 11: decisions are versioned, and ended explicitly only.
     """
-    is_newer = note.category is Category.DECISION
-    if verdict.decided_by in _BY_MODELS:
-        is_explicit = is_newer and verdict.decided_by is DecidedBy.ARBITER
-        standing = tuple(each for each in verdict.targets if not _may_end_by_model(note, each))
-    else:
-        is_explicit = is_newer or verdict.decided_by is DecidedBy.SLOT
-        standing = tuple(each for each in verdict.targets if each.category is Category.DECISION)
-    if is_explicit:
+    if not verdict.is_replacement:
         return verdict
-    if not verdict.is_replacement or not standing:
+    may_end = _MAY_END.get(verdict.decided_by, _may_end_by_rule)
+    standing = tuple(each for each in verdict.targets if not may_end(note, each))
+    if not standing or verdict.decided_by is DecidedBy.SLOT:
         return verdict
     reason = f"a standing decision ends only by another one or when revoked ({verdict.reason})"
     return _sparing(standing, verdict, DecidedBy.STANDING, reason)
+
+
+def _may_end_by_rule(note: Note, fact: Neighbour) -> bool:
+    return note.category is Category.DECISION or fact.category is not Category.DECISION
+
+
+def _may_end_by_judge(note: Note, fact: Neighbour) -> bool:
+    """What binds ends by a newer decision, or where both words are the contact's own."""
+    words = {note.trust, fact.word}
+    is_free = not fact.is_standing and fact.category is not Category.DECISION
+    return is_free or note.category is Category.DECISION or words == {SourceKind.USER_EXPLICIT}
 
 
 def _may_end_by_model(note: Note, fact: Neighbour) -> bool:
@@ -877,6 +882,14 @@ def _may_end_by_model(note: Note, fact: Neighbour) -> bool:
     is_firm = fact.is_standing or fact.category is Category.DECISION or fact.is_confirmed_by_user
     is_contacts = note.trust is SourceKind.USER_EXPLICIT and share_a_word(note.text, fact.text)
     return is_contacts or not is_firm
+
+
+_MAY_END: Mapping[DecidedBy, Callable[[Note, Neighbour], bool]] = {
+    DecidedBy.ARBITER: _may_end_by_judge,
+    DecidedBy.AGENT: _may_end_by_model,
+    DecidedBy.EXTRACTOR: _may_end_by_model,
+}
+"""Whether a fact may end, by who says so; anything else goes by the rule."""
 
 
 def _repeating(fact: Neighbour, verdict: Verdict, decided_by: DecidedBy, reason: str) -> Verdict:
