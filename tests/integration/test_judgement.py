@@ -270,7 +270,7 @@ def test_a_slot_that_cannot_be_used_is_refused_and_nothing_written(
 def test_the_tools_schema_takes_what_a_model_would_send(open_memory: Open) -> None:
     memory = open_memory(FAR)
     tools = memory.agent_tools("crm", "alice")
-    definition, _ = tools.definitions()
+    definition, *_ = tools.definitions()
     sent = {
         "text": "a",
         "source_kind": "user_explicit",
