@@ -107,8 +107,8 @@ def add_tool(attributes: Iterable[Attribute]) -> Tool:
             Parameter(
                 name="single_valued",
                 kind=Kind.BOOLEAN,
-                description="Only for an attribute that is not listed: whether it holds one value "
-                "at a time, so that a new value replaces the old one.",
+                description="Whether the attribute holds one value at a time, so that a new value "
+                "replaces the old one. Null for what is listed, and when you cannot tell.",
             ),
             Parameter(
                 name="importance",

@@ -57,8 +57,9 @@ class SlotFields(TypedDict, total=False):
         attribute: what is said, for example ``city``; ``config/attributes.toml`` lists the known
             ones, any other works by its name. None where nobody can say.
         value: its value, for example ``Pune``; None supersedes nothing.
-        single_valued: whether an attribute that is not in the file holds one value at a time, so
-            that another value supersedes; None for many.
+        single_valued: whether the attribute holds one value at a time, so that another value
+            supersedes; None for what the file says. Where that says nothing, another value ends
+            nothing, and is linked or judged.
     """
 
     subject: str | None
