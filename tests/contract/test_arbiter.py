@@ -923,8 +923,8 @@ def test_the_examples_in_the_prompt_are_answers_that_would_be_used(
     server.answers(*map(message, examples))
 
     for example in examples:
-        made = judge(arbiter, to=[neighbour(1), neighbour(2)])
-        check_judgement(made, 2)
+        made = judge(arbiter, to=[neighbour(number) for number in (1, 2, 3)])
+        check_judgement(made, 3)
         assert list(json.loads(example)) == list(FIELDS)
     assert {json.loads(example)["relation"] for example in examples} == set(Relation)
 
