@@ -267,8 +267,8 @@ def test_a_server_without_schemas_is_asked_without_and_remembered(
         judge(arbiter)
     first, *others = server.requests
     assert ["response_format" in each.body for each in (first, *others)] == [True, False, False]
-    assert '"also"' not in first.system
-    assert all('"also"' in each.system for each in others)
+    assert '"properties"' not in first.system
+    assert all('"properties"' in each.system for each in others)
 
 
 @pytest.mark.parametrize("status", [400, 422])
