@@ -14,7 +14,8 @@ ADDRESS = r"[^\s@]+@[^\s@]+\.\w+|https?:\S*"
 
 _LETTER_AND_DIGIT = re.compile(r"(?=[^\s\d]*\d)(?=[^\w\s]*(?:[\d_][^\w\s]*)*[^\W\d_])")
 _SIGN_WITHIN = re.compile(r"\S*\w(?:[#$%^&*@!+=~]+\w|[#$%&]$)")
-_MIXED = re.compile(r"\S*(?:[a-z]{2}[A-Z]|[a-z][A-Z](?:[A-Z]|\w*[a-z][A-Z]))")
+_HUMP = re.compile(r"[a-z]{2}[A-Z]|[a-z][A-Z]{2}")
+_STEP = re.compile(r"[a-z][A-Z]")
 _POSTCODE = re.compile(r"[1-9]\d{2} ?\d{3}")
 
 
@@ -23,7 +24,9 @@ def is_made_up(value: str) -> bool:
 
     One capital after a small letter is a brand's name: iPhone.
     """
-    return any(sign.match(value) for sign in (_LETTER_AND_DIGIT, _SIGN_WITHIN, _MIXED))
+    return any(sign.match(value) for sign in (_LETTER_AND_DIGIT, _SIGN_WITHIN)) or any(
+        _HUMP.search(word) or len(_STEP.findall(word)) > 1 for word in value.split(None, 1)[:1]
+    )
 
 
 def is_indian_postcode(value: str) -> bool:

@@ -117,6 +117,7 @@ TOOLS: Mapping[str, tuple[str, ...]] = {
     **dict.fromkeys(("history", "evidence"), ("fact_id",)),
     **dict.fromkeys(("add_contact_note", "recall_contact", "hand_over_session"), ()),
     **dict.fromkeys(("pending", "profile", "health"), ()),
+    "relate_contact_note": ("note",),
 }
 """Every tool of the MCP server, with the parameters that take an id."""
 
