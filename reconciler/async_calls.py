@@ -383,7 +383,6 @@ class AsyncContactMemory:
         ends: Sequence[str] = (),
         both_hold: Sequence[str] = (),
         reason: str | None = None,
-        session_id: str | None = None,
     ) -> Decision:
         """Say how a remembered fact relates to others; see ``Memory.relate``."""
         return await self._threads.run(
@@ -394,7 +393,6 @@ class AsyncContactMemory:
             ends=ends,
             both_hold=both_hold,
             reason=reason,
-            session_id=session_id,
         )
 
     async def recall(
@@ -651,7 +649,6 @@ class AsyncMemoryCalls:
         ends: Sequence[str] = (),
         both_hold: Sequence[str] = (),
         reason: str | None = None,
-        session_id: str | None = None,
         tenant: str | None = None,
     ) -> Decision:
         """Say how a remembered fact relates to others, as a decision of its own.
@@ -668,7 +665,6 @@ class AsyncMemoryCalls:
             ends=ends,
             both_hold=both_hold,
             reason=reason,
-            session_id=session_id,
             tenant=tenant,
         )
 

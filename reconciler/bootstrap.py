@@ -422,7 +422,6 @@ class Services:
         return Rejudging(
             store=self.store,
             neighbourhoods=self.neighbourhoods,
-            gate=self.gate,
             reconciler=self.reconciler,
             relating=self.relating,
             arbitration=self.arbitration,

@@ -287,7 +287,6 @@ class Memory:
         ends: Sequence[str] = (),
         both_hold: Sequence[str] = (),
         reason: str | None = None,
-        session_id: str | None = None,
         tenant: str | None = None,
     ) -> Decision:
         """Say how a remembered fact relates to others, as a decision of its own.
@@ -305,8 +304,6 @@ class Memory:
             ends: facts that are over, without it taking their place.
             both_hold: facts that hold beside it; a dispute between them is settled.
             reason: why, in one sentence; None to say no more than what is related.
-            session_id: the conversation in which it is said. What binds, and what the contact
-                confirmed, then ends only by what they said in it; None where you answer for that.
             tenant: the tenant; None for the configured one.
 
         Raises:
@@ -315,6 +312,7 @@ class Memory:
             InvalidRequestError: a fact has ended, nothing is related, or nothing may change by it.
         """
         scope, door = self._scope(tenant, agent_id, contact_id), self._services.live_door
+        fact_id = door.fact_id(scope, fact)
         relations = door.relations(scope, replaces, repeats, ends, both_hold)
         if relations is None:
             raise InvalidRequestError(
@@ -322,10 +320,9 @@ class Memory:
             )
         return self._services.relating.relate(
             scope,
-            door.fact_id(scope, fact),
+            fact_id,
             relations,
             reason=reason,
-            session_id=session_id,
         )
 
     def contact(
@@ -818,11 +815,12 @@ class Memory:
             InvalidScopeError: tenant, agent or contact cannot be used.
             InvalidRequestError: no arbiter is configured.
         """
+        scopes = self._scopes(tenant, agent_id, contact_id)
         if self._services.rejudging is None:
             raise InvalidRequestError(
                 "no arbiter is configured, so there is nobody to ask; docs/judges.md says how"
             )
-        return self._services.rejudging.run(self._scopes(tenant, agent_id, contact_id))
+        return self._services.rejudging.run(scopes)
 
     def health_of_all(
         self, on_progress: Callable[[int], None] = lambda _: None
@@ -864,6 +862,7 @@ class Memory:
             InvalidRequestError: the limit is below 1.
         """
         scopes = self._scopes(tenant, agent_id, contact_id)
+        check_flags(with_silent=with_silent)
         waiting = self._services.records.pending(scopes, with_silent=with_silent)
         return list(islice(waiting, _at_most(limit)))
 
@@ -2215,7 +2214,6 @@ class ContactMemory:
         ends: Sequence[str] = (),
         both_hold: Sequence[str] = (),
         reason: str | None = None,
-        session_id: str | None = None,
     ) -> Decision:
         """Say how a remembered fact relates to others; see ``Memory.relate``."""
         return self._of(self._memory.relate)(
@@ -2225,7 +2223,6 @@ class ContactMemory:
             ends=ends,
             both_hold=both_hold,
             reason=reason,
-            session_id=session_id,
         )
 
     def recall(

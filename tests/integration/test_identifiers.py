@@ -55,6 +55,7 @@ USUAL: Mapping[str, Any] = {
     "reason": "It has ended.",
     "by": "olga",
     "keep": "an-id",
+    "fact": "an-id",
     **dict.fromkeys(("name", "query", "about"), "tea"),
     "attribute": "city",
     "out": io.BytesIO(),

@@ -72,6 +72,7 @@ MEMORY: Mapping[str, tuple[str, ...]] = {
     **dict.fromkeys(("job", "retry"), (REFUSED, "job_id")),
     "forget": (REFUSED, "fact_id", "session_id"),
     "resolve": (REFUSED, "keep"),
+    "relate": (REFUSED, "fact"),
     "session": (REFUSED, "session_id"),
     **dict.fromkeys(("add_contact_note", "agent_tools", "submit_session"), (OWN, "session_id")),
     "task": (OWN, "task_id", "session_id"),
@@ -81,7 +82,7 @@ MEMORY: Mapping[str, tuple[str, ...]] = {
             *("evidence_about", "expiring", "export", "export_page", "health", "import_from"),
             *("import_notes", "jobs", "pending"),
             *("profile", "recall", "recall_about", "refusals", "replay", "report", "tasks"),
-            *("all_decisions", "check_known", "erasures", "value"),
+            *("all_decisions", "check_known", "erasures", "rejudge", "value"),
         ),
         (SCOPED,),
     ),
@@ -122,6 +123,7 @@ TOOLS: Mapping[str, tuple[str, ...]] = {
 """Every tool of the MCP server, with the parameters that take an id."""
 
 GIVEN: Mapping[str, Any] = {
+    "both_hold": [NOBODYS],
     "by": "olga",
     "text": "Lives in Goa",
     "relation": "same",
@@ -209,7 +211,7 @@ def plant(memory: Memory, victim: Scope = VICTIM) -> Ids:
         "task_id": ["task-9"],
         "episode_id": [heard.episode_id],
     }
-    ids["keep"] = ids["fact_id"]
+    ids["keep"] = ids["fact"] = ids["note"] = ids["fact_id"]
     return ids
 
 
@@ -233,13 +235,16 @@ def public(kind: type) -> dict[str, inspect.Signature]:
 
 
 def ids_taken(signature: inspect.Signature) -> set[str]:
-    named = {each for each in signature.parameters if each.endswith("_id") or each == "keep"}
+    named = {
+        each for each in signature.parameters if each.endswith("_id") or each in ("keep", "fact")
+    }
     return named - {"agent_id", "contact_id"}
 
 
 def needed(signature: inspect.Signature) -> dict[str, Any]:
     """What a method cannot do without, beside scope and ids: an attribute beside an id is none."""
     required = [each.name for each in signature.parameters.values() if each.default is each.empty]
+    required.append("both_hold")  # a fact is related to something
     return {name: given for name, given in arguments(signature).items() if name in required}
 
 
@@ -316,7 +321,12 @@ def test_every_tool_is_in_the_table_with_the_ids_that_it_takes(world: World) -> 
     for profile in Profile:
         grant = Grant(profile=profile, tenant="acme", agent_ids=("crm",), contact_id="ada")
         for tool in Desk(world.memory).tools(grant):
-            taken = {each for each in tool["inputSchema"]["properties"] if each.endswith("_id")}
+            named = ("note",) if tool["name"] == "relate_contact_note" else ()
+            taken = {
+                each
+                for each in tool["inputSchema"]["properties"]
+                if each.endswith("_id") or each in named
+            }
             assert taken == set(TOOLS[tool["name"]]), tool["name"]
 
 

@@ -111,9 +111,12 @@ def test_an_equal_value_is_a_restatement_however_it_is_worded(open_memory: Open)
         (PUNE, {"attribute": "city", "value": None}),
         (PUNE, {"attribute": "city", "value": "unknown"}),
         (PUNE, {"attribute": "employer", "value": "Delhi Ltd"}),
-        ({"attribute": "shoe", "value": "38"}, {"attribute": "shoe", "value": "39"}),
+        (
+            {"attribute": "shoe", "value": "38", "single_valued": False},
+            {"attribute": "shoe", "value": "39", "single_valued": False},
+        ),
     ],
-    ids=["sibling", "other subject", "null", "unknown", "other attribute", "not in the file"],
+    ids=["sibling", "other subject", "null", "unknown", "other attribute", "many by the caller"],
 )
 @pytest.mark.parametrize("cosine", [1.0, 0.9])
 def test_what_is_in_another_slot_stays_live(
@@ -124,6 +127,14 @@ def test_what_is_in_another_slot_stays_live(
     decision = say(memory, "another way", 1, **second)
     assert (decision.action, decision.conflicting_ids) == ("ADD", ())
     assert live(memory) == ["another way", "one way"]
+
+
+def test_another_value_of_an_attribute_that_nobody_described_is_linked(open_memory: Open) -> None:
+    memory = open_memory(FAR)
+    first = say(memory, "a", attribute="shoe", value="38")
+    decision = say(memory, "b", 1, attribute="shoe", value="39")
+    assert (decision.action, decision.conflicting_ids) == ("ADD", (first.fact_id,))
+    assert live(memory) == ["a", "b"]
 
 
 def test_an_attribute_outside_the_file_is_single_valued_if_the_caller_says_so(

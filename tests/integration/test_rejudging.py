@@ -109,10 +109,14 @@ def test_a_judge_that_is_still_away_is_asked_again_later(shop: Shop) -> None:
     assert [one.became for one in shop.rejudge(REPLACES)] == [Upheld.AMENDED]
 
 
-def test_what_the_midpoint_ended_and_the_judge_keeps_apart_lives_again(merged: Shop) -> None:
+def test_what_the_midpoint_ended_and_the_judge_keeps_apart_is_said_and_left_to_a_person(
+    merged: Shop,
+) -> None:
     assert merged.live == {NEW}
-    assert [one.became for one in merged.rejudge(COEXISTS, COEXISTS)] == [Upheld.AMENDED]
-    assert merged.live == {OLD, NEW}
+    assert [one.became for one in merged.rejudge(COEXISTS)] == [Upheld.DOUBTED]
+    assert merged.rejudge(REPLACES) == []
+    merged.memory.revert(*CRM, merged.made.decision_id, reason="Both hold.", by="operator")
+    assert merged.live == {OLD}
 
 
 def test_what_the_midpoint_ended_and_the_judge_ends_too_stays(merged: Shop) -> None:

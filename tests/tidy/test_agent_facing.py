@@ -123,7 +123,7 @@ def test_only_a_persons_call_forgets() -> None:
     }
 
 
-def test_only_what_came_by_the_live_door_is_committed_by_the_call_that_proposes_it() -> None:
+def test_only_the_live_door_has_what_it_proposes_committed_by_the_same_call() -> None:
     calls = [
         (module, keyword)
         for module, path in MODULES.items()
@@ -134,11 +134,7 @@ def test_only_what_came_by_the_live_door_is_committed_by_the_call_that_proposes_
         for keyword in node.keywords
         if keyword.arg == "may_commit"
     ]
-    assert {module for module, _ in calls} == {
-        "reconciler.service.writing.doors",
-        # A note that the live door had committed, decided again; no agent's tool leads there.
-        "reconciler.service.writing.rejudging",
-    }
+    assert {module for module, _ in calls} == {"reconciler.service.writing.doors"}
 
 
 def test_the_context_of_a_task_offers_nothing_that_approves() -> None:

@@ -146,3 +146,12 @@ def test_a_decision_ends_by_the_contacts_own_words_that_a_judge_reads_so(
 def test_a_reach_outside_its_bounds_is_refused(reach: float) -> None:
     with pytest.raises(ConfigurationError, match="must lie between -1 and cosine_add_max"):
         ReconcilePolicy(reach=reach)
+
+
+@pytest.mark.parametrize("relation", [Relation.REFINES, Relation.SAME])
+def test_what_binds_ends_by_no_judge_that_calls_something_else_the_same(relation: Relation) -> None:
+    operators = fact(
+        0.5, "Always send invoices by post.", trust=SourceKind.OPERATOR, is_standing=True
+    )
+    answer = Judgement(reasoning="", relation=relation, target=1, action=Action.UPDATE)
+    assert decide(note("Enjoys gardening."), [operators], JUDGED, answer).targets == ()

@@ -175,3 +175,36 @@ def test_no_arbiter_is_asked_about_what_a_model_has_read() -> None:
     assert decide(note("Likes mint tea."), facts, ReconcilePolicy()).can_be_arbitrated
     verdict = decide(note("Likes mint tea."), facts, ReconcilePolicy(), relations=said)
     assert not verdict.can_be_arbitrated
+
+
+BINDING = "Always send invoices by post."
+GARDEN = "Enjoys gardening."
+
+
+@pytest.mark.parametrize(
+    "kept",
+    [
+        {"trust": OPERATOR, "is_standing": True},
+        {"category": Category.DECISION},
+        {"is_confirmed_by_user": True},
+        {"slot": slot("jazz", subject="wife")},
+    ],
+)
+def test_what_binds_or_is_another_matter_ends_by_no_note_that_is_said_to_repeat_it(
+    kept: dict[str, Any],
+) -> None:
+    verdict = told(GARDEN, [neighbour(0.3, BINDING, **kept)], repeats=ONE)
+    assert (verdict.action, verdict.targets, verdict.is_restatement) == (ADD, (), False)
+
+
+def test_what_binds_is_only_counted_where_the_note_speaks_of_it() -> None:
+    operators = neighbour(0.6, BINDING, trust=OPERATOR, is_standing=True)
+    verdict = told("Invoices go out by post, always and to everybody.", [operators], repeats=ONE)
+    assert (verdict.action, verdict.targets) == (SKIP, (operators,))
+
+
+def test_a_restatement_of_one_fact_shields_no_other_from_the_limits() -> None:
+    city = neighbour(0.9, "Lives in Pune.", slot=slot("Pune"))
+    binding = neighbour(0.1, BINDING, number=2, trust=OPERATOR, is_standing=True)
+    verdict = told("Lives in Pune.", [city, binding], {"slot": slot("Pune")}, replaces=[TWO])
+    assert (verdict.targets, verdict.conflicts) == ((city,), (binding,))

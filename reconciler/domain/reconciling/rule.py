@@ -176,11 +176,14 @@ def _as_told(
     by_slot = _by_slot(note, others, policy)
     if by_slot is None or by_slot.action is not Action.UPDATE:
         return verdict
+    # By themselves: that the note restates another value protects nothing that binds from it.
+    told = _by_standing(note, verdict)
     return replace(
         by_slot,
         decided_by=related_by,
-        reason=f"{verdict.reason}; {by_slot.reason}",
-        targets=by_slot.targets + targets,
+        reason=f"{told.reason}; {by_slot.reason}",
+        targets=by_slot.targets + told.targets,
+        conflicts=by_slot.conflicts + told.conflicts,
     )
 
 
@@ -193,6 +196,8 @@ def _told_again(
     something out the fact stays; else the note's words take its place.
     """
     reason = f"the {related_by} says that it repeats what is known"
+    if match_of(note, fact) in (SlotMatch.APART, SlotMatch.OPEN):
+        return _add(DecidedBy.GUARD, f"{reason}, yet it is filed under something else")
     findings = _differences(note, fact, policy)
     if any(_is_other(finding) for finding in findings):
         return _kept_apart(note, fact, findings, reason)
@@ -848,14 +853,21 @@ def _by_standing(note: Note, verdict: Verdict) -> Verdict:
     A new value of the same attribute is explicit enough. What a model says may end more, and less.
     Source: seed 001, section 11: decisions are versioned, and ended explicitly only.
     """
-    if not verdict.is_replacement:
+    is_told = verdict.decided_by in _MAY_END
+    if verdict.action is not Action.UPDATE or not (verdict.is_replacement or is_told):
         return verdict
     may_end = _MAY_END.get(verdict.decided_by, _may_end_by_rule)
     standing = tuple(each for each in verdict.targets if not may_end(note, each))
     if not standing or verdict.decided_by is DecidedBy.SLOT:
         return verdict
     reason = f"a standing decision ends only by another one or when revoked ({verdict.reason})"
-    return _sparing(standing, verdict, DecidedBy.STANDING, reason)
+    if not verdict.is_restatement:
+        return _sparing(standing, verdict, DecidedBy.STANDING, reason)
+    # That a model calls it the same is no proof: where the words share nothing, both stay.
+    if verdict.target in standing and share_a_word(note.text, standing[0].text):
+        return _repeating(standing[0], verdict, DecidedBy.STANDING, reason)
+    spared = _sparing(standing, verdict, DecidedBy.STANDING, reason)
+    return replace(spared, conflicts=verdict.conflicts, is_restatement=False)
 
 
 def _may_end_by_rule(note: Note, fact: Neighbour) -> bool:

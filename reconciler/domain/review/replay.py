@@ -106,9 +106,9 @@ def replay(decision: Decision, policy: ReconcilePolicy) -> Replayed:
     """
     note, neighbours = _note(decision), _neighbours(decision)
     unread, policy = _unread_in(decision), _reaching(policy, decision.policy.reach)
-    verdict = decide(note, neighbours, policy, unread=unread, **_told_in(decision))
-    would_ask = verdict.can_be_arbitrated and not _was_open(decision, note, neighbours)
     shown = _shown(decision, note, neighbours or (), policy)
+    verdict = decide(note, neighbours, policy, shown=shown, unread=unread, **_told_in(decision))
+    would_ask = verdict.can_be_arbitrated and not _was_open(decision, note, neighbours)
     judgement = _judgement(decision, shown) if verdict.can_be_arbitrated else None
     if judgement is not None:
         verdict = decide(note, neighbours, policy, judgement, shown=shown, unread=unread)

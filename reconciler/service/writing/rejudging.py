@@ -1,8 +1,9 @@
 """Rejudging: asks the arbiter later about what was decided while it did not answer.
 
 A decision that wanted a judge and had none (budget, outage, an answer that was none) holds as the
-rule alone made it, and says so. What a judge says of it later is a decision of its own: it relates
-the facts, or undoes the decision and has the note decided again.
+rule alone made it, and says so. What a judge says of it later is a decision of its own, which
+relates the facts. Where it would have kept what the decision ended, that is said, and a person
+reverts it: to undo and to write again are two steps, between which a note could be lost.
 """
 
 from __future__ import annotations
@@ -14,23 +15,18 @@ from enum import StrEnum
 from typing import Any
 
 from reconciler.domain.reconciling.rule import shown_to_judge
-from reconciler.domain.records.candidates import Candidate
 from reconciler.domain.records.decisions import Action, DecidedBy, Decision, Judgement, Relation
 from reconciler.domain.records.facts import Neighbour
-from reconciler.domain.records.kinds import OPERATOR_DOOR
-from reconciler.domain.records.notes import Note
 from reconciler.domain.records.policies import ReconcilePolicy
 from reconciler.domain.records.relations import RELATED_MAX, Relations
 from reconciler.domain.records.scope import Scope
-from reconciler.errors import InvalidRequestError, RevertRefusedError
+from reconciler.errors import InvalidRequestError
 from reconciler.service.stores.memory_store import MemoryStore
 from reconciler.service.writing.arbitration import Arbitration
 from reconciler.service.writing.decision_ids import DecisionIds
-from reconciler.service.writing.doors import own_evidence
 from reconciler.service.writing.memory_reconciler import MemoryReconciler
 from reconciler.service.writing.neighbourhoods import Neighbourhoods
 from reconciler.service.writing.relating import Relating
-from reconciler.service.writing.write_gate import WriteGate
 
 __all__ = ["Rejudged", "Rejudging", "Upheld"]
 
@@ -45,6 +41,9 @@ class Upheld(StrEnum):
 
     AMENDED = "amended"
     """It would not, and the facts are as it says now."""
+
+    DOUBTED = "doubted"
+    """It would have kept what the decision ended, which a person may ``revert``."""
 
     UNJUDGED = "unjudged"
     """It still does not answer, or its answer cannot be carried out; ``why`` says more."""
@@ -83,7 +82,6 @@ class Rejudging:
     Args:
         store: where decisions and facts are kept.
         neighbourhoods: the facts that a note is compared with.
-        gate: what undoes a decision, and what a note goes through again.
         reconciler: embeds a note.
         relating: takes what the judge says of facts that are known.
         arbitration: who is asked.
@@ -97,7 +95,6 @@ class Rejudging:
         *,
         store: MemoryStore,
         neighbourhoods: Neighbourhoods,
-        gate: WriteGate,
         reconciler: MemoryReconciler,
         relating: Relating,
         arbitration: Arbitration,
@@ -107,7 +104,6 @@ class Rejudging:
     ) -> None:
         self._store = store
         self._neighbourhoods = neighbourhoods
-        self._gate = gate
         self._reconciler = reconciler
         self._relating = relating
         self._arbitration = arbitration
@@ -143,15 +139,15 @@ class Rejudging:
         if opinion.judgement is None:
             return Rejudged(decision=decision, became=Upheld.UNJUDGED, why=opinion.error or "")
         is_apart = opinion.judgement.action is Action.ADD
-        is_linked = bool(decision.conflicting_ids)
+        if is_ending:
+            became = Upheld.DOUBTED if is_apart else Upheld.UPHELD
+            return self._kept(decision, opinion.judgement, became)
+        if is_apart and not decision.conflicting_ids:
+            return self._kept(decision, opinion.judgement, Upheld.UPHELD)
         try:
-            if is_ending and is_apart:
-                return self._undone(decision, opinion.judgement)
-            if is_ending or (is_apart and not is_linked):
-                return self._upheld(decision, opinion.judgement)
             return self._related(decision, opinion.judgement, shown)
-        except (InvalidRequestError, RevertRefusedError) as error:
-            return Rejudged(decision=decision, became=Upheld.UNJUDGED, why=str(error))
+        except InvalidRequestError as error:  # what the rules forbid a judge too is not asked again
+            return self._kept(decision, opinion.judgement, Upheld.UPHELD, str(error))
 
     def _ended(self, decision: Decision) -> Sequence[Neighbour]:
         """What it ended, as it was then."""
@@ -169,7 +165,7 @@ class Rejudging:
         self, decision: Decision, judgement: Judgement, shown: Sequence[Neighbour]
     ) -> Rejudged:
         """The facts related as the judge says."""
-        relations = _relations(judgement, shown)
+        relations = _relations(decision, judgement, shown)
         made = self._relating.relate(
             decision.scope,
             decision.fact_id or "",
@@ -181,30 +177,18 @@ class Rejudging:
         )
         return _amended(decision, judgement, made)
 
-    def _upheld(self, decision: Decision, judgement: Judgement) -> Rejudged:
+    def _kept(
+        self, decision: Decision, judgement: Judgement, became: Upheld, why: str | None = None
+    ) -> Rejudged:
         """Nothing changes; that it was judged is kept, so that it is asked about once."""
         made = self._relating.uphold(
             decision.scope,
-            decision.fact_id or "",
             reason=_reason(decision, judgement),
             proposed_by=self._arbitration.name,
             idempotency_key=_key_of(decision),
         )
-        return replace(_amended(decision, judgement, made), became=Upheld.UPHELD)
-
-    def _undone(self, decision: Decision, judgement: Judgement) -> Rejudged:
-        """The decision undone, and its note decided again, beside what it had ended."""
-        reason = _reason(decision, judgement)
-        word = own_evidence(
-            Note(scope=decision.scope, text=reason, said_at=self._clock(), is_dated=False),
-            self._arbitration.name,
-        )
-        self._gate.revert(word, decision.decision_id, OPERATOR_DOOR)
-        again: Candidate = own_evidence(
-            replace(decision.note, idempotency_key=_key_of(decision)), self._arbitration.name
-        )
-        made = self._gate.propose(again, decision.door, may_commit=True)
-        return _amended(decision, judgement, made)
+        rejudged = replace(_amended(decision, judgement, made), became=became)
+        return rejudged if why is None else replace(rejudged, why=why)
 
 
 def _is_unjudged(decision: Decision) -> bool:
@@ -221,10 +205,10 @@ def _key_of(decision: Decision) -> str:
     return f"rejudged/{decision.decision_id}"
 
 
-def _relations(judgement: Judgement, shown: Sequence[Neighbour]) -> Relations:
+def _relations(decision: Decision, judgement: Judgement, shown: Sequence[Neighbour]) -> Relations:
     """What the judge says, by the ids of the facts."""
     if judgement.target is None:
-        return Relations(both_hold=tuple(fact.fact_id for fact in shown))
+        return Relations(both_hold=decision.conflicting_ids)
     numbers = dict.fromkeys((judgement.target, *judgement.also))
     named = tuple(shown[number - 1].fact_id for number in numbers)[:RELATED_MAX]
     if judgement.relation in _SAYS_SAME:

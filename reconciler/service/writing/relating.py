@@ -6,7 +6,7 @@ joined. Nothing that a person answers is taken here.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 
@@ -129,22 +129,26 @@ class Relating:
 
         def plan(seen: Seen) -> Commit:
             facts = self._facts(scope, (fact_id, *relations.named_ids))
-            if session_id is not None and decided_by is DecidedBy.AGENT:
-                self._check_said(facts[fact_id], session_id, relations, facts)
+            ended = [facts[ended_id] for ended_id in relations.ended_ids]
+            is_agents = session_id is not None and decided_by is DecidedBy.AGENT
+            if is_agents:
+                self._check_said(facts[fact_id], str(session_id), ended)
             open_ = self._store.list_conflicts(scope)
             found = self._outcome(facts, fact_id, relations, decided_by, trust, open_)
+            _check_own(fact_id, found, decided_by)
+            if is_agents:
+                self._check_said(facts[fact_id], str(session_id), found.ended)
             return self._commit(submission, found, decided_by, open_, seen)
 
         return self._ledger.write(submission, plan)
 
     def uphold(
-        self, scope: Scope, fact_id: str, *, reason: str, proposed_by: str, idempotency_key: str
+        self, scope: Scope, *, reason: str, proposed_by: str, idempotency_key: str
     ) -> Decision:
         """Keep that a judge read a fact beside others later, and that it stays as it is.
 
         Args:
             scope: whose fact it is.
-            fact_id: the fact.
             reason: what the judge said.
             proposed_by: which judge.
             idempotency_key: as that of a note.
@@ -157,9 +161,8 @@ class Relating:
 
         def plan(seen: Seen) -> Commit:
             commit = self._reconciler.as_disposed(submission, Action.RESOLVE, seen)
-            verdict = replace(
-                commit.decision.verdict, decided_by=DecidedBy.ARBITER, fact_id=fact_id
-            )
+            # It names no fact, so that nothing rests on it.
+            verdict = replace(commit.decision.verdict, decided_by=DecidedBy.ARBITER)
             return replace(commit, decision=replace(commit.decision, verdict=verdict))
 
         return self._ledger.write(submission, plan)
@@ -200,11 +203,8 @@ class Relating:
         now = self._clock()
         return {fact_id: fact.as_of(now) for fact_id, fact in facts.items()}
 
-    def _check_said(
-        self, fact: Fact, session_id: str, relations: Relations, facts: Mapping[str, Fact]
-    ) -> None:
+    def _check_said(self, fact: Fact, session_id: str, ended: Iterable[Fact]) -> None:
         """What binds, and what was confirmed, ends by the contact's word in this conversation."""
-        ended = [facts[ended_id] for ended_id in relations.ended_ids]
         firm = [one for one in ended if one.is_confirmed_by_user or _binds(one)]
         if not firm:
             return
@@ -240,7 +240,11 @@ class Relating:
             for named_id in relations.named_ids
         ]
         held = {fact_id, *relations.both_hold}
-        closed = tuple(one for one in open_ if {one.new_id, one.old_id} <= held)
+        closed = tuple(
+            one
+            for one in open_
+            if {one.new_id, one.old_id} <= held and fact_id in (one.new_id, one.old_id)
+        )
         note = _as_note(fact, trust)
         if not relations.replaces:  # what is over may have begun later than what stays
             note = replace(note, valid_from=max(one.valid_from for one in facts.values()))
@@ -346,6 +350,22 @@ def _links(
             made.append(replace(one, new_id=stays_id, old_id=others[0]))
     pairs = {frozenset((one.new_id, one.old_id)): one for one in made}
     return tuple(one for pair, one in pairs.items() if pair not in linked)
+
+
+def _check_own(fact_id: str, found: _Outcome, decided_by: DecidedBy) -> None:
+    """Refuse to end, as a mere repetition, a fact that a model may not end.
+
+    Raises:
+        InvalidRequestError: the fact that relates would end, and binds or is an operator's.
+    """
+    if decided_by is DecidedBy.ANSWER:
+        return
+    for one in found.ended:
+        if one.fact_id == fact_id and (_binds(one) or one.word is SourceKind.OPERATOR):
+            raise InvalidRequestError(
+                f"fact {handle_of(fact_id)} binds or is an operator's, so it ends as no repetition "
+                "of another; relate the other one to it instead"
+            )
 
 
 def _binds(fact: Fact) -> bool:
