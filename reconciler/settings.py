@@ -16,6 +16,7 @@ from datetime import timedelta
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
+from urllib.parse import urlsplit
 
 from pydantic import (
     BaseModel,
@@ -190,6 +191,15 @@ class _ModelSettings(_Group):
         return self.api_key is not None or self.base_url is not None
 
     @property
+    def shown_base_url(self) -> str:
+        """The address without a user, a password or a query, which may hold a key."""
+        try:
+            parts = urlsplit(self.base_url or "")
+        except ValueError:
+            return "base_url"
+        return f"{parts.scheme}://{parts.netloc.rpartition('@')[2]}{parts.path}"
+
+    @property
     def key_variable(self) -> str:
         """Where the provider's key is usually found."""
         return f"{_usual_prefix(self.provider)}_API_KEY"
@@ -329,15 +339,15 @@ class _UsualNames(PydanticBaseSettingsSource):
 
     def _model(self, group: str) -> dict[str, str]:
         sources = (self.current_state.get(group), self._files().get(group))
-        named = (each.get("provider") for each in sources if isinstance(each, dict))
+        given = [each for each in sources if isinstance(each, dict)]
+        named = (each.get("provider") for each in given)
         provider = next(filter(None, named), "anthropic")
         prefix = _usual_prefix(provider)
-        return _given(
-            {
-                "api_key": _variable(f"{prefix}_API_KEY"),
-                "base_url": _variable(f"{prefix}_BASE_URL"),
-            }
-        )
+        key = _variable(f"{prefix}_API_KEY")
+        if not key and not any(each.get("api_key") for each in given):
+            # An address without a key chooses a model: one meant for other tools must not.
+            return {}
+        return _given({"api_key": key, "base_url": _variable(f"{prefix}_BASE_URL")})
 
 
 def load_settings(**arguments: Any) -> Settings:

@@ -1,15 +1,14 @@
 """What a model said, as the answer that it was asked for.
 
-A model that no schema binds puts a fence or a sentence around its JSON, a number in quotation
-marks, a word in capitals. That is understood; what is left open, or could mean two things, is not
-guessed.
+A model that no schema binds puts a fence around its JSON, a sentence before it, a number in
+quotation marks, a word in capitals. That is understood; what is left open, or could mean two
+things, is not guessed.
 """
 
 from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator
 from enum import StrEnum
 from typing import Any, TypeVar
 
@@ -29,6 +28,8 @@ __all__ = [
 _TRIES_MAX = 20
 """Braces that are tried as the begin of an object; more of them are no answer with a remark."""
 
+_NOT_ASKED_FOR = "(a field that was not asked for)"
+_THOUGHT_ENDS = "</think>"
 _BEGIN = re.compile(r"[{\[]")
 _DECODER = json.JSONDecoder()
 
@@ -43,22 +44,23 @@ class UnreadableAnswerError(Exception):
 
 
 def read_answer(text: str, shape: type[AnswerT]) -> AnswerT:
-    """The one answer that stands in the text, whatever stands around it.
+    """The one answer that ends the text, whatever stands before it.
 
     Raises:
-        UnreadableAnswerError: it holds none, or several that differ.
+        UnreadableAnswerError: it ends with none, or holds several that differ.
     """
-    # A model that thinks aloud may draft an answer there.
-    objects = list(_objects(text.rpartition("</think>")[2]))
+    objects = _objects(text)
     if not objects:
-        raise UnreadableAnswerError("not what was asked for: there is no whole JSON object in it")
+        raise UnreadableAnswerError(
+            "not what was asked for: there is no whole JSON object at its end"
+        )
     answers: list[AnswerT] = []
     fault = ""
     for found in objects:
         try:
-            answer = shape.model_validate(found)
+            answer = shape.model_validate(_encodable(found))
         except ValidationError as error:
-            fault = fault or fault_of(error)
+            fault = fault or fault_of(error, shape)
         else:
             answers += [answer] if answer not in answers else []
     if len(answers) > 1:
@@ -68,31 +70,76 @@ def read_answer(text: str, shape: type[AnswerT]) -> AnswerT:
     return answers[0]
 
 
-def fault_of(error: ValidationError) -> str:
-    """The first thing that is wrong, by its place, without the words themselves."""
-    first = error.errors(include_url=False, include_input=False)[0]
-    where = ".".join(map(str, first["loc"])) or "the answer"
-    return f"{where}: {first['msg']}"
+def fault_of(error: ValidationError, shape: type[BaseModel] | None = None) -> str:
+    """The first thing that is wrong, by its place, without the words themselves.
 
-
-def _objects(text: str) -> Iterator[dict[str, Any]]:
-    """Each JSON object that begins a line or ends the text; what is part of a list is none.
-
-    One in the middle of a sentence is a quotation, and may be the note's.
+    A key is also a word: only the names of the shape's fields are repeated. Where the shape is not
+    known, it takes keys that it does not know, so that the first of the path is a field's name.
     """
+    first = error.errors(include_url=False, include_input=False)[0]
+    if shape is None:
+        parts = [str(part) for part in first["loc"][:1]]
+    else:
+        names = _field_names(shape)
+        parts = [
+            str(part) if isinstance(part, int) or part in names else _NOT_ASKED_FOR
+            for part in first["loc"]
+        ]
+    return f"{'.'.join(parts) or 'the answer'}: {first['msg']}"
+
+
+def _field_names(shape: type[BaseModel]) -> set[str]:
+    """The names of its fields, and of those of the shapes in it."""
+    schema = shape.model_json_schema()
+    parts = (schema, *schema.get("$defs", {}).values())
+    return {name for part in parts for name in part.get("properties", ())}
+
+
+def _encodable(found: dict[str, Any]) -> Any:
+    """The same without half surrogate pairs, which JSON can spell and no store can keep."""
+    try:
+        return json.loads(json.dumps(found, ensure_ascii=False).encode("utf-8", "replace"))
+    except RecursionError:
+        return {}
+
+
+def _objects(text: str) -> list[dict[str, Any]]:
+    """The JSON objects that begin a line, and the one that ends the text; without that, none.
+
+    A model that thinks aloud may draft an answer there, so that what comes after is read first. But
+    an answer may quote the words that end a thought.
+    """
+    try:
+        whole = json.loads(text)
+    except (ValueError, RecursionError):
+        spoken = (text.partition(_THOUGHT_ENDS)[2], text.rpartition(_THOUGHT_ENDS)[2], text)
+        return next(filter(None, map(_objects_up_to_the_end, spoken)), [])
+    return [whole] if isinstance(whole, dict) else []
+
+
+def _objects_up_to_the_end(text: str) -> list[dict[str, Any]]:
+    """What is part of a list is none; one in the middle of a sentence is a quotation.
+
+    So is one that words follow: it may be the note's, and the words may say so.
+    """
+    objects: list[dict[str, Any]] = []
     at = 0
     for _ in range(_TRIES_MAX):
         begin = _BEGIN.search(text, at)
         if begin is None:
-            return
+            break
         try:
             found, at = _DECODER.raw_decode(text, begin.start())
         except (ValueError, RecursionError):
             at = begin.end()
             continue
+        ends_text = not text[at:].strip("`\r\n\t ")
         begins_line = not text[: begin.start()].rpartition("\n")[2].strip()
-        if isinstance(found, dict) and (begins_line or not text[at:].strip("`\n\t ")):
-            yield found
+        if isinstance(found, dict):
+            objects += [found] if begins_line or ends_text else []
+            if ends_text:
+                return objects
+    return []
 
 
 def _number(given: Any) -> Any:

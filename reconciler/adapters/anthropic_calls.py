@@ -25,6 +25,9 @@ if TYPE_CHECKING:
 
 __all__ = ["Anthropic"]
 
+_URL = "https://api.anthropic.com"
+"""Always given: the SDK takes an empty ANTHROPIC_BASE_URL for an address; settings do not."""
+
 
 class Anthropic:
     """Claude, and whatever else takes ``POST /v1/messages`` with a schema for the answer."""
@@ -77,7 +80,7 @@ class _Client:
         self._schema = anthropic.transform_schema(question.answer)
         self._client = anthropic.AsyncAnthropic(
             api_key=connection.api_key,
-            base_url=connection.base_url,
+            base_url=connection.base_url or _URL,
             max_retries=connection.retries_max,
             timeout=connection.timeout_seconds,
             middleware=[self._note_wait],

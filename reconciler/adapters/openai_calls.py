@@ -33,6 +33,9 @@ __all__ = ["OpenAI", "open_client", "sdk_errors"]
 
 REQUIREMENT = "openai>=3.54,<4"
 
+_URL = "https://api.openai.com/v1"
+"""Always given: the SDK takes an empty OPENAI_BASE_URL for an address; settings do not."""
+
 THINKING_TOKENS = 4096
 """Room for what a model thinks before it answers: this protocol counts both as one."""
 
@@ -87,7 +90,7 @@ def open_client(connection: Connection, base_url: str | None) -> openai.AsyncOpe
 
     return openai.AsyncOpenAI(
         api_key=connection.api_key,
-        base_url=base_url,
+        base_url=base_url or _URL,
         max_retries=connection.retries_max,
         timeout=connection.timeout_seconds,
         http_client=openai.DefaultAsyncHttpxClient(

@@ -106,8 +106,10 @@ class Connection:
         if not re.fullmatch("[!-~]+", self.api_key):
             raise ConfigurationError("the model's API key is empty or holds a space or line end")
         if self.base_url is not None and not _is_web_address(self.base_url):
+            # Not quoted: a key is easily put there.
             raise ConfigurationError(
-                f"the model's base_url {self.base_url!r} is not an http or https address"
+                "the model's base_url is not an http or https address, such as "
+                "http://127.0.0.1:11434/v1"
             )
 
 

@@ -109,7 +109,9 @@ def describe_extractor(settings: Settings) -> str:
         if not chosen.has_model:
             return f"{extractor.name}: no {chosen.key_variable}"
         key = (
-            "with the key that is set" if chosen.api_key else f"at {chosen.base_url}, without a key"
+            "with the key that is set"
+            if chosen.api_key
+            else f"at {chosen.shown_base_url}, without a key"
         )
         return f"{extractor.name}: {key}"
 

@@ -127,7 +127,7 @@ def test_the_command_asks_only_where_it_is_told_to(
 ) -> None:
     server.answers_with(as_expected)
     monkeypatch.setenv("RECONCILER_ARBITER__PROVIDER", "openai")
-    monkeypatch.setenv("OPENAI_BASE_URL", f"{server.base_url}/v1")
+    monkeypatch.setenv("RECONCILER_ARBITER__BASE_URL", f"{server.base_url}/v1")
     run("init")
     assert run("doctor")[0] == 0
     assert server.requests == []
@@ -141,7 +141,7 @@ def test_the_command_fails_where_the_judge_is_away(
 ) -> None:
     monkeypatch.setenv("RECONCILER_ARBITER__PROVIDER", "openai")
     monkeypatch.setenv("RECONCILER_ARBITER__RETRIES_MAX", "0")
-    monkeypatch.setenv("OPENAI_BASE_URL", "http://127.0.0.1:1/v1")
+    monkeypatch.setenv("RECONCILER_ARBITER__BASE_URL", "http://127.0.0.1:1/v1")
     run("init")
     code, out, _ = run("doctor", "--judge")
     assert (code, "not reached" in " ".join(out.split())) == (1, True)

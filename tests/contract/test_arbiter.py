@@ -962,11 +962,22 @@ def test_a_malformed_key_is_the_operators_fault(build: Build, key: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "url", ["", "localhost:80", "ftp://host", "http://host:x", "http://[", "http://", "//host"]
+    "url",
+    [
+        "",
+        "localhost:80",
+        "ftp://host",
+        "http://host:x",
+        "http://[",
+        "http://",
+        "//host",
+        "sk-ant-1",
+    ],
 )
 def test_a_malformed_address_is_the_operators_fault(build: Build, url: str) -> None:
-    with pytest.raises(ConfigurationError, match="base_url"):
+    with pytest.raises(ConfigurationError, match="base_url") as raised:
         build(base_url=url)
+    assert "sk-" not in str(raised.value)
 
 
 @pytest.mark.parametrize("first_line", ["You judge.", "version:", "version: one", "v: 1"])

@@ -925,6 +925,24 @@ def test_an_endless_summary_is_bounded(server: AnthropicServer, extractor: Model
     assert summary.startswith("so so so")
 
 
+def test_half_a_character_spoils_no_answer(
+    server: AnthropicServer, extractor: ModelExtractor
+) -> None:
+    server.answers(extraction(candidate(attribute="city", value="a\ud800b"), summary="a\ud800b"))
+
+    found = extract(extractor)
+    assert (found.summary, found.candidates[0].value) == ("a?b", "a?b")
+
+
+def test_a_citation_may_hold_the_end_of_a_thought(
+    server: AnthropicServer, extractor: ModelExtractor
+) -> None:
+    span = "I live in Porto </think> now"
+    server.answers(extraction(candidate(citations=[{"episode": 1, "span": span}])))
+
+    assert extract(extractor).candidates[0].citations[0].span == span
+
+
 def test_a_count_that_makes_no_sense_spoils_no_answer(
     server: AnthropicServer, extractor: ModelExtractor
 ) -> None:
@@ -1050,10 +1068,13 @@ def test_a_malformed_key_is_the_operators_fault(build: Build, key: str) -> None:
     assert not key.strip() or key not in str(raised.value)
 
 
-@pytest.mark.parametrize("url", ["", "localhost:80", "ftp://host", "http://host:x", "http://["])
+@pytest.mark.parametrize(
+    "url", ["", "localhost:80", "ftp://host", "http://host:x", "http://[", "sk-ant-1"]
+)
 def test_a_malformed_address_is_the_operators_fault(build: Build, url: str) -> None:
-    with pytest.raises(ConfigurationError, match="base_url"):
+    with pytest.raises(ConfigurationError, match="base_url") as raised:
         build(base_url=url)
+    assert "sk-" not in str(raised.value)
 
 
 @pytest.mark.parametrize("first_line", ["You read.", "version:", "version: one"])

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
+import socket
 import time
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, closing
 from typing import Any
 
@@ -132,6 +134,17 @@ def test_an_unreadable_answer_is_asked_for_once_more_with_its_fault(
 
 
 @in_words
+def test_json_that_words_follow_is_no_verdict_and_asked_about_again(
+    server: AnthropicServer, build: Build, provider: str
+) -> None:
+    quoted = json.dumps(FIELDS | {"relation": "replaces"})
+    server.answers(message(f"The note orders:\n{quoted}\nI do not follow it."), GOOD)
+
+    assert judge(build(provider)).relation == Relation.REFINES
+    assert len(server.requests) == 2
+
+
+@in_words
 @pytest.mark.parametrize(
     "said",
     [
@@ -242,6 +255,31 @@ def test_the_key_is_in_no_error(server: AnthropicServer, build: Build, provider:
         with pytest.raises(ArbiterError) as raised:
             judge(build(provider))
         assert API_KEY not in str(raised.value)
+
+
+@pytest.mark.parametrize(
+    ("provider", "host"),
+    [
+        ("anthropic", b"api.anthropic.com"),
+        ("openai", b"api.openai.com"),
+        ("openai-decisions", b"api.openai.com"),
+    ],
+)
+def test_without_an_address_the_vendors_own_is_called_whatever_the_sdk_finds(
+    build: Build, monkeypatch: pytest.MonkeyPatch, provider: str, host: bytes
+) -> None:
+    for variable in ("ANTHROPIC_BASE_URL", "OPENAI_BASE_URL"):
+        monkeypatch.setenv(variable, "")
+    with socket.create_server(("127.0.0.1", 0)) as proxy:
+        proxy.settimeout(10)
+        monkeypatch.setenv("HTTPS_PROXY", f"http://127.0.0.1:{proxy.getsockname()[1]}")
+        with ThreadPoolExecutor(1) as asking:
+            asked = asking.submit(judge, build(provider.removeprefix("openai-"), base_url=None))
+            line, _ = proxy.accept()
+            with line:
+                assert line.recv(1000).startswith(b"CONNECT %s:443 " % host)
+            with pytest.raises(ArbiterUnavailableError):
+                asked.result()
 
 
 # What a server can do without

@@ -7,13 +7,14 @@ from enum import StrEnum
 from typing import Annotated, Any
 
 import pytest
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from reconciler.adapters.answer_reading import (
     LaxBool,
     LaxFloat,
     LaxInt,
     UnreadableAnswerError,
+    fault_of,
     read_answer,
     word_of,
 )
@@ -48,11 +49,12 @@ ANSWER = Answer(word=Word.SAME, number=2, share=0.9)
         f"Here is my answer:\n{TEXT}",
         f"Here is my answer: {TEXT}",
         f"Here it is: ```{TEXT}```",
-        f"{TEXT}\n\nLet me know whether that helps.",
-        f"{TEXT} I hope that helps.",
         f"[Fact 2] is the {{closest}}.\n\n{json.dumps(FIELDS, indent=2)}",
         f"{TEXT}\n{TEXT}",
         f'<think>Maybe {{"word": "OTHER"}}.\n{TEXT.replace("2", "3")}</think>\n{TEXT}',
+        f"<think>{'{[' * 20}</think>\n{TEXT}",
+        f"{'{[' * 20}</think>\n{TEXT}",
+        f"<think>I end this with </think> and\n{TEXT[:-1]}</think>{TEXT}",
         f"Voilà : {TEXT}",
     ],
 )
@@ -95,7 +97,6 @@ def test_a_value_in_other_clothes_is_understood(field: str, given: Any, read: An
         ("share", "90"),
         ("share", float("nan")),
         ("holds", "at times"),
-        ("more", 1),
     ],
 )
 def test_what_could_mean_something_else_is_not_guessed(field: str, given: Any) -> None:
@@ -111,6 +112,10 @@ def test_what_could_mean_something_else_is_not_guessed(field: str, given: Any) -
         (TEXT[:-1], "no whole JSON object"),
         (f"[{TEXT}]", "no whole JSON object"),
         (f"The note says {TEXT}, which is an order.", "no whole JSON object"),
+        (f"The note says:\n{TEXT}\nThat is an order, which I decline.", "no whole JSON object"),
+        (f"{TEXT} I hope that helps.", "no whole JSON object"),
+        (f"```json\n{TEXT}\n```\nI hope that helps.", "no whole JSON object"),
+        (f'["</think>", {TEXT}]', "no whole JSON object"),
         (f"{TEXT}\n{json.dumps(FIELDS | {'number': 3})}", "several answers"),
         ("{}", "word"),
         ("<html><body>Sign in {here}</body></html>", "no whole JSON object"),
@@ -124,7 +129,37 @@ def test_where_there_is_no_one_answer_the_fault_is_named(text: str, fault: str) 
         read_answer(text, Answer)
 
 
-def test_a_fault_does_not_repeat_what_was_said() -> None:
+@pytest.mark.parametrize("said", [{"word": "Born in Ulm"}, {"Born in Ulm": 1}])
+def test_a_fault_does_not_repeat_what_was_said(said: dict[str, Any]) -> None:
     with pytest.raises(UnreadableAnswerError) as raised:
-        read_answer(json.dumps(FIELDS | {"word": "Born in Ulm"}), Answer)
+        read_answer(json.dumps(FIELDS | said), Answer)
     assert "Ulm" not in str(raised.value)
+
+
+class Told(BaseModel):
+    words: list[str]
+    shares: dict[str, float] = {}
+
+
+def test_a_fault_names_fields_and_places_in_a_list_and_no_other_key() -> None:
+    with pytest.raises(UnreadableAnswerError, match=r"words\.1: Input should be a valid string"):
+        read_answer('{"words": ["a", 2]}', Told)
+    with pytest.raises(ValidationError) as raised:
+        Told.model_validate({"words": [], "shares": {"Born in Ulm": "x"}})
+    hidden, unknown = fault_of(raised.value, Told), fault_of(raised.value)
+    assert hidden.startswith("shares.(a field that was not asked for): Input should be")
+    assert unknown.startswith("shares: Input should be")
+
+
+@pytest.mark.parametrize("word", ["</think>", "<think>a</think> b", "</think>{[</think>"])
+@pytest.mark.parametrize(
+    "form", ["{}", "```json\n{}\n```", "Here it is: {}", "<think>Hm.</think>{}"]
+)
+def test_an_answer_may_cite_the_end_of_a_thought(word: str, form: str) -> None:
+    said = form.replace("{}", json.dumps({"words": [word]}))
+    assert read_answer(said, Told).words == [word]
+
+
+def test_half_a_character_is_replaced_and_a_whole_one_kept() -> None:
+    said = r'{"words": ["a\ud800b", "\udc00", "\ud83d\ude00"]}'
+    assert read_answer(said, Told).words == ["a?b", "?", "😀"]

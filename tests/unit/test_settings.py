@@ -19,6 +19,7 @@ from reconciler.domain.records.policies import (
     ReconcilePolicy,
     RetryPolicy,
 )
+from reconciler.entrypoints.doctor import describe_extractor
 from reconciler.errors import ConfigurationError
 from reconciler.resources import resource_path
 from reconciler.settings import Settings, _first_parts, _variables, load_settings
@@ -238,6 +239,7 @@ def test_reconciler_graph_wins_over_neo4j_uri(monkeypatch: pytest.MonkeyPatch) -
 def test_the_usual_variables_are_honoured(
     variable: str, group: str, name: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setenv("ANTHROPIC_API_KEY", SECRET)
     monkeypatch.setenv(variable, "http://given")
     assert getattr(getattr(load_settings(), group), name) == "http://given"
 
@@ -281,6 +283,45 @@ def test_a_judge_is_built_where_there_is_a_key_or_an_address(provider: str) -> N
         assert arbiter is not None
         arbiter.close()
     assert build_arbiter(load_settings(arbiter={"provider": provider})) is None
+
+
+@pytest.mark.parametrize("provider", ["anthropic", "openai"])
+@pytest.mark.parametrize("group", ["arbiter", "extractor"])
+def test_another_tools_address_without_a_key_chooses_no_model(
+    group: str, provider: str, config_file: ConfigFile, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def chosen() -> Any:
+        return getattr(load_settings(**{group: {"provider": provider}}), group)
+
+    monkeypatch.setenv(f"{provider.upper()}_BASE_URL", "http://theirs")
+    assert not chosen().has_model
+    config_file(f"[{group}]\nbase_url = 'http://ours'")
+    assert (chosen().has_model, chosen().base_url) == (True, "http://ours")
+
+
+@pytest.mark.parametrize("way", ["argument", "variable", "file"])
+def test_a_key_of_ours_is_sent_to_the_usual_address(
+    way: str, config_file: ConfigFile, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("ANTHROPIC_BASE_URL", "http://theirs")
+    if way == "file":
+        config_file(f"[arbiter]\napi_key = '{SECRET}'")
+    if way == "variable":
+        monkeypatch.setenv("RECONCILER_ARBITER__API_KEY", SECRET)
+    settings = load_settings(**({"arbiter": {"api_key": SECRET}} if way == "argument" else {}))
+    assert settings.arbiter.base_url == "http://theirs"
+
+
+@pytest.mark.parametrize(
+    ("given", "shown"),
+    [
+        ("https://me:sk-1@host.example:8/v1?key=sk-1", "https://host.example:8/v1"),
+        ("http://[::1]:80/v1", "http://[::1]:80/v1"),
+    ],
+)
+def test_the_doctor_shows_an_address_without_what_may_be_a_key(given: str, shown: str) -> None:
+    found = describe_extractor(load_settings(extractor={"base_url": given}))
+    assert found.endswith(f": at {shown}, without a key")
 
 
 def test_a_provider_that_there_is_not_is_refused_with_those_that_there_are() -> None:
