@@ -1,14 +1,16 @@
 // Put cleaned texts in the place of those that were handed over; is_cleaned says whether personal
 // data is out of them as well, and not secrets alone. What somebody else changed meanwhile stays: a
-// worker that fell behind brings nothing raw back.
+// worker that fell behind brings nothing raw back, and what is cleaned once stays marked so.
 // mode: write
-// params: episode_ids, texts_before, texts, references, are_cleaned
+// params: episode_ids, texts_before, references_before, texts, references, are_cleaned
 // returns: episode_id
 UNWIND range(1, size($episode_ids)) AS place
 WITH place, $episode_ids[place] AS cleaned_id
 MATCH (episode:Episode {episode_id: cleaned_id})
 WHERE episode.text = $texts_before[place]
-SET episode.text = $texts[place], episode.is_cleaned = $are_cleaned[place],
+  AND coalesce(episode.source_reference, '') = $references_before[place]
+SET episode.text = $texts[place],
+    episode.is_cleaned = coalesce(episode.is_cleaned, false) OR $are_cleaned[place],
     episode.source_reference = CASE WHEN $references[place] = '' THEN NULL
                                     ELSE $references[place] END
 RETURN episode.episode_id AS episode_id

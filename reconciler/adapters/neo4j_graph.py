@@ -339,9 +339,7 @@ class Neo4jGraph:
         self._drivers.close()
 
     def _execute(self, text: str, parameters: Mapping[str, Any], access: str) -> list[list[Any]]:
-        mark = uuid.uuid4().hex
-        limit = self._query_timeout_seconds
-        statement = neo4j.Query(text, metadata={_MARK: mark}, timeout=limit)
+        statement = _Marked(text, self._query_timeout_seconds)
 
         def found(driver: neo4j.Driver) -> list[list[Any]]:
             with driver.session(
@@ -351,9 +349,9 @@ class Neo4jGraph:
             ) as session:
                 return session.run(statement, dict(parameters)).values()
 
-        return self._bounded(found, mark)
+        return self._bounded(found, statement)
 
-    def _bounded(self, call: Callable[[neo4j.Driver], T], mark: str = "") -> T:
+    def _bounded(self, call: Callable[[neo4j.Driver], T], statement: _Marked | None = None) -> T:
         """What the call returns, in bounded time, also when the server falls silent in the middle.
 
         The driver waits for a silent server as long as the server once said, two minutes by
@@ -362,7 +360,8 @@ class Neo4jGraph:
         A server that is busy is not silent: the first plan of a query may take it many seconds on a
         machine that many processes share, and so may a process that gets no time of its own. So
         whoever waits looks for a sign of life before it gives up, and at whether the server knows
-        the call: what dropped a connection without a word took the call or its answer along.
+        the call: what dropped a connection without a word took the call or its answer along. One
+        that still waits for a connection was not sent, and cannot be known.
 
         The server itself ends what takes too long. That says nothing against the connection.
         """
@@ -374,7 +373,7 @@ class Neo4jGraph:
             while not _is_done(asked, self._patience(give_up_at, lost_looks)):
                 probe = self._probed()
                 if monotonic() < give_up_at and self._is_alive(asked, probe):
-                    is_lost = asked.running() and _is_lost(mark, probe)
+                    is_lost = asked.running() and _is_lost(statement, probe)
                     lost_looks = lost_looks + 1 if is_lost else 0
                     if lost_looks < _LOST_LOOKS:
                         continue
@@ -546,12 +545,29 @@ def _has_good_port(parts: SplitResult) -> bool:
         return False
 
 
-def _is_lost(mark: str, probe: Future[frozenset[str] | None]) -> bool:
-    """Whether the server said that it does not know the call."""
-    if not mark or not probe.done() or probe.cancelled() or probe.exception() is not None:
+class _Marked(neo4j.Query):
+    """A statement that the server knows by a mark, and that knows whether it has a connection."""
+
+    def __init__(self, text: str, timeout_seconds: float) -> None:
+        self.mark = uuid.uuid4().hex
+        self.is_sent = False
+        super().__init__(text, metadata={_MARK: self.mark}, timeout=timeout_seconds)
+
+    def __str__(self) -> str:
+        # The driver takes the text once it has a connection. To begin a transaction would tell the
+        # same, at one more round trip for each call.
+        self.is_sent = True
+        return super().__str__()
+
+
+def _is_lost(statement: _Marked | None, probe: Future[frozenset[str] | None]) -> bool:
+    """Whether the server said that it does not know a call that was sent to it."""
+    if statement is None or not statement.is_sent:
+        return False
+    if not probe.done() or probe.cancelled() or probe.exception() is not None:
         return False
     marks = probe.result()
-    return marks is not None and mark not in marks
+    return marks is not None and statement.mark not in marks
 
 
 def _is_done(asked: Future[T], seconds: float) -> bool:

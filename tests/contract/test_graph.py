@@ -429,6 +429,7 @@ CALLS: dict[str, dict[str, Any]] = ERASING | {
     "clean_episodes": {
         "episode_ids": ["turn-1"],
         "texts_before": ["Lives in Pune."],
+        "references_before": ["message-1"],
         "texts": ["Lives somewhere."],
         "references": [""],
         "are_cleaned": [True],

@@ -383,6 +383,34 @@ def test_where_all_connections_are_in_use_a_busy_server_is_waited_for_all_the_sa
         assert len(memory.decisions("crm", "alice")) == 2
 
 
+def test_a_call_that_waits_for_a_connection_is_not_taken_for_a_lost_one(
+    one_neo4j: EngineUnderTest, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    limits = {"silence_timeout_seconds": 2.0, "pool_size_max": 1}
+    settings = load_settings(**changed(one_neo4j, **limits))
+    with closing(open_graph(settings)) as graph:
+        driver = graph._drivers.newest
+        looks, is_looked_often = [], threading.Event()
+        marks, connect = graph._marks, neo4j.Session._connect
+
+        def looking(driver: neo4j.Driver) -> frozenset[str] | None:
+            found: frozenset[str] | None = marks(driver)
+            looks.append(found)
+            if len(looks) > 3:
+                is_looked_often.set()
+            return found
+
+        def connecting(session: Any, *given: Any, **more: Any) -> None:
+            if session._bookmark_manager is graph._bookmarks:  # a call's, and no look's
+                assert is_looked_often.wait(30)
+            connect(session, *given, **more)
+
+        monkeypatch.setattr(graph, "_marks", looking)
+        monkeypatch.setattr(neo4j.Session, "_connect", connecting)
+        graph.run("find_schema_version", {})
+        assert graph._drivers.newest is driver
+
+
 def test_who_gets_no_connection_is_told_in_time_which_setting_it_is_and_wrote_nothing(
     one_neo4j: EngineUnderTest,
 ) -> None:

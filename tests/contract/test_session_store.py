@@ -193,6 +193,26 @@ def test_who_fell_behind_brings_nothing_raw_back(store: SessionStore) -> None:
     assert store.list_episodes(ALICE, "chat")[0].text == "Cleaned, and once more."
 
 
+def test_a_writer_who_knew_only_the_raw_turn_leaves_it_marked_as_cleaned(
+    store: SessionStore,
+) -> None:
+    hand_over(store)
+    [raw] = turns(1)
+    clean(store, raw.text)  # the words stay as they are: nothing in them had to go
+    store.clean_episodes([raw], [replace(raw, text="No secret.")])
+    [first, *_] = store.list_episodes(ALICE, "chat")
+    assert (first.text, first.is_cleaned) == ("No secret.", True)
+
+
+def test_a_reference_that_was_cleaned_meanwhile_is_not_brought_back(store: SessionStore) -> None:
+    raw = replace(turns(1)[0], reference="mail to bob@mail.example")
+    hand_over(store, episodes=[raw])
+    store.clean_episodes([raw], [replace(raw, reference="mail to [email]", is_cleaned=True)])
+    store.clean_episodes([raw], [replace(raw, text="No secret.")])
+    [first] = store.list_episodes(ALICE, "chat")
+    assert (first.text, first.reference) == (raw.text, "mail to [email]")
+
+
 def clean(store: SessionStore, text: str) -> None:
     [raw] = turns(1)
     store.clean_episodes([raw], [replace(raw, text=text, is_cleaned=True)])

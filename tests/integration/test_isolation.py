@@ -123,7 +123,7 @@ TOOLS: Mapping[str, tuple[str, ...]] = {
 """Every tool of the MCP server, with the parameters that take an id."""
 
 GIVEN: Mapping[str, Any] = {
-    "both_hold": [NOBODYS],
+    "both_hold": ["10000000-0000-4000-8000-000000000000"],
     "by": "olga",
     "text": "Lives in Goa",
     "relation": "same",

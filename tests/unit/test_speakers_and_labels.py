@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from reconciler.config_files import load_attribute_book
-from reconciler.domain.records.turns import Turn
+from reconciler.domain.records.turns import Role, Turn
 from reconciler.domain.sessions.speakers import turns_of_one_contact
 from reconciler.errors import InvalidSessionError
 
@@ -94,6 +94,7 @@ PEOPLE = [
     (f"Bob: {ROME}", f"Alice: {OSLO}", "Alice: Budget: 50k"),
     (f"I forward our chat.\nBob: {ROME}\nAlice: {OSLO}",),
     ("Bob: ok", f"Alice: {OSLO}"),
+    (f"[Alice]: {OSLO}", f"[May]: {ROME}"),
 ]
 """Two people speak in these, and one of them is Alice."""
 
@@ -121,3 +122,55 @@ def test_an_attribute_of_ones_own_is_a_label() -> None:
         turns_of_one_contact(turns(texts), None)
     read = turns_of_one_contact(turns(texts), None, lambda label: label.endswith("blax"))
     assert [turn.text for turn in read] == list(texts)
+
+
+BESIDE_ALICE = [
+    ("Alice: hi", f"Xiu: {ROME}"),
+    (f"Xiu: {ROME}", "Alice: thanks xiu"),
+    (f"Alice: hi\nBoss: {ROME}",),
+    (f"Alice: I like my boss.\nBoss: {ROME}",),
+    (f"Alice: hi\nMom: {ROME}\nAlice: thanks mom",),
+    (f"Alice: hi\nXiu: {ROME}", "and I am fine"),
+    ("Alice: hi", f"May: {ROME}"),
+    (f"alice: hi\nboss: {ROME}",),
+    ("Alice: my boss is here", "Boss: must leave for Rome"),
+]
+
+
+@pytest.mark.parametrize("texts", BESIDE_ALICE)
+def test_beside_a_named_contact_another_label_is_another_person(texts: tuple[str, ...]) -> None:
+    agent = Turn(role="assistant", text="thanks alice, xiu, mom and boss, in may")
+    read = turns_of_one_contact([*turns(texts), agent], "Alice", is_attribute)
+    told = {turn.role for turn in read if "Rome" in turn.text}
+    assert told == {Role.SYSTEM}
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Alice: hi\nBy the way: I live in Oslo.",
+        "Alice: hi\nAnyway: I live in Oslo.",
+        "Alice: hi\nCity: I live in Oslo.",
+        "Alice: hi\nBudget: 50k for my flat in Oslo",
+        "Alice: hi\nUpdate: I live in Oslo.",
+        "Alice: hi\nGearbox: a new one, in Oslo",
+    ],
+)
+def test_a_label_within_the_words_of_a_named_contact_stays_theirs(text: str) -> None:
+    beside = ("Bob: hello", text)
+    read = turns_of_one_contact(turns(beside), "Alice", is_attribute)
+    assert {turn.role for turn in read if "Oslo" in turn.text} == {Role.CONTACT}
+
+
+def test_what_the_agent_says_in_small_letters_makes_no_label_a_thing() -> None:
+    agent = Turn(role="assistant", text="thanks zorblax")
+    said = turns((f"Zorblax: {OSLO}", "Zorblax: Right.", f"Yorblax: {ROME}"))
+    with pytest.raises(InvalidSessionError, match="speak as users"):
+        turns_of_one_contact([*said, agent], None, is_attribute)
+
+
+def test_bracketed_months_that_speak_are_people() -> None:
+    with pytest.raises(InvalidSessionError, match="speak as users"):
+        turns_of_one_contact(turns(("[May]: I moved house", "[Will]: I did not")), None)
+    bills = ("[May]: 3 bills", "[June]: 4 bills")
+    assert [turn.text for turn in turns_of_one_contact(turns(bills), None)] == list(bills)

@@ -99,9 +99,11 @@ def _speakers(
     """The people who speak as users, by folded name.
 
     A label is a person's if it is marked ("[Bob]: …"), a given name or the contact's name; a name
-    that is a word, too, if something is said behind it. Any other label is a person's only if every
-    turn has one, and none holds it in small letters: beside a person, or if one of them speaks more
-    than once.
+    that is a word, too, if something is said behind it. Where the contact is named and has a label
+    or a name, any other label is another person's if something is said behind it, or if a
+    turn begins with it. Else it is a person's only if every turn has a label, and
+    no user turn holds it in small letters: beside a person, or if one of them speaks more than
+    once.
     """
     said = [turn for turn in turns if turn.role is Role.CONTACT]
     found: dict[str, str] = {_folded(turn.name): turn.name for turn in said if turn.name}
@@ -110,16 +112,13 @@ def _speakers(
     for key, label in labelled.items():
         if _is_persons(key, label, contact_name, is_attribute):
             found.setdefault(key, label.name)
-        elif key.partition(" ")[0] not in _given_names() and not _is_thing(key, is_attribute):
+        elif not _is_thing(key, is_attribute) or _is_given(key):
             others[key] = label
-    if others and all(turn.name or _LABEL.match(turn.text) for turn in said):
-        words = {word for turn in turns for word in _LETTERS.findall(turn.text) if word.islower()}
-        others = {key: label for key, label in others.items() if words.isdisjoint(key.split())}
-        is_talk = any(label.is_said() and len(label.texts) > 1 for label in others.values())
-        for key, label in others.items():
-            if label.is_answered() if found else is_talk and label.is_said():
-                found.setdefault(key, label.name)
-    return found
+    if contact_name is not None and _folded(contact_name) in found:
+        chosen = {key: label for key, label in others.items() if _is_others(label)}
+    else:
+        chosen = _talking(others, said, is_beside_a_person=bool(found))
+    return found | {key: label.name for key, label in chosen.items()}
 
 
 def _is_persons(
@@ -128,11 +127,50 @@ def _is_persons(
     """Whether a label is a person's, whatever else is said."""
     if contact_name and key == _folded(contact_name):
         return True
-    first = key.partition(" ")[0]
-    if first not in _given_names():
-        return label.is_marked and not _is_thing(key, is_attribute)
-    is_word = first in lexicon("speakers").word_set("name_and_word")
-    return label.is_marked or label.is_said() or (not is_word and label.is_answered())
+    is_thing = _is_thing(key, is_attribute)
+    if not _is_given(key):
+        return label.is_marked and not is_thing
+    if is_thing and key in lexicon("speakers").word_set("name_and_word"):  # a month: May, June
+        return label.is_marked and label.is_said()
+    return label.is_marked or label.is_said() or (not _is_word(key) and label.is_answered())
+
+
+def _is_others(label: _Labelled) -> bool:
+    """Whether another person has the label, beside a contact who is named and has one as well."""
+    words = label.name.split()
+    if len(words) > 1 and words[-1].islower():  # "By the way: …"
+        return False
+    return label.is_said() or (not _is_given(_folded(label.name)) and label.is_answered())
+
+
+def _talking(
+    labels: Mapping[str, _Labelled], said: Sequence[Turn], *, is_beside_a_person: bool
+) -> dict[str, _Labelled]:
+    """Those of the labels that are people's by how the user turns are labelled."""
+    if not all(turn.name or _LABEL.match(turn.text) for turn in said):
+        return {}
+    words = {word for turn in said for word in _LETTERS.findall(turn.text) if word.islower()}
+    left = {
+        key: label
+        for key, label in labels.items()
+        if not _is_given(key) and words.isdisjoint(key.split())
+    }
+    is_talk = any(label.is_said() and len(label.texts) > 1 for label in left.values())
+    return {
+        key: label
+        for key, label in left.items()
+        if (label.is_answered() if is_beside_a_person else is_talk and label.is_said())
+    }
+
+
+def _is_given(key: str) -> bool:
+    """Whether it begins with a given name."""
+    return key.partition(" ")[0] in _given_names()
+
+
+def _is_word(key: str) -> bool:
+    """Whether the given name that it begins with is a word, too."""
+    return key.partition(" ")[0] in lexicon("speakers").word_set("name_and_word")
 
 
 def _labelled(turns: Sequence[Turn]) -> dict[str, _Labelled]:

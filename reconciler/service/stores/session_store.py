@@ -170,6 +170,7 @@ class SessionStore:
             given = {
                 "episode_ids": [new.episode_id for _, new in changed],
                 "texts_before": [old.text for old, _ in changed],
+                "references_before": [old.reference or "" for old, _ in changed],
                 "texts": [new.text for _, new in changed],
                 "references": [new.reference or "" for _, new in changed],
                 "are_cleaned": [new.is_cleaned for _, new in changed],
