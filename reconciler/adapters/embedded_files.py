@@ -342,6 +342,20 @@ class EmbeddedFiles:
                 os.fsync(file.fileno())
             path.unlink()
 
+    def warn_of_removed(self) -> None:
+        """Name the files that still keep what an erasure removes: it was cut off.
+
+        They are not deleted here, for an erasure that goes on searches for what is in them.
+        """
+        name = f"{glob.escape(self.main.name)}{_REMOVED}*"
+        if kept := sorted(path.name for path in self.main.parent.glob(name)):
+            _log.warning(
+                "%s: an erasure was cut off, and what it was to remove is kept in %s; run "
+                "`reconciler erasures --finish`, and ask for the erasure again if it had not begun",
+                self.main,
+                ", ".join(kept),
+            )
+
     def _removed(self, key: str) -> Path:
         return self.main.with_name(f"{self.main.name}{_REMOVED}{key}")
 

@@ -128,6 +128,7 @@ class EmbeddedGraph:
             has_writes = self._files.has_writes
             self._log_bytes = self._files.log_bytes
             self._database = self._files.open()
+            self._files.warn_of_removed()
             self._log_bytes = self._files.log_bytes
             self._connections = EmbeddedConnections(
                 self._database, self._path, query_timeout_seconds

@@ -226,6 +226,26 @@ def test_words_of_a_damaged_record_are_looked_for_after_a_kill_that_came_when_it
     assert list(path.parent.glob("*.removed-*")) == []
 
 
+def test_opening_names_what_an_erasure_that_no_list_has_left_beside_the_store(
+    path: Path,
+    forget_until: Callable[[Memory, str], None],
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    with opened(path) as memory:
+        memory.submit_session("crm", "priya", "chat", [{"role": "user", "content": TEXT}])
+        forget_until(memory, "mark")
+        assert memory.erasures("crm") == []
+    [kept] = path.parent.glob("*.removed-*")
+    assert caplog.text == ""
+    with opened(path) as memory:
+        assert f"kept in {kept.name};" in caplog.text
+        caplog.clear()
+        memory.forget("crm", "priya", **ASKED)
+    opened(path).close()
+    assert caplog.text == ""
+    assert not kept.exists()
+
+
 def test_what_is_kept_behind_a_line_that_a_kill_cut_short_is_read(path: Path) -> None:
     files = EmbeddedFiles(path)
     files.keep_removed("key", ["one", "two"])
