@@ -42,7 +42,7 @@ READING = {
 }
 WRITING = {
     *("add", "import", "extract", "init", "demo", "drain", "worker", "retry", "mcp"),
-    *("confirm", "reject", "withdraw", "revoke", "correct"),
+    *("confirm", "reject", "withdraw", "revoke", "correct", "rejudge"),
     *("revert", "resolve", "amend", "forget", "archive", "unarchive", "backup", "restore"),
 }
 
