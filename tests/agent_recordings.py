@@ -51,7 +51,9 @@ def play(recording: dict[str, Any], path: Path) -> Played:
     contact, played = (AGENT, recording["contact_id"]), Played()
     with (
         _seeded_ids(recording["contact_id"]),
-        Memory.open(embedded_path=path, clock=lambda: now[0]) as memory,
+        Memory.open(
+            embedded_path=path, gate={"hash_key": "the key of a recording"}, clock=lambda: now[0]
+        ) as memory,
     ):
         for number, session in enumerate(recording["sessions"], start=1):
             now[0] = datetime.fromisoformat(session["date"]).replace(hour=9, tzinfo=UTC)

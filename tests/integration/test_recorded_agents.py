@@ -1,0 +1,38 @@
+"""Twenty conversations in which a language model was the agent, played again call by call.
+
+What the model was told of the tools, what it sent and what came back are in
+``tests/recordings/agents``. Definitions that change make the recordings stale: what a model would
+send to the new ones has to be recorded again.
+"""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.agent_recordings import FOLDER, hash_of_definitions, play
+
+RECORDINGS = {
+    path.stem: json.loads(path.read_text(encoding="utf-8"))
+    for path in sorted(FOLDER.glob("*.json"))
+}
+
+
+def test_there_are_twenty_conversations() -> None:
+    assert sum(len(each["sessions"]) for each in RECORDINGS.values()) >= 20
+
+
+def test_the_model_saw_the_definitions_of_today() -> None:
+    assert {each["definitions"] for each in RECORDINGS.values()} == {hash_of_definitions()}
+
+
+@pytest.mark.parametrize("name", RECORDINGS)
+def test_the_same_calls_leave_the_same_memory(name: str, tmp_path: Path) -> None:
+    recording: dict[str, Any] = RECORDINGS[name]
+    played = play(recording, tmp_path / "memory.lbug")
+    calls = [call for session in recording["sessions"] for call in session["calls"]]
+    assert played.replies == [call["reply"] for call in calls]
+    assert played.live == recording["live"]
