@@ -21,7 +21,8 @@ from reconciler.errors import GraphUnavailableError
 from reconciler.testing import HashingEmbedder
 from tests.engines import EngineUnderTest
 
-RUN = re.compile(r"C: RUN .* (\{(?:'[a-z_]+': (?:'[^']*'|\[[^]]*\]|\d+)(?:, )?)+\})$", re.DOTALL)
+VALUE = r"(?:'[^']*'|\[[^]]*\]|\{[^}]*\}|\d+)"
+RUN = re.compile(rf"C: RUN .* (\{{(?:'[a-z_]+': {VALUE}(?:, )?)+\}})$", re.DOTALL)
 BOOKMARK = re.compile(r"S: SUCCESS \{.*'bookmark': '([^']+)'", re.DOTALL)
 
 
