@@ -39,7 +39,7 @@ from reconciler.domain.records.decisions import (
     Relation,
     Verdict,
 )
-from reconciler.domain.records.facts import Neighbour, Predecessor
+from reconciler.domain.records.facts import Fact, Neighbour, Predecessor
 from reconciler.domain.records.kinds import Category, SourceKind
 from reconciler.domain.records.notes import Note, canonical_text
 from reconciler.domain.records.policies import ReconcilePolicy
@@ -51,6 +51,7 @@ __all__ = [
     "OBSERVATIONS_OF_FIRM",
     "Unread",
     "all_read",
+    "binds",
     "check_judgement",
     "contest",
     "dated",
@@ -131,7 +132,9 @@ def decide(
             return _within_limits(note, told, policy)
         both_hold = relations.both_hold
         neighbours = [fact for fact in neighbours if fact.fact_id not in both_hold]
-    shown = shown_to_judge(note, neighbours, policy) if shown is None else shown
+    if shown is None:  # without a judge nothing is shown, and no time is spent on it
+        is_judged = judgement is not None or policy.reach is not None
+        shown = shown_to_judge(note, neighbours, policy) if is_judged else ()
     verdict = _unaided(note, neighbours, policy, is_reached=bool(shown), unread=unread)
     if judgement is not None and verdict.can_be_arbitrated:
         verdict = _judged(note, judgement, shown, policy)
@@ -870,6 +873,11 @@ def _by_standing(note: Note, verdict: Verdict) -> Verdict:
     return replace(spared, conflicts=verdict.conflicts, is_restatement=False)
 
 
+def binds(fact: Fact | Neighbour) -> bool:
+    """Whether a fact orders, forbids or settles something, so that it ends explicitly only."""
+    return fact.is_standing or fact.category is Category.DECISION
+
+
 def _may_end_by_rule(note: Note, fact: Neighbour) -> bool:
     return note.category is Category.DECISION or fact.category is not Category.DECISION
 
@@ -877,8 +885,8 @@ def _may_end_by_rule(note: Note, fact: Neighbour) -> bool:
 def _may_end_by_judge(note: Note, fact: Neighbour) -> bool:
     """What binds ends by a newer decision, or where both words are the contact's own."""
     words = {note.trust, fact.word}
-    is_free = not fact.is_standing and fact.category is not Category.DECISION
-    return is_free or note.category is Category.DECISION or words == {SourceKind.USER_EXPLICIT}
+    is_newer = note.category is Category.DECISION
+    return not binds(fact) or is_newer or words == {SourceKind.USER_EXPLICIT}
 
 
 def _may_end_by_model(note: Note, fact: Neighbour) -> bool:
@@ -891,7 +899,7 @@ def _may_end_by_model(note: Note, fact: Neighbour) -> bool:
         return True
     if fact.word is SourceKind.OPERATOR:
         return False
-    is_firm = fact.is_standing or fact.category is Category.DECISION or fact.is_confirmed_by_user
+    is_firm = binds(fact) or fact.is_confirmed_by_user
     is_contacts = note.trust is SourceKind.USER_EXPLICIT and share_a_word(note.text, fact.text)
     return is_contacts or not is_firm
 

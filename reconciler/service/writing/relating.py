@@ -12,12 +12,12 @@ from datetime import datetime
 
 from reconciler.domain.reconciling.neighbours import neighbour_of
 from reconciler.domain.reconciling.restating import taking_over
-from reconciler.domain.reconciling.rule import decide
+from reconciler.domain.reconciling.rule import binds, decide
 from reconciler.domain.records.assessment import Disposal, GateReason
 from reconciler.domain.records.decisions import Action, DecidedBy, Decision, Undo, Verdict
 from reconciler.domain.records.facts import Conflict, Fact
 from reconciler.domain.records.handles import handle_of
-from reconciler.domain.records.kinds import Category, FactState, SourceKind
+from reconciler.domain.records.kinds import FactState, SourceKind
 from reconciler.domain.records.notes import Note
 from reconciler.domain.records.policies import ReconcilePolicy
 from reconciler.domain.records.relations import Relations, check_not_ended
@@ -205,7 +205,7 @@ class Relating:
 
     def _check_said(self, fact: Fact, session_id: str, ended: Iterable[Fact]) -> None:
         """What binds, and what was confirmed, ends by the contact's word in this conversation."""
-        firm = [one for one in ended if one.is_confirmed_by_user or _binds(one)]
+        firm = [one for one in ended if one.is_confirmed_by_user or binds(one)]
         if not firm:
             return
         said = self._evidence.list_said([fact.fact_id])
@@ -361,15 +361,11 @@ def _check_own(fact_id: str, found: _Outcome, decided_by: DecidedBy) -> None:
     if decided_by is DecidedBy.ANSWER:
         return
     for one in found.ended:
-        if one.fact_id == fact_id and (_binds(one) or one.word is SourceKind.OPERATOR):
+        if one.fact_id == fact_id and (binds(one) or one.word is SourceKind.OPERATOR):
             raise InvalidRequestError(
                 f"fact {handle_of(fact_id)} binds or is an operator's, so it ends as no repetition "
                 "of another; relate the other one to it instead"
             )
-
-
-def _binds(fact: Fact) -> bool:
-    return fact.is_standing or fact.category is Category.DECISION
 
 
 def _ids_of(conflicts: Sequence[Conflict]) -> tuple[str, ...]:
