@@ -27,8 +27,10 @@ from reconciler.domain.sessions.extraction import Citation, Extracted, Extractio
 from reconciler.domain.tools.contact_tools import (
     ADD_CONTACT_NOTE,
     RECALL_CONTACT,
+    RELATE_CONTACT_NOTE,
     add_tool,
     recall_tool,
+    relate_tool,
 )
 from reconciler.service.tasks.memory_context import Cited, MemoryContext
 from reconciler.service.writing.doors import LINE_KEYS
@@ -58,9 +60,13 @@ LIVE: Mapping[str, Any] = {
     "proposed_by": None,
     "session_id": None,
     "idempotency_key": None,
+    "replaces": (),
+    "repeats": None,
+    "ends": (),
 }
+NOT_IMPORTED = ("proposed_by", "replaces", "repeats", "ends")
 IMPORTED: Mapping[str, Any] = {
-    **{name: value for name, value in LIVE.items() if name != "proposed_by"},
+    **{name: value for name, value in LIVE.items() if name not in NOT_IMPORTED},
     "said_at": None,
     "valid_from": None,
     "valid_to": None,
@@ -72,7 +78,11 @@ OF_PEER: Mapping[str, Any] = {
 }
 WHOSE: Mapping[str, Any] = {"agent_id": "crm", "contact_id": "ann", "tenant": None}
 ANSWER = {**WHOSE, "decision_id": "none", "by": "contact", "text": "Likes tea."}
-TOLD = ("text", "source_kind", "subject", "attribute", "value")
+RELATED = {"replaces": (), "repeats": None, "ends": (), "both_hold": ()}
+TOLD = (
+    *("text", "source_kind", "subject", "attribute", "value"),
+    *("replaces", "repeats", "ends", "valid_from", "valid_to"),
+)
 ASKED = ("query", "attribute", "subject", "category", "topic", "since", "until", "valid_at")
 """What an agent's tools take."""
 
@@ -116,7 +126,7 @@ def walk_live(memory: Memory, planter: Planter) -> None:
     def called(tool: str, given: object) -> None:
         planter.said.append(tools.call(tool, given).text)  # type: ignore[arg-type]
 
-    told = {name: LIVE[name] for name in TOLD}
+    told = {name: LIVE.get(name) for name in TOLD}
     planter.walk("tool", lambda **given: called(ADD_CONTACT_NOTE, given), told)
     planter.walk(
         "tool key", lambda key: called(ADD_CONTACT_NOTE, TOOL_CALL | {key: 1}), {"key": ""}
@@ -124,6 +134,14 @@ def walk_live(memory: Memory, planter: Planter) -> None:
     planter.walk("tool JSON", lambda said: called(ADD_CONTACT_NOTE, said), {"said": ""})
     asked = dict.fromkeys(ASKED)
     planter.walk("tool recall", lambda **given: called(RECALL_CONTACT, given), asked)
+    fact, *others = (
+        memory.add_contact_note("crm", "ann", text).fact_id or ""
+        for text in ("Likes marmalade.", "Rides horses.", "Has three cats.")
+    )
+    named = {**RELATED, "both_hold": others}
+    planter.walk("relate", memory.relate, {**WHOSE, "fact": fact, **named, "reason": None})
+    relation = {"note": fact, **named}
+    planter.walk("tool relate", lambda **given: called(RELATE_CONTACT_NOTE, given), relation)
     planter.walk(
         "tools for",
         lambda **scope: memory.agent_tools(**scope).call(ADD_CONTACT_NOTE, TOOL_CALL),
@@ -406,6 +424,8 @@ def test_no_secret_is_kept_logged_or_said_whatever_field_it_came_in(
         (text_parameters(Memory.confirm), ANSWER),
         ({each.name for each in add_tool(()).parameters} - NO_WORDS, dict.fromkeys(TOLD)),
         ({each.name for each in recall_tool().parameters}, dict.fromkeys(ASKED)),
+        (text_parameters(Memory.relate), {**WHOSE, "fact": "", **RELATED, "reason": None}),
+        ({each.name for each in relate_tool().parameters}, {"note": "", **RELATED}),
     ],
 )
 def test_every_field_that_takes_words_is_planted(
