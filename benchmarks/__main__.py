@@ -14,6 +14,7 @@ import sys
 from benchmarks import (
     archive,
     async_lag,
+    consolidation,
     conversations,
     core,
     detail,
@@ -72,6 +73,7 @@ BENCHMARKS = {
     "full-memory": full_memory.main,
     "local-arbiter": local_arbiter.main,
     "natural": natural.main,
+    "consolidation": consolidation.main,
     "gate": gate.main,
     "gate-pii": gate_pii.main,
     "gate-literalness": gate_literalness.main,
