@@ -183,7 +183,7 @@ class Arbitration:
         return Opinion(
             judgement=None if error else _without_idle_target(answer),
             error=error,
-            cost_usd=self._policy.cost_usd(answer.usage) if answer.usage else None,
+            cost_usd=self._policy.cost_usd(answer.usage),
             answer=answer,
         )
 
