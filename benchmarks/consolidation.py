@@ -47,7 +47,7 @@ from reconciler.domain.review.calibration import Rate
 from reconciler.settings import load_settings
 
 AGENT, CONTACT = "benchmark", "reader"
-ENDED = datetime(2026, 1, 2, 9, tzinfo=UTC)
+BEGAN = datetime(2026, 1, 2, 9, tzinfo=UTC)
 SOURCE = "factconsolidation_sh_6k"
 SEED = 20261125
 WRONG_SHOWN_MAX = 12
@@ -257,9 +257,10 @@ def _reported(engines: Engines, listed: FactList, mode: Mode) -> Outcome:
 def tell(store: dict[str, Any], listed: FactList, mode: Mode) -> Outcome:
     """What comes of telling the list, and asking its questions, in a mode."""
     judge = KeyedJudge() if mode.has_judge else None
-    with _opened(store, mode.arbiter, judge) as memory:
-        became = Counter(_told(memory, listed, mode.has_slots))
-    with _opened(store, UNBOUNDED, judge) as memory:
+    clock = _Clock()
+    with _opened(store, mode.arbiter, judge, clock) as memory:
+        became = Counter(_told(memory, listed, mode.has_slots, clock))
+    with _opened(store, UNBOUNDED, judge, clock) as memory:
         if mode.is_rejudged:
             became.update(f"later {rejudged.became}" for rejudged in memory.rejudge(AGENT, CONTACT))
         chains = memory.history(AGENT, CONTACT)
@@ -273,18 +274,28 @@ def tell(store: dict[str, Any], listed: FactList, mode: Mode) -> Outcome:
     )
 
 
-def _opened(store: dict[str, Any], arbiter: dict[str, Any], judge: KeyedJudge | None) -> Memory:
-    settings = load_settings(**store, arbiter=arbiter)
-    return Memory.open(settings, arbiter=judge, clock=lambda: ENDED)
+@dataclass
+class _Clock:
+    """The time of what is told: a yes that came after the next fact would speak against that."""
+
+    now: datetime = BEGAN
+
+    def __call__(self) -> datetime:
+        return self.now
 
 
-def _told(memory: Memory, listed: FactList, has_slots: bool) -> Iterator[str]:
+def _opened(
+    store: dict[str, Any], arbiter: dict[str, Any], judge: KeyedJudge | None, clock: _Clock
+) -> Memory:
+    return Memory.open(load_settings(**store, arbiter=arbiter), arbiter=judge, clock=clock)
+
+
+def _told(memory: Memory, listed: FactList, has_slots: bool, clock: _Clock) -> Iterator[str]:
     """What was decided about each fact, and what remained unjudged."""
-    first = ENDED - timedelta(minutes=len(listed.facts))
-    for number, told in enumerate(listed.facts):
+    for told in listed.facts:
         slot = _slot(told) if has_slots else {}
-        said_at = first + timedelta(minutes=number)
-        made = memory.add_contact_note(AGENT, CONTACT, told.text, said_at=said_at, **slot)
+        clock.now += timedelta(minutes=1)
+        made = memory.add_contact_note(AGENT, CONTACT, told.text, said_at=clock.now, **slot)
         if made.action is Action.HOLD:
             yield "HOLD, then yes"
             made = memory.confirm(AGENT, CONTACT, made.decision_id, "contact")
