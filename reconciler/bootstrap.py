@@ -422,7 +422,6 @@ class Services:
         return Rejudging(
             store=self.store,
             neighbourhoods=self.neighbourhoods,
-            reconciler=self.reconciler,
             relating=self.relating,
             arbitration=self.arbitration,
             decision_ids=self._decision_ids,
