@@ -111,11 +111,14 @@ class Rejudging:
         self._clock = clock
 
     def run(self, scopes: Iterable[Scope]) -> Iterator[Rejudged]:
-        """What became of each unjudged decision about these contacts, the oldest first."""
+        """What became of each unjudged decision about these contacts, the newest first.
+
+        A fact that a newer one ends needs no question of its own.
+        """
         for scope in scopes:
             made = [one for one in self._store.iter_decisions(scope) if _is_unjudged(one)]
             known = self._store.find_decision_ids(self._id_of(one) for one in made)
-            for decision in reversed(made):
+            for decision in made:
                 if self._id_of(decision) in known:
                     continue
                 facts = self._neighbourhoods.current(scope)  # each time: what was judged ends some
