@@ -22,6 +22,7 @@ from reconciler.domain.guard import (
     find_news,
     find_unreadable,
     has_many_other_words,
+    is_over,
     is_repeated_in,
     leaves_words_out,
     named_in,
@@ -515,6 +516,8 @@ def _refutations(note: Note, fact: Neighbour, policy: ReconcilePolicy) -> tuple[
         denials and denies_value(note.text, value) != denies_value(fact.text, value)
     ):
         return denials
+    if policy.guard and is_over(note.text, value) and not is_over(fact.text, value):
+        return (Finding(kind=Difference.CESSATION, in_note=value, in_fact="", is_change=True),)
     found = _differ_beside(note, fact, policy)
     are_counts = all(
         difference.is_change and difference.kind is not Difference.ROLES for difference in found

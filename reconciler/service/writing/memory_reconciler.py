@@ -22,6 +22,7 @@ from reconciler.domain.reconciling.restating import (
     observed,
     restating,
     with_slot_of,
+    without_ended_value,
     written_fact,
 )
 from reconciler.domain.reconciling.rule import contest, dated, decide, restated, shown_to_judge
@@ -391,6 +392,10 @@ class MemoryReconciler:
         )
         own = submission.candidate.evidence[0]
         fact, kept = self._facts(decision, verdict, seen, own)
+        told = submission.candidate.relations
+        if fact is not None and told is not None:
+            ended = [seen.facts[each] for each in told.ends if each in seen.facts]
+            fact = without_ended_value(fact, ended)
         if fact is not None and submission.ended_at is not None:
             fact = over(fact, submission.ended_at)
         if fact is not None and submission.candidate.holds_until is not None:
