@@ -200,6 +200,29 @@ def test_an_older_note_lies_beneath_the_fact_that_its_model_names(
     assert [fact.text for fact in chain.facts] == [HOUSE, FLAT]
 
 
+def test_a_dated_note_ends_what_was_filed_after_its_date(memory: Memory, call: Call) -> None:
+    flat = noted(call, FLAT)
+    reply = call(ADD, text=HOUSE, source_kind=USER, valid_from="2020-01-01", ends=[flat])
+    assert (made(reply).action, made(reply).is_history) == (Action.UPDATE, False)
+    assert live(memory) == {HOUSE}
+    [chain] = memory.history(**ANNS)
+    house, ended = chain.facts
+    assert house.valid_from == datetime(2020, 1, 1, tzinfo=UTC)
+    assert (ended.text, ended.valid_to, ended.is_void) == (FLAT, ended.valid_from, False)
+    memory.revert(**ANNS, decision_id=made(reply).decision_id, by="anna", reason="Wrong.")
+    assert live(memory) == {FLAT}
+
+
+def test_history_ends_nothing_and_its_model_is_told(memory: Memory, call: Call) -> None:
+    house, rent = noted(call, HOUSE), noted(call, RENT)
+    reply = call(
+        ADD, text=FLAT, source_kind=USER, valid_from="2020-01-01", replaces=[house], ends=[rent]
+    )
+    assert reply.is_error
+    assert f"fact {house} holds from later on" in reply.text
+    assert live(memory) == {HOUSE, RENT}
+
+
 def test_what_an_operator_laid_down_ends_by_no_model(memory: Memory, call: Call) -> None:
     rule = memory.add_contact_note(
         **ANNS, text="Always ask the contact before a refund.", source_kind="operator"

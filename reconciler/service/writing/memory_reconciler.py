@@ -318,14 +318,22 @@ class MemoryReconciler:
         candidate = submission.candidate
         if candidate.relations is None:
             return self._decided(note, seen)
-        return decide(
+        relations = self._still_held(submission, candidate.relations, seen)
+        verdict = decide(
             note,
             seen.neighbours,
             self._policy,
             unread=self._unread,
-            relations=self._still_held(submission, candidate.relations, seen),
+            relations=relations,
             related_by=candidate.related_by,
         )
+        if verdict.is_history and relations and relations.ends and not submission.settles_id:
+            newer = handle_of(verdict.targets[0].fact_id)
+            raise InvalidRequestError(
+                f"fact {newer} holds from later on than this note, which lies beneath it and ends "
+                "nothing; say what is over in a note of its own"
+            )
+        return verdict
 
     def _still_held(
         self, submission: Submission, relations: Relations, seen: Seen
@@ -413,6 +421,11 @@ class MemoryReconciler:
             restated_id=verdict.targets[0].fact_id if is_restated else None,
             kept=kept,
             voided_from={voided.fact_id: voided.valid_from for voided in verdict.voided},
+            began_later={
+                ended.fact_id: ended.valid_from
+                for ended in verdict.targets
+                if note.holds_from < ended.valid_from
+            },
             expired_ids=seen.expired_ids,
             known_sessions=seen.sessions,
         )
