@@ -384,6 +384,52 @@ def test_a_note_with_an_end_is_recalled_until_then(memory: Memory, call: Call) -
     assert made(reply).action is Action.ADD
 
 
+def test_what_is_held_keeps_its_times_to_the_yes(memory: Memory, call: Call) -> None:
+    end = (datetime.now(UTC) + timedelta(days=9)).replace(microsecond=0)
+    sent = {"valid_from": "2024-05-01", "valid_to": end.isoformat()}
+    held = made(call(ADD, text="Is pregnant.", source_kind=USER, **sent))
+    assert held.action is Action.HOLD
+    answer = memory.confirm(**ANNS, decision_id=held.decision_id, by="contact")
+    assert answer.action is Action.ADD
+    [hit] = memory.recall(**ANNS)
+    assert hit.fact.valid_from == datetime(2024, 5, 1, tzinfo=UTC)
+    assert hit.fact.expires_at == end
+
+
+def test_what_is_said_again_with_an_end_ends_then(memory: Memory, call: Call) -> None:
+    sent = {"repeats": noted(call, RENT), "valid_to": "2090-01-01"}
+    [before] = memory.recall(**ANNS)
+    again = made(call(ADD, text="Pays 900 euros.", source_kind=USER, **sent))
+    assert again.action is Action.SKIP
+    [hit] = memory.recall(**ANNS)
+    assert hit.fact.expires_at == datetime(2090, 1, 1, tzinfo=UTC)
+    memory.revert(**ANNS, decision_id=again.decision_id, by="anna", reason="Wrong.")
+    [hit] = memory.recall(**ANNS)
+    assert hit.fact.expires_at == before.fact.expires_at
+
+
+def test_a_lesser_word_gives_no_end_and_the_record_says_so(memory: Memory, call: Call) -> None:
+    noted(call, RENT)
+    weak = made(call(ADD, text=RENT, source_kind="tool_output", valid_to="2090-01-01"))
+    assert weak.action is Action.SKIP
+    assert "its end is too weak a word" in weak.reason
+    [hit] = memory.recall(**ANNS)
+    assert hit.fact.expires_at != datetime(2090, 1, 1, tzinfo=UTC)
+
+
+def test_what_is_said_again_as_true_since_long_ago_is_kept_as_history(
+    memory: Memory, call: Call
+) -> None:
+    sent = {"repeats": noted(call, RENT), "valid_from": "2020-01-01"}
+    again = made(call(ADD, text="Pays 900 euros.", source_kind=USER, **sent))
+    assert again.is_history
+    [chain] = memory.history(**ANNS)
+    now, before = chain.facts
+    assert (now.text, now.observations) == (RENT, 2)
+    assert before.valid_from == datetime(2020, 1, 1, tzinfo=UTC)
+    assert before.valid_to == now.valid_from
+
+
 def test_a_note_that_is_over_is_history(memory: Memory, call: Call) -> None:
     over = {"valid_from": "2010-01-01", "valid_to": "2012-01-01"}
     reply = call(ADD, text="Lived in Oslo.", source_kind=USER, **over)

@@ -974,7 +974,9 @@ def _in_order(note: Note, verdict: Verdict, over: Collection[str]) -> Verdict:
         for target in verdict.targets
         if note.holds_from < target.valid_from and target.fact_id not in over
     ]
-    if verdict.action is not Action.UPDATE or not newer:
+    # What a fact says already is counted, unless the note says that it held before that.
+    is_news = verdict.action is Action.SKIP and note.valid_from is not None
+    if not newer or not (verdict.action is Action.UPDATE or is_news):
         return verdict
     above = max(newer, key=lambda target: target.valid_from)
     return replace(

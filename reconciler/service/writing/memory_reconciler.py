@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from reconciler.domain.reconciling.amending import amended
 from reconciler.domain.reconciling.disputes import settle
-from reconciler.domain.reconciling.past import as_past, ending, over
+from reconciler.domain.reconciling.past import as_past, as_told_to_end, ending, over
 from reconciler.domain.reconciling.restating import (
     confirmed,
     observed,
@@ -406,8 +406,13 @@ class MemoryReconciler:
             fact = without_ended_value(fact, ended)
         if fact is not None and submission.ended_at is not None:
             fact = over(fact, submission.ended_at)
-        if fact is not None and submission.candidate.holds_until is not None:
-            fact = ending(fact, submission.candidate.holds_until)
+        if (holds_until := submission.candidate.holds_until) is not None:
+            fact = fact and ending(fact, holds_until)
+            told_to_end = kept and as_told_to_end(kept, holds_until, note)
+            if told_to_end != kept or kept is None:
+                kept = told_to_end
+            else:
+                decision = _with_reason(decision, "its end is too weak a word to be taken over")
         if before := _before(decision, kept, seen):
             undo = Undo(before=before)
             decision = replace(decision, verdict=replace(decision.verdict, undo=undo))
@@ -483,6 +488,11 @@ class MemoryReconciler:
             cost_usd=opinion.cost_usd,
             is_cached=opinion.is_cached,
         )
+
+
+def _with_reason(decision: Decision, also: str) -> Decision:
+    reason = f"{decision.verdict.reason}; {also}"
+    return replace(decision, verdict=replace(decision.verdict, reason=reason))
 
 
 def _before(decision: Decision, kept: Fact | None, seen: Seen) -> tuple[Standing, ...]:
