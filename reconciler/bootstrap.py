@@ -422,7 +422,6 @@ class Services:
         return Rejudging(
             store=self.store,
             neighbourhoods=self.neighbourhoods,
-            reconciler=self.reconciler,
             relating=self.relating,
             arbitration=self.arbitration,
             decision_ids=self._decision_ids,
@@ -1305,9 +1304,18 @@ def _keep_hash_key(settings: Settings, key: bytes) -> None:
 
 
 def arbitration_policy(settings: Settings) -> ArbitrationPolicy:
-    """The bounds and prices of asking the arbiter."""
+    """The bounds and prices of asking the arbiter; the list price where none is set.
+
+    Raises:
+        ConfigurationError: the list of prices cannot be read.
+    """
+    from reconciler.config_files import load_prices
+
     names = {field.name for field in fields(ArbitrationPolicy)}
-    return ArbitrationPolicy(**settings.arbiter.model_dump(include=names))
+    chosen = settings.arbiter
+    # At another address another vendor may ask another price for a model of the same name.
+    listed = {} if chosen.base_url else load_prices(chosen.provider, chosen.chosen_model)
+    return ArbitrationPolicy(**{**listed, **chosen.model_dump(include=names, exclude_none=True)})
 
 
 def build_worker(
