@@ -195,7 +195,12 @@ class Services:
             (embedder.model_id, embedder.dimension),
         )
         self._decision_ids = DecisionIds(id_key)
-        self.records = Records(store=self.store, decision_ids=self._decision_ids, clock=clock)
+        self.records = Records(
+            store=self.store,
+            decision_ids=self._decision_ids,
+            clock=clock,
+            hides_expired=settings.life.expired == "hidden",
+        )
         self.ids = IdCheck(build_secret_finder())
         self._graph = graph
         self._patient_graph = PatientGraph(graph, patience)
@@ -548,6 +553,7 @@ class Services:
             store=self.store,
             embedder=self.embedder,
             confidence_min=self.settings.recall.confidence_min,
+            hides_expired=self.settings.life.expired == "hidden",
             clock=self.clock,
         )
 
@@ -1381,6 +1387,7 @@ def _recalling(settings: Settings, embedding_model: str) -> Recalling:
         floor=_recall_floor(given, embedding_model),
         confidence_min=given.confidence_min,
         decay=build_decay(settings),
+        hides_expired=settings.life.expired == "hidden",
     )
 
 

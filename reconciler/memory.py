@@ -99,6 +99,7 @@ __all__ = ["ContactMemory", "Memory", "note_to_check"]
 PROPOSAL_DOOR = "proposal"
 _LIMIT_MAX = 1_000_000
 _DAYS_MAX = 36_500
+_RENEWALS_MAX = 2
 E = TypeVar("E", bound=StrEnum)
 R = TypeVar("R")
 
@@ -405,6 +406,10 @@ class Memory:
         differ. If nothing is near, nothing is recalled. Without an embedder words alone count, and
         facts that hold none of the query's are left out. An empty query ranks all live facts.
 
+        What is past its lifetime counts as old, and says ``may_be_outdated``; it is left out where
+        the settings say ``life.expired = "hidden"``, where it is volatile and where its end was
+        known.
+
         What orders or forbids something follows them, marked as standing, whatever the query;
         limit, floor and filters do not apply to it.
 
@@ -459,7 +464,8 @@ class Memory:
         """What to know and what to ask when a conversation opens: a recall, and open questions.
 
         It has only the questions that the contact may answer; ``confirm``, ``reject`` and
-        ``resolve`` take the answers.
+        ``resolve`` take the answers. Two are about what may have changed since it was said: to say
+        that again renews it.
 
         Raises:
             As ``recall``.
@@ -467,9 +473,11 @@ class Memory:
         from reconciler.domain.recalling.briefing import Briefing, is_for_the_contact
 
         facts = self.recall(agent_id, contact_id, query, tenant=tenant, limit=limit)
-        pending = self._services.records.pending([self._scope(tenant, agent_id, contact_id)])
+        scope = self._scope(tenant, agent_id, contact_id)
+        pending = self._services.records.pending([scope])
         asked = tuple(item for item in pending if is_for_the_contact(item))
-        return Briefing(facts=tuple(facts), pending=asked)
+        renewals = self._services.records.to_renew(scope, _RENEWALS_MAX)
+        return Briefing(facts=tuple(facts), pending=asked, renewals=tuple(renewals))
 
     def value(
         self,
@@ -747,8 +755,9 @@ class Memory:
         tenant: str | None = None,
         limit: int | None = None,
     ) -> list[ExpiringFact]:
-        """The live facts that expire within this many days, the next one first, with a question.
+        """The facts whose lifetime ends within this many days, the next first, with a question.
 
+        Those that are over and still told, with a mark, come before them.
         If the answer is yes, add the same note again, which renews the fact; if no, ``revoke`` it.
 
         Args:

@@ -7,7 +7,7 @@ from typing import Any
 
 from reconciler.domain.recalling.prompting import as_prompt
 from reconciler.domain.records.decisions import Decision
-from reconciler.domain.records.facts import Dispute, RankedFact
+from reconciler.domain.records.facts import Dispute, ExpiringFact, RankedFact
 from reconciler.domain.records.kinds import FOR_OPERATORS
 
 __all__ = ["Briefing", "is_for_the_contact"]
@@ -20,15 +20,17 @@ class Briefing:
     Attributes:
         facts: as ``recall`` returns them.
         pending: what waits for the contact's answer: what is held, then what is in dispute.
+        renewals: what may have changed since it was said: the two that matter most.
     """
 
     facts: tuple[RankedFact, ...]
     pending: tuple[Decision | Dispute, ...]
+    renewals: tuple[ExpiringFact, ...] = ()
 
     @property
     def questions(self) -> tuple[str, ...]:
-        """What to ask, in the order of ``pending``."""
-        return tuple(map(_question, self.pending))
+        """What to ask, in the order of ``pending``, then of ``renewals``."""
+        return tuple(map(_question, (*self.pending, *self.renewals)))
 
     def as_prompt(self) -> str:
         """Facts and questions as a model is given them: fenced, as data."""
@@ -38,7 +40,10 @@ class Briefing:
         """As plain values; of each question its words, and what an answer names."""
         return {
             "facts": [asdict(fact) for fact in self.facts],
-            "questions": [{"question": _question(item), **_named(item)} for item in self.pending],
+            "questions": [
+                {"question": _question(item), **_named(item)}
+                for item in (*self.pending, *self.renewals)
+            ],
         }
 
 
@@ -49,13 +54,15 @@ def is_for_the_contact(pending: Decision | Dispute) -> bool:
     return pending.gate is not None and pending.gate.reason not in FOR_OPERATORS
 
 
-def _question(pending: Decision | Dispute) -> str:
-    if isinstance(pending, Dispute):
+def _question(pending: Decision | Dispute | ExpiringFact) -> str:
+    if isinstance(pending, Dispute | ExpiringFact):
         return pending.question
     return (pending.gate and pending.gate.question) or pending.text
 
 
-def _named(pending: Decision | Dispute) -> dict[str, Any]:
+def _named(pending: Decision | Dispute | ExpiringFact) -> dict[str, Any]:
+    if isinstance(pending, ExpiringFact):
+        return {"fact_ids": [pending.fact.fact_id]}
     if isinstance(pending, Dispute):
         return {"fact_ids": [fact.fact_id for fact in pending.facts]}
     return {"decision_id": pending.decision_id}

@@ -46,6 +46,7 @@ class SlotValue:
         last_confirmed_at: when it was last said (UTC).
         is_disputed: whether another fact contradicts it, and nobody settled that.
         is_contested: whether it took the place of another in a to and fro.
+        may_be_outdated: whether the lifetime of all facts that say it is over.
         is_single_valued: whether the attribute holds one value at a time.
         fact_id, text: the fact that it is a part of.
     """
@@ -59,6 +60,7 @@ class SlotValue:
     last_confirmed_at: datetime
     is_disputed: bool
     is_contested: bool
+    may_be_outdated: bool
     is_single_valued: bool
     fact_id: str
     text: str
@@ -75,7 +77,7 @@ def current_values(
     that say the same value are one.
 
     Args:
-        facts: those that hold.
+        facts: those that are told.
         disputed_ids: those of them that are in dispute.
         attributes: the attributes of slots that are known.
     """
@@ -113,6 +115,7 @@ def _value(same: Sequence[tuple[Fact, Slot]], disputed_ids: Collection[str]) -> 
         last_confirmed_at=max(each.last_confirmed_at for each in facts),
         is_disputed=any(each.fact_id in disputed_ids for each in facts),
         is_contested=any(each.is_contested for each in facts),
+        may_be_outdated=all(each.may_be_outdated for each in facts),
         is_single_valued=slot.is_single_valued,
         fact_id=fact.fact_id,
         text=fact.text,

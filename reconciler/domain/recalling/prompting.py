@@ -12,7 +12,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from html import escape
 from types import MappingProxyType
 
-from reconciler.domain.records.facts import Fact, RankedFact
+from reconciler.domain.records.facts import Fact, RankedFact, may_have_changed
 from reconciler.domain.records.kinds import Category, RecallSemantics
 from reconciler.domain.records.slots import CONTACT_SUBJECT, Slot
 
@@ -190,6 +190,8 @@ def _line(fact: Fact, others: Sequence[Fact], handles: Mapping[str, str]) -> str
     marks = [str(fact.category) if fact.category in _NAMED else kind]
     if fact.yields_to_live_intent:
         marks.append("yields to what the contact asks for now")
+    if fact.may_be_outdated:
+        marks.append(may_have_changed(fact.last_confirmed_at))
     if others:
         told = (handles.get(other.fact_id) or quoted(other.text) for other in others)
         marks.append(f"disputed: see {', '.join(told)}")

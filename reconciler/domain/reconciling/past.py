@@ -77,11 +77,10 @@ def as_told_to_end(fact: Fact, holds_until: datetime, note: Note) -> Fact:
 
 
 def ending(fact: Fact, holds_until: datetime) -> Fact:
-    """The fact as one that is known to end: it expires then, unless it expires before.
+    """The fact as one that is known to end: its own end is its lifetime, whatever its kind.
 
     Args:
         fact: as it would be written if no end were known.
         holds_until: until when it will hold (UTC).
     """
-    known = fact.expires_at
-    return replace(fact, expires_at=holds_until if known is None else min(known, holds_until))
+    return replace(fact, valid_to=holds_until, expires_at=holds_until)

@@ -236,7 +236,7 @@ class Relating:
         """
         fact, now = facts[fact_id], self._clock()
         others = [
-            neighbour_of(facts[named_id], 0.0, is_expired=facts[named_id].is_silent(now))
+            neighbour_of(facts[named_id], 0.0, is_expired=facts[named_id].is_lapsed(now))
             for named_id in relations.named_ids
         ]
         held = {fact_id, *relations.both_hold}
