@@ -1,7 +1,7 @@
 """Words: which facts hold the words of a question, and how much those words tell. Pure.
 
-Words are compared by their stem, without those that every sentence holds. The stemmer is loaded with
-the first text.
+Words are compared by their stem, without those that every sentence holds. The stemmer is loaded
+with the first text.
 """
 
 from __future__ import annotations
@@ -28,19 +28,19 @@ _K1, _B = 1.5, 0.75
 """How soon a word that is repeated tells no more, and how much a long text is held against it.
 Source: BM25 as Lucene and bm25s have it."""
 _STOP_WORDS = frozenset(
-    """
-    a an the this that these those such same other each both all any some few more most no nor not
-    and or but if because so than then too very just only as while
-    i me my myself we us our ours ourselves you your yours yourself yourselves he him his himself she
-    her hers herself it its itself they them their theirs themselves own
-    who whom whose what which when where why how
-    am is are was were be been being have has had having do does did doing done
-    can could may might must shall should will would ought need
-    at by for from in into of off on onto out over to under until up upon with about above after
-    again against before below between down during further here there now once through
-    s t d m o y re ve ll ain aren couldn didn doesn don hadn hasn haven isn mightn mustn needn shan
-    shouldn wasn weren won wouldn
-    """.split()
+    word
+    for words in (
+        "a an the this that these those such same other each both all any some few more most no",
+        "nor not and or but if because so than then too very just only as while i me my myself we",
+        "us our ours ourselves you your yours yourself yourselves he him his himself she her hers",
+        "herself it its itself they them their theirs themselves own who whom whose what which",
+        "when where why how am is are was were be been being have has had having do does did doing",
+        "can could must shall should will would at by for from in into of off on onto out over to",
+        "under until up upon with about above after again against before below between down during",
+        "further here there now once through s t d m o y re ve ll ain aren couldn didn doesn don",
+        "hadn hasn haven isn mightn mustn needn shan shouldn wasn weren won wouldn",
+    )
+    for word in words.split()
 )
 """English words that every sentence may hold, and what an apostrophe leaves of them."""
 _NONE = array("i")
@@ -56,10 +56,12 @@ class WordMatches:
         scores: BM25, 0 where no word is shared; shape (texts,).
         shares: the share of the question's words that stand in the text, each weighed by how few
             of the texts hold it, 0 to 1; shape (texts,).
+        asked: the question's words, as they are compared.
     """
 
     scores: Scores
     shares: Scores
+    asked: tuple[str, ...] = ()
 
 
 class WordIndex:
@@ -109,7 +111,7 @@ class WordIndex:
             scores[holding] += weight * times[holding] / (times[holding] + damping[holding])
             shares[holding] += weight
             told += weight
-        return WordMatches(scores, shares / told if told else shares)
+        return WordMatches(scores, shares / told if told else shares, tuple(words))
 
     def _read(self) -> None:
         read = [content_words(text) for text in chain.from_iterable(self._unread)]
