@@ -59,6 +59,7 @@ if TYPE_CHECKING:
     from reconciler.ports.graph import Engine, Graph
     from reconciler.ports.peer_memory import PeerMemory
     from reconciler.ports.sensitive_data_finder import SensitiveDataFinder
+    from reconciler.service.attribute_questions import AskedAttributes
     from reconciler.service.erasures import Erasures
     from reconciler.service.fact_evidence import FactEvidenceReader
     from reconciler.service.finding import Finding
@@ -531,6 +532,19 @@ class Services:
         return open_peer(system, source, how=how, login=Login(**login))
 
     @_Part
+    def asked_attributes(self) -> AskedAttributes:
+        """What tells which attributes a question asks for."""
+        from reconciler.config_files import load_attribute_questions, load_question_vectors
+        from reconciler.service.attribute_questions import AskedAttributes
+
+        own, model = self.settings.reconcile.attributes_file, self.embedder.model_id
+        return AskedAttributes(
+            self.embedder,
+            questions=lambda: load_attribute_questions(own),
+            shipped=lambda questions: load_question_vectors(model, questions),
+        )
+
+    @_Part
     def recall(self) -> Recall:
         """What answers a query."""
         from reconciler.service.recall import Recall
@@ -539,6 +553,7 @@ class Services:
             store=self.store,
             neighbourhoods=self.neighbourhoods,
             embedder=self.embedder,
+            asked=self.asked_attributes,
             how=_recalling(self.settings, self.embedder.model_id),
             use=self.use_trace,
             clock=self.clock,
@@ -642,6 +657,7 @@ class Services:
             store=self.store,
             records=self.records,
             embedder=self.embedder,
+            asked=self.asked_attributes,
             how=_recalling(self.settings, self.embedder.model_id),
             clock=self.clock,
         )

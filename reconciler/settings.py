@@ -151,7 +151,6 @@ class RecallSettings(_Group):
     weight_words: float = Field(default=_RANKING.weight_words, ge=0, le=1)
     recency_half_life_days: float = Field(default=_RANKING.recency_half_life_days, gt=0)
     rival_cosine_min: float = Field(default=_RANKING.rival_cosine_min, ge=-1, le=1)
-    near_rival_cosine_min: float = Field(default=_RANKING.near_rival_cosine_min, ge=-1, le=1)
     chosen_at_once: int = Field(default=_RANKING.chosen_at_once, ge=1, le=1000)
     rank_constant: float = Field(default=_RANKING.rank_constant, ge=0)
     floor: Literal["calibrated", "off"] | float = "calibrated"
