@@ -175,6 +175,8 @@ _SMALL_WORDS_MAX = 12
 def _is_filler(spelled: str) -> bool:
     if _the("order").match(spelled):
         return False
+    if _the("venting").match(spelled):
+        return True
     words = _the("pleasantry").sub(" ", spelled).split()
     small, laughter = _small_words(), _the("laughter")
     return len(words) <= _SMALL_WORDS_MAX and all(
@@ -184,6 +186,7 @@ def _is_filler(spelled: str) -> bool:
 
 def _asked(sentence: str, spelled: str) -> Meaning | None:
     """How it begins says that it asks, or wants something of whoever reads it; else None."""
+    spelled = _the("opening").sub("", spelled)
     if "?" in sentence[-3:] or "？" in sentence[-3:]:
         if _the("asked").match(spelled) or _the("asked_of_a_name").match(sentence):
             return Meaning.QUESTION
