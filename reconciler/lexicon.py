@@ -5,9 +5,10 @@ cues are tried on it live here. What a cue means never does: that is the busines
 asks for it. Nothing is read or compiled before it is needed.
 
 A file has one table ``[words]`` of lists, whose words two spaces or the end of a line part, and
-lists of cues: ``[[name]]`` begins a cue of the list ``name``. A word and a pattern are regular expressions, in which ``<name>`` stands
-for any of the words of that list; the lines of a pattern are put together without what indents
-them. So no line of a pattern may begin or end with a space that counts.
+lists of cues: ``[[name]]`` begins a cue of the list ``name``. A word and a pattern are regular
+expressions, in which ``<name>`` stands for any of the words of that list; the lines of a pattern
+are put together without what indents them. So no line of a pattern and no word may begin or end
+with a space that counts.
 """
 
 from __future__ import annotations
