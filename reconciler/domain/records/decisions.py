@@ -272,6 +272,7 @@ class Proposal:
         settles_id: the held decision that this one answers, commits or withdraws.
         held_id: the earlier decision under which the same question waits already.
         relations: what a model that read the note and the facts said of them.
+        holds_until: until when it was said to be true, where that was still to come (UTC).
     """
 
     proposed_by: str | None = None
@@ -279,6 +280,7 @@ class Proposal:
     settles_id: str | None = None
     held_id: str | None = None
     relations: Relations | None = None
+    holds_until: datetime | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
