@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
+from itertools import count
 
 import pytest
 
@@ -46,12 +47,13 @@ class Shop:
             OTHER: [cosine, -beside],
             BETWEEN: [0.86, 0.51],
         }
+        seconds = count()  # which decision is newer is told by its time
         self.embedder = TableEmbedder(vectors, 2)
         self.memory = Memory.open(
             load_settings(**engine.settings_arguments, arbiter={"reach": 0.4}),
             embedder=self.embedder,
             arbiter=self,
-            clock=lambda: NOON + timedelta(days=2),
+            clock=lambda: NOON + timedelta(days=2, seconds=next(seconds)),
         )
         self.memory.add_contact_note(*CRM, OLD, said_at=NOON)
         self.made = self.memory.add_contact_note(*CRM, NEW, said_at=NOON + timedelta(days=1))
