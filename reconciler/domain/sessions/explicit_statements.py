@@ -208,9 +208,9 @@ def _is_within_quotation(text: str, at: int) -> bool:
 
 def _frame(said: str) -> Speech | None:
     head = said[:SENTENCE_LENGTH_MAX]
-    if _the("played").search(head):
+    if _the("frame_played").search(head):
         return Speech.ROLEPLAY
-    return Speech.HYPOTHETICAL if _the("imagined").search(head) else None
+    return Speech.HYPOTHETICAL if _the("frame_imagined").search(head) else None
 
 
 def _is_of_length(said: str) -> bool:
