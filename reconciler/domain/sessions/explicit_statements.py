@@ -74,8 +74,7 @@ def find_statements(text: str, attributes: AttributeBook) -> Iterator[Statement]
 
     Args:
         text: one message of one speaker, of any length.
-        attributes: those that are known, which read slots; "my … is" is taken more readily for
-            one of them.
+        attributes: those that are known, by which slots are read.
     """
     for sentence in dict.fromkeys(_sentences(text)):
         # What a sentence claims is asked first: most claim nothing, and need no further reading.
