@@ -565,6 +565,7 @@ class Services:
             embedder=self.embedder,
             confidence_min=self.settings.recall.confidence_min,
             clock=self.clock,
+            floor=_recall_floor(self.settings.recall, self.embedder.model_id),
         )
 
     @_Part

@@ -14,12 +14,13 @@ from reconciler.domain.records.facts import Fact, FoundIn
 from reconciler.domain.values.text import organisation, text
 from reconciler.errors import InvalidRequestError
 
-__all__ = ["found_in", "longest_word", "mentioning", "needles"]
+__all__ = ["found_in", "longest_word", "mentioning", "names_in", "needles"]
 
 T = TypeVar("T")
 
 _POSSESSIVE = re.compile(r"['’]s\b", re.IGNORECASE)
 _WORD = re.compile(r"\w+")
+_NAME = re.compile(r"(?<!^)(?<![.?!] )\b(?:[^\W\d_a-z]\w+(?:[ -](?=[^\W\d_a-z])\w+)*|\w*\d\w*)")
 
 
 def needles(name: str) -> tuple[str, ...]:
@@ -56,6 +57,14 @@ def mentioning(
     found = [(item, place) for item in items if (place := found_in(fact_of(item), wanted))]
     found.sort(key=lambda hit: fact_of(hit[0]).last_confirmed_at, reverse=True)
     return sorted(found, key=lambda hit: order.index(hit[1]))
+
+
+def names_in(query: str) -> list[str]:
+    """What a question names: words with a capital letter inside a sentence, and numbers.
+
+    How a sentence begins says nothing, and a name in small letters is not seen.
+    """
+    return [name for name in dict.fromkeys(_NAME.findall(query.strip())) if needles(name)]
 
 
 def longest_word(name: str) -> str:
