@@ -5,16 +5,16 @@ user said: sentence by sentence, or whole turns; one contact a conversation, or 
 a half put together to contacts of 250 notes and more that were told over months, and asked at the
 end. A hit is a note out of a turn that holds the evidence.
 
-*Cosine* is the plain order by cosine; *recall* is what recall does, with its floor. Facts are as they
-were said, none superseded; *with slots* those answers that have changed carry the slots of
-``longmemeval_slots.jsonl``, where both are one slot of one value, and the new value ends the old one
-where the rule has it so. An unrelated question is another contact's. The floor was chosen on the
-half that is written on.
+*Cosine* is the plain order by cosine; *recall* is what recall does, with its floor. Facts are as
+they were said, none superseded; *with slots* those answers that have changed carry the slots of
+``longmemeval_slots.jsonl``, where both are one slot of one value, and the new value ends the old
+one where the rule has it so. An unrelated question is another contact's. The floor was chosen on
+the half that is written on.
 
 Then a hundred CRM notes of one contact, ``crm_questions.jsonl``, with a question each: half of them
 share no word with their note. Notes and questions were written before anything was tuned, by the
 author of ``config/attribute_questions.toml``, which was written earlier still; some are alike.
-*With slots* the notes carry the attribute and value that an agent would give, where the book has one.
+*With slots* 37 notes carry the attribute and value that an agent would give.
 
 At last, what a recall among 1,000 facts takes on each engine, against a bare read of them.
 """

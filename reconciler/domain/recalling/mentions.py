@@ -10,6 +10,7 @@ import re
 from collections.abc import Callable, Iterable
 from typing import TypeVar
 
+from reconciler.domain.recalling.words import content_words
 from reconciler.domain.records.facts import Fact, FoundIn
 from reconciler.domain.values.text import organisation, text
 from reconciler.errors import InvalidRequestError
@@ -20,7 +21,7 @@ T = TypeVar("T")
 
 _POSSESSIVE = re.compile(r"['’]s\b", re.IGNORECASE)
 _WORD = re.compile(r"\w+")
-_NAME = re.compile(r"(?<!^)(?<![.?!] )\b(?:[^\W\d_a-z]\w+(?:[ -](?=[^\W\d_a-z])\w+)*|\w*\d\w*)")
+_NAME = re.compile(r"(?<!^)\b(?:[^\W\d_a-z]\w+(?:[ -](?=[^\W\d_a-z])\w+)*|\w*\d\w*)")
 
 
 def needles(name: str) -> tuple[str, ...]:
@@ -62,9 +63,10 @@ def mentioning(
 def names_in(query: str) -> list[str]:
     """What a question names: words with a capital letter inside a sentence, and numbers.
 
-    How a sentence begins says nothing, and a name in small letters is not seen.
+    What a question begins with says nothing, and a name in small letters is not seen.
     """
-    return [name for name in dict.fromkeys(_NAME.findall(query.strip())) if needles(name)]
+    names = dict.fromkeys(_NAME.findall(query.strip()))
+    return [name for name in names if needles(name) and content_words(name)]
 
 
 def longest_word(name: str) -> str:
