@@ -59,7 +59,7 @@ def test_a_fact_that_mentions_what_the_query_names_comes_first(
     """Also where more facts are nearer in meaning than are looked at."""
     with Memory.open(embedder=HashingEmbedder(1024), **one_of_each.settings_arguments) as memory:
         for n in range(6):
-            memory.add_contact_note("crm", f"c{n}", f"Which plan suits number {n} best today.")
+            memory.add_contact_note("crm", f"c{n}", f"A plan suits number {n} best today.")
         memory.add_contact_note("crm", "bob", "Brightwave is small.")
         found = memory.find("crm", "Which plan for Brightwave?", limit=1)
         assert texts(found) == [("bob", "Brightwave is small.")]
