@@ -196,7 +196,12 @@ class Services:
             (embedder.model_id, embedder.dimension),
         )
         self._decision_ids = DecisionIds(id_key)
-        self.records = Records(store=self.store, decision_ids=self._decision_ids, clock=clock)
+        self.records = Records(
+            store=self.store,
+            decision_ids=self._decision_ids,
+            clock=clock,
+            hides_expired=settings.life.expired == "hidden",
+        )
         self.ids = IdCheck(build_secret_finder())
         self._graph = graph
         self._patient_graph = PatientGraph(graph, patience)
@@ -423,7 +428,6 @@ class Services:
         return Rejudging(
             store=self.store,
             neighbourhoods=self.neighbourhoods,
-            reconciler=self.reconciler,
             relating=self.relating,
             arbitration=self.arbitration,
             decision_ids=self._decision_ids,
@@ -564,6 +568,7 @@ class Services:
             store=self.store,
             embedder=self.embedder,
             confidence_min=self.settings.recall.confidence_min,
+            hides_expired=self.settings.life.expired == "hidden",
             clock=self.clock,
             floor=_recall_floor(self.settings.recall, self.embedder.model_id),
         )
@@ -1322,9 +1327,18 @@ def _keep_hash_key(settings: Settings, key: bytes) -> None:
 
 
 def arbitration_policy(settings: Settings) -> ArbitrationPolicy:
-    """The bounds and prices of asking the arbiter."""
+    """The bounds and prices of asking the arbiter; the list price where none is set.
+
+    Raises:
+        ConfigurationError: the list of prices cannot be read.
+    """
+    from reconciler.config_files import load_prices
+
     names = {field.name for field in fields(ArbitrationPolicy)}
-    return ArbitrationPolicy(**settings.arbiter.model_dump(include=names))
+    chosen = settings.arbiter
+    # At another address another vendor may ask another price for a model of the same name.
+    listed = {} if chosen.base_url else load_prices(chosen.provider, chosen.chosen_model)
+    return ArbitrationPolicy(**{**listed, **chosen.model_dump(include=names, exclude_none=True)})
 
 
 def build_worker(
@@ -1390,6 +1404,7 @@ def _recalling(settings: Settings, embedding_model: str) -> Recalling:
         floor=_recall_floor(given, embedding_model),
         confidence_min=given.confidence_min,
         decay=build_decay(settings),
+        hides_expired=settings.life.expired == "hidden",
     )
 
 

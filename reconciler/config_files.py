@@ -33,6 +33,7 @@ __all__ = [
     "load_export_schema",
     "load_gate_policy",
     "load_judge_questions",
+    "load_prices",
     "load_profile",
     "load_question_vectors",
     "load_reach",
@@ -244,6 +245,25 @@ def load_judge_questions() -> list[JudgeQuestion]:
     if not isinstance(questions, list) or not questions:
         raise ConfigurationError(f"{path} has no questions")
     return [JudgeQuestion.from_mapping(each) for each in questions]
+
+
+def load_prices(provider: str, model: str) -> dict[str, float]:
+    """A model's list prices at its vendor, by the settings' names; empty where none is known.
+
+    A dated name, such as ``claude-haiku-4-5-20251001``, has the price of the model.
+
+    Raises:
+        ConfigurationError: the installation lacks the list, or it was made unusable.
+    """
+    path = resource_path("config") / "prices.toml"
+    listed = _parsed(path, _text_of(path))
+    of_vendor = listed.get("openai" if provider == "decisions" else provider, {})
+    price = of_vendor.get(re.sub(r"-(\d{8}|\d{4}-\d\d-\d\d)$", "", model))
+    if price is None:
+        return {}
+    if not all(_is_number(price.get(name)) for name in ("input", "output")):
+        raise ConfigurationError(f"{path}: {model} needs two numbers, input and output")
+    return {f"usd_per_million_{name}_tokens": price[name] for name in ("input", "output")}
 
 
 # Both take longer to make than a store takes to open, and neither changes once it is made. The

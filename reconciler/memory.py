@@ -99,6 +99,7 @@ __all__ = ["ContactMemory", "Memory", "note_to_check"]
 PROPOSAL_DOOR = "proposal"
 _LIMIT_MAX = 1_000_000
 _DAYS_MAX = 36_500
+_RENEWALS_MAX = 2
 E = TypeVar("E", bound=StrEnum)
 R = TypeVar("R")
 
@@ -407,6 +408,10 @@ class Memory:
         embedder words alone count, and facts that hold none of the query's are left out. An empty
         query ranks all live facts.
 
+        What is past its lifetime counts as old, and says ``may_be_outdated``; it is left out where
+        the settings say ``life.expired = "hidden"``, where it is volatile and where its end was
+        known.
+
         What orders or forbids something follows them, marked as standing, whatever the query; limit
         and floor do not apply to it. The list's ``outcome`` says whether facts fit, nothing fits,
         or more fit than it holds.
@@ -464,7 +469,8 @@ class Memory:
 
         Facts that fit the query, or without one the profile and then the rest, as many as the
         limit; what stands; what is new since the contact was last asked about; and the questions
-        that the contact may answer. ``confirm``, ``reject`` and ``resolve`` take the answers.
+        that the contact may answer. ``confirm``, ``reject`` and ``resolve`` take the answers. Some
+        are about what may have changed since it was said: to say that again renews it.
 
         Raises:
             As ``recall``.
@@ -492,6 +498,7 @@ class Memory:
             profile=tuple(profile),
             changed=changed_since_last_time(kept, self._services.clock()),
             pending=tuple(item for item in pending if is_for_the_contact(item)),
+            renewals=tuple(self._services.records.to_renew(contact.scope, _RENEWALS_MAX)),
         )
 
     def value(
@@ -770,8 +777,9 @@ class Memory:
         tenant: str | None = None,
         limit: int | None = None,
     ) -> list[ExpiringFact]:
-        """The live facts that expire within this many days, the next one first, with a question.
+        """The facts whose lifetime ends within this many days, the next first, with a question.
 
+        Those that are over and still told, with a mark, come before them.
         If the answer is yes, add the same note again, which renews the fact; if no, ``revoke`` it.
 
         Args:
@@ -822,8 +830,8 @@ class Memory:
     ) -> Iterator[Rejudged]:
         """Ask the arbiter about what was decided while it did not answer, and amend it.
 
-        That is what was decided over budget, during an outage, or on an answer that could not be
-        read. Each is asked about once, the oldest first, within the budget of a minute, which this
+        That is what was decided over budget, during an outage, or on an answer that made no
+        sense. Each is asked about once, the newest first, within the budget of a minute, which this
         waits for. What the arbiter says is a decision of its own, which ``revert`` undoes.
 
         Args:

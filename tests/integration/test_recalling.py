@@ -310,13 +310,3 @@ def test_a_briefing_marks_what_is_new_since_the_contact_was_last_asked_about(
         assert [line.split("(")[0] for line in prompt.split("\n") if "[new]" in line] == [
             "- [new] Plays the cello. [hobby=cello] "
         ]
-
-
-def test_a_briefing_asks_two_questions_at_most(one_of_each: EngineUnderTest) -> None:
-    arguments = {"embedder": HashingEmbedder(64), **one_of_each.settings_arguments}
-    with Memory.open(**arguments) as memory:
-        for city in ("Pune", "Goa", "Delhi", "Agra"):
-            memory.add_contact_note("crm", "priya", f"Perhaps moves to {city}.")
-        briefing = memory.briefing("crm", "priya")
-        assert len(briefing.pending) > 2
-        assert len(briefing.questions) == 2

@@ -12,7 +12,7 @@ from reconciler.domain.recalling.current_values import SlotValue
 from reconciler.domain.recalling.prompting import as_prompt, within_budget
 from reconciler.domain.recalling.recalled import Recalled
 from reconciler.domain.records.decisions import Decision
-from reconciler.domain.records.facts import Dispute, Fact
+from reconciler.domain.records.facts import Dispute, ExpiringFact, Fact
 from reconciler.domain.records.kinds import FOR_OPERATORS
 
 __all__ = [
@@ -39,18 +39,20 @@ class Briefing:
         profile: the current values of the contact's slots.
         changed: the ids of those facts that are new since the contact was last asked about.
         pending: what waits for the contact's answer: what is held, then what is in dispute.
+        renewals: what may have changed since it was said: the two that matter most.
     """
 
     facts: Recalled
     profile: tuple[SlotValue, ...] = ()
     changed: tuple[str, ...] = ()
     pending: tuple[Decision | Dispute, ...]
+    renewals: tuple[ExpiringFact, ...] = ()
 
     @property
     def questions(self) -> tuple[str, ...]:
-        """What to ask now: two at most, disputes about what is known before what is held."""
-        worth_most = sorted(self.pending, key=lambda item: not isinstance(item, Dispute))
-        return tuple(map(_question, worth_most[:ASKED_MAX]))
+        """What to ask now: two at most, disputes first, then what is held, then renewals."""
+        by_worth = sorted(self.pending, key=lambda item: not isinstance(item, Dispute))
+        return tuple(map(_question, (*by_worth, *self.renewals)[:ASKED_MAX]))
 
     def as_prompt(
         self, handles: Mapping[str, str] = MappingProxyType({}), budget_tokens: int | None = None
@@ -72,7 +74,10 @@ class Briefing:
             "facts": [asdict(fact) for fact in self.facts],
             "profile": [asdict(value) for value in self.profile],
             "changed": list(self.changed),
-            "questions": [{"question": _question(item), **_named(item)} for item in self.pending],
+            "questions": [
+                {"question": _question(item), **_named(item)}
+                for item in (*self.pending, *self.renewals)
+            ],
         }
 
 
@@ -111,13 +116,15 @@ def is_for_the_contact(pending: Decision | Dispute) -> bool:
     return pending.gate is not None and pending.gate.reason not in FOR_OPERATORS
 
 
-def _question(pending: Decision | Dispute) -> str:
-    if isinstance(pending, Dispute):
+def _question(pending: Decision | Dispute | ExpiringFact) -> str:
+    if isinstance(pending, Dispute | ExpiringFact):
         return pending.question
     return (pending.gate and pending.gate.question) or pending.text
 
 
-def _named(pending: Decision | Dispute) -> dict[str, Any]:
+def _named(pending: Decision | Dispute | ExpiringFact) -> dict[str, Any]:
+    if isinstance(pending, ExpiringFact):
+        return {"fact_ids": [pending.fact.fact_id]}
     if isinstance(pending, Dispute):
         return {"fact_ids": [fact.fact_id for fact in pending.facts]}
     return {"decision_id": pending.decision_id}

@@ -13,7 +13,7 @@ from html import escape
 from types import MappingProxyType
 
 from reconciler.domain.recalling.recalled import Recalled, RecallOutcome
-from reconciler.domain.records.facts import Fact, RankedFact
+from reconciler.domain.records.facts import Fact, RankedFact, may_have_changed
 from reconciler.domain.records.kinds import Category, RecallSemantics, SourceKind
 from reconciler.domain.records.slots import CONTACT_SUBJECT, Slot
 
@@ -278,6 +278,8 @@ def _line(fact: Fact, others: Sequence[Fact], handles: Mapping[str, str]) -> str
         marks.append("not wanted")
     if fact.yields_to_live_intent:
         marks.append("unless the contact asks for it now")
+    if fact.may_be_outdated:
+        marks.append(may_have_changed(fact.last_confirmed_at))
     if others:
         told = (handles.get(other.fact_id) or quoted(other.text) for other in others)
         marks.append(f"disputed: see {', '.join(told)}")

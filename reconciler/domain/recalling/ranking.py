@@ -31,6 +31,7 @@ __all__ = [
     "recency_now",
     "score",
     "strengths",
+    "telling",
 ]
 
 Numbers = NDArray[Any]
@@ -48,6 +49,7 @@ _ROW = np.dtype(
         ("expires_at", np.int64),
         ("recall_count", np.int64),
         ("is_standing", np.bool_),
+        ("is_passing", np.bool_),
         ("is_outcome", np.bool_),
     ]
 )
@@ -90,6 +92,7 @@ def numbers_of(facts: Iterable[Fact]) -> Numbers:
             _silent_from(fact),
             fact.recall_count,
             fact.is_standing,
+            fact.is_passing,
             fact.category is Category.OUTCOME,
         )
         for fact in facts
@@ -100,6 +103,13 @@ def numbers_of(facts: Iterable[Fact]) -> Numbers:
 def holding(numbers: Numbers, now: datetime) -> NDArray[np.bool_]:
     """Which facts have not expired by now (UTC)."""
     found: NDArray[np.bool_] = numbers["expires_at"] > _microseconds(now)
+    return found
+
+
+def telling(numbers: Numbers, now: datetime) -> NDArray[np.bool_]:
+    """Which facts a recall tells, those included whose lifetime is over (UTC)."""
+    is_there = numbers["expires_at"] > _SILENT
+    found: NDArray[np.bool_] = holding(numbers, now) | (is_there & ~numbers["is_passing"])
     return found
 
 

@@ -30,6 +30,7 @@ from reconciler.domain.recalling.ranking import (
     recency_now,
     score,
     strengths,
+    telling,
 )
 from reconciler.domain.recalling.recalled import Recalled
 from reconciler.domain.recalling.words import WordIndex, WordMatches, content_words
@@ -77,11 +78,13 @@ class Recalling:
             compared.
         confidence_min: facts that the gate was less sure of are left out, 0 to 1.
         decay: how much is left of a fact, as far as that is weighed.
+        hides_expired: whether facts whose lifetime is over are left out; else they come last.
     """
 
     ranking: RankingPolicy
     floor: RecallFloor | None = None
     confidence_min: float = 0.0
+    hides_expired: bool = False
     decay: DecayPolicy = field(default_factory=DecayPolicy)
 
 
@@ -150,7 +153,7 @@ class Recallable:
             question: what is asked.
             wanted: which facts may answer it, standing constraints too.
             how: how they are chosen and ordered.
-            now: at which they must not have expired (UTC).
+            now: the time of the answer, which may be past (UTC).
             limit: at most so many facts, beside the standing constraints.
         """
         if not len(self._facts):
@@ -179,9 +182,10 @@ class Recallable:
         return Recalled(told, fitting=count, held=len(held), known=known)
 
     def _held(self, how: Recalling, now: datetime) -> Rows:
-        """The rows of the facts that hold, and that are sure enough."""
+        """The rows of the facts that are told, and that are sure enough."""
         is_sure = self._numbers["confidence"] >= how.confidence_min
-        return np.flatnonzero(holding(self._numbers, now) & is_sure)
+        is_told = holding if how.hides_expired else telling
+        return np.flatnonzero(is_told(self._numbers, now) & is_sure)
 
     def _fitting(self, rows: Rows, wanted: RecallFilter) -> Rows:
         if wanted.is_empty:
@@ -254,6 +258,7 @@ class Recallable:
         else:
             similarity = near.similarity(policy)[page]
             recency = recency_among(numbers, self._likeness(page), similarity, policy)
+        recency = np.where(holding(numbers, now), recency, 0.0)  # what may have changed yields
         left = strengths(numbers, how.decay, now)
         scores = score(numbers, similarity, recency, policy, left)
         for place in np.lexsort((-numbers["last_confirmed_at"], -scores)).tolist():
@@ -285,7 +290,7 @@ class Recallable:
         if not any(hit.fact.fact_id in self._disputes for hit in found):
             return [replace(hit, fact=hit.fact.as_of(now)) for hit in found]
         is_held = np.zeros(len(self._facts), dtype=np.bool_)
-        is_held[held] = True
+        is_held[held] = holding(self._numbers, now)[held]
         holds = {
             fact_id: self._facts[row] for fact_id, row in self._disputed.items() if is_held[row]
         }

@@ -98,8 +98,8 @@ class ArbitrationPolicy:
             above 0.
         cache_size_max: answers that are remembered, 0 for none.
         confidence_min: an UPDATE or SKIP that is less sure of itself is not used; 0 to 1.
-        usd_per_million_input_tokens, usd_per_million_output_tokens: prices, 0 or more. Source: the
-            list price of Claude Haiku 4.5, 1 and 5 US dollars.
+        usd_per_million_input_tokens, usd_per_million_output_tokens: prices, 0 or more; None where
+            they are not known.
 
     Raises:
         ConfigurationError: a bound is out of its range.
@@ -111,8 +111,8 @@ class ArbitrationPolicy:
     breaker_reset_seconds: float = 60.0
     cache_size_max: int = 10_000
     confidence_min: float = 0.5
-    usd_per_million_input_tokens: float = 1.0
-    usd_per_million_output_tokens: float = 5.0
+    usd_per_million_input_tokens: float | None = None
+    usd_per_million_output_tokens: float | None = None
 
     def __post_init__(self) -> None:
         for name in ("calls_per_minute_max", "calls_per_day_max", "cache_size_max"):
@@ -122,16 +122,19 @@ class ArbitrationPolicy:
         self._check("breaker_reset_seconds", 0 < self.breaker_reset_seconds < math.inf, "above 0")
         self._check("confidence_min", 0 <= self.confidence_min <= 1, "from 0 to 1")
         for name in ("usd_per_million_input_tokens", "usd_per_million_output_tokens"):
-            self._check(name, 0 <= getattr(self, name) < math.inf, "0 or more")
+            price = getattr(self, name)
+            self._check(name, price is None or 0 <= price < math.inf, "0 or more")
 
     def _check(self, name: str, holds: bool, wanted: str) -> None:
         if not holds:
             raise ConfigurationError(f"{name} {getattr(self, name)} is not {wanted}")
 
-    def cost_usd(self, usage: Usage) -> float:
-        """What that many tokens cost, in US dollars."""
-        inputs = usage.input_tokens * self.usd_per_million_input_tokens
-        return (inputs + usage.output_tokens * self.usd_per_million_output_tokens) / 1_000_000
+    def cost_usd(self, usage: Usage | None) -> float | None:
+        """What that many tokens cost, in US dollars; None where tokens or prices are not known."""
+        price_in, price_out = self.usd_per_million_input_tokens, self.usd_per_million_output_tokens
+        if usage is None or price_in is None or price_out is None:
+            return None
+        return (usage.input_tokens * price_in + usage.output_tokens * price_out) / 1_000_000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
