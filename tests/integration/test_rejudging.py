@@ -10,11 +10,13 @@ from itertools import count
 import pytest
 
 from reconciler import Decision, Memory
+from reconciler.bootstrap import build_worker
 from reconciler.domain.records.decisions import Action, DecidedBy, Judgement, Relation
 from reconciler.domain.records.facts import Neighbour
 from reconciler.domain.records.notes import Note
+from reconciler.domain.records.scope import Scope
 from reconciler.errors import ArbiterError, ArbiterUnavailableError, InvalidRequestError
-from reconciler.service.writing.rejudging import Rejudged, Upheld
+from reconciler.service.writing.rejudging import IdleRejudging, Rejudged, Upheld
 from reconciler.settings import load_settings
 from reconciler.testing import ScriptedArbiter, TableEmbedder
 from tests.engines import EngineUnderTest
@@ -165,3 +167,30 @@ def test_without_a_judge_there_is_an_error_that_says_so(one_of_each: EngineUnder
         pytest.raises(InvalidRequestError, match="no arbiter is configured"),
     ):
         memory.rejudge(*CRM)
+
+
+def test_an_idle_worker_asks_about_each_contact_in_turn(shop: Shop) -> None:
+    worker = build_worker(shop.memory._services)
+    shop.says.append(REPLACES)
+    worker._on_idle()
+    assert shop.live == {NEW}
+
+
+def test_an_idle_worker_pauses_longer_while_the_judge_is_away(shop: Shop) -> None:
+    now = NOON
+    services = shop.memory._services
+    scopes = [Scope(shop.memory.settings.tenant, *CRM)]
+    idle = IdleRejudging(services.rejudging, lambda: iter(scopes), lambda: now)
+    asked = []
+    for _ in range(3 * 60):
+        shop.says = [AWAY]
+        idle.step()
+        asked += [now] * (not shop.says)
+        now += timedelta(minutes=1)
+    minutes = [(at - NOON) / timedelta(minutes=1) for at in asked]
+    assert minutes == [0, 21, 62, 143]
+
+
+def test_a_worker_without_a_judge_has_nothing_to_do_when_idle(one_of_each: EngineUnderTest) -> None:
+    with Memory.open(**one_of_each.settings_arguments) as memory:
+        assert build_worker(memory._services)._on_idle() is None
