@@ -492,6 +492,26 @@ def test_a_recall_stays_within_the_builders_budget(memory: Memory) -> None:
     assert len("\n".join(lines)) <= 400
 
 
+def test_a_recall_of_nothing_in_particular_is_a_briefing(memory: Memory, tools: AgentTools) -> None:
+    memory.add_contact_note("crm", "alice", "Lives in Pune.", attribute="city", value="Pune")
+    memory.add_contact_note("crm", "alice", "Never call before nine.")
+    for arguments in ({}, {"query": None}, {"query": " "}):
+        lines = tools.call(RECALL, arguments).text.splitlines()
+        assert lines[2] == "Holds whatever is asked:"
+        assert "Never call before nine." in lines[3]
+        assert "Lives in Pune. [city=Pune]" in lines[5]
+
+
+def test_a_question_gets_eight_facts_at_most_and_is_told_of_the_others(
+    memory: Memory, tools: AgentTools
+) -> None:
+    for number in range(12):
+        memory.add_contact_note("crm", "alice", f"Owns invoice {number} of the year before last.")
+    text = tools.call(RECALL, {"query": "Which invoice of the year before last?"}).text
+    assert text.count("Owns invoice") == 8
+    assert "4 more fit. For the rest ask a narrower question" in text
+
+
 def test_of_nobody_there_is_nothing_to_recall(memory: Memory, tools: AgentTools) -> None:
     memory.add_contact_note("crm", "bob", "Lives in Rome.")
     memory.add_contact_note("crm", "alice", "Lives in Oslo.", tenant="acme")
