@@ -4,8 +4,8 @@ What a sentence says by the openings of ``config/lexicon/statements.toml`` ("fro
 that", "I prefer") lives here, and so does what the slot reader finds in a sentence in the first
 person; it alone fills slots. Nothing is understood that neither gives away: a sentence that no list
 knows is left alone, which is what is wanted of a reader without a model. What becomes of a
-statement, and any model or clock, must never come in here. Every pattern is tried at places that
-it cannot move from, in sentences of bounded length, so a long text costs as it is long.
+statement, and any model or clock, must never come in here. Every pattern is tried at places that it
+cannot move from, in sentences of bounded length, so a long text costs as it is long.
 """
 
 from __future__ import annotations
@@ -74,8 +74,7 @@ def find_statements(text: str, attributes: AttributeBook) -> Iterator[Statement]
 
     Args:
         text: one message of one speaker, of any length.
-        attributes: those that are known, which read slots; "my … is" is taken more readily for
-            one of them.
+        attributes: those that are known, by which slots are read.
     """
     for sentence in dict.fromkeys(_sentences(text)):
         # What a sentence claims is asked first: most claim nothing, and need no further reading.
@@ -208,9 +207,9 @@ def _is_within_quotation(text: str, at: int) -> bool:
 
 def _frame(said: str) -> Speech | None:
     head = said[:SENTENCE_LENGTH_MAX]
-    if _the("played").search(head):
+    if _the("frame_played").search(head):
         return Speech.ROLEPLAY
-    return Speech.HYPOTHETICAL if _the("imagined").search(head) else None
+    return Speech.HYPOTHETICAL if _the("frame_imagined").search(head) else None
 
 
 def _is_of_length(said: str) -> bool:
