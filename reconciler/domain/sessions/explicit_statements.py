@@ -16,6 +16,7 @@ from dataclasses import dataclass, replace
 from functools import cache
 from typing import TYPE_CHECKING
 
+from reconciler.domain.conditions import find_condition, is_reported
 from reconciler.domain.gate.classification import infer_category
 from reconciler.domain.gate.literalness import Literalness, classify_literalness, find_hedge
 from reconciler.domain.records.kinds import Category, Speech
@@ -23,7 +24,6 @@ from reconciler.domain.sessions.third_person import about_the_contact
 from reconciler.domain.text_reading import read_text
 from reconciler.domain.values.attributes import AttributeBook
 from reconciler.domain.values.locales import country
-from reconciler.domain.values.slot_reading import find_condition, is_reported
 from reconciler.lexicon import Cues, lexicon
 
 if TYPE_CHECKING:
@@ -338,7 +338,7 @@ def _own_slot(read: ReadSlot | None) -> _Slot | None:
 
     What is denied fills no slot: its words say all of it.
     """
-    if read is None or read.name:
+    if read is None:
         return None
     cut = _the("break").search(read.words)
     if not _the("own").search(read.words, 0, cut.start() if cut else len(read.words)):
@@ -346,7 +346,7 @@ def _own_slot(read: ReadSlot | None) -> _Slot | None:
     if read.is_denied:
         return _NO_SLOT
     subject = read.subject and _the("of_mine").sub("", read.subject).casefold()
-    return _Slot(subject, read.attribute, read.value, read.is_change)
+    return _Slot(subject, read.attribute, read.value)
 
 
 def _asks_not_to_be_kept(said: str, start: int) -> bool:
