@@ -922,7 +922,7 @@ class AsyncMemoryCalls:
         tenant: str | None = None,
         limit: int | None = None,
     ) -> list[ExpiringFact]:
-        """The live facts that expire within this many days, the next one first, with a question.
+        """The facts whose lifetime ends within this many days, the next first, with a question.
 
         See ``Memory.expiring``.
         """

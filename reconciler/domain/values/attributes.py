@@ -61,6 +61,7 @@ class Attribute:
         says: words around a value, in which a sentence says it; see ``SlotReader``.
         value: the kind of the value that may stand beside a name of it; empty for none.
         known: what is a value of it, whatever its kind.
+        questions: what asks for it, as people ask; for recall.
     """
 
     name: str
@@ -72,6 +73,7 @@ class Attribute:
     says: tuple[str, ...] = ()
     value: str = ""
     known: tuple[str, ...] = ()
+    questions: tuple[str, ...] = ()
 
 
 class AttributeBook:
@@ -290,7 +292,17 @@ class AttributeBook:
 
 
 _KEYS = frozenset(
-    {"description", "holds", "normaliser", "aliases", "synonyms", "says", "value", "known"}
+    {
+        "description",
+        "holds",
+        "normaliser",
+        "aliases",
+        "synonyms",
+        "says",
+        "value",
+        "known",
+        "questions",
+    }
 )
 
 
@@ -313,6 +325,7 @@ def _attribute(name: str, entry: object) -> Attribute:
         says=_words(name, "says", entry.get("says", [])),
         value=_value_kind(name, entry.get("value", "")),
         known=_words(name, "known", entry.get("known", [])),
+        questions=_words(name, "questions", entry.get("questions", [])),
     )
     if not (attribute.says or attribute.value):
         return attribute

@@ -59,7 +59,8 @@ _is_named_organisation = _named("joining_organisation", 5)
 def _is_person(said: str) -> bool:
     """A name that is no language: "the decision maker is German" names nobody."""
     words = {word.casefold().rstrip(".") for word in said.split()}
-    is_somebody = not words <= lexicon("values").word_set("title")
+    is_shouted = said.isupper() and len(said) > 2  # "call me ASAP"
+    is_somebody = not words <= lexicon("values").word_set("title") and not is_shouted
     is_answer = not words.isdisjoint(lexicon("slots").word_set("no_person"))
     return is_somebody and not is_answer and _is_named_person(said) and not _is_language(said)
 

@@ -84,9 +84,9 @@ _SHORT = {
     **{f"{who}'re": (who, "is") for who in ("we", "they")},
     **{f"{who}'ve": (who, "has") for who in ("i", "we", "they")},
     **{f"{verb}n't": ("is", "not") for verb in ("is", "are")},
-    **{f"{verb}n't": ("does", "not") for verb in ("do", "does")},
+    **{f"{verb}n't": (verb, "not") for verb in ("do", "does")},
 }
-_FORMS = {"am": "is", "are": "is", "have": "has", "do": "does", "=": ":"}
+_FORMS = {"am": "is", "are": "is", "have": "has", "=": ":"}
 _UNREAD = frozenset('?"()[];…')
 """Marks of a question, of another's words, of an aside: nothing that holds one is read."""
 
@@ -143,12 +143,16 @@ def _clause(words: _Words) -> _Clause:
     return _Clause(words, is_denied, is_addition=not _listed("beside").isdisjoint(asides))
 
 
+_DENIALS = (("no", "longer", 0), ("does", "not", 0), ("do", "not", 0), ("is", "not", 1))
+"""Two words that deny, and how many of them belong to what is denied."""
+
+
 def _affirmed(words: _Words) -> tuple[_Words, bool]:
     """The words without the denial in them, and whether there was one."""
-    for denial, kept in ((("no", "longer"), 0), (("does", "not"), 0), (("is", "not"), 1)):
+    for first, second, kept in _DENIALS:
         for at in range(len(words.said)):
-            if words.has(denial, at):
-                return words.without(at + kept, at + len(denial)), True
+            if words.has((first, second), at) and (at or first != "do"):  # "Don't" is no statement
+                return words.without(at + kept, at + 2), True
     return (words.without(0, 1), True) if words.at(0) == "not" else (words, False)
 
 
