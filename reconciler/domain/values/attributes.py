@@ -12,11 +12,12 @@ import math
 import re
 import unicodedata
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from decimal import Decimal
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
+from reconciler.domain.records.attributes import Attribute
 from reconciler.domain.records.slots import CONTACT_SUBJECT, Slot
 from reconciler.domain.values import NORMALISERS
 from reconciler.domain.values.text import plain, text
@@ -45,35 +46,6 @@ _CAMEL_HUMP = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
 
 def _listed(*names: str) -> frozenset[str]:
     return lexicon("values").word_set(*names)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Attribute:
-    """One thing that can be known about somebody.
-
-    Attributes:
-        name: canonical, snake_case; what is stored.
-        description: one line for whoever chooses an attribute, people and models.
-        is_single_valued: whether a new value takes the place of the old one.
-        normaliser: which reading its values take, a key of ``NORMALISERS``.
-        aliases: other names of it, in any spelling.
-        synonyms: a value, and the other words for it.
-        says: words around a value, in which a sentence says it; see ``SlotReader``.
-        value: the kind of the value that may stand beside a name of it; empty for none.
-        known: what is a value of it, whatever its kind.
-        questions: what asks for it, as people ask; for recall.
-    """
-
-    name: str
-    description: str
-    is_single_valued: bool
-    normaliser: str
-    aliases: tuple[str, ...] = ()
-    synonyms: Mapping[str, tuple[str, ...]] = field(default_factory=dict, hash=False)
-    says: tuple[str, ...] = ()
-    value: str = ""
-    known: tuple[str, ...] = ()
-    questions: tuple[str, ...] = ()
 
 
 class AttributeBook:

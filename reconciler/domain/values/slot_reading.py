@@ -16,15 +16,12 @@ import re
 from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass, replace
 from functools import cache
-from typing import TYPE_CHECKING
 
+from reconciler.domain.records.attributes import Attribute
 from reconciler.domain.text_reading import read_text
 from reconciler.domain.values.slot_kinds import KINDS, OF_ANY_OWNER, TOLD_BY_CAPITALS, is_value
 from reconciler.domain.values.text import text as key_of
 from reconciler.lexicon import lexicon
-
-if TYPE_CHECKING:
-    from reconciler.domain.values.attributes import Attribute
 
 __all__ = ["ReadSlot", "SlotReader", "complaint"]
 
