@@ -10,11 +10,15 @@ from itertools import chain
 from reconciler.domain.guard import (
     Difference,
     Finding,
+    answer_one_question,
+    answers_anew,
+    are_of_other_people,
     denial_in,
     denies_ever,
     denies_value,
     differ_beside,
-    differ_only_in,
+    differ_in_head,
+    ends,
     find_changes,
     find_differences,
     find_left_out,
@@ -24,9 +28,14 @@ from reconciler.domain.guard import (
     has_many_other_words,
     is_repeated_in,
     leaves_words_out,
+    may_be_asked,
     named_in,
+    say_the_same_words,
+    says_beside,
+    says_it_changed,
     share_a_word,
     takes_back,
+    tell_of_two_things,
     tells_of_change,
     tells_of_more,
 )
@@ -75,6 +84,13 @@ _NEAR_COUNT, _ALIKE_COUNT = 3, 2
 
 OBSERVATIONS_OF_FIRM = 3
 """Said so often, a fact does not end on a guess. Source: seed 000 counts a pattern from three."""
+
+_CHANGE_COSINE_MIN = 0.3
+"""Below it a note ends nothing by its words: too little says that both are about one thing."""
+
+_SAME_WORDS_MIN = 0.6
+"""From here on two statements of the same words are one. Source: benchmarks/natural.py; below it
+sentences whose few shared words say different things."""
 
 _LINK_COSINE_MIN = 0.45
 """Below it two texts are about different things even where they count the same noun. Source:
@@ -380,9 +396,12 @@ def _unaided(
         return replace(verdict, can_be_arbitrated=is_asked and is_guess)
     if verdict := _by_retraction(note, neighbours, policy):
         return verdict
+    if verdict := _by_change(note, neighbours, policy, is_asked):
+        return verdict
     verdict = _by_text(note, replaceable(note, neighbours), policy, is_asked, unread)
     verdict = _owning_to(unread(note.text), note, verdict)
-    return _with_open(note, neighbours, _with_denied(note, neighbours, verdict, policy), policy)
+    verdict = _with_open(note, neighbours, _with_denied(note, neighbours, verdict, policy), policy)
+    return _with_changed(note, neighbours, verdict, policy)
 
 
 def _by_slot(
@@ -391,7 +410,11 @@ def _by_slot(
     """The same question about the same subject: the values decide, at any cosine."""
     if note.slot is None:
         return None
-    matches = [(match_of(note, neighbour), neighbour) for neighbour in _live_first(neighbours)]
+    matches = [
+        (match_of(note, neighbour), neighbour)
+        for neighbour in _live_first(neighbours)
+        if note.slot_read_from is None or not _is_of_another_matter(note, neighbour)
+    ]
     equal = tuple(neighbour for match, neighbour in matches if match is SlotMatch.EQUAL)
     changed = tuple(neighbour for match, neighbour in matches if match is SlotMatch.CHANGED)
     if not (equal or changed):
@@ -421,9 +444,53 @@ def _by_slot(
     )
     verdict = _sparing_details(note, again, verdict, policy)
     doubt = _why_both_may_hold(note, changed)
-    if not doubt or verdict.action is not Action.UPDATE:
+    if doubt and verdict.action is Action.UPDATE:
+        return _sparing(changed, verdict, DecidedBy.SLOT, f"{verdict.reason}; {doubt}")
+    return _sparing_what_is_beside(note, changed, verdict)
+
+
+def _is_of_another_matter(note: Note, fact: Neighbour) -> bool:
+    """Whether the words speak against one question, although a slot was read from them.
+
+    He or she is not the contact, two events have a date each, and a word more before "is" or behind
+    "for" is another thing.
+    """
+    values = [slot.value or "" for slot in (note.slot, fact.slot) if slot]
+    if are_of_other_people(note.text, fact.text):
+        return True
+    if tell_of_two_things(note.text, fact.text, *values):
+        return True
+    match = compare_slots(note.slot, fact.slot)
+    if match is SlotMatch.CHANGED and differ_in_head(note.text, fact.text):
+        return True
+    if match is SlotMatch.EQUAL and note.slot is not None and not note.slot.is_single_valued:
+        return bool(_beside_slot(fact, note) and _beside_slot(note, fact))
+    return False
+
+
+def _beside_slot(one: Note | Neighbour, other: Note | Neighbour) -> frozenset[str]:
+    """What a text says beside its slot, and the other does not."""
+    slots = [slot for slot in (one.slot, other.slot) if slot]
+    said = [said for slot in slots for said in (slot.value or "", slot.attribute or "")]
+    return says_beside(one.text, other.text, *(each.replace("_", " ") for each in said))
+
+
+def _sparing_what_is_beside(note: Note, changed: Sequence[Neighbour], verdict: Verdict) -> Verdict:
+    """The verdict of a slot that was read, without the facts that say more than their slot."""
+    if note.slot_read_from is None or verdict.action is not Action.UPDATE:
         return verdict
-    return _sparing(changed, verdict, DecidedBy.SLOT, f"{verdict.reason}; {doubt}")
+    richer = tuple(fact for fact in changed if _beside_slot(fact, note))
+    if not richer:
+        return verdict
+    reason = f"{verdict.reason}; yet it says more: {richer[0].text}"
+    spared = _sparing(richer, verdict, DecidedBy.SLOT, reason)
+    # Where the note says other things of its own as well, no reader would ask which one holds.
+    apart = {fact for fact in richer if _beside_slot(note, fact) and not _says_so(note, fact)}
+    return replace(spared, conflicts=tuple(fact for fact in spared.conflicts if fact not in apart))
+
+
+def _says_so(note: Note, fact: Neighbour) -> bool:
+    return says_it_changed(note.text, fact.text, 1.0)
 
 
 def _why_both_may_hold(note: Note, changed: Sequence[Neighbour]) -> str:
@@ -549,6 +616,35 @@ def _by_retraction(
     )
 
 
+def _by_change(
+    note: Note, neighbours: Sequence[Neighbour], policy: ReconcilePolicy, is_asked: bool
+) -> Verdict | None:
+    """What a note says is otherwise now ends, where it names all that the fact says."""
+    if not policy.guard or note.is_hedged:
+        return None
+    near = [
+        fact
+        for fact in neighbours
+        if fact.cosine >= _CHANGE_COSINE_MIN and match_of(note, fact) is not SlotMatch.APART
+    ]
+    targets = tuple(fact for fact in near if _is_over(note, fact))
+    if not targets:
+        return None
+    return Verdict(
+        action=Action.UPDATE,
+        decided_by=DecidedBy.CHANGE,
+        reason=f'it says that "{targets[0].text}" is over',
+        targets=targets,
+        can_be_arbitrated=is_asked or targets[0].cosine >= policy.cosine_add_max,
+    )
+
+
+def _is_over(note: Note, fact: Neighbour) -> bool:
+    if ends(note.text, fact.text):
+        return True
+    return answers_anew(note.text, fact.text, find_changes(note.text, fact.text))
+
+
 def _with_denied(
     note: Note, neighbours: Sequence[Neighbour], verdict: Verdict, policy: ReconcilePolicy
 ) -> Verdict:
@@ -595,6 +691,24 @@ def _with_open(
     )
 
 
+def _with_changed(
+    note: Note, neighbours: Sequence[Neighbour], verdict: Verdict, policy: ReconcilePolicy
+) -> Verdict:
+    """A note that says it is a change is linked to the nearest fact about the same matter."""
+    if verdict.action is not Action.ADD or verdict.conflicts or not policy.guard:
+        return verdict
+    for fact in neighbours:
+        if fact.is_expired or match_of(note, fact) is SlotMatch.APART:
+            continue
+        if says_it_changed(note.text, fact.text, fact.cosine):
+            reason = f'{verdict.reason}; it says that it is a change, maybe of "{fact.text}"'
+            return replace(verdict, reason=reason, conflicts=(fact,))
+        if fact.cosine >= _LINK_COSINE_MIN and answer_one_question(note.text, fact.text):
+            reason = f'{verdict.reason}; it answers the question that "{fact.text}" answers'
+            return replace(verdict, reason=reason, conflicts=(fact,))
+    return verdict
+
+
 def _denials(note: Note, fact: Neighbour, policy: ReconcilePolicy) -> tuple[Finding, ...]:
     """Where one of the two says that it is so, and the other that it is not, or no longer."""
     found = _differences(note, fact, policy)
@@ -613,6 +727,12 @@ def _by_text(
         reason = f"{which} fact at {same.cosine:.3f}, at or above {policy.cosine_update_min:g}"
         verdict = _update(DecidedBy.THRESHOLD, same, reason, is_restatement=True)
         return _without_loss(note, verdict, policy)
+    if same := _in_the_same_words(note, candidates, policy, unread):
+        reason = f"{_where(same)}, and both say the same words"
+        verdict = _update(DecidedBy.THRESHOLD, same, reason, is_restatement=True)
+        verdict = _without_loss(note, verdict, policy)
+        is_in_band = same.cosine >= policy.cosine_add_max
+        return replace(verdict, can_be_arbitrated=is_asked or is_in_band)
     if not candidates:
         reason = "no fact about this contact whose place it could take"
         return replace(_add(DecidedBy.THRESHOLD, reason), can_be_arbitrated=is_asked)
@@ -635,6 +755,23 @@ def _by_text(
     verdict = _update(DecidedBy.MIDPOINT, nearest, reason, is_restatement=False)
     verdict = _without_loss(note, verdict, policy)
     return replace(verdict, can_be_arbitrated=True)
+
+
+def _in_the_same_words(
+    note: Note, candidates: Sequence[Neighbour], policy: ReconcilePolicy, unread: Unread
+) -> Neighbour | None:
+    if not policy.guard:
+        return None
+    return next(
+        (
+            fact
+            for fact in candidates
+            if _SAME_WORDS_MIN <= fact.cosine < policy.cosine_update_min
+            and say_the_same_words(note.text, fact.text)
+            and not _unlike(note, fact, policy, unread)
+        ),
+        None,
+    )
 
 
 def _owning_to(unread: str, note: Note, verdict: Verdict) -> Verdict:
@@ -723,7 +860,7 @@ def _kept_apart(note: Note, target: Neighbour, findings: tuple[Finding, ...], wh
 
 
 def _is_conflict(note: Note, fact: Neighbour, findings: tuple[Finding, ...]) -> bool:
-    return bool(_changes(findings)) or differ_only_in(findings, note.text, fact.text)
+    return may_be_asked(note.text, fact.text, findings)
 
 
 def _without_loss(note: Note, verdict: Verdict, policy: ReconcilePolicy) -> Verdict:

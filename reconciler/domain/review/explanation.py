@@ -47,6 +47,7 @@ _RULE = {
     DecidedBy.SLOT: "Note and fact answer one question, so their values decide.",
     DecidedBy.GUARD: "The guard found what makes two facts of them, so both are kept.",
     DecidedBy.ARBITER: "Thresholds and guard left it open, so the arbiter's answer decided.",
+    DecidedBy.CHANGE: "The note says that it is a change, and names what was before.",
     DecidedBy.ORDER: "An older note replaces no newer fact, and what is over replaces nothing.",
     DecidedBy.TRUST: "A less trusted word never replaces a more trusted one.",
     DecidedBy.HEDGE: "A guess alone does not end what was confirmed or often said.",
