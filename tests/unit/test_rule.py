@@ -8,7 +8,9 @@ from typing import Any
 import pytest
 from hypothesis import given, strategies as st
 
-from reconciler.domain.reconciling.rule import check_judgement, contest, dated, decide, replaceable
+from reconciler.domain.reconciling.contesting import contest
+from reconciler.domain.reconciling.judging import check_judgement, replaceable
+from reconciler.domain.reconciling.rule import dated, decide
 from reconciler.domain.records.decisions import Action, DecidedBy, Judgement, Relation, Verdict
 from reconciler.domain.records.facts import Neighbour, Predecessor
 from reconciler.domain.records.kinds import SourceKind

@@ -204,9 +204,10 @@ def may_be_asked(note: str, fact: str, findings: Iterable[Finding]) -> bool:
         return True
     if is_event(note) or is_event(fact):
         return False
-    if not all(_answers(each, note, fact) for each in found):
-        return False
-    return differ_only_in(found, note, fact)
+    if answer_one_question(note, fact):
+        return True
+    are_answers = all(_answers(each, note, fact) for each in found)
+    return are_answers and differ_only_in(found, note, fact)
 
 
 def _answers(finding: Finding, note: str, fact: str) -> bool:

@@ -14,7 +14,7 @@ from datetime import datetime
 from enum import StrEnum
 from typing import Any
 
-from reconciler.domain.reconciling.rule import shown_to_judge
+from reconciler.domain.reconciling.judging import shown_to_judge
 from reconciler.domain.records.decisions import Action, DecidedBy, Decision, Judgement, Relation
 from reconciler.domain.records.facts import Neighbour
 from reconciler.domain.records.policies import ReconcilePolicy
