@@ -185,8 +185,7 @@ def main(available: Engines) -> None:
     found, pairs = rows("conversations.jsonl"), rows("note_pairs.jsonl")
     if found is None or pairs is None:
         return
-    by_id = {pair["id"]: pair for pair in pairs if pair["source"] == "longmemeval_ku"}
-    conversations = [_conversation(each, by_id) for each in found if _is_update(each)]
+    conversations = changed_conversations(found, pairs)
     embedder = build_embedder(load_settings())
     embedder.warm_up()
     logging.disable(logging.WARNING)  # a candidate that cannot be used is counted, not quoted
@@ -196,6 +195,19 @@ def main(available: Engines) -> None:
         logging.disable(logging.NOTSET)
         embedder.close()
     _print(reports, conversations)
+
+
+def changed_conversations(
+    found: Sequence[Mapping[str, Any]], pairs: Sequence[Mapping[str, Any]] = ()
+) -> list[Conversation]:
+    """The conversations in which something changes, in their order.
+
+    Args:
+        found: all conversations.
+        pairs: the pairs of notes that slots are taken from; none gives no slots.
+    """
+    by_id = {pair["id"]: pair for pair in pairs if pair["source"] == "longmemeval_ku"}
+    return [_conversation(each, by_id) for each in found if _is_update(each)]
 
 
 def _report(

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
+from itertools import count
 
 import pytest
 
@@ -20,6 +22,7 @@ from tests.engines import EngineUnderTest
 CRM = ("crm", "priya")
 NOON = datetime(2026, 3, 9, 12, tzinfo=UTC)
 OLD, NEW, OTHER = "Likes short calls.", "She likes short calls best.", "Drinks oat milk."
+BETWEEN = "Short calls suit her."
 AWAY = ArbiterUnavailableError("no answer within 10 s")
 
 
@@ -38,12 +41,19 @@ class Shop:
     def __init__(self, engine: EngineUnderTest, cosine: float) -> None:
         self.says: list[Judgement | ArbiterError] = [AWAY]
         beside = (1 - cosine**2) ** 0.5
-        vectors = {OLD: [1.0, 0.0], NEW: [cosine, beside], OTHER: [cosine, -beside]}
+        vectors = {
+            OLD: [1.0, 0.0],
+            NEW: [cosine, beside],
+            OTHER: [cosine, -beside],
+            BETWEEN: [0.86, 0.51],
+        }
+        seconds = count()  # which decision is newer is told by its time
+        self.embedder = TableEmbedder(vectors, 2)
         self.memory = Memory.open(
             load_settings(**engine.settings_arguments, arbiter={"reach": 0.4}),
-            embedder=TableEmbedder(vectors, 2),
+            embedder=self.embedder,
             arbiter=self,
-            clock=lambda: NOON + timedelta(days=2),
+            clock=lambda: NOON + timedelta(days=2, seconds=next(seconds)),
         )
         self.memory.add_contact_note(*CRM, OLD, said_at=NOON)
         self.made = self.memory.add_contact_note(*CRM, NEW, said_at=NOON + timedelta(days=1))
@@ -104,6 +114,11 @@ def test_a_judge_that_says_later_that_both_hold_changes_nothing_and_is_asked_onc
     assert shop.live == {OLD, NEW}
 
 
+def test_no_note_is_embedded_again(shop: Shop, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(shop.embedder, "embed", lambda _: pytest.fail("embedded again"))
+    assert [one.became for one in shop.rejudge(REPLACES)] == [Upheld.AMENDED]
+
+
 def test_a_judge_that_is_still_away_is_asked_again_later(shop: Shop) -> None:
     assert [one.became for one in shop.rejudge(AWAY)] == [Upheld.UNJUDGED]
     assert [one.became for one in shop.rejudge(REPLACES)] == [Upheld.AMENDED]
@@ -128,6 +143,13 @@ def test_what_the_midpoint_ended_and_the_judge_ends_too_stays(merged: Shop) -> N
 def test_a_fact_that_has_ended_since_is_not_judged(shop: Shop) -> None:
     shop.memory.revoke(*CRM, str(shop.made.fact_id), by="operator", reason="Mistaken.")
     assert shop.rejudge(REPLACES) == []
+
+
+def test_what_a_newer_fact_ends_is_not_asked_about(shop: Shop) -> None:
+    shop.says.append(AWAY)
+    shop.memory.add_contact_note(*CRM, BETWEEN)
+    [rejudged] = shop.rejudge(replace(REPLACES, also=(2,)))
+    assert (rejudged.decision.text, shop.live) == (BETWEEN, {BETWEEN})
 
 
 def test_a_decision_that_was_judged_is_left_alone(shop: Shop) -> None:

@@ -59,8 +59,12 @@ from reconciler.domain.guard.matters import (
     are_other_matters,
     denies,
     has_values,
+    is_lifted,
+    is_over,
+    is_over_itself,
     stems_of,
     tell_apart,
+    tells_of_end,
 )
 from reconciler.domain.guard.order import find_order, find_voice
 from reconciler.domain.guard.reading import Reading, read
@@ -93,6 +97,9 @@ __all__ = [
     "has_many_other_words",
     "is_english",
     "is_event",
+    "is_lifted",
+    "is_over",
+    "is_over_itself",
     "is_repeated_in",
     "leaves_words_out",
     "may_be_asked",
@@ -105,6 +112,7 @@ __all__ = [
     "tell_of_other_matters",
     "tell_of_two_things",
     "tells_of_change",
+    "tells_of_end",
     "tells_of_more",
 ]
 

@@ -17,6 +17,7 @@ from reconciler.domain.guard.tokens import Token, stem_of, tokens_of
 from reconciler.domain.guard.vocabulary import vocabulary
 from reconciler.domain.records.findings import Finding
 from reconciler.domain.records.notes import canonical_text
+from reconciler.domain.text_reading import read_text
 
 __all__ = [
     "answer_one_question",
@@ -51,8 +52,7 @@ _SHORT = 6
 _REACH = 8
 """Words of content on either side of a word of change that say what has changed."""
 
-_SENTENCE_END = re.compile(r"[.!?;](?=\s|$)")
-_CLAUSE = re.compile(r"[^,.!?;]+[,.!?;]*|[,.!?;]+")
+_CLAUSE = re.compile(r"[^,;]+[,;]*|[,;]+")
 _WISH = re.compile(
     r"\?|\b(?:can|could|would|do) you\b|\b(?:i'd|i'll|i will|let's)\b"
     r"|\b(?:i'm|i am|i was|i've been|we're|been|and|is|are) (?:just |also |actually |really )?"
@@ -84,7 +84,7 @@ _BEFORE = re.compile(
     r"|\brather than ([\w'-]+(?: [\w'-]+)?)"
 )
 _IS = re.compile(
-    r"(?P<head>[^.,:;!?]{2,60}?)(?: (?:is|are)(?: now| called)? |: )(?P<value>[^;!?]{1,60}?)[.!]?"
+    r"(?P<head>[^,:;]{2,60}?)(?: (?:is|are)(?: now| called)? |: )(?P<value>[^;]{1,60}?)\.?"
 )
 _DEFINITE = re.compile(r"(?:the|our|their|her|his|its|my)\b", re.IGNORECASE)
 _ADVERB = re.compile(r"\b\w{3,20}ly\b")
@@ -145,7 +145,9 @@ def stated(text: str) -> str:
     """The text without those of its clauses that ask, or tell of an intention."""
     if not _tells_a_wish(text):
         return text
-    return "".join(map(_before_a_wish, _CLAUSE.findall(text))).strip()
+    sentences = (sentence.text for sentence in read_text(text).sentences)
+    told = ("".join(map(_before_a_wish, _CLAUSE.findall(each))).strip() for each in sentences)
+    return " ".join(filter(None, told))
 
 
 def share_matter(one: str, other: str) -> bool:
@@ -240,7 +242,9 @@ def _frame(text: str) -> Frame | None:
     plain = canonical_text(text)
     reading = read(text)
     said = _IS.fullmatch(plain)
-    if said is None or reading.negated or reading.ceased:
+    if said is None or reading.negated or reading.ceased or "?" in text:
+        return None
+    if len(read_text(plain).sentences) > 1:
         return None
     head, value = said.group("head"), said.group("value")
     if (" " not in head or _is_named(head)) and _DEFINITE.match(value):
@@ -334,15 +338,12 @@ def _changed_words(note: str) -> frozenset[str]:
     known = vocabulary().changed
     if known.search(text) is None or _tells_a_wish(note):
         return frozenset()
-    start = 0
-    for end in [*(match.end() for match in _SENTENCE_END.finditer(text)), len(text)]:
-        sentence = text[start:end]
-        if (cue := known.search(sentence)) is not None:
-            before = list(_stems(tokens_of(sentence[: cue.start()])))
+    for each in read_text(text).sentences:
+        if (cue := known.search(each.text)) is not None:
+            before = list(_stems(tokens_of(each.text[: cue.start()])))
             # What the cue says besides, as "final budget is", is about the change as well.
-            after = list(_stems(tokens_of(sentence[cue.start() :])))
+            after = list(_stems(tokens_of(each.text[cue.start() :])))
             found.update(before[-_REACH:], after[:_REACH])
-        start = end
     return frozenset(found - _cues(note)) or frozenset({""})
 
 

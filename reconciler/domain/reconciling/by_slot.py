@@ -12,6 +12,7 @@ from reconciler.domain.guard import (
     differ_beside,
     differ_in_head,
     find_left_out,
+    is_over,
     is_repeated_in,
     says_beside,
     says_it_changed,
@@ -223,6 +224,8 @@ def _refutations(note: Note, fact: Neighbour, policy: ReconcilePolicy) -> tuple[
         denials and denies_value(note.text, value) != denies_value(fact.text, value)
     ):
         return denials
+    if policy.guard and is_over(note.text, value) and not is_over(fact.text, value):
+        return (Finding(kind=Difference.CESSATION, in_note=value, in_fact="", is_change=True),)
     found = _differ_beside(note, fact, policy)
     are_counts = all(
         difference.is_change and difference.kind is not Difference.ROLES for difference in found

@@ -31,7 +31,7 @@ OBSERVATIONS_OF_FIRM = 3
 def within_limits(note: Note, seen: Seen, verdict: Verdict) -> Verdict:
     """The verdict, as far as each limit lets it end what it would; only an UPDATE ends anything."""
     for limit in LIMITS:
-        if verdict.action is Action.UPDATE:
+        if verdict.action in limit.over:
             verdict = limit.apply(note, seen, verdict) or verdict
     return verdict
 
@@ -157,15 +157,24 @@ def _correcting(note: Note, seen: Seen, verdict: Verdict) -> Verdict | None:
     return replace(verdict, action=action, voided=voided) if voided else None
 
 
-def _in_order(note: Note, _seen: Seen, verdict: Verdict) -> Verdict | None:
-    """An older note supersedes nothing newer: it becomes history beneath it.
+def _in_order(note: Note, seen: Seen, verdict: Verdict) -> Verdict | None:
+    """An older note takes the place of nothing newer: it becomes history beneath it.
 
-    A note that nobody dated is older than nothing: see ``dated``.
+    A note that nobody dated is older than nothing: see ``dated``. What a model said to be over may
+    have begun later than the note holds.
     """
     if note.is_undated:
         return None
-    newer = [target for target in verdict.targets if note.holds_from < target.valid_from]
-    if not newer:
+    is_told = verdict.decided_by is seen.related_by
+    over = seen.relations.ends if seen.relations and is_told else ()
+    newer = [
+        target
+        for target in verdict.targets
+        if note.holds_from < target.valid_from and target.fact_id not in over
+    ]
+    # What a fact says already is counted, unless the note says that it held before that.
+    is_news = verdict.action is Action.SKIP and note.valid_from is not None
+    if not newer or not (verdict.action is Action.UPDATE or is_news):
         return None
     above = max(newer, key=lambda target: target.valid_from)
     return replace(
@@ -191,6 +200,7 @@ LIMITS = (
         decided_by="order",
         when="the note is older than what it would supersede (`valid_from`, else `said_at`)",
         what="ADD as history beneath it, not live",
+        over=frozenset({Action.UPDATE, Action.SKIP}),
         why="An older note replaces no newer fact, and what is over replaces nothing.",
         apply=_in_order,
     ),

@@ -126,9 +126,11 @@ class Limit(Row):
 
     Attributes:
         apply: takes the note, what was seen and the verdict; None where it lets it be.
+        over: the actions that it looks at.
     """
 
     apply: Callable[[Note, Seen, Verdict], Verdict | None]
+    over: frozenset[Action] = frozenset({Action.UPDATE})
 
 
 def all_read(_text: str) -> str:
