@@ -13,7 +13,6 @@ from reconciler.domain.guard import (
     are_of_other_people,
     ends,
     is_event,
-    say_the_same_words,
     says_it_changed,
     stated,
 )
@@ -234,20 +233,6 @@ def test_an_equal_value_among_other_words_is_no_restatement() -> None:
     said = note("His turtles eat a varied diet", slot=turtles, slot_read_from="the words")
     verdict = decide(said, [fact], DEFAULT)
     assert (verdict.action, verdict.targets) == (ADD, ())
-
-
-@every(
-    ("one", "other", "is_same"),
-    [
-        ("Pays by credit card", "She always uses a credit card to pay", True),
-        ("Meetings only on Thursdays", "She takes meetings on Thursdays only", True),
-        ("Pays by credit card", "Pays by debit card", False),
-        ("Will you pay by credit card?", "Pays by credit card", False),
-        ("Exciting recipes", "The recipe is exciting", False),
-    ],
-)
-def test_the_same_words_say_the_same(one: str, other: str, is_same: bool) -> None:
-    assert say_the_same_words(one, other) is is_same
 
 
 def test_what_asks_or_plans_is_not_stated() -> None:

@@ -70,8 +70,6 @@ WALK: list[tuple[tuple[str, str], float | None, dict[str, Any], str]] = [
     (PLAIN, 0.95, {}, "UPDATE threshold"),
     (PLAIN, math.nextafter(0.95, 2), {}, "UPDATE threshold"),
     (PLAIN, just_below(0.95), {}, "UPDATE midpoint"),
-    (("Pays by credit card", "She uses a credit card to pay"), 0.6, {}, "UPDATE threshold"),
-    (("Pays by credit card", "She uses a credit card to pay"), 0.599, {}, "ADD threshold"),
     (PLAIN, just_below(0.8), {}, "ADD threshold"),
     (PLAIN, 0.8, {}, "ADD midpoint"),
     (PLAIN, just_below(0.875), {}, "ADD midpoint"),

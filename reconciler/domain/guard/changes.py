@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 from functools import lru_cache
+from itertools import takewhile
 from typing import NamedTuple
 
 from reconciler.domain.guard.differences import words_of_its_own
@@ -26,7 +27,6 @@ __all__ = [
     "differ_in_head",
     "ends",
     "is_event",
-    "say_the_same_words",
     "says_beside",
     "says_it_changed",
     "share_matter",
@@ -70,9 +70,6 @@ _EVENT = re.compile(
     r"|were(?! \w+ing\b)|wrote)\b"
 )
 """What tells of one event, of which there may be many: "Called on Monday", "Last order was 50"."""
-
-_HABITS = frozenset({"alwa", "usual", "usuall"})
-"""Stems of words that only say that something is so as a rule."""
 
 _DISPOSING = frozenset(
     {"sold", "gave", "quit", "quits", "quitting", "cancelled", "canceled", "cancels", "left"}
@@ -292,18 +289,6 @@ def _cues(note: str) -> frozenset[str]:
     return frozenset(token.value for token in tokens_of(said))
 
 
-def say_the_same_words(note: str, fact: str) -> bool:
-    """Whether both state the same with the same words of content, two at least, in any form."""
-    if _tells_a_wish(note) or _tells_a_wish(fact) or max(map(_length, (note, fact))) > LONG:
-        return False
-    if len(_content(note) & _content(fact)) < 2:
-        return False
-    new, old = read(note), read(fact)
-    other = words_of_its_own(new, old) | words_of_its_own(old, new)
-    # Of equal texts the cosine says the same by itself.
-    return new.canonical != old.canonical and not other - _HABITS
-
-
 def _length(text: str) -> int:
     return text.count(" ") + 1
 
@@ -311,14 +296,17 @@ def _length(text: str) -> int:
 def says_beside(fact: str, note: str, *said: str) -> frozenset[str]:
     """The words of content of the fact that are neither in the note nor in what is given.
 
-    The verb that opens the fact is none: "lives in Pune", "moved to Lyon".
+    Its verb is none, the first word before the value that only the fact has: "lives in Pune".
     """
     old = read(fact)
     known = {token.value for text in said for token in tokens_of(text)}
-    names = {stem_of(folded(name)) for name in old.names}
-    verb = {word.stem for word in old.words[:1] if word.stem not in names}
+    left = words_of_its_own(old, read(note)) - known
+    before = takewhile(lambda word: word.stem not in known, old.words)
+    verb = [
+        word.stem for word in before if word.stem in left and folded(word.text) not in old.names
+    ]
     aside = vocabulary().stages | vocabulary().measures
-    return frozenset(words_of_its_own(old, read(note)) - known - verb - aside)
+    return frozenset(left - {*verb[:1]} - aside)
 
 
 def is_event(text: str) -> bool:

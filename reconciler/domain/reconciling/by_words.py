@@ -1,33 +1,25 @@
-"""The rules of words: what a note takes back, names as over, or says in the same words. Pure."""
+"""The rules of words: what a note takes back or names as over. Pure."""
 
 from __future__ import annotations
-
-from dataclasses import replace
 
 from reconciler.domain.guard import (
     answers_anew,
     denial_in,
     ends,
     find_changes,
-    say_the_same_words,
     takes_back,
 )
-from reconciler.domain.reconciling.judging import replaceable
 from reconciler.domain.reconciling.neighbours import match_of
-from reconciler.domain.reconciling.verdicts import Rule, Seen, cosine_of, unlike, update
+from reconciler.domain.reconciling.verdicts import Rule, Seen
 from reconciler.domain.records.decisions import Action, DecidedBy, Verdict
 from reconciler.domain.records.facts import Neighbour
 from reconciler.domain.records.notes import Note
 from reconciler.domain.records.slots import SlotMatch
 
-__all__ = ["CHANGE", "RETRACTION", "SAME_WORDS"]
+__all__ = ["CHANGE", "RETRACTION"]
 
 _CHANGE_COSINE_MIN = 0.3
 """Below it a note ends nothing by its words: too little says that both are about one thing."""
-
-_SAME_WORDS_MIN = 0.6
-"""From here on two statements of the same words are one. Source: benchmarks/natural.py; below it
-sentences whose few shared words say different things."""
 
 
 def _by_retraction(note: Note, seen: Seen, _: Verdict | None) -> Verdict | None:
@@ -76,24 +68,6 @@ def _is_over(note: Note, fact: Neighbour) -> bool:
     return answers_anew(note.text, fact.text, find_changes(note.text, fact.text))
 
 
-def _in_the_same_words(note: Note, seen: Seen, _: Verdict | None) -> Verdict | None:
-    policy = seen.policy
-    if not policy.guard:
-        return None
-    for fact in replaceable(note, seen.neighbours):
-        is_near = _SAME_WORDS_MIN <= fact.cosine < policy.cosine_update_min
-        if (
-            is_near
-            and say_the_same_words(note.text, fact.text)
-            and not unlike(note, fact, policy, seen.unread)
-        ):
-            reason = f"{cosine_of(fact)}, and both say the same words"
-            verdict = update(DecidedBy.THRESHOLD, fact, reason, is_restatement=True)
-            is_in_band = fact.cosine >= policy.cosine_add_max
-            return replace(verdict, can_be_arbitrated=seen.is_asked or is_in_band)
-    return None
-
-
 RETRACTION = Rule(
     decided_by="retraction",
     when="the note says that it was a mistake to say what a fact says, and denies that and no more",
@@ -107,11 +81,4 @@ CHANGE = Rule(
     what="UPDATE, from a cosine of 0.3 up",
     why="The note says that it is a change, and names what was before.",
     apply=_by_change,
-)
-SAME_WORDS = Rule(
-    decided_by="threshold",
-    when="two plain statements, from 0.6 up, have the same words of content",
-    what="UPDATE, a restatement",
-    apply=_in_the_same_words,
-    is_linked=True,
 )
