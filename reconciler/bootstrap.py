@@ -59,6 +59,7 @@ if TYPE_CHECKING:
     from reconciler.ports.graph import Engine, Graph
     from reconciler.ports.peer_memory import PeerMemory
     from reconciler.ports.sensitive_data_finder import SensitiveDataFinder
+    from reconciler.service.attribute_questions import AskedAttributes
     from reconciler.service.erasures import Erasures
     from reconciler.service.fact_evidence import FactEvidenceReader
     from reconciler.service.finding import Finding
@@ -195,7 +196,12 @@ class Services:
             (embedder.model_id, embedder.dimension),
         )
         self._decision_ids = DecisionIds(id_key)
-        self.records = Records(store=self.store, decision_ids=self._decision_ids, clock=clock)
+        self.records = Records(
+            store=self.store,
+            decision_ids=self._decision_ids,
+            clock=clock,
+            hides_expired=settings.life.expired == "hidden",
+        )
         self.ids = IdCheck(build_secret_finder())
         self._graph = graph
         self._patient_graph = PatientGraph(graph, patience)
@@ -422,7 +428,6 @@ class Services:
         return Rejudging(
             store=self.store,
             neighbourhoods=self.neighbourhoods,
-            reconciler=self.reconciler,
             relating=self.relating,
             arbitration=self.arbitration,
             decision_ids=self._decision_ids,
@@ -527,6 +532,19 @@ class Services:
         return open_peer(system, source, how=how, login=Login(**login))
 
     @_Part
+    def asked_attributes(self) -> AskedAttributes:
+        """What tells which attributes a question asks for."""
+        from reconciler.config_files import load_attribute_questions, load_question_vectors
+        from reconciler.service.attribute_questions import AskedAttributes
+
+        own, model = self.settings.reconcile.attributes_file, self.embedder.model_id
+        return AskedAttributes(
+            self.embedder,
+            questions=lambda: load_attribute_questions(own),
+            shipped=lambda questions: load_question_vectors(model, questions),
+        )
+
+    @_Part
     def recall(self) -> Recall:
         """What answers a query."""
         from reconciler.service.recall import Recall
@@ -535,6 +553,7 @@ class Services:
             store=self.store,
             neighbourhoods=self.neighbourhoods,
             embedder=self.embedder,
+            asked=self.asked_attributes,
             how=_recalling(self.settings, self.embedder.model_id),
             use=self.use_trace,
             clock=self.clock,
@@ -549,6 +568,7 @@ class Services:
             store=self.store,
             embedder=self.embedder,
             confidence_min=self.settings.recall.confidence_min,
+            hides_expired=self.settings.life.expired == "hidden",
             clock=self.clock,
         )
 
@@ -637,6 +657,7 @@ class Services:
             store=self.store,
             records=self.records,
             embedder=self.embedder,
+            asked=self.asked_attributes,
             how=_recalling(self.settings, self.embedder.model_id),
             clock=self.clock,
         )
@@ -1305,9 +1326,18 @@ def _keep_hash_key(settings: Settings, key: bytes) -> None:
 
 
 def arbitration_policy(settings: Settings) -> ArbitrationPolicy:
-    """The bounds and prices of asking the arbiter."""
+    """The bounds and prices of asking the arbiter; the list price where none is set.
+
+    Raises:
+        ConfigurationError: the list of prices cannot be read.
+    """
+    from reconciler.config_files import load_prices
+
     names = {field.name for field in fields(ArbitrationPolicy)}
-    return ArbitrationPolicy(**settings.arbiter.model_dump(include=names))
+    chosen = settings.arbiter
+    # At another address another vendor may ask another price for a model of the same name.
+    listed = {} if chosen.base_url else load_prices(chosen.provider, chosen.chosen_model)
+    return ArbitrationPolicy(**{**listed, **chosen.model_dump(include=names, exclude_none=True)})
 
 
 def build_worker(
@@ -1373,6 +1403,7 @@ def _recalling(settings: Settings, embedding_model: str) -> Recalling:
         floor=_recall_floor(given, embedding_model),
         confidence_min=given.confidence_min,
         decay=build_decay(settings),
+        hides_expired=settings.life.expired == "hidden",
     )
 
 

@@ -151,7 +151,6 @@ class RecallSettings(_Group):
     weight_words: float = Field(default=_RANKING.weight_words, ge=0, le=1)
     recency_half_life_days: float = Field(default=_RANKING.recency_half_life_days, gt=0)
     rival_cosine_min: float = Field(default=_RANKING.rival_cosine_min, ge=-1, le=1)
-    near_rival_cosine_min: float = Field(default=_RANKING.near_rival_cosine_min, ge=-1, le=1)
     chosen_at_once: int = Field(default=_RANKING.chosen_at_once, ge=1, le=1000)
     rank_constant: float = Field(default=_RANKING.rank_constant, ge=0)
     floor: Literal["calibrated", "off"] | float = "calibrated"
@@ -162,8 +161,9 @@ class RecallSettings(_Group):
 
 
 class LifeSettings(_Group):
-    """How the use of facts is recorded, and how facts that nobody repeats fade."""
+    """What becomes of facts past their lifetime, and of those that nobody repeats or recalls."""
 
+    expired: Literal["marked", "hidden"] = "marked"
     use_flush_seconds: float = Field(default=10.0, ge=0, le=_SECONDS_MAX)
     decay_half_life_days: float = Field(default=_DECAY.half_life_days, gt=0)
     archive_floor: float = Field(default=_DECAY.floor, ge=0, le=1)
@@ -226,12 +226,8 @@ class ArbiterSettings(_ModelSettings):
         default=_ARBITRATION.breaker_reset_seconds, gt=0, le=_SECONDS_MAX
     )
     cache_size_max: int = Field(default=_ARBITRATION.cache_size_max, ge=0)
-    usd_per_million_input_tokens: float = Field(
-        default=_ARBITRATION.usd_per_million_input_tokens, ge=0
-    )
-    usd_per_million_output_tokens: float = Field(
-        default=_ARBITRATION.usd_per_million_output_tokens, ge=0
-    )
+    usd_per_million_input_tokens: float | None = Field(default=None, ge=0)
+    usd_per_million_output_tokens: float | None = Field(default=None, ge=0)
 
 
 class ExtractorSettings(_ModelSettings):

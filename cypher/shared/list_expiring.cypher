@@ -1,12 +1,15 @@
-// The live facts of some contacts that expire after now and until then, the next one first.
+// The facts of some contacts whose lifetime ends after now and until then, the next one first; and
+// before those, where they are asked for too, those whose lifetime is over and that are still told.
 // mode: read
-// params: contact_keys, now, until, limit
+// params: contact_keys, now, until, also_expired, limit
 // returns: contact_key, columns of fact
 MATCH (contact:Contact)<-[:ABOUT]-(fact:Fact)
 WHERE contact.contact_key IN $contact_keys
 WITH contact.contact_key AS contact_key, fact
 MATCH (fact)
-WHERE fact.state IN ['live', 'expired'] AND fact.expires_at > $now AND fact.expires_at <= $until
+WHERE fact.state IN ['live', 'expired'] AND fact.expires_at <= $until
+  AND (fact.expires_at > $now
+       OR ($also_expired AND fact.category <> 'volatile' AND fact.valid_to IS NULL))
 RETURN contact_key,
        // include: fact
 ORDER BY expires_at, contact_key, fact_id

@@ -205,23 +205,14 @@ class ModelExtractor:
     reads_known = True
 
     def __init__(self, vendor: Vendor, connection: Connection) -> None:
-        prompt = extractor_prompt()
-        self._name = f"{connection.model}/extractor-v{prompt.version}"
-        self._calls = StructuredCalls(
-            vendor,
-            connection,
-            Question(
-                prompt=prompt,
-                answer=_Answer,
-                answer_tokens_max=ANSWER_TOKENS_MAX,
-                failures=_FAILURES,
-            ),
+        asked = Question(
+            prompt=extractor_prompt(),
+            answer=_Answer,
+            answer_tokens_max=ANSWER_TOKENS_MAX,
+            failures=_FAILURES,
         )
-
-    @property
-    def name(self) -> str:
-        """The model and the prompt's version, for example ``claude-…/extractor-v1``."""
-        return self._name
+        self._calls = StructuredCalls(vendor, connection, asked)
+        self.name = self._calls.name
 
     def extract(self, window: Window) -> Extraction:
         """What is worth remembering in the window; the port says what is promised.

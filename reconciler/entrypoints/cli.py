@@ -357,6 +357,10 @@ def add(
         str | None,
         typer.Option(help="Until when it is true, ISO 8601 with a zone; default: no known end."),
     ] = None,
+    lifetime_days: Annotated[
+        int | None,
+        typer.Option(help="After how many days it may have changed; default: by the policy."),
+    ] = None,
     replaces: Annotated[
         list[str] | None,
         typer.Option(help="A fact whose place it takes, by id or handle; repeat for several."),
@@ -413,6 +417,7 @@ def add(
             said_at=parse_time("--said-at", said_at),
             valid_from=parse_time("--valid-from", valid_from),
             valid_to=parse_time("--valid-to", valid_to),
+            lifetime_days=lifetime_days,
             replaces=replaces or (),
             repeats=repeats,
             ends=ends or (),

@@ -280,8 +280,8 @@ def _dispute_panel(dispute: Dispute) -> Panel:
 
 
 def expiring_view(found: Sequence[ExpiringFact]) -> Group:
-    """What goes silent soon: when, what to ask, and how to answer no."""
-    return Group(*map(_expiring_panel, found)) if found else Group("Nothing goes silent so soon.")
+    """What expires soon or has: when, what to ask, and how to answer no."""
+    return Group(*map(_expiring_panel, found)) if found else Group("Nothing expires so soon.")
 
 
 def _expiring_panel(expiring: ExpiringFact) -> Panel:
@@ -500,7 +500,11 @@ def _held(fact: Fact) -> str:
     if fact.is_void:
         return f" never held, said {fact.observations}×"
     until = "" if fact.valid_to is None else f" to {_day(fact.valid_to)}"
-    if fact.valid_to is None and fact.expires_at is not None and not fact.is_live:
+    if fact.may_be_outdated:
+        from reconciler.domain.records.facts import may_have_changed
+
+        until = f", {may_have_changed(fact.last_confirmed_at)}"
+    elif fact.valid_to is None and fact.expires_at is not None and not fact.is_live:
         until = f", silent since {_day(fact.expires_at)}"
     return f" from {_day(fact.valid_from)}{until}, said {fact.observations}×"
 

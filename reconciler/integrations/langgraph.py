@@ -297,11 +297,13 @@ class ReconcilerStore(BaseStore):
     def _fact(self, namespace: tuple[str, ...], key: str) -> Fact | None:
         """What holds now of what was put under a key last."""
         chains = self._memory.history(*_contact(namespace), tenant=self._tenant)
+        hides_expired = self._memory.settings.life.expired == "hidden"
         found = [
             (fact.recorded_at, chain.facts[0])
             for chain in chains
             for fact in chain.facts
-            if chain.facts[0].is_live and (fact.fact_id == key or key in fact.tags)
+            if chain.facts[0].is_told(hides_expired=hides_expired)
+            and (fact.fact_id == key or key in fact.tags)
         ]
         return max(found, key=lambda pair: pair[0], default=(None, None))[1]
 

@@ -61,11 +61,13 @@ class Finding:
         store: MemoryStore,
         embedder: Embedder,
         confidence_min: float,
+        hides_expired: bool,
         clock: Callable[[], datetime],
     ) -> None:
         self._store = store
         self._embedder = embedder
         self._confidence_min = confidence_min
+        self._hides_expired = hides_expired
         self._clock = clock
 
     def about(self, scope: Scope, name: str, limit: int, *, all_contacts: bool) -> list[FoundFact]:
@@ -130,9 +132,11 @@ class Finding:
             rows *= _OVERFETCH
 
     def _passing(self, asked: _Asked, near: list[Near]) -> list[FoundFact]:
-        facts = self._store.find_agents_facts(
+        now = self._clock()
+        found_facts = self._store.find_agents_facts(
             asked.scope, [near_fact.fact_id for near_fact in near]
         )
+        facts = {fact_id: fact.as_of(now) for fact_id, fact in found_facts.items()}
         least = -1.0 if asked.wanted.min_score is None else asked.wanted.min_score
         found = (
             FoundFact(contact_id=near_fact.contact_id, fact=fact, similarity=near_fact.cosine)
@@ -150,8 +154,10 @@ class Finding:
             offset += len(page)
 
     def _told(self, facts: Iterable[tuple[str, Fact]]) -> Iterator[tuple[str, Fact]]:
-        return ((contact_id, fact) for contact_id, fact in facts if self._is_told(fact))
+        now = self._clock()
+        as_now = ((contact_id, fact.as_of(now)) for contact_id, fact in facts)
+        return ((contact_id, fact) for contact_id, fact in as_now if self._is_told(fact))
 
     def _is_told(self, fact: Fact) -> bool:
         is_sure = fact.confidence >= self._confidence_min
-        return is_sure and fact.as_of(self._clock()).is_live
+        return is_sure and fact.is_told(hides_expired=self._hides_expired)

@@ -46,11 +46,17 @@ class Records:
     """
 
     def __init__(
-        self, *, store: MemoryStore, decision_ids: DecisionIds, clock: Callable[[], datetime]
+        self,
+        *,
+        store: MemoryStore,
+        decision_ids: DecisionIds,
+        clock: Callable[[], datetime],
+        hides_expired: bool = False,
     ) -> None:
         self._store = store
         self._decision_ids = decision_ids
         self._clock = clock
+        self._hides_expired = hides_expired
 
     def history(
         self,
@@ -186,10 +192,12 @@ class Records:
         now = self._clock()
         pairs = self._store.list_conflicts(scope)
         facts = [fact.as_of(now) for fact in self._store.list_facts(scope)]
-        told = {f.fact_id: f for f in facts if f.is_live and f.confidence >= confidence_min}
+        told = [fact for fact in facts if fact.is_told(hides_expired=self._hides_expired)]
+        sure = {fact.fact_id: fact for fact in told if fact.confidence >= confidence_min}
+        live = {fact_id for fact_id, fact in sure.items() if fact.is_live}
         open_pairs = [(conflict.new_id, conflict.old_id) for conflict in pairs]
-        disputed = {one for pair in open_pairs if told.keys() >= set(pair) for one in pair}
-        return current_values(told.values(), disputed, attributes)
+        disputed = {one for pair in open_pairs if live >= set(pair) for one in pair}
+        return current_values(sure.values(), disputed, attributes)
 
     def _events(self, scope: Scope) -> list[FactEvent]:
         """What persons decided about the contact's facts or took back, the oldest first."""
@@ -201,18 +209,33 @@ class Records:
     def expiring(
         self, scopes: Sequence[Scope], days: float, limit: int | None
     ) -> list[ExpiringFact]:
-        """The live facts about these contacts that expire within so many days, the next first."""
+        """The facts about these contacts whose lifetime ends within so many days, or is over.
+
+        What is told as it may be outdated comes first, then what ends next.
+        """
         from reconciler.domain.gate.questions import revalidation
 
         now = self._clock()
         contacts = {scope.contact_key: scope.contact_id for scope in scopes}
-        found = self._store.list_expiring(scopes, now, now + timedelta(days=days), limit)
+        until = now + timedelta(days=days)
+        found = self._store.list_expiring(
+            scopes, now, until, limit, also_expired=not self._hides_expired
+        )
         return [
             ExpiringFact(
-                contact_id=contacts[key], fact=fact.as_of(now), question=revalidation(fact.text)
+                contact_id=contacts[key], fact=fact.as_of(now), question=revalidation(fact)
             )
             for key, fact in found
         ]
+
+    def to_renew(self, scope: Scope, limit: int) -> list[ExpiringFact]:
+        """What a contact may be asked about again, for its lifetime is over: what matters most."""
+        outdated = [
+            expiring
+            for expiring in self.expiring([scope], 0, None)
+            if expiring.fact.may_be_outdated
+        ]
+        return sorted(outdated, key=lambda expiring: -expiring.fact.importance)[:limit]
 
     def decisions(
         self, scopes: Sequence[Scope], limit: int, wanted: DecisionFilter = _ALL

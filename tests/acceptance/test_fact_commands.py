@@ -54,7 +54,7 @@ def test_the_history_of_a_contact_nobody_knows_says_so(run: Run) -> None:
 
 
 def test_expiring_asks_whether_it_is_still_true(run: Run) -> None:
-    lives_in(run, "Pune")
+    run("add", *SCOPE, "Their stand is in hall 7.", "--lifetime-days", "180")
     code, out, _ = run("expiring", *AGENT, "--days", "200")
-    assert (code, "“Lives in Pune”. Is that still true?" in out) == (0, True)
-    assert "Nothing goes silent so soon." in run("expiring", *AGENT)[1]
+    assert (code, "“Their stand is in hall 7”. Is that still true?" in out) == (0, True)
+    assert "Nothing expires so soon." in run("expiring", *AGENT)[1]

@@ -335,8 +335,8 @@ def test_at_random_instants_the_memory_held_what_it_was_seen_to_hold(tmp_path: P
             for at, chains, recalled in history.seen[: INSTANTS - compared]:
                 held = memory.history("crm", history.contact_id, at=at)
                 assert held == chains
-                live = [f.fact_id for chain in held for f in chain.facts if f.is_live]
-                assert sorted(live) == recalled
+                told = [f.fact_id for chain in held for f in chain.facts if f.is_told()]
+                assert sorted(told) == recalled
                 then = memory.recall("crm", history.contact_id, limit=1000, as_of=at)
                 assert sorted(each.fact.fact_id for each in then) == recalled
             compared += len(history.seen)

@@ -39,9 +39,10 @@ class Shop:
         self.says: list[Judgement | ArbiterError] = [AWAY]
         beside = (1 - cosine**2) ** 0.5
         vectors = {OLD: [1.0, 0.0], NEW: [cosine, beside], OTHER: [cosine, -beside]}
+        self.embedder = TableEmbedder(vectors, 2)
         self.memory = Memory.open(
             load_settings(**engine.settings_arguments, arbiter={"reach": 0.4}),
-            embedder=TableEmbedder(vectors, 2),
+            embedder=self.embedder,
             arbiter=self,
             clock=lambda: NOON + timedelta(days=2),
         )
@@ -102,6 +103,11 @@ def test_a_judge_that_says_later_that_both_hold_changes_nothing_and_is_asked_onc
     assert [one.became for one in shop.rejudge(COEXISTS)] == [Upheld.UPHELD]
     assert shop.rejudge(REPLACES) == []
     assert shop.live == {OLD, NEW}
+
+
+def test_no_note_is_embedded_again(shop: Shop, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(shop.embedder, "embed", lambda _: pytest.fail("embedded again"))
+    assert [one.became for one in shop.rejudge(REPLACES)] == [Upheld.AMENDED]
 
 
 def test_a_judge_that_is_still_away_is_asked_again_later(shop: Shop) -> None:

@@ -80,7 +80,7 @@ def told(memory: Memory) -> list[str]:
 
 
 def test_what_is_said_after_a_fact_expired_supersedes_it(clock: Clock, memory: Memory) -> None:
-    lives_in(memory, "Pune")
+    lives_in(memory, "Pune", lifetime_days=180)
     clock.pass_days(200)
     decision = lives_in(memory, "Goa")
     assert (decision.action, states(memory)) == (
@@ -95,17 +95,17 @@ def test_what_is_said_after_a_fact_expired_supersedes_it(clock: Clock, memory: M
 def test_a_fact_that_expired_is_renewed_when_it_is_said_again(
     clock: Clock, memory: Memory, text: str
 ) -> None:
-    lives_in(memory, "Pune")
+    lives_in(memory, "Pune", lifetime_days=180)
     clock.pass_days(200)
-    assert (told(memory), states(memory)) == ([], {"Lives in Pune.": EXPIRED})
-    say(memory, text)
-    assert told(memory) == [text]
+    assert states(memory) == {"Lives in Pune.": EXPIRED}
+    say(memory, text, lifetime_days=180)
     clock.pass_days(179)
-    assert told(memory) == [text]
+    assert (told(memory), LIVE in {fact.state for fact in facts(memory).values()}) == ([text], True)
 
 
 def test_a_vaguer_word_renews_the_richer_fact_that_expired(clock: Clock, memory: Memory) -> None:
-    rich = say(memory, "Is severely allergic to peanuts.", attribute="allergy", value="peanuts")
+    given = {"attribute": "allergy", "value": "peanuts", "lifetime_days": 365}
+    rich = say(memory, "Is severely allergic to peanuts.", **given)
     clock.pass_days(400)
     again = say(memory, "Is allergic to peanuts.", attribute="allergy", value="peanuts")
     assert (again.action, again.fact_id) == (Action.SKIP, rich.fact_id)
@@ -115,7 +115,7 @@ def test_a_vaguer_word_renews_the_richer_fact_that_expired(clock: Clock, memory:
 def test_a_less_trusted_word_supersedes_what_expired_and_asks_nothing(
     clock: Clock, memory: Memory
 ) -> None:
-    lives_in(memory, "Pune")
+    lives_in(memory, "Pune", lifetime_days=180)
     clock.pass_days(200)
     decision = lives_in(memory, "Goa", source_kind=SourceKind.OPERATOR)
     assert (decision.action, decision.conflicting_ids) == (Action.UPDATE, ())
@@ -125,14 +125,14 @@ def test_a_less_trusted_word_supersedes_what_expired_and_asks_nothing(
 def test_what_needs_a_yes_needs_it_again_once_the_fact_expired(
     clock: Clock, memory: Memory
 ) -> None:
-    lives_in(memory, "Pune")
+    lives_in(memory, "Pune", lifetime_days=180)
     clock.pass_days(200)
     held = say(memory, "Lives in Pune.", source_kind=SourceKind.TOOL_OUTPUT)
-    assert (held.disposal, told(memory)) == (Disposal.CONFIRM, [])
+    assert (held.disposal, states(memory)) == (Disposal.CONFIRM, {"Lives in Pune.": EXPIRED})
 
 
 def test_a_replay_knows_what_had_expired_when_the_note_came(clock: Clock, memory: Memory) -> None:
-    lives_in(memory, "Pune")
+    lives_in(memory, "Pune", lifetime_days=180)
     clock.pass_days(200)
     made = lives_in(memory, "Goa", source_kind=SourceKind.OPERATOR)
     found = memory.decision("crm", "alice", made.decision_id)
@@ -187,7 +187,8 @@ def test_the_graph_holds_the_state_as_one_word(
 def test_the_graph_says_live_again_when_a_fact_is_renewed(
     one_of_each: EngineUnderTest, clock: Clock, memory: Memory
 ) -> None:
-    say(memory, "Is severely allergic to peanuts.", attribute="allergy", value="peanuts")
+    given = {"attribute": "allergy", "value": "peanuts", "lifetime_days": 365}
+    say(memory, "Is severely allergic to peanuts.", **given)
     clock.pass_days(400)
     say(memory, "Prefers tea.")
     say(memory, "Is allergic to peanuts.", attribute="allergy", value="peanuts")
@@ -282,14 +283,15 @@ def test_a_history_says_who_revoked_and_who_undid_that_and_why(memory: Memory) -
 def test_what_expires_soon_is_listed_with_a_question_the_next_first(
     clock: Clock, memory: Memory
 ) -> None:
-    lives_in(memory, "Pune")
+    half_a_year = {"lifetime_days": 180}
+    lives_in(memory, "Pune", **half_a_year)
     say(memory, "Prefers tea.", category="preference")
-    memory.add_contact_note("crm", "bob", "Has a dog called Bo.")
+    memory.add_contact_note("crm", "bob", "Has a dog called Bo.", **half_a_year)
     say(memory, "We agreed to use SharePoint by default", category="decision")
     clock.pass_days(160)
-    lives_in(memory, "Agra")
+    lives_in(memory, "Agra", lifetime_days=179)
     clock.pass_days(1)
-    works_at(memory, "Globex")
+    works_at(memory, "Globex", **half_a_year)
     found = memory.expiring("crm", days=30)
     assert [(each.contact_id, each.fact.text) for each in found] == [
         ("bob", "Has a dog called Bo.")
@@ -303,15 +305,15 @@ def test_what_expires_soon_is_listed_with_a_question_the_next_first(
 def test_a_fact_is_listed_from_the_very_day(
     clock: Clock, memory: Memory, days: float, is_listed: bool
 ) -> None:
-    lives_in(memory, "Pune")
+    lives_in(memory, "Pune", lifetime_days=180)
     clock.pass_days(160)
     assert bool(memory.expiring("crm", "alice", days=days)) is is_listed
 
 
-def test_a_yes_renews_what_would_go_silent(clock: Clock, memory: Memory) -> None:
-    lives_in(memory, "Pune")
+def test_a_yes_renews_what_would_expire(clock: Clock, memory: Memory) -> None:
+    lives_in(memory, "Pune", lifetime_days=180)
     clock.pass_days(170)
-    lives_in(memory, "Pune")
+    lives_in(memory, "Pune", lifetime_days=180)
     assert memory.expiring("crm", "alice") == []
 
 

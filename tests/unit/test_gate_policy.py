@@ -11,8 +11,9 @@ from typing import Any
 
 import pytest
 
-from reconciler.config_files import load_gate_policy
+from reconciler.config_files import load_attribute_book, load_gate_policy
 from reconciler.domain.gate.checks import CHECKS
+from reconciler.domain.gate.classification import Weight
 from reconciler.domain.gate.cleaning import Cleaned
 from reconciler.domain.gate.disposing import assess
 from reconciler.domain.gate.policy import GatePolicy
@@ -124,7 +125,7 @@ BROKEN: list[tuple[Change, str]] = [
     (with_("topics.health.terms", [" "]), "topics"),
     (without("topics.health.terms"), "topics.health.terms"),
     (with_("domains.ops.surprise", 1), "domains.ops.surprise"),
-    (with_("domains.ops.fact_lifetime_days", 0), "domains.ops.fact_lifetime_days"),
+    (with_("domains.ops.tool_fact_lifetime_days", 0), "domains.ops.tool_fact_lifetime_days"),
     (with_("domains.ops.consent_topics", ["weather"]), "topics.weather"),
     (with_("domains.ops.sensitive_data", {"email": "whisper"}), "domains.ops.sensitive_data"),
     (with_("domains.ops.sensitive_data", {"shoe": "keep"}), "domains.ops.sensitive_data"),
@@ -164,7 +165,7 @@ def test_a_file_that_is_missing_or_no_toml_is_refused_by_its_name(tmp_path: Path
 def test_a_file_of_ones_own_stands_instead_of_the_shipped_one(tmp_path: Path) -> None:
     own = tmp_path / "own.toml"
     text = PATH.read_text(encoding="utf-8")
-    own.write_text(text.replace('\nversion = "3"', '\nversion = "mine"'), encoding="utf-8")
+    own.write_text(text.replace('\nversion = "4"', '\nversion = "mine"'), encoding="utf-8")
     assert load_gate_policy(own, "ops").version == "mine"
 
 
@@ -220,19 +221,64 @@ def test_a_domain_overrides_single_handlings_and_leaves_the_others() -> None:
     assert all(policy.handling(each) == SHIPPED["sensitive_data"][each] for each in others)
 
 
-def test_a_domains_lifetime_is_that_of_its_facts_only() -> None:
-    policy = made(with_("domains.ops.fact_lifetime_days", 7), domain="ops")
-    others = [each for each in Category if each is not Category.FACT]
-    assert policy.lifetime_days(Category.FACT) == 7
+def lifetime(
+    policy: GatePolicy,
+    category: Category,
+    source: SourceKind = SourceKind.USER_EXPLICIT,
+    *,
+    is_lasting: bool = False,
+) -> int | None:
+    return policy.lifetime_days(category, source, is_lasting=is_lasting)
+
+
+def test_a_domains_lifetime_is_that_of_what_tools_reported() -> None:
+    policy = made(with_("domains.ops.tool_fact_lifetime_days", 7), domain="ops")
+    assert lifetime(policy, Category.FACT, SourceKind.TOOL_OUTPUT, is_lasting=True) == 7
+    assert lifetime(policy, Category.FACT) == SHIPPED["categories"]["fact"]["lifetime_days"]
     assert all(
-        policy.lifetime_days(each) == SHIPPED["categories"][each].get("lifetime_days")
-        for each in others
+        lifetime(policy, each, SourceKind.TOOL_OUTPUT)
+        == SHIPPED["categories"][each].get("lifetime_days")
+        for each in Category
+        if each is not Category.FACT
     )
 
 
 def test_a_domain_without_a_lifetime_takes_that_of_the_category() -> None:
-    policy = made(without("domains.ops.fact_lifetime_days"), domain="ops")
-    assert policy.lifetime_days(Category.FACT) == SHIPPED["categories"]["fact"]["lifetime_days"]
+    policy = made(without("domains.ops.tool_fact_lifetime_days"), domain="ops")
+    usual = SHIPPED["categories"]["fact"]["lifetime_days"]
+    assert lifetime(policy, Category.FACT, SourceKind.TOOL_OUTPUT) == usual
+
+
+def test_a_fact_that_lasts_has_no_end_and_other_categories_have_theirs() -> None:
+    assert lifetime(POLICY, Category.FACT, is_lasting=True) is None
+    assert lifetime(POLICY, Category.VOLATILE, is_lasting=True) == 7
+
+
+@every(
+    ("weight", "topics", "importance", "attribute", "lasts"),
+    [
+        (Weight.WISH, (), 0.0, None, True),
+        (Weight.IDENTITY, (), 0.0, None, True),
+        (Weight.CORRECTION, (), 0.0, None, False),
+        (Weight.COMMITMENT, (), 0.0, None, False),
+        (Weight.CIRCUMSTANCE, (), 0.0, None, False),
+        (Weight.CIRCUMSTANCE, ("health",), 0.0, None, True),
+        (Weight.CIRCUMSTANCE, (), 0.9, None, True),
+        (Weight.CIRCUMSTANCE, (), 0.89, None, False),
+        (Weight.CORRECTION, (), 0.0, "city", True),
+        (Weight.IDENTITY, (), 0.0, "budget", False),
+        (Weight.IDENTITY, (), 1.0, "budget", True),
+    ],
+)
+def test_what_a_fact_is_about_says_whether_it_lasts(
+    weight: Weight, topics: tuple[str, ...], importance: float, attribute: str | None, lasts: bool
+) -> None:
+    assert POLICY.lasts(weight, topics, importance, attribute) is lasts
+
+
+def test_attributes_that_pass_are_known_ones() -> None:
+    known = {attribute.name for attribute in load_attribute_book(None)}
+    assert POLICY.file.lifetimes.passing_attributes <= known
 
 
 @pytest.mark.parametrize(
@@ -295,8 +341,8 @@ def test_every_shipped_check_is_on() -> None:
 
 
 @pytest.mark.parametrize("domain", DOMAINS)
-def test_a_shipped_fact_lives_from_a_month_to_half_a_year(domain: str) -> None:
-    days = made(domain=domain).lifetime_days(Category.FACT)
+def test_a_tools_fact_lives_from_a_month_to_half_a_year(domain: str) -> None:
+    days = lifetime(made(domain=domain), Category.FACT, SourceKind.TOOL_OUTPUT)
     assert days is not None
     assert 30 <= days <= 180
 
@@ -313,18 +359,18 @@ def test_a_shipped_fact_lives_from_a_month_to_half_a_year(domain: str) -> None:
 def test_a_shipped_lifetime_is_one_that_seed_001_gives(
     domain: str, category: Category, days_min: int, days_max: int
 ) -> None:
-    days = made(domain=domain).lifetime_days(category)
+    days = lifetime(made(domain=domain), category)
     assert days is not None
     assert days_min <= days <= days_max
 
 
 @pytest.mark.parametrize("domain", DOMAINS)
 def test_a_shipped_decision_has_no_end(domain: str) -> None:
-    assert made(domain=domain).lifetime_days(Category.DECISION) is None
+    assert lifetime(made(domain=domain), Category.DECISION) is None
 
 
 def test_all_but_decisions_end_some_day() -> None:
-    endless = [each for each in Category if POLICY.lifetime_days(each) is None]
+    endless = [each for each in Category if lifetime(POLICY, each) is None]
     assert endless == [Category.DECISION]
 
 

@@ -5,11 +5,13 @@ from __future__ import annotations
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
+import pytest
+
 from reconciler import Action, Decision
 from reconciler.domain.recalling.instants import Known, held_at, made_by, true_at
 from reconciler.domain.records.decisions import DecidedBy
 from reconciler.domain.records.facts import Fact
-from reconciler.domain.records.kinds import FactState, SourceKind
+from reconciler.domain.records.kinds import Category, FactState, SourceKind
 from reconciler.domain.records.scope import Scope
 from tests.records import decision_of
 
@@ -64,8 +66,18 @@ def test_what_has_ended_since_was_true_until_then() -> None:
     assert true_at(NOON - DAY, [ended]) == []
 
 
-def test_what_never_was_or_had_expired_was_not_true() -> None:
+@pytest.mark.parametrize(
+    ("given", "is_true"),
+    [
+        ({}, True),
+        ({"category": Category.VOLATILE}, False),
+        ({"valid_to": NOON + DAY}, False),
+    ],
+)
+def test_what_is_past_its_lifetime_may_be_true_but_for_what_passes(
+    given: dict[str, Any], is_true: bool
+) -> None:
     void = fact(is_void=True, valid_to=NOON, state=FactState.REVOKED)
-    expired = fact(expires_at=NOON + DAY)
+    expired = fact(expires_at=NOON + DAY, **given)
     assert true_at(NOON, [void, expired]) == [expired]
-    assert true_at(NOON + DAY, [void, expired]) == []
+    assert true_at(NOON + DAY, [void, expired]) == [expired][:is_true]

@@ -152,7 +152,7 @@ def test_being_said_again_makes_nobody_less_sure_and_nobody_surer_than_certain(
         pytest.param(NOON + TICK, NOON, NOON + TICK, id="the old one just above"),
         pytest.param(NOON, NOON, NOON, id="equal"),
         pytest.param(NOON - TICK, NOON, NOON, id="the old one just below"),
-        pytest.param(None, NOON, NOON, id="the old one for ever"),
+        pytest.param(None, NOON, None, id="the old one for ever"),
         pytest.param(NOON, None, None, id="the new one for ever"),
         pytest.param(None, None, None, id="both for ever"),
     ],
@@ -192,14 +192,17 @@ def test_a_decision_stays_a_decision_whatever_says_it_again(category: Category) 
 
 @pytest.mark.parametrize("category", OTHERS)
 @pytest.mark.parametrize("new", Category)
-def test_anything_else_becomes_what_it_is_said_to_be(category: Category, new: Category) -> None:
+def test_anything_else_becomes_what_it_is_said_to_be_but_volatile(
+    category: Category, new: Category
+) -> None:
     known = fact(
         category=category,
         recall_semantics=RecallSemantics.CONSTRAINT,
         yields_to_live_intent=True,
     )
     found = restated(fact(category=new, recall_semantics=RecallSemantics.NEGATIVE), known)
-    assert (found.category, found.recall_semantics) == (new, RecallSemantics.NEGATIVE)
+    expected = category if new is Category.VOLATILE else new
+    assert (found.category, found.recall_semantics) == (expected, RecallSemantics.NEGATIVE)
     assert not found.yields_to_live_intent
 
 
@@ -323,11 +326,11 @@ def test_what_no_gate_has_seen_makes_nobody_surer() -> None:
         pytest.param(NOON + DAYS, 180, NOON + DAYS, id="equal"),
         pytest.param(NOON + DAYS + TICK, 180, NOON + DAYS + TICK, id="the fact just above"),
         pytest.param(None, 180, None, id="the fact for ever"),
-        pytest.param(NOON, None, NOON, id="the word for ever"),
+        pytest.param(NOON, None, None, id="the word for ever"),
         pytest.param(None, None, None, id="both for ever"),
     ],
 )
-def test_a_lifetime_grows_and_never_shrinks_or_begins(
+def test_a_lifetime_grows_and_never_shrinks(
     known: datetime | None, days: int | None, expected: datetime | None
 ) -> None:
     by = decided(assessed(lifetime_days=days), action=Action.SKIP)
@@ -394,9 +397,11 @@ def test_an_older_note_that_says_the_same_is_counted_and_no_more() -> None:
 
 @pytest.mark.parametrize(
     ("days", "expected"),
-    [(None, None), (0, NOON), (1, NOON + timedelta(days=1)), (180, NOON + DAYS)],
+    [(None, None), (0, NOON - DAYS), (1, NOON - DAYS + timedelta(days=1)), (180, NOON)],
 )
-def test_a_lifetime_counts_from_the_decision(days: int | None, expected: datetime | None) -> None:
+def test_a_lifetime_counts_from_when_it_was_said(
+    days: int | None, expected: datetime | None
+) -> None:
     by = decided(assessed(lifetime_days=days), said_at=NOON - DAYS)
     assert expiry_of(by) == written_fact(by).expires_at == expected
 

@@ -132,7 +132,7 @@ def test_another_prompt_or_schema_leaves_its_recordings_behind(
 ) -> None:
     path = recorded()
     if changed == "prompt":
-        prompt = Prompt(version="99", text=f"{extractor_prompt().text} Be brief.")
+        prompt = Prompt(name="extractor-v99", text=f"{extractor_prompt().text} Be brief.")
         monkeypatch.setattr(model_extractor, "extractor_prompt", lambda: prompt)
     else:
         monkeypatch.setattr(

@@ -112,7 +112,7 @@ def assess(
         is_redacted=bool(cleaned.redacted or cleaned.refused),
         recall_semantics=semantics,
         yields_to_live_intent=rule.yields_to_live_intent,
-        lifetime_days=policy.lifetime_days(reading.category),
+        lifetime_days=_lifetime_days(case),
         question=(
             question(candidate, disposal, reason, asked_topic, policy) if is_question else None
         ),
@@ -137,6 +137,21 @@ def _semantics(candidate: Candidate, read: RecallSemantics) -> RecallSemantics:
     if candidate.confirmed_by or all(each in _MAY_BIND for each in whose):
         return read
     return RecallSemantics.DEFAULT
+
+
+def _lifetime_days(case: Case) -> int | None:
+    """After how many days it may have changed: as it came with the note, else by the policy."""
+    note, reading = case.candidate.note, case.reading
+    if note.lifetime_days is not None:
+        return note.lifetime_days
+    slot = note.slot if note.slot is not None and note.slot.is_known else None
+    is_lasting = case.policy.lasts(
+        reading.weight,
+        (*reading.topics, *filter(None, [note.topic])),
+        note.importance or 0.0,
+        slot.attribute if slot and slot.value else None,
+    )
+    return case.policy.lifetime_days(reading.category, note.trust, is_lasting=is_lasting)
 
 
 def _importance(case: Case) -> float | None:

@@ -6,7 +6,7 @@ It comes from ``config/policy.toml``; whoever builds it reads the file. Nothing 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 from typing import Annotated, Any, Literal
@@ -26,6 +26,7 @@ __all__ = [
     "GatePolicy",
     "Handling",
     "ImportanceRule",
+    "LifetimeRule",
     "RefuseRule",
     "ScoreRule",
     "SourceRule",
@@ -131,6 +132,15 @@ class ImportanceRule(_Table):
     remark: Share
 
 
+class LifetimeRule(_Table):
+    """Which facts last until they are changed."""
+
+    lasting: frozenset[Weight]
+    lasting_topics: frozenset[str] = frozenset()
+    lasting_importance_min: Share
+    passing_attributes: frozenset[str] = frozenset()
+
+
 class ConfirmationRule(_Table):
     """Who is spared a question, and how one is asked."""
 
@@ -159,7 +169,7 @@ class RefuseRule(_Table):
 class DomainRule(_Table):
     """What one domain does otherwise. Source: seed 001, section 10."""
 
-    fact_lifetime_days: Days | None = None
+    tool_fact_lifetime_days: Days | None = None
     consent_topics: frozenset[str] = frozenset()
     sensitive_data: Mapping[SensitiveKind, Handling] = {}
     keeps: tuple[str, ...] = ()
@@ -175,6 +185,7 @@ class _PolicyFile(_Table):
     score: ScoreRule
     trust: TrustRule
     importance: ImportanceRule
+    lifetimes: LifetimeRule
     confirmation: ConfirmationRule
     sensitive_data: Mapping[SensitiveKind, Handling]
     topics: Mapping[str, TopicRule]
@@ -196,6 +207,7 @@ class _PolicyFile(_Table):
         if unknown:
             raise ValueError(f"no [domains.{min(unknown)}]; there are {', '.join(self.domains)}")
         topics = {topic for rule in self.domains.values() for topic in rule.consent_topics} - {"*"}
+        topics |= self.lifetimes.lasting_topics
         if topics - self.topics.keys():
             raise ValueError(f"no [topics.{min(topics - self.topics.keys())}]")
         return self
@@ -281,9 +293,36 @@ class GatePolicy:
         """How much a note of that weight matters in the long run, 0 to 1."""
         return float(getattr(self.file.importance, weight))
 
-    def lifetime_days(self, category: Category) -> int | None:
-        """After how many days a fact of the category expires; None for never."""
-        own = self.domain_rule.fact_lifetime_days
-        if category is Category.FACT and own is not None:
-            return own
-        return self.file.categories[category].lifetime_days
+    def lasts(
+        self, weight: Weight, topics: Iterable[str], importance: float, attribute: str | None
+    ) -> bool:
+        """Whether what a fact is about lasts until somebody changes it.
+
+        Args:
+            weight: what makes its words matter.
+            topics: the fields of life that its words give away.
+            importance: 0 to 1, as the caller gave it, else 0.
+            attribute: a known attribute of which it gives the value; None without one.
+        """
+        rule = self.file.lifetimes
+        if importance >= rule.lasting_importance_min or not rule.lasting_topics.isdisjoint(topics):
+            return True
+        if attribute is not None:
+            return attribute not in rule.passing_attributes
+        return weight in rule.lasting
+
+    def lifetime_days(
+        self, category: Category, source: SourceKind, *, is_lasting: bool
+    ) -> int | None:
+        """After how many days what is remembered may have changed; None for never.
+
+        Args:
+            category: what kind of thing it says.
+            source: whose word it is; what a tool reported lasts as long as the domain says.
+            is_lasting: as ``lasts`` says.
+        """
+        if category is not Category.FACT:
+            return self.file.categories[category].lifetime_days
+        if source is SourceKind.TOOL_OUTPUT and self.domain_rule.tool_fact_lifetime_days:
+            return self.domain_rule.tool_fact_lifetime_days
+        return None if is_lasting else self.file.categories[category].lifetime_days

@@ -60,10 +60,11 @@ def question(
     return f"{asked} {policy.file.confirmation.change_it}"
 
 
-def revalidation(claim: str) -> str:
-    """What to ask about a fact that goes silent soon."""
+def revalidation(fact: Fact) -> str:
+    """What to ask about a fact whose lifetime ends, or is over."""
     asked = " ".join(lexicon("questions").words("revalidation"))
-    return asked.replace("{claim}", claim.strip().rstrip("."))
+    said_on = f"{fact.last_confirmed_at:%Y-%m-%d}"
+    return asked.replace("{date}", said_on).replace("{claim}", fact.text.strip().rstrip("."))
 
 
 def answer_since(asked: Note, facts: Iterable[Fact]) -> Fact | None:

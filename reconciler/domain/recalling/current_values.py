@@ -6,7 +6,15 @@ from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
-from reconciler.domain.guard import denies_value, deny_each_other
+from reconciler.domain.guard import (
+    denies_value,
+    deny_each_other,
+    is_lifted,
+    is_over,
+    is_over_itself,
+    tells_of_end,
+)
+from reconciler.domain.guard.matters import stems_of
 from reconciler.domain.guard.reading import read
 from reconciler.domain.records.facts import Fact
 from reconciler.domain.records.kinds import Category, SourceKind
@@ -38,6 +46,7 @@ class SlotValue:
         last_confirmed_at: when it was last said (UTC).
         is_disputed: whether another fact contradicts it, and nobody settled that.
         is_contested: whether it took the place of another in a to and fro.
+        may_be_outdated: whether the lifetime of all facts that say it is over.
         is_single_valued: whether the attribute holds one value at a time.
         fact_id, text: the fact that it is a part of.
     """
@@ -51,6 +60,7 @@ class SlotValue:
     last_confirmed_at: datetime
     is_disputed: bool
     is_contested: bool
+    may_be_outdated: bool
     is_single_valued: bool
     fact_id: str
     text: str
@@ -67,7 +77,7 @@ def current_values(
     that say the same value are one.
 
     Args:
-        facts: those that hold.
+        facts: those that are told.
         disputed_ids: those of them that are in dispute.
         attributes: the attributes of slots that are known.
     """
@@ -105,6 +115,7 @@ def _value(same: Sequence[tuple[Fact, Slot]], disputed_ids: Collection[str]) -> 
         last_confirmed_at=max(each.last_confirmed_at for each in facts),
         is_disputed=any(each.fact_id in disputed_ids for each in facts),
         is_contested=any(each.is_contested for each in facts),
+        may_be_outdated=all(each.may_be_outdated for each in facts),
         is_single_valued=slot.is_single_valued,
         fact_id=fact.fact_id,
         text=fact.text,
@@ -113,7 +124,7 @@ def _value(same: Sequence[tuple[Fact, Slot]], disputed_ids: Collection[str]) -> 
 
 def _may_deny(fact: Fact) -> bool:
     said = read(fact.text)
-    return bool(said.negated or said.ceased)
+    return bool(said.negated or said.ceased) or tells_of_end(fact.text)
 
 
 def _is_denied(fact: Fact, slot: Slot, attributes: AttributeBook) -> bool:
@@ -128,23 +139,25 @@ def _is_denied(fact: Fact, slot: Slot, attributes: AttributeBook) -> bool:
             return True
         if found.value == slot.value and not read(found.value).ceased:
             return False
-    if not _says_no_more(fact.text, slot):
-        return False
     name = _name(slot)
-    affirmed = lexicon("values").word_set("affirmed_by_denial")
-    return affirmed.isdisjoint(name) or _names(fact.text, name)
+    if lexicon("values").word_set("affirmed_by_denial").isdisjoint(name):
+        return _says_no_more(fact.text, slot)
+    is_ended = _says_no_more(fact.text, slot) and _names(fact.text, name)
+    return is_ended or is_lifted(fact.text, slot.value or "")
 
 
 def _says_no_more(text: str, slot: Slot) -> bool:
     """Whether a text denies the slot's value, which it may hold as a token for personal data."""
-    value, said = slot.value or "", read(text)
-    if read(value).ceased or denies_value(text, value):
+    value, said, attribute = slot.value or "", read(text), slot.attribute or ""
+    if read(value).ceased:
         return True  # "no longer sailing" is no value
-    if not (said.negated or said.ceased):
-        return False
+    named = [(text, value)]
     if slot.is_personal:
-        return denies_value(TOKEN.sub(_TAKEN_OUT, text), _TAKEN_OUT)
-    return not read(value).stems and value.casefold() in text.casefold()
+        named.append((TOKEN.sub(_TAKEN_OUT, text), _TAKEN_OUT))
+    if any(denies_value(*each) or is_over(*each, attribute) for each in named):
+        return True
+    is_denial = bool(said.negated or said.ceased)
+    return is_denial and not read(value).stems and value.casefold() in text.casefold()
 
 
 def _denies(other: Fact, fact: Fact, slot: Slot, attributes: AttributeBook) -> bool:
@@ -157,16 +170,42 @@ def _denies(other: Fact, fact: Fact, slot: Slot, attributes: AttributeBook) -> b
     if other.last_confirmed_at < fact.last_confirmed_at:
         return False
     told = other.slot
-    if told is not None and told.subject != slot.subject:
+    if told is None:
+        return deny_each_other(other.text, fact.text) or (
+            _is_about(other.text, slot.subject) and _ends(other, fact, slot, attributes)
+        )
+    if told.subject != slot.subject:
         return False
-    if told is not None and told.key is not None:
-        if told.key == slot.key:
-            return _is_denied(other, told, attributes)
-        if told.attribute != slot.attribute:
-            return False
-    return deny_each_other(other.text, fact.text) or (
-        _says_no_more(other.text, slot) and _names(other.text, _name(slot))
-    )
+    if told.key == slot.key:
+        return _is_denied(other, told, attributes)
+    if told.key is not None and told.attribute != slot.attribute:
+        # A name that the caller made up may be another word for the other one.
+        is_same = told.value_key == slot.value_key and not (told.is_known and slot.is_known)
+        return is_same and _is_denied(other, told, attributes)
+    return deny_each_other(other.text, fact.text) or _ends(other, fact, slot, attributes)
+
+
+def _ends(other: Fact, fact: Fact, slot: Slot, attributes: AttributeBook) -> bool:
+    """Whether another fact says that the value of the slot holds no longer, or never did."""
+    if _says_no_more(other.text, slot) and _names(other.text, _name(slot)):
+        return True
+    known = read(fact.text).stems | _called(other.text, slot, attributes)
+    return is_over_itself(other.text, slot.value or "", known)
+
+
+def _called(text: str, slot: Slot, attributes: AttributeBook) -> frozenset[str]:
+    """The stems of what the slot's attribute is called, here and in the text."""
+    words = [word.text for word in read(text).words]
+    found = ((word, attributes.find(word)) for word in words)
+    other_names = (word for word, known in found if known and known.name == slot.attribute)
+    return stems_of(" ".join((*_name(slot), *other_names)))
+
+
+def _is_about(text: str, subject: str) -> bool:
+    """Whether a text that is filed under nobody may speak of the subject."""
+    if subject == CONTACT_SUBJECT:
+        return not read(text).subject
+    return all(_names(text, [word]) for word in subject.split())
 
 
 def _name(slot: Slot) -> list[str]:

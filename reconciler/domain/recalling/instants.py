@@ -14,7 +14,7 @@ from datetime import datetime
 from reconciler.domain.reconciling.reverting import fact_written_by, order_of
 from reconciler.domain.records.decisions import Decision, Undo
 from reconciler.domain.records.facts import Conflict, Fact, Supersession
-from reconciler.domain.records.kinds import FactState
+from reconciler.domain.records.kinds import Category, FactState
 
 __all__ = ["Known", "held_at", "made_by", "true_at"]
 
@@ -68,7 +68,7 @@ def true_at(at: datetime, facts: Iterable[Fact]) -> list[Fact]:
     """The facts that were true in the world at a time, as far as they say, whatever came later.
 
     What ended since, because something newer took its place, was true until then. What was never
-    true was not, nor was what had expired.
+    true was not. What is past its lifetime may have been; a volatile remark was not.
 
     Args:
         at: the time (UTC).
@@ -79,7 +79,8 @@ def true_at(at: datetime, facts: Iterable[Fact]) -> list[Fact]:
 
 def _was_true(fact: Fact, at: datetime) -> bool:
     has_begun = fact.valid_from <= at and not fact.is_void
-    return has_begun and not fact.is_expired(at) and (fact.valid_to is None or at < fact.valid_to)
+    is_over = fact.category is Category.VOLATILE and fact.is_expired(at)
+    return has_begun and not is_over and (fact.valid_to is None or at < fact.valid_to)
 
 
 def _without(decision: Decision, known: Known) -> Known:

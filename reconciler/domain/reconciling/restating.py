@@ -8,9 +8,11 @@ nobody changed the older fact since it was read.
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from dataclasses import fields, replace
 from datetime import datetime, timedelta
 
+from reconciler.domain.guard import denies_value, is_over
 from reconciler.domain.records.candidates import CONTACT
 from reconciler.domain.records.decisions import Action, Decision
 from reconciler.domain.records.facts import Fact
@@ -31,6 +33,7 @@ __all__ = [
     "restating",
     "taking_over",
     "with_slot_of",
+    "without_ended_value",
     "written_fact",
 ]
 
@@ -83,9 +86,10 @@ def written_fact(
 def restating(new: Fact, old: Fact, *, is_read_again: bool) -> Fact:
     """The new fact with all that it takes over from the one that it restates.
 
-    It keeps counting where the old one stopped. A standing decision stays one, with its lifetime;
-    of two lifetimes the longer one holds; what a note may bring, such as a slot, and a sensitivity
-    are inherited where the new fact has none.
+    It keeps counting where the old one stopped. A standing decision stays one, with its lifetime,
+    and what a volatile remark says again is no more volatile for that; of two lifetimes the longer
+    one holds; what a note may bring, such as a slot, and a sensitivity are inherited where the new
+    fact has none.
 
     Args:
         new: as ``written_fact`` gives it.
@@ -94,7 +98,7 @@ def restating(new: Fact, old: Fact, *, is_read_again: bool) -> Fact:
             counts again nor makes surer.
     """
     is_standing = old.category is Category.DECISION
-    keeps_expiry = is_standing or _is_later(old.expires_at, new.expires_at)
+    keeps_category = is_standing or new.category is Category.VOLATILE
     return replace(
         new,
         **{name: getattr(old, name) for name in _BROUGHT if getattr(new, name) is None},
@@ -105,12 +109,12 @@ def restating(new: Fact, old: Fact, *, is_read_again: bool) -> Fact:
             else _surer(old.confidence, new.confidence)
         ),
         is_confirmed_by_user=new.is_confirmed_by_user or old.is_confirmed_by_user,
-        category=old.category if is_standing else new.category,
+        category=old.category if keeps_category else new.category,
         recall_semantics=old.recall_semantics if is_standing else new.recall_semantics,
         yields_to_live_intent=(
             old.yields_to_live_intent if is_standing else new.yields_to_live_intent
         ),
-        expires_at=old.expires_at if keeps_expiry else new.expires_at,
+        expires_at=old.expires_at if is_standing else _later(old.expires_at, new.expires_at),
         sensitivity=(old.sensitivity if new.sensitivity is Sensitivity.NONE else new.sensitivity),
         last_confirmed_at=max(old.last_confirmed_at, new.last_confirmed_at),
         recall_count=old.recall_count,
@@ -123,15 +127,16 @@ def confirmed(fact: Fact, by: Decision) -> Fact:
 
     A tool that repeats a fact is counted, and makes nobody surer of it.
     """
-    expires_at = expiry_of(by)
+    is_past_its_end = fact.valid_to is not None and fact.valid_to <= by.note.said_at
     renewed = replace(
         observed(fact),
         slot=fact.slot or _slot_told_by(fact, by),
         confidence=_surer(fact.confidence, _confirming_confidence(by)),
         is_confirmed_by_user=fact.is_confirmed_by_user or _is_contacts_answer(by),
-        expires_at=expires_at if _is_later(expires_at, fact.expires_at) else fact.expires_at,
+        expires_at=_later(expiry_of(by), fact.expires_at) if by.gate else fact.expires_at,
         last_confirmed_at=max(fact.last_confirmed_at, by.note.said_at),
         state=FactState.LIVE,
+        valid_to=None if is_past_its_end else fact.valid_to,
     )
     return renewed.as_of(by.at)
 
@@ -157,6 +162,23 @@ def with_slot_of(new: Fact, old: Fact) -> Fact:
     return replace(new, slot=old.slot)
 
 
+def without_ended_value(new: Fact, ended: Iterable[Fact]) -> Fact:
+    """The new fact, which holds no value that one of those has that it ends.
+
+    Where its words say that the value is over, it stays: they are read, and decide what it is
+    compared with. A model may say it of words that nothing here reads.
+    """
+    slot = new.slot
+    if slot is None or slot.value is None:
+        return new
+    if denies_value(new.text, slot.value) or is_over(new.text, slot.value, slot.attribute or ""):
+        return new
+    filed = {(fact.slot.subject, fact.slot.value_key) for fact in ended if fact.slot}
+    if (slot.subject, slot.value_key) not in filed:
+        return new
+    return replace(new, slot=replace(slot, value=None, value_key=None))
+
+
 def _holds_value(text: str, slot: Slot | None) -> bool:
     """Whether the slot's value stands in the text, word for word but for case and marks."""
     if slot is None:
@@ -176,22 +198,21 @@ def taking_over(stays: Fact, goes: Fact) -> Fact:
 
     Both were said, so both count; of two lifetimes the longer one holds.
     """
-    is_longer = _is_later(goes.expires_at, stays.expires_at)
     return replace(
         stays,
         slot=stays.slot or (goes.slot if _holds_value(stays.text, goes.slot) else None),
         observations=stays.observations + goes.observations,
         confidence=_surer(stays.confidence, goes.confidence),
         is_confirmed_by_user=stays.is_confirmed_by_user or goes.is_confirmed_by_user,
-        expires_at=goes.expires_at if is_longer else stays.expires_at,
+        expires_at=_later(goes.expires_at, stays.expires_at),
         last_confirmed_at=max(stays.last_confirmed_at, goes.last_confirmed_at),
     )
 
 
 def expiry_of(decision: Decision) -> datetime | None:
-    """From when what it remembers is no longer recalled (UTC); None for never."""
+    """From when what it remembers may have changed, by when it was said (UTC); None for never."""
     days = decision.gate.lifetime_days if decision.gate else None
-    return None if days is None else decision.at + timedelta(days=days)
+    return None if days is None else decision.note.said_at + timedelta(days=days)
 
 
 def _confirming_confidence(decision: Decision) -> float:
@@ -210,6 +231,6 @@ def _surer(one: float, other: float) -> float:
     return 1 - (1 - one) * (1 - other)
 
 
-def _is_later(one: datetime | None, other: datetime | None) -> bool:
-    """Whether the one is known to be later; what never expires is not measured against a date."""
-    return one is not None and other is not None and one > other
+def _later(one: datetime | None, other: datetime | None) -> datetime | None:
+    """The later of two ends; None, which is never, before any."""
+    return None if one is None or other is None else max(one, other)

@@ -38,7 +38,13 @@ __all__ = [
     "RefusalCount",
     "Standing",
     "Supersession",
+    "may_have_changed",
 ]
+
+
+def may_have_changed(said_at: datetime) -> str:
+    """The mark of what is told though its lifetime is over: when it was last said (UTC)."""
+    return f"last said on {said_at:%Y-%m-%d}, may have changed"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -66,7 +72,7 @@ class Fact(Remembered):
         observations: how often it was said, counting its own restatements; 1 or more.
         recorded_at: when the graph learned it (UTC).
         valid_from: when it became true in the world, as far as anybody said (UTC).
-        valid_to: when it stopped being true, None while that has not ended (UTC).
+        valid_to: when it stopped being true, or will, where its end is known; else None (UTC).
         last_confirmed_at: when it was last said (UTC).
         state: where it stands, as it was written last; ``as_of`` says where it stands at a time,
             since a lifetime ends without a write.
@@ -78,7 +84,7 @@ class Fact(Remembered):
             for personal data in its text.
         recall_semantics: whether it informs, binds, or says what is not wanted.
         yields_to_live_intent: whether what is asked for now overrides it.
-        expires_at: from when it is no longer recalled (UTC); None for never.
+        expires_at: from when it may have changed (UTC); None for never.
         is_confirmed_by_user: whether the contact was asked, and said yes.
         recall_count, last_recalled_at: how often it was recalled, and when last (UTC); written
             behind, so that the newest recalls may be missing.
@@ -121,7 +127,7 @@ class Fact(Remembered):
     def has_ended(self) -> bool:
         """Whether it is superseded, revoked or erased, so that no note is compared with it.
 
-        What is expired or archived is silent and has not ended: to say it again has it recalled.
+        What is expired or archived has not ended: to say it again renews it.
         """
         return self.state not in (FactState.LIVE, FactState.EXPIRED, FactState.ARCHIVED)
 
@@ -146,12 +152,33 @@ class Fact(Remembered):
             self, **{field.name: getattr(standing, field.name) for field in fields(Standing)}
         )
 
-    def is_silent(self, now: datetime) -> bool:
-        """Whether it is kept and no longer recalled: archived, or its lifetime is over."""
+    @property
+    def is_passing(self) -> bool:
+        """Whether it leaves recall when its lifetime is over: it is volatile, or its end is known.
+
+        Everything else stays, and ``may_be_outdated``.
+        """
+        return self.category is Category.VOLATILE or self.valid_to is not None
+
+    @property
+    def may_be_outdated(self) -> bool:
+        """Whether it is told though its lifetime was over, as of when it was asked for."""
+        return self.state is FactState.EXPIRED and not self.is_passing
+
+    def is_told(self, *, hides_expired: bool = False) -> bool:
+        """Whether a recall tells it, as of when its state was written or asked for.
+
+        Args:
+            hides_expired: whether what may be outdated is left out, too.
+        """
+        return self.is_live or (self.may_be_outdated and not hides_expired)
+
+    def is_lapsed(self, now: datetime) -> bool:
+        """Whether it holds no more unless it is said again: archived, or its lifetime is over."""
         return self.state is FactState.ARCHIVED or self.is_expired(now)
 
     def is_expired(self, now: datetime) -> bool:
-        """Whether its lifetime is over, so that it is kept and no longer recalled."""
+        """Whether its lifetime is over."""
         return self.expires_at is not None and self.expires_at <= now
 
     def as_of(self, now: datetime) -> Fact:
@@ -216,16 +243,18 @@ class RankedFact:
 
     Attributes:
         score: what it was ordered by: similarity, recency and importance, each weighed.
-        similarity: how near it is to the question, in meaning and in words; None where nothing was
-            asked for: then recency and importance rank alone.
+        similarity: how near it is to the question, in meaning and in words, or how clearly the
+            question asks for its attribute, where that is more; None where nothing was asked for:
+            then recency and importance rank alone.
         cosine: raw, to the question, in [-1, 1]; None without an embedder, or without a question.
         words: the share of the question's words that it holds, each weighed by how few of the
             contact's facts hold it; None without a question.
-        recency: with a question, how little older it is than the newest fact about the same thing
-            that was chosen beside it; without one, how lately it was said.
+        recency: with a question, one half for each fact about the same thing that was said later
+            and chosen beside it; without one, how lately it was said.
         strength: how much is left of it, by its importance, its age and its use; weighed only where
             the settings say so.
         is_standing: whether it is a standing constraint, which is recalled whatever is asked.
+        fits: whether it fits the question; a standing constraint need not.
         disputed_with: the facts of which not all can hold beside it; nobody settled that yet.
     """
 
@@ -237,6 +266,7 @@ class RankedFact:
     words: float | None = None
     strength: float = 1.0
     is_standing: bool = False
+    fits: bool = True
     disputed_with: tuple[Fact, ...] = ()
 
 
@@ -254,7 +284,7 @@ class FoundFact:
 
     Attributes:
         contact_id: about whom it is.
-        fact: the fact, as it was written last.
+        fact: the fact, in its state of now.
         similarity: its raw cosine to what was asked, in [-1, 1]; None where a name was.
         found_in: where it mentions the name; None where none was asked for.
     """
@@ -343,7 +373,7 @@ class FactEvent:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ExpiringFact:
-    """A live fact that goes silent soon, and what to ask so that it does not.
+    """A fact whose lifetime ends soon, or is over, and what to ask so that it is renewed.
 
     To say it again renews it; ``revoke`` ends it.
     """

@@ -102,7 +102,7 @@ class FactState(StrEnum):
 
     LIVE = "live"
     EXPIRED = "expired"
-    """Its lifetime is over: no longer recalled, and live again as soon as somebody says it."""
+    """Its lifetime is over: recalled with a mark, or no longer, and live again when it is said."""
     ARCHIVED = "archived"
     """It was archived: no longer recalled, and live again as soon as somebody says it."""
     SUPERSEDED = "superseded"

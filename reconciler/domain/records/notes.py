@@ -34,6 +34,9 @@ __all__ = [
 TEXT_LENGTH_MAX = 2000
 """Characters in a note as it comes in. A note is one fact; a document belongs elsewhere."""
 
+LIFETIME_DAYS_MAX = 3_650
+"""A lifetime that comes with a note; what lasts longer lasts until it is changed."""
+
 CLEANED_GROWTH_MAX = 8
 """How many times as long a text may become when it is cleaned: what stands for a value has at most
 29 characters, and a value has at least four."""
@@ -86,6 +89,7 @@ class Note(Remembered):
         valid_from: from when it is true in the world, time-zone aware; None for ``said_at``.
         category: what kind of thing it says; None leaves it to the gate's reading of the text.
         topic: a broad field of life, for example ``work``; None where nobody said.
+        lifetime_days: after how many days it may have changed; None leaves it to the policy.
         source_kind: whose word it is.
         source_reference: where it can be looked up (a call, a ticket), or None.
         contact_name: how a person would call the contact, or None.
@@ -114,6 +118,7 @@ class Note(Remembered):
     valid_from: datetime | None = None
     category: Category | str | None = None
     topic: str | None = None
+    lifetime_days: int | None = None
     is_hedged: bool = False
     is_cleaned: bool = field(default=False, compare=False, repr=False)
 
@@ -128,6 +133,7 @@ class Note(Remembered):
         object.__setattr__(self, "source_kind", source_kind_of(self.source_kind))
         if self.category is not None:
             object.__setattr__(self, "category", _category(self.category))
+        _check_lifetime(self.lifetime_days)
         object.__setattr__(self, "tags", _tags(self.tags))
         _check_artefact(self.artefact, is_cleaned=self.is_cleaned)
         for name in ("source_reference", "contact_name", "slot_read_from"):
@@ -166,6 +172,17 @@ class Note(Remembered):
     def session(self) -> str:
         """The session that the evidence is filed under."""
         return self.session_id or f"live-{self.said_at:%Y-%m-%d}"
+
+
+def _check_lifetime(days: object) -> None:
+    """Raise ``InvalidNoteError`` unless they are days that a note may last, or None."""
+    if days is None:
+        return
+    if not isinstance(days, int) or isinstance(days, bool) or not 1 <= days <= LIFETIME_DAYS_MAX:
+        raise InvalidNoteError(
+            f"lifetime_days {days!r} is no number of whole days from 1 to {LIFETIME_DAYS_MAX:,}; "
+            "leave it out for what lasts, and give valid_to where the end is known"
+        )
 
 
 def is_of_the_day(session_id: str) -> bool:

@@ -154,11 +154,15 @@ def _cut(chains: Iterable[FactHistory], facts_max: int) -> Iterator[FactHistory]
 def _axis(facts: Iterable[Fact], now: datetime) -> _Axis:
     times = [now]
     for fact in facts:
-        times += [fact.valid_from, fact.valid_to or now]
+        times += [fact.valid_from, _until(fact, now)]
     starts_at, ends_at = min(times), max(times)
     if ends_at - starts_at < timedelta(hours=1):  # else a minute's work fills the page
         starts_at = ends_at - timedelta(hours=1)
     return _Axis(starts_at, ends_at)
+
+
+def _until(fact: Fact, now: datetime) -> datetime:
+    return fact.valid_to if fact.valid_to is not None and fact.has_ended else now
 
 
 def _title(chain: FactHistory) -> str:
@@ -195,5 +199,5 @@ def _strands(
 
 
 def _bar(fact: Fact, row: int, axis: _Axis, now: datetime) -> Bar:
-    ends_at = max(fact.valid_to or now, fact.valid_from)
+    ends_at = max(_until(fact, now), fact.valid_from)
     return Bar(fact=fact, row=row, left=axis.place(fact.valid_from), right=axis.place(ends_at))

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from reconciler.domain.recalling.current_values import SlotValue
 from reconciler.domain.records.decisions import Decision
 from reconciler.domain.records.evidence import FactEvidence
-from reconciler.domain.records.facts import Dispute, Fact, FactHistory
+from reconciler.domain.records.facts import Dispute, Fact, FactHistory, may_have_changed
 from reconciler.domain.review.explanation import Explanation
 from reconciler.domain.review.health import HealthReport, Waiting
 from reconciler.domain.visible_text import visible
@@ -122,6 +122,8 @@ def profile_words(values: Sequence[SlotValue]) -> str:
 
 def _value(value: SlotValue) -> str:
     marks = ", in dispute" if value.is_disputed else ", contested" if value.is_contested else ""
+    if value.may_be_outdated:
+        marks += f", {may_have_changed(value.last_confirmed_at)}"
     said = f"since {value.since:%Y-%m-%d}, {value.word}, said {value.observations}×{marks}"
     name = f"{visible(value.subject)}, {visible(value.attribute)}"
     return f"- {name}: {_said(value.value)} ({said}, fact {value.fact_id})"
@@ -129,12 +131,12 @@ def _value(value: SlotValue) -> str:
 
 def health_words(report: HealthReport) -> str:
     """The numbers of all contacts together."""
-    total, ended = report.total, report.total.expired + report.total.archived
-    ended += report.total.superseded + report.total.revoked
+    total = report.total
+    ended = total.archived + total.superseded + total.revoked
     return joined(
         (
             f"contacts: {len(report.contacts)}",
-            f"facts: {total.live} live, {ended} ended",
+            f"facts: {total.live} live, {total.expired} expired, {ended} ended",
             f"duplicates: {total.duplicated} facts in {total.near_pairs} pairs",
             f"stale: {total.rivalled_slots} of {total.slots} questions have several answers",
             f"disputes: {_ages(total.disputes)}",

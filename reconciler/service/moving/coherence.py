@@ -112,6 +112,7 @@ class Coherence:
     def _wrong_with_fact(self, fact: Node) -> str | None:
         fact_id, state = fact.node_id, fact.properties.get("state")
         has_end = "valid_to" in fact.properties
+        may_hold = not has_end or "expires_at" in fact.properties  # whose end is known
         if state is None:
             return f"fact {fact_id} has no state"
         self._unwritten.add(fact_id)
@@ -119,7 +120,7 @@ class Coherence:
             self._erased.add(fact_id)
         elif state in _HOLDING:
             self._holding.add(fact_id)
-            return f"fact {fact_id} is {state}, and has ended" if has_end else None
+            return None if may_hold else f"fact {fact_id} is {state}, and has ended"
         elif not has_end:
             self._endless.add(fact_id)
         return None

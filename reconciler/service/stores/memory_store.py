@@ -432,13 +432,25 @@ class MemoryStore:
         return sorted(found, key=lambda contact: contact.contact_id)
 
     def list_expiring(
-        self, scopes: Sequence[Scope], now: datetime, until: datetime, limit: int | None
+        self,
+        scopes: Sequence[Scope],
+        now: datetime,
+        until: datetime,
+        limit: int | None,
+        *,
+        also_expired: bool,
     ) -> list[tuple[str, Fact]]:
-        """The live facts that expire after now and until then, with their contacts' keys.
+        """The facts that expire after now and until then, with their contacts' keys.
 
-        Those that expire first come first, at most so many; all where there is no limit.
+        Those that expire first come first, at most so many; all where there is no limit. What
+        expired already and is still told comes with them, where it is asked for.
         """
-        asked = {"now": now, "until": until, "limit": limit or _EVERYTHING}
+        asked = {
+            "now": now,
+            "until": until,
+            "also_expired": also_expired,
+            "limit": limit or _EVERYTHING,
+        }
         found: list[Row] = []
         for page in _pages(scopes):
             found += self._graph.run("list_expiring", {**_contact_keys(page), **asked})

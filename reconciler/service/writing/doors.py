@@ -94,6 +94,8 @@ class LineFields(AgentFields, total=False):
         category: preference, fact, decision, procedure, summary, outcome or volatile; None to read
             it from the text.
         topic: a broad field of life, for example ``work``.
+        lifetime_days: after how many days from when it was said it may have changed, 1 to 3,650;
+            None leaves it to the policy.
         tags: words to find it by.
         artefact: a document or a row that it points to, by a reference that is never fetched.
         session_id: the session that the evidence belongs to; None for one per UTC day.
@@ -105,6 +107,7 @@ class LineFields(AgentFields, total=False):
     said_at: datetime | None
     category: Category | str | None
     topic: str | None
+    lifetime_days: int | None
     tags: Sequence[str]
     artefact: str | None
     session_id: str | None
@@ -125,8 +128,9 @@ class EffectFields(TypedDict, total=False):
         replaces: facts whose place it takes.
         repeats: the fact that says the same already.
         ends: facts that are over, without it taking their place.
-        valid_to: until when it is true, time-zone aware. From then on it is no longer recalled; if
-            that is over already, it is kept as history. None while no end is known.
+        valid_to: until when it is true, time-zone aware. From then on it is no longer recalled,
+            whatever its lifetime; if that is over already, it is kept as history. None while no end
+            is known.
     """
 
     replaces: Sequence[str]

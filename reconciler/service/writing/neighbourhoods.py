@@ -195,7 +195,7 @@ class Neighbourhood:
             looked_at = [self._read_fact(self._rows[row]) for row in rows]
             found = [
                 neighbour_of(
-                    fact, cosine, is_expired=fact.is_silent(now), shares_words=row in alike
+                    fact, cosine, is_expired=fact.is_lapsed(now), shares_words=row in alike
                 )
                 for row, fact, cosine in zip(
                     rows, looked_at, self._cosines(rows, vector), strict=True
@@ -204,6 +204,12 @@ class Neighbourhood:
             kept = neighbours_of(note, found, named_ids)
             facts = {neighbour.fact_id: self._read_fact(neighbour.fact_id) for neighbour in kept}
             return self._version, kept, facts
+
+    def vector_of(self, fact_id: str) -> NDArray[np.float32] | None:
+        """The fact's vector; None where it has ended, or is not compared."""
+        with self._lock:
+            row = self._places.get(fact_id)
+            return None if row is None else self._vectors[row]
 
     def answers(self, question: str) -> list[Fact]:
         """The facts that are filed under what a slot asks and have not ended, in no order."""

@@ -14,6 +14,9 @@ from datetime import datetime
 from enum import StrEnum
 from typing import Any
 
+import numpy as np
+from numpy.typing import NDArray
+
 from reconciler.domain.reconciling.rule import shown_to_judge
 from reconciler.domain.records.decisions import Action, DecidedBy, Decision, Judgement, Relation
 from reconciler.domain.records.facts import Neighbour
@@ -24,8 +27,7 @@ from reconciler.errors import InvalidRequestError
 from reconciler.service.stores.memory_store import MemoryStore
 from reconciler.service.writing.arbitration import Arbitration
 from reconciler.service.writing.decision_ids import DecisionIds
-from reconciler.service.writing.memory_reconciler import MemoryReconciler
-from reconciler.service.writing.neighbourhoods import Neighbourhoods
+from reconciler.service.writing.neighbourhoods import Neighbourhood, Neighbourhoods
 from reconciler.service.writing.relating import Relating
 
 __all__ = ["Rejudged", "Rejudging", "Upheld"]
@@ -80,9 +82,8 @@ class Rejudging:
     """Asks the arbiter about decisions that it did not answer, within its budget.
 
     Args:
-        store: where decisions and facts are kept.
-        neighbourhoods: the facts that a note is compared with.
-        reconciler: embeds a note.
+        store: where decisions are kept.
+        neighbourhoods: the facts that a note is compared with, and their vectors.
         relating: takes what the judge says of facts that are known.
         arbitration: who is asked.
         decision_ids: the ids under which it is kept that a decision was judged.
@@ -95,7 +96,6 @@ class Rejudging:
         *,
         store: MemoryStore,
         neighbourhoods: Neighbourhoods,
-        reconciler: MemoryReconciler,
         relating: Relating,
         arbitration: Arbitration,
         decision_ids: DecisionIds,
@@ -104,7 +104,6 @@ class Rejudging:
     ) -> None:
         self._store = store
         self._neighbourhoods = neighbourhoods
-        self._reconciler = reconciler
         self._relating = relating
         self._arbitration = arbitration
         self._decision_ids = decision_ids
@@ -117,20 +116,21 @@ class Rejudging:
             made = [one for one in self._store.iter_decisions(scope) if _is_unjudged(one)]
             known = self._store.find_decision_ids(self._id_of(one) for one in made)
             for decision in reversed(made):
-                if self._id_of(decision) not in known and self._is_live(decision):
-                    yield self._rejudged(decision)
+                if self._id_of(decision) in known:
+                    continue
+                facts = self._neighbourhoods.current(scope)  # each time: what was judged ends some
+                vector = facts.vector_of(decision.fact_id or "")
+                if vector is not None:
+                    yield self._rejudged(decision, facts, vector)
 
     def _id_of(self, decision: Decision) -> str:
         return self._decision_ids.of_key(decision.scope, _key_of(decision))
 
-    def _is_live(self, decision: Decision) -> bool:
-        """Whether the fact that it wrote, or said again, still holds."""
-        fact = self._store.find_fact(decision.scope, decision.fact_id or "")
-        return fact is not None and not fact.has_ended
-
-    def _rejudged(self, decision: Decision) -> Rejudged:
+    def _rejudged(
+        self, decision: Decision, facts: Neighbourhood, vector: NDArray[np.float32]
+    ) -> Rejudged:
         is_ending = decision.action is Action.UPDATE
-        shown = self._ended(decision) if is_ending else self._beside(decision)
+        shown = self._ended(decision) if is_ending else self._beside(decision, facts, vector)
         if not shown:
             return Rejudged(decision=decision, became=Upheld.UNJUDGED, why="nothing is near it")
         note = decision.note
@@ -153,11 +153,11 @@ class Rejudging:
         """What it ended, as it was then."""
         return [one for one in decision.compared_with if one.fact_id in decision.superseded_ids]
 
-    def _beside(self, decision: Decision) -> Sequence[Neighbour]:
+    def _beside(
+        self, decision: Decision, facts: Neighbourhood, vector: NDArray[np.float32]
+    ) -> Sequence[Neighbour]:
         """What the judge would be shown today, but for the fact itself."""
-        [vector] = self._reconciler.embed([decision.text])
-        known = self._neighbourhoods.current(decision.scope)
-        _, near, _ = known.look(decision.note, vector, self._clock(), is_wide=True)
+        _, near, _ = facts.look(decision.note, vector, self._clock(), is_wide=True)
         others = [fact for fact in near if fact.fact_id != decision.fact_id]
         return shown_to_judge(decision.note, others, self._policy)
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 
 from reconciler.domain.reconciling.neighbours import neighbour_of
-from reconciler.domain.reconciling.restating import taking_over
+from reconciler.domain.reconciling.restating import taking_over, without_ended_value
 from reconciler.domain.reconciling.rule import binds, decide
 from reconciler.domain.records.assessment import Disposal, GateReason
 from reconciler.domain.records.decisions import Action, DecidedBy, Decision, Undo, Verdict
@@ -236,7 +236,7 @@ class Relating:
         """
         fact, now = facts[fact_id], self._clock()
         others = [
-            neighbour_of(facts[named_id], 0.0, is_expired=facts[named_id].is_silent(now))
+            neighbour_of(facts[named_id], 0.0, is_expired=facts[named_id].is_lapsed(now))
             for named_id in relations.named_ids
         ]
         held = {fact_id, *relations.both_hold}
@@ -281,9 +281,12 @@ class Relating:
         ended_ids = tuple(one.fact_id for one in ended)
         commit = self._reconciler.as_disposed(about, Action.RESOLVE, seen, ended_ids)
         made = _links(found, open_, decided_by, note.text, self._clock())
-        kept = taking_over(stays, found.restated) if found.restated else None
-        changed = [stays] if kept else []
-        changed += [one for one in ended if one.state is FactState.ARCHIVED]
+        kept = taking_over(stays, found.restated) if found.restated else stays
+        told = submission.candidate.relations
+        if told is not None:
+            kept = without_ended_value(kept, [one for one in ended if one.fact_id in told.ends])
+        changed = [stays] if kept != stays else []
+        counted = [one for one in ended if one.state is FactState.ARCHIVED]
         verdict = replace(
             commit.decision.verdict,
             decided_by=decided_by,
@@ -291,7 +294,7 @@ class Relating:
             conflicting_ids=found.against,
             closed_ids=_ids_of(found.closed),
             undo=Undo(
-                before=tuple(one.standing for one in changed),
+                before=tuple(one.standing for one in (*changed, *counted)),
                 # A link that this draws holds no longer once it is undone.
                 conflicts=(
                     *found.closed,
@@ -302,7 +305,7 @@ class Relating:
         return replace(
             commit,
             decision=replace(commit.decision, verdict=verdict),
-            kept=kept,
+            kept=kept if changed else None,
             restated_id=found.restated.fact_id if found.restated else None,
             reopened=made,
         )

@@ -1,0 +1,280 @@
+"""What becomes of a fact past its lifetime, and how long each kind of thing lives."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from reconciler import Decision, Memory, SourceKind
+from reconciler.domain.recalling.prompting import as_prompt
+from reconciler.errors import InvalidNoteError
+from reconciler.testing import HashingEmbedder
+from tests.engines import EngineUnderTest
+from tests.tables import every
+
+NOON = datetime(2025, 3, 9, 12, tzinfo=UTC)
+DAY = timedelta(days=1)
+STAND = "Their stand is in hall 7."
+
+
+class Clock:
+    """The memory's time, which only a test moves."""
+
+    def __init__(self) -> None:
+        self.now = NOON
+
+    def __call__(self) -> datetime:
+        return self.now
+
+    def pass_days(self, days: float) -> None:
+        self.now += timedelta(days=days)
+
+
+@pytest.fixture
+def clock() -> Clock:
+    return Clock()
+
+
+@pytest.fixture
+def memory(clock: Clock, tmp_path: Path) -> Iterator[Memory]:
+    with opened(clock, tmp_path) as memory:
+        yield memory
+
+
+def opened(clock: Clock, folder: Path, **life: Any) -> Memory:
+    return Memory.open(
+        graph="embedded",
+        embedded_path=folder / "memory.lbug",
+        embedder=HashingEmbedder(),
+        clock=clock,
+        life=life,
+    )
+
+
+def say(memory: Memory, text: str, **given: Any) -> Decision:
+    return memory.add_contact_note("crm", "alice", text, **given)
+
+
+def told(memory: Memory, **asked: Any) -> dict[str, bool]:
+    """What is recalled, and whether it may be outdated."""
+    found = memory.recall("crm", "alice", limit=100, **asked)
+    return {hit.fact.text: hit.fact.may_be_outdated for hit in found}
+
+
+# Marked, not hidden
+
+
+def test_a_fact_past_its_lifetime_is_told_and_marked(clock: Clock, memory: Memory) -> None:
+    say(memory, STAND)
+    clock.pass_days(366)
+    assert told(memory) == {STAND: True}
+    prompt = as_prompt(memory.recall("crm", "alice"))
+    assert "last said on 2025-03-09, may have changed" in prompt
+
+
+def test_it_is_told_behind_what_is_in_its_lifetime(clock: Clock, memory: Memory) -> None:
+    say(memory, STAND, lifetime_days=30)
+    say(memory, "Their stand is in hall 9.", said_at=NOON - DAY)
+    clock.pass_days(31)
+    assert list(told(memory)) == ["Their stand is in hall 9.", STAND]
+
+
+def test_to_say_it_again_ends_the_mark(clock: Clock, memory: Memory) -> None:
+    say(memory, STAND)
+    clock.pass_days(366)
+    say(memory, STAND)
+    assert told(memory) == {STAND: False}
+
+
+def test_a_volatile_note_leaves_recall(clock: Clock, memory: Memory) -> None:
+    say(memory, "The server is down right now", category="volatile")
+    assert told(memory) == {"The server is down right now": False}
+    clock.pass_days(8)
+    assert told(memory) == {}
+
+
+def test_a_volatile_note_that_says_a_lasting_fact_again_does_not_make_it_leave(
+    clock: Clock, memory: Memory
+) -> None:
+    say(memory, STAND)
+    say(memory, STAND.rstrip("."), category="volatile")
+    clock.pass_days(300)
+    assert list(told(memory).values()) == [False]
+
+
+def test_what_came_with_its_own_end_leaves_recall_then(clock: Clock, memory: Memory) -> None:
+    say(memory, STAND, valid_to=NOON + 400 * DAY)
+    clock.pass_days(399)
+    assert told(memory) == {STAND: False}
+    clock.pass_days(2)
+    assert told(memory) == {}
+    assert told(memory, valid_at=NOON + 399 * DAY) == {STAND: False}
+
+
+def test_the_past_carries_the_mark_of_then(clock: Clock, memory: Memory) -> None:
+    say(memory, STAND)
+    clock.pass_days(400)
+    say(memory, STAND)
+    assert told(memory, as_of=NOON + 366 * DAY) == {STAND: True}
+    assert told(memory, as_of=NOON + 364 * DAY) == {STAND: False}
+    assert told(memory, valid_at=NOON + 364 * DAY) == {STAND: False}
+
+
+def test_a_profile_and_a_value_carry_the_mark(clock: Clock, memory: Memory) -> None:
+    say(memory, "Her budget is 40k EUR.", attribute="budget", value="40k EUR")
+    clock.pass_days(366)
+    [budget] = memory.profile("crm", "alice")
+    assert (budget.value, budget.may_be_outdated) == ("40k EUR", True)
+    assert memory.value("crm", "alice", "budget") == [budget]
+
+
+def test_a_name_finds_it_with_its_mark(clock: Clock, memory: Memory) -> None:
+    say(memory, "Their stand is beside Globex.")
+    clock.pass_days(366)
+    [found] = memory.recall_about("crm", "alice", "Globex")
+    assert found.fact.may_be_outdated
+    [found] = memory.find("crm", "Their stand is beside Globex.")
+    assert found.fact.may_be_outdated
+
+
+def test_a_question_to_renew_it_waits_for_the_next_conversation(
+    clock: Clock, memory: Memory
+) -> None:
+    say(memory, STAND)
+    assert memory.contact("crm", "alice").briefing().questions == ()
+    clock.pass_days(366)
+    [asked] = memory.contact("crm", "alice").briefing().questions
+    assert (
+        asked
+        == f"I have noted on 2025-03-09: “{STAND[:-1]}”. Is that still true? No is just as good."
+    )
+    [expiring] = memory.expiring("crm", "alice", days=1)
+    assert (expiring.question, expiring.fact.may_be_outdated) == (asked, True)
+    say(memory, STAND)
+    assert memory.contact("crm", "alice").briefing().questions == ()
+
+
+def test_of_many_that_may_have_changed_the_two_that_matter_most_are_asked_about(
+    clock: Clock, memory: Memory
+) -> None:
+    halls = {"1": 0.3, "2": 0.8, "3": 0.5, "4": 0.7}
+    for hall, importance in halls.items():
+        say(memory, f"Invoice 10{hall} is due in hall {hall}.", importance=importance)
+    clock.pass_days(366)
+    asked = memory.contact("crm", "alice").briefing().renewals
+    assert [expiring.fact.importance for expiring in asked] == [0.8, 0.7]
+
+
+def test_hidden_leaves_out_what_is_past_its_lifetime(clock: Clock, tmp_path: Path) -> None:
+    with opened(clock, tmp_path, expired="hidden") as memory:
+        say(memory, "Her budget is 40k EUR.", attribute="budget", value="40k EUR")
+        clock.pass_days(366)
+        assert told(memory) == {}
+        assert memory.profile("crm", "alice") == []
+        assert memory.recall_about("crm", "alice", "budget") == []
+        assert memory.expiring("crm", "alice", days=30) == []
+        assert memory.contact("crm", "alice").briefing().questions == ()
+
+
+def test_every_engine_lists_what_is_over_before_what_ends_next(
+    one_of_each: EngineUnderTest, clock: Clock
+) -> None:
+    given = {"embedder": HashingEmbedder(), **one_of_each.settings_arguments}
+    with Memory.open(clock=clock, **given) as memory:
+        say(memory, STAND, lifetime_days=30)
+        say(memory, "The fair is in Milan.", lifetime_days=40)
+        say(memory, "The lift is broken right now", category="volatile")
+        say(memory, "The booth is rented.", valid_to=NOON + 20 * DAY)
+        clock.pass_days(31)
+        found = memory.expiring("crm", "alice", days=10)
+        assert [expiring.fact.text for expiring in found] == [STAND, "The fair is in Milan."]
+
+
+# How long each kind of thing lives
+
+
+LASTING: list[tuple[str, dict[str, Any]]] = [
+    ("Has a severe allergy to peanuts.", {"importance": 1.0}),
+    ("Is severely allergic to peanuts.", {"attribute": "allergy", "value": "peanuts"}),
+    ("Lives in Pune.", {"attribute": "city", "value": "Pune"}),
+    ("Works at Globex.", {"attribute": "employer", "value": "Globex"}),
+    ("Never call before ten.", {}),
+    ("Her daughter is called Mia.", {}),
+    ("We decided to renew for three years.", {}),
+]
+
+
+@every(("text", "given"), LASTING)
+@every("years", [0.5, 5])
+def test_what_lasts_is_there_unmarked_after_years(
+    clock: Clock, memory: Memory, text: str, given: dict[str, Any], years: float
+) -> None:
+    contact = f"{text} {years}"
+    memory.add_contact_note("crm", contact, text, **given)
+    clock.pass_days(366 * years)
+    [hit] = memory.recall("crm", contact)
+    assert not hit.fact.may_be_outdated
+
+
+@every(
+    ("text", "given"),
+    [
+        (STAND, {}),
+        ("Her budget is 40k EUR.", {"attribute": "budget", "value": "40k EUR"}),
+        ("They use 40 seats.", {"attribute": "seat_count", "value": "40"}),
+    ],
+)
+def test_a_circumstance_lives_for_a_year(
+    clock: Clock, memory: Memory, text: str, given: dict[str, Any]
+) -> None:
+    memory.add_contact_note("crm", text, text, **given)
+    clock.pass_days(364)
+    assert not memory.recall("crm", text)[0].fact.may_be_outdated
+    clock.pass_days(2)
+    assert memory.recall("crm", text)[0].fact.may_be_outdated
+
+
+def test_a_lifetime_counts_from_when_it_was_said(clock: Clock, memory: Memory) -> None:
+    say(memory, STAND, said_at=NOON - 364 * DAY)
+    assert told(memory) == {STAND: False}
+    clock.pass_days(2)
+    assert told(memory) == {STAND: True}
+
+
+def test_a_note_may_bring_its_own_lifetime(clock: Clock, memory: Memory) -> None:
+    say(memory, "Lives in Pune.", attribute="city", value="Pune", lifetime_days=30)
+    clock.pass_days(31)
+    assert told(memory) == {"Lives in Pune.": True}
+
+
+def test_a_note_that_is_held_keeps_its_own_lifetime(clock: Clock, memory: Memory) -> None:
+    held = say(memory, STAND, source_kind=SourceKind.TOOL_OUTPUT, lifetime_days=30)
+    memory.confirm("crm", "alice", held.decision_id, by="dana")
+    clock.pass_days(31)
+    assert told(memory) == {STAND: True}
+
+
+@every("days", [0, -1, 3_651, 10_000, 1.5, True, "30"])
+def test_a_lifetime_that_cannot_be_meant_is_refused(memory: Memory, days: Any) -> None:
+    with pytest.raises(InvalidNoteError, match="from 1 to 3,650"):
+        say(memory, STAND, lifetime_days=days)
+
+
+@every(
+    ("given", "words"),
+    [
+        ({"valid_to": NOON - DAY}, "is not after"),
+        ({"valid_to": datetime(2025, 4, 1)}, "has no time zone"),
+        ({"valid_from": datetime(2025, 3, 1)}, "has no time zone"),
+        ({"valid_from": NOON - DAY, "valid_to": NOON - 2 * DAY}, "is not after"),
+    ],
+)
+def test_times_that_cannot_be_meant_are_refused(
+    memory: Memory, given: dict[str, Any], words: str
+) -> None:
+    with pytest.raises(InvalidNoteError, match=words):
+        say(memory, STAND, **given)
