@@ -61,14 +61,6 @@ FRAMES = (
     "The univeristy where {subject} was educated is {value}",
     "The university where {subject} was educated is {value}",
     "The company that produced {subject} is {value}",
-    "The origianl broadcaster of {subject} is {value}",
-    "The original broadcaster of {subject} is {value}",
-    "The chief executive officer of {subject} is {value}",
-    "The official language of {subject} is {value}",
-    "The chairperson of {subject} is {value}",
-    "The director of {subject} is {value}",
-    "The capital of {subject} is {value}",
-    "The author of {subject} is {value}",
     "{subject} was founded in the city of {value}",
     "{subject} was born in the city of {value}",
     "{subject} died in the city of {value}",
@@ -91,7 +83,10 @@ FRAMES = (
     "{subject} was performed by {value}",
     "{subject}'s child is {value}",
 )
-"""How the data set words its facts, its misspellings included; a longer frame before a shorter."""
+"""How the data set words its facts, its misspelling included; a longer frame before a shorter."""
+
+OFFICE = re.compile(r"The (?P<office>.+?) of (?P<subject>.+?) is (?P<value>.+)")
+"""How it words all others: "The chairperson of X is Y"."""
 
 
 class FactFileError(Exception):
@@ -110,6 +105,8 @@ class Told:
         for frame, pattern in _PATTERNS.items():
             if found := pattern.fullmatch(self.text.rstrip(". ")):
                 return found["subject"], frame, found["value"]
+        if found := OFFICE.fullmatch(self.text.rstrip(". ")):
+            return found["subject"], f"The {found['office']} of", found["value"]
         return None
 
     @property

@@ -30,6 +30,7 @@ from reconciler.domain.records.policies import (
     ReconcilePolicy,
     RetryPolicy,
 )
+from reconciler.domain.records.scope import Scope
 from reconciler.errors import ConfigurationError, GraphUnavailableError, ReconcilerError
 from reconciler.sensitive_data import SensitiveKind, keyed_digest, keyed_token
 from reconciler.service.records import Records
@@ -51,7 +52,6 @@ if TYPE_CHECKING:
     from reconciler.domain.records.facts import Fact
     from reconciler.domain.records.jobs import Stage
     from reconciler.domain.records.model_moves import ReembedReport
-    from reconciler.domain.records.scope import Scope
     from reconciler.domain.values.attributes import AttributeBook
     from reconciler.ports.arbiter import Arbiter
     from reconciler.ports.embedder import Embedder
@@ -93,7 +93,7 @@ if TYPE_CHECKING:
     from reconciler.service.writing.neighbourhoods import Neighbourhoods
     from reconciler.service.writing.note_import import NoteImport
     from reconciler.service.writing.peer_import import PeerImport
-    from reconciler.service.writing.rejudging import Rejudging
+    from reconciler.service.writing.rejudging import IdleRejudging, Rejudging
     from reconciler.service.writing.relating import Relating
     from reconciler.service.writing.write_gate import Judged, WriteGate
     from reconciler.settings import (
@@ -1351,7 +1351,7 @@ def build_worker(
     """
     from reconciler.service.sessions.extraction_worker import ExtractionWorker
 
-    chosen = services.settings.jobs
+    chosen, idle = services.settings.jobs, _idle_rejudging(services)
     return ExtractionWorker(
         store=services.session_store,
         reader=services.session_reader,
@@ -1360,7 +1360,22 @@ def build_worker(
         poll_seconds=chosen.poll_seconds,
         clock=services.clock,
         on_stage=on_stage,
+        on_idle=idle.step if idle else lambda: None,
     )
+
+
+def _idle_rejudging(services: Services) -> IdleRejudging | None:
+    """What a worker does while it has no job; nothing without an arbiter."""
+    from reconciler.service.writing.rejudging import IdleRejudging
+
+    if services.rejudging is None:
+        return None
+
+    def scopes() -> Iterator[Scope]:
+        for tenant, agent_id in services.health.agents():
+            yield from services.records.scopes(Scope(tenant, agent_id, "any"))
+
+    return IdleRejudging(services.rejudging, scopes, services.clock)
 
 
 def _extraction_policy(settings: Settings) -> ExtractionPolicy:

@@ -830,8 +830,8 @@ class Memory:
     ) -> Iterator[Rejudged]:
         """Ask the arbiter about what was decided while it did not answer, and amend it.
 
-        That is what was decided over budget, during an outage, or on an answer that could not be
-        read. Each is asked about once, the oldest first, within the budget of a minute, which this
+        That is what was decided over budget, during an outage, or on an answer that made no
+        sense. Each is asked about once, the newest first, within the budget of a minute, which this
         waits for. What the arbiter says is a decision of its own, which ``revert`` undoes.
 
         Args:

@@ -226,8 +226,12 @@ class ArbiterSettings(_ModelSettings):
         default=_ARBITRATION.breaker_reset_seconds, gt=0, le=_SECONDS_MAX
     )
     cache_size_max: int = Field(default=_ARBITRATION.cache_size_max, ge=0)
-    usd_per_million_input_tokens: float | None = Field(default=None, ge=0)
-    usd_per_million_output_tokens: float | None = Field(default=None, ge=0)
+    usd_per_million_input_tokens: float | None = Field(
+        default=_ARBITRATION.usd_per_million_input_tokens, ge=0
+    )
+    usd_per_million_output_tokens: float | None = Field(
+        default=_ARBITRATION.usd_per_million_output_tokens, ge=0
+    )
 
 
 class ExtractorSettings(_ModelSettings):

@@ -70,6 +70,8 @@ def test_facts_are_told_in_the_order_of_their_numbers() -> None:
         ("The capital of Oria is Pell Inc..", ("Oria", "Pell Inc")),
         ("The headquarters of Is & Co is located in the city of Ulm.", ("Is & Co", "Ulm")),
         ("Ada's child is Jo.", ("Ada", "Jo")),
+        ("The name of the current head of the Orian government is Jo.", ("Orian", "Jo")),
+        ("The harbour master of Oria is Jo.", ("Oria", "Jo")),
         ("Nothing else holds.", None),
     ],
 )

@@ -4,8 +4,8 @@ What a sentence says by the openings of ``config/lexicon/statements.toml`` ("fro
 that", "I prefer") lives here, and so does what the slot reader finds in a sentence in the first
 person; it alone fills slots. Nothing is understood that neither gives away: a sentence that no list
 knows is left alone, which is what is wanted of a reader without a model. What becomes of a
-statement, and any model or clock, must never come in here. Every pattern is tried at places that it cannot move from, in
-sentences of bounded length, so a long text costs as it is long.
+statement, and any model or clock, must never come in here. Every pattern is tried at places that
+it cannot move from, in sentences of bounded length, so a long text costs as it is long.
 """
 
 from __future__ import annotations

@@ -281,11 +281,11 @@ class Relating:
         ended_ids = tuple(one.fact_id for one in ended)
         commit = self._reconciler.as_disposed(about, Action.RESOLVE, seen, ended_ids)
         made = _links(found, open_, decided_by, note.text, self._clock())
-        kept = taking_over(stays, found.restated) if found.restated else stays
+        kept = taking_over(stays, found.restated) if found.restated else None
         told = submission.candidate.relations
-        if told is not None:
-            kept = without_ended_value(kept, [one for one in ended if one.fact_id in told.ends])
-        changed = [stays] if kept != stays else []
+        over = [one for one in ended if told is not None and one.fact_id in told.ends]
+        left = without_ended_value(stays, over)
+        changed = [stays] if kept or left != stays else []
         counted = [one for one in ended if one.state is FactState.ARCHIVED]
         verdict = replace(
             commit.decision.verdict,
@@ -305,7 +305,8 @@ class Relating:
         return replace(
             commit,
             decision=replace(commit.decision, verdict=verdict),
-            kept=kept if changed else None,
+            kept=kept,
+            restored=() if left == stays else (left,),
             restated_id=found.restated.fact_id if found.restated else None,
             reopened=made,
         )
