@@ -159,7 +159,9 @@ def _ask(
     report.of += 1
     report.newest_first += is_newest
     report.newest_found += any(newest in cited[fact.fact_id] for fact in resting)
-    report.answered += any(says(ranked.fact.text, question["answer"]) for ranked in recalled[:1])
+    report.answered += any(
+        says(ranked.fact.text, str(question["answer"])) for ranked in recalled[:1]
+    )
     older = {*conversation.evidence[:-1]}
     live = {
         fact.fact_id
