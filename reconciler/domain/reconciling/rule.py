@@ -32,6 +32,7 @@ from reconciler.domain.guard import (
     tells_of_more,
 )
 from reconciler.domain.reconciling.neighbours import are_of_several_matters, match_of
+from reconciler.domain.reconciling.speaking_of import speaks_of_any
 from reconciler.domain.records.decisions import (
     ACTIONS_OF_RELATION,
     Action,
@@ -89,6 +90,8 @@ def all_read(_text: str) -> str:
     """What a model could not read of a text that it reads all of: nothing."""
     return ""
 
+
+_UNSAID = "yet the note does not speak of it"
 
 _DENIALS = (Difference.NEGATION, Difference.CESSATION)
 
@@ -151,7 +154,8 @@ def _within_limits(
     What a model said to be ``over`` may have begun later than the note holds.
     """
     verdict = _by_trust(note, _in_order(note, verdict, over), policy)
-    verdict = _by_standing(note, _by_hedge(note, verdict, policy))
+    verdict = _by_matter(note, _by_hedge(note, verdict, policy))
+    verdict = _by_standing(note, verdict)
     return _correcting(note, verdict, policy)
 
 
@@ -856,6 +860,15 @@ def _by_hedge(note: Note, verdict: Verdict, policy: ReconcilePolicy) -> Verdict:
 
 def _is_firm(fact: Neighbour) -> bool:
     return fact.is_confirmed_by_user or fact.observations >= OBSERVATIONS_OF_FIRM
+
+
+def _by_matter(note: Note, verdict: Verdict) -> Verdict:
+    """What an agent or an extractor says ends nothing if the note speaks of none of it."""
+    is_told = verdict.decided_by in (DecidedBy.AGENT, DecidedBy.EXTRACTOR)
+    if not (is_told and verdict.is_replacement) or speaks_of_any(note, verdict.targets):
+        return verdict
+    apart = _add(DecidedBy.GUARD, f"{verdict.reason}, {_UNSAID}")
+    return replace(apart, conflicts=verdict.conflicts)
 
 
 def _by_standing(note: Note, verdict: Verdict) -> Verdict:

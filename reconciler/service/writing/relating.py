@@ -30,6 +30,7 @@ from reconciler.service.writing.decision_ids import DecisionIds
 from reconciler.service.writing.doors import LIVE_DOOR, own_evidence
 from reconciler.service.writing.ledger import Ledger, Seen
 from reconciler.service.writing.memory_reconciler import MemoryReconciler
+from reconciler.service.writing.neighbourhoods import Neighbourhoods
 from reconciler.service.writing.submissions import Submission
 from reconciler.service.writing.write_gate import WriteGate
 
@@ -57,6 +58,7 @@ class Relating:
         gate: reads the reason, as it reads any words that are kept.
         store: where facts and their conflicts are kept.
         evidence: where it is kept who said a fact, and in which conversation.
+        neighbourhoods: tell how near two facts are in meaning.
         reconciler: puts what is said on record.
         ledger: what writes.
         decision_ids: the ids under which it is kept.
@@ -70,6 +72,7 @@ class Relating:
         gate: WriteGate,
         store: MemoryStore,
         evidence: EvidenceStore,
+        neighbourhoods: Neighbourhoods,
         reconciler: MemoryReconciler,
         ledger: Ledger,
         decision_ids: DecisionIds,
@@ -79,6 +82,7 @@ class Relating:
         self._gate = gate
         self._store = store
         self._evidence = evidence
+        self._neighbourhoods = neighbourhoods
         self._reconciler = reconciler
         self._ledger = ledger
         self._decision_ids = decision_ids
@@ -134,13 +138,40 @@ class Relating:
             if is_agents:
                 self._check_said(facts[fact_id], str(session_id), ended)
             open_ = self._store.list_conflicts(scope)
-            found = self._outcome(facts, fact_id, relations, decided_by, trust, open_)
+            found = self._outcome(scope, facts, fact_id, relations, decided_by, trust, open_)
             _check_own(fact_id, found, decided_by)
             if is_agents:
                 self._check_said(facts[fact_id], str(session_id), found.ended)
             return self._commit(submission, found, decided_by, open_, seen)
 
         return self._ledger.write(submission, plan)
+
+    def refuse(
+        self, scope: Scope, why: str, *, session_id: str | None, idempotency_key: str
+    ) -> Decision:
+        """Keep that an agent said of facts what cannot be meant; none of them changes.
+
+        Args:
+            scope: whose facts they are.
+            why: what is wrong with it.
+            session_id: the conversation in which it was said.
+            idempotency_key: as that of a note.
+
+        Raises:
+            GraphUnavailableError, GraphConflictError: as a note's.
+        """
+        note = self._word(scope, f"{_REFUSED}: {why}", session_id, idempotency_key)
+        admitted = self._submission(note, f"agent:{scope.agent_id}", None)
+        refused = replace(
+            admitted.assessment, disposal=Disposal.REJECT, reason=GateReason.WRONG_RELATION
+        )
+        submission = replace(admitted, assessment=refused)
+        if earlier := self._ledger.find_earlier(submission):
+            return earlier
+        return self._ledger.write(
+            submission,
+            lambda seen: self._reconciler.as_disposed(submission, Action.REJECT, seen),
+        )
 
     def uphold(
         self, scope: Scope, *, reason: str, proposed_by: str, idempotency_key: str
@@ -222,6 +253,7 @@ class Relating:
 
     def _outcome(
         self,
+        scope: Scope,
         facts: Mapping[str, Fact],
         fact_id: str,
         relations: Relations,
@@ -235,8 +267,13 @@ class Relating:
             InvalidRequestError: nothing is, for the reason that is given.
         """
         fact, now = facts[fact_id], self._clock()
+        near = self._neighbourhoods.current(scope)
         others = [
-            neighbour_of(facts[named_id], 0.0, is_expired=facts[named_id].is_lapsed(now))
+            neighbour_of(
+                facts[named_id],
+                near.cosine_of(fact_id, named_id),
+                is_expired=facts[named_id].is_lapsed(now),
+            )
             for named_id in relations.named_ids
         ]
         held = {fact_id, *relations.both_hold}
@@ -263,7 +300,7 @@ class Relating:
             raise InvalidRequestError(
                 "these facts are in no open dispute, and both are kept already"
                 if is_idle
-                else f"nothing was changed: {verdict.reason}"
+                else f"{verdict.reason}; {_HOW_ELSE}"
             )
         return replace(found, against=new)
 
@@ -389,6 +426,10 @@ def _in_words(fact_id: str, relations: Relations) -> str:
     told = (f"{what} {', '.join(map(handle_of, named))}" for what, named in said if named)
     return f"Fact {handle_of(fact_id)} {' and '.join(told)}"
 
+
+_REFUSED = "What the agent said of facts was refused"
+
+_HOW_ELSE = "if the contact said so, note it in words that name it, else a person decides"
 
 _ANY = Scope("any", "any", "any")
 """The rule looks at no scope: facts of one contact alone are given to it."""
