@@ -33,6 +33,8 @@ _MOST = 0.6
 _BETWEEN_MAX = 7
 """Words between a thing and what says that it has ended."""
 
+_LABELLED_MAX = 3
+"""Words behind a label and a colon that are said of it."""
 
 _DATED = ("id", "month", "year")
 """Kinds of words that tell one matter from another, beside names: "the budget for 2027"."""
@@ -186,11 +188,17 @@ def _last_naming(text: str, value: Sequence[Token]) -> tuple[_Clause | None, fro
     return (naming[-1] if naming else None), stems
 
 
+def _said_of_label(text: str) -> str:
+    """A label and a word or two as a sentence: "Evening courses: over" says that they are over."""
+    label, mark, said = text.partition(": ")
+    return f"{label} is {said}" if mark and len(said.split()) <= _LABELLED_MAX else text
+
+
 def _told(text: str) -> Iterator[_Clause]:
     """The clauses of a text that tell something: none that asks or supposes."""
     known, told = vocabulary(), True
     clause: list[Token] = []
-    for token in (*tokens_of(text), Token("mark", ".", ".")):
+    for token in (*tokens_of(_said_of_label(text)), Token("mark", ".", ".")):
         if token.text.casefold() != "and" and token.value not in known.clause_marks:
             clause += [] if token.kind == "mark" else [token]
             continue
