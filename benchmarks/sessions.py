@@ -160,7 +160,8 @@ class Script:
         self._claims: dict[str, dict[str, Any]] = {}
         for session_id, at, turns in conversation.sessions:
             session = Session(scope=scope, session_id=session_id, turns=turns, started_at=at)
-            for each in reader.clean(scope, reader.episodes(session, datetime.now(UTC))):
+            episodes, _ = reader.episodes(session, datetime.now(UTC))
+            for each in reader.clean(scope, episodes):
                 if each.reference in conversation.evidence:
                     slot = conversation.slots.get(str(each.reference)) if has_slots else None
                     self._claims[each.text] = _claim(each.text, conversation.asked, slot)

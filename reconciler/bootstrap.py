@@ -571,6 +571,7 @@ class Services:
             confidence_min=self.settings.recall.confidence_min,
             hides_expired=self.settings.life.expired == "hidden",
             clock=self.clock,
+            floor=_recall_floor(self.settings.recall, self.embedder.model_id),
         )
 
     @_Part

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import re
+import struct
 import tomllib
 from dataclasses import fields
 from functools import lru_cache
@@ -142,9 +143,7 @@ def load_attribute_book(own: Path | None) -> AttributeBook:
     shipped = _attribute_book(path, _text_of(path))
     if own is None:
         return shipped
-    added = _attribute_book(own, _text_of(own))
-    added.check_reading(str(own))
-    return shipped.merged_with(added)
+    return shipped.merged_with(_attribute_book(own, _text_of(own)))
 
 
 def load_attribute_questions(own: Path | None) -> dict[str, tuple[str, ...]]:
@@ -170,21 +169,25 @@ def load_attribute_questions(own: Path | None) -> dict[str, tuple[str, ...]]:
 
 def load_question_vectors(
     embedding_model: str, questions: Sequence[str]
-) -> NDArray[np.float32] | None:
-    """The vectors that are shipped for the model, if they are of these questions; else None.
+) -> tuple[float, NDArray[np.float32]] | None:
+    """What is shipped for the model, if it is of these questions; else None.
 
     Args:
         embedding_model: name and fingerprint.
         questions: in the order of the vectors.
+
+    Returns:
+        How near a question must be, and the vectors.
     """
     import numpy as np
 
+    digest = question_digest(questions)
     for name in profiles_of(embedding_model):
         path = resource_path("config") / "profiles" / f"{name}.vectors"
-        digest = question_digest(questions)
         if path.is_file() and (kept := path.read_bytes()).startswith(digest):
-            vectors = np.frombuffer(kept[len(digest) :], dtype="<f2").astype(np.float32)
-            return vectors.reshape(len(questions), -1)
+            [least], rows = struct.unpack_from("<f", kept, len(digest)), kept[len(digest) + 4 :]
+            vectors = np.frombuffer(rows, dtype="<f2").astype(np.float32)
+            return least, vectors.reshape(len(questions), -1)
     return None
 
 

@@ -31,14 +31,15 @@ class AskedAttributes:
     Args:
         embedder: with a dimension above 0.
         questions: gives the questions of each attribute.
-        shipped: gives their vectors, in the same order, where they are shipped; else None.
+        shipped: gives how near one must be, and their vectors in the same order, where that is
+            shipped; else None.
     """
 
     def __init__(
         self,
         embedder: Embedder,
         questions: Callable[[], Mapping[str, Sequence[str]]],
-        shipped: Callable[[Sequence[str]], NDArray[np.float32] | None],
+        shipped: Callable[[Sequence[str]], tuple[float, NDArray[np.float32]] | None],
     ) -> None:
         self._embedder, self._questions, self._shipped = embedder, questions, shipped
         self._lock = threading.Lock()
@@ -69,11 +70,9 @@ class AskedAttributes:
         if self._known is None:
             given = self._questions()
             texts = [text for questions in given.values() for text in questions]
-            vectors = self._shipped(texts)
-            if vectors is None:
-                vectors = embed(self._embedder, texts)
+            least, vectors = self._shipped(texts) or (None, embed(self._embedder, texts))
             names = [name for name, questions in given.items() for _ in questions]
-            self._known, self._names = AttributeQuestions(names, vectors), frozenset(given)
+            self._known, self._names = AttributeQuestions(names, vectors, least), frozenset(given)
         return self._known
 
     def _named(self, names: Sequence[str]) -> AttributeQuestions | None:

@@ -484,12 +484,32 @@ def test_a_recall_stays_within_the_builders_budget(memory: Memory) -> None:
         memory.add_contact_note("crm", "alice", f"Owns invoice {number} of the year before last.")
     short = memory.agent_tools("crm", "alice", budget_tokens=100).call(RECALL, {})
     usual = memory.agent_tools("crm", "alice").call(RECALL, {})
-    count = [each.text.count("Owns invoice") for each in (short, usual)]
+    count = [each.text.count("\n- ") for each in (short, usual)]
     assert 0 < count[0] < count[1] < 60
-    for each, told in zip((short, usual), count, strict=True):
-        assert f"{60 - told} more fit." in each.text
+    assert all(" more fit. For the rest ask" in each.text for each in (short, usual))
     lines = [line for line in short.text.splitlines() if line.startswith("- ")]
     assert len("\n".join(lines)) <= 400
+
+
+def test_a_recall_of_nothing_in_particular_is_a_briefing(memory: Memory, tools: AgentTools) -> None:
+    memory.add_contact_note("crm", "alice", "Lives in Pune.", attribute="city", value="Pune")
+    memory.add_contact_note("crm", "alice", "Never call before nine.")
+    for arguments in ({}, {"query": None}, {"query": " "}):
+        lines = tools.call(RECALL, arguments).text.splitlines()
+        assert lines[2] == "Holds whatever is asked:"
+        assert "Never call before nine." in lines[3]
+        assert "Lives in Pune. [city=Pune]" in lines[5]
+
+
+def test_a_question_gets_eight_facts_at_most_and_is_told_of_the_others(
+    memory: Memory, tools: AgentTools
+) -> None:
+    towns = "Agra Basel Cadiz Delft Essen Faro Ghent Hull Izmir Jena Kiel Lodz".split()  # noqa: SIM905
+    for town in towns:
+        memory.add_contact_note("crm", "alice", f"Visited {town} by train.")
+    text = tools.call(RECALL, {"query": "Where did she go by train?"}).text
+    assert text.count("\n- ") == 8
+    assert "4 more fit. For the rest ask a narrower question" in text
 
 
 def test_of_nobody_there_is_nothing_to_recall(memory: Memory, tools: AgentTools) -> None:

@@ -154,7 +154,6 @@ def test_a_profile_is_the_current_values_the_contacts_own_first(memory: Memory) 
     assert [each[:3] for each in values(memory.profile("crm", "priya"))] == [
         ("contact", "city", "Pune"),
         ("contact", "employer", "Globex"),
-        ("contact", "renewal_date", "March"),
         ("son", "birthday", "May"),
     ]
     assert values(memory.value("crm", "priya", "birthday", subject="her son"))[0][2] == "May"
@@ -170,7 +169,6 @@ def test_what_ended_has_no_value(memory: Memory) -> None:
     ("said", "slot", "left"),
     [
         ("No longer works at Globex.", {}, "city"),
-        ("Left Globex last week.", {}, "city"),
         ("Never worked at Globex.", {"attribute": "employer", "value": "Globex"}, "city"),
         ("Moved away from Pune.", {}, "employer"),
     ],
@@ -279,3 +277,34 @@ def test_an_attribute_or_a_contact_that_is_none_is_refused(memory: Memory) -> No
             memory.value("crm", "priya", attribute)  # type: ignore[arg-type]
     with pytest.raises(InvalidScopeError):
         memory.profile("crm", "")
+
+
+# Briefings
+
+
+def test_a_briefing_has_the_profile_first_and_says_what_it_leaves_out(memory: Memory) -> None:
+    briefing = memory.briefing("crm", "priya", limit=2)
+    assert {value.attribute for value in briefing.profile} >= {"city", "employer"}
+    profiled = {value.fact_id for value in briefing.profile}
+    chosen = [hit.fact.fact_id for hit in briefing.facts if not hit.is_standing]
+    assert (len(chosen), profiled.issuperset(chosen)) == (2, True)
+    assert {hit.fact.text for hit in briefing.facts if hit.is_standing} == {BAN, RULE}
+    assert (briefing.facts.outcome, briefing.facts.left_out) == (RecallOutcome.CUT, 1)
+    assert "1 more fits." in briefing.as_prompt()
+
+
+def test_a_briefing_marks_what_is_new_since_the_contact_was_last_asked_about(
+    one_of_each: EngineUnderTest,
+) -> None:
+    now = [NOON]
+    settings = one_of_each.settings_arguments | {"life": {"use_flush_seconds": 0.01}}
+    with Memory.open(embedder=HashingEmbedder(64), clock=lambda: now[0], **settings) as memory:
+        memory.add_contact_note("crm", "priya", "Lives in Pune.")
+        assert memory.briefing("crm", "priya").changed == ()
+    now[0] += timedelta(days=3)
+    with Memory.open(embedder=HashingEmbedder(64), clock=lambda: now[0], **settings) as memory:
+        memory.add_contact_note("crm", "priya", "Plays the cello.")
+        prompt = memory.briefing("crm", "priya").as_prompt()
+        assert [line.split("(")[0] for line in prompt.split("\n") if "[new]" in line] == [
+            "- [new] Plays the cello. [hobby=cello] "
+        ]

@@ -106,7 +106,6 @@ REMARKS = """
     It's Tuesday.
     I had a sandwich for lunch.
     I'm looking for a new pair of sandals. Can you recommend some?
-    I think I'll start with the second one, thanks for the tips!
     The train was crowded
     The weather was lovely
     He is stuck in a lift

@@ -15,7 +15,7 @@ from reconciler.domain.recalling.filtering import EVERYTHING, RecallFilter
 from reconciler.domain.recalling.ranking import joined_ranks, numbers_of, recency_among
 from reconciler.domain.recalling.recallable import Question, Recallable, Recalling
 from reconciler.domain.records.facts import Fact, RankedFact
-from reconciler.domain.records.kinds import RecallSemantics, SourceKind
+from reconciler.domain.records.kinds import Category, RecallSemantics, SourceKind
 from reconciler.domain.records.policies import RankingPolicy, RecallFloor
 from reconciler.errors import ConfigurationError
 
@@ -265,17 +265,17 @@ def test_what_stands_is_marked() -> None:
 
 
 def test_a_standing_constraint_that_expired_stands_no_more() -> None:
-    assert answer([standing("ban", expires_at=NOW)], [1.0]) == []
+    assert answer([standing("ban", expires_at=NOW, category=Category.VOLATILE)], [1.0]) == []
 
 
 # What is left out
 
 
 @pytest.mark.parametrize(("late", "is_recalled"), [(-1, False), (0, False), (1, True)])
-def test_a_fact_is_left_out_from_the_microsecond_in_which_it_expires(
+def test_a_volatile_fact_is_left_out_from_the_microsecond_in_which_it_expires(
     late: int, is_recalled: bool
 ) -> None:
-    held = fact(expires_at=NOW + late * MICROSECOND)
+    held = fact(expires_at=NOW + late * MICROSECOND, category=Category.VOLATILE)
     assert bool(answer([held], [0.5])) is is_recalled
 
 

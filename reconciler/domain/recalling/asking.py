@@ -30,10 +30,13 @@ class AttributeQuestions:
     Args:
         names: the attribute that each asks for.
         vectors: theirs, float32, shape (len(names), dimension), unit length.
+        least: how near a question must be to one of them, if that was measured already.
     """
 
-    def __init__(self, names: Sequence[str], vectors: NDArray[np.float32]) -> None:
-        self._names, self._vectors = names, vectors
+    def __init__(
+        self, names: Sequence[str], vectors: NDArray[np.float32], least: float | None = None
+    ) -> None:
+        self._names, self._vectors, self._measured = names, vectors, least
 
     def asked_by(
         self, vector: NDArray[np.float32], among: AttributeQuestions | None = None
@@ -47,7 +50,7 @@ class AttributeQuestions:
         asked = self if among is None else among
         if not len(asked._names):
             return {}
-        clear = (cosines_to(asked._vectors, vector) - self._least) / (1 - self._least)
+        clear = (cosines_to(asked._vectors, vector) - self.least) / (1 - self.least)
         found: dict[str, float] = {}
         for row in np.flatnonzero(clear > 0).tolist():
             name = asked._names[row]
@@ -55,8 +58,10 @@ class AttributeQuestions:
         return found
 
     @cached_property
-    def _least(self) -> float:
+    def least(self) -> float:
         """How near a question must be. Models differ, so each is measured by its own vectors."""
+        if self._measured is not None:
+            return self._measured
         step = -(-len(self._names) // _COMPARED_MAX)
         names = np.array(self._names[::step])
         vectors = self._vectors[::step]

@@ -344,7 +344,7 @@ class _Closeness:
             return rows
         evidence = self.cosines[rows] + floor.words * self.words.shares[rows]
         fits = evidence >= floor.of_each
-        if not self.is_usual and evidence.max() < floor.of(len(rows)):
+        if not self.is_usual and evidence.max() < floor.of(len(rows), len(self.words.asked)):
             fits = np.zeros(len(rows), dtype=np.bool_)
         return rows[fits if self.asked is None else fits | (self.asked[rows] > 0)]
 

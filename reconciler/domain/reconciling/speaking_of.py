@@ -5,13 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from reconciler.domain.guard import is_english, share_a_word, tells_of_change, tells_of_end
+from reconciler.domain.reconciling.verdicts import LINK_COSINE_MIN
 from reconciler.domain.records.facts import Neighbour
 from reconciler.domain.records.notes import Note
 
-__all__ = ["CLOSE_COSINE", "speaks_of_any"]
-
-CLOSE_COSINE = 0.45
-"""From here on two texts may be about one thing, as for the links of the rule."""
+__all__ = ["speaks_of_any"]
 
 
 def speaks_of_any(note: Note, facts: Iterable[Neighbour]) -> bool:
@@ -31,7 +29,7 @@ def speaks_of_any(note: Note, facts: Iterable[Neighbour]) -> bool:
 
 def _is_about(note: Note, fact: Neighbour) -> bool:
     """Whether both share an attribute, a word of content or a meaning, as far as it can be read."""
-    if fact.cosine >= CLOSE_COSINE or not (is_english(note.text) and is_english(fact.text)):
+    if fact.cosine >= LINK_COSINE_MIN or not (is_english(note.text) and is_english(fact.text)):
         return True
     if note.slot and fact.slot and note.slot.attribute == fact.slot.attribute is not None:
         return True

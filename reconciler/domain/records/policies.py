@@ -208,23 +208,33 @@ class RankingPolicy:
 class RecallFloor:
     """How near a fact must be to answer a question, and how near the nearest must be.
 
-    The more facts there are, the nearer the nearest one is by chance.
+    The more facts there are, the nearer the nearest one is by chance; and a question of many words
+    is nearer to what answers it than "Who signs?".
 
     Args:
-        base: what cosine and words of the nearest fact must come to together, where there is one.
+        base: what cosine and words of the nearest fact must come to together, where there is one
+            fact and no word of content in the question.
         growth: how much more for each e times as many facts.
         words: what the share of the question's words counts for beside the cosine.
+        question: how much more for each e times as many words of content in the question.
         fact: what cosine and words of every other fact must come to; None for ``base``.
     """
 
     base: float
     growth: float = 0.0
     words: float = 0.0
+    question: float = 0.0
     fact: float | None = None
 
-    def of(self, count: int) -> float:
-        """The nearest of so many facts, 1 or more; from a thousand on it does not grow."""
-        return self.base + self.growth * math.log(min(count, _FLOOR_COUNT_MAX))
+    def of(self, count: int, asked: int = 0) -> float:
+        """What the nearest fact must come to.
+
+        Args:
+            count: among so many facts, 1 or more; from a thousand on it does not grow.
+            asked: how many words of content the question has.
+        """
+        grown = self.growth * math.log(min(count, _FLOOR_COUNT_MAX))
+        return self.base + grown + self.question * math.log1p(asked)
 
     @property
     def of_each(self) -> float:

@@ -54,7 +54,7 @@ _RELATE = (
 _HANDLES = "Handles as they were shown to you in this conversation; empty for none."
 _REPLACES = f"Facts whose place it takes, at most three with ends: they held until now. {_HANDLES}"
 _ENDS = f"Facts that are over, without it taking their place. {_HANDLES}"
-_TIME = "A date such as 2026-03-01, or a date and time; in UTC, unless it names an offset. Null for"
+_TIME = "A date (2026-03-01), or with a time; UTC, unless it names an offset. Null for"
 
 
 def add_tool(attributes: Iterable[Attribute]) -> Tool:
