@@ -114,6 +114,11 @@ def test_what_a_model_says_holds_within_the_limits_of_any_verdict(
         ("Prefers window seats.", "Prefers window seats.", SKIP, AGENT),
         # It says less: an observation, and nothing is lost.
         ("Our budget is 40k and we need 12 laptops.", "Our budget is 40k.", SKIP, AGENT),
+        ("Wants calls: he has no time to write.", "Wants calls.", SKIP, AGENT),
+        ("Wants tea and no longer coffee.", "Wants tea.", SKIP, AGENT),
+        ("Wants calls, not any more.", "Wants calls.", ADD, DecidedBy.GUARD),
+        ("Wants calls, which he no longer gets.", "Wants emails.", ADD, DecidedBy.GUARD),
+        ("Wants no calls, and no letters.", "Wants calls.", ADD, DecidedBy.GUARD),
         ("Our budget is 40k.", "Our budget is 45k.", ADD, DecidedBy.GUARD),
         ("Eats pork.", "Does not eat pork.", ADD, DecidedBy.GUARD),
         ("Does not eat pork.", "Eats pork.", ADD, DecidedBy.GUARD),

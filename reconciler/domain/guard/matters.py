@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Sequence
 from typing import NamedTuple
 
-from reconciler.domain.guard.reading import VALUE_KINDS, Reading, Word, folded
+from reconciler.domain.guard.reading import VALUE_KINDS, Reading, Word, folded, read
 from reconciler.domain.guard.tokens import Token, stem_of, tokens_of
 from reconciler.domain.guard.vocabulary import vocabulary
 
@@ -21,6 +21,7 @@ __all__ = [
     "is_lifted",
     "is_over",
     "is_over_itself",
+    "opens",
     "stems_of",
     "tells_of_end",
 ]
@@ -114,6 +115,28 @@ def is_lifted(text: str, value: str) -> bool:
     """Whether the text says that what the value names is a limit no more: "may eat nuts again"."""
     clause, _ = _last_naming(text, tokens_of(value))
     return clause is not None and clause.lifts()
+
+
+def opens(text: str, whole: str) -> bool:
+    """Whether the one text begins with the other, word for word, and goes on about something else.
+
+    "Wants calls", then a mark or an "and", and what is denied behind that is none of its words. A
+    denial that names nothing, "not any more", may mean all of it.
+
+    Args:
+        text: what may stand at the beginning.
+        whole: what may go on.
+    """
+    said = [token.value for token in tokens_of(text) if token.kind != "mark"]
+    tokens = tokens_of(whole)
+    begun, left = tokens[: len(said)], tokens[len(said) :]
+    if [token.value for token in begun] != said or not left:
+        return False
+    if left[0].kind != "mark" and left[0].text.casefold() != "and":
+        return False
+    reading = read(whole)
+    reaches = [denial.reach for denial in (*reading.negated, *reading.ceased)]
+    return all(reach and set(said).isdisjoint(reach) for reach in reaches)
 
 
 def tells_of_end(text: str) -> bool:

@@ -15,6 +15,7 @@ from reconciler.domain.reconciling.neighbours import neighbour_of
 from reconciler.domain.reconciling.restating import taking_over, without_ended_value
 from reconciler.domain.reconciling.rule import decide
 from reconciler.domain.records.assessment import Disposal, GateReason
+from reconciler.domain.records.candidates import Candidate, Evidence
 from reconciler.domain.records.decisions import Action, DecidedBy, Decision, Undo, Verdict
 from reconciler.domain.records.facts import Conflict, Fact
 from reconciler.domain.records.handles import handle_of
@@ -27,7 +28,7 @@ from reconciler.errors import InvalidRequestError, UnknownFactError
 from reconciler.service.stores.commits import Commit
 from reconciler.service.stores.evidence_store import EvidenceStore
 from reconciler.service.stores.memory_store import MemoryStore
-from reconciler.service.writing.decision_ids import DecisionIds
+from reconciler.service.writing.decision_ids import DecisionIds, settlement_id_of
 from reconciler.service.writing.doors import LIVE_DOOR, own_evidence
 from reconciler.service.writing.ledger import Ledger, Seen
 from reconciler.service.writing.memory_reconciler import MemoryReconciler
@@ -128,7 +129,8 @@ class Relating:
             raise InvalidRequestError(f"fact {handle_of(fact_id)} cannot be related to itself")
         told = reason or _in_words(fact_id, relations)
         note = self._word(scope, told, session_id, idempotency_key)
-        submission = self._submission(note, proposed_by or f"agent:{scope.agent_id}", relations)
+        said = own_evidence(note, proposed_by or f"agent:{scope.agent_id}")
+        submission = self._submission(replace(said, relations=relations))
         if earlier := self._ledger.find_earlier(submission):
             return earlier
 
@@ -162,11 +164,21 @@ class Relating:
             GraphUnavailableError, GraphConflictError: as a note's.
         """
         note = self._word(scope, f"{_REFUSED}: {why}", session_id, idempotency_key)
-        admitted = self._submission(note, f"agent:{scope.agent_id}", None)
-        refused = replace(
-            admitted.assessment, disposal=Disposal.REJECT, reason=GateReason.WRONG_RELATION
+        decision_id = self._decision_ids.of(note)
+        # Its ids follow from the key, so that a call that is made again draws none.
+        said = Evidence(
+            episode_id=settlement_id_of(decision_id),
+            session_id=note.session,
+            scope=scope,
+            text=note.text,
+            said_at=note.said_at,
+            source_kind=note.trust,
+            is_new=True,
         )
-        submission = replace(admitted, assessment=refused)
+        refused = Candidate(note=note, evidence=(said,), proposed_by=f"agent:{scope.agent_id}")
+        submission = self._submission(
+            refused, reason=GateReason.WRONG_RELATION, fact_id=decision_id
+        )
         if earlier := self._ledger.find_earlier(submission):
             return earlier
         return self._ledger.write(
@@ -189,7 +201,7 @@ class Relating:
             GraphUnavailableError, GraphConflictError: as a note's.
         """
         note = self._word(scope, reason, None, idempotency_key)
-        submission = self._submission(note, proposed_by, None)
+        submission = self._submission(own_evidence(note, proposed_by))
 
         def plan(seen: Seen) -> Commit:
             commit = self._reconciler.as_disposed(submission, Action.RESOLVE, seen)
@@ -211,22 +223,26 @@ class Relating:
             idempotency_key=key,
         )
 
-    def _submission(self, note: Note, proposed_by: str, relations: Relations | None) -> Submission:
-        judged = self._gate.judge(own_evidence(note, proposed_by))
-        candidate = replace(judged.candidate, relations=relations)
+    def _submission(
+        self, candidate: Candidate, reason: GateReason = GateReason.ADMITTED, **ids: str
+    ) -> Submission:
+        """What a model says of facts, cleaned; the gate weighs no word of it."""
+        judged = self._gate.judge(candidate)
+        is_admitted = reason is GateReason.ADMITTED
         return Submission(
-            candidate=candidate,
+            candidate=replace(judged.candidate, relations=candidate.relations),
             assessment=replace(
                 judged.assessment,
-                disposal=Disposal.ADMIT,
-                reason=GateReason.ADMITTED,
-                detail=candidate.claim,
+                disposal=Disposal.ADMIT if is_admitted else Disposal.REJECT,
+                reason=reason,
+                detail=judged.claim,
                 question=None,
                 lapses_at=None,
             ),
             door=LIVE_DOOR,
             decision_id=self._decision_ids.of(candidate.note),
             is_relating=True,
+            **ids,
         )
 
     def _facts(self, scope: Scope, fact_ids: Sequence[str]) -> dict[str, Fact]:
