@@ -6,6 +6,7 @@ import json
 import re
 from collections.abc import Callable, Iterator
 from datetime import UTC, datetime, timedelta
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -571,3 +572,13 @@ def test_what_a_note_does_not_speak_of_stays_and_its_model_is_told_what_to_do(
     assert "Is allergic to peanuts." in live(memory)
     call(ADD, text="Is not allergic to peanuts any more.", source_kind=USER, ends=[nuts])
     assert "Is allergic to peanuts." not in live(memory)
+
+
+def test_a_refused_relation_survives_a_backup(memory: Memory, call: Call, tmp_path: Path) -> None:
+    call(RELATE, note=noted(call, HOUSE), ends=["#zzzz"])
+    before = [one.to_dict() for one in memory.decisions(**ANNS)]
+    memory.backup(tmp_path / "memory.backup")
+    where = {"embedded_path": tmp_path / "restored.lbug", "embedder": HashingEmbedder()}
+    Memory.restore(tmp_path / "memory.backup", **where)
+    with Memory.open(**where) as restored:
+        assert [one.to_dict() for one in restored.decisions(**ANNS)] == before
