@@ -379,6 +379,7 @@ class Memory:
         return AgentTools(
             door=self._services.live_door,
             relate=self._services.relating.relate,
+            refuse=self._services.relating.refuse,
             siblings=self._services.siblings_of,
             recall=contact.recall if can_recall else None,
             briefing=contact.briefing,

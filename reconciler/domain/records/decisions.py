@@ -410,6 +410,8 @@ class Decision:
         """
         if self.gate and self.gate.reason is GateReason.DIRECTIVE and self.action is Action.HOLD:
             return _QUARANTINED
+        if self.gate and self.gate.reason is GateReason.WRONG_RELATION:
+            return _UNRELATED.format(reason=self.reason)
         if self.is_history:
             return _HISTORY
         if self.is_over:
@@ -510,6 +512,7 @@ _HISTORY = (
     "Kept as history, not as what holds now: what is known is newer than this, and stays as it is."
 )
 _OVER = "Kept as history: it is over, so it replaces nothing and is not recalled as what holds."
+_UNRELATED = "No fact was changed: {reason}"
 _RELATED = "Related as a model said; what ended by it is kept as history."
 _BESIDE: Mapping[DecidedBy, str] = {
     DecidedBy.TRUST: " A more trusted statement, which it may contradict, stays beside it.",

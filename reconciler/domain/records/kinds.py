@@ -151,6 +151,7 @@ class GateReason(StrEnum):
     DECLINED = "declined"
     WITHDRAWN = "withdrawn"
     FORGOTTEN_BEFORE = "forgotten_before"
+    WRONG_RELATION = "wrong_relation"
 
 
 FOR_OPERATORS = (GateReason.DIRECTIVE, GateReason.NEEDS_APPROVAL)

@@ -211,6 +211,11 @@ class Neighbourhood:
             row = self._places.get(fact_id)
             return None if row is None else self._vectors[row]
 
+    def cosine_of(self, fact_id: str, other_id: str) -> float:
+        """The raw cosine of two facts, in [-1, 1]; 0 where one has ended, or is not compared."""
+        one, other = self.vector_of(fact_id), self.vector_of(other_id)
+        return 0.0 if one is None or other is None else float(one @ other)
+
     def answers(self, question: str) -> list[Fact]:
         """The facts that are filed under what a slot asks and have not ended, in no order."""
         with self._lock:
