@@ -547,12 +547,18 @@ class AsyncContactMemory:
         session_id: str | None = None,
         can_recall: bool = True,
         budget_tokens: int | None = None,
+        trusted_tools: Sequence[str] | None = None,
+        colleague: str | None = None,
     ) -> AsyncAgentTools:
         """The tools that an agent's model may call; see ``Memory.agent_tools``."""
         return AsyncAgentTools(
             self._threads,
             self._sync.agent_tools(
-                session_id=session_id, can_recall=can_recall, budget_tokens=budget_tokens
+                session_id=session_id,
+                can_recall=can_recall,
+                budget_tokens=budget_tokens,
+                trusted_tools=trusted_tools,
+                colleague=colleague,
             ),
         )
 
@@ -688,6 +694,8 @@ class AsyncMemoryCalls:
         session_id: str | None = None,
         can_recall: bool = True,
         budget_tokens: int | None = None,
+        trusted_tools: Sequence[str] | None = None,
+        colleague: str | None = None,
     ) -> AsyncAgentTools:
         """The tools that an agent's model may call: to note, to relate notes, and to recall.
 
@@ -702,6 +710,8 @@ class AsyncMemoryCalls:
                 session_id=session_id,
                 can_recall=can_recall,
                 budget_tokens=budget_tokens,
+                trusted_tools=trusted_tools,
+                colleague=colleague,
             ),
         )
 

@@ -125,7 +125,7 @@ BROKEN: list[tuple[Change, str]] = [
     (with_("topics.health.terms", [" "]), "topics"),
     (without("topics.health.terms"), "topics.health.terms"),
     (with_("domains.ops.surprise", 1), "domains.ops.surprise"),
-    (with_("domains.ops.tool_fact_lifetime_days", 0), "domains.ops.tool_fact_lifetime_days"),
+    (with_("domains.ops.fact_lifetime_days", 0), "domains.ops.fact_lifetime_days"),
     (with_("domains.ops.consent_topics", ["weather"]), "topics.weather"),
     (with_("domains.ops.sensitive_data", {"email": "whisper"}), "domains.ops.sensitive_data"),
     (with_("domains.ops.sensitive_data", {"shoe": "keep"}), "domains.ops.sensitive_data"),
@@ -232,7 +232,7 @@ def lifetime(
 
 
 def test_a_domains_lifetime_is_that_of_what_tools_reported() -> None:
-    policy = made(with_("domains.ops.tool_fact_lifetime_days", 7), domain="ops")
+    policy = made(with_("domains.ops.fact_lifetime_days", 7), domain="ops")
     assert lifetime(policy, Category.FACT, SourceKind.TOOL_OUTPUT, is_lasting=True) == 7
     assert lifetime(policy, Category.FACT) == SHIPPED["categories"]["fact"]["lifetime_days"]
     assert all(
@@ -244,7 +244,7 @@ def test_a_domains_lifetime_is_that_of_what_tools_reported() -> None:
 
 
 def test_a_domain_without_a_lifetime_takes_that_of_the_category() -> None:
-    policy = made(without("domains.ops.tool_fact_lifetime_days"), domain="ops")
+    policy = made(without("domains.ops.fact_lifetime_days"), domain="ops")
     usual = SHIPPED["categories"]["fact"]["lifetime_days"]
     assert lifetime(policy, Category.FACT, SourceKind.TOOL_OUTPUT) == usual
 

@@ -15,7 +15,7 @@ from reconciler.domain.recalling.filtering import EVERYTHING, RecallFilter
 from reconciler.domain.recalling.ranking import joined_ranks, numbers_of, recency_among
 from reconciler.domain.recalling.recallable import Question, Recallable, Recalling
 from reconciler.domain.records.facts import Fact, RankedFact
-from reconciler.domain.records.kinds import RecallSemantics, SourceKind
+from reconciler.domain.records.kinds import Category, FactState, RecallSemantics, SourceKind
 from reconciler.domain.records.policies import RankingPolicy, RecallFloor
 from reconciler.errors import ConfigurationError
 
@@ -248,18 +248,30 @@ def test_what_stands_is_marked() -> None:
 
 
 def test_a_standing_constraint_that_expired_stands_no_more() -> None:
-    assert answer([standing("ban", expires_at=NOW)], [1.0]) == []
+    assert answer([standing("ban", expires_at=NOW, category=Category.VOLATILE)], [1.0]) == []
 
 
 # What is left out
 
 
 @pytest.mark.parametrize(("late", "is_recalled"), [(-1, False), (0, False), (1, True)])
-def test_a_fact_is_left_out_from_the_microsecond_in_which_it_expires(
+def test_a_volatile_fact_is_left_out_from_the_microsecond_in_which_it_expires(
     late: int, is_recalled: bool
 ) -> None:
-    held = fact(expires_at=NOW + late * MICROSECOND)
+    held = fact(expires_at=NOW + late * MICROSECOND, category=Category.VOLATILE)
     assert bool(answer([held], [0.5])) is is_recalled
+
+
+@pytest.mark.parametrize(("late", "is_marked"), [(-1, True), (0, True), (1, False)])
+def test_a_fact_is_marked_from_the_microsecond_in_which_it_expires(
+    late: int, is_marked: bool
+) -> None:
+    [hit] = answer([fact(expires_at=NOW + late * MICROSECOND)], [0.5])
+    assert (hit.fact.may_be_outdated, hit.recency) == (is_marked, 0.0 if is_marked else 1.0)
+
+
+def test_an_archived_fact_is_left_out_and_not_marked() -> None:
+    assert answer([fact(state=FactState.ARCHIVED)], [0.5]) == []
 
 
 @pytest.mark.parametrize(("sure", "count"), [(0.5, 1), (0.50001, 0)])

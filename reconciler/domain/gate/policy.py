@@ -59,6 +59,10 @@ Share = Annotated[float, Field(ge=0, le=1)]
 Days = Annotated[int, Field(ge=1, le=36_500)]
 
 
+_VALIDATED = (SourceKind.TOOL_OUTPUT, SourceKind.APPROVED_DOC)
+"""Whose facts are validated, and age with what they were read from. Source: seed 001, section 6."""
+
+
 class _Table(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
 
@@ -169,7 +173,7 @@ class RefuseRule(_Table):
 class DomainRule(_Table):
     """What one domain does otherwise. Source: seed 001, section 10."""
 
-    tool_fact_lifetime_days: Days | None = None
+    fact_lifetime_days: Days | None = None
     consent_topics: frozenset[str] = frozenset()
     sensitive_data: Mapping[SensitiveKind, Handling] = {}
     keeps: tuple[str, ...] = ()
@@ -318,11 +322,11 @@ class GatePolicy:
 
         Args:
             category: what kind of thing it says.
-            source: whose word it is; what a tool reported lasts as long as the domain says.
+            source: whose word it is; of a tool's or a document's the domain says how long.
             is_lasting: as ``lasts`` says.
         """
         if category is not Category.FACT:
             return self.file.categories[category].lifetime_days
-        if source is SourceKind.TOOL_OUTPUT and self.domain_rule.tool_fact_lifetime_days:
-            return self.domain_rule.tool_fact_lifetime_days
+        if source in _VALIDATED and self.domain_rule.fact_lifetime_days:
+            return self.domain_rule.fact_lifetime_days
         return None if is_lasting else self.file.categories[category].lifetime_days

@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+import heapq
+from collections.abc import Iterable
 from dataclasses import asdict, dataclass
 from typing import Any
 
 from reconciler.domain.recalling.prompting import as_prompt
 from reconciler.domain.records.decisions import Decision
 from reconciler.domain.records.facts import Dispute, ExpiringFact, RankedFact
-from reconciler.domain.records.kinds import FOR_OPERATORS
+from reconciler.domain.records.kinds import NOT_FOR_CONTACTS
 
-__all__ = ["Briefing", "is_for_the_contact"]
+__all__ = ["QUESTIONS_MAX", "Briefing", "is_for_the_contact", "most_important"]
+
+QUESTIONS_MAX = 2
+"""Two are answered in passing; more are an interview."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -19,8 +24,8 @@ class Briefing:
 
     Attributes:
         facts: as ``recall`` returns them.
-        pending: what waits for the contact's answer: what is held, then what is in dispute.
-        renewals: what may have changed since it was said: the two that matter most.
+        pending: what waits for the contact's answer and matters most: held, or in dispute.
+        renewals: what may have changed since it was said, as far as there is room to ask.
     """
 
     facts: tuple[RankedFact, ...]
@@ -47,11 +52,26 @@ class Briefing:
         }
 
 
+def most_important(
+    pending: Iterable[Decision | Dispute], limit: int = QUESTIONS_MAX
+) -> list[Decision | Dispute]:
+    """Of what waits for an answer so many, what matters most first; equals stay in their order."""
+    return heapq.nsmallest(limit, pending, key=lambda item: -_importance(item))
+
+
+def _importance(pending: Decision | Dispute) -> float:
+    if isinstance(pending, Dispute):
+        return max(fact.importance for fact in pending.facts)
+    given = pending.note.importance
+    judged = pending.gate.importance if pending.gate else None
+    return given if given is not None else judged or 0.0
+
+
 def is_for_the_contact(pending: Decision | Dispute) -> bool:
     """Whether the contact may answer it; a directive, say, is an operator's to let in."""
     if isinstance(pending, Dispute):
         return True
-    return pending.gate is not None and pending.gate.reason not in FOR_OPERATORS
+    return pending.gate is not None and pending.gate.reason not in NOT_FOR_CONTACTS
 
 
 def _question(pending: Decision | Dispute | ExpiringFact) -> str:
