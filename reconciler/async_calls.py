@@ -194,12 +194,16 @@ class AsyncMemoryContext:
         """
         return self._sync.working
 
-    async def recall(self, query: str, *, budget_tokens: int) -> list[RankedFact]:
+    async def recall(
+        self, query: str, *, budget_tokens: int, category: Category | str | None = None
+    ) -> list[RankedFact]:
         """Known facts that fit the budget, the best first; they are in working memory as well.
 
         See ``MemoryContext.recall``.
         """
-        return await self._threads.run(self._sync.recall, query, budget_tokens=budget_tokens)
+        return await self._threads.run(
+            self._sync.recall, query, budget_tokens=budget_tokens, category=category
+        )
 
     async def recall_about(
         self, entity: str, *, budget_tokens: int, limit: int | None = None

@@ -314,12 +314,12 @@ def test_of_two_hundred_open_questions_the_two_that_matter_most_are_asked(
     memory: Memory, tools: AgentTools
 ) -> None:
     for number in range(200):
-        text = f"I guess I want desk {number} by the window"
+        text = f"I guess I prefer seat {number} by the window"
         weight = 0.95 if number in (17, 60) else 0.8
         tools.call(ADD, {"text": text, "source_kind": "contact", "importance": weight})
     asked = memory.contact("crm", "alice").briefing().pending
     told = sorted(each.note.text for each in asked if isinstance(each, Decision))
-    assert told == [f"I guess I want desk {number} by the window" for number in (17, 60)]
+    assert told == [f"I guess I prefer seat {number} by the window" for number in (17, 60)]
 
 
 def test_the_definitions_of_all_tools_are_short(memory: Memory) -> None:

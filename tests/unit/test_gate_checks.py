@@ -45,9 +45,8 @@ SHIPPED = tomllib.loads((resource_path("config") / "policy.toml").read_text(enco
 
 def policy(domain: str | None = None, **tables: Mapping[str, Any]) -> GatePolicy:
     """The shipped policy, which also refuses pineapples, with some keys of its tables changed."""
-    refused = [*SHIPPED["domains"]["general"]["refuse"], {"name": "fruit", "pattern": "pineapple"}]
-    general = SHIPPED["domains"]["general"] | {"refuse": refused}
-    mapping = SHIPPED | {"domains": SHIPPED["domains"] | {"general": general}}
+    fruit = {"name": "fruit", "domains": ["general"], "pattern": "pineapple"}
+    mapping = SHIPPED | {"refuse": [*SHIPPED["refuse"], fruit]}
     changed = {name: SHIPPED[name] | table for name, table in tables.items()}
     return GatePolicy.from_mapping(mapping | changed, domain)
 

@@ -69,9 +69,11 @@ def made(*changes: Change, domain: str | None = None) -> GatePolicy:
 # Broken policies
 
 TABLES = ["checks", "sources", "categories", "score", "confirmation", "sensitive_data", "topics"]
-NO_PATTERN = [{"name": "open", "pattern": "("}]
-NAMELESS = [{"name": "", "pattern": "x"}]
-NOBODY = [{"name": "x", "pattern": "x", "unless_source": ["nobody"]}]
+IN_OPS = {"domains": ["ops"], "pattern": "x"}
+NO_PATTERN = [IN_OPS | {"name": "open", "pattern": "("}]
+NAMELESS = [IN_OPS | {"name": ""}]
+NOBODY = [IN_OPS | {"name": "x", "unless_source": ["nobody"]}]
+NOWHERE = [IN_OPS | {"name": "x", "domains": ["nowhere"]}]
 BROKEN: list[tuple[Change, str]] = [
     *((without(table), table) for table in [*TABLES, "domains", "version"]),
     *((with_(table, "text"), table) for table in [*TABLES, "domains", "agents"]),
@@ -129,9 +131,10 @@ BROKEN: list[tuple[Change, str]] = [
     (with_("domains.ops.consent_topics", ["weather"]), "topics.weather"),
     (with_("domains.ops.sensitive_data", {"email": "whisper"}), "domains.ops.sensitive_data"),
     (with_("domains.ops.sensitive_data", {"shoe": "keep"}), "domains.ops.sensitive_data"),
-    (with_("domains.ops.refuse", NO_PATTERN), "domains.ops.refuse.0.pattern"),
-    (with_("domains.ops.refuse", NAMELESS), "domains.ops.refuse.0.name"),
-    (with_("domains.ops.refuse", NOBODY), "domains.ops.refuse.0.unless_source"),
+    (with_("refuse", NO_PATTERN), "refuse.0.pattern"),
+    (with_("refuse", NAMELESS), "refuse.0.name"),
+    (with_("refuse", NOBODY), "refuse.0.unless_source"),
+    (with_("refuse", NOWHERE), "domains.nowhere"),
     (with_("agents", {"bot-*": "nowhere"}), "domains.nowhere"),
 ]
 
@@ -333,7 +336,7 @@ def test_the_shipped_file_has_the_six_domains_of_seed_001_and_a_general_one() ->
 def test_every_shipped_domain_says_what_it_keeps_and_refuses(domain: str) -> None:
     rule = POLICY.file.domains[domain]
     assert rule.keeps
-    assert rule.refuse
+    assert list(made(domain=domain).refused)
 
 
 def test_every_shipped_check_is_on() -> None:

@@ -6,7 +6,7 @@ It comes from ``config/policy.toml``; whoever builds it reads the file. Nothing 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 from typing import Annotated, Any, Literal
@@ -163,9 +163,10 @@ class TopicRule(_Table):
 
 
 class RefuseRule(_Table):
-    """What a domain never keeps: a pattern, and whose word it does not hold for."""
+    """What some domains never keep: a pattern, and whose word it does not hold for."""
 
     name: str = Field(min_length=1)
+    domains: frozenset[str] = Field(min_length=1)
     pattern: re.Pattern[str]
     unless_source: frozenset[SourceKind] = frozenset()
 
@@ -177,7 +178,6 @@ class DomainRule(_Table):
     consent_topics: frozenset[str] = frozenset()
     sensitive_data: Mapping[SensitiveKind, Handling] = {}
     keeps: tuple[str, ...] = ()
-    refuse: tuple[RefuseRule, ...] = ()
 
 
 class _PolicyFile(_Table):
@@ -194,6 +194,7 @@ class _PolicyFile(_Table):
     sensitive_data: Mapping[SensitiveKind, Handling]
     topics: Mapping[str, TopicRule]
     domains: Mapping[str, DomainRule]
+    refuse: tuple[RefuseRule, ...] = ()
     agents: Mapping[str, str] = {}
 
     @model_validator(mode="after")
@@ -207,7 +208,8 @@ class _PolicyFile(_Table):
             missing = sorted(set(map(str, kinds)) - set(map(str, getattr(self, name))))
             if missing:
                 raise ValueError(f"[{name}] lacks {', '.join(missing)}")
-        unknown = {self.default_domain, *self.agents.values()} - self.domains.keys()
+        named = {self.default_domain, *self.agents.values()}
+        unknown = named.union(*(rule.domains for rule in self.refuse)) - self.domains.keys()
         if unknown:
             raise ValueError(f"no [domains.{min(unknown)}]; there are {', '.join(self.domains)}")
         topics = {topic for rule in self.domains.values() for topic in rule.consent_topics} - {"*"}
@@ -271,6 +273,11 @@ class GatePolicy:
     def domain_rule(self) -> DomainRule:
         """What this domain does otherwise."""
         return self.file.domains[self.domain]
+
+    @property
+    def refused(self) -> Iterator[RefuseRule]:
+        """What this domain never keeps."""
+        return (rule for rule in self.file.refuse if self.domain in rule.domains)
 
     def is_on(self, check: Check) -> bool:
         """Whether the check is made."""
