@@ -160,7 +160,8 @@ class Script:
         self._claims: dict[str, dict[str, Any]] = {}
         for session_id, at, turns in conversation.sessions:
             session = Session(scope=scope, session_id=session_id, turns=turns, started_at=at)
-            for each in reader.clean(scope, reader.episodes(session, datetime.now(UTC))):
+            episodes, _ = reader.episodes(session, datetime.now(UTC))
+            for each in reader.clean(scope, episodes):
                 if each.reference in conversation.evidence:
                     slot = conversation.slots.get(str(each.reference)) if has_slots else None
                     self._claims[each.text] = _claim(each.text, conversation.asked, slot)
@@ -185,8 +186,7 @@ def main(available: Engines) -> None:
     found, pairs = rows("conversations.jsonl"), rows("note_pairs.jsonl")
     if found is None or pairs is None:
         return
-    by_id = {pair["id"]: pair for pair in pairs if pair["source"] == "longmemeval_ku"}
-    conversations = [_conversation(each, by_id) for each in found if _is_update(each)]
+    conversations = changed_conversations(found, pairs)
     embedder = build_embedder(load_settings())
     embedder.warm_up()
     logging.disable(logging.WARNING)  # a candidate that cannot be used is counted, not quoted
@@ -196,6 +196,19 @@ def main(available: Engines) -> None:
         logging.disable(logging.NOTSET)
         embedder.close()
     _print(reports, conversations)
+
+
+def changed_conversations(
+    found: Sequence[Mapping[str, Any]], pairs: Sequence[Mapping[str, Any]] = ()
+) -> list[Conversation]:
+    """The conversations in which something changes, in their order.
+
+    Args:
+        found: all conversations.
+        pairs: the pairs of notes that slots are taken from; none gives no slots.
+    """
+    by_id = {pair["id"]: pair for pair in pairs if pair["source"] == "longmemeval_ku"}
+    return [_conversation(each, by_id) for each in found if _is_update(each)]
 
 
 def _report(

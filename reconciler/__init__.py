@@ -29,6 +29,10 @@ if TYPE_CHECKING:  # what a type checker sees; a test holds it to what follows
         as_prompt as as_prompt,
         token_count as token_count,
     )
+    from reconciler.domain.recalling.recalled import (
+        Recalled as Recalled,
+        RecallOutcome as RecallOutcome,
+    )
     from reconciler.domain.records.assessment import Assessment as Assessment
     from reconciler.domain.records.candidates import Candidate as Candidate, Evidence as Evidence
     from reconciler.domain.records.decisions import (
@@ -123,6 +127,7 @@ _HOMES = {
     "reconciler.domain.recalling.filtering": "RecallFilter",
     "reconciler.domain.recalling.procedures": "Procedure",
     "reconciler.domain.recalling.prompting": "as_prompt token_count",
+    "reconciler.domain.recalling.recalled": "Recalled RecallOutcome",
     "reconciler.domain.records.assessment": "Assessment",
     "reconciler.domain.records.candidates": "Candidate Evidence",
     "reconciler.domain.records.decisions": "Archived Comparison Decision",

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from reconciler.domain.recalling.current_values import SlotValue
     from reconciler.domain.recalling.filtering import FilterFields
     from reconciler.domain.recalling.procedures import Procedure
+    from reconciler.domain.recalling.recalled import Recalled
     from reconciler.domain.records.archives import Backup, ExportReport
     from reconciler.domain.records.assessment import Assessment
     from reconciler.domain.records.candidates import Candidate
@@ -408,7 +409,7 @@ class AsyncContactMemory:
         as_of: datetime | None = None,
         valid_at: datetime | None = None,
         **filters: Unpack[FilterFields],
-    ) -> list[RankedFact]:
+    ) -> Recalled:
         """The facts that fit a query best, now or at an instant; see ``Memory.recall``."""
         return await self._threads.run(
             self._sync.recall,
@@ -731,8 +732,8 @@ class AsyncMemoryCalls:
         as_of: datetime | None = None,
         valid_at: datetime | None = None,
         **filters: Unpack[FilterFields],
-    ) -> list[RankedFact]:
-        """The live facts about a contact that fit a query best, and all standing constraints.
+    ) -> Recalled:
+        """The live facts about a contact that fit a query best, and the standing constraints.
 
         See ``Memory.recall``.
         """
@@ -758,7 +759,7 @@ class AsyncMemoryCalls:
         tenant: str | None = None,
         limit: int | None = None,
     ) -> Briefing:
-        """What to know and what to ask when a conversation opens: a recall, and open questions.
+        """What to know and what to ask when a conversation opens.
 
         See ``Memory.briefing``.
         """

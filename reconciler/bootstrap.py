@@ -30,6 +30,7 @@ from reconciler.domain.records.policies import (
     ReconcilePolicy,
     RetryPolicy,
 )
+from reconciler.domain.records.scope import Scope
 from reconciler.errors import ConfigurationError, GraphUnavailableError, ReconcilerError
 from reconciler.sensitive_data import SensitiveKind, keyed_digest, keyed_token
 from reconciler.service.records import Records
@@ -51,7 +52,6 @@ if TYPE_CHECKING:
     from reconciler.domain.records.facts import Fact
     from reconciler.domain.records.jobs import Stage
     from reconciler.domain.records.model_moves import ReembedReport
-    from reconciler.domain.records.scope import Scope
     from reconciler.domain.values.attributes import AttributeBook
     from reconciler.ports.arbiter import Arbiter
     from reconciler.ports.embedder import Embedder
@@ -59,6 +59,7 @@ if TYPE_CHECKING:
     from reconciler.ports.graph import Engine, Graph
     from reconciler.ports.peer_memory import PeerMemory
     from reconciler.ports.sensitive_data_finder import SensitiveDataFinder
+    from reconciler.service.attribute_questions import AskedAttributes
     from reconciler.service.erasures import Erasures
     from reconciler.service.fact_evidence import FactEvidenceReader
     from reconciler.service.finding import Finding
@@ -92,7 +93,7 @@ if TYPE_CHECKING:
     from reconciler.service.writing.neighbourhoods import Neighbourhoods
     from reconciler.service.writing.note_import import NoteImport
     from reconciler.service.writing.peer_import import PeerImport
-    from reconciler.service.writing.rejudging import Rejudging
+    from reconciler.service.writing.rejudging import IdleRejudging, Rejudging
     from reconciler.service.writing.relating import Relating
     from reconciler.service.writing.write_gate import Judged, WriteGate
     from reconciler.settings import (
@@ -427,7 +428,6 @@ class Services:
         return Rejudging(
             store=self.store,
             neighbourhoods=self.neighbourhoods,
-            reconciler=self.reconciler,
             relating=self.relating,
             arbitration=self.arbitration,
             decision_ids=self._decision_ids,
@@ -532,6 +532,19 @@ class Services:
         return open_peer(system, source, how=how, login=Login(**login))
 
     @_Part
+    def asked_attributes(self) -> AskedAttributes:
+        """What tells which attributes a question asks for."""
+        from reconciler.config_files import load_attribute_questions, load_question_vectors
+        from reconciler.service.attribute_questions import AskedAttributes
+
+        own, model = self.settings.reconcile.attributes_file, self.embedder.model_id
+        return AskedAttributes(
+            self.embedder,
+            questions=lambda: load_attribute_questions(own),
+            shipped=lambda questions: load_question_vectors(model, questions),
+        )
+
+    @_Part
     def recall(self) -> Recall:
         """What answers a query."""
         from reconciler.service.recall import Recall
@@ -540,6 +553,7 @@ class Services:
             store=self.store,
             neighbourhoods=self.neighbourhoods,
             embedder=self.embedder,
+            asked=self.asked_attributes,
             how=_recalling(self.settings, self.embedder.model_id),
             use=self.use_trace,
             clock=self.clock,
@@ -556,6 +570,7 @@ class Services:
             confidence_min=self.settings.recall.confidence_min,
             hides_expired=self.settings.life.expired == "hidden",
             clock=self.clock,
+            floor=_recall_floor(self.settings.recall, self.embedder.model_id),
         )
 
     @_Part
@@ -643,6 +658,7 @@ class Services:
             store=self.store,
             records=self.records,
             embedder=self.embedder,
+            asked=self.asked_attributes,
             how=_recalling(self.settings, self.embedder.model_id),
             clock=self.clock,
         )
@@ -1311,9 +1327,18 @@ def _keep_hash_key(settings: Settings, key: bytes) -> None:
 
 
 def arbitration_policy(settings: Settings) -> ArbitrationPolicy:
-    """The bounds and prices of asking the arbiter."""
+    """The bounds and prices of asking the arbiter; the list price where none is set.
+
+    Raises:
+        ConfigurationError: the list of prices cannot be read.
+    """
+    from reconciler.config_files import load_prices
+
     names = {field.name for field in fields(ArbitrationPolicy)}
-    return ArbitrationPolicy(**settings.arbiter.model_dump(include=names))
+    chosen = settings.arbiter
+    # At another address another vendor may ask another price for a model of the same name.
+    listed = {} if chosen.base_url else load_prices(chosen.provider, chosen.chosen_model)
+    return ArbitrationPolicy(**{**listed, **chosen.model_dump(include=names, exclude_none=True)})
 
 
 def build_worker(
@@ -1327,7 +1352,7 @@ def build_worker(
     """
     from reconciler.service.sessions.extraction_worker import ExtractionWorker
 
-    chosen = services.settings.jobs
+    chosen, idle = services.settings.jobs, _idle_rejudging(services)
     return ExtractionWorker(
         store=services.session_store,
         reader=services.session_reader,
@@ -1336,7 +1361,22 @@ def build_worker(
         poll_seconds=chosen.poll_seconds,
         clock=services.clock,
         on_stage=on_stage,
+        on_idle=idle.step if idle else lambda: None,
     )
+
+
+def _idle_rejudging(services: Services) -> IdleRejudging | None:
+    """What a worker does while it has no job; nothing without an arbiter."""
+    from reconciler.service.writing.rejudging import IdleRejudging
+
+    if services.rejudging is None:
+        return None
+
+    def scopes() -> Iterator[Scope]:
+        for tenant, agent_id in services.health.agents():
+            yield from services.records.scopes(Scope(tenant, agent_id, "any"))
+
+    return IdleRejudging(services.rejudging, scopes, services.clock)
 
 
 def _extraction_policy(settings: Settings) -> ExtractionPolicy:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import re
+import struct
 import tomllib
 from dataclasses import fields
 from functools import lru_cache
@@ -16,19 +18,28 @@ from reconciler.errors import ConfigurationError
 from reconciler.resources import read_config, resource_path
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    import numpy as np
+    from numpy.typing import NDArray
+
     from reconciler.domain.gate.policy import GatePolicy
     from reconciler.domain.records.judge_questions import JudgeQuestion
     from reconciler.domain.values.attributes import AttributeBook
 
 __all__ = [
     "load_attribute_book",
+    "load_attribute_questions",
     "load_export_schema",
     "load_gate_policy",
     "load_judge_questions",
+    "load_prices",
     "load_profile",
+    "load_question_vectors",
     "load_reach",
     "load_recall_floor",
     "profiles_of",
+    "question_digest",
 ]
 
 _THRESHOLDS = ("cosine_update_min", "cosine_add_max", "cosine_cut")
@@ -137,6 +148,62 @@ def load_attribute_book(own: Path | None) -> AttributeBook:
     return shipped.merged_with(added)
 
 
+def load_attribute_questions(own: Path | None) -> dict[str, tuple[str, ...]]:
+    """What asks for which attribute: the shipped questions, and those of the user's own attributes.
+
+    Args:
+        own: a file like ``config/attributes.toml``, whose attributes may have ``questions``; one
+            without any is asked for by the words of its name and its description. None for none.
+
+    Raises:
+        ConfigurationError: a file cannot be read, or is not made of lists of questions.
+    """
+    from reconciler.domain.recalling.asking import questions_of
+
+    path = resource_path("config") / "attribute_questions.toml"
+    found = {name: _questions(path, given) for name, given in _parsed(path, _text_of(path)).items()}
+    if own is not None:
+        for attribute in _attribute_book(own, _text_of(own)):
+            asked = questions_of(attribute.name, attribute.questions, attribute.description)
+            found[attribute.name] = tuple(asked)
+    return found
+
+
+def load_question_vectors(
+    embedding_model: str, questions: Sequence[str]
+) -> tuple[float, NDArray[np.float32]] | None:
+    """What is shipped for the model, if it is of these questions; else None.
+
+    Args:
+        embedding_model: name and fingerprint.
+        questions: in the order of the vectors.
+
+    Returns:
+        How near a question must be, and the vectors.
+    """
+    import numpy as np
+
+    digest = question_digest(questions)
+    for name in profiles_of(embedding_model):
+        path = resource_path("config") / "profiles" / f"{name}.vectors"
+        if path.is_file() and (kept := path.read_bytes()).startswith(digest):
+            [least], rows = struct.unpack_from("<f", kept, len(digest)), kept[len(digest) + 4 :]
+            vectors = np.frombuffer(rows, dtype="<f2").astype(np.float32)
+            return least, vectors.reshape(len(questions), -1)
+    return None
+
+
+def question_digest(questions: Sequence[str]) -> bytes:
+    """What vectors of these questions, in this order, are known by."""
+    return hashlib.sha256("\n".join(questions).encode()).digest()
+
+
+def _questions(path: Path, given: object) -> tuple[str, ...]:
+    if not isinstance(given, list) or not given or not all(isinstance(each, str) for each in given):
+        raise ConfigurationError(f"{path} needs a list of questions for each attribute")
+    return tuple(given)
+
+
 def load_gate_policy(own: Path | None = None, domain: str | None = None) -> GatePolicy:
     """The write gate's policy: the user's own file, else the shipped one.
 
@@ -178,6 +245,25 @@ def load_judge_questions() -> list[JudgeQuestion]:
     if not isinstance(questions, list) or not questions:
         raise ConfigurationError(f"{path} has no questions")
     return [JudgeQuestion.from_mapping(each) for each in questions]
+
+
+def load_prices(provider: str, model: str) -> dict[str, float]:
+    """A model's list prices at its vendor, by the settings' names; empty where none is known.
+
+    A dated name, such as ``claude-haiku-4-5-20251001``, has the price of the model.
+
+    Raises:
+        ConfigurationError: the installation lacks the list, or it was made unusable.
+    """
+    path = resource_path("config") / "prices.toml"
+    listed = _parsed(path, _text_of(path))
+    of_vendor = listed.get("openai" if provider == "decisions" else provider, {})
+    price = of_vendor.get(re.sub(r"-(\d{8}|\d{4}-\d\d-\d\d)$", "", model))
+    if price is None:
+        return {}
+    if not all(_is_number(price.get(name)) for name in ("input", "output")):
+        raise ConfigurationError(f"{path}: {model} needs two numbers, input and output")
+    return {f"usd_per_million_{name}_tokens": price[name] for name in ("input", "output")}
 
 
 # Both take longer to make than a store takes to open, and neither changes once it is made. The

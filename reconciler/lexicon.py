@@ -4,10 +4,11 @@ How such a file is read, how its shorthands are written out, and how a text is s
 cues are tried on it live here. What a cue means never does: that is the business of the module that
 asks for it. Nothing is read or compiled before it is needed.
 
-A file has one table ``[words]`` of lists, one word a line, and lists of cues: ``[[name]]`` begins a
-cue of the list ``name``. A word and a pattern are regular expressions, in which ``<name>`` stands
-for any of the words of that list; the lines of a pattern are put together without what indents
-them. So no line of a pattern may begin or end with a space that counts.
+A file has one table ``[words]`` of lists, whose words two spaces or the end of a line part, and
+lists of cues: ``[[name]]`` begins a cue of the list ``name``. A word and a pattern are regular
+expressions, in which ``<name>`` stands for any of the words of that list; the lines of a pattern
+are put together without what indents them. So no line of a pattern and no word may begin or end
+with a space that counts.
 """
 
 from __future__ import annotations
@@ -81,7 +82,7 @@ class Lexicon:
             ConfigurationError: the file has no such list.
         """
         if name not in self.lists:
-            raise ConfigurationError(f"{self.source}: [words] lacks {name}; add it, a word a line")
+            raise ConfigurationError(f"{self.source}: [words] lacks {name}; add it")
         return self.lists[name]
 
     def word_set(self, *names: str) -> frozenset[str]:
@@ -159,8 +160,11 @@ def read_lexicon(source: str, tables: Mapping[str, Any]) -> Lexicon:
     except ValidationError as error:
         found = error.errors()[0]
         raise ConfigurationError(f"{source}: {_place(*found['loc'])}: {found['msg']}") from error
-    lists = {name: tuple(filter(None, text.split("\n"))) for name, text in words.items()}
+    lists = {name: tuple(filter(None, _PARTED.split(text))) for name, text in words.items()}
     return Lexicon(source, lists, made)
+
+
+_PARTED = re.compile(r"\n| {2,}")
 
 
 def _place(name: object, number: object = None, field: object = None, *_: object) -> str:

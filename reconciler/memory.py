@@ -57,6 +57,7 @@ if TYPE_CHECKING:
     from reconciler.domain.recalling.briefing import Briefing
     from reconciler.domain.recalling.current_values import SlotValue
     from reconciler.domain.recalling.filtering import FilterFields
+    from reconciler.domain.recalling.recalled import Recalled
     from reconciler.domain.records.archives import Backup, ExportReport, RestoreReport
     from reconciler.domain.records.assessment import Assessment
     from reconciler.domain.records.candidates import Candidate
@@ -69,7 +70,6 @@ if TYPE_CHECKING:
         ExpiringFact,
         FactHistory,
         FoundFact,
-        RankedFact,
         RefusalCount,
     )
     from reconciler.domain.records.jobs import Job, QueueReport, Stage
@@ -387,6 +387,7 @@ class Memory:
             relate=self._services.relating.relate,
             siblings=self._services.siblings_of,
             recall=contact.recall if can_recall else None,
+            briefing=contact.briefing,
             scope=contact.scope,
             session_id=session_id,
             budget_tokens=_positive("budget_tokens", budget),
@@ -409,20 +410,22 @@ class Memory:
         as_of: datetime | None = None,
         valid_at: datetime | None = None,
         **filters: Unpack[FilterFields],
-    ) -> list[RankedFact]:
-        """The live facts about a contact that fit a query best, and all standing constraints.
+    ) -> Recalled:
+        """The live facts about a contact that fit a query best, and the standing constraints.
 
-        Facts are chosen by closeness in meaning and in words, some at a time, and the chosen ones
-        are ordered by 0.7 similarity + 0.2 recency + 0.1 importance, unless the settings
-        differ. If nothing is near, nothing is recalled. Without an embedder words alone count, and
-        facts that hold none of the query's are left out. An empty query ranks all live facts.
+        Facts are chosen by closeness in meaning and in words, and by the attribute that the query
+        asks for, some at a time, and the chosen ones are ordered by 0.7 similarity + 0.2 recency +
+        0.1 importance, unless the settings differ. What is not near is left out. Without an
+        embedder words alone count, and facts that hold none of the query's are left out. An empty
+        query ranks all live facts.
 
         What is past its lifetime counts as old, and says ``may_be_outdated``; it is left out where
         the settings say ``life.expired = "hidden"``, where it is volatile and where its end was
         known.
 
-        What orders or forbids something follows them, marked as standing, whatever the query;
-        limit, floor and filters do not apply to it.
+        What orders or forbids something follows them, marked as standing, whatever the query; limit
+        and floor do not apply to it. The list's ``outcome`` says whether facts fit, nothing fits,
+        or more fit than it holds.
 
         Args:
             agent_id: the agent whose memory it is.
@@ -432,7 +435,8 @@ class Memory:
             limit: at most this many, not counting standing ones; None for the configured number,
                 or, with a budget, for as many as fit.
             budget_tokens: as many facts as fit prompt lines of this many tokens, at about four
-                characters a token; standing ones are counted first and always included.
+                characters a token; standing ones are counted first and take a fifth at most, but
+                for those that keep the contact safe.
             as_of: what the memory knew at that instant, time-zone aware; None for now.
             valid_at: what was true in the world at that instant, time-zone aware, including facts
                 that a newer one has replaced since; None for what is true now.
@@ -472,29 +476,43 @@ class Memory:
         tenant: str | None = None,
         limit: int | None = None,
     ) -> Briefing:
-        """What to know and what to ask when a conversation opens: a recall, and open questions.
+        """What to know and what to ask when a conversation opens.
 
-        It has the two questions for the contact that matter most; ``pending`` has all, and
-        ``confirm``, ``reject`` and ``resolve`` take the answers. Where there is room, it asks about
-        what may have changed since it was said: to say that again renews it.
+        Facts that fit the query, or without one the profile and then the rest, as many as the
+        limit; what stands; what is new since the contact was last asked about; and the questions
+        that the contact may answer. ``confirm``, ``reject`` and ``resolve`` take the answers. Some
+        are about what may have changed since it was said: to say that again renews it. A model is
+        given the two questions that matter most.
 
         Raises:
             As ``recall``.
         """
         from reconciler.domain.recalling.briefing import (
-            QUESTIONS_MAX,
+            ASKED_MAX,
             Briefing,
+            changed_since_last_time,
             is_for_the_contact,
-            most_important,
+            profile_first,
         )
 
-        facts = self.recall(agent_id, contact_id, query, tenant=tenant, limit=limit)
-        scope = self._scope(tenant, agent_id, contact_id)
-        pending = self._services.records.pending([scope])
-        asked = most_important(item for item in pending if is_for_the_contact(item))
-        room = QUESTIONS_MAX - len(asked)
-        renewals = self._services.records.to_renew(scope, room) if room else []
-        return Briefing(facts=tuple(facts), pending=tuple(asked), renewals=tuple(renewals))
+        contact = self.contact(agent_id, contact_id, tenant=tenant)
+        # As kept, for what this process has in mind does not say when others recalled it.
+        kept, profile = self._services.store.list_facts(contact.scope), contact.profile()
+        if query.strip() if isinstance(query, str) else query:
+            facts = contact.recall(query, limit=limit)
+        else:
+            count = self.settings.recall.limit if limit is None else _positive("limit", limit)
+            known = self._services.recall.recall(contact.scope, "", _LIMIT_MAX)
+            facts = profile_first(known, profile, count)
+            self._services.use_trace.note(hit.fact.fact_id for hit in facts)
+        pending = self._services.records.pending([contact.scope])
+        return Briefing(
+            facts=facts,
+            profile=tuple(profile),
+            changed=changed_since_last_time(kept, self._services.clock()),
+            pending=tuple(item for item in pending if is_for_the_contact(item)),
+            renewals=tuple(self._services.records.to_renew(contact.scope, ASKED_MAX)),
+        )
 
     def value(
         self,
@@ -825,8 +843,8 @@ class Memory:
     ) -> Iterator[Rejudged]:
         """Ask the arbiter about what was decided while it did not answer, and amend it.
 
-        That is what was decided over budget, during an outage, or on an answer that could not be
-        read. Each is asked about once, the oldest first, within the budget of a minute, which this
+        That is what was decided over budget, during an outage, or on an answer that made no
+        sense. Each is asked about once, the newest first, within the budget of a minute, which this
         waits for. What the arbiter says is a decision of its own, which ``revert`` undoes.
 
         Args:
@@ -2260,7 +2278,7 @@ class ContactMemory:
         as_of: datetime | None = None,
         valid_at: datetime | None = None,
         **filters: Unpack[FilterFields],
-    ) -> list[RankedFact]:
+    ) -> Recalled:
         """The facts that fit a query best, now or at an instant; see ``Memory.recall``."""
         ask = self._of(self._memory.recall)
         asked = {"limit": limit, "budget_tokens": budget_tokens}

@@ -152,7 +152,6 @@ class RecallSettings(_Group):
     weight_words: float = Field(default=_RANKING.weight_words, ge=0, le=1)
     recency_half_life_days: float = Field(default=_RANKING.recency_half_life_days, gt=0)
     rival_cosine_min: float = Field(default=_RANKING.rival_cosine_min, ge=-1, le=1)
-    near_rival_cosine_min: float = Field(default=_RANKING.near_rival_cosine_min, ge=-1, le=1)
     chosen_at_once: int = Field(default=_RANKING.chosen_at_once, ge=1, le=1000)
     rank_constant: float = Field(default=_RANKING.rank_constant, ge=0)
     floor: Literal["calibrated", "off"] | float = "calibrated"
@@ -228,10 +227,10 @@ class ArbiterSettings(_ModelSettings):
         default=_ARBITRATION.breaker_reset_seconds, gt=0, le=_SECONDS_MAX
     )
     cache_size_max: int = Field(default=_ARBITRATION.cache_size_max, ge=0)
-    usd_per_million_input_tokens: float = Field(
+    usd_per_million_input_tokens: float | None = Field(
         default=_ARBITRATION.usd_per_million_input_tokens, ge=0
     )
-    usd_per_million_output_tokens: float = Field(
+    usd_per_million_output_tokens: float | None = Field(
         default=_ARBITRATION.usd_per_million_output_tokens, ge=0
     )
 

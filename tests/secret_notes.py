@@ -38,6 +38,7 @@ _ENGLISH = [
     # Told in a sentence
     _note("The passphrase is … for the backup disk.", "velvet harbour ticket"),
     _note("Passphrase for her laptop: …", "orange kettle marmot"),
+    _note("The passphrase is ….", "correct horse battery staple"),
     _note("The password? It's …", "Bluebird"),
     _note("His password? …", "Gr4nite77"),
     _note("Password, if you need it: …", "sunny-otter-9"),
@@ -243,6 +244,9 @@ Locked out after three wrong passwords.
 The password field does not accept umlauts.
 Thinks the password rules are annoying.
 The passphrase is optional.
+The passphrase is correct.
+The passphrase is valid until next Monday.
+The passphrase is different every month.
 The passphrase is stored in the vault.
 The password? She does not remember it.
 The password? It's in the vault.

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from pydantic import BaseModel, Field, ValidationError
+from pydantic import BaseModel
 
 from reconciler.adapters.structured_calls import (
     Client,
@@ -17,8 +17,8 @@ from reconciler.adapters.structured_calls import (
     conversation,
     forget_wait,
     note_wait,
+    usage_of,
 )
-from reconciler.domain.records.decisions import Usage
 
 if TYPE_CHECKING:
     import anthropic
@@ -51,15 +51,6 @@ class Anthropic:
 class _Block(BaseModel):
     type: str
     text: str = ""
-
-
-class _Tokens(BaseModel):
-    """What the API counted; input that was written to or read from its cache comes apart."""
-
-    input_tokens: int = Field(ge=0)
-    output_tokens: int = Field(ge=0)
-    cache_creation_input_tokens: int | None = Field(default=None, ge=0)
-    cache_read_input_tokens: int | None = Field(default=None, ge=0)
 
 
 class _Message(BaseModel):
@@ -108,7 +99,7 @@ class _Client:
         stopped = message.stop_reason
         return Reply(
             text="".join(block.text for block in message.content if block.type == "text"),
-            usage=_usage(message.usage),
+            usage=usage_of(message.usage),
             is_refusal=stopped == "refusal",
             cut_off=stopped if stopped not in {"end_turn", "refusal"} else None,
         )
@@ -123,13 +114,3 @@ class _Client:
         response = await call_next(request)
         note_wait(response.headers, self._timeout_seconds)
         return response
-
-
-def _usage(counted: object) -> Usage | None:
-    """What the answer cost; a count that makes no sense is none, and spoils no answer."""
-    try:
-        tokens = _Tokens.model_validate(counted)
-    except ValidationError:
-        return None
-    cached = (tokens.cache_creation_input_tokens or 0) + (tokens.cache_read_input_tokens or 0)
-    return Usage(input_tokens=tokens.input_tokens + cached, output_tokens=tokens.output_tokens)

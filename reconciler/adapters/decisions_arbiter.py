@@ -53,13 +53,13 @@ class DecisionsArbiter:
     def __init__(self, connection: Connection) -> None:
         prompt = arbiter_prompt()
         self._meanings = _meanings(prompt.text)
-        self.name = f"{connection.model}/arbiter-v{prompt.version}"
-        told = Prompt(version=prompt.version, text=f"{_ASKED}\n\n{_section(prompt.text, _HOW)}")
+        told = Prompt(name=prompt.name, text=f"{_ASKED}\n\n{_section(prompt.text, _HOW)}")
         self._calls = StructuredCalls(
             Decisions(self._options),
             connection,
             Question(prompt=told, answer=Choice, answer_tokens_max=0, failures=FAILURES),
         )
+        self.name = self._calls.name
 
     def judge(self, note: Note, neighbours: Sequence[Neighbour]) -> Judgement:
         """How the note relates to the neighbours; the port says what is promised."""

@@ -6,23 +6,24 @@ The last part of the base URL says which is spoken.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from typing import Any, Literal
+from collections.abc import Awaitable, Callable, Mapping
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
+from pydantic import BaseModel, ConfigDict, Field, model_validator
 
-from reconciler.adapters.openai_calls import REQUIREMENT, open_client, sdk_errors
+from reconciler.adapters.openai_calls import OpenAI, open_client
 from reconciler.adapters.structured_calls import (
     Client,
     Connection,
     Correction,
     Question,
     Reply,
-    SdkErrors,
-    check_sdk,
     fenced,
+    usage_of,
 )
-from reconciler.domain.records.decisions import Usage
+
+if TYPE_CHECKING:
+    import openai
 
 __all__ = ["Choice", "Decisions"]
 
@@ -50,8 +51,8 @@ class Choice(BaseModel):
         return self
 
 
-class Decisions:
-    """A model that chooses between options, with a probability for each.
+class Decisions(OpenAI):
+    """A model that chooses between options, with a probability for each, by OpenAI's SDK.
 
     Args:
         options_of: what may be chosen about the data.
@@ -64,24 +65,25 @@ class Decisions:
     hint = "a base_url that ends in /systemone is asked in System One's words, others in OpenAI's"
 
     def __init__(self, options_of: Callable[[Mapping[str, Any]], Options]) -> None:
-        check_sdk("openai", REQUIREMENT)
+        super().__init__()
         self._options_of = options_of
-
-    def errors(self) -> SdkErrors:
-        """The SDK's errors; the first call imports the SDK."""
-        return sdk_errors()
 
     def open(self, connection: Connection, question: Question[Any]) -> Client:
         """A client; it connects when it is first asked."""
         base_url, _, last = (connection.base_url or "").rstrip("/").rpartition("/")
-        if last == _SYSTEM_ONE:
-            return _SystemOne(connection, base_url, question, self._options_of)
-        return _OpenAIDecisions(connection, connection.base_url, question, self._options_of)
+        is_system_one = last == _SYSTEM_ONE
+        client = open_client(connection, base_url if is_system_one else connection.base_url)
+        ask = _ask_system_one if is_system_one else _ask_openai
+        return _Client(client, ask, connection.model, question.prompt.text, self._options_of)
 
 
-class _Tokens(BaseModel):
-    input_tokens: int = Field(ge=0)
-    output_tokens: int = Field(ge=0)
+class _Asked(NamedTuple):
+    """One question, in no dialect."""
+
+    model: str
+    instructions: str
+    data: Mapping[str, Any]
+    options: Options
 
 
 class _Client:
@@ -89,19 +91,23 @@ class _Client:
 
     def __init__(
         self,
-        connection: Connection,
-        base_url: str | None,
-        question: Question[Any],
+        client: openai.AsyncOpenAI,
+        ask: Callable[[openai.AsyncOpenAI, _Asked], Awaitable[tuple[dict[str, Any], Any]]],
+        model: str,
+        instructions: str,
         options_of: Callable[[Mapping[str, Any]], Options],
     ) -> None:
-        self._model = connection.model
-        self._instructions = question.prompt.text
-        self._client = open_client(connection, base_url)
+        self._client = client
+        self._ask = ask
+        self._model = model
+        self._instructions = instructions
         self._options_of = options_of
 
     async def reply(self, data: Mapping[str, Any], correction: Correction | None) -> Reply:  # noqa: ARG002
         options = self._options_of(data)
-        answer, usage = await self._answer(data, options)
+        asked = _Asked(self._model, self._instructions, data, options)
+        answer, counted = await self._ask(self._client, asked)
+        usage = usage_of(counted)
         if answer.get("type") == "refusal":
             return Reply(text="", usage=usage, is_refusal=True)
         choice = Choice.model_validate(answer)
@@ -112,40 +118,31 @@ class _Client:
     async def close(self) -> None:
         await self._client.close()
 
-    async def _answer(
-        self, data: Mapping[str, Any], options: Options
-    ) -> tuple[dict[str, Any], Usage | None]:
-        raise NotImplementedError
-
 
 class _ListedReply(BaseModel):
     answers: list[dict[str, Any]] = Field(min_length=1)
     usage: Any = None
 
 
-class _OpenAIDecisions(_Client):
-    async def _answer(
-        self, data: Mapping[str, Any], options: Options
-    ) -> tuple[dict[str, Any], Usage | None]:
-        raw = await self._client.decisions.with_raw_response.create(
-            model=self._model,
-            input=fenced(data),
-            questions=[
-                {
-                    "type": "choice",
-                    "name": _NAME,
-                    "instructions": self._instructions,
-                    "choices": [
-                        {"value": option, "description": text} for option, text in options.items()
-                    ],
-                }
-            ],
-        )
-        reply = _ListedReply.model_validate_json(raw.text)
-        answer = dict(reply.answers[0])
-        if isinstance(answer.get("probabilities"), list):
-            answer["probabilities"] = _by_option(answer["probabilities"])
-        return answer, _usage(reply.usage)
+async def _ask_openai(client: openai.AsyncOpenAI, asked: _Asked) -> tuple[dict[str, Any], Any]:
+    """The answer, and what the server counted."""
+    options = asked.options.items()
+    question = {
+        "type": "choice",
+        "name": _NAME,
+        "instructions": asked.instructions,
+        "choices": [{"value": option, "description": text} for option, text in options],
+    }
+    raw = await client.decisions.with_raw_response.create(
+        model=asked.model,
+        input=fenced(asked.data),
+        questions=[question],  # type: ignore[list-item]
+    )
+    reply = _ListedReply.model_validate_json(raw.text)
+    answer = dict(reply.answers[0])
+    if isinstance(answer.get("probabilities"), list):
+        answer["probabilities"] = _by_option(answer["probabilities"])
+    return answer, reply.usage
 
 
 class _NamedReply(BaseModel):
@@ -153,19 +150,17 @@ class _NamedReply(BaseModel):
     usage: Any = None
 
 
-class _SystemOne(_Client):
-    async def _answer(
-        self, data: Mapping[str, Any], options: Options
-    ) -> tuple[dict[str, Any], Usage | None]:
-        question = {
-            "type": "choice",
-            "instructions": self._instructions,
-            "criteria": dict(options),
-        }
-        body = {"model": self._model, "state": dict(data), "questions": {_NAME: question}}
-        sent: object = await self._client.post(f"/{_SYSTEM_ONE}", body=body, cast_to=object)
-        reply = _NamedReply.model_validate(sent)
-        return reply.answers.get(_NAME, {}), _usage(reply.usage)
+async def _ask_system_one(client: openai.AsyncOpenAI, asked: _Asked) -> tuple[dict[str, Any], Any]:
+    """The answer, and what the server counted."""
+    question = {
+        "type": "choice",
+        "instructions": asked.instructions,
+        "criteria": dict(asked.options),
+    }
+    body = {"model": asked.model, "state": dict(asked.data), "questions": {_NAME: question}}
+    sent: object = await client.post(f"/{_SYSTEM_ONE}", body=body, cast_to=object)
+    reply = _NamedReply.model_validate(sent)
+    return reply.answers.get(_NAME, {}), reply.usage
 
 
 class _Probability(BaseModel):
@@ -176,12 +171,3 @@ class _Probability(BaseModel):
 def _by_option(listed: list[Any]) -> dict[str, float]:
     each = map(_Probability.model_validate, listed)
     return {one.value: one.probability for one in each}
-
-
-def _usage(counted: object) -> Usage | None:
-    """What the answer cost; a count that makes no sense is none, and spoils no answer."""
-    try:
-        tokens = _Tokens.model_validate(counted)
-    except ValidationError:
-        return None
-    return Usage(input_tokens=tokens.input_tokens, output_tokens=tokens.output_tokens)

@@ -89,18 +89,14 @@ class ModelArbiter:
     """
 
     def __init__(self, vendor: Vendor, connection: Connection) -> None:
-        prompt = arbiter_prompt()
-        self.name = f"{connection.model}/arbiter-v{prompt.version}"
-        self._calls = StructuredCalls(
-            vendor,
-            connection,
-            Question(
-                prompt=prompt,
-                answer=_Answer,
-                answer_tokens_max=ANSWER_TOKENS_MAX,
-                failures=FAILURES,
-            ),
+        asked = Question(
+            prompt=arbiter_prompt(),
+            answer=_Answer,
+            answer_tokens_max=ANSWER_TOKENS_MAX,
+            failures=FAILURES,
         )
+        self._calls = StructuredCalls(vendor, connection, asked)
+        self.name = self._calls.name
 
     def judge(self, note: Note, neighbours: Sequence[Neighbour]) -> Judgement:
         """How the note relates to the neighbours; the port says what is promised."""

@@ -20,6 +20,7 @@ from reconciler.adapters.answer_reading import LaxBool, LaxFloat, LaxInt, OneOrM
 from reconciler.adapters.structured_calls import (
     Connection,
     Failures,
+    Prompt,
     Question,
     StructuredCalls,
     Vendor,
@@ -47,7 +48,7 @@ from reconciler.errors import (
 )
 from reconciler.resources import resource_path
 
-__all__ = ["ModelExtractor"]
+__all__ = ["ANSWER_SHAPE", "ModelExtractor", "extractor_prompt"]
 
 _LOG = logging.getLogger(__name__)
 
@@ -204,23 +205,14 @@ class ModelExtractor:
     reads_known = True
 
     def __init__(self, vendor: Vendor, connection: Connection) -> None:
-        prompt = read_prompt(resource_path("config") / "prompts" / "extractor.md")
-        self._name = f"{connection.model}/extractor-v{prompt.version}"
-        self._calls = StructuredCalls(
-            vendor,
-            connection,
-            Question(
-                prompt=prompt,
-                answer=_Answer,
-                answer_tokens_max=ANSWER_TOKENS_MAX,
-                failures=_FAILURES,
-            ),
+        asked = Question(
+            prompt=extractor_prompt(),
+            answer=_Answer,
+            answer_tokens_max=ANSWER_TOKENS_MAX,
+            failures=_FAILURES,
         )
-
-    @property
-    def name(self) -> str:
-        """The model and the prompt's version, for example ``claude-…/extractor-v1``."""
-        return self._name
+        self._calls = StructuredCalls(vendor, connection, asked)
+        self.name = self._calls.name
 
     def extract(self, window: Window) -> Extraction:
         """What is worth remembering in the window; the port says what is promised.
@@ -251,6 +243,19 @@ class ModelExtractor:
     def close(self) -> None:
         """End what is under way and close the connections; a later window opens them again."""
         self._calls.close()
+
+
+ANSWER_SHAPE = _Answer
+"""What a model is asked to answer in."""
+
+
+def extractor_prompt() -> Prompt:
+    """What an extractor is told, whatever its protocol.
+
+    Raises:
+        ConfigurationError: the prompt has no version.
+    """
+    return read_prompt(resource_path("config") / "prompts" / "extractor.md")
 
 
 def _data(window: Window, given: Sequence[str]) -> dict[str, Any]:

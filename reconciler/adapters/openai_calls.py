@@ -10,7 +10,7 @@ import json
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from pydantic import BaseModel, Field, ValidationError
+from pydantic import BaseModel, Field
 
 from reconciler.adapters.structured_calls import (
     Client,
@@ -23,13 +23,13 @@ from reconciler.adapters.structured_calls import (
     conversation,
     forget_wait,
     note_wait,
+    usage_of,
 )
-from reconciler.domain.records.decisions import Usage
 
 if TYPE_CHECKING:
     import openai
 
-__all__ = ["OpenAI", "open_client", "sdk_errors"]
+__all__ = ["OpenAI", "open_client"]
 
 REQUIREMENT = "openai>=3.54,<4"
 
@@ -64,18 +64,13 @@ class OpenAI:
 
     def errors(self) -> SdkErrors:
         """The SDK's errors; the first call imports the SDK."""
-        return sdk_errors()
+        import openai
+
+        return SdkErrors(openai.APITimeoutError, openai.APIStatusError, openai.OpenAIError)
 
     def open(self, connection: Connection, question: Question[Any]) -> Client:
         """A client; it connects when it is first asked."""
         return _Client(connection, question)
-
-
-def sdk_errors() -> SdkErrors:
-    """The SDK's errors."""
-    import openai
-
-    return SdkErrors(openai.APITimeoutError, openai.APIStatusError, openai.OpenAIError)
 
 
 def open_client(connection: Connection, base_url: str | None) -> openai.AsyncOpenAI:
@@ -116,11 +111,6 @@ class _Completion(BaseModel):
     usage: Any = None
 
 
-class _Tokens(BaseModel):
-    prompt_tokens: int = Field(ge=0)
-    completion_tokens: int = Field(ge=0)
-
-
 class _Client:
     def __init__(self, connection: Connection, question: Question[Any]) -> None:
         self._model = connection.model
@@ -142,7 +132,7 @@ class _Client:
         why = choice.finish_reason
         return Reply(
             text=choice.message.content or "",
-            usage=_usage(completion.usage),
+            usage=usage_of(completion.usage),
             is_refusal=bool(choice.message.refusal) or why == "content_filter",
             cut_off=why if why in {"length", "tool_calls", "function_call"} else None,
         )
@@ -186,12 +176,3 @@ def _rejected(error: openai.APIStatusError, sent: Mapping[str, Any]) -> str | No
         return None
     said = error.response.text.lower()
     return next((name for name in sent if any(each in said for each in _SPELLINGS[name])), None)
-
-
-def _usage(counted: object) -> Usage | None:
-    """What the answer cost; a count that makes no sense is none, and spoils no answer."""
-    try:
-        tokens = _Tokens.model_validate(counted)
-    except ValidationError:
-        return None
-    return Usage(input_tokens=tokens.prompt_tokens, output_tokens=tokens.completion_tokens)

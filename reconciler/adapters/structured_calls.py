@@ -29,7 +29,7 @@ from pathlib import Path
 from typing import Any, Generic, NamedTuple, Protocol, TypeVar
 from urllib.parse import urlsplit
 
-from pydantic import BaseModel, ValidationError
+from pydantic import AliasChoices, BaseModel, Field, ValidationError
 
 from reconciler.adapters.answer_reading import UnreadableAnswerError, fault_of, read_answer
 from reconciler.domain.records.decisions import Usage
@@ -55,6 +55,7 @@ __all__ = [
     "note_wait",
     "read_prompt",
     "summed",
+    "usage_of",
 ]
 
 WAIT_SECONDS_MAX = 3600.0
@@ -130,9 +131,9 @@ class Failures:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Prompt:
-    """A text that tells the model what to do, and its version."""
+    """A text that tells the model what to do; its name ends with its version."""
 
-    version: str
+    name: str
     text: str
 
 
@@ -235,7 +236,7 @@ def check_sdk(package: str, requirement: str) -> None:
 
 
 def read_prompt(path: Path) -> Prompt:
-    """The version that the file's first line states, and the text below it.
+    """The text below the file's first line, named after the file and the version in that line.
 
     Raises:
         ConfigurationError: the file cannot be read, or its first line states no version.
@@ -244,7 +245,7 @@ def read_prompt(path: Path) -> Prompt:
     key, _, version = first_line.partition(":")
     if key != "version" or not version.strip().isdecimal():
         raise ConfigurationError(f"{path} must begin with a line such as 'version: 1'")
-    return Prompt(version=version.strip(), text=text.strip())
+    return Prompt(name=f"{path.stem}-v{version.strip()}", text=text.strip())
 
 
 class StructuredCalls(Generic[AnswerT]):
@@ -257,9 +258,12 @@ class StructuredCalls(Generic[AnswerT]):
         vendor: whose protocol is spoken.
         connection: where calls go.
         question: what is asked each time.
+
+    ``name`` says who answers what: the model and the prompt, such as ``claude-…/arbiter-v3``.
     """
 
     def __init__(self, vendor: Vendor, connection: Connection, question: Question[AnswerT]) -> None:
+        self.name = f"{connection.model}/{question.prompt.name}"
         self._vendor = vendor
         self._connection = connection
         self._question = question
@@ -392,6 +396,27 @@ def fenced(data: Mapping[str, Any]) -> str:
     """The data as JSON between tags; no text can close a string or a tag from within."""
     text = json.dumps(data, ensure_ascii=False, indent=1).replace("<", "\\u003c")
     return f"<data>\n{text}\n</data>"
+
+
+class _Tokens(BaseModel):
+    """What a server counted; of Anthropic's, input that its cache wrote or read comes apart."""
+
+    input_tokens: int = Field(ge=0, validation_alias=AliasChoices("input_tokens", "prompt_tokens"))
+    output_tokens: int = Field(
+        ge=0, validation_alias=AliasChoices("output_tokens", "completion_tokens")
+    )
+    cache_creation_input_tokens: int | None = Field(default=None, ge=0)
+    cache_read_input_tokens: int | None = Field(default=None, ge=0)
+
+
+def usage_of(counted: object) -> Usage | None:
+    """What an answer cost; a count that makes no sense is none, and spoils no answer."""
+    try:
+        tokens = _Tokens.model_validate(counted)
+    except ValidationError:
+        return None
+    cached = (tokens.cache_creation_input_tokens or 0) + (tokens.cache_read_input_tokens or 0)
+    return Usage(input_tokens=tokens.input_tokens + cached, output_tokens=tokens.output_tokens)
 
 
 def summed(costs: list[Usage | None]) -> Usage | None:

@@ -8,7 +8,7 @@ announces, as in JSON, is ``reconciler.named_secrets``'s, and a vendor's token i
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cache
 from typing import TYPE_CHECKING
 
@@ -159,13 +159,26 @@ def _answer(text: str, match: re.Match[str]) -> Iterator[Place]:
         yield rest.span()
 
 
+def _may_be_phrase(words: Sequence[str]) -> bool:
+    """Whether plain words are a secret and no remark about one.
+
+    A quality may be the first word of one, if three words follow that are no remark.
+    """
+    first, *others = (word.split("-")[0] for word in words)
+    if not _is_remark(first):
+        return True
+    is_quality = first.casefold() in _lexicon().word_set("quality")
+    return is_quality and len(others) >= 3 and not any(map(_is_remark, others[:3]))
+
+
 def _phrase(text: str, match: re.Match[str]) -> Iterator[Place]:
     opening = _OPENING.match(text, match.end())
-    found = _PHRASE.match(text, opening.end() if opening else match.end())
-    words = found[0].split() if found else []
-    if found and words and not _is_remark(words[0].split("-")[0]):
-        ends = _PHRASE_ENDS.search(found[0])
-        yield found.start(), found.start() + (ends.start() if ends else len(found[0]))
+    start = opening.end() if opening else match.end()
+    if not (found := _PHRASE.match(text, start)):
+        return
+    phrase = _PHRASE_ENDS.split(found[0], maxsplit=1)[0]
+    if _may_be_phrase(phrase.split()):
+        yield start, start + len(phrase)
 
 
 def _seed(text: str, match: re.Match[str]) -> Iterator[Place]:

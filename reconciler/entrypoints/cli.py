@@ -158,8 +158,8 @@ _GROUPS: Mapping[str, str] = {
     "Start here": "demo add recall history contacts init doctor",
     "What is known about a contact": "briefing profile value about find evidence decisions explain "
     "tasks report browser",
-    "Questions, disputes and corrections": "pending confirm reject withdraw disputes resolve amend "
-    "revoke revert refusals expiring",
+    "Questions, disputes and corrections": "pending confirm reject withdraw disputes resolve "
+    "relate amend revoke revert refusals expiring",
     "Memory for MCP clients": "mcp token",
     "Conversations read in the background": "extract worker jobs job retry drain",
     "Backup, export and erasure": "import export restore backup forget erasures archive "

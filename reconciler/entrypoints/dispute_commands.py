@@ -26,7 +26,7 @@ __all__ = ["add_dispute_commands"]
 
 def add_dispute_commands(app: typer.Typer) -> None:
     """Give the command line the commands of this module."""
-    for command in (disputes, resolve, amend):
+    for command in (disputes, resolve, relate, amend):
         app.command()(command)
 
 
@@ -61,6 +61,43 @@ def resolve(
     """Settle a dispute: the facts that you name hold, and those in dispute with them end."""
     with Memory.open() as memory:
         decision = memory.resolve(agent, contact, keep, by=by, reason=reason, tenant=tenant)
+    show(as_json, decision.to_dict(), lambda: decision_made(decision))
+
+
+def relate(
+    fact: Annotated[str, typer.Argument(help="The fact that this is about, by id or handle.")],
+    agent: Agent,
+    contact: ContactId,
+    replaces: Annotated[
+        list[str] | None, typer.Option(help="A fact whose place it takes; several times if so.")
+    ] = None,
+    repeats: Annotated[
+        str | None, typer.Option(help="A fact that says the same; they count as one.")
+    ] = None,
+    ends: Annotated[
+        list[str] | None,
+        typer.Option(help="A fact that is over, without it taking its place; several times if so."),
+    ] = None,
+    both_hold: Annotated[
+        list[str] | None, typer.Option(help="A fact that holds beside it; several times if so.")
+    ] = None,
+    reason: Annotated[str | None, typer.Option(help="Why, in one sentence.")] = None,
+    tenant: Tenant = None,
+    as_json: AsJson = False,
+) -> None:
+    """Say how a fact relates to others, within the limits of an agent; revert undoes it."""
+    with Memory.open() as memory:
+        decision = memory.relate(
+            agent,
+            contact,
+            fact,
+            replaces=replaces or (),
+            repeats=repeats,
+            ends=ends or (),
+            both_hold=both_hold or (),
+            reason=reason,
+            tenant=tenant,
+        )
     show(as_json, decision.to_dict(), lambda: decision_made(decision))
 
 

@@ -112,7 +112,7 @@ def _found(name: str, asked: Sequence[_Asked], policy: ArbitrationPolicy) -> Che
     judgements = [each.made for each in reached if each.made is not None]
     expected = sum(each.is_expected for each in asked)
     seconds = median(each.seconds for each in reached)
-    costs = [policy.cost_usd(made.usage) for made in judgements if made.usage]
+    costs = [cost for made in judgements if (cost := policy.cost_usd(made.usage)) is not None]
     numbers = {
         "asked": len(asked),
         "reached": len(reached),
@@ -121,11 +121,22 @@ def _found(name: str, asked: Sequence[_Asked], policy: ArbitrationPolicy) -> Che
         "median_seconds": round(seconds, 3),
         **({"cost_usd": round(sum(costs), 6)} if costs else {}),
     }
-    cost = f"${sum(costs):.4f} at the prices that are set" if costs else "tokens were not told"
     other = "; ".join(each.in_words for each in asked if not each.is_expected)
     finding = (
         f"{name}: reached in {len(reached)} of {len(asked)}, format kept in {len(judgements)}, "
-        f"{expected} of {len(asked)} as expected, median {seconds:.1f} s, {cost}"
+        f"{expected} of {len(asked)} as expected, median {seconds:.1f} s, "
+        f"{_in_dollars(costs, judgements)}"
         f"{f'; otherwise: {other}' if other else ''}"
     )
     return Check(name="judge", is_ok=bool(judgements), finding=finding, numbers=numbers)
+
+
+def _in_dollars(costs: Sequence[float], judgements: Sequence[Judgement]) -> str:
+    if costs:
+        return f"${sum(costs):.4f}"
+    if any(made.usage for made in judgements):
+        return (
+            "no price known; set arbiter.usd_per_million_input_tokens and "
+            "usd_per_million_output_tokens to see a cost"
+        )
+    return "tokens were not told"

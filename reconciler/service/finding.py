@@ -8,19 +8,27 @@ from datetime import datetime
 from itertools import islice
 from typing import TYPE_CHECKING
 
-from reconciler.domain.recalling.mentions import longest_word, mentioning
+from reconciler.domain.recalling.mentions import (
+    found_in,
+    longest_word,
+    mentioning,
+    names_in,
+    needles,
+)
+from reconciler.domain.recalling.ranking import cosines_to
 from reconciler.domain.records.facts import FoundFact
 from reconciler.errors import InvalidRequestError
 from reconciler.service.embedding import embed
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable, Iterator, Sequence
 
     import numpy as np
     from numpy.typing import NDArray
 
     from reconciler.domain.recalling.filtering import RecallFilter
     from reconciler.domain.records.facts import Fact
+    from reconciler.domain.records.policies import RecallFloor
     from reconciler.domain.records.scope import Scope
     from reconciler.ports.embedder import Embedder
     from reconciler.service.stores.memory_store import MemoryStore, Near
@@ -33,6 +41,15 @@ _OVERFETCH = 4
 
 _INDEXED_MAX = 4_000
 """Facts that the index is asked for at most; then the agent's own are looked at one by one."""
+
+_NAME_WEIGHT = 0.3
+"""What a fact that mentions all that a question names is nearer for it, as a cosine."""
+
+_NAMED_MAX = 50
+"""Facts that are looked at for a name, those said last: a model reads each."""
+
+_COMPARED_COUNT = 10
+"""The floor is that among so many facts: an agent's store is not read for one question."""
 
 
 @dataclass(frozen=True)
@@ -51,6 +68,7 @@ class Finding:
     Args:
         store: where facts are kept.
         embedder: without one nothing is near anything.
+        floor: how near a fact must be to be found; None lets every fact through.
         confidence_min: facts that the gate was less sure of are left out, 0 to 1.
         clock: the time now, UTC-aware.
     """
@@ -63,7 +81,9 @@ class Finding:
         confidence_min: float,
         hides_expired: bool,
         clock: Callable[[], datetime],
+        floor: RecallFloor | None = None,
     ) -> None:
+        self._floor = floor
         self._store = store
         self._embedder = embedder
         self._confidence_min = confidence_min
@@ -97,6 +117,8 @@ class Finding:
     ) -> list[FoundFact]:
         """The live facts of all contacts of the agent that are nearest to a query, nearest first.
 
+        A fact that mentions what the query names counts as nearer. What is not near is left out.
+
         Args:
             scope: any contact of the agent.
             query: what is asked.
@@ -113,10 +135,40 @@ class Finding:
             )
         asked = _Asked(scope, embed(self._embedder, [query])[0], limit, wanted)
         # The index looks at all agents' facts, and an agent may have few among very many.
-        indexed = self._growing(self._store.find_nearest, asked, _INDEXED_MAX)
-        if len(indexed) == limit:
-            return indexed
-        return self._growing(self._store.list_nearest, asked, None)
+        found = self._growing(self._store.find_nearest, asked, _INDEXED_MAX)
+        if len(found) < limit:
+            found = self._growing(self._store.list_nearest, asked, None)
+        names = names_in(query)
+        named = self._named(asked, names, {hit.fact.fact_id for hit in found})
+        wanted_names = list(map(needles, names))
+        nearness = {hit.fact.fact_id: _nearness(hit, wanted_names) for hit in (*found, *named)}
+        ordered = sorted((*found, *named), key=lambda hit: -nearness[hit.fact.fact_id])
+        least = self._least(wanted)
+        return [hit for hit in ordered if nearness[hit.fact.fact_id] >= least][:limit]
+
+    def _least(self, wanted: RecallFilter) -> float:
+        if self._floor is None or wanted.min_score is not None:
+            return -1.0
+        return self._floor.of(_COMPARED_COUNT)
+
+    def _named(self, asked: _Asked, names: Sequence[str], known: set[str]) -> list[FoundFact]:
+        """Facts that mention what the query names and are not found yet, with their cosines."""
+        told: dict[str, tuple[str, Fact]] = {}
+        for name in names:
+            page = self._store.list_mentions(asked.scope, longest_word(name), 0, _NAMED_MAX)
+            for (contact_id, fact), _ in mentioning(self._told(page), name, lambda pair: pair[1]):
+                if asked.wanted.fits(fact) and fact.fact_id not in known:
+                    told[fact.fact_id] = (contact_id, fact)
+        if not told:
+            return []
+        vectors = embed(self._embedder, [fact.text for _, fact in told.values()])
+        cosines = cosines_to(vectors, asked.vector).tolist()
+        least = -1.0 if asked.wanted.min_score is None else asked.wanted.min_score
+        return [
+            FoundFact(contact_id=contact_id, fact=fact, similarity=cosine)
+            for (contact_id, fact), cosine in zip(told.values(), cosines, strict=True)
+            if cosine >= least
+        ]
 
     def _growing(
         self, look: Callable[..., list[Near]], asked: _Asked, rows_max: int | None
@@ -161,3 +213,9 @@ class Finding:
     def _is_told(self, fact: Fact) -> bool:
         is_sure = fact.confidence >= self._confidence_min
         return is_sure and fact.is_told(hides_expired=self._hides_expired)
+
+
+def _nearness(hit: FoundFact, names: Sequence[tuple[str, ...]]) -> float:
+    """The cosine, and more for what is named."""
+    mentioned = sum(found_in(hit.fact, name) is not None for name in names)
+    return (hit.similarity or 0.0) + _NAME_WEIGHT * mentioned / max(len(names), 1)

@@ -12,11 +12,14 @@ from reconciler.domain.recalling.filtering import RecallFilter
 from reconciler.domain.recalling.instants import Known, true_at
 from reconciler.domain.recalling.prompting import within_budget
 from reconciler.domain.recalling.recallable import Question, Recallable, Recalling
-from reconciler.domain.records.facts import Conflict, Fact, RankedFact
+from reconciler.domain.recalling.recalled import Recalled
+from reconciler.domain.records.facts import Conflict, Fact
 from reconciler.domain.records.kinds import FactState
 from reconciler.domain.records.scope import Scope
 from reconciler.ports.embedder import Embedder
+from reconciler.service.attribute_questions import AskedAttributes
 from reconciler.service.embedding import embed
+from reconciler.service.recall import with_asked
 from reconciler.service.records import Records
 from reconciler.service.stores.memory_store import MemoryStore
 
@@ -32,6 +35,7 @@ class PastRecall:
         store: where vectors are kept, of facts too that have ended.
         records: what was held at an instant.
         embedder: its ``dimension`` 0 compares words alone.
+        asked: tells which attributes a question asks for; None where that is not looked at.
         how: how facts are chosen and ordered, and which are left out.
         clock: the time now, UTC-aware.
     """
@@ -44,10 +48,12 @@ class PastRecall:
         embedder: Embedder,
         how: Recalling,
         clock: Callable[[], datetime],
+        asked: AskedAttributes | None = None,
     ) -> None:
         self._store = store
         self._records = records
         self._embedder = embedder
+        self._asked = asked
         self._how = how
         self._clock = clock
 
@@ -61,7 +67,7 @@ class PastRecall:
         *,
         as_of: datetime | None,
         valid_at: datetime | None,
-    ) -> list[RankedFact]:
+    ) -> Recalled:
         """The facts that answer a question about the past, as ``Recall.recall`` those of now.
 
         Args:
@@ -78,9 +84,9 @@ class PastRecall:
         known, _ = self._records.held_at(scope, knew_at)
         facts = _true(known.facts, valid_at) if valid_at else _held(known.facts)
         question = self._question(query)
-        found = self._recallable(scope, facts, known, question).answer(
-            question, wanted, self._how, valid_at or knew_at, limit
-        )
+        recallable = self._recallable(scope, facts, known, question)
+        question = with_asked(question, recallable, self._asked)
+        found = recallable.answer(question, wanted, self._how, valid_at or knew_at, limit)
         return found if budget_tokens is None else within_budget(found, budget_tokens)
 
     def _question(self, query: str) -> Question:

@@ -17,15 +17,17 @@ from reconciler.service.embedding import embed
 from reconciler.service.writing.open_conflicts import OpenConflicts
 
 if TYPE_CHECKING:
-    from reconciler.domain.records.facts import Fact, RankedFact
+    from reconciler.domain.recalling.recalled import Recalled
+    from reconciler.domain.records.facts import Fact
     from reconciler.domain.records.scope import Scope
     from reconciler.domain.values.attributes import AttributeBook
     from reconciler.ports.embedder import Embedder
+    from reconciler.service.attribute_questions import AskedAttributes
     from reconciler.service.stores.memory_store import MemoryStore
     from reconciler.service.use_trace import UseTrace
     from reconciler.service.writing.neighbourhoods import Neighbourhoods
 
-__all__ = ["Recall", "filter_of"]
+__all__ = ["Recall", "filter_of", "with_asked"]
 
 
 class Recall:
@@ -35,6 +37,7 @@ class Recall:
         store: where it is kept.
         neighbourhoods: what this process knows of the contacts that it was asked about.
         embedder: its ``dimension`` 0 makes recall compare words alone.
+        asked: tells which attributes a question asks for; None where that is not looked at.
         how: how facts are chosen and ordered, and which are left out.
         use: where recalls are counted.
         clock: the time now, UTC-aware.
@@ -49,10 +52,12 @@ class Recall:
         how: Recalling,
         use: UseTrace,
         clock: Callable[[], datetime],
+        asked: AskedAttributes | None = None,
     ) -> None:
         self._store = store
         self._neighbourhoods = neighbourhoods
         self._embedder = embedder
+        self._asked = asked
         self._how = how
         self._use = use
         self._clock = clock
@@ -64,7 +69,7 @@ class Recall:
         limit: int,
         wanted: RecallFilter = EVERYTHING,
         budget_tokens: int | None = None,
-    ) -> list[RankedFact]:
+    ) -> Recalled:
         """Live facts in scope that are sure enough and have not expired; see ``Memory.recall``.
 
         Args:
@@ -76,9 +81,9 @@ class Recall:
         """
         question = self._question(query)
         known = self._known(scope, question)
+        question = with_asked(question, known, self._asked)
         found = known.answer(question, wanted, self._how, self._clock(), limit)
-        is_empty = all(hit.is_standing for hit in found)
-        self._use.note_recall(scope.contact_key, is_empty=is_empty)
+        self._use.note_recall(scope.contact_key, is_empty=not found.fitting)
         return found if budget_tokens is None else within_budget(found, budget_tokens)
 
     def near(self, scope: Scope, texts: Sequence[str], limit: int) -> list[Fact]:
@@ -124,6 +129,13 @@ class Recall:
             (conflict.new_id, conflict.old_id) for conflict in self._store.list_conflicts(scope)
         ]
         return Recallable(facts, disputes=OpenConflicts(pairs).as_mapping())
+
+
+def with_asked(question: Question, known: Recallable, asked: AskedAttributes | None) -> Question:
+    """The question with the attributes that it asks for, of those that are known."""
+    if asked is None or question.vector is None:
+        return question
+    return replace(question, asks=asked.asked_by(question.vector, known.attributes))
 
 
 def _likeness(hit: tuple[float, Fact]) -> tuple[float, str]:

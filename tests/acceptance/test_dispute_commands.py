@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from reconciler import bootstrap
+from reconciler.domain.records.handles import handle_of
 from reconciler.entrypoints import doctor
 from reconciler.testing import HashingEmbedder
 from tests.command_line import Run, json_of
@@ -59,6 +60,16 @@ def test_resolve_ends_the_other_side_and_says_so(run: Run, sides: list[str]) -> 
     assert (made["action"], made["superseded_ids"]) == ("RESOLVE", [sides[0]])
     assert json_of(run, "disputes", *SCOPE) == []
     assert "Nothing is in dispute." in run("disputes", *AGENT)[1]
+
+
+def test_relate_says_how_facts_relate_and_what_may_not_change(run: Run, sides: list[str]) -> None:
+    code, _, err = run("relate", *SCOPE, sides[1])
+    assert (code, "say how it relates" in err) == (2, True)
+    made = json_of(run, "relate", *SCOPE, sides[1], "--both-hold", handle_of(sides[0]))
+    assert (made["action"], made["decided_by"]) == ("RESOLVE", "agent")
+    assert json_of(run, "disputes", *SCOPE) == []
+    code, _, err = run("relate", *SCOPE, sides[1], "--ends", "#zzzz")
+    assert (code, "#zzzz" in err) == (2, True)
 
 
 def test_amend_puts_a_fact_right(run: Run, sides: list[str]) -> None:

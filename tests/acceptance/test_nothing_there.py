@@ -43,7 +43,17 @@ READING = {
 WRITING = {
     *("add", "import", "extract", "init", "demo", "drain", "worker", "retry", "mcp"),
     *("confirm", "reject", "withdraw", "revoke", "correct", "rejudge"),
-    *("revert", "resolve", "amend", "forget", "archive", "unarchive", "backup", "restore"),
+    *(
+        "revert",
+        "resolve",
+        "relate",
+        "amend",
+        "forget",
+        "archive",
+        "unarchive",
+        "backup",
+        "restore",
+    ),
 }
 
 

@@ -152,6 +152,13 @@ def _disputed(run: Run) -> str:
     return str(json_of(run, "add", *WHO, "Works at Acme.", *slot, "Acme")["verdict"]["fact_id"])
 
 
+def _said(run: Run) -> str:
+    """What the contact said: no relation ends an operator's word."""
+    text = f"Owns the house at number {next(NUMBERS)} of the Mill Road."
+    made = json_of(run, "add", *WHO, text, "--source-kind", "user_explicit")
+    return str(made["verdict"]["fact_id"])
+
+
 def _job(run: Run) -> str:
     [job, *_] = json_of(run, "jobs", "--agent", "crm")
     return str(job["job_id"])
@@ -168,6 +175,7 @@ READY: dict[str, Callable[[Run], str]] = {
     "reject DECISION_ID": _held,
     "withdraw DECISION_ID": _held,
     "resolve FACT_ID": _disputed,
+    "relate FACT_ID": _said,
     "job JOB_ID": _job,
     "token revoke": _token,
     "DECISION_ID": lambda run: str(_fresh(run)["decision_id"]),
@@ -202,8 +210,7 @@ def _with_ids(run: Run, words: list[str]) -> list[str]:
     if not any(AN_ID.fullmatch(word) for word in words):
         return words
     ready = next(ready for key, ready in READY.items() if key in " ".join(words))
-    found = ready(run)
-    return [found if AN_ID.fullmatch(word) else word for word in words]
+    return [ready(run) if AN_ID.fullmatch(word) else word for word in words]
 
 
 @pytest.mark.parametrize("path", [p for p in MARKDOWN if _runnable(p)], ids=_name)

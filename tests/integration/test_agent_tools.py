@@ -15,7 +15,7 @@ import jsonschema
 import pytest
 from hypothesis import HealthCheck, given, settings, strategies
 
-from reconciler import AgentTools, Decision, Memory, SourceKind, ToolReply
+from reconciler import AgentTools, Memory, SourceKind, ToolReply
 from reconciler.domain.records.handles import handle_of
 from reconciler.domain.records.kinds import Category
 from reconciler.domain.tools.contact_tools import AGENT_SOURCES
@@ -317,9 +317,12 @@ def test_of_two_hundred_open_questions_the_two_that_matter_most_are_asked(
         text = f"I guess I prefer seat {number} by the window"
         weight = 0.95 if number in (17, 60) else 0.8
         tools.call(ADD, {"text": text, "source_kind": "contact", "importance": weight})
-    asked = memory.contact("crm", "alice").briefing().pending
-    told = sorted(each.note.text for each in asked if isinstance(each, Decision))
-    assert told == [f"I guess I prefer seat {number} by the window" for number in (17, 60)]
+    briefing = memory.contact("crm", "alice").briefing()
+    assert len(briefing.pending) == 200
+    asked = briefing.questions
+    assert len(asked) == 2
+    for number, told in zip((17, 60), sorted(asked), strict=True):
+        assert f"I guess I prefer seat {number} by the window" in told
 
 
 def test_the_definitions_of_all_tools_are_short(memory: Memory) -> None:
@@ -529,7 +532,7 @@ def test_a_model_can_narrow_a_recall(
         memory.add_contact_note("crm", "alice", text, said_at=at, **fields)  # type: ignore[arg-type]
     reply = tools.call(RECALL, filters)
     assert {word for word in ("Pune", "cello", "Goa") if word in reply.text} == found
-    assert ("Nothing that is known about the contact fits" in reply.text) is not bool(found)
+    assert ("Nothing that is known fits the question. Known: city" in reply.text) is not bool(found)
 
 
 @pytest.mark.parametrize(
@@ -567,16 +570,38 @@ def test_a_recall_stays_within_the_builders_budget(memory: Memory) -> None:
         memory.add_contact_note("crm", "alice", f"Owns invoice {number} of the year before last.")
     short = memory.agent_tools("crm", "alice", budget_tokens=100).call(RECALL, {})
     usual = memory.agent_tools("crm", "alice").call(RECALL, {})
-    count = [each.text.count("invoice") for each in (short, usual)]
+    count = [each.text.count("Owns invoice") for each in (short, usual)]
     assert 0 < count[0] < count[1] < 60
+    for each, told in zip((short, usual), count, strict=True):
+        assert f"{60 - told} more fit." in each.text
     lines = [line for line in short.text.splitlines() if line.startswith("- ")]
     assert len("\n".join(lines)) <= 400
+
+
+def test_a_recall_of_nothing_in_particular_is_a_briefing(memory: Memory, tools: AgentTools) -> None:
+    memory.add_contact_note("crm", "alice", "Lives in Pune.", attribute="city", value="Pune")
+    memory.add_contact_note("crm", "alice", "Never call before nine.")
+    for arguments in ({}, {"query": None}, {"query": " "}):
+        lines = tools.call(RECALL, arguments).text.splitlines()
+        assert lines[2] == "Holds whatever is asked:"
+        assert "Never call before nine." in lines[3]
+        assert "Lives in Pune. [city=Pune]" in lines[5]
+
+
+def test_a_question_gets_eight_facts_at_most_and_is_told_of_the_others(
+    memory: Memory, tools: AgentTools
+) -> None:
+    for number in range(12):
+        memory.add_contact_note("crm", "alice", f"Owns invoice {number} of the year before last.")
+    text = tools.call(RECALL, {"query": "Which invoice of the year before last?"}).text
+    assert text.count("Owns invoice") == 8
+    assert "4 more fit. For the rest ask a narrower question" in text
 
 
 def test_of_nobody_there_is_nothing_to_recall(memory: Memory, tools: AgentTools) -> None:
     memory.add_contact_note("crm", "bob", "Lives in Rome.")
     memory.add_contact_note("crm", "alice", "Lives in Oslo.", tenant="acme")
-    assert tools.call(RECALL, {}).text == "Nothing is known about the contact."
+    assert "\nNothing is known.\n" in tools.call(RECALL, {}).text
 
 
 # When the memory itself is away

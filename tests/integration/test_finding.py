@@ -53,6 +53,29 @@ def test_what_has_ended_is_not_found(memory: Memory) -> None:
     assert ("alice", "Works at Acme.") not in texts(memory.find("crm", "Works at Acme."))
 
 
+def test_a_fact_that_mentions_what_the_query_names_comes_first(
+    one_of_each: EngineUnderTest,
+) -> None:
+    """Also where more facts are nearer in meaning than are looked at."""
+    with Memory.open(embedder=HashingEmbedder(1024), **one_of_each.settings_arguments) as memory:
+        for n in range(6):
+            memory.add_contact_note("crm", f"c{n}", f"A plan suits number {n} best today.")
+        memory.add_contact_note("crm", "bob", "Brightwave is small.")
+        found = memory.find("crm", "Which plan for Brightwave?", limit=1)
+        assert texts(found) == [("bob", "Brightwave is small.")]
+
+
+def test_what_is_not_near_is_not_found_unless_a_score_is_asked_for(
+    one_of_each: EngineUnderTest,
+) -> None:
+    settings = one_of_each.settings_arguments | {"recall": {"floor": 0.5}}
+    with Memory.open(embedder=HashingEmbedder(256), **settings) as memory:
+        memory.add_contact_note("crm", "alice", "Lives in Pune.")
+        assert texts(memory.find("crm", "Lives in Pune.")) == [("alice", "Lives in Pune.")]
+        assert memory.find("crm", "Reykjavik weather") == []
+        assert len(memory.find("crm", "Reykjavik weather", min_score=0.0)) == 1
+
+
 def test_the_nearest_facts_of_all_contacts_are_found_the_nearest_first(memory: Memory) -> None:
     found = memory.find("crm", "Has three children", limit=2)
     assert texts(found)[0] == ("bob", "Has three children.")

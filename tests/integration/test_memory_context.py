@@ -442,7 +442,7 @@ def test_what_is_no_limit_is_refused(memory: Memory, limit: Any) -> None:
 
 @pytest.mark.parametrize(("more", "count"), [(-1, 1), (0, 2), (1, 2)])
 def test_a_budget_is_kept_to_the_character(memory: Memory, more: int, count: int) -> None:
-    for text in ("Likes hot red soup", "Likes old dry wine"):
+    for text in ("Likes hot red soups", "Likes old dry wines"):
         memory.add_contact_note("crm", "alice", text)
     lines = as_prompt(memory.recall("crm", "alice", "Likes")).splitlines()[2:-1]
     characters = sum(len(line) + 1 for line in lines)

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from reconciler import Memory, SlotValue, as_prompt, load_settings, token_count
+from reconciler import Memory, RecallOutcome, SlotValue, as_prompt, load_settings, token_count
 from reconciler.config_files import load_attribute_book
 from reconciler.errors import InvalidRequestError, InvalidScopeError
 from reconciler.testing import HashingEmbedder
@@ -48,11 +48,13 @@ def texts(memory: Memory, query: str = "Where does she live?", **given: Any) -> 
     return [each.fact.text for each in memory.recall("crm", "priya", query, **given)]
 
 
-def test_constraints_stand_behind_the_answer_outside_limit_and_filters(memory: Memory) -> None:
+def test_constraints_stand_behind_the_answer_outside_the_limit(memory: Memory) -> None:
     for query in ("Where does she live?", ""):
         found = texts(memory, query, limit=1)
         assert (len(found), found[1:]) == (3, [BAN, RULE])
-    assert texts(memory, attribute="birthday") == [BAN, RULE]
+    nothing = memory.recall("crm", "priya", attribute="birthday")
+    assert (nothing, nothing.outcome) == ([], RecallOutcome.NOTHING_FITS)
+    assert set(nothing.known) >= {"city", "employer"}
 
 
 def test_filters_leave_what_is_asked_for(memory: Memory) -> None:
@@ -64,26 +66,29 @@ def test_filters_leave_what_is_asked_for(memory: Memory) -> None:
 def test_a_contact_bound_memory_recalls_alike(memory: Memory) -> None:
     bound = memory.contact("crm", "priya").recall("Where?", tags=["work"], budget_tokens=100)
     assert bound == memory.recall("crm", "priya", "Where?", tags=["work"], budget_tokens=100)
-    assert len(bound) == 4
+    assert len(bound) == 2
 
 
 def test_a_budget_bounds_the_lines_of_the_prompt_and_what_stands_always_stays(
     memory: Memory,
 ) -> None:
-    for tokens, count in ((1, 2), (40, 2), (60, 3), (1000, 5)):
+    for tokens, count, standing in ((1, 1, 1), (60, 3, 1), (1000, 5, 2)):
         found = memory.recall("crm", "priya", "Where does she live?", budget_tokens=tokens)
-        lines = as_prompt(found).split("\n")[2:-1]
-        assert len(found) == count
-        assert sum(each.is_standing for each in found) == 2
-        assert count == 2 or token_count("\n".join(lines)) <= tokens
+        lines = [line for line in as_prompt(found).split("\n") if line.startswith("- ")]
+        assert (len(found), next(each.fact.text for each in found if each.is_standing)) == (
+            count,
+            BAN,
+        )
+        assert found.standing_left_out == 2 - standing
+        assert count == 1 or token_count("\n".join(lines)) <= tokens
 
 
 def test_a_prompt_puts_constraints_first_and_is_the_same_each_time(memory: Memory) -> None:
     prompts = {as_prompt(memory.recall("crm", "priya", "Where does she live?")) for _ in range(3)}
     [prompt] = prompts
     assert [line for line in prompt.split("\n") if line.startswith("- ")][:2] == [
-        f"- [not wanted] {BAN} (since 2025-05-13, user_explicit)",
-        f"- [constraint] {RULE} (since 2025-08-21, user_explicit)",
+        f"- [not wanted] {BAN} (since 2025-05-13, contact's word)",
+        f"- {RULE} (since 2025-08-21, contact's word)",
     ]
 
 
@@ -274,3 +279,34 @@ def test_an_attribute_or_a_contact_that_is_none_is_refused(memory: Memory) -> No
             memory.value("crm", "priya", attribute)  # type: ignore[arg-type]
     with pytest.raises(InvalidScopeError):
         memory.profile("crm", "")
+
+
+# Briefings
+
+
+def test_a_briefing_has_the_profile_first_and_says_what_it_leaves_out(memory: Memory) -> None:
+    briefing = memory.briefing("crm", "priya", limit=2)
+    assert {value.attribute for value in briefing.profile} >= {"city", "employer"}
+    profiled = {value.fact_id for value in briefing.profile}
+    chosen = [hit.fact.fact_id for hit in briefing.facts if not hit.is_standing]
+    assert (len(chosen), profiled.issuperset(chosen)) == (2, True)
+    assert {hit.fact.text for hit in briefing.facts if hit.is_standing} == {BAN, RULE}
+    assert (briefing.facts.outcome, briefing.facts.left_out) == (RecallOutcome.CUT, 1)
+    assert "1 more fits." in briefing.as_prompt()
+
+
+def test_a_briefing_marks_what_is_new_since_the_contact_was_last_asked_about(
+    one_of_each: EngineUnderTest,
+) -> None:
+    now = [NOON]
+    settings = one_of_each.settings_arguments | {"life": {"use_flush_seconds": 0.01}}
+    with Memory.open(embedder=HashingEmbedder(64), clock=lambda: now[0], **settings) as memory:
+        memory.add_contact_note("crm", "priya", "Lives in Pune.")
+        assert memory.briefing("crm", "priya").changed == ()
+    now[0] += timedelta(days=3)
+    with Memory.open(embedder=HashingEmbedder(64), clock=lambda: now[0], **settings) as memory:
+        memory.add_contact_note("crm", "priya", "Plays the cello.")
+        prompt = memory.briefing("crm", "priya").as_prompt()
+        assert [line.split("(")[0] for line in prompt.split("\n") if "[new]" in line] == [
+            "- [new] Plays the cello. [hobby=cello] "
+        ]

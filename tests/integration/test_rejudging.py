@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
+from itertools import count
 
 import pytest
 
 from reconciler import Decision, Memory
+from reconciler.bootstrap import build_worker
 from reconciler.domain.records.decisions import Action, DecidedBy, Judgement, Relation
 from reconciler.domain.records.facts import Neighbour
 from reconciler.domain.records.notes import Note
+from reconciler.domain.records.scope import Scope
 from reconciler.errors import ArbiterError, ArbiterUnavailableError, InvalidRequestError
-from reconciler.service.writing.rejudging import Rejudged, Upheld
+from reconciler.service.writing.rejudging import IdleRejudging, Rejudged, Upheld
 from reconciler.settings import load_settings
 from reconciler.testing import ScriptedArbiter, TableEmbedder
 from tests.engines import EngineUnderTest
@@ -20,6 +24,7 @@ from tests.engines import EngineUnderTest
 CRM = ("crm", "priya")
 NOON = datetime(2026, 3, 9, 12, tzinfo=UTC)
 OLD, NEW, OTHER = "Likes short calls.", "She likes short calls best.", "Drinks oat milk."
+BETWEEN = "Short calls suit her."
 AWAY = ArbiterUnavailableError("no answer within 10 s")
 
 
@@ -38,12 +43,19 @@ class Shop:
     def __init__(self, engine: EngineUnderTest, cosine: float) -> None:
         self.says: list[Judgement | ArbiterError] = [AWAY]
         beside = (1 - cosine**2) ** 0.5
-        vectors = {OLD: [1.0, 0.0], NEW: [cosine, beside], OTHER: [cosine, -beside]}
+        vectors = {
+            OLD: [1.0, 0.0],
+            NEW: [cosine, beside],
+            OTHER: [cosine, -beside],
+            BETWEEN: [0.86, 0.51],
+        }
+        seconds = count()  # which decision is newer is told by its time
+        self.embedder = TableEmbedder(vectors, 2)
         self.memory = Memory.open(
             load_settings(**engine.settings_arguments, arbiter={"reach": 0.4}),
-            embedder=TableEmbedder(vectors, 2),
+            embedder=self.embedder,
             arbiter=self,
-            clock=lambda: NOON + timedelta(days=2),
+            clock=lambda: NOON + timedelta(days=2, seconds=next(seconds)),
         )
         self.memory.add_contact_note(*CRM, OLD, said_at=NOON)
         self.made = self.memory.add_contact_note(*CRM, NEW, said_at=NOON + timedelta(days=1))
@@ -104,6 +116,11 @@ def test_a_judge_that_says_later_that_both_hold_changes_nothing_and_is_asked_onc
     assert shop.live == {OLD, NEW}
 
 
+def test_no_note_is_embedded_again(shop: Shop, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(shop.embedder, "embed", lambda _: pytest.fail("embedded again"))
+    assert [one.became for one in shop.rejudge(REPLACES)] == [Upheld.AMENDED]
+
+
 def test_a_judge_that_is_still_away_is_asked_again_later(shop: Shop) -> None:
     assert [one.became for one in shop.rejudge(AWAY)] == [Upheld.UNJUDGED]
     assert [one.became for one in shop.rejudge(REPLACES)] == [Upheld.AMENDED]
@@ -130,6 +147,13 @@ def test_a_fact_that_has_ended_since_is_not_judged(shop: Shop) -> None:
     assert shop.rejudge(REPLACES) == []
 
 
+def test_what_a_newer_fact_ends_is_not_asked_about(shop: Shop) -> None:
+    shop.says.append(AWAY)
+    shop.memory.add_contact_note(*CRM, BETWEEN)
+    [rejudged] = shop.rejudge(replace(REPLACES, also=(2,)))
+    assert (rejudged.decision.text, shop.live) == (BETWEEN, {BETWEEN})
+
+
 def test_a_decision_that_was_judged_is_left_alone(shop: Shop) -> None:
     shop.says.append(COEXISTS)
     made: Decision = shop.memory.add_contact_note(*CRM, OTHER)
@@ -143,3 +167,30 @@ def test_without_a_judge_there_is_an_error_that_says_so(one_of_each: EngineUnder
         pytest.raises(InvalidRequestError, match="no arbiter is configured"),
     ):
         memory.rejudge(*CRM)
+
+
+def test_an_idle_worker_asks_about_each_contact_in_turn(shop: Shop) -> None:
+    worker = build_worker(shop.memory._services)
+    shop.says.append(REPLACES)
+    worker._on_idle()
+    assert shop.live == {NEW}
+
+
+def test_an_idle_worker_pauses_longer_while_the_judge_is_away(shop: Shop) -> None:
+    now = NOON
+    services = shop.memory._services
+    scopes = [Scope(shop.memory.settings.tenant, *CRM)]
+    idle = IdleRejudging(services.rejudging, lambda: iter(scopes), lambda: now)
+    asked = []
+    for _ in range(3 * 60):
+        shop.says = [AWAY]
+        idle.step()
+        asked += [now] * (not shop.says)
+        now += timedelta(minutes=1)
+    minutes = [(at - NOON) / timedelta(minutes=1) for at in asked]
+    assert minutes == [0, 21, 62, 143]
+
+
+def test_a_worker_without_a_judge_has_nothing_to_do_when_idle(one_of_each: EngineUnderTest) -> None:
+    with Memory.open(**one_of_each.settings_arguments) as memory:
+        assert build_worker(memory._services)._on_idle() is None

@@ -200,6 +200,29 @@ def test_an_older_note_lies_beneath_the_fact_that_its_model_names(
     assert [fact.text for fact in chain.facts] == [HOUSE, FLAT]
 
 
+def test_a_dated_note_ends_what_was_filed_after_its_date(memory: Memory, call: Call) -> None:
+    flat = noted(call, FLAT)
+    reply = call(ADD, text=HOUSE, source_kind=USER, valid_from="2020-01-01", ends=[flat])
+    assert (made(reply).action, made(reply).is_history) == (Action.UPDATE, False)
+    assert live(memory) == {HOUSE}
+    [chain] = memory.history(**ANNS)
+    house, ended = chain.facts
+    assert house.valid_from == datetime(2020, 1, 1, tzinfo=UTC)
+    assert (ended.text, ended.valid_to, ended.is_void) == (FLAT, ended.valid_from, False)
+    memory.revert(**ANNS, decision_id=made(reply).decision_id, by="anna", reason="Wrong.")
+    assert live(memory) == {FLAT}
+
+
+def test_history_ends_nothing_and_its_model_is_told(memory: Memory, call: Call) -> None:
+    house, rent = noted(call, HOUSE), noted(call, RENT)
+    reply = call(
+        ADD, text=FLAT, source_kind=USER, valid_from="2020-01-01", replaces=[house], ends=[rent]
+    )
+    assert reply.is_error
+    assert f"fact {house} holds from later on" in reply.text
+    assert live(memory) == {HOUSE, RENT}
+
+
 def test_what_an_operator_laid_down_ends_by_no_model(memory: Memory, call: Call) -> None:
     rule = memory.add_contact_note(
         **ANNS, text="Always ask the contact before a refund.", source_kind="operator"
@@ -359,6 +382,52 @@ def test_a_note_with_an_end_is_recalled_until_then(memory: Memory, call: Call) -
     [hit] = memory.recall(**ANNS)
     assert hit.fact.expires_at == tomorrow.replace(second=0, microsecond=0)
     assert made(reply).action is Action.ADD
+
+
+def test_what_is_held_keeps_its_times_to_the_yes(memory: Memory, call: Call) -> None:
+    end = (datetime.now(UTC) + timedelta(days=9)).replace(microsecond=0)
+    sent = {"valid_from": "2024-05-01", "valid_to": end.isoformat()}
+    held = made(call(ADD, text="Is pregnant.", source_kind=USER, **sent))
+    assert held.action is Action.HOLD
+    answer = memory.confirm(**ANNS, decision_id=held.decision_id, by="contact")
+    assert answer.action is Action.ADD
+    [hit] = memory.recall(**ANNS)
+    assert hit.fact.valid_from == datetime(2024, 5, 1, tzinfo=UTC)
+    assert hit.fact.expires_at == end
+
+
+def test_what_is_said_again_with_an_end_ends_then(memory: Memory, call: Call) -> None:
+    sent = {"repeats": noted(call, RENT), "valid_to": "2090-01-01"}
+    [before] = memory.recall(**ANNS)
+    again = made(call(ADD, text="Pays 900 euros.", source_kind=USER, **sent))
+    assert again.action is Action.SKIP
+    [hit] = memory.recall(**ANNS)
+    assert hit.fact.expires_at == datetime(2090, 1, 1, tzinfo=UTC)
+    memory.revert(**ANNS, decision_id=again.decision_id, by="anna", reason="Wrong.")
+    [hit] = memory.recall(**ANNS)
+    assert hit.fact.expires_at == before.fact.expires_at
+
+
+def test_a_lesser_word_gives_no_end_and_the_record_says_so(memory: Memory, call: Call) -> None:
+    noted(call, RENT)
+    weak = made(call(ADD, text=RENT, source_kind="tool_output", valid_to="2090-01-01"))
+    assert weak.action is Action.SKIP
+    assert "its end is too weak a word" in weak.reason
+    [hit] = memory.recall(**ANNS)
+    assert hit.fact.expires_at != datetime(2090, 1, 1, tzinfo=UTC)
+
+
+def test_what_is_said_again_as_true_since_long_ago_is_kept_as_history(
+    memory: Memory, call: Call
+) -> None:
+    sent = {"repeats": noted(call, RENT), "valid_from": "2020-01-01"}
+    again = made(call(ADD, text="Pays 900 euros.", source_kind=USER, **sent))
+    assert again.is_history
+    [chain] = memory.history(**ANNS)
+    now, before = chain.facts
+    assert (now.text, now.observations) == (RENT, 2)
+    assert before.valid_from == datetime(2020, 1, 1, tzinfo=UTC)
+    assert before.valid_to == now.valid_from
 
 
 def test_a_note_that_is_over_is_history(memory: Memory, call: Call) -> None:

@@ -65,7 +65,8 @@ def _is_literal(node: ast.stmt) -> bool:
     given: Any = getattr(node, "value", None)
     if isinstance(given, ast.Call):
         given = next((each.value for each in given.keywords if each.arg == "default"), None)
-    return isinstance(node, ast.AnnAssign) and isinstance(given, ast.Constant)
+    is_value = isinstance(given, ast.Constant) and given.value is not None
+    return isinstance(node, ast.AnnAssign) and is_value
 
 
 def test_every_policy_that_can_be_set_is_looked_at() -> None:

@@ -104,11 +104,12 @@ def arbiter() -> Answering:
 
 
 Build = Callable[..., Arbitration]
+PRICES = {"usd_per_million_input_tokens": 1, "usd_per_million_output_tokens": 5}
 
 
 @pytest.fixture
 def build(arbiter: Answering, clock: Clock) -> Build:
-    return lambda **policy: Arbitration(arbiter, ArbitrationPolicy(**policy), clock)
+    return lambda **policy: Arbitration(arbiter, ArbitrationPolicy(**PRICES | policy), clock)
 
 
 @pytest.fixture
@@ -158,8 +159,9 @@ def test_the_cost_is_tokens_times_prices(build: Build, ask: Ask) -> None:
 
 
 def test_a_cost_that_nobody_knows_is_none(build: Build, ask: Ask, arbiter: Answering) -> None:
+    assert ask(build(usd_per_million_output_tokens=None)).cost_usd is None
+    assert ask(build(usd_per_million_input_tokens=None)).cost_usd is None
     arbiter.outcome = replace(JUDGEMENT, usage=None)
-
     assert ask(build()).cost_usd is None
 
 

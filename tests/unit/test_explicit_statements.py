@@ -124,19 +124,18 @@ def test_what_only_sounds_like_a_request_is_none(said: str) -> None:
     ("said", "subject", "attribute", "value"),
     [
         ("My name is Ana.", None, "name", "Ana"),
-        ("By the way, my job title is Head of Sales.", None, "job_title", "Head of Sales"),
-        ("My wife's name is Ana.", "wife", "name", "Ana"),
+        ("By the way, my job title is Head of Sales.", None, "title", "Head of Sales"),
+        ("My wife's name is Ana.", None, "spouse", "Ana"),
         ("My wife’s birthday is 3 May", "wife", "birthday", "3 May"),
-        ("My wife is Ana.", "wife", "name", "Ana"),
+        ("My wife is Ana.", None, "spouse", "Ana"),
         ("My wife is a nurse.", "wife", "title", "nurse"),
         ("My cousin Rachel just had a baby boy named Max.", "cousin", "child", "Max"),
         ("We've switched to the Enterprise plan.", None, "plan", "Enterprise"),
-        ("My dog's name is Max!", None, "dog_name", "Max"),
-        ("My friend Sarah's birthday is 5 June.", "friend sarah", "birthday", "5 June"),
+        ("My dog's name is Max!", None, None, None),
         ("Our budget is 40,000 EUR, but it may grow.", None, "budget", "40,000 EUR"),
         ("My new email is ana@acme.test, so use it.", None, "email", "ana@acme.test"),
-        ("My date of birth is 1 May 1980.", None, "date_of_birth", "1 May 1980"),
-        ("My favourite colour is green now.", None, "favourite_colour", "green"),
+        ("My date of birth is 1 May 1980.", None, "birthday", "1 May 1980"),
+        ("My favourite colour is green now.", None, None, None),
         ("My address is 12 High Street, Leeds.", None, "address", "12 High Street, Leeds"),
         ("I live in Berlin now.", None, "city", "Berlin"),
         ("I live in St. Louis with my son.", None, "city", "St. Louis"),
@@ -292,7 +291,7 @@ def test_a_habit_and_a_request_keep_their_words_and_fill_no_slot(said: str) -> N
 
 
 def test_a_value_that_changed_takes_the_place_of_another() -> None:
-    assert only("My locker number has changed to 12.").replaces
+    assert only("I no longer work at Globex, I work at Initech.").replaces
 
 
 # The extractor
@@ -338,7 +337,7 @@ def test_what_was_read_before_is_not_read_again() -> None:
 
 def test_of_many_statements_all_are_given_in_their_order() -> None:
     found = candidates(*(f"My code number is {number}." for number in range(9)))
-    assert [each.value for each in found] == [str(each) for each in range(9)]
+    assert [each.text for each in found] == [f"The contact's code number is {n}." for n in range(9)]
 
 
 def test_a_pleasantry_gives_nothing_not_even_a_summary() -> None:

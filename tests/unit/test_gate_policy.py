@@ -406,3 +406,10 @@ def test_every_shipped_domain_asks_for_consent_to_what_is_regulated(
 def test_a_policy_cannot_be_changed_once_it_is_made() -> None:
     with pytest.raises(ValueError, match="frozen"):
         POLICY.file.score.recent = 0.5
+
+
+def test_a_file_written_before_a_key_came_has_what_the_shipped_file_says() -> None:
+    older = deepcopy(SHIPPED)
+    for key in ("importance_min", "session_questions_max"):
+        del older["confirmation"][key]
+    assert GatePolicy.from_mapping(older).file == POLICY.file

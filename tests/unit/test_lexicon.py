@@ -91,7 +91,7 @@ def test_a_pattern_that_is_no_regular_expression_is_named() -> None:
 
 
 def test_a_list_of_words_that_is_missing_is_named() -> None:
-    with pytest.raises(ConfigurationError, match="add it, a word a line"):
+    with pytest.raises(ConfigurationError, match="add it"):
         cues(FILE.replace("<drink>)", "<food>)")).pattern("order", 1)
 
 

@@ -13,7 +13,7 @@ from reconciler.errors import ConfigurationError
 def test_a_prompt_is_its_version_and_the_text_below_it(tmp_path: Path) -> None:
     (tmp_path / "prompt.md").write_text("version: 3\n\nJudge.\n")
     prompt = read_prompt(tmp_path / "prompt.md")
-    assert (prompt.version, prompt.text) == ("3", "Judge.")
+    assert (prompt.name, prompt.text) == ("prompt-v3", "Judge.")
 
 
 def test_a_prompt_that_is_no_utf_8_is_refused(tmp_path: Path) -> None:

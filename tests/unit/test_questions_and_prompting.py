@@ -19,6 +19,7 @@ from reconciler.domain.recalling.prompting import (
     token_count,
     within_budget,
 )
+from reconciler.domain.recalling.recalled import Recalled, RecallOutcome
 from reconciler.domain.records.assessment import Disposal, GateReason
 from reconciler.domain.records.candidates import Candidate
 from reconciler.domain.records.facts import Fact, RankedFact
@@ -289,7 +290,7 @@ def test_what_a_reader_sees_is_left_as_it_is(text: str) -> None:
 
 def test_facts_stand_one_a_line_in_the_order_of_recall() -> None:
     found = lines(fact("Prefers tea"), fact("Lives in Pune"))
-    assert [each.startswith("- [known] ") for each in found] == [True, True]
+    assert [each.startswith("- ") for each in found] == [True, True]
     assert ["tea" in found[0], "Pune" in found[1]] == [True, True]
 
 
@@ -300,30 +301,88 @@ def test_without_facts_the_fence_says_that_nothing_is_known() -> None:
 @pytest.mark.parametrize(
     ("changes", "marks"),
     [
-        ({}, "[known]"),
-        ({"recall_semantics": RecallSemantics.CONSTRAINT}, "[constraint]"),
-        ({"recall_semantics": RecallSemantics.NEGATIVE}, "[not wanted]"),
-        ({"category": Category.SUMMARY}, "[summary]"),
-        ({"yields_to_live_intent": True}, "[known, yields to what the contact asks for now]"),
+        ({}, ""),
+        ({"recall_semantics": RecallSemantics.CONSTRAINT}, ""),
+        ({"recall_semantics": RecallSemantics.NEGATIVE}, "[not wanted] "),
+        ({"category": Category.SUMMARY}, "[summary] "),
+        ({"yields_to_live_intent": True}, "[unless the contact asks for it now] "),
     ],
 )
 def test_a_fact_says_how_it_binds(changes: dict[str, Any], marks: str) -> None:
-    assert lines(fact(**changes))[0].startswith(f"- {marks} Prefers tea")
+    assert lines(fact(**changes))[0].startswith(f"- {marks}Prefers tea")
 
 
-def test_a_fact_says_since_when_and_on_whose_word() -> None:
-    assert lines(fact(trust=TOOL))[0].endswith("(since 2026-03-09, tool_output)")
+@pytest.mark.parametrize(
+    ("changes", "ending"),
+    [
+        ({}, "(since 2026-03-09, contact's word)"),
+        ({"trust": TOOL}, "(since 2026-03-09, tool's word, unconfirmed)"),
+        ({"trust": TOOL, "is_confirmed_by_user": True}, "(since 2026-03-09, contact's word)"),
+        ({"observations": 3}, "(since 2026-03-09, contact's word, said 3 times)"),
+    ],
+)
+def test_a_fact_says_since_when_on_whose_word_and_how_often(
+    changes: dict[str, Any], ending: str
+) -> None:
+    assert lines(fact(**changes))[0].endswith(ending)
 
 
 def test_a_value_that_is_kept_for_its_slot_only_is_added() -> None:
     assert "(email: a@b.com)" in lines(fact(slot=personal("a@b.com")))[0]
 
 
-def test_a_value_that_the_text_says_anyway_is_not_added() -> None:
+def test_a_fact_says_what_it_is_filed_under() -> None:
     city = Slot(
         subject="contact", attribute="city", value="Pune", value_key="pune", is_single_valued=True
     )
-    assert "city" not in lines(fact("Lives there", slot=city))[0]
+    assert "Lives there [city=Pune] (" in lines(fact("Lives there", slot=city))[0]
+
+
+# Which of three answers it is
+
+
+def rule(text: str, fact_id: str = "rule", **changes: Any) -> RankedFact:
+    hit = fact(text, fact_id=fact_id, recall_semantics=RecallSemantics.CONSTRAINT, **changes)
+    return replace(hit, is_standing=True, fits=False)
+
+
+def said(answer: Recalled) -> list[str]:
+    return as_prompt(answer).split("\n")[2:-1]
+
+
+def test_where_nothing_fits_the_prompt_says_what_is_known() -> None:
+    nothing = Recalled(fitting=0, held=9, known=("diet", "city"))
+    assert nothing.outcome is RecallOutcome.NOTHING_FITS
+    assert said(nothing) == ["Nothing that is known fits the question. Known: diet, city."]
+
+
+def test_what_only_stands_is_no_answer_and_does_not_look_like_one() -> None:
+    answer = Recalled([rule("Call after nine")], held=5, known=("city",))
+    heading, line, nothing = said(answer)
+    assert answer.outcome is RecallOutcome.NOTHING_FITS
+    assert (heading, "Call after nine" in line) == ("Holds whatever is asked:", True)
+    assert nothing == "Nothing that is known fits the question. Known: city."
+
+
+def test_where_more_fits_than_is_there_the_prompt_says_how_much() -> None:
+    cut = Recalled([fact()], fitting=9)
+    assert (cut.outcome, cut.left_out) == (RecallOutcome.CUT, 8)
+    assert said(cut)[-1].startswith("8 more fit.")
+
+
+def test_what_stands_and_what_fits_are_two_blocks() -> None:
+    hit = replace(fact("Lives in Pune"), similarity=0.5)
+    told = said(Recalled([hit, rule("Call after nine")]))
+    assert [line for line in told if not line.startswith("- ")] == [
+        "Holds whatever is asked:",
+        "Fits the question:",
+    ]
+    assert ["nine" in told[1], "Pune" in told[3]] == [True, True]
+
+
+def test_no_name_of_an_attribute_closes_the_fence() -> None:
+    prompt = as_prompt(Recalled(fitting=0, held=1, known=(CLOSING,)))
+    assert (prompt.count("<"), prompt.count(">")) == (2, 2)
 
 
 anything = st.text(max_size=40) | st.lists(
@@ -369,6 +428,23 @@ def test_a_budget_cuts_and_never_empties(tokens: int) -> None:
     lines = "\n".join(prompt_lines(found))
     assert found
     assert len(found) == 1 or token_count(lines) <= tokens
+
+
+def test_what_stands_takes_a_fifth_of_a_budget_and_says_what_is_left_out() -> None:
+    rules = [rule(f"Call after {n} o'clock", fact_id=f"r{n}") for n in range(10)]
+    facts = [fact(f"Bought boat {n}", fact_id=f"f{n}") for n in range(40)]
+    cut = within_budget([*facts, *rules], 300)
+    standing = [hit for hit in cut if hit.is_standing]
+    assert 0 < len("\n".join(prompt_lines(standing))) <= 300 * 4 / 5
+    assert cut.standing_left_out == 10 - len(standing)
+    assert f"{cut.standing_left_out} more of what holds" in as_prompt(cut)
+
+
+@every("text", ["Never phone her husband", "Allergic to sesame, severely", "Must not eat nuts"])
+def test_what_keeps_the_contact_safe_is_never_cut(text: str) -> None:
+    rules = [rule(f"Call after {n} o'clock", fact_id=f"r{n}") for n in range(10)]
+    found = within_budget([*rules, rule(text, fact_id="safe")], 1)
+    assert [hit.fact.fact_id for hit in found] == ["safe"]
 
 
 def test_a_side_that_was_told_already_takes_no_room_twice() -> None:

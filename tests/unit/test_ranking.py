@@ -134,8 +134,15 @@ def test_of_two_facts_about_the_same_thing_the_newer_comes_first() -> None:
     found = answer(facts, [0.7, 0.6])
     assert [(each.fact.fact_id, each.recency) for each in found] == [
         ("newest", 1.0),
-        ("stale", pytest.approx(0.25 / 2)),  # two half-lives, and one that was said later
+        ("stale", 0.5),
     ]
+
+
+def test_between_rivals_the_order_counts_and_not_the_age() -> None:
+    minute, years = [
+        answer([fact("stale", age_days=age), fact("newest")], [0.7, 0.6]) for age in (1 / 1440, 900)
+    ]
+    assert [hit.score for hit in minute] == [hit.score for hit in years]
 
 
 @pytest.mark.parametrize(
@@ -204,11 +211,10 @@ def test_nothing_near_is_answered_by_nothing(cosine: float, is_answered: bool) -
     assert bool(answer([fact(), fact("far")], [cosine, 0.0], floor=floor)) is is_answered
 
 
-def test_what_is_far_comes_along_where_something_is_near() -> None:
-    assert ids(answer([fact("near"), fact("far")], [0.9, 0.1], floor=RecallFloor(base=0.5))) == [
-        "near",
-        "far",
-    ]
+def test_what_is_far_is_left_out_where_something_is_near() -> None:
+    facts, cosines = [fact("near"), fact("less"), fact("far")], [0.9, 0.3, 0.1]
+    assert ids(answer(facts, cosines, floor=RecallFloor(base=0.5, fact=0.2))) == ["near", "less"]
+    assert ids(answer(facts, cosines, floor=RecallFloor(base=0.5))) == ["near"]
 
 
 def test_shared_words_reach_the_floor_where_the_cosine_alone_does_not() -> None:
@@ -232,14 +238,25 @@ def test_the_floor_grows_with_the_number_of_facts_up_to_a_thousand(
 # What stands
 
 
-def test_standing_constraints_are_there_beside_the_limit_the_floor_and_the_filter() -> None:
+def test_standing_constraints_are_there_beside_the_limit_and_the_floor() -> None:
     facts = [standing("ban", age_days=400), fact("near"), standing("rule", age_days=900)]
-    cosines, floor = [0.0, 0.9, -0.5], RecallFloor(base=0.95)
-    wanted = RecallFilter(topic="work")
-    for given_ in ({"limit": 1}, {"floor": floor}, {"wanted": wanted}):
-        found = answer(facts, cosines, **given_)
-        assert ids(found)[-2:] == ["rule", "ban"]
-    assert ids(answer(facts, cosines, limit=1)) == ["near", "rule", "ban"]
+    low, high = RecallFloor(base=0.3), RecallFloor(base=0.95)
+    assert ids(answer(facts, [0.0, 0.9, -0.5], floor=low, limit=1)) == ["near", "rule", "ban"]
+    assert ids(answer(facts, [0.0, 0.9, -0.5], floor=high)) == ["rule", "ban"]
+
+
+def test_of_standing_constraints_a_filter_leaves_those_that_pass() -> None:
+    facts = [standing("ban", topic="work"), standing("rule"), fact("near")]
+    assert ids(answer(facts, [0.0, 0.0, 0.9], wanted=RecallFilter(topic="work"))) == ["ban"]
+
+
+def test_standing_constraints_that_touch_the_question_come_before_the_others() -> None:
+    facts = [standing("older", age_days=900), standing("touched", age_days=1)]
+    found = answer(facts, [0.1, 0.6], floor=RecallFloor(base=0.3))
+    assert [(each.fact.fact_id, each.fits) for each in found] == [
+        ("touched", True),
+        ("older", False),
+    ]
 
 
 def test_what_stands_is_marked() -> None:

@@ -10,7 +10,8 @@ import pytest
 from pydantic import BaseModel
 
 from reconciler import Memory
-from reconciler.bootstrap import build_arbiter, build_policy
+from reconciler.bootstrap import arbitration_policy, build_arbiter, build_policy
+from reconciler.config_files import load_prices
 from reconciler.domain.records.policies import (
     ArbitrationPolicy,
     ExtractionPolicy,
@@ -274,6 +275,36 @@ def test_each_provider_has_a_model_of_its_own_unless_one_is_set(provider: str, m
     assert load_settings(arbiter={"provider": provider}).arbiter.chosen_model == model
     given = load_settings(arbiter={"provider": provider, "model": "other"})
     assert given.arbiter.chosen_model == "other"
+
+
+@pytest.mark.parametrize(
+    ("chosen", "prices"),
+    [
+        ({}, (1, 5)),
+        ({"model": "claude-haiku-4-5-20251001"}, (1, 5)),
+        ({"model": "claude-haiku-4-5-fast"}, (None, None)),
+        ({"model": "claude-haiku-5-5"}, (0.1, 0.5)),
+        ({"model": "gpt-6-luna"}, (None, None)),
+        ({"provider": "openai"}, (0.1, 0.5)),
+        ({"provider": "openai", "model": "gpt-6-luna-2026-09-22"}, (0.1, 0.5)),
+        ({"provider": "decisions"}, (0.1, 0.5)),
+        ({"provider": "openai", "base_url": "http://127.0.0.1:1/v1"}, (None, None)),
+        ({"base_url": "http://127.0.0.1:1", "usd_per_million_input_tokens": 0}, (0, None)),
+        ({"usd_per_million_output_tokens": 7}, (1, 7)),
+    ],
+)
+def test_prices_follow_the_model_at_its_vendor_unless_they_are_set(
+    chosen: dict[str, Any], prices: tuple[float | None, float | None]
+) -> None:
+    policy = arbitration_policy(load_settings(arbiter=chosen))
+    assert (policy.usd_per_million_input_tokens, policy.usd_per_million_output_tokens) == prices
+
+
+def test_every_usual_model_has_a_listed_price() -> None:
+    for provider in ("anthropic", "openai", "decisions"):
+        assert load_prices(
+            provider, load_settings(arbiter={"provider": provider}).arbiter.chosen_model
+        )
 
 
 @pytest.mark.parametrize("provider", ["anthropic", "openai", "decisions"])

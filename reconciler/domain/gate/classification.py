@@ -47,6 +47,7 @@ def _read(text: str) -> Held:
     return _lexicon().read(_folded(text))
 
 
+@lru_cache(maxsize=64)
 def infer_category(text: str) -> Category:
     """The category that the words give away; a fact where they give none away.
 
@@ -67,6 +68,7 @@ def infer_category(text: str) -> Category:
     return Category.VOLATILE if held.first("volatile") else Category.FACT
 
 
+@lru_cache(maxsize=64)
 def infer_recall_semantics(text: str) -> RecallSemantics | None:
     """CONSTRAINT or NEGATIVE where the words order or forbid something; else None.
 

@@ -1,8 +1,8 @@
 """Finds directives in a text: words aimed at the agent or its memory instead of telling a fact.
 
 A text is folded (case, accents, width, what cannot be seen) and matched against the cues of
-``config/lexicon/injection.toml``; where no cue settles it, a sentence that looks like a task or a
-question for whoever reads it is weighed against the signs of a person's own words. Lexical: the
+``config/lexicon/injection.toml``; where no cue settles it, a sentence that is a task or a question
+for whoever reads it counts, unless a person speaks in the text. Lexical: the
 same text always has the same findings. No model, no clock and no knowledge of a contact may ever
 live here, nor what follows from a finding; that is the gate's business.
 """
@@ -33,11 +33,8 @@ CUE_LENGTH_MAX = 80
 _GAP = r"(?:[^.!?]|\.(?=\w)){0,60}?"
 _DECODED_LENGTH_MIN = 8
 _LETTER_SHARE_MIN = 0.7
-_SCORED_LENGTH_MAX = 600
+_REQUEST_LENGTH_MAX = 600
 """Characters of a text beyond which it is no bare request, whatever its sentences look like."""
-
-_REQUEST_SCORE_MIN = 3
-"""What a sentence must reach, with its signs and those of the text around it, to be a request."""
 
 
 class Directive(StrEnum):
@@ -150,14 +147,12 @@ def _shown(cue: str) -> str:
 
 _SHORTHAND = re.compile(r"\\.|\[(?:\\.|[^\]\\])*+(?:\]|\\?\Z)|~| \?| ")
 _WRITTEN_OUT = {"~": _GAP, " ?": r"\s{0,4}", " ": r"\s{1,4}"}
-_AS_THEY_STAND = ("mark", "script", "code_mark", "code_line", "named", "told", "ordered", "states")
+_AS_THEY_STAND = ("mark", "script", "code_mark", "code_line", "told", "ordered", "states")
 """The lists whose cues know no shorthand for a gap and for white space."""
 
 
 def _compiled(name: str, pattern: str) -> re.Pattern[str]:
     """A cue's pattern, folded as the texts are in which it is looked for."""
-    if name == "named":
-        return re.compile(pattern)
     if name not in _AS_THEY_STAND:
         pattern = _SHORTHAND.sub(lambda found: _WRITTEN_OUT.get(found[0], found[0]), pattern)
     if name in ("cue", "code_shape"):
@@ -325,41 +320,24 @@ _ASKING = re.compile(r"\?|^(?:what|who|how|which|where|when|why)\b")
 
 def _requests(reading: _Reading) -> Iterator[_Span]:
     """The first sentence that is a task or a question, where nothing says that a person speaks."""
-    if len(reading.folded) > _SCORED_LENGTH_MAX:
+    if len(reading.folded) > _REQUEST_LENGTH_MAX:
         return
     is_alike = len(reading.folded) == len(reading.text)
     for sentence in read_text(reading.text if is_alike else reading.folded).sentences:
         said = reading.folded[sentence.start : sentence.end].strip(_SENTENCE_BRACKETS)
-        request = _request_score(said)
-        if request < _REQUEST_SCORE_MIN or _lexicon("states").pattern("states").match(said):
-            continue
-        span = reading.span(Directive.COMMAND, sentence.start, sentence.end)
-        context = _context_score(reading.folded) + _name_score(reading, span)
-        if request + context >= _REQUEST_SCORE_MIN:
-            yield span
+        held = _lexicon(*_REQUESTS).read(said)
+        wanted = next((name for name in _REQUESTS if held.first(name)), None)
+        if wanted and not _lexicon("states").pattern("states").match(said):
+            if not _is_of_a_person(reading.folded, is_asked=bool(_ASKING.search(said))):
+                yield reading.span(Directive.COMMAND, sentence.start, sentence.end)
             return
 
 
-def _request_score(sentence: str) -> int:
-    """What it asks for counts only where it asks."""
-    request = _score("request", sentence)
-    if not request:
-        return 0
-    task = 0 if _ASKING.search(sentence) else _score("task", sentence)
-    return request + task + _score("subject", sentence)
+_REQUESTS = ("task", "question")
 
 
-def _context_score(text: str) -> int:
-    own = _QUOTED.sub(" ", text)
-    return _score("context", own) + (_score("talk", own) if _ASKING.search(own) else 0)
-
-
-def _name_score(reading: _Reading, span: _Span) -> int:
-    """A name tells for whom a task is; of a question it is as likely what is asked about."""
-    sentence = reading.text[span.start : span.end]
-    is_task = not _ASKING.search(sentence.lower())
-    return _score("named", reading.text) if is_task else 0
-
-
-def _score(name: str, text: str) -> int:
-    return sum(cue.weight for cue, _ in _lexicon(name).read(text).matches(name))
+def _is_of_a_person(text: str, *, is_asked: bool) -> bool:
+    """Whether somebody speaks of themselves or of somebody, of business, or goes on with a talk."""
+    held = _lexicon("person", "business", "talk").read(_QUOTED.sub(" ", text))
+    names = ("person", "business", "talk") if is_asked else ("person", "business")
+    return any(held.first(name) for name in names)

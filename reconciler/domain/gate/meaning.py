@@ -1,12 +1,12 @@
 """Whether a text is about something that lasts, told from its words alone.
 
-Pleasantries, moods, what is over in an hour, questions, requests and machine output change nothing
-that an agent will do later. They are recognised here as whole sentences made of known phrases. What
-says more is a statement where its words show something that lasts: what somebody has, does, prefers
-or is bound to, since when, until when. In a note about somebody a sentence counts as one anyway,
-unless its words show that it passes; where somebody chats it is a remark. The phrases and cues are
-in ``config/lexicon/meaning.toml``. A model, a score or what becomes of the text must not live here,
-nor whether a statement is meant literally.
+Pleasantries, moods, questions, requests and machine output change nothing that an agent will do
+later. A sentence of nothing but small words is one of these; so is one that asks for something and
+tells nothing beside it. What says more is a statement, unless its words show that it passes; where
+somebody chats, it is one only if they speak of themselves or of something that lasts, else a
+remark. What ends, changes or has happened lasts. The words are in ``config/lexicon/meaning.toml``.
+A model, a score or what becomes of the text must not live here, nor whether a statement is meant
+literally.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from enum import StrEnum
 from functools import cache
 
 from reconciler.domain.text_reading import read_text
-from reconciler.lexicon import Cues, joined, lexicon
+from reconciler.lexicon import Cues, lexicon
 
 __all__ = ["Meaning", "MeaningFinding", "classify_meaning"]
 
@@ -31,11 +31,8 @@ class Meaning(StrEnum):
     REMARK = "remark"
     """Says something, of nothing that is known to last."""
     FILLER = "filler"
-    MOOD = "mood"
-    PASSING_STATE = "passing_state"
     QUESTION = "question"
     REQUEST = "request"
-    VENTING = "venting"
     RAW_OUTPUT = "raw_output"
 
 
@@ -62,12 +59,8 @@ def classify_meaning(text: str) -> MeaningFinding:
     if not sentences:
         return _wordless(text)
     findings = []
-    is_chat = None
     for sentence in sentences:
-        kind = _kind_of(sentence)
-        if kind is None:
-            is_chat = _is_chat(text, sentences) if is_chat is None else is_chat
-            kind = Meaning.REMARK if is_chat else Meaning.STATEMENT
+        kind = _kind_of(sentence, text)
         if kind is Meaning.STATEMENT:
             return _STATEMENT
         findings.append(MeaningFinding(kind, sentence.strip()))
@@ -78,26 +71,9 @@ _WEIGHT = {Meaning.REMARK: 0, Meaning.FILLER: 2}
 """Which kind of sentence says what a text does."""
 
 
-# The phrases, in the form that a sentence is compared with
-
-_PHRASES = (
-    (Meaning.FILLER, "filler"),
-    (Meaning.PASSING_STATE, "passing"),
-    (Meaning.MOOD, "mood"),
-    (Meaning.VENTING, "venting"),
-)
-"""Where the phrases of a kind are listed; the longest phrase that fits counts."""
-
-
-def _compiled(name: str, pattern: str) -> re.Pattern[str]:
-    if name in (phrase for _, phrase in _PHRASES):
-        pattern = rf"(?<![^\W_])(?:{pattern})(?![^\W_])"
-    return re.compile(pattern)
-
-
 @cache
 def _lexicon() -> Cues:
-    return Cues(lexicon("meaning"), _compiled)
+    return Cues(lexicon("meaning"))
 
 
 @cache
@@ -107,30 +83,8 @@ def _the(name: str) -> re.Pattern[str]:
 
 
 @cache
-def _known_words() -> frozenset[str]:
-    """The words of all phrases: a sentence with another word is more than phrases."""
-    listed = lexicon("meaning")
-    return frozenset(
-        word
-        for _, name in _PHRASES
-        for cue in listed.cues[name]
-        for phrase in (listed.written_out(joined(cue.pattern)),)
-        for spelled in (phrase, phrase.replace(" ?", ""))
-        for word in re.findall(r"[^\W\d_]{2,}", spelled) + re.findall(r"([a-z]+)[a-z]\?", spelled)
-    )
-
-
-@cache
-def _word_set(name: str) -> frozenset[str]:
-    return lexicon("meaning").word_set(name)
-
-
-_Phrases = list[tuple[Meaning, re.Pattern[str]]]
-
-_PHRASES_MAX = 12
-"""A sentence of more phrases than anybody says in one counts as a statement."""
-
-_SEVERITY = (Meaning.VENTING, Meaning.PASSING_STATE, Meaning.MOOD, Meaning.FILLER)
+def _small_words() -> frozenset[str]:
+    return lexicon("meaning").word_set("small")
 
 
 # Machine output
@@ -183,88 +137,7 @@ def _spell(sentence: str) -> str:
 
 def _undrawn(word: str) -> str:
     twice = _DRAWN_OUT.sub(r"\1\1", word)
-    return twice if twice in _known_words() else _DRAWN_OUT.sub(r"\1", word)
-
-
-# What a sentence does
-
-
-def _is_chat(text: str, sentences: list[str]) -> bool:
-    """Whether somebody talks to somebody or thinks aloud; a note about somebody does not."""
-    if "?" in text or _the("chat").search(text):
-        return True
-    return len(sentences) > 1 and any(
-        _the("mulls").match(_spell(sentence)) for sentence in sentences
-    )
-
-
-def _kind_of(sentence: str) -> Meaning | None:
-    """What it does; None for a statement of which its words do not show whether it lasts."""
-    spelled = _spell(_unaddressed(sentence.strip()))
-    words = spelled.split()
-    is_asked = "?" in sentence[-3:] or "？" in sentence[-3:]
-    is_phrases = all(map(_is_known, words)) or not _word_set("thanks").isdisjoint(words)
-    if not (is_asked or is_phrases or not _word_set("orders").isdisjoint(words)):
-        asks = _the("asked_unmarked").match(spelled) is not None
-        return Meaning.QUESTION if asks else _kind_of_statement(sentence, spelled)
-    if not is_phrases and _asks(sentence, spelled, is_asked=is_asked):
-        return Meaning.STATEMENT if _tells(sentence, spelled) else Meaning.QUESTION
-    kinds, rest = _known_phrases(spelled)
-    if not rest:
-        return next((kind for kind in _SEVERITY if kind in kinds), Meaning.FILLER)
-    if any(_asks(sentence, form, is_asked=is_asked) for form in (spelled, rest)):
-        return Meaning.STATEMENT if _tells(sentence, spelled) else Meaning.QUESTION
-    if _is_request(spelled) or _is_request(rest):
-        return Meaning.STATEMENT if _tells(sentence, spelled) else Meaning.REQUEST
-    return _kind_of_statement(sentence, spelled)
-
-
-def _kind_of_statement(sentence: str, spelled: str) -> Meaning | None:
-    told = _weigh(sentence, spelled)
-    if told == "suggests":
-        return None if _the("mulls").match(spelled) else Meaning.STATEMENT
-    if told in _TELLING:
-        return Meaning.STATEMENT
-    words = spelled.split()
-    if 1 < len(words) <= _SMALL_WORDS_MAX and _word_set("small").issuperset(words):
-        return Meaning.FILLER
-    if told == "passes" or _the("says_of_it").match(spelled) or _the("mulls").match(spelled):
-        return Meaning.REMARK
-    return Meaning.STATEMENT if told == "tells" else None
-
-
-_SMALL_WORDS_MAX = 10
-"""A longer sentence says something, however small its words; a single word may be an answer."""
-
-_TELLING = ("lasts", "states", "suggests")
-
-
-_WEIGHED = ("passes", "states", "suggests", "tells")
-"""The lists of what is no sure sign, the weightiest first."""
-
-
-@cache
-def _weights() -> Cues:
-    """The cues that are tried on what says more than phrases."""
-    return Cues(lexicon("meaning"), names=("lasts", *_WEIGHED))
-
-
-@cache
-def _phrase_cues() -> Cues:
-    return Cues(lexicon("meaning"), _compiled, [name for _, name in _PHRASES])
-
-
-def _tells(sentence: str, spelled: str) -> bool:
-    """Whether a question or a request tells something in passing: "for my dog, who is deaf"."""
-    return _weigh(sentence, spelled) in _TELLING
-
-
-def _weigh(sentence: str, spelled: str) -> str | None:
-    """The list of the weightiest cue in the sentence; None where it holds none."""
-    held = _weights().read(_the("turned_round").sub("|", spelled))
-    if held.first("lasts") or ("my " in spelled and _the("own_named").search(sentence)):
-        return "lasts"
-    return next((name for name in _WEIGHED if held.first(name)), None)
+    return twice if twice in _small_words() else _DRAWN_OUT.sub(r"\1", word)
 
 
 def _unaddressed(sentence: str) -> str:
@@ -274,61 +147,60 @@ def _unaddressed(sentence: str) -> str:
     return sentence
 
 
-def _is_known(word: str) -> bool:
-    return (
-        word in _known_words()
-        or word.removesuffix("s") in _known_words()
-        or not (len(word) > 1 and word.isalpha())
-        or _the("laughter").match(word) is not None
+# What a sentence does
+
+
+def _kind_of(sentence: str, text: str) -> Meaning:
+    spelled = _spell(_unaddressed(sentence.strip()))
+    if _is_filler(spelled):
+        return Meaning.FILLER
+    told = _the("turned_round").sub("|", spelled)
+    asked = _asked(sentence, spelled)
+    if asked is not None:
+        return Meaning.STATEMENT if _the("told").search(told) else asked
+    if _the("order").match(spelled) or _the("lasts").search(told):
+        return Meaning.STATEMENT
+    if _passes(told):
+        return Meaning.REMARK
+    if _is_chat(text):
+        is_own = not _the("mulls").match(spelled) and _the("own").search(told)
+        return Meaning.STATEMENT if is_own else Meaning.REMARK
+    return Meaning.REMARK if _the("says_of_it").match(spelled) else Meaning.STATEMENT
+
+
+_SMALL_WORDS_MAX = 12
+"""A longer sentence says something, however small its words."""
+
+
+def _is_filler(spelled: str) -> bool:
+    if _the("order").match(spelled):
+        return False
+    if _the("venting").match(spelled):
+        return True
+    words = _the("pleasantry").sub(" ", spelled).split()
+    small, laughter = _small_words(), _the("laughter")
+    return len(words) <= _SMALL_WORDS_MAX and all(
+        word in small or laughter.match(word) for word in words
     )
 
 
-def _known_phrases(spelled: str) -> tuple[set[Meaning], str]:
-    """The kinds of the phrases that the sentence begins with, and what is left of it."""
-    if not _begins_known(spelled):
-        return set(), spelled
-    held = _phrase_cues().read(spelled)
-    phrases = [(kind, pattern) for kind, name in _PHRASES for _, pattern in held.worth_trying(name)]
-    kinds: set[Meaning] = set()
-    place = 0
-    for _ in range(_PHRASES_MAX):
-        kind, end = _longest_phrase(phrases, spelled, place)
-        if kind is None and (after := _glue_end(spelled, place)) > place:
-            place = after
-            kind, end = _longest_phrase(phrases, spelled, place)
-        if kind is None:
-            break
-        kinds.add(kind)
-        place = end + 1
-    return kinds, spelled[place:].strip()
+def _asked(sentence: str, spelled: str) -> Meaning | None:
+    """How it begins says that it asks, or wants something of whoever reads it; else None."""
+    spelled = _the("opening").sub("", spelled)
+    if "?" in sentence[-3:] or "？" in sentence[-3:]:
+        if _the("asked").match(spelled) or _the("asked_of_a_name").match(sentence):
+            return Meaning.QUESTION
+    elif _the("asked_unmarked").match(spelled):
+        return Meaning.QUESTION
+    if _the("request").match(spelled) and not _the("lasting").search(spelled):
+        return Meaning.REQUEST
+    return None
 
 
-def _begins_known(spelled: str) -> bool:
-    """Whether a phrase may stand at its beginning; of most questions and requests none does."""
-    word = spelled[_glue_end(spelled, 0) :].partition(" ")[0]
-    return _is_known(word) or _is_known(spelled.partition(" ")[0])
+def _passes(told: str) -> bool:
+    return _lexicon().read(told).first("passes") is not None
 
 
-def _glue_end(spelled: str, place: int) -> int:
-    found = _the("glue").match(spelled, place)
-    return found.end() if found else place
-
-
-def _longest_phrase(phrases: _Phrases, spelled: str, place: int) -> tuple[Meaning | None, int]:
-    best: tuple[Meaning | None, int] = (None, place)
-    for kind, phrase in phrases if place < len(spelled) else ():
-        found = phrase.match(spelled, place)
-        if found and found.end() > best[1]:
-            best = kind, found.end()
-    return best
-
-
-def _asks(sentence: str, spelled: str, *, is_asked: bool) -> bool:
-    """How it begins, which is quickly looked at."""
-    if not is_asked:
-        return _the("asked_unmarked").match(spelled) is not None
-    return bool(_the("asked").match(spelled) or _the("asked_of_a_name").match(sentence))
-
-
-def _is_request(spelled: str) -> bool:
-    return bool(_the("request").match(spelled)) and not _the("lasting").search(spelled)
+def _is_chat(text: str) -> bool:
+    """Whether somebody talks to somebody; a note about somebody does not."""
+    return "?" in text or _the("chat").search(text) is not None

@@ -146,11 +146,14 @@ class LifetimeRule(_Table):
 
 
 class ConfirmationRule(_Table):
-    """Who is spared a question, and how one is asked."""
+    """Who is spared a question, and how one is asked.
+
+    What came after files of users' own were written has a default, the shipped file's.
+    """
 
     lapses_days: float = Field(gt=0, le=36_500)
-    importance_min: Share
-    session_questions_max: int = Field(ge=0)
+    importance_min: Share = 0.8
+    session_questions_max: int = Field(default=2, ge=0)
     change_it: str = Field(min_length=1)
 
 

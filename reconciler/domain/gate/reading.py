@@ -99,7 +99,7 @@ def _weight(note: Note, claim: str, meaning: MeaningFinding) -> Weight:
     return found
 
 
-_MAY_LAST = frozenset(Meaning) - {Meaning.FILLER, Meaning.VENTING, Meaning.RAW_OUTPUT}
+_MAY_LAST = frozenset(Meaning) - {Meaning.FILLER, Meaning.RAW_OUTPUT}
 """What its slot, an order or "remember that" may say of it after all: that it lasts."""
 
 

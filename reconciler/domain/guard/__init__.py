@@ -42,7 +42,16 @@ from reconciler.domain.guard.differences import (
     words_of_its_own,
 )
 from reconciler.domain.guard.languages import find_denial, find_other_words, is_english
-from reconciler.domain.guard.matters import are_other_matters, denies, has_values, stems_of
+from reconciler.domain.guard.matters import (
+    are_other_matters,
+    denies,
+    has_values,
+    is_lifted,
+    is_over,
+    is_over_itself,
+    stems_of,
+    tells_of_end,
+)
 from reconciler.domain.guard.order import find_order, find_voice
 from reconciler.domain.guard.reading import Reading, read
 from reconciler.domain.guard.signs import may_contradict
@@ -68,6 +77,9 @@ __all__ = [
     "find_unreadable",
     "has_many_other_words",
     "is_english",
+    "is_lifted",
+    "is_over",
+    "is_over_itself",
     "is_repeated_in",
     "leaves_words_out",
     "named_in",
@@ -75,6 +87,7 @@ __all__ = [
     "takes_back",
     "tell_of_other_matters",
     "tells_of_change",
+    "tells_of_end",
     "tells_of_more",
 ]
 

@@ -7,13 +7,32 @@ words say. Nothing here compares values.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Sequence
+from typing import NamedTuple
 
 from reconciler.domain.guard.reading import VALUE_KINDS, Reading, Word, folded
-from reconciler.domain.guard.tokens import stem_of, tokens_of
+from reconciler.domain.guard.tokens import Token, stem_of, tokens_of
 from reconciler.domain.guard.vocabulary import vocabulary
 
-__all__ = ["are_other_matters", "denies", "has_values", "stems_of"]
+__all__ = [
+    "are_other_matters",
+    "denies",
+    "has_values",
+    "is_lifted",
+    "is_over",
+    "is_over_itself",
+    "stems_of",
+    "tells_of_end",
+]
+
+_SHORT = 2
+"""Words of a value that all have to stand in a clause that speaks of it; of longer ones most."""
+
+_MOST = 0.6
+
+_BETWEEN_MAX = 7
+"""Words between a thing and what says that it has ended."""
+
 
 _DATED = ("id", "month", "year")
 """Kinds of words that tell one matter from another, beside names: "the budget for 2027"."""
@@ -45,6 +64,139 @@ def denies(reading: Reading, value: Reading) -> bool:
             if stem in names:
                 break
     return False
+
+
+def is_over(text: str, value: str, attribute: str = "") -> bool:
+    """Whether the text says that the value has ended, wherever it names it.
+
+    "The Silver plan has ended", "sold the Volvo", "a lift is no longer needed". Of a value that is
+    a limit, "no long walks", it says so where it lifts the limit. What names the value last
+    decides: "the trial is over and the Gold plan has started" ends no Gold.
+
+    Args:
+        text: what was said.
+        value: the value that it is filed under.
+        attribute: its name, for "Rosa is not the assistant any more".
+    """
+    words = tokens_of(value)
+    clause, stems = _last_naming(text, words)
+    if clause is None:
+        return False
+    if any(word.value in vocabulary().negations for word in words):
+        return clause.lifts()
+    noun = stems_of(attribute.replace("_", " "))
+    return clause.ended(stems) is not None or clause.takes_away(stems, noun)
+
+
+def is_over_itself(text: str, value: str, known: Collection[str]) -> bool:
+    """Whether what the text says to have ended is the value, and not something of it.
+
+    "Sold the Volvo" ends the Volvo; "the contract with Orbis has ended" ends no job at Orbis.
+
+    Args:
+        text: what was said.
+        value: the value that another text is filed under.
+        known: stems of what that text says of it.
+    """
+    clause, stems = _last_naming(text, tokens_of(value))
+    said = clause.ended(stems) if clause else None
+    light = vocabulary().light
+    return said is not None and all(
+        word.value in stems or word.value in known or word.value in light
+        for word in said
+        if word.kind == "word"
+    )
+
+
+def is_lifted(text: str, value: str) -> bool:
+    """Whether the text says that what the value names is a limit no more: "may eat nuts again"."""
+    clause, _ = _last_naming(text, tokens_of(value))
+    return clause is not None and clause.lifts()
+
+
+def tells_of_end(text: str) -> bool:
+    """Whether some clause of the text may say that something has ended, or is a limit no more."""
+    known = vocabulary()
+    cues = (known.ended_behind, known.ended_before, known.is_no_more, known.lifted)
+    return any(cue.search(clause.text) for clause in _told(text) for cue in cues)
+
+
+class _Clause(NamedTuple):
+    """The words of a piece of a text between two marks or conjunctions."""
+
+    tokens: tuple[Token, ...]
+
+    @property
+    def text(self) -> str:
+        return " ".join(token.text.casefold() for token in self.tokens)
+
+    def names(self, stems: Collection[str]) -> bool:
+        """Whether it speaks of what the stems name: of a short value all of them stand in it."""
+        found = len({token.value for token in self.tokens}.intersection(stems))
+        return found == len(stems) or (len(stems) > _SHORT and found >= _MOST * len(stems))
+
+    def lifts(self) -> bool:
+        return vocabulary().lifted.search(self.text) is not None
+
+    def ended(self, stems: Collection[str]) -> tuple[Token, ...] | None:
+        """The words for what has ended, where the stems name it or a part of it; else None."""
+        known, text = vocabulary(), self.text
+        first, last = self._place(stems)
+        for match in known.ended_behind.finditer(text):
+            start = text.count(" ", 0, match.start())
+            if first < start and self._reaches(last + 1, start):
+                return self.tokens[:start]
+        for match in known.ended_before.finditer(text):
+            end = text.count(" ", 0, match.end()) + 1
+            if end <= first and self._reaches(end, first, known.turns):
+                return self.tokens[end : last + 1]
+        return None
+
+    def takes_away(self, stems: Collection[str], noun: Collection[str]) -> bool:
+        """Whether it says that what the stems name is not, or no longer, what the noun says."""
+        match = vocabulary().is_no_more.search(self.text)
+        if match is None:
+            return False
+        start = self.text.count(" ", 0, match.start())
+        behind = {token.value for token in self.tokens[start:]}
+        return self._place(stems)[1] < start and not behind.isdisjoint(noun)
+
+    def _place(self, stems: Collection[str]) -> tuple[int, int]:
+        places = [at for at, token in enumerate(self.tokens) if token.value in stems]
+        return places[0], places[-1]
+
+    def _reaches(self, start: int, end: int, turns: Collection[str] = ()) -> bool:
+        """Whether what stands between says the one of the other, and says it for certain."""
+        words = [token.text.casefold() for token in self.tokens]
+        between = words[start:end]
+        doubts = vocabulary().doubts | vocabulary().negations
+        return (
+            len(between) <= _BETWEEN_MAX
+            and doubts.isdisjoint(words[:start] + between)
+            and set(turns).isdisjoint(between)
+        )
+
+
+def _last_naming(text: str, value: Sequence[Token]) -> tuple[_Clause | None, frozenset[str]]:
+    """The last clause that names a value, unless what ended goes on; and what it names it by."""
+    stems = frozenset(word.value for word in value if word.kind not in ("mark", "function"))
+    if not stems or vocabulary().resumed.search(text.casefold()):
+        return None, stems
+    naming = [clause for clause in _told(text) if clause.names(stems)]
+    return (naming[-1] if naming else None), stems
+
+
+def _told(text: str) -> Iterator[_Clause]:
+    """The clauses of a text that tell something: none that asks or supposes."""
+    known, told = vocabulary(), True
+    clause: list[Token] = []
+    for token in (*tokens_of(text), Token("mark", ".", ".")):
+        if token.text.casefold() != "and" and token.value not in known.clause_marks:
+            clause += [] if token.kind == "mark" else [token]
+            continue
+        if clause and told and token.value != "?":
+            yield _Clause(tuple(clause))
+        told, clause = token.value not in known.suppositions, []
 
 
 def are_other_matters(

@@ -39,6 +39,9 @@ class Vocabulary:
     currencies: dict[str, str]
     degrees: frozenset[str]
     denying_signs: frozenset[str]
+    doubts: frozenset[str]
+    ended_before: re.Pattern[str]
+    ended_behind: re.Pattern[str]
     endings: frozenset[str]
     english: frozenset[str]
     exact_signs: frozenset[str]
@@ -46,6 +49,8 @@ class Vocabulary:
     foreign_negations: frozenset[str]
     frequencies: dict[str, str]
     function_words: frozenset[str]
+    is_no_more: re.Pattern[str]
+    lifted: re.Pattern[str]
     light: frozenset[str]
     list_marks: frozenset[str]
     measures: frozenset[str]
@@ -66,6 +71,7 @@ class Vocabulary:
     races: frozenset[str]
     read_as: dict[str, str]
     relatives: frozenset[str]
+    resumed: re.Pattern[str]
     retraction: re.Pattern[str]
     sentence_marks: frozenset[str]
     sizes: frozenset[str]
@@ -74,6 +80,7 @@ class Vocabulary:
     stand_in: re.Pattern[str]
     suppositions: frozenset[str]
     times_a_year: dict[str, int]
+    turns: frozenset[str]
     verb_endings: frozenset[str]
     weekdays: frozenset[str]
 
@@ -102,6 +109,9 @@ def vocabulary() -> Vocabulary:
         currencies=lexicon("guard").by_word("currency"),
         degrees=word_set("degree"),
         denying_signs=word_set("denying_sign"),
+        doubts=word_set("doubt"),
+        ended_before=_cues().pattern("ended_before"),
+        ended_behind=_cues().pattern("ended_behind"),
         endings=word_set("ending", "verb_ending") | {""},
         english=function_words - word_set("shared_word"),
         exact_signs=word_set("exact_sign"),
@@ -109,6 +119,8 @@ def vocabulary() -> Vocabulary:
         foreign_negations=word_set("foreign_negation"),
         frequencies=lexicon("guard").by_word("frequency"),
         function_words=function_words,
+        is_no_more=_cues().pattern("is_no_more"),
+        lifted=_cues().pattern("lifted"),
         light=word_set("light"),
         list_marks=word_set("list_mark"),
         measures=word_set("measure"),
@@ -129,6 +141,7 @@ def vocabulary() -> Vocabulary:
         races=word_set("race"),
         read_as=lexicon("guard").by_word("read_as"),
         relatives=word_set("relative"),
+        resumed=_cues().pattern("resumed"),
         retraction=_cues().pattern("retraction"),
         sentence_marks=word_set("sentence_mark"),
         sizes=word_set("size"),
@@ -137,6 +150,7 @@ def vocabulary() -> Vocabulary:
         stand_in=_cues().pattern("stand_in"),
         suppositions=word_set("supposition"),
         times_a_year=_numbers("times_a_year"),
+        turns=word_set("turn"),
         verb_endings=word_set("verb_ending") | {""},
         weekdays=word_set("weekday"),
     )

@@ -2,20 +2,32 @@
 
 from __future__ import annotations
 
-import heapq
-from collections.abc import Iterable
+from collections.abc import Collection, Mapping
 from dataclasses import asdict, dataclass
+from datetime import datetime, timedelta
+from types import MappingProxyType
 from typing import Any
 
-from reconciler.domain.recalling.prompting import as_prompt
+from reconciler.domain.recalling.current_values import SlotValue
+from reconciler.domain.recalling.prompting import as_prompt, within_budget
+from reconciler.domain.recalling.recalled import Recalled
 from reconciler.domain.records.decisions import Decision
-from reconciler.domain.records.facts import Dispute, ExpiringFact, RankedFact
+from reconciler.domain.records.facts import Dispute, ExpiringFact, Fact
 from reconciler.domain.records.kinds import NOT_FOR_CONTACTS
 
-__all__ = ["QUESTIONS_MAX", "Briefing", "is_for_the_contact", "most_important"]
+__all__ = [
+    "ASKED_MAX",
+    "Briefing",
+    "changed_since_last_time",
+    "is_for_the_contact",
+    "profile_first",
+]
 
-QUESTIONS_MAX = 2
-"""Two are answered in passing; more are an interview."""
+ASKED_MAX = 2
+"""Questions that are put to a contact in one conversation: more is an interview."""
+
+_CONVERSATION = timedelta(hours=1)
+"""What was asked for so short a time ago is taken for this conversation."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -23,28 +35,45 @@ class Briefing:
     """What is known of a contact, and what only the contact can settle.
 
     Attributes:
-        facts: as ``recall`` returns them.
-        pending: what waits for the contact's answer and matters most: held, or in dispute.
-        renewals: what may have changed since it was said, as far as there is room to ask.
+        facts: as ``recall`` returns them; without a query those of the profile first.
+        profile: the current values of the contact's slots.
+        changed: the ids of those facts that are new since the contact was last asked about.
+        pending: what waits for the contact's answer: what is held, then what is in dispute.
+        renewals: what may have changed since it was said: the two that matter most.
     """
 
-    facts: tuple[RankedFact, ...]
+    facts: Recalled
+    profile: tuple[SlotValue, ...] = ()
+    changed: tuple[str, ...] = ()
     pending: tuple[Decision | Dispute, ...]
     renewals: tuple[ExpiringFact, ...] = ()
 
     @property
     def questions(self) -> tuple[str, ...]:
-        """What to ask, in the order of ``pending``, then of ``renewals``."""
-        return tuple(map(_question, (*self.pending, *self.renewals)))
+        """What to ask now: the two that matter most; where there is room, renewals."""
+        first = sorted(self.pending, key=_worth)
+        return tuple(map(_question, (*first, *self.renewals)[:ASKED_MAX]))
 
-    def as_prompt(self) -> str:
-        """Facts and questions as a model is given them: fenced, as data."""
-        return as_prompt(self.facts, self.questions)
+    def as_prompt(
+        self, handles: Mapping[str, str] = MappingProxyType({}), budget_tokens: int | None = None
+    ) -> str:
+        """Facts and questions as a model is given them: fenced, as data.
+
+        Args:
+            handles: by the ids of facts, what a model may call them by; for its tools.
+            budget_tokens: as many facts as make lines of so many tokens; None for all.
+        """
+        facts = self.facts
+        if budget_tokens is not None:
+            facts = within_budget(facts, budget_tokens, handles)
+        return as_prompt(facts, self.questions, handles, new_ids=self.changed)
 
     def to_dict(self) -> dict[str, Any]:
         """As plain values; of each question its words, and what an answer names."""
         return {
             "facts": [asdict(fact) for fact in self.facts],
+            "profile": [asdict(value) for value in self.profile],
+            "changed": list(self.changed),
             "questions": [
                 {"question": _question(item), **_named(item)}
                 for item in (*self.pending, *self.renewals)
@@ -52,19 +81,41 @@ class Briefing:
         }
 
 
-def most_important(
-    pending: Iterable[Decision | Dispute], limit: int = QUESTIONS_MAX
-) -> list[Decision | Dispute]:
-    """Of what waits for an answer so many, what matters most first; equals stay in their order."""
-    return heapq.nsmallest(limit, pending, key=lambda item: -_importance(item))
+def profile_first(found: Recalled, profile: Collection[SlotValue], limit: int | None) -> Recalled:
+    """All that is known in general, the current values of slots first, cut at a limit."""
+    current = {value.fact_id for value in profile}
+    ordered = sorted(found, key=lambda hit: hit.fact.fact_id not in current)
+    others = [hit.fact.fact_id for hit in ordered if not hit.is_standing]
+    kept = {*others[:limit], *(hit.fact.fact_id for hit in found if hit.is_standing)}
+    return Recalled(
+        ordered, fitting=found.fitting, standing=found.standing, held=found.held, known=found.known
+    ).only(kept)
 
 
-def _importance(pending: Decision | Dispute) -> float:
+def changed_since_last_time(facts: Collection[Fact], now: datetime) -> tuple[str, ...]:
+    """The ids of the facts that were learned since the contact was last asked about.
+
+    What was asked for within the hour is this conversation. None where it was never asked about:
+    then everything is new.
+
+    Args:
+        facts: those that are known, with when each was recalled last.
+        now: the time now (UTC).
+    """
+    asked = [fact.last_recalled_at for fact in facts if fact.last_recalled_at is not None]
+    last = max((at for at in asked if at < now - _CONVERSATION), default=None)
+    if last is None:
+        return ()
+    return tuple(fact.fact_id for fact in facts if fact.recorded_at > last)
+
+
+def _worth(pending: Decision | Dispute) -> tuple[float, bool]:
+    """How early it is asked, the lowest first: what matters most; of equals a dispute."""
     if isinstance(pending, Dispute):
-        return max(fact.importance for fact in pending.facts)
-    given = pending.note.importance
+        return -max((fact.importance for fact in pending.facts), default=0.0), False
     judged = pending.gate.importance if pending.gate else None
-    return given if given is not None else judged or 0.0
+    given = pending.note.importance
+    return -(given if given is not None else judged or 0.0), True
 
 
 def is_for_the_contact(pending: Decision | Dispute) -> bool:

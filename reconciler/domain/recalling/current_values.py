@@ -6,7 +6,15 @@ from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
-from reconciler.domain.guard import denies_value, deny_each_other
+from reconciler.domain.guard import (
+    denies_value,
+    deny_each_other,
+    is_lifted,
+    is_over,
+    is_over_itself,
+    tells_of_end,
+)
+from reconciler.domain.guard.matters import stems_of
 from reconciler.domain.guard.reading import read
 from reconciler.domain.records.facts import Fact
 from reconciler.domain.records.kinds import Category, SourceKind
@@ -116,7 +124,7 @@ def _value(same: Sequence[tuple[Fact, Slot]], disputed_ids: Collection[str]) -> 
 
 def _may_deny(fact: Fact) -> bool:
     said = read(fact.text)
-    return bool(said.negated or said.ceased)
+    return bool(said.negated or said.ceased) or tells_of_end(fact.text)
 
 
 def _is_denied(fact: Fact, slot: Slot, attributes: AttributeBook) -> bool:
@@ -131,23 +139,25 @@ def _is_denied(fact: Fact, slot: Slot, attributes: AttributeBook) -> bool:
             return True
         if found.value == slot.value and not read(found.value).ceased:
             return False
-    if not _says_no_more(fact.text, slot):
-        return False
     name = _name(slot)
-    affirmed = lexicon("values").word_set("affirmed_by_denial")
-    return affirmed.isdisjoint(name) or _names(fact.text, name)
+    if lexicon("values").word_set("affirmed_by_denial").isdisjoint(name):
+        return _says_no_more(fact.text, slot)
+    is_ended = _says_no_more(fact.text, slot) and _names(fact.text, name)
+    return is_ended or is_lifted(fact.text, slot.value or "")
 
 
 def _says_no_more(text: str, slot: Slot) -> bool:
     """Whether a text denies the slot's value, which it may hold as a token for personal data."""
-    value, said = slot.value or "", read(text)
-    if read(value).ceased or denies_value(text, value):
+    value, said, attribute = slot.value or "", read(text), slot.attribute or ""
+    if read(value).ceased:
         return True  # "no longer sailing" is no value
-    if not (said.negated or said.ceased):
-        return False
+    named = [(text, value)]
     if slot.is_personal:
-        return denies_value(TOKEN.sub(_TAKEN_OUT, text), _TAKEN_OUT)
-    return not read(value).stems and value.casefold() in text.casefold()
+        named.append((TOKEN.sub(_TAKEN_OUT, text), _TAKEN_OUT))
+    if any(denies_value(*each) or is_over(*each, attribute) for each in named):
+        return True
+    is_denial = bool(said.negated or said.ceased)
+    return is_denial and not read(value).stems and value.casefold() in text.casefold()
 
 
 def _denies(other: Fact, fact: Fact, slot: Slot, attributes: AttributeBook) -> bool:
@@ -160,16 +170,42 @@ def _denies(other: Fact, fact: Fact, slot: Slot, attributes: AttributeBook) -> b
     if other.last_confirmed_at < fact.last_confirmed_at:
         return False
     told = other.slot
-    if told is not None and told.subject != slot.subject:
+    if told is None:
+        return deny_each_other(other.text, fact.text) or (
+            _is_about(other.text, slot.subject) and _ends(other, fact, slot, attributes)
+        )
+    if told.subject != slot.subject:
         return False
-    if told is not None and told.key is not None:
-        if told.key == slot.key:
-            return _is_denied(other, told, attributes)
-        if told.attribute != slot.attribute:
-            return False
-    return deny_each_other(other.text, fact.text) or (
-        _says_no_more(other.text, slot) and _names(other.text, _name(slot))
-    )
+    if told.key == slot.key:
+        return _is_denied(other, told, attributes)
+    if told.key is not None and told.attribute != slot.attribute:
+        # A name that the caller made up may be another word for the other one.
+        is_same = told.value_key == slot.value_key and not (told.is_known and slot.is_known)
+        return is_same and _is_denied(other, told, attributes)
+    return deny_each_other(other.text, fact.text) or _ends(other, fact, slot, attributes)
+
+
+def _ends(other: Fact, fact: Fact, slot: Slot, attributes: AttributeBook) -> bool:
+    """Whether another fact says that the value of the slot holds no longer, or never did."""
+    if _says_no_more(other.text, slot) and _names(other.text, _name(slot)):
+        return True
+    known = read(fact.text).stems | _called(other.text, slot, attributes)
+    return is_over_itself(other.text, slot.value or "", known)
+
+
+def _called(text: str, slot: Slot, attributes: AttributeBook) -> frozenset[str]:
+    """The stems of what the slot's attribute is called, here and in the text."""
+    words = [word.text for word in read(text).words]
+    found = ((word, attributes.find(word)) for word in words)
+    other_names = (word for word, known in found if known and known.name == slot.attribute)
+    return stems_of(" ".join((*_name(slot), *other_names)))
+
+
+def _is_about(text: str, subject: str) -> bool:
+    """Whether a text that is filed under nobody may speak of the subject."""
+    if subject == CONTACT_SUBJECT:
+        return not read(text).subject
+    return all(_names(text, [word]) for word in subject.split())
 
 
 def _name(slot: Slot) -> list[str]:

@@ -10,16 +10,18 @@ import re
 from collections.abc import Callable, Iterable
 from typing import TypeVar
 
+from reconciler.domain.recalling.words import content_words
 from reconciler.domain.records.facts import Fact, FoundIn
 from reconciler.domain.values.text import organisation, text
 from reconciler.errors import InvalidRequestError
 
-__all__ = ["found_in", "longest_word", "mentioning", "needles"]
+__all__ = ["found_in", "longest_word", "mentioning", "names_in", "needles"]
 
 T = TypeVar("T")
 
 _POSSESSIVE = re.compile(r"['’]s\b", re.IGNORECASE)
 _WORD = re.compile(r"\w+")
+_NAME = re.compile(r"(?<!^)\b(?:[^\W\d_a-z]\w+(?:[ -](?=[^\W\d_a-z])\w+)*|\w*\d\w*)")
 
 
 def needles(name: str) -> tuple[str, ...]:
@@ -56,6 +58,15 @@ def mentioning(
     found = [(item, place) for item in items if (place := found_in(fact_of(item), wanted))]
     found.sort(key=lambda hit: fact_of(hit[0]).last_confirmed_at, reverse=True)
     return sorted(found, key=lambda hit: order.index(hit[1]))
+
+
+def names_in(query: str) -> list[str]:
+    """What a question names: words with a capital letter inside a sentence, and numbers.
+
+    What a question begins with says nothing, and a name in small letters is not seen.
+    """
+    names = dict.fromkeys(_NAME.findall(query.strip()))
+    return [name for name in names if needles(name) and content_words(name)]
 
 
 def longest_word(name: str) -> str:

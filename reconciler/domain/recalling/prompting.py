@@ -8,18 +8,21 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from html import escape
 from types import MappingProxyType
 
+from reconciler.domain.recalling.recalled import Recalled, RecallOutcome
 from reconciler.domain.records.facts import Fact, RankedFact, may_have_changed
-from reconciler.domain.records.kinds import Category, RecallSemantics
+from reconciler.domain.records.kinds import Category, RecallSemantics, SourceKind
 from reconciler.domain.records.slots import CONTACT_SUBJECT, Slot
 
 __all__ = [
     "CHARACTERS_PER_TOKEN",
+    "STANDING_SHARE",
     "as_prompt",
     "filed_as",
+    "is_safety",
     "prompt_lines",
     "quoted",
     "shown_ids",
@@ -52,11 +55,23 @@ _RECALLED = re.compile(
     re.DOTALL | re.IGNORECASE,
 )
 _MARK = "[recalled facts]"
+STANDING_SHARE = 0.2
+"""Of a budget, at most so much for standing constraints."""
+_SAFETY = re.compile(r"\b(?:never|allerg|anaphyla|intoleran|must not\b)", re.IGNORECASE)
 _EMPTY = "Nothing is known."
-_SEMANTICS = {
-    RecallSemantics.DEFAULT: "known",
-    RecallSemantics.CONSTRAINT: "constraint",
-    RecallSemantics.NEGATIVE: "not wanted",
+_NOTHING_FITS = "Nothing that is known fits the question."
+_KNOWN_MAX = 20
+_STANDING = "Holds whatever is asked:"
+_FITTING = "Fits the question:"
+_MORE = "{left} more {fit}. For the rest ask a narrower question, or for one attribute."
+_MORE_STANDING = "{left} more of what holds whatever is asked; a question about it brings it."
+_WORDS = {
+    SourceKind.USER_EXPLICIT: "contact's word",
+    SourceKind.OPERATOR: "operator's word",
+    SourceKind.APPROVED_DOC: "document's word",
+    SourceKind.EXTRACTOR: "read from a conversation, unconfirmed",
+    SourceKind.TOOL_OUTPUT: "tool's word, unconfirmed",
+    SourceKind.MODEL_GUESS: "a guess, unconfirmed",
 }
 _NAMED = (Category.SUMMARY, Category.OUTCOME)
 """What is shown as what it is: it sums up what happened, and binds nobody."""
@@ -72,24 +87,52 @@ def as_prompt(
     ranked: Iterable[RankedFact],
     questions: Sequence[str] = (),
     handles: Mapping[str, str] = MappingProxyType({}),
+    *,
+    new_ids: Collection[str] = (),
 ) -> str:
-    """Recalled facts between a fence, one a line: standing constraints, then the best first.
+    """Recalled facts between a fence, one a line: standing constraints, then what fits, best first.
 
-    Each says how it binds: what yields to a live request is marked so, and a summary as one. A
-    value that is kept for its slot only is added; it does not stand in the text. What is in dispute
-    is marked on each of its sides, and a side that was not recalled follows the one that was. The
-    same facts make the same prompt.
+    Each line has what the fact is filed under, since when it holds, whose word it is, how often it
+    was said where that is more than once, and marks: disputed, a summary, what yields to a live
+    request. A side of a dispute that was not recalled follows the one that was. Where nothing fits
+    the attributes follow that are known, where more fit their number. The same facts make the same
+    prompt.
 
     Args:
         ranked: as ``recall`` returns them.
         questions: what only the contact can settle; they follow the facts.
-        handles: by the ids of facts, what a model may call them by; for its tools. A fact that has
-            one is shown with what it is filed under, too.
+        handles: by the ids of facts, what a model may call them by; for its tools.
+        new_ids: of facts that are marked as new.
     """
-    listed = _standing_first(ranked)
-    opening = _OPENING + (_DISPUTED if any(hit.disputed_with for hit in listed) else "")
+    answer = ranked if isinstance(ranked, Recalled) else Recalled(ranked)
+    opening = _OPENING + (_DISPUTED if any(hit.disputed_with for hit in answer) else "")
     asked = [_TO_ASK, *(f"- {_plain(question)}" for question in questions)] if questions else []
-    return "\n".join((opening, *(prompt_lines(listed, handles) or [_EMPTY]), *asked, _CLOSING))
+    return "\n".join((opening, *_body(answer, handles, frozenset(new_ids)), *asked, _CLOSING))
+
+
+def _body(answer: Recalled, handles: Mapping[str, str], new_ids: Collection[str]) -> Iterator[str]:
+    """What stands between the fence, in two blocks where there are both."""
+    if not answer.held:
+        yield _EMPTY
+        return
+    listed = _standing_first(answer)
+    lines = _lines(listed, handles, new_ids)
+    standing = [line for line, hit in lines if hit.is_standing]
+    others = [line for line, hit in lines if not hit.is_standing]
+    if standing:
+        yield from (_STANDING, *standing)
+    if answer.standing_left_out:
+        yield _MORE_STANDING.format(left=answer.standing_left_out)
+    if answer.outcome is RecallOutcome.NOTHING_FITS:
+        known = ", ".join(map(_plain, answer.known[:_KNOWN_MAX]))
+        more = ", …" if len(answer.known) > _KNOWN_MAX else ""
+        yield f"{_NOTHING_FITS} Known: {known}{more}." if known else _NOTHING_FITS
+    if standing and others:
+        yield _FITTING if any(hit.similarity is not None for hit in answer) else "Known:"
+    yield from others
+    if answer.left_out:
+        fit = "fits" if answer.left_out == 1 else "fit"
+        yield _MORE.format(left=answer.left_out, fit=fit)
 
 
 def token_count(prompt: str) -> int:
@@ -102,33 +145,67 @@ def token_count(prompt: str) -> int:
 
 def within_budget(
     ranked: Iterable[RankedFact], tokens: int, handles: Mapping[str, str] = MappingProxyType({})
-) -> list[RankedFact]:
+) -> Recalled:
     """As many as make lines of so many tokens, by ``token_count``, in the order given.
 
-    Standing constraints take their room first and always stay, whatever is left; the first of the
-    others that does not fit ends the list. What a fact brings along counts with it, once however
-    often it is named; the fence does not count. A budget cuts, it never empties: the first fact
-    stays where nothing fits, so that a caller never reads "nothing is known" of what is known.
+    Standing constraints take their room first, a fifth of it at most: those that come first among
+    them, and whatever keeps the contact safe however long it is. The first of the other facts that
+    does not fit ends the list. What a fact brings along counts with it, once however often it is
+    named; the fence does not count. A budget cuts, it never empties: the first fact stays where
+    nothing fits, so that a caller never reads "nothing is known" of what is known.
     """
-    listed, room = list(ranked), tokens * CHARACTERS_PER_TOKEN
-    told: dict[str, int] = {}
-    fitting: set[str] = set()
-    for hit in _standing_first(listed):
-        own_id = hit.fact.fact_id
-        lengths = {
-            fact.fact_id: len(line) + 1
-            for (fact, _), line in zip(
-                _with_other_sides([hit]), prompt_lines([hit], handles), strict=True
-            )
-            if fact.fact_id == own_id or fact.fact_id not in told
-        }
-        # Its own line takes the place of the one that it had as another's side.
-        room -= sum(lengths.values()) - told.get(own_id, 0)
-        if room < 0 and fitting and not hit.is_standing:
+    listed = ranked if isinstance(ranked, Recalled) else Recalled(ranked)
+    lines = _Lines(handles)
+    standing = sorted(
+        (hit for hit in listed if hit.is_standing), key=lambda hit: not is_safety(hit)
+    )
+    room = tokens * CHARACTERS_PER_TOKEN
+    for hit in standing:
+        if is_safety(hit) or lines.length + lines.added_by(hit) <= room * STANDING_SHARE:
+            lines.add(hit)
+    for hit in (hit for hit in listed if not hit.is_standing):
+        if lines.length + lines.added_by(hit) > room and lines.told:
             break
-        told |= lengths
-        fitting.add(own_id)
-    return [hit for hit in listed if hit.fact.fact_id in fitting]
+        lines.add(hit)
+    if listed and not lines.told:
+        lines.add(listed[0])
+    return listed.only(lines.own_ids)
+
+
+class _Lines:
+    """Lines that are told, with how long they are together."""
+
+    def __init__(self, handles: Mapping[str, str]) -> None:
+        self._handles = handles
+        self.length = 0
+        self.told: dict[str, int] = {}
+        self.own_ids: set[str] = set()
+
+    def added_by(self, hit: RankedFact) -> int:
+        """How much longer they are with this fact and what it brings along."""
+        # Its own line takes the place of the one that it had as another's side.
+        return sum(self._lengths(hit).values()) - self.told.get(hit.fact.fact_id, 0)
+
+    def add(self, hit: RankedFact) -> None:
+        self.length += self.added_by(hit)
+        self.told |= self._lengths(hit)
+        self.own_ids.add(hit.fact.fact_id)
+
+    def _lengths(self, hit: RankedFact) -> dict[str, int]:
+        sides = _with_other_sides([hit])
+        lines = prompt_lines([hit], self._handles)
+        return {
+            fact.fact_id: len(line) + 1
+            for (fact, _), line in zip(sides, lines, strict=True)
+            if fact.fact_id == hit.fact.fact_id or fact.fact_id not in self.told
+        }
+
+
+def is_safety(hit: RankedFact) -> bool:
+    """Whether a standing constraint keeps the contact safe, or was said for good."""
+    fact = hit.fact
+    is_named = fact.slot is not None and fact.slot.attribute == "allergy"
+    return hit.is_standing and (is_named or _SAFETY.search(fact.text) is not None)
 
 
 def _standing_first(ranked: Iterable[RankedFact]) -> list[RankedFact]:
@@ -138,11 +215,21 @@ def _standing_first(ranked: Iterable[RankedFact]) -> list[RankedFact]:
 def prompt_lines(
     ranked: Sequence[RankedFact], handles: Mapping[str, str] = MappingProxyType({})
 ) -> list[str]:
-    """What stands between the fence: a line for each fact, and for sides that were not recalled."""
-    return [
-        f"- {_named(fact, handles)}{_line(fact, others, handles)}"
-        for fact, others in _with_other_sides(ranked)
-    ]
+    """A line for each fact, and for the sides of disputes that were not recalled."""
+    return [line for line, _ in _lines(ranked, handles)]
+
+
+def _lines(
+    ranked: Sequence[RankedFact], handles: Mapping[str, str], new_ids: Collection[str] = ()
+) -> list[tuple[str, RankedFact]]:
+    """The lines, each with the fact that was recalled for it."""
+    by_id = {hit.fact.fact_id: hit for hit in ranked}
+    lines: list[tuple[str, RankedFact]] = []
+    for fact, others in _with_other_sides(ranked):
+        hit = by_id.get(fact.fact_id) or lines[-1][1]
+        new = "[new] " if fact.fact_id in new_ids else ""
+        lines.append((f"- {_named(fact, handles)}{new}{_line(fact, others, handles)}", hit))
+    return lines
 
 
 def shown_ids(ranked: Iterable[RankedFact]) -> list[str]:
@@ -186,24 +273,26 @@ def without_recalled(text: str) -> str | None:
 
 
 def _line(fact: Fact, others: Sequence[Fact], handles: Mapping[str, str]) -> str:
-    kind = _SEMANTICS[fact.recall_semantics]
-    marks = [str(fact.category) if fact.category in _NAMED else kind]
+    marks = [str(fact.category)] if fact.category in _NAMED else []
+    if fact.recall_semantics is RecallSemantics.NEGATIVE:
+        marks.append("not wanted")
     if fact.yields_to_live_intent:
-        marks.append("yields to what the contact asks for now")
+        marks.append("unless the contact asks for it now")
     if fact.may_be_outdated:
         marks.append(may_have_changed(fact.last_confirmed_at))
     if others:
         told = (handles.get(other.fact_id) or quoted(other.text) for other in others)
         marks.append(f"disputed: see {', '.join(told)}")
-    value = ""
+    marked = f"[{', '.join(marks)}] " if marks else ""
+    value = filed_as(fact.slot)
     if fact.slot and fact.slot.is_personal and fact.slot.value:
         value = f" ({_plain(fact.slot.attribute or '')}: {_plain(fact.slot.value)})"
-    elif fact.fact_id in handles:
-        value = filed_as(fact.slot)
-    since = f"{fact.valid_from:%Y-%m-%d}"
-    points_to = f", see {_plain(fact.artefact)}" if fact.artefact else ""
-    whose = f"(since {since}, {fact.trust}{points_to})"
-    return f"[{', '.join(marks)}] {_plain(fact.text)}{value} {whose}"
+    about = [f"since {fact.valid_from:%Y-%m-%d}", _WORDS[fact.word]]
+    if fact.observations > 1:
+        about.append(f"said {fact.observations} times")
+    if fact.artefact:
+        about.append(f"see {_plain(fact.artefact)}")
+    return f"{marked}{_plain(fact.text)}{value} ({', '.join(about)})"
 
 
 def quoted(text: str, length_max: int = _QUOTE_LENGTH_MAX) -> str:

@@ -171,27 +171,23 @@ def recency_among(
     similarity: Scores,
     policy: RankingPolicy,
 ) -> Scores:
-    """How little older each is than the newest of those that are about the same thing.
+    """Half as much for each rival that was said later: the stale value comes after the new one.
 
-    So age orders rivals, the stale value behind the one that took its place, and no fact yields to
-    a newer one about something else. What has no rival counts as new. Among near rivals that fit
-    the question about as well the order of saying counts, however few minutes lie between them:
-    one half for each that was said later.
+    Rivals are facts near to each other that fit the question about as well. Only their order
+    counts, not their age: in a memory of months most facts have something newer that is like them.
+    What has no later rival counts as new.
 
     Args:
         numbers: of facts that were chosen together.
         likeness: cosine of each to each, shape (facts, facts).
         similarity: of each to the question, shape (facts,).
-        policy: from which cosine on they are about the same thing, and the half-life.
+        policy: from which cosine on they are rivals.
     """
     said_at = numbers["last_confirmed_at"]
-    are_rivals = likeness >= policy.rival_cosine_min
-    newest = np.where(are_rivals, said_at[None, :], said_at[:, None]).max(axis=1, initial=_LONG_AGO)
     is_later = said_at[None, :] > said_at[:, None]
     fits_as_well = similarity[None, :] >= similarity[:, None] - _AS_WELL
-    are_near = likeness >= policy.near_rival_cosine_min
-    later = (are_near & is_later & fits_as_well).sum(axis=1)
-    found: Scores = _halved(newest - said_at, policy) * 0.5**later
+    are_rivals = likeness >= policy.rival_cosine_min
+    found: Scores = 0.5 ** (are_rivals & is_later & fits_as_well).sum(axis=1)
     return found
 
 

@@ -6,7 +6,6 @@ and in words, *order* what was chosen. Standing constraints stand outside all th
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
@@ -33,13 +32,24 @@ from reconciler.domain.recalling.ranking import (
     strengths,
     telling,
 )
-from reconciler.domain.recalling.words import WordIndex, WordMatches
+from reconciler.domain.recalling.recalled import Recalled
+from reconciler.domain.recalling.words import WordIndex, WordMatches, content_words
 from reconciler.domain.records.facts import Fact, RankedFact
 from reconciler.domain.records.policies import DecayPolicy, RankingPolicy, RecallFloor
+from reconciler.domain.records.slots import CONTACT_SUBJECT
 
 __all__ = ["Question", "Recallable", "Recalling", "Told", "told"]
 
 Vectors = NDArray[np.float32]
+
+_OTHERS_PART = 0.5
+"""What a question that names no other person asks of others' facts, against the contact's own."""
+
+_ASKED_RANKS = 2.0
+"""What a clear question for an attribute counts for: first in meaning, and first in words."""
+
+_OF_SUBJECT = 0.2
+"""How clearly a question that names a person asks for whatever is said of that person."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -50,10 +60,12 @@ class Question:
         text: in words; empty to ask for everything.
         vector: its embedding, float32, shape (dimension,), unit length; None to compare words
             alone.
+        asks: by attribute how clearly it asks for that, above 0 to 1.
     """
 
     text: str
     vector: Vectors | None = None
+    asks: Mapping[str, float] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -62,8 +74,8 @@ class Recalling:
 
     Attributes:
         ranking: how facts are chosen and ordered.
-        floor: how near the nearest must be; None lets every question be answered. Used only where
-            cosines are compared.
+        floor: how near they must be; None lets every fact answer. Used only where cosines are
+            compared.
         confidence_min: facts that the gate was less sure of are left out, 0 to 1.
         decay: how much is left of a fact, as far as that is weighed.
         hides_expired: whether facts whose lifetime is over are left out; else they come last.
@@ -122,34 +134,52 @@ class Recallable:
         self._words = WordIndex(Told(facts)) if words is None else words
         self._rows = rows
 
+    @cached_property
+    def attributes(self) -> tuple[str, ...]:
+        """What the facts are filed under, that of most facts first."""
+        rows = self._filed
+        return tuple(sorted(rows, key=lambda name: (-len(rows[name]), name)))
+
     def answer(
         self, question: Question, wanted: RecallFilter, how: Recalling, now: datetime, limit: int
-    ) -> list[RankedFact]:
-        """The facts that answer a question, the best first, and then all standing constraints.
+    ) -> Recalled:
+        """The facts that answer a question, the best first, and then the standing constraints.
 
-        Standing constraints come in the order in which they came to hold. Without a question
-        everything is an answer, what was said last and matters most first.
+        Of these those that fit the question come first, then the others in the order in which they
+        came to hold. Without a question everything is an answer, what was said last and matters
+        most first.
 
         Args:
             question: what is asked.
-            wanted: which facts may answer it.
+            wanted: which facts may answer it, standing constraints too.
             how: how they are chosen and ordered.
             now: the time of the answer, which may be past (UTC).
             limit: at most so many facts, beside the standing constraints.
         """
         if not len(self._facts):
-            return []
+            return Recalled()
         held = self._held(how, now)
-        is_standing = self._numbers["is_standing"][held]
-        standing, others = held[is_standing], held[~is_standing]
-        asked = self._fitting(others, wanted)
+        asked = self._fitting(held, wanted)
         near = self._closeness(question) if question.text else None
-        pages = [asked] if near is None else near.chosen(asked, self._numbers, how)
+        fitting = asked if near is None else near.fitting(asked, how.floor)
+        is_standing = self._numbers["is_standing"]
+        answering, standing = fitting[~is_standing[fitting]], asked[is_standing[asked]]
+        pages = [answering] if near is None else near.chosen(answering, self._numbers, how)
         answered = (hit for page in pages for hit in self._ordered(page, near, how, now))
-        least = -math.inf if wanted.min_score is None else wanted.min_score
-        best = islice((hit for hit in answered if hit.score >= least), limit)
-        constraints = sorted(self._ordered(standing, near, how, now), key=_since)
-        return self._with_disputes([*best, *constraints], held, now)
+        if (least := wanted.min_score) is not None:
+            answered = (hit for hit in answered if hit.score >= least)
+        best = list(islice(answered, limit))
+        more = len(answering) - len(best) if least is None else len(list(answered))
+        touched = set(fitting.tolist())
+        constraints = [
+            replace(hit, fits=self._place(hit) in touched)
+            for hit in self._ordered(standing, near, how, now)
+        ]
+        found = [*best, *sorted(constraints, key=_standing_order)]
+        count = sum(hit.fits for hit in found) + more
+        known = () if count else self._known(held)
+        told = self._with_disputes(found, held, now)
+        return Recalled(told, fitting=count, held=len(held), known=known)
 
     def _held(self, how: Recalling, now: datetime) -> Rows:
         """The rows of the facts that are told, and that are sure enough."""
@@ -170,7 +200,53 @@ class Recallable:
         cosines = cosines_to(self._vectors, question.vector)
         if self._rows is not None:
             cosines = cosines[self._rows]
-        return _Closeness(words, np.clip(cosines, -1, 1).astype(np.float64))
+        asked = self._asked(question.asks, set(words.asked))
+        meaning = np.clip(cosines, -1, 1).astype(np.float64)
+        return _Closeness(words, meaning, asked, is_usual=bool(question.asks))
+
+    def _asked(self, asks: Mapping[str, float], words: set[str]) -> Scores:
+        """How clearly a question asks for each fact, by its attribute and whom it is about."""
+        asked = np.zeros(len(self._facts))
+        for attribute, clearness in asks.items():
+            asked[self._filed.get(attribute, [])] = clearness
+        named = [rows for name, rows in self._others.items() if words.issuperset(name)]
+        is_of = np.zeros(len(self._facts), dtype=np.bool_)
+        for rows in named or self._others.values():
+            is_of[rows] = True
+        if named:
+            return np.where(is_of, np.maximum(asked, _OF_SUBJECT), 0.0)
+        return np.where(is_of, asked * _OTHERS_PART, asked)
+
+    @cached_property
+    def _filed(self) -> dict[str, list[int]]:
+        """By attribute the rows of its facts."""
+        found: dict[str, list[int]] = {}
+        for row, fact in enumerate(self._facts):
+            if fact.slot and fact.slot.attribute:
+                found.setdefault(fact.slot.attribute, []).append(row)
+        return found
+
+    @cached_property
+    def _others(self) -> dict[tuple[str, ...], list[int]]:
+        """By the words for a person or thing the rows of the facts about it; not the contact."""
+        found: dict[str, list[int]] = {}
+        for row, fact in enumerate(self._facts):
+            if fact.slot and fact.slot.subject != CONTACT_SUBJECT:
+                found.setdefault(fact.slot.subject, []).append(row)
+        named = {tuple(content_words(name.replace("_", " "))): name for name in found}
+        return {words: found[name] for words, name in named.items() if words}
+
+    def _known(self, held: Rows) -> list[str]:
+        """The attributes of the facts that hold, those of most facts first."""
+        holds = set(held.tolist())
+        return [name for name in self.attributes if not holds.isdisjoint(self._filed[name])]
+
+    def _place(self, hit: RankedFact) -> int:
+        return self._places[hit.fact.fact_id]
+
+    @cached_property
+    def _places(self) -> dict[str, int]:
+        return {fact.fact_id: row for row, fact in enumerate(self._facts) if fact.is_standing}
 
     def _ordered(
         self, page: Rows, near: _Closeness | None, how: Recalling, now: datetime
@@ -244,33 +320,50 @@ class _Closeness:
 
     words: WordMatches
     cosines: Scores | None
+    asked: Scores | None = None
+    is_usual: bool = False
+    """Whether one asks such things about a contact, whether or not that is known of this one."""
 
     def similarity(self, policy: RankingPolicy) -> Scores:
         """Both in one number, 0 to 1."""
         if self.cosines is None:
             return self.words.shares
         meaning = np.maximum(self.cosines, 0.0)
-        return (1 - policy.weight_words) * meaning + policy.weight_words * self.words.shares
+        near = (1 - policy.weight_words) * meaning + policy.weight_words * self.words.shares
+        return near if self.asked is None else np.maximum(near, self.asked)
+
+    def fitting(self, rows: Rows, floor: RecallFloor | None) -> Rows:
+        """Those of these facts that fit: near enough, or asked for by their attribute.
+
+        Not all questions are meant for this memory: unless it is one that is usual about a contact,
+        the nearest fact must be nearer than the nearest of so many is by chance.
+        """
+        if self.cosines is None:
+            return rows[self.words.scores[rows] > 0]
+        if floor is None or not len(rows):
+            return rows
+        evidence = self.cosines[rows] + floor.words * self.words.shares[rows]
+        fits = evidence >= floor.of_each
+        if not self.is_usual and evidence.max() < floor.of(len(rows), len(self.words.asked)):
+            fits = np.zeros(len(rows), dtype=np.bool_)
+        return rows[fits if self.asked is None else fits | (self.asked[rows] > 0)]
 
     def chosen(self, rows: Rows, numbers: Numbers, how: Recalling) -> Iterator[Rows]:
-        """The nearest of these facts, so many at once, then the next; none if nothing is near."""
-        if self.cosines is None:
-            rows = rows[self.words.scores[rows] > 0]
-        if not self._reaches_floor(rows, how.floor):
+        """The nearest of these facts, so many at once, then the next."""
+        if not len(rows):
             return
-        measures = (
-            [self.words.scores] if self.cosines is None else [self.cosines, self.words.scores]
-        )
+        measures = [self.words.scores]
+        if self.cosines is not None:
+            measures.append(self.cosines)
         joined = joined_ranks([measure[rows] for measure in measures], how.ranking)
+        if self.asked is not None:  # what is clearly asked for comes before what is near
+            joined = joined + _ASKED_RANKS * self.asked[rows] / how.ranking.rank_constant
         said_at = numbers["last_confirmed_at"][rows]
         yield from best_first(rows, joined, said_at, how.ranking.chosen_at_once)
 
-    def _reaches_floor(self, rows: Rows, floor: RecallFloor | None) -> bool:
-        if self.cosines is None or floor is None or not len(rows):
-            return bool(len(rows))
-        evidence = self.cosines[rows] + floor.words * self.words.shares[rows]
-        return bool(evidence.max() >= floor.of(len(rows)))
 
-
-def _since(ranked: RankedFact) -> tuple[datetime, str]:
-    return ranked.fact.valid_from, ranked.fact.fact_id
+def _standing_order(ranked: RankedFact) -> tuple[float, datetime, str]:
+    """Those that fit the question first, the best of them first."""
+    fact = ranked.fact
+    is_asked_for = ranked.fits and ranked.similarity is not None
+    return -ranked.score if is_asked_for else 0.0, fact.valid_from, fact.fact_id

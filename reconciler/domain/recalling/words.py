@@ -1,12 +1,11 @@
 """Words: which facts hold the words of a question, and how much those words tell. Pure.
 
-Words are compared by their stem, without those that every sentence holds. The libraries of both are
-loaded with the first text.
+Words are compared by their stem, without those that every sentence holds. The stemmer is loaded
+with the first text.
 """
 
 from __future__ import annotations
 
-import logging
 import math
 import re
 import threading
@@ -28,6 +27,22 @@ _WORD = re.compile(r"\w+")
 _K1, _B = 1.5, 0.75
 """How soon a word that is repeated tells no more, and how much a long text is held against it.
 Source: BM25 as Lucene and bm25s have it."""
+_STOP_WORDS = frozenset(
+    word
+    for words in (
+        "a an the this that these those such same other each both all any some few more most no",
+        "nor not and or but if because so than then too very just only as while i me my myself we",
+        "us our ours ourselves you your yours yourself yourselves he him his himself she her hers",
+        "herself it its itself they them their theirs themselves own who whom whose what which",
+        "when where why how am is are was were be been being have has had having do does did doing",
+        "can could must shall should will would at by for from in into of off on onto out over to",
+        "under until up upon with about above after again against before below between down during",
+        "further here there now once through s t d m o y re ve ll ain aren couldn didn doesn don",
+        "hadn hasn haven isn mightn mustn needn shan shouldn wasn weren won wouldn",
+    )
+    for word in words.split()
+)
+"""English words that every sentence may hold, and what an apostrophe leaves of them."""
 _NONE = array("i")
 Rows = NDArray[np.intp]
 Scores = NDArray[np.float64]
@@ -41,10 +56,12 @@ class WordMatches:
         scores: BM25, 0 where no word is shared; shape (texts,).
         shares: the share of the question's words that stand in the text, each weighed by how few
             of the texts hold it, 0 to 1; shape (texts,).
+        asked: the question's words, as they are compared.
     """
 
     scores: Scores
     shares: Scores
+    asked: tuple[str, ...] = ()
 
 
 class WordIndex:
@@ -94,7 +111,7 @@ class WordIndex:
             scores[holding] += weight * times[holding] / (times[holding] + damping[holding])
             shares[holding] += weight
             told += weight
-        return WordMatches(scores, shares / told if told else shares)
+        return WordMatches(scores, shares / told if told else shares, tuple(words))
 
     def _read(self) -> None:
         read = [content_words(text) for text in chain.from_iterable(self._unread)]
@@ -112,22 +129,8 @@ def _weight(holding: int, size: int) -> float:
 
 def content_words(text: str) -> list[str]:
     """The stems of the words that say something, in their order; a word as often as it stands."""
-    words, left_out = _WORD.findall(canonical_text(text).casefold()), _stop_words()
-    return [_stem(word) for word in words if word not in left_out]
-
-
-@cache
-def _bm25s() -> Any:
-    import bm25s
-
-    # It has its own messages of every step printed wherever the program prints any.
-    logging.getLogger("bm25s").setLevel(logging.NOTSET)
-    return bm25s
-
-
-@cache
-def _stop_words() -> frozenset[str]:
-    return frozenset(_bm25s().stopwords.STOPWORDS_EN_PLUS)
+    words = _WORD.findall(canonical_text(text).casefold())
+    return [_stem(word) for word in words if word not in _STOP_WORDS]
 
 
 @cache

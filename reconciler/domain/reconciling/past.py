@@ -8,11 +8,13 @@ from __future__ import annotations
 from dataclasses import replace
 from datetime import datetime
 
+from reconciler.domain.reconciling.rule import binds
 from reconciler.domain.records.decisions import Action, DecidedBy, Verdict
 from reconciler.domain.records.facts import Fact
-from reconciler.domain.records.kinds import FactState
+from reconciler.domain.records.kinds import FactState, SourceKind
+from reconciler.domain.records.notes import Note
 
-__all__ = ["as_past", "ending", "over"]
+__all__ = ["as_past", "as_told_to_end", "ending", "over"]
 
 
 def as_past(verdict: Verdict, ended_at: datetime, known: Fact | None) -> Verdict:
@@ -56,6 +58,22 @@ def over(fact: Fact, ended_at: datetime) -> Fact:
         ended_at: until when it held (UTC).
     """
     return replace(fact, state=FactState.SUPERSEDED, valid_to=ended_at, expires_at=None)
+
+
+def as_told_to_end(fact: Fact, holds_until: datetime, note: Note) -> Fact:
+    """A fact that is said again with an end: that one holds, for it was said last.
+
+    A less trusted word ends nothing that way, nor does any but the contact's own what binds.
+
+    Args:
+        fact: the fact that stays.
+        holds_until: until when it will hold (UTC).
+        note: what said so.
+    """
+    may_end = note.trust is SourceKind.USER_EXPLICIT or not (
+        binds(fact) or fact.is_confirmed_by_user or note.trust.is_trusted_less_than(fact.word)
+    )
+    return replace(fact, expires_at=holds_until) if may_end else fact
 
 
 def ending(fact: Fact, holds_until: datetime) -> Fact:

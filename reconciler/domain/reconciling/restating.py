@@ -8,9 +8,11 @@ nobody changed the older fact since it was read.
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from dataclasses import fields, replace
 from datetime import datetime, timedelta
 
+from reconciler.domain.guard import denies_value, is_over
 from reconciler.domain.records.candidates import CONTACT
 from reconciler.domain.records.decisions import Action, Decision
 from reconciler.domain.records.facts import Fact
@@ -31,6 +33,7 @@ __all__ = [
     "restating",
     "taking_over",
     "with_slot_of",
+    "without_ended_value",
     "written_fact",
 ]
 
@@ -157,6 +160,23 @@ def with_slot_of(new: Fact, old: Fact) -> Fact:
     if new.slot is not None or old.slot is None or not _holds_value(new.text, old.slot):
         return new
     return replace(new, slot=old.slot)
+
+
+def without_ended_value(new: Fact, ended: Iterable[Fact]) -> Fact:
+    """The new fact, which holds no value that one of those has that it ends.
+
+    Where its words say that the value is over, it stays: they are read, and decide what it is
+    compared with. A model may say it of words that nothing here reads.
+    """
+    slot = new.slot
+    if slot is None or slot.value is None:
+        return new
+    if denies_value(new.text, slot.value) or is_over(new.text, slot.value, slot.attribute or ""):
+        return new
+    filed = {(fact.slot.subject, fact.slot.value_key) for fact in ended if fact.slot}
+    if (slot.subject, slot.value_key) not in filed:
+        return new
+    return replace(new, slot=replace(slot, value=None, value_key=None))
 
 
 def _holds_value(text: str, slot: Slot | None) -> bool:

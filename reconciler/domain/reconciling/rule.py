@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from datetime import timedelta
 from itertools import chain
@@ -22,6 +22,7 @@ from reconciler.domain.guard import (
     find_news,
     find_unreadable,
     has_many_other_words,
+    is_over,
     is_repeated_in,
     leaves_words_out,
     named_in,
@@ -129,7 +130,7 @@ def decide(
     if relations is not None:
         told = _as_told(note, neighbours, relations, related_by, policy)
         if told is not None:
-            return _within_limits(note, told, policy)
+            return _within_limits(note, told, policy, relations.ends)
         both_hold = relations.both_hold
         neighbours = [fact for fact in neighbours if fact.fact_id not in both_hold]
     if shown is None:  # without a judge nothing is shown, and no time is spent on it
@@ -142,9 +143,14 @@ def decide(
     return verdict if relations is None else replace(verdict, can_be_arbitrated=False)
 
 
-def _within_limits(note: Note, verdict: Verdict, policy: ReconcilePolicy) -> Verdict:
-    """The verdict, as far as order, trust, doubt and standing decisions let it."""
-    verdict = _by_trust(note, _in_order(note, verdict), policy)
+def _within_limits(
+    note: Note, verdict: Verdict, policy: ReconcilePolicy, over: Collection[str] = ()
+) -> Verdict:
+    """The verdict, as far as order, trust, doubt and standing decisions let it.
+
+    What a model said to be ``over`` may have begun later than the note holds.
+    """
+    verdict = _by_trust(note, _in_order(note, verdict, over), policy)
     verdict = _by_standing(note, _by_hedge(note, verdict, policy))
     return _correcting(note, verdict, policy)
 
@@ -515,6 +521,8 @@ def _refutations(note: Note, fact: Neighbour, policy: ReconcilePolicy) -> tuple[
         denials and denies_value(note.text, value) != denies_value(fact.text, value)
     ):
         return denials
+    if policy.guard and is_over(note.text, value) and not is_over(fact.text, value):
+        return (Finding(kind=Difference.CESSATION, in_note=value, in_fact="", is_change=True),)
     found = _differ_beside(note, fact, policy)
     are_counts = all(
         difference.is_change and difference.kind is not Difference.ROLES for difference in found
@@ -954,15 +962,21 @@ def _sparing(
     )
 
 
-def _in_order(note: Note, verdict: Verdict) -> Verdict:
-    """An older note supersedes nothing newer: it becomes history beneath it.
+def _in_order(note: Note, verdict: Verdict, over: Collection[str]) -> Verdict:
+    """An older note takes the place of nothing newer: it becomes history beneath it.
 
     A note that nobody dated is older than nothing: see ``dated``.
     """
     if note.is_undated:
         return verdict
-    newer = [target for target in verdict.targets if note.holds_from < target.valid_from]
-    if verdict.action is not Action.UPDATE or not newer:
+    newer = [
+        target
+        for target in verdict.targets
+        if note.holds_from < target.valid_from and target.fact_id not in over
+    ]
+    # What a fact says already is counted, unless the note says that it held before that.
+    is_news = verdict.action is Action.SKIP and note.valid_from is not None
+    if not newer or not (verdict.action is Action.UPDATE or is_news):
         return verdict
     above = max(newer, key=lambda target: target.valid_from)
     return replace(

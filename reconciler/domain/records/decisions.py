@@ -18,6 +18,7 @@ from reconciler.domain.records.scope import Scope
 
 __all__ = [
     "NO_MODEL",
+    "UNSURE",
     "Action",
     "Archived",
     "Comparison",
@@ -38,6 +39,9 @@ __all__ = [
 
 NO_MODEL = "none"
 """What embedded raw words: so no look for neighbours, and no recall by meaning, finds them."""
+
+UNSURE = "its confidence"
+"""How the error of an arbiter begins whose answer makes sense, and is too unsure to be used."""
 
 
 ACTIONS_OF_RELATION: Mapping[Relation, frozenset[Action]] = {
@@ -250,8 +254,13 @@ class RecordedOpinion:
 
     @property
     def is_missing(self) -> bool:
-        """Whether an arbiter was wanted and gave no answer that could be read: it can be later."""
-        return self.arbiter is not None and self.error is not None and self.reasoning is None
+        """Whether an arbiter was wanted and gave no answer that makes sense: it can be later.
+
+        One that is too unsure was given, and would be given again.
+        """
+        if self.arbiter is None or self.error is None:
+            return False
+        return self.reasoning is None or not self.error.startswith(UNSURE)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -263,6 +272,7 @@ class Proposal:
         settles_id: the held decision that this one answers, commits or withdraws.
         held_id: the earlier decision under which the same question waits already.
         relations: what a model that read the note and the facts said of them.
+        holds_until: until when it was said to be true, where that was still to come (UTC).
     """
 
     proposed_by: str | None = None
@@ -270,6 +280,7 @@ class Proposal:
     settles_id: str | None = None
     held_id: str | None = None
     relations: Relations | None = None
+    holds_until: datetime | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -243,16 +243,18 @@ class RankedFact:
 
     Attributes:
         score: what it was ordered by: similarity, recency and importance, each weighed.
-        similarity: how near it is to the question, in meaning and in words; None where nothing was
-            asked for: then recency and importance rank alone.
+        similarity: how near it is to the question, in meaning and in words, or how clearly the
+            question asks for its attribute, where that is more; None where nothing was asked for:
+            then recency and importance rank alone.
         cosine: raw, to the question, in [-1, 1]; None without an embedder, or without a question.
         words: the share of the question's words that it holds, each weighed by how few of the
             contact's facts hold it; None without a question.
-        recency: with a question, how little older it is than the newest fact about the same thing
-            that was chosen beside it; without one, how lately it was said.
+        recency: with a question, one half for each fact about the same thing that was said later
+            and chosen beside it; without one, how lately it was said.
         strength: how much is left of it, by its importance, its age and its use; weighed only where
             the settings say so.
         is_standing: whether it is a standing constraint, which is recalled whatever is asked.
+        fits: whether it fits the question; a standing constraint need not.
         disputed_with: the facts of which not all can hold beside it; nobody settled that yet.
     """
 
@@ -264,6 +266,7 @@ class RankedFact:
     words: float | None = None
     strength: float = 1.0
     is_standing: bool = False
+    fits: bool = True
     disputed_with: tuple[Fact, ...] = ()
 
 

@@ -98,8 +98,8 @@ class ArbitrationPolicy:
             above 0.
         cache_size_max: answers that are remembered, 0 for none.
         confidence_min: an UPDATE or SKIP that is less sure of itself is not used; 0 to 1.
-        usd_per_million_input_tokens, usd_per_million_output_tokens: prices, 0 or more. Source: the
-            list price of Claude Haiku 4.5, 1 and 5 US dollars.
+        usd_per_million_input_tokens, usd_per_million_output_tokens: prices, 0 or more; None where
+            they are not known.
 
     Raises:
         ConfigurationError: a bound is out of its range.
@@ -111,8 +111,8 @@ class ArbitrationPolicy:
     breaker_reset_seconds: float = 60.0
     cache_size_max: int = 10_000
     confidence_min: float = 0.5
-    usd_per_million_input_tokens: float = 1.0
-    usd_per_million_output_tokens: float = 5.0
+    usd_per_million_input_tokens: float | None = None
+    usd_per_million_output_tokens: float | None = None
 
     def __post_init__(self) -> None:
         for name in ("calls_per_minute_max", "calls_per_day_max", "cache_size_max"):
@@ -122,16 +122,19 @@ class ArbitrationPolicy:
         self._check("breaker_reset_seconds", 0 < self.breaker_reset_seconds < math.inf, "above 0")
         self._check("confidence_min", 0 <= self.confidence_min <= 1, "from 0 to 1")
         for name in ("usd_per_million_input_tokens", "usd_per_million_output_tokens"):
-            self._check(name, 0 <= getattr(self, name) < math.inf, "0 or more")
+            price = getattr(self, name)
+            self._check(name, price is None or 0 <= price < math.inf, "0 or more")
 
     def _check(self, name: str, holds: bool, wanted: str) -> None:
         if not holds:
             raise ConfigurationError(f"{name} {getattr(self, name)} is not {wanted}")
 
-    def cost_usd(self, usage: Usage) -> float:
-        """What that many tokens cost, in US dollars."""
-        inputs = usage.input_tokens * self.usd_per_million_input_tokens
-        return (inputs + usage.output_tokens * self.usd_per_million_output_tokens) / 1_000_000
+    def cost_usd(self, usage: Usage | None) -> float | None:
+        """What that many tokens cost, in US dollars; None where tokens or prices are not known."""
+        price_in, price_out = self.usd_per_million_input_tokens, self.usd_per_million_output_tokens
+        if usage is None or price_in is None or price_out is None:
+            return None
+        return (usage.input_tokens * price_in + usage.output_tokens * price_out) / 1_000_000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -154,17 +157,15 @@ class RankingPolicy:
 
     Args:
         weight_similarity: of how near it is to the question. Source: seed 004, 0.7 / 0.2 / 0.1.
-        weight_recency: of how little older it is than what it competes with.
+        weight_recency: of how few rivals were said after it.
         weight_importance: of its importance.
         weight_strength: of how much is left of it, by its importance, age and use; 0 leaves seed
             004's sum as it is.
         weight_words: the part of similarity that the question's words have, 0 to 1; the rest is
             the cosine's, of which a negative one counts as 0. Source: benchmarks/recall.py.
-        recency_half_life_days: so many days later recency is one half.
-        rival_cosine_min: facts that are chosen together and are this near to each other are about
-            the same thing, of which the newest comes first. Source: benchmarks/recall.py.
-        near_rival_cosine_min: those that are this near to each other are ordered by when they were
-            said, however few minutes lie between. Source: benchmarks/recall.py.
+        recency_half_life_days: so many days later recency is one half, where nothing is asked.
+        rival_cosine_min: facts that are chosen together and are this near to each other are ordered
+            by when they were said, however few minutes lie between. Source: benchmarks/recall.py.
         chosen_at_once: so many facts are chosen by closeness, and then ordered by their score,
             before the next ones are; so a smaller limit cuts an answer and does not change it.
         rank_constant: of the reciprocal ranks that join closeness in meaning and in words. Source:
@@ -180,8 +181,7 @@ class RankingPolicy:
     weight_strength: float = 0.0
     weight_words: float = 0.2
     recency_half_life_days: float = 30.0
-    rival_cosine_min: float = 0.4
-    near_rival_cosine_min: float = 0.7
+    rival_cosine_min: float = 0.7
     chosen_at_once: int = 8
     rank_constant: float = 60.0
 
@@ -194,11 +194,9 @@ class RankingPolicy:
             raise ConfigurationError(
                 "recall weights must not be negative, and recency_half_life_days must be positive"
             )
-        rivals = (self.rival_cosine_min, self.near_rival_cosine_min)
-        if not 0 <= self.weight_words <= 1 or min(rivals) < -1 or max(rivals) > 1:
+        if not 0 <= self.weight_words <= 1 or not -1 <= self.rival_cosine_min <= 1:
             raise ConfigurationError(
-                "recall weight_words lies in [0, 1], and rival_cosine_min and "
-                "near_rival_cosine_min in [-1, 1]"
+                "recall weight_words lies in [0, 1], and rival_cosine_min in [-1, 1]"
             )
         if self.chosen_at_once < 1 or self.rank_constant < 0:
             raise ConfigurationError(
@@ -208,23 +206,40 @@ class RankingPolicy:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RecallFloor:
-    """How near the nearest fact must be, for a question to be answered at all.
+    """How near a fact must be to answer a question, and how near the nearest must be.
 
-    The more facts there are, the nearer the nearest one is by chance.
+    The more facts there are, the nearer the nearest one is by chance; and a question of many words
+    is nearer to what answers it than "Who signs?".
 
     Args:
-        base: what cosine and words must come to together, where there is one fact.
+        base: what cosine and words of the nearest fact must come to together, where there is one
+            fact and no word of content in the question.
         growth: how much more for each e times as many facts.
         words: what the share of the question's words counts for beside the cosine.
+        question: how much more for each e times as many words of content in the question.
+        fact: what cosine and words of every other fact must come to; None for ``base``.
     """
 
     base: float
     growth: float = 0.0
     words: float = 0.0
+    question: float = 0.0
+    fact: float | None = None
 
-    def of(self, count: int) -> float:
-        """The floor among so many facts, 1 or more; from a thousand on it does not grow."""
-        return self.base + self.growth * math.log(min(count, _FLOOR_COUNT_MAX))
+    def of(self, count: int, asked: int = 0) -> float:
+        """What the nearest fact must come to.
+
+        Args:
+            count: among so many facts, 1 or more; from a thousand on it does not grow.
+            asked: how many words of content the question has.
+        """
+        grown = self.growth * math.log(min(count, _FLOOR_COUNT_MAX))
+        return self.base + grown + self.question * math.log1p(asked)
+
+    @property
+    def of_each(self) -> float:
+        """What every fact of an answer must come to."""
+        return self.base if self.fact is None else self.fact
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,17 +1,17 @@
 """Explicit statements: the sentences in which somebody plainly says what holds of them.
 
-What a sentence says by the openings of ``config/lexicon/statements.toml`` ("my … is", "from now
-on", "remember that") lives here, and so does what the slot reader finds in a sentence in the first
-person. Nothing is understood that neither gives away: a sentence that no list knows is left alone,
-which is what is wanted of a reader without a model. What becomes of a statement, and any model or
-clock, must never come in here. Every pattern is tried at places that it cannot move from, in
-sentences of bounded length, so a long text costs as it is long.
+What a sentence says by the openings of ``config/lexicon/statements.toml`` ("from now on", "remember
+that", "I prefer") lives here, and so does what the slot reader finds in a sentence in the first
+person; it alone fills slots. Nothing is understood that neither gives away: a sentence that no list
+knows is left alone, which is what is wanted of a reader without a model. What becomes of a
+statement, and any model or clock, must never come in here. Every pattern is tried at places that it
+cannot move from, in sentences of bounded length, so a long text costs as it is long.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 from typing import TYPE_CHECKING
@@ -22,7 +22,6 @@ from reconciler.domain.records.kinds import Category, Speech
 from reconciler.domain.sessions.third_person import about_the_contact
 from reconciler.domain.text_reading import read_text
 from reconciler.domain.values.attributes import AttributeBook
-from reconciler.domain.values.locales import country
 from reconciler.domain.values.slot_reading import find_condition, is_reported
 from reconciler.lexicon import Cues, lexicon
 
@@ -36,9 +35,6 @@ SENTENCE_LENGTH_MAX = 400
 
 REQUEST_LENGTH_MAX = 1_000
 """Characters in a sentence that asks to be remembered, which is not passed over for its length."""
-
-VALUE_LENGTH_MAX = 100
-"""Characters in a value; what is longer is a text, and its statement goes without one."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -78,8 +74,7 @@ def find_statements(text: str, attributes: AttributeBook) -> Iterator[Statement]
 
     Args:
         text: one message of one speaker, of any length.
-        attributes: those that are known, which read slots; "my … is" is taken more readily for
-            one of them.
+        attributes: those that are known, by which slots are read.
     """
     for sentence in dict.fromkeys(_sentences(text)):
         # What a sentence claims is asked first: most claim nothing, and need no further reading.
@@ -140,15 +135,11 @@ def _lasting(category: Category) -> Category:
     return Category.FACT if category in (Category.SUMMARY, Category.VOLATILE) else category
 
 
-_WITH_CASE = ("call_me", "places", "works")
-"""The openings after which a capital tells a name."""
-
-
 @cache
 def _lexicon() -> Cues:
     return Cues(
         lexicon("statements"),
-        lambda name, pattern: re.compile(pattern, 0 if name in _WITH_CASE else re.IGNORECASE),
+        lambda _, pattern: re.compile(pattern, re.IGNORECASE),
     )
 
 
@@ -159,9 +150,9 @@ def _the(name: str) -> re.Pattern[str]:
 
 
 @cache
-def _word_set(*names: str) -> frozenset[str]:
-    """The words of some lists."""
-    return lexicon("statements").word_set(*names)
+def _all(name: str) -> Sequence[re.Pattern[str]]:
+    """All cues of a list."""
+    return [_lexicon().pattern(name, at) for at in range(len(lexicon("statements").cues[name]))]
 
 
 # Sentences: what somebody says in their own name
@@ -216,9 +207,9 @@ def _is_within_quotation(text: str, at: int) -> bool:
 
 def _frame(said: str) -> Speech | None:
     head = said[:SENTENCE_LENGTH_MAX]
-    if _the("played").search(head):
+    if _the("frame_played").search(head):
         return Speech.ROLEPLAY
-    return Speech.HYPOTHETICAL if _the("imagined").search(head) else None
+    return Speech.HYPOTHETICAL if _the("frame_imagined").search(head) else None
 
 
 def _is_of_length(said: str) -> bool:
@@ -303,11 +294,11 @@ def _claims(said: str, attributes: AttributeBook) -> list[_Claim]:
     start = _after(_the("presupposed"), said, start)
     if not _OPENING_MARKS.isdisjoint(said[:start]):
         return []  # it begins with somebody's words
-    if requested := _request(said, start, attributes):
+    if requested := _request(said, start):
         return [_with_read_slot(requested, attributes)]
     if _asks_not_to_be_kept(said, start):
         return []
-    if found := _plain_claims(said, start, attributes):
+    if found := _plain_claims(said, start):
         return [_with_read_slot(claim, attributes) for claim in found]
     return _read_claim(said, start, attributes)
 
@@ -353,21 +344,19 @@ def _asks_not_to_be_kept(said: str, start: int) -> bool:
     return bool(_the("forget").match(said, start))
 
 
-def _plain_claims(said: str, start: int, attributes: AttributeBook) -> list[_Claim]:
+def _plain_claims(said: str, start: int) -> list[_Claim]:
     """Each clause that states something, the first one with what it leans on in front of it."""
     breaks = _the("break").finditer(said, start)
     behind = (_after(_the("presupposed"), said, match.end()) for match in breaks)
     starts = dict.fromkeys((start, *behind))
-    found = [stated for at in starts if (stated := _stated(said, at, attributes)) is not None]
+    found = [stated for at in starts if (stated := _stated(said, at)) is not None]
     if not found:
         return []
     leans = found[0].is_passing or _the("subordinate").match(said, start)
     begins = [start if leans else found[0].at, *(stated.at for stated in found[1:])]
     ends = [*(stated.at for stated in found[1:]), len(said)]
     return [
-        _Claim(
-            _clause(said, begin, stated.core_end, end), stated.slot, is_passing=stated.is_passing
-        )
+        _Claim(_clause(said, begin, stated.core_end, end), is_passing=stated.is_passing)
         for stated, begin, end in zip(found, begins, ends, strict=True)
     ]
 
@@ -387,13 +376,12 @@ def _standing(clause: str) -> str:
 # Requests: to remember something, or to do something from now on
 
 
-def _request(said: str, start: int, attributes: AttributeBook) -> _Claim | None:
+def _request(said: str, start: int) -> _Claim | None:
     if wrapper := _the("remember").match(said, start):
-        return _remembered(said, start, wrapper, attributes)
-    if named := _the("call_me").match(said, start):
-        slot = _called(named, said)
-        return None if slot is None else _Claim(_standing(said[start:]), slot, is_request=True)
-    if _the("reach").match(said, start):
+        return _remembered(said, start, wrapper)
+    if _the("reach").match(said, start) or (
+        _the("call_me").match(said, start) and not said.endswith("?")
+    ):
         return _Claim(_standing(said[start:]), is_request=True)
     if rule := _the("rule").match(said, start):
         rest = rule["rest"] or ""
@@ -402,31 +390,19 @@ def _request(said: str, start: int, attributes: AttributeBook) -> _Claim | None:
     return None
 
 
-def _remembered(
-    said: str, start: int, wrapper: re.Match[str], attributes: AttributeBook
-) -> _Claim | None:
+def _remembered(said: str, start: int, wrapper: re.Match[str]) -> _Claim | None:
     """What is to be remembered; with the request in front where it is no sentence alone."""
     rest = said[wrapper.end() :]
     if _the("unresolved").match(rest) or _the("no_memory").match(rest) or len(rest.split()) < 2:
         return None
     if (_the("clause") if wrapper["open"] else _the("own_clause")).match(rest):
-        stated = _stated(rest, 0, attributes)
-        slot = stated.slot if stated else _NO_SLOT
-        return _Claim(_standing(_ASKED.sub(".", rest)), slot, is_request=True)
+        return _Claim(_standing(_ASKED.sub(".", rest)), is_request=True)
     if wrapper["open"] or _the("order").match(rest):
         return _Claim(_standing(_ASKED.sub(".", said[start:])), is_request=True)
     return None
 
 
 _ASKED = re.compile(r"\s*\?+$")
-_NAME = r"[^\W\d_a-z][\w'’-]*"
-
-
-def _called(named: re.Match[str], said: str) -> _Slot | None:
-    value = named["value"]
-    if value.split()[0].casefold() in _word_set("no_names") or said.endswith("?"):
-        return None
-    return _Slot(None, "preferred_name", value)
 
 
 # Statements: what is so
@@ -438,30 +414,17 @@ class _Stated:
 
     at: int
     core_end: int
-    slot: _Slot
     is_passing: bool = False
 
 
-_PASSING = frozenset({"lasting_state", "habit", "turn", "so_far"})
-"""Openings of what is mentioned in passing. They are read only where nothing points elsewhere."""
-
-
-def _stated(said: str, at: int, attributes: AttributeBook) -> _Stated | None:
-    """What the clause that begins there states; a slot of nothing where only its words say it."""
-    for name, read in _STATEMENTS:
-        if found := _the(name).match(said, at):
-            if name in _PASSING:
-                return _passing(found)
-            slot = read(found, attributes)
-            return (
-                None
-                if slot is None
-                else _Stated(
-                    at,
-                    found.start("value") if "value" in found.re.groupindex else found.end(),
-                    slot,
-                )
-            )
+def _stated(said: str, at: int) -> _Stated | None:
+    """What the clause that begins there states; its slot is read from its words."""
+    for pattern in _all("plain"):
+        if found := pattern.match(said, at):
+            return _Stated(at, found.end())
+    for pattern in _all("passing"):
+        if found := pattern.match(said, at):
+            return _passing(found)
     return None
 
 
@@ -471,178 +434,4 @@ def _passing(found: re.Match[str]) -> _Stated | None:
     is_torn = _the("aside").search(said, found.start(), found.end())
     if is_torn or _the("pointing").search(_clause(said, 0, found.end(), len(said))):
         return None
-    return _Stated(found.start(), found.end(), _NO_SLOT, is_passing=True)
-
-
-_Read = Callable[[re.Match[str], AttributeBook], _Slot | None]
-
-
-def _placed(found: re.Match[str], _: AttributeBook) -> _Slot | None:
-    value = _trimmed(found["value"])
-    is_all_of_us = found["move"] and found["who"].casefold() == "we"
-    if value.casefold() in _word_set("no_places") or is_all_of_us:
-        return _NO_SLOT if found["who"].casefold() == "i" else None
-    if value.casefold() in _word_set("regions"):
-        return _Slot(None, "region", value)
-    is_country = len(country(value)) == 2 and value.casefold() != "la"
-    return _Slot(None, "country" if is_country else "city", value)
-
-
-def _of_nothing(_: re.Match[str], __: AttributeBook) -> _Slot:
-    return _NO_SLOT
-
-
-def _employed(found: re.Match[str], _: AttributeBook) -> _Slot:
-    return _Slot(None, "employer", _trimmed(found["value"]))
-
-
-def _allergic(found: re.Match[str], _: AttributeBook) -> _Slot:
-    value = _trimmed(_the("continued").split(found["value"])[0])
-    is_one = len(value.split()) <= 3 and not _SEVERAL.search(found.string[found.end("value") - 1 :])
-    return _Slot(None, "allergy", value) if is_one and not _SEVERAL.search(value) else _NO_SLOT
-
-
-def _diet(found: re.Match[str], _: AttributeBook) -> _Slot:
-    value = found["value"]
-    is_allergy = "intolerant" in value.casefold()
-    return _NO_SLOT if is_allergy else _Slot(None, "diet", value)
-
-
-_SEVERAL = re.compile(r"\s(?:and|or|&)\s|^,\s*\w+(?:,|\s+and\b)", re.IGNORECASE)
-
-
-# "My … is …"
-
-_THING_WORDS_MAX = 3
-
-
-def _owned(found: re.Match[str], attributes: AttributeBook) -> _Slot | None:
-    thing = _words(found["thing"])
-    is_no_thing = not _word_set("no_things").isdisjoint(map(_folded, thing))
-    if not 1 <= len(thing) <= _THING_WORDS_MAX or is_no_thing:
-        return None
-    value = _trimmed(_the("continued").split(found["value"], maxsplit=1)[0])
-    if not value or (_the("fleeting").match(value) and not found["named"]):
-        return None
-    if found["named"]:
-        return _of_relation(thing, "name", value, bool(found["changed"]))
-    return _attributed(thing, value, found, attributes)
-
-
-def _words(thing: str) -> list[str]:
-    """Its words; "date of birth" is one."""
-    return re.sub(r"\b(date|place|country|city|point) of (\w+)", r"\1_of_\2", thing).split()
-
-
-def _folded(word: str) -> str:
-    return word.replace("’", "'").casefold()
-
-
-def _attributed(
-    thing: list[str], value: str, found: re.Match[str], attributes: AttributeBook
-) -> _Slot | None:
-    owners = [at for at, word in enumerate(thing) if _folded(word).endswith("'s")]
-    replaces = bool(found["changed"])
-    if owners and owners[-1] + 1 < len(thing):
-        cut = owners[-1] + 1
-        subject = [*thing[: cut - 1], thing[cut - 1][:-2]]
-        attribute = _snake(thing[cut:])
-        if not _says_something(thing[cut:], value, attributes):
-            return None
-        return _of_relation(subject, attribute, value, replaces)
-    if _is_relation(thing):
-        return _related(thing, value)
-    if not _says_something(thing, value, attributes):
-        return None
-    if not _fits(thing, value):
-        return _NO_SLOT
-    return _Slot(None, _snake(thing), _the("preposition_of_time").sub("", value), replaces)
-
-
-def _snake(thing: list[str]) -> str:
-    return "_".join(_folded(word).replace("-", "_").replace("'", "") for word in thing)
-
-
-def _is_relation(thing: list[str]) -> bool:
-    return _folded(thing[0]) in _word_set("one_of_a_kind", "one_of_many")
-
-
-def _related(thing: list[str], value: str) -> _Slot | None:
-    """Who a relative is: a name, or what else is said of them."""
-    if re.fullmatch(rf"{_NAME}(?: {_NAME}){{0,2}}", value):
-        return _of_relation(thing, "name", value, replaces=False)
-    is_told = re.match(rf"(?i:an? |the |from )|{_NAME}|\d", value)
-    return _Slot(" ".join(map(_folded, thing))) if is_told else None
-
-
-def _of_relation(subject: list[str], attribute: str, value: str, replaces: bool) -> _Slot:
-    """Of one of several dogs or sisters only the name tells which; so it is one value of many."""
-    relation, about = _folded(subject[0]), " ".join(map(_folded, subject))
-    if not _is_storable(value):
-        return _Slot(about)
-    if relation in _word_set("one_of_many") and len(subject) == 1:
-        is_name = attribute == "name"
-        return _Slot(None, f"{relation}_name", value) if is_name else _Slot(about)
-    return _Slot(about, attribute, value, replaces)
-
-
-def _says_something(thing: list[str], value: str, attributes: AttributeBook) -> bool:
-    """Whether it will hold tomorrow: a known attribute, a favourite, a name, a number."""
-    words = frozenset(map(_folded, thing))
-    if words & _word_set("in_figures"):
-        return bool(re.search(r"[\d@]", value) or _the("month").search(value))
-    rest = value[_after(_the("preposition"), value, 0) :]
-    if rest != value:
-        return bool(re.match(rf"{_NAME}|[\d$€£]", rest))
-    if words & _word_set("lasting", "favoured") or attributes.find(_snake(thing)):
-        return True
-    return bool(re.match(rf"(?i:an? |the |my )\w|{_NAME}|[\d$€£\"“]", value))
-
-
-_WORDS_MAX, _WORDS_OF_LONG_MAX = 6, 14
-
-
-def _fits(thing: list[str], value: str) -> bool:
-    """Whether it is one value of a slot, and not the rest of a talk."""
-    is_long = not _word_set("long_things").isdisjoint(map(_folded, thing))
-    words_max = _WORDS_OF_LONG_MAX if is_long else _WORDS_MAX
-    is_one = is_long or not (_SEVERAL.search(value) or ", " in value)
-    return is_one and len(value.split()) <= words_max and _is_storable(value)
-
-
-def _is_storable(value: str) -> bool:
-    return len(value) <= VALUE_LENGTH_MAX and value.isprintable() and bool(re.search(r"\w", value))
-
-
-_TRAILING = re.compile(
-    r"(?:[\s.,;:!?…\"”*]+|\s(?:now|these days|at the moment|right|please|thanks))$",
-    re.IGNORECASE,
-)
-
-
-def _trimmed(value: str) -> str:
-    """The value without what closes a sentence."""
-    value = value.strip().lstrip('"“*')
-    while (shorter := _TRAILING.sub("", value)) != value:
-        value = shorter
-    return value
-
-
-_STATEMENTS: tuple[tuple[str, _Read], ...] = (
-    ("owned", _owned),
-    ("places", _placed),
-    ("lives", _of_nothing),
-    ("works", _employed),
-    ("works_somehow", _of_nothing),
-    ("allergic", _allergic),
-    ("diet", _diet),
-    ("role", _of_nothing),
-    ("prefer", _of_nothing),
-    ("fan", _of_nothing),
-    ("decided", _of_nothing),
-    ("lasting_state", _of_nothing),
-    ("habit", _of_nothing),
-    ("turn", _of_nothing),
-    ("so_far", _of_nothing),
-)
-"""Openings in the order in which they are tried, the one that says more before the other."""
+    return _Stated(found.start(), found.end(), is_passing=True)

@@ -60,6 +60,7 @@ class Attribute:
         synonyms: a value, and the other words for it.
         phrasings: how sentences say it, cues for ``SlotReader``.
         frames: the words that tell of it beside a value, frames for ``SlotReader``.
+        questions: what asks for it, as people ask; for recall.
     """
 
     name: str
@@ -70,6 +71,7 @@ class Attribute:
     synonyms: Mapping[str, tuple[str, ...]] = field(default_factory=dict, hash=False)
     phrasings: tuple[Mapping[str, Any], ...] = field(default=(), hash=False, repr=False)
     frames: tuple[Mapping[str, Any], ...] = field(default=(), hash=False, repr=False)
+    questions: tuple[str, ...] = ()
 
 
 class AttributeBook:
@@ -334,7 +336,16 @@ class AttributeBook:
 
 
 _KEYS = frozenset(
-    {"description", "holds", "normaliser", "aliases", "synonyms", "phrasings", "frames"}
+    {
+        "description",
+        "holds",
+        "normaliser",
+        "aliases",
+        "synonyms",
+        "phrasings",
+        "frames",
+        "questions",
+    }
 )
 
 
@@ -356,6 +367,7 @@ def _attribute(name: str, entry: object) -> Attribute:
         synonyms=_synonyms(name, entry.get("synonyms", {})),
         phrasings=_tables(name, "phrasings", entry.get("phrasings", [])),
         frames=_tables(name, "frames", entry.get("frames", [])),
+        questions=_words(name, "questions", entry.get("questions", [])),
     )
 
 

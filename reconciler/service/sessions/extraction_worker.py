@@ -67,6 +67,7 @@ class ExtractionWorker:
         poll_seconds: how long to wait where nothing is due.
         clock: the time now, UTC-aware.
         on_stage: told at each stage of a job; for tests, which may end the process there.
+        on_idle: called whenever no job is due; it must be quick.
     """
 
     def __init__(
@@ -79,6 +80,7 @@ class ExtractionWorker:
         poll_seconds: float,
         clock: Callable[[], datetime],
         on_stage: Callable[[Stage], None] = lambda _: None,
+        on_idle: Callable[[], None] = lambda: None,
     ) -> None:
         self._store = store
         self._reader = reader
@@ -87,6 +89,7 @@ class ExtractionWorker:
         self._poll_seconds = poll_seconds
         self._clock = clock
         self._on_stage = on_stage
+        self._on_idle = on_idle
         self._stopping = threading.Event()
         self._maker = Maker()
 
@@ -104,6 +107,8 @@ class ExtractionWorker:
         while not self._stopping.is_set():
             try:
                 job = self.work_once()
+                if job is None:
+                    self._on_idle()
                 if complaint:
                     _LOG.info("jobs can be taken again")
                 complaint = ""

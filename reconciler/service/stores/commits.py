@@ -63,6 +63,8 @@ class Commit:
             one is history.
         kept: the fact that lives on as the decision leaves it, one observation richer.
         voided_from: by the id of each fact that ends as never true, from when it was held true.
+        began_later: by the id of each fact that ends by a note which holds from before it, from
+            when it was held true: it ends as it began.
         expired_ids: facts that are written as live, and whose lifetime is seen to be over.
         restored, reopened: the facts and conflicts that a revert changes, as it leaves them.
         known_sessions: the keys of sessions that this process has seen in the store.
@@ -76,6 +78,7 @@ class Commit:
     restated_id: str | None = None
     kept: Fact | None = None
     voided_from: Mapping[str, datetime] = field(default_factory=dict)
+    began_later: Mapping[str, datetime] = field(default_factory=dict)
     expired_ids: tuple[str, ...] = ()
     restored: tuple[Fact, ...] = ()
     reopened: tuple[Conflict, ...] = ()
@@ -233,7 +236,8 @@ def _state_maps(commit: Commit) -> Iterator[dict[str, Any]]:
         yield _state_map(kept.fact_id, kept.state, kept.valid_to)
     end = FactState.REVOKED if decision.action is Action.REVOKE else FactState.SUPERSEDED
     for fact_id in decision.superseded_ids:
-        valid_to = void.get(fact_id, decision.note.holds_from)
+        began = void.get(fact_id) or commit.began_later.get(fact_id)
+        valid_to = began or decision.note.holds_from
         yield _state_map(fact_id, end, valid_to, is_void=fact_id in void)
 
 

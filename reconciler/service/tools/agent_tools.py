@@ -12,12 +12,15 @@ import logging
 import uuid
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import UTC, datetime
+from functools import partial
 from threading import Lock
 from typing import Any
 
+from reconciler.domain.recalling.briefing import Briefing
 from reconciler.domain.recalling.prompting import as_prompt, shown_ids, within_budget
+from reconciler.domain.recalling.recalled import Recalled
 from reconciler.domain.records.decisions import Decision
-from reconciler.domain.records.facts import Fact, RankedFact
+from reconciler.domain.records.facts import Fact
 from reconciler.domain.records.kinds import SourceKind
 from reconciler.domain.records.relations import Relations
 from reconciler.domain.records.scope import Scope, check_identifier
@@ -51,6 +54,9 @@ __all__ = ["BUDGET_TOKENS", "AgentTools"]
 BUDGET_TOKENS = 500
 """What a recall gives at most, unless the builder says otherwise: some fifteen facts."""
 
+FITTING_MAX = 8
+"""Facts that answer a question at most; that there are more is said."""
+
 _AGENTS_SESSION = "agent"
 """Where the notes of tools without a session are filed: all in one, however many days it works, so
 that an agent's repetitions never count as several conversations."""
@@ -82,6 +88,7 @@ class AgentTools:
         siblings: gives the live facts that answer what a note answers.
         recall: gives what is known of the contact, as ``ContactMemory.recall`` does; None where the
             agent may not recall.
+        briefing: gives what is known in general, as ``ContactMemory.briefing`` does.
         scope: whose memory; nothing that a model sends can choose another.
         session_id: the conversation that the agent is in; None files all of its notes in one.
         budget_tokens: how much a recall gives, at about four characters a token.
@@ -100,7 +107,8 @@ class AgentTools:
         door: LiveDoor,
         relate: Callable[..., Decision],
         siblings: Callable[[Decision], Sequence[Fact]],
-        recall: Callable[..., list[RankedFact]] | None,
+        recall: Callable[..., Recalled] | None,
+        briefing: Callable[..., Briefing],
         scope: Scope,
         session_id: str | None = None,
         budget_tokens: int = BUDGET_TOKENS,
@@ -114,6 +122,7 @@ class AgentTools:
         self._relate_facts = relate
         self._siblings = siblings
         self._recall = recall
+        self._briefing = briefing
         self._scope = scope
         self._session_id = _AGENTS_SESSION if session_id is None else session_id
         self._budget_tokens = budget_tokens
@@ -268,21 +277,26 @@ class AgentTools:
             return self._shown.show(fact_ids)
 
     def _answer(self, given: dict[str, Any]) -> ToolReply:
+        if not given:
+            briefing = self._briefing(limit=self._budget_tokens)
+            return ToolReply(text=self._told(briefing.facts, briefing.as_prompt))
         asked = _with_times(given)
+        query = asked.pop("query", "")
+        limit = FITTING_MAX if query else None
         assert self._recall is not None  # noqa: S101  there is no such tool otherwise
-        found = self._recall(asked.pop("query", ""), budget_tokens=self._budget_tokens, **asked)
-        if not found:
-            return ToolReply(text=_NOTHING_FITS if given else _NOTHING_KNOWN)
+        found = self._recall(query, limit=limit, budget_tokens=self._budget_tokens, **asked)
+        return ToolReply(text=self._told(found, partial(_prompt, found)))
+
+    def _told(self, found: Recalled, prompt: Callable[..., str]) -> str:
+        """What was found, by handles, within the budget."""
         handles = self._show(shown_ids(found))
-        fitting = within_budget(found, self._budget_tokens, handles)
-        return ToolReply(text=as_prompt(fitting, handles=handles))
+        return prompt(handles=handles, budget_tokens=self._budget_tokens)
 
 
-_NOTHING_KNOWN = "Nothing is known about the contact."
-_NOTHING_FITS = (
-    "Nothing that is known about the contact fits. Ask the contact, or ask for less: leave filters "
-    "out, or use other words."
-)
+def _prompt(found: Recalled, handles: Mapping[str, str], budget_tokens: int) -> str:
+    return as_prompt(within_budget(found, budget_tokens, handles), handles=handles)
+
+
 _NOTHING_DONE = {
     ADD_CONTACT_NOTE: "Nothing was remembered.",
     RELATE_CONTACT_NOTE: "Nothing was changed.",

@@ -19,7 +19,7 @@ from datetime import UTC, date, datetime
 from cachetools import LRUCache
 
 from reconciler.domain.reconciling.rule import check_judgement
-from reconciler.domain.records.decisions import Action, Judgement
+from reconciler.domain.records.decisions import UNSURE, Action, Judgement
 from reconciler.domain.records.facts import Neighbour
 from reconciler.domain.records.notes import Note
 from reconciler.domain.records.policies import ArbitrationPolicy
@@ -183,7 +183,7 @@ class Arbitration:
         return Opinion(
             judgement=None if error else _without_idle_target(answer),
             error=error,
-            cost_usd=self._policy.cost_usd(answer.usage) if answer.usage else None,
+            cost_usd=self._policy.cost_usd(answer.usage),
             answer=answer,
         )
 
@@ -194,11 +194,11 @@ class Arbitration:
         except ArbiterAnswerError as error:
             return _in_words(error)
         if not 0 <= answer.confidence <= 1:
-            return f"its confidence {answer.confidence} is not from 0 to 1"
+            return f"a confidence of {answer.confidence} is not from 0 to 1"
         # Unsure whether both hold is what ADD is for; only what ends or drops a text must be sure.
         is_add = answer.action is Action.ADD
         if answer.confidence < self._policy.confidence_min and not is_add:
-            return f"its confidence {answer.confidence} is below {self._policy.confidence_min:g}"
+            return f"{UNSURE} {answer.confidence} is below {self._policy.confidence_min:g}"
         return None
 
 

@@ -16,12 +16,13 @@ from numpy.typing import NDArray
 
 from reconciler.domain.reconciling.amending import amended
 from reconciler.domain.reconciling.disputes import settle
-from reconciler.domain.reconciling.past import as_past, ending, over
+from reconciler.domain.reconciling.past import as_past, as_told_to_end, ending, over
 from reconciler.domain.reconciling.restating import (
     confirmed,
     observed,
     restating,
     with_slot_of,
+    without_ended_value,
     written_fact,
 )
 from reconciler.domain.reconciling.rule import contest, dated, decide, restated, shown_to_judge
@@ -317,14 +318,22 @@ class MemoryReconciler:
         candidate = submission.candidate
         if candidate.relations is None:
             return self._decided(note, seen)
-        return decide(
+        relations = self._still_held(submission, candidate.relations, seen)
+        verdict = decide(
             note,
             seen.neighbours,
             self._policy,
             unread=self._unread,
-            relations=self._still_held(submission, candidate.relations, seen),
+            relations=relations,
             related_by=candidate.related_by,
         )
+        if verdict.is_history and relations and relations.ends and not submission.settles_id:
+            newer = handle_of(verdict.targets[0].fact_id)
+            raise InvalidRequestError(
+                f"fact {newer} holds from later on than this note, which lies beneath it and ends "
+                "nothing; say what is over in a note of its own"
+            )
+        return verdict
 
     def _still_held(
         self, submission: Submission, relations: Relations, seen: Seen
@@ -391,10 +400,19 @@ class MemoryReconciler:
         )
         own = submission.candidate.evidence[0]
         fact, kept = self._facts(decision, verdict, seen, own)
+        told = submission.candidate.relations
+        if fact is not None and told is not None:
+            ended = [seen.facts[each] for each in told.ends if each in seen.facts]
+            fact = without_ended_value(fact, ended)
         if fact is not None and submission.ended_at is not None:
             fact = over(fact, submission.ended_at)
-        if fact is not None and submission.candidate.holds_until is not None:
-            fact = ending(fact, submission.candidate.holds_until)
+        if (holds_until := submission.candidate.holds_until) is not None:
+            fact = fact and ending(fact, holds_until)
+            told_to_end = kept and as_told_to_end(kept, holds_until, note)
+            if told_to_end != kept or kept is None:
+                kept = told_to_end
+            else:
+                decision = _with_reason(decision, "its end is too weak a word to be taken over")
         if before := _before(decision, kept, seen):
             undo = Undo(before=before)
             decision = replace(decision, verdict=replace(decision.verdict, undo=undo))
@@ -408,6 +426,11 @@ class MemoryReconciler:
             restated_id=verdict.targets[0].fact_id if is_restated else None,
             kept=kept,
             voided_from={voided.fact_id: voided.valid_from for voided in verdict.voided},
+            began_later={
+                ended.fact_id: ended.valid_from
+                for ended in verdict.targets
+                if note.holds_from < ended.valid_from
+            },
             expired_ids=seen.expired_ids,
             known_sessions=seen.sessions,
         )
@@ -465,6 +488,11 @@ class MemoryReconciler:
             cost_usd=opinion.cost_usd,
             is_cached=opinion.is_cached,
         )
+
+
+def _with_reason(decision: Decision, also: str) -> Decision:
+    reason = f"{decision.verdict.reason}; {also}"
+    return replace(decision, verdict=replace(decision.verdict, reason=reason))
 
 
 def _before(decision: Decision, kept: Fact | None, seen: Seen) -> tuple[Standing, ...]:

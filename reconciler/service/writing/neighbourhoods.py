@@ -207,6 +207,12 @@ class Neighbourhood:
             facts = {neighbour.fact_id: self._read_fact(neighbour.fact_id) for neighbour in kept}
             return self._version, kept, facts
 
+    def vector_of(self, fact_id: str) -> NDArray[np.float32] | None:
+        """The fact's vector; None where it has ended, or is not compared."""
+        with self._lock:
+            row = self._places.get(fact_id)
+            return None if row is None else self._vectors[row]
+
     def answers(self, question: str) -> list[Fact]:
         """The facts that are filed under what a slot asks and have not ended, in no order."""
         with self._lock:

@@ -10,9 +10,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from datetime import datetime
+from datetime import datetime, timedelta
 from enum import StrEnum
 from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
 
 from reconciler.domain.reconciling.rule import shown_to_judge
 from reconciler.domain.records.decisions import Action, DecidedBy, Decision, Judgement, Relation
@@ -24,13 +27,13 @@ from reconciler.errors import InvalidRequestError
 from reconciler.service.stores.memory_store import MemoryStore
 from reconciler.service.writing.arbitration import Arbitration
 from reconciler.service.writing.decision_ids import DecisionIds
-from reconciler.service.writing.memory_reconciler import MemoryReconciler
-from reconciler.service.writing.neighbourhoods import Neighbourhoods
+from reconciler.service.writing.neighbourhoods import Neighbourhood, Neighbourhoods
 from reconciler.service.writing.relating import Relating
 
-__all__ = ["Rejudged", "Rejudging", "Upheld"]
+__all__ = ["IdleRejudging", "Rejudged", "Rejudging", "Upheld"]
 
 _SAYS_SAME = (Relation.SAME, Relation.REFINES)
+_PAUSE, _PAUSE_MAX = timedelta(minutes=10), timedelta(days=1)
 
 
 class Upheld(StrEnum):
@@ -80,9 +83,8 @@ class Rejudging:
     """Asks the arbiter about decisions that it did not answer, within its budget.
 
     Args:
-        store: where decisions and facts are kept.
-        neighbourhoods: the facts that a note is compared with.
-        reconciler: embeds a note.
+        store: where decisions are kept.
+        neighbourhoods: the facts that a note is compared with, and their vectors.
         relating: takes what the judge says of facts that are known.
         arbitration: who is asked.
         decision_ids: the ids under which it is kept that a decision was judged.
@@ -95,7 +97,6 @@ class Rejudging:
         *,
         store: MemoryStore,
         neighbourhoods: Neighbourhoods,
-        reconciler: MemoryReconciler,
         relating: Relating,
         arbitration: Arbitration,
         decision_ids: DecisionIds,
@@ -104,38 +105,49 @@ class Rejudging:
     ) -> None:
         self._store = store
         self._neighbourhoods = neighbourhoods
-        self._reconciler = reconciler
         self._relating = relating
         self._arbitration = arbitration
         self._decision_ids = decision_ids
         self._policy = policy
         self._clock = clock
 
-    def run(self, scopes: Iterable[Scope]) -> Iterator[Rejudged]:
-        """What became of each unjudged decision about these contacts, the oldest first."""
+    def run(self, scopes: Iterable[Scope], *, is_patient: bool = True) -> Iterator[Rejudged]:
+        """What became of each unjudged decision about these contacts, the newest first.
+
+        A fact that a newer one ends needs no question of its own.
+
+        Args:
+            scopes: the contacts.
+            is_patient: wait for the arbiter's budget; else what it does not cover stays unjudged.
+        """
         for scope in scopes:
             made = [one for one in self._store.iter_decisions(scope) if _is_unjudged(one)]
             known = self._store.find_decision_ids(self._id_of(one) for one in made)
-            for decision in reversed(made):
-                if self._id_of(decision) not in known and self._is_live(decision):
-                    yield self._rejudged(decision)
+            for decision in made:
+                if self._id_of(decision) in known:
+                    continue
+                facts = self._neighbourhoods.current(scope)  # each time: what was judged ends some
+                vector = facts.vector_of(decision.fact_id or "")
+                if vector is not None:
+                    yield self._rejudged(decision, facts, vector, is_patient)
 
     def _id_of(self, decision: Decision) -> str:
         return self._decision_ids.of_key(decision.scope, _key_of(decision))
 
-    def _is_live(self, decision: Decision) -> bool:
-        """Whether the fact that it wrote, or said again, still holds."""
-        fact = self._store.find_fact(decision.scope, decision.fact_id or "")
-        return fact is not None and not fact.has_ended
-
-    def _rejudged(self, decision: Decision) -> Rejudged:
+    def _rejudged(
+        self,
+        decision: Decision,
+        facts: Neighbourhood,
+        vector: NDArray[np.float32],
+        is_patient: bool,
+    ) -> Rejudged:
         is_ending = decision.action is Action.UPDATE
-        shown = self._ended(decision) if is_ending else self._beside(decision)
+        shown = self._ended(decision) if is_ending else self._beside(decision, facts, vector)
         if not shown:
             return Rejudged(decision=decision, became=Upheld.UNJUDGED, why="nothing is near it")
         note = decision.note
         asked = note.no_earlier_than(fact.valid_from for fact in shown)
-        opinion = self._arbitration.ask(asked, shown, is_patient=True)
+        opinion = self._arbitration.ask(asked, shown, is_patient=is_patient)
         if opinion.judgement is None:
             return Rejudged(decision=decision, became=Upheld.UNJUDGED, why=opinion.error or "")
         is_apart = opinion.judgement.action is Action.ADD
@@ -153,11 +165,11 @@ class Rejudging:
         """What it ended, as it was then."""
         return [one for one in decision.compared_with if one.fact_id in decision.superseded_ids]
 
-    def _beside(self, decision: Decision) -> Sequence[Neighbour]:
+    def _beside(
+        self, decision: Decision, facts: Neighbourhood, vector: NDArray[np.float32]
+    ) -> Sequence[Neighbour]:
         """What the judge would be shown today, but for the fact itself."""
-        [vector] = self._reconciler.embed([decision.text])
-        known = self._neighbourhoods.current(decision.scope)
-        _, near, _ = known.look(decision.note, vector, self._clock(), is_wide=True)
+        _, near, _ = facts.look(decision.note, vector, self._clock(), is_wide=True)
         others = [fact for fact in near if fact.fact_id != decision.fact_id]
         return shown_to_judge(decision.note, others, self._policy)
 
@@ -189,6 +201,47 @@ class Rejudging:
         )
         rejudged = replace(_amended(decision, judgement, made), became=became)
         return rejudged if why is None else replace(rejudged, why=why)
+
+
+class IdleRejudging:
+    """Rejudging while a worker has nothing else to do: one contact at a time, never waiting.
+
+    When all contacts were looked at it pauses, for ten minutes at first. The pause doubles, up to a
+    day, as long as nothing can be judged, so that an arbiter that is away or that answers nonsense
+    costs little.
+
+    Args:
+        rejudging: asks the arbiter.
+        scopes: all contacts of the store; read again for each pass.
+        clock: the time now, UTC-aware.
+    """
+
+    def __init__(
+        self,
+        rejudging: Rejudging,
+        scopes: Callable[[], Iterator[Scope]],
+        clock: Callable[[], datetime],
+    ) -> None:
+        self._rejudging = rejudging
+        self._scopes = scopes
+        self._clock = clock
+        self._left = scopes()
+        self._is_judged = False
+        self._pause = _PAUSE
+        self._due_at: datetime | None = None
+
+    def step(self) -> None:
+        """Judge what is unjudged about the next contact, or do nothing during a pause."""
+        if self._due_at is not None:
+            if self._clock() < self._due_at:
+                return
+            self._left, self._due_at, self._is_judged = self._scopes(), None, False
+        if (scope := next(self._left, None)) is None:
+            self._pause = _PAUSE if self._is_judged else min(2 * self._pause, _PAUSE_MAX)
+            self._due_at = self._clock() + self._pause
+            return
+        for rejudged in self._rejudging.run([scope], is_patient=False):
+            self._is_judged |= rejudged.became is not Upheld.UNJUDGED
 
 
 def _is_unjudged(decision: Decision) -> bool:

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 
 from reconciler.domain.reconciling.neighbours import neighbour_of
-from reconciler.domain.reconciling.restating import taking_over
+from reconciler.domain.reconciling.restating import taking_over, without_ended_value
 from reconciler.domain.reconciling.rule import binds, decide
 from reconciler.domain.records.assessment import Disposal, GateReason
 from reconciler.domain.records.decisions import Action, DecidedBy, Decision, Undo, Verdict
@@ -282,8 +282,11 @@ class Relating:
         commit = self._reconciler.as_disposed(about, Action.RESOLVE, seen, ended_ids)
         made = _links(found, open_, decided_by, note.text, self._clock())
         kept = taking_over(stays, found.restated) if found.restated else None
-        changed = [stays] if kept else []
-        changed += [one for one in ended if one.state is FactState.ARCHIVED]
+        told = submission.candidate.relations
+        over = [one for one in ended if told is not None and one.fact_id in told.ends]
+        left = without_ended_value(stays, over)
+        changed = [stays] if kept or left != stays else []
+        counted = [one for one in ended if one.state is FactState.ARCHIVED]
         verdict = replace(
             commit.decision.verdict,
             decided_by=decided_by,
@@ -291,7 +294,7 @@ class Relating:
             conflicting_ids=found.against,
             closed_ids=_ids_of(found.closed),
             undo=Undo(
-                before=tuple(one.standing for one in changed),
+                before=tuple(one.standing for one in (*changed, *counted)),
                 # A link that this draws holds no longer once it is undone.
                 conflicts=(
                     *found.closed,
@@ -303,6 +306,7 @@ class Relating:
             commit,
             decision=replace(commit.decision, verdict=verdict),
             kept=kept,
+            restored=() if left == stays else (left,),
             restated_id=found.restated.fact_id if found.restated else None,
             reopened=made,
         )

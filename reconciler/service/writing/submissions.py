@@ -219,6 +219,7 @@ def recorded(
             settles_id=submission.settles_id,
             held_id=submission.held_id,
             relations=submission.candidate.relations,
+            holds_until=submission.candidate.holds_until,
         ),
         opinion=opinion or RecordedOpinion(),
         timings=timings or Timings(),

@@ -664,6 +664,7 @@ def candidate_of(decision: Decision, evidence: Sequence[Evidence]) -> Candidate:
         evidence=(*own, *others),
         proposed_by=decision.proposal.proposed_by or "unknown",
         confidence=_extractors_confidence(found),
+        holds_until=decision.proposal.holds_until,
     )
 
 

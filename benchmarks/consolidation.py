@@ -1,0 +1,450 @@
+"""Whether the newest of contradicting facts answers: FactConsolidation, of MemoryAgentBench.
+
+CONSOLIDATION=conflict_resolution.jsonl make bench ARGS=consolidation
+
+The data set (Hu et al. 2025, MIT) is not shipped. The file that ``CONSOLIDATION`` names has rows of
+the split ``Conflict_Resolution`` as JSON, JSON lines, or Parquet where ``pyarrow`` is installed;
+``CONSOLIDATION_SOURCE`` names the row, ``factconsolidation_sh_6k`` if unset. Without a file a list
+of our own making in the same format is used (``invented_facts.py``), and the heading says so.
+
+All facts are told to one contact at the live door, in their order and a minute apart, with the
+default settings:
+
+- no slot and no judge;
+- no slot, and a judge that is always right: two facts are about one question if they have subject
+  and relation in common. It is asked as often as it would be at a note a minute; then within the
+  default budget, which the benchmark's pace uses up; then about what was left unjudged;
+- with the slot of each fact given, and no judge.
+
+What is held, such as a religion, gets the contact's yes at once. The reader takes the value of the
+first fact that is recalled.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import sys
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
+from functools import cached_property
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+from benchmarks.engines import Engines
+from benchmarks.error_rate import with_interval
+from benchmarks.invented_facts import invented_row
+from benchmarks.natural import UNBOUNDED
+from reconciler import Memory
+from reconciler.domain.records.decisions import Action, Judgement, Relation
+from reconciler.domain.records.facts import Neighbour
+from reconciler.domain.records.notes import Note
+from reconciler.domain.review.calibration import Rate
+from reconciler.settings import load_settings
+
+AGENT, CONTACT = "benchmark", "reader"
+BEGAN = datetime(2026, 1, 2, 9, tzinfo=UTC)
+SOURCE = "factconsolidation_sh_6k"
+SEED = 20261125
+WRONG_SHOWN_MAX = 12
+FIELDS = ("context", "questions", "answers")
+
+FRAMES = (
+    "The headquarters of {subject} is located in the city of {value}",
+    "The name of the current head of state in {subject} is {value}",
+    "The name of the current head of the {subject} government is {value}",
+    "The type of music that {subject} plays is {value}",
+    "The univeristy where {subject} was educated is {value}",
+    "The university where {subject} was educated is {value}",
+    "The company that produced {subject} is {value}",
+    "{subject} was founded in the city of {value}",
+    "{subject} was born in the city of {value}",
+    "{subject} died in the city of {value}",
+    "{subject} worked in the city of {value}",
+    "{subject} was created in the country of {value}",
+    "{subject} is located in the continent of {value}",
+    "{subject} was written in the language of {value}",
+    "{subject} speaks the language of {value}",
+    "{subject} is affiliated with the religion of {value}",
+    "{subject} is associated with the sport of {value}",
+    "{subject} plays the position of {value}",
+    "{subject} works in the field of {value}",
+    "{subject} is a citizen of {value}",
+    "{subject} is married to {value}",
+    "{subject} is employed by {value}",
+    "{subject} is famous for {value}",
+    "{subject} was founded by {value}",
+    "{subject} was created by {value}",
+    "{subject} was developed by {value}",
+    "{subject} was performed by {value}",
+    "{subject}'s child is {value}",
+)
+"""How the data set words its facts, its misspelling included; a longer frame before a shorter."""
+
+OFFICE = re.compile(r"The (?P<office>.+?) of (?P<subject>.+?) is (?P<value>.+)")
+"""How it words all others: "The chairperson of X is Y"."""
+
+
+class FactFileError(Exception):
+    """The file that was named has no list of facts that can be told."""
+
+
+@dataclass(frozen=True)
+class Told:
+    """A fact as it is told; one that fits no frame is about itself alone."""
+
+    text: str
+
+    @cached_property
+    def parts(self) -> tuple[str, str, str] | None:
+        """Subject, relation and value, or None."""
+        for frame, pattern in _PATTERNS.items():
+            if found := pattern.fullmatch(self.text.rstrip(". ")):
+                return found["subject"], frame, found["value"]
+        if found := OFFICE.fullmatch(self.text.rstrip(". ")):
+            return found["subject"], f"The {found['office']} of", found["value"]
+        return None
+
+    @property
+    def about(self) -> tuple[str, ...]:
+        """What it has in common with a fact that it contradicts."""
+        return self.parts[:2] if self.parts else (self.text,)
+
+    @property
+    def value(self) -> str:
+        """What answers a question about it."""
+        return self.parts[2] if self.parts else self.text
+
+
+@dataclass(frozen=True)
+class Asked:
+    """A question, and what may answer it."""
+
+    text: str
+    answers: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class FactList:
+    """A row of the data set."""
+
+    source: str
+    facts: tuple[Told, ...]
+    questions: tuple[Asked, ...]
+
+    @property
+    def stale(self) -> set[str]:
+        """The texts that a later fact contradicts."""
+        newest = {told.about: told.value for told in self.facts}
+        return {told.text for told in self.facts if told.value != newest[told.about]}
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What came of telling a list.
+
+    Attributes:
+        became: what was decided, by action; what was held, unjudged and judged later beside it.
+        stale_live: facts that a later one contradicts and that are live.
+        wrong: the questions whose first fact has another value, with that fact's text.
+        asked: how often a judge was asked.
+    """
+
+    became: Counter[str]
+    stale_live: int
+    wrong: list[tuple[Asked, str]]
+    asked: int
+
+
+@dataclass
+class KeyedJudge:
+    """Always right about which facts are about one question; counts how often it was asked."""
+
+    asked: int = 0
+    name: str = field(default="perfect/subject and relation", init=False)
+
+    def judge(self, note: Note, neighbours: Sequence[Neighbour]) -> Judgement:
+        self.asked += 1
+        told = Told(note.text)
+        known = {number: Told(near.text) for number, near in enumerate(neighbours, start=1)}
+        rivals = [number for number, each in known.items() if each.about == told.about]
+        same = [number for number in rivals if known[number].value == told.value]
+        if not rivals:
+            return _judgement(Relation.COEXISTS, Action.ADD)
+        if same:
+            return _judgement(Relation.SAME, Action.SKIP, same[0])
+        return _judgement(Relation.REPLACES, Action.UPDATE, *rivals)
+
+    def close(self) -> None:
+        """Nothing to close."""
+
+
+@dataclass(frozen=True)
+class Mode:
+    """How a list is told.
+
+    Attributes:
+        title: what the table calls it.
+        has_judge: whether a judge that is always right is asked.
+        has_slots: whether the slot of each fact is given.
+        arbiter: the judge's settings.
+        is_rejudged: whether what was left unjudged is judged afterwards, without a budget.
+    """
+
+    title: str
+    has_judge: bool = False
+    has_slots: bool = False
+    arbiter: dict[str, Any] = field(default_factory=lambda: dict(UNBOUNDED))
+    is_rejudged: bool = False
+
+
+MODES = (
+    Mode("no slots, no judge"),
+    Mode("no slots, a perfect judge", has_judge=True),
+    Mode("the same, 60 calls a minute at the benchmark's pace", has_judge=True, arbiter={}),
+    Mode("the same, rejudged afterwards", has_judge=True, arbiter={}, is_rejudged=True),
+    Mode("slots given, no judge", has_slots=True),
+)
+
+
+def main(engines: Engines) -> None:
+    """Print stale live facts, right first answers and questions to the judge, by mode."""
+    path = os.environ.get("CONSOLIDATION")
+    try:
+        listed = fact_list(
+            read_rows(Path(path)) if path else [invented_row(SEED)],
+            os.environ.get("CONSOLIDATION_SOURCE", SOURCE),
+        )
+    except FactFileError as error:
+        sys.exit(f"consolidation: {error}")
+    unread = sum(told.parts is None for told in listed.facts)
+    print(
+        f"## contradicting facts: {listed.source}{'' if path else ', a list of our own making'}\n"
+    )
+    print(
+        f"{len(listed.facts)} facts, {len(listed.stale)} of them contradicted later, "
+        f"{len(listed.questions)} questions; {unread} facts fit no known frame\n"
+    )
+    print("| mode | decisions | stale and live | first answer right | judge asked |")
+    print("|---|---|--:|--:|--:|")
+    found = {mode.title: _reported(engines, listed, mode) for mode in MODES}
+    for title, outcome in found.items():
+        print(f"\n{title}, wrong:")
+        for question, text in outcome.wrong[:WRONG_SHOWN_MAX]:
+            print(f"- {question.text} {' / '.join(question.answers)}: {text}")
+    print(flush=True)
+
+
+def _reported(engines: Engines, listed: FactList, mode: Mode) -> Outcome:
+    outcome = tell(engines.fresh("embedded"), listed, mode)
+    became = ", ".join(f"{count} {what}" for what, count in sorted(outcome.became.items()))
+    right = Rate(count=len(listed.questions) - len(outcome.wrong), of=len(listed.questions))
+    print(
+        f"| {mode.title} | {became} | {outcome.stale_live} of {len(listed.stale)} "
+        f"| {with_interval(right)} | {outcome.asked} |",
+        flush=True,
+    )
+    return outcome
+
+
+def tell(store: dict[str, Any], listed: FactList, mode: Mode) -> Outcome:
+    """What comes of telling the list, and asking its questions, in a mode."""
+    judge = KeyedJudge() if mode.has_judge else None
+    clock = _Clock()
+    with _opened(store, mode.arbiter, judge, clock) as memory:
+        became = Counter(_told(memory, listed, mode.has_slots, clock))
+    with _opened(store, UNBOUNDED, judge, clock) as memory:
+        if mode.is_rejudged:
+            became.update(f"later {rejudged.became}" for rejudged in memory.rejudge(AGENT, CONTACT))
+        chains = memory.history(AGENT, CONTACT)
+        live = {fact.text for chain in chains for fact in chain.facts if fact.is_live}
+        wrong = list(_wrong(memory, listed.questions))
+    return Outcome(
+        became=became,
+        stale_live=len(live & listed.stale),
+        wrong=wrong,
+        asked=judge.asked if judge else 0,
+    )
+
+
+@dataclass
+class _Clock:
+    """The time of what is told: a yes that came after the next fact would speak against that."""
+
+    now: datetime = BEGAN
+
+    def __call__(self) -> datetime:
+        return self.now
+
+
+def _opened(
+    store: dict[str, Any], arbiter: dict[str, Any], judge: KeyedJudge | None, clock: _Clock
+) -> Memory:
+    return Memory.open(load_settings(**store, arbiter=arbiter), arbiter=judge, clock=clock)
+
+
+def _told(memory: Memory, listed: FactList, has_slots: bool, clock: _Clock) -> Iterator[str]:
+    """What was decided about each fact, and what remained unjudged."""
+    for told in listed.facts:
+        slot = _slot(told) if has_slots else {}
+        clock.now += timedelta(minutes=1)
+        made = memory.add_contact_note(AGENT, CONTACT, told.text, said_at=clock.now, **slot)
+        if made.action is Action.HOLD:
+            yield "HOLD, then yes"
+            made = memory.confirm(AGENT, CONTACT, made.decision_id, "contact")
+        yield str(made.action)
+        if made.opinion.is_missing:
+            yield "unjudged"
+
+
+def _slot(told: Told) -> dict[str, Any]:
+    if told.parts is None:
+        return {}
+    subject, frame, value = told.parts
+    attribute = _attribute(frame)
+    return {"subject": subject, "attribute": attribute, "value": value, "single_valued": True}
+
+
+def _wrong(memory: Memory, questions: Sequence[Asked]) -> Iterator[tuple[Asked, str]]:
+    for question in questions:
+        recalled = memory.recall(AGENT, CONTACT, question.text)
+        first = recalled[0].fact.text if recalled else "nothing recalled"
+        if not answers(Told(first).value, question):
+            yield question, first
+
+
+def answers(value: str, question: Asked) -> bool:
+    """Whether the value is one of the answers, but for case, punctuation and articles."""
+    return _plain(value) in set(map(_plain, question.answers))
+
+
+def read_rows(path: Path) -> list[dict[str, Any]]:
+    """The rows of a file.
+
+    Raises:
+        FactFileError: it cannot be read, is empty, or holds no rows.
+    """
+    try:
+        content = path.read_bytes()
+    except OSError as error:
+        raise FactFileError(f"{path} cannot be read: {error.strerror}") from error
+    if content.startswith(b"PAR1"):
+        return _parquet_rows(path)
+    try:
+        text = content.decode("utf-8").strip()
+    except UnicodeDecodeError as error:
+        raise FactFileError(f"{path} is neither Parquet nor text in UTF-8") from error
+    if not text:
+        raise FactFileError(f"{path} is empty")
+    rows = _json_rows(path, text)
+    if not rows or not all(isinstance(row, dict) for row in rows):
+        raise FactFileError(f"{path} holds no rows: JSON objects with {', '.join(FIELDS)}")
+    return rows
+
+
+def fact_list(rows: Sequence[dict[str, Any]], source: str) -> FactList:
+    """The list of facts of the row that is named, or of the only one.
+
+    Raises:
+        FactFileError: there is no such row, or it lacks facts, questions or answers.
+    """
+    named = {_source_of(row): row for row in rows}
+    if len(rows) == 1:
+        [(source, row)] = named.items()
+    elif source in named:
+        row = named[source]
+    else:
+        raise FactFileError(f"no row {source}; there are {', '.join(named)}")
+    if missing := [name for name in FIELDS if name not in row]:
+        raise FactFileError(f"{source} has no {', '.join(missing)}; is it of Conflict_Resolution?")
+    facts = tuple(_facts(str(row["context"])))
+    if not facts:
+        raise FactFileError(f'{source} has no numbered lines such as "0. The capital of X is Y."')
+    return FactList(source=source, facts=facts, questions=tuple(_questions(source, row)))
+
+
+def _parquet_rows(path: Path) -> list[dict[str, Any]]:
+    if find_spec("pyarrow") is None:
+        raise FactFileError(
+            f"{path} is Parquet, which needs pyarrow; install it, or convert the file where pandas "
+            f"is: pandas.read_parquet(…).to_json('rows.jsonl', orient='records', lines=True)"
+        )
+    from pyarrow import parquet
+
+    rows: list[dict[str, Any]] = parquet.read_table(path).to_pylist()
+    return rows
+
+
+def _json_rows(path: Path, text: str) -> list[Any]:
+    """The rows of a JSON list, a JSON object, or of JSON lines."""
+    try:
+        whole = json.loads(text)
+    except json.JSONDecodeError:
+        lines = [line for line in text.split("\n") if line.strip()]
+        return [_json_line(path, number, line) for number, line in enumerate(lines, start=1)]
+    return whole if isinstance(whole, list) else [whole]
+
+
+def _json_line(path: Path, number: int, line: str) -> Any:
+    try:
+        return json.loads(line)
+    except json.JSONDecodeError as error:
+        raise FactFileError(f"{path}: line {number} is not JSON ({error.msg})") from error
+
+
+def _source_of(row: dict[str, Any]) -> str:
+    metadata = row.get("metadata")
+    return str(metadata.get("source") if isinstance(metadata, dict) else None)
+
+
+def _facts(context: str) -> Iterator[Told]:
+    numbered = re.findall(r"^\s*(\d+)\.\s+(\S.*?)\s*$", context, re.MULTILINE)
+    return (Told(text) for _, text in sorted(numbered, key=lambda line: int(line[0])))
+
+
+def _questions(source: str, row: dict[str, Any]) -> Iterator[Asked]:
+    questions, answers_of = row["questions"], row["answers"]
+    if not isinstance(questions, Sequence) or not isinstance(answers_of, Sequence):
+        raise FactFileError(f"{source}: questions and answers are no lists")
+    if not questions or len(questions) != len(answers_of):
+        raise FactFileError(
+            f"{source} has {len(questions)} questions and {len(answers_of)} answers"
+        )
+    for number, (question, answer) in enumerate(zip(questions, answers_of, strict=True), start=1):
+        accepted = (answer,) if isinstance(answer, str) else tuple(answer or ())
+        if not str(question or "").strip() or not any(str(each).strip() for each in accepted):
+            raise FactFileError(f"{source}: question {number} has no text or no answer")
+        yield Asked(text=str(question).strip(), answers=tuple(map(str, accepted)))
+
+
+def _judgement(relation: Relation, action: Action, *numbers: int) -> Judgement:
+    target, *also = numbers or (None,)
+    return Judgement(
+        reasoning="", relation=relation, target=target, also=tuple(also), action=action
+    )
+
+
+def _patterns(frames: Iterable[str]) -> Iterator[tuple[str, re.Pattern[str]]]:
+    for frame in frames:
+        subject, between, value = re.split(r"\{subject\}|\{value\}", frame)
+        pattern = f"{re.escape(subject)}(?P<subject>.+?){re.escape(between)}(?P<value>.+){value}"
+        yield frame, re.compile(pattern)
+
+
+_PATTERNS = dict(_patterns(FRAMES))
+
+
+def _attribute(frame: str) -> str:
+    """The relation's name, as a caller would give it: what stands in the frame besides the two."""
+    words = re.sub(r"\{\w+\}('s)?", " ", frame)
+    return "_".join(words.lower().split())
+
+
+def _plain(text: str) -> str:
+    return " ".join(
+        word for word in re.findall(r"\w+", text.casefold()) if word not in {"a", "an", "the"}
+    )

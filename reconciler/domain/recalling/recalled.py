@@ -1,0 +1,85 @@
+"""Recalled: the facts that answer a question, with what kind of answer that is. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Container, Iterable
+from enum import StrEnum
+
+from reconciler.domain.records.facts import RankedFact
+
+__all__ = ["RecallOutcome", "Recalled"]
+
+
+class RecallOutcome(StrEnum):
+    """What an answer is."""
+
+    FITS = "fits"
+    """All facts that fit the question are in it."""
+
+    NOTHING_FITS = "nothing_fits"
+    """None does; ``Recalled.known`` says what is known about."""
+
+    CUT = "cut"
+    """More fit than it holds; ``Recalled.left_out`` says how many."""
+
+
+class Recalled(list[RankedFact]):
+    """The facts that fit, the best first, then the standing constraints: a list that knows more.
+
+    Args:
+        hits: the facts.
+        fitting: how many facts fit in all, those left out included; None for as many as are here.
+        standing: how many standing constraints there are in all; None likewise.
+        held: how many facts there are, whether they fit or not; None likewise.
+        known: where nothing fits, the attributes that are known, those with most values first.
+    """
+
+    def __init__(
+        self,
+        hits: Iterable[RankedFact] = (),
+        *,
+        fitting: int | None = None,
+        standing: int | None = None,
+        held: int | None = None,
+        known: Iterable[str] = (),
+    ) -> None:
+        super().__init__(hits)
+        self.fitting = self._fitting_here if fitting is None else fitting
+        self.standing = self._standing_here if standing is None else standing
+        self.held = len(self) if held is None else held
+        self.known = tuple(known)
+
+    @property
+    def outcome(self) -> RecallOutcome:
+        """Which of the three answers it is; a standing constraint that only stands fits nothing."""
+        if not self.fitting:
+            return RecallOutcome.NOTHING_FITS
+        return RecallOutcome.CUT if self.left_out else RecallOutcome.FITS
+
+    @property
+    def left_out(self) -> int:
+        """How many more facts fit."""
+        return max(self.fitting - self._fitting_here, 0)
+
+    @property
+    def standing_left_out(self) -> int:
+        """How many more standing constraints there are."""
+        return max(self.standing - self._standing_here, 0)
+
+    def only(self, fact_ids: Container[str]) -> Recalled:
+        """The same answer cut down to these facts."""
+        return Recalled(
+            (hit for hit in self if hit.fact.fact_id in fact_ids),
+            fitting=self.fitting,
+            standing=self.standing,
+            held=self.held,
+            known=self.known,
+        )
+
+    @property
+    def _fitting_here(self) -> int:
+        return sum(hit.fits for hit in self)
+
+    @property
+    def _standing_here(self) -> int:
+        return sum(hit.is_standing for hit in self)

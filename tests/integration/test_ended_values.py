@@ -1,0 +1,105 @@
+"""By whichever door an end comes in, no profile and no value shows what it ended."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from reconciler import ContactMemory, Memory
+from reconciler.domain.records.handles import handle_of
+from reconciler.testing import HashingEmbedder
+from tests.ended_values import OVER
+from tests.engines import EngineUnderTest
+from tests.tables import every
+
+ROMAN = "Quiere un piso en la planta baja."
+ROMAN_END = "La planta baja se acabó para él."
+"""Words that nothing here reads as an end; what a model says of them decides."""
+
+
+@pytest.fixture
+def memory(engine: EngineUnderTest) -> Iterator[Memory]:
+    """An open memory without anything in it, on each engine."""
+    with Memory.open(embedder=HashingEmbedder(), **engine.settings_arguments) as opened:
+        yield opened
+
+
+def known(memory: Memory, number: str, slot: dict[str, Any], **also: Any) -> ContactMemory:
+    contact = memory.contact("crm", number)
+    noun = slot["attribute"].replace("_", " ")
+    contact.note(f"The {noun} is {slot['value']}.", **slot, **also)
+    assert [each.value for each in contact.profile()] == [slot["value"]]
+    return contact
+
+
+@every(("text", "attribute", "value"), OVER)
+@every("also", [{}, {"single_valued": True}])
+def test_a_note_filed_under_the_value_that_it_ends_leaves_none(
+    memory: Memory, text: str, attribute: str, value: str, also: dict[str, Any]
+) -> None:
+    slot = {"attribute": attribute, "value": value}
+    contact = known(memory, f"{text} {also}", slot, **also)
+    contact.note(text, **slot, **also)
+    assert contact.profile() == []
+    assert contact.value(attribute) == []
+
+
+@every(("text", "attribute", "value"), OVER)
+def test_an_imported_note_that_ends_its_value_leaves_none(
+    memory: Memory, text: str, attribute: str, value: str
+) -> None:
+    slot = {"attribute": attribute, "value": value}
+    contact = known(memory, f"import {text}", slot)
+    line = {"agent_id": "crm", "contact_id": f"import {text}", "text": text, **slot}
+    memory.import_notes([json.dumps(line)])
+    assert contact.profile() == []
+
+
+@every(("text", "attribute", "value"), OVER)
+def test_an_end_that_an_agent_notes_leaves_no_value(
+    memory: Memory, text: str, attribute: str, value: str
+) -> None:
+    slot = {"attribute": attribute, "value": value}
+    contact = known(memory, f"tool {text}", slot)
+    [hit] = contact.recall()
+    sent = {"text": text, "source_kind": "user_explicit", **slot}
+    tools = memory.agent_tools("crm", f"tool {text}")
+    assert tools.call("recall_contact", {"query": ""}).text
+    reply = tools.call("add_contact_note", {**sent, "ends": [handle_of(hit.fact.fact_id)]})
+    assert not reply.is_error, reply.text
+    assert contact.profile() == []
+
+
+SLOT = {"attribute": "floor_preference", "value": "planta baja"}
+
+
+@pytest.mark.parametrize("also", [{}, {"single_valued": True}])
+def test_a_value_that_a_model_ends_in_words_that_nobody_reads_is_none(
+    memory: Memory, also: dict[str, Any]
+) -> None:
+    contact = memory.contact("crm", "luis")
+    first = contact.note(ROMAN, **SLOT, **also)
+    contact.note(ROMAN_END, ends=[handle_of(str(first.fact_id))], **SLOT, **also)
+    assert contact.profile() == []
+    assert [hit.fact.text for hit in contact.recall()] == [ROMAN_END]
+
+
+def test_a_value_that_a_model_ends_afterwards_is_none_until_that_is_undone(memory: Memory) -> None:
+    contact = memory.contact("crm", "luis")
+    first = contact.note(ROMAN, **SLOT)
+    other = {"attribute": "flat", "value": "planta baja"}
+    second = contact.note(ROMAN_END, **other)
+    made = contact.relate(str(second.fact_id), ends=[str(first.fact_id)])
+    assert contact.profile() == []
+    memory.revert("crm", "luis", made.decision_id, by="anna", reason="Wrong.")
+    assert {each.attribute for each in contact.profile()} == {"floor_preference", "flat"}
+
+
+def test_a_new_value_beside_what_it_ends_is_shown(memory: Memory) -> None:
+    contact = memory.contact("crm", "luis")
+    first = contact.note(ROMAN, **SLOT)
+    contact.note("Quiere un ático.", attribute="flat", value="ático", ends=[str(first.fact_id)])
+    assert [each.value for each in contact.profile()] == ["ático"]

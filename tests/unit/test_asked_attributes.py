@@ -1,0 +1,210 @@
+"""Questions meet attributes: which ones a question asks for, and what of a contact that brings."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from reconciler.config_files import (
+    load_attribute_book,
+    load_attribute_questions,
+    load_question_vectors,
+    question_digest,
+)
+from reconciler.domain.recalling.asking import AttributeQuestions, questions_of
+from reconciler.domain.recalling.filtering import EVERYTHING
+from reconciler.domain.recalling.recallable import Question, Recallable, Recalling
+from reconciler.domain.recalling.recalled import Recalled, RecallOutcome
+from reconciler.domain.records.facts import Fact
+from reconciler.domain.records.kinds import SourceKind
+from reconciler.domain.records.policies import RankingPolicy, RecallFloor
+from reconciler.domain.records.slots import Slot
+from reconciler.errors import ConfigurationError
+from reconciler.service.attribute_questions import AskedAttributes
+from reconciler.testing import HashingEmbedder
+from tests.tables import every
+from tools.write_question_vectors import TARGET, written
+
+NOON = datetime(2026, 3, 9, 12, tzinfo=UTC)
+NORTH = np.array([1.0, 0.0], dtype=np.float32)
+FAR = RecallFloor(base=0.9)
+MODEL = "all-MiniLM-L6-v2@53aa5117"
+
+
+# The file
+
+
+def test_every_attribute_of_the_book_has_questions_and_none_has_them_that_is_not_there() -> None:
+    assert sorted(load_attribute_questions(None)) == sorted(
+        each.name for each in load_attribute_book(None)
+    )
+
+
+def test_no_attribute_is_asked_for_twice_in_the_same_words() -> None:
+    for name, questions in load_attribute_questions(None).items():
+        assert len(set(questions)) == len(questions) >= 2, name
+
+
+def test_the_shipped_vectors_are_what_the_packaged_model_gives() -> None:
+    shipped, made = TARGET.read_bytes(), written()
+    assert shipped[:32] == made[:32], "run: python tools/write_question_vectors.py"
+    kept, fresh = (np.frombuffer(each[36:], dtype="<f2").astype(float) for each in (shipped, made))
+    assert kept == pytest.approx(fresh, abs=2e-3)
+
+
+def test_vectors_of_other_questions_or_another_model_are_not_taken() -> None:
+    questions = [text for each in load_attribute_questions(None).values() for text in each]
+    shipped = load_question_vectors(MODEL, questions)
+    assert shipped is not None
+    least, vectors = shipped
+    assert 0.4 < least < 0.6
+    assert np.linalg.norm(vectors, axis=1) == pytest.approx(1.0, abs=1e-2)
+    assert load_question_vectors(MODEL, [*questions[1:], "Who signs?"]) is None
+    assert load_question_vectors("model@1", questions) is None
+    assert question_digest(["a", "b"]) != question_digest(["b", "a"])
+
+
+def test_own_attributes_bring_their_questions_or_are_asked_for_by_their_words(
+    tmp_path: Path,
+) -> None:
+    own = tmp_path / "own.toml"
+    described = 'description = "Which wine she likes."\nholds = "many"\n'
+    own.write_text(
+        f'[favourite_wine]\n{described}questions = ["Which bottle do I bring?"]\n'
+        f"[house_style]\n{described}",
+        encoding="utf-8",
+    )
+    found = load_attribute_questions(own)
+    assert found["favourite_wine"] == ("Which bottle do I bring?",)
+    assert found["house_style"] == (
+        "What is the house style?",
+        "house style: Which wine she likes.",
+    )
+    assert "city" in found
+
+
+@every("given", ['questions = "Which?"', "questions = [1]"])
+def test_questions_that_are_no_list_of_texts_are_refused(tmp_path: Path, given: str) -> None:
+    own = tmp_path / "own.toml"
+    own.write_text(f'[wine]\ndescription = "Wine."\nholds = "many"\n{given}\n', encoding="utf-8")
+    with pytest.raises(ConfigurationError, match="questions"):
+        load_attribute_questions(own)
+
+
+# What a question asks for
+
+
+def unit(*angles: float) -> NDArray[np.float32]:
+    """Vectors at these angles to the north, in degrees."""
+    radians = np.radians(angles)
+    return np.stack([np.cos(radians), np.sin(radians)], axis=1).astype(np.float32)
+
+
+KNOWN = AttributeQuestions(["city", "city", "diet", "pet"], unit(0, 10, 80, 160))
+
+
+def test_a_question_asks_for_the_attribute_that_one_of_its_questions_asks_for() -> None:
+    assert KNOWN.asked_by(NORTH) == {"city": pytest.approx(1.0)}
+
+
+def test_a_question_that_is_near_none_asks_for_nothing() -> None:
+    assert KNOWN.asked_by(unit(-90)[0]) == {}
+    assert AttributeQuestions([], np.zeros((0, 2), np.float32)).asked_by(NORTH) == {}
+
+
+class CountingEmbedder(HashingEmbedder):
+    """Counts the texts that it embedded."""
+
+    def __init__(self) -> None:
+        super().__init__(64)
+        self.texts: list[str] = []
+
+    def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
+        self.texts += texts
+        return super().embed(texts)
+
+
+def test_questions_are_embedded_once_and_only_if_a_contact_has_an_attribute() -> None:
+    embedder = CountingEmbedder()
+    asked = AskedAttributes(embedder, lambda: {"city": ["Where is home?"]}, lambda _: None)
+    vector = HashingEmbedder(64).embed(["Where is home?"])[0]
+    assert asked.asked_by(vector, []) == {}
+    assert embedder.texts == []
+    for _ in range(3):
+        assert asked.asked_by(vector, ["city", "shoe_size"])["city"] == pytest.approx(1.0)
+    assert embedder.texts == ["Where is home?", "What is the shoe size?"]
+
+
+def test_an_attribute_that_nobody_described_is_asked_for_by_the_words_of_its_name() -> None:
+    embedder = HashingEmbedder(64)
+    asked = AskedAttributes(embedder, lambda: {"city": ["Where is home?"]}, lambda _: None)
+    vector = embedder.embed(["What is the shoe size?"])[0]
+    assert asked.asked_by(vector, ["shoe_size"]) == {"shoe_size": pytest.approx(1.0)}
+    assert questions_of("shoe_size", ()) == ["What is the shoe size?"]
+
+
+# What that brings
+
+
+def fact(fact_id: str, text: str, attribute: str | None = None, subject: str = "contact") -> Fact:
+    slot = Slot(
+        subject=subject, attribute=attribute, value=text, value_key=text, is_single_valued=False
+    )
+    times: dict[str, Any] = dict.fromkeys(("recorded_at", "valid_from", "last_confirmed_at"), NOON)
+    return Fact(
+        fact_id=fact_id,
+        text=text,
+        trust=SourceKind.USER_EXPLICIT,
+        observations=1,
+        slot=slot if attribute else None,
+        **times,
+    )
+
+
+FACTS = (
+    fact("sesame", "Sesame gives her a rash", "allergy"),
+    fact("oslo", "Has settled in Oslo", "city"),
+    fact("goa", "Is in Goa", "city", subject="assistant"),
+    fact("tea", "Drinks tea"),
+)
+
+
+def answer(text: str, asks: Mapping[str, float], floor: RecallFloor | None = FAR) -> Recalled:
+    """All facts lie across what is asked, so that no meaning brings them."""
+    vectors = np.tile(np.array([[0.0, 1.0]], dtype=np.float32), (len(FACTS), 1))
+    how = Recalling(ranking=RankingPolicy(), floor=floor)
+    question = Question(text, NORTH, asks)
+    return Recallable(FACTS, vectors).answer(question, EVERYTHING, how, NOON, 8)
+
+
+def ids(found: Recalled) -> list[str]:
+    return [hit.fact.fact_id for hit in found]
+
+
+def test_what_is_asked_for_comes_whatever_its_words_and_its_meaning() -> None:
+    found = answer("What can she not eat?", {"allergy": 0.8})
+    assert (ids(found), found.outcome) == (["sesame"], RecallOutcome.FITS)
+    assert found[0].similarity == pytest.approx(0.8)
+
+
+def test_a_question_that_asks_for_nothing_known_is_told_what_is_known() -> None:
+    found = answer("Who signs?", {"decision_maker": 0.8})
+    assert (ids(found), found.outcome) == ([], RecallOutcome.NOTHING_FITS)
+    assert (found.known, found.held) == (("city", "allergy"), 4)
+
+
+def test_what_is_clearly_asked_for_comes_before_what_is_near() -> None:
+    asks = {"allergy": 0.8, "city": 0.3}
+    assert ids(answer("?", asks, floor=None))[:2] == ["sesame", "oslo"]
+
+
+def test_a_question_that_names_a_person_is_about_that_person() -> None:
+    assert ids(answer("Where does her assistant live?", {"city": 0.8})) == ["goa"]
+    assert ids(answer("Where does she live?", {"city": 0.8})) == ["oslo", "goa"]
+    assert ids(answer("What about the assistant?", {})) == ["goa"]

@@ -1,0 +1,107 @@
+"""A profile shows no value of which a live fact says that it is over, and keeps the others."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+
+import pytest
+
+from reconciler.config_files import load_attribute_book
+from reconciler.domain.recalling.current_values import current_values
+from reconciler.domain.records.facts import Fact
+from reconciler.domain.records.kinds import SourceKind
+from tests.ended_values import HELD, OVER
+
+BOOK = load_attribute_book(None)
+NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
+
+
+def fact(
+    text: str,
+    attribute: str = "",
+    value: str | None = None,
+    subject: str | None = None,
+    day: int = 0,
+) -> Fact:
+    said_at = NOON + timedelta(days=day)
+    return Fact(
+        fact_id=text,
+        text=text,
+        slot=BOOK.slot(subject=subject, attribute=attribute, value=value) if attribute else None,
+        trust=SourceKind.USER_EXPLICIT,
+        observations=1,
+        recorded_at=said_at,
+        valid_from=said_at,
+        last_confirmed_at=said_at,
+    )
+
+
+def values(*facts: Fact) -> list[str]:
+    return [each.value for each in current_values(facts, (), BOOK)]
+
+
+@pytest.mark.parametrize(("text", "attribute", "value"), OVER)
+def test_a_fact_whose_words_end_its_own_value_holds_none(
+    text: str, attribute: str, value: str
+) -> None:
+    assert values(fact(text, attribute, value)) == []
+
+
+@pytest.mark.parametrize(("text", "attribute", "value"), HELD)
+def test_an_end_of_something_else_leaves_the_value(text: str, attribute: str, value: str) -> None:
+    assert values(fact(text, attribute, value)) == [value]
+
+
+@pytest.mark.parametrize(("text", "attribute", "value"), OVER)
+def test_another_fact_of_the_same_value_holds_it_no_longer(
+    text: str, attribute: str, value: str
+) -> None:
+    noun = attribute.replace("_", " ")
+    known = fact(f"The {noun} is {value}.", attribute, value)
+    assert values(known, fact(text, attribute, value, day=1)) == []
+    # Said before it, the end is older than the value.
+    assert values(known, fact(text, attribute, value, day=-1)) == [value]
+
+
+@pytest.mark.parametrize(
+    ("known", "said"),
+    [
+        (("Drives a Volvo.", "car", "Volvo"), "Sold the Volvo."),
+        (("Drives a Volvo.", "car", "Volvo"), "The Volvo has been sold."),
+        (("Follows the keto diet.", "diet", "keto"), "The keto diet is over."),
+        (("Has a dog called Bello.", "pet", "Bello"), "The dog Bello has died."),
+        (("Is on the Premium plan.", "plan", "Premium"), "The Premium subscription is over."),
+        (("Uses Salesforce.", "crm_system", "Salesforce"), "Salesforce was replaced."),
+    ],
+)
+def test_an_end_without_a_slot_takes_the_value_that_it_names(
+    known: tuple[str, str, str], said: str
+) -> None:
+    assert values(fact(*known), fact(said, day=1)) == []
+
+
+@pytest.mark.parametrize(
+    ("known", "said"),
+    [
+        (("Works at Orbis.", "employer", "Orbis"), "The contract with Orbis has ended."),
+        (("Has deliveries on Tuesday.", "delivery_day", "Tuesday"), "Tuesday's call was dropped."),
+        (("Drives a Volvo.", "car", "Volvo"), "Her sister has sold the Volvo."),
+        (("Drives a Volvo.", "car", "Volvo"), "Would drive it until the Volvo is sold."),
+    ],
+)
+def test_an_end_of_something_of_the_value_leaves_it(known: tuple[str, str, str], said: str) -> None:
+    assert values(fact(*known), fact(said, day=1)) == [known[2]]
+
+
+def test_an_end_filed_under_a_name_that_was_made_up_ends_the_value_under_another() -> None:
+    known = fact("Wants a ground-floor flat.", "floor_preference", "ground floor")
+    said = fact("A ground-floor flat is no longer needed.", "flat_need", "ground floor", day=1)
+    assert values(known, said) == []
+
+
+def test_what_has_ended_for_one_of_two_stays_for_the_other() -> None:
+    said = "The Silver plan for Hill House has ended."
+    here = fact("Hill House is on the Silver plan.", "plan", "Silver", "hill house")
+    there = fact("Mill House is on the Silver plan.", "plan", "Silver", "mill house")
+    assert values(here, there, fact(said, day=1)) == ["Silver"]
+    assert values(here, there, fact(said, "plan", "Silver", "hill house", day=1)) == ["Silver"]
