@@ -495,7 +495,7 @@ _ANSWERS: Mapping[Action, str] = {
     Action.UPDATE: "Remembered; it takes the place of what was known before.",
     Action.SKIP: "Known already; counted as said again.",
     Action.ADMIT: "Let through, not yet remembered: commit {id} to remember it.",
-    Action.HOLD: "Not remembered yet ({reason}). Do not act on it. To be asked: {question}",
+    Action.HOLD: "Not remembered yet; do not act on it. {question}",
     Action.REJECT: "Not remembered: {reason}. Do not try again in other words.",
     Action.DECLINE: "Not remembered: the answer was no.",
     Action.WITHDRAW: "Not remembered: it was taken back.",
@@ -507,7 +507,10 @@ _ANSWERS: Mapping[Action, str] = {
 }
 """What a decision says to the agent whose note it was."""
 
-_SILENT = "Not remembered yet ({reason}). Do not act on it, and do not ask about it."
+_SILENT = (
+    "Not remembered yet; do not act on it, and do not ask about it. What the contact says of it in "
+    "plain words may be noted."
+)
 _HISTORY = (
     "Kept as history, not as what holds now: what is known is newer than this, and stays as it is."
 )

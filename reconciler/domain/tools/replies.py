@@ -73,6 +73,7 @@ def reply_about(
     *,
     names_close: bool = False,
     complaint: str = "",
+    answers: bool = False,
 ) -> ToolReply:
     """What became of a note: in the decision's words, with what it replaced or stands beside.
 
@@ -84,8 +85,11 @@ def reply_about(
         siblings: other live values of the note's attribute.
         names_close: whether the model may know of facts that the note did not touch.
         complaint: why what the note said of other facts was left out; empty if nothing was.
+        answers: whether it answered an open question.
     """
-    told = [decision.answer, _whom_to_ask(decision), _own_handle(decision, show)]
+    told = [_what_became(decision), _own_handle(decision, show)]
+    if answers:
+        told.append("That answers what the contact was to be asked about it; do not ask.")
     if complaint:
         told.append(f"{_UNRELATED}: {complaint}.")
         told.append(_HOW_UNRELATED if decision.fact_id else "")
@@ -132,17 +136,14 @@ def reply_about_relating(decision: Decision, show: Show) -> ToolReply:
     return ToolReply(text=" ".join(told), decision=decision)
 
 
-def _whom_to_ask(decision: Decision) -> str:
-    if decision.question is None or _is_quarantined(decision):
-        return ""
+def _what_became(decision: Decision) -> str:
+    """The decision's answer, which quotes only a question that the contact is to be asked."""
+    is_quarantined = decision.gate is not None and decision.gate.reason is GateReason.DIRECTIVE
+    if decision.question is None or is_quarantined:
+        return decision.answer
     if is_for_the_contact(decision):
-        return "Ask the contact, once."
-    return "That is an operator's to answer; do not ask the contact."
-
-
-def _is_quarantined(decision: Decision) -> bool:
-    """Whether its answer has said already that nobody is to be asked."""
-    return decision.gate is not None and decision.gate.reason is GateReason.DIRECTIVE
+        return f"Not remembered yet; do not act on it. Ask the contact, once: {decision.question}"
+    return "Not remembered yet; do not act on it. An operator is asked; do not ask the contact."
 
 
 def _own_handle(decision: Decision, show: Show) -> str:

@@ -42,6 +42,7 @@ class Parameter:
         description: what it means, for the model.
         missing: what to say where a required one is not there; None where it is optional.
         choices: the only words that it may be; empty for any.
+        renamed: words that were choices once, each with the one that stands for it now.
         length_max: at most so many characters; None without a bound.
         is_fraction: of a number, whether it is from 0 to 1.
         is_blank_none: whether the schema asks for an empty word in place of null: strict modes
@@ -54,6 +55,7 @@ class Parameter:
     kind: Kind = Kind.STRING
     missing: str | None = None
     choices: tuple[str, ...] = ()
+    renamed: tuple[tuple[str, str], ...] = ()
     length_max: int | None = None
     is_fraction: bool = False
     is_blank_none: bool = False
@@ -100,6 +102,7 @@ class Parameter:
             kind = "list of words" if self.kind is Kind.LIST else self.kind
             found = _an_odd_one(given) if self.kind is Kind.LIST else _a(given)
             raise InvalidRequestError(f"{self.name} must be {article} {kind}, not {found}")
+        given = next((now for once, now in self.renamed if once == given), given)
         if self.choices and given not in self.choices:
             known = ", ".join(self.choices)
             raise InvalidRequestError(f"{self.name} {_short(given)} is not one of {known}")

@@ -22,6 +22,7 @@ from reconciler.domain.recalling.prompting import as_prompt, shown_ids, within_b
 from reconciler.domain.recalling.recalled import Recalled
 from reconciler.domain.records.decisions import Decision
 from reconciler.domain.records.facts import Fact
+from reconciler.domain.records.kinds import SourceKind
 from reconciler.domain.records.relations import Relations
 from reconciler.domain.records.scope import Scope, check_identifier
 from reconciler.domain.tools.contact_tools import (
@@ -29,6 +30,7 @@ from reconciler.domain.tools.contact_tools import (
     RECALL_CONTACT,
     RELATE_CONTACT_NOTE,
     add_tool,
+    agent_sources,
     recall_tool,
     relate_tool,
 )
@@ -95,9 +97,13 @@ class AgentTools:
         scope: whose memory; nothing that a model sends can choose another.
         session_id: the conversation that the agent is in; None files all of its notes in one.
         budget_tokens: how much a recall gives, at about four characters a token.
+        trusted_tools: systems of the builder's own, by name, that are believed as they are.
+        colleague: who of the builder's own people is in the conversation.
+        has_answered: whether a note answered what the contact was to be asked.
 
     Raises:
         InvalidNoteError: the session's id cannot be used.
+        InvalidRequestError: the name of a tool, or of the colleague, cannot be used.
     """
 
     def __init__(
@@ -112,6 +118,9 @@ class AgentTools:
         scope: Scope,
         session_id: str | None = None,
         budget_tokens: int = BUDGET_TOKENS,
+        trusted_tools: Iterable[str] = (),
+        colleague: str | None = None,
+        has_answered: Callable[[Decision], bool] = lambda _: False,
     ) -> None:
         if session_id is not None:
             check_identifier("session_id", session_id, InvalidNoteError)
@@ -124,8 +133,11 @@ class AgentTools:
         self._scope = scope
         self._session_id = _AGENTS_SESSION if session_id is None else session_id
         self._budget_tokens = budget_tokens
+        self._has_answered = has_answered
+        self._sources = agent_sources(trusted_tools, colleague)
+        self._colleague = colleague
         self._tools = {
-            ADD_CONTACT_NOTE: add_tool(door.attributes),
+            ADD_CONTACT_NOTE: add_tool(door.attributes, self._sources),
             RELATE_CONTACT_NOTE: relate_tool(),
         }
         self._calls = {
@@ -189,7 +201,7 @@ class AgentTools:
 
     def _add(self, given: dict[str, Any]) -> ToolReply:
         """What became of a note."""
-        fields = _with_times(given)
+        fields = self._with_source(_with_times(given))
         wrong: list[InvalidRequestError] = []
 
         def write(key: str) -> Decision:
@@ -203,15 +215,26 @@ class AgentTools:
         decision = self._settled(given, write)
         may_read = self._recall is not None
         siblings = self._siblings(decision) if may_read else ()
-        complaint = self._in_handles(wrong[0]) if wrong else ""
         return reply_about(
-            decision, self._show, siblings, names_close=may_read, complaint=complaint
+            decision,
+            self._show,
+            siblings,
+            names_close=may_read,
+            complaint=self._in_handles(wrong[0]) if wrong else "",
+            answers=self._has_answered(decision),
         )
 
     def _noted(self, fields: dict[str, Any], key: str) -> Decision:
         return self._door.add(
             self._scope, session_id=self._session_id, idempotency_key=key, **fields
         )
+
+    def _with_source(self, given: dict[str, Any]) -> dict[str, Any]:
+        """The arguments with whose word it is as the door knows it, and where it was said."""
+        named, kind = given["source_kind"], self._sources[given["source_kind"]]
+        speaker = {SourceKind.APPROVED_DOC: named, SourceKind.OPERATOR: self._colleague}.get(kind)
+        reference = ": ".join(filter(None, (speaker, given.get("source_reference"))))
+        return given | {"source_kind": kind, "source_reference": reference or None}
 
     def _relate(self, given: dict[str, Any]) -> ToolReply:
         """What became of facts that a model related."""

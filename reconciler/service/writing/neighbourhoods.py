@@ -182,11 +182,13 @@ class Neighbourhood:
         Args:
             note: what is compared, with its slot.
             vector: its embedding, float32, shape (dimension,), unit length.
-            now: facts that expired by then take no place of those that are live (UTC).
+            now: facts that expired by then, or before the note was said, take no place of those
+                that are live (UTC).
             named_ids: facts that are among them however far away they are.
             is_wide: whether facts that share the note's words, or answer its question, are among
                 them, however far away they are: a judge reads what no cosine tells.
         """
+        now = min(now, note.said_at)  # what an import tells of last year met what was known then
         with self._lock:
             rows = self._looked_at(note, vector, now)
             alike = self._alike(note, now) if is_wide else set()
