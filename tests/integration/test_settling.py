@@ -238,8 +238,8 @@ def test_recall_and_prompt_show_the_conflict_on_both_lines(opened: Open) -> None
     shown = {each.fact.text: [other.text for other in each.disputed_with] for each in ranked}
     assert shown == {THREE: [TWO], TWO: [THREE]}
     lines = as_prompt(ranked).splitlines()
-    assert f'- [known, disputed: see "{TWO}"] {THREE}' in "\n".join(lines)
-    assert f'- [known, disputed: see "{THREE}"] {TWO}' in "\n".join(lines)
+    assert f'- [disputed: see "{TWO}"] {THREE}' in "\n".join(lines)
+    assert f'- [disputed: see "{THREE}"] {TWO}' in "\n".join(lines)
 
 
 def test_a_prompt_brings_the_other_side_where_it_was_not_chosen(opened: Open) -> None:
@@ -264,7 +264,7 @@ def confirmed_email(memory: Memory) -> None:
 
 def often_email(memory: Memory) -> None:
     for day in range(3):
-        say(memory, EMAIL, day, **by("e-mail"))
+        say(memory, EMAIL, day, lifetime_days=3650, **by("e-mail"))
 
 
 @pytest.mark.parametrize("given", [confirmed_email, often_email])
