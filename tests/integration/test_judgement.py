@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, closing
 from datetime import UTC, datetime, timedelta
+from itertools import count
 from math import sqrt
 from typing import Any
 
@@ -36,11 +37,10 @@ def days(number: float) -> datetime:
     return NOON + timedelta(days=number)
 
 
-def apart(count: int, *texts: str) -> Mapping[str, list[float]]:
+def apart(size: int, *texts: str) -> Mapping[str, list[float]]:
     """Vectors at right angles: no text is near another one."""
     return {
-        text: [float(place == number) for place in range(count)]
-        for number, text in enumerate(texts)
+        text: [float(place == number) for place in range(size)] for number, text in enumerate(texts)
     }
 
 
@@ -50,11 +50,12 @@ def near(cosine: float, one: str, other: str) -> Mapping[str, list[float]]:
 
 @pytest.fixture
 def open_memory(one_of_each: EngineUnderTest) -> Iterator[Open]:
+    times = count(120, step=1e-4)
     with ExitStack() as stack:
 
         def open_(vectors: Mapping[str, list[float]], **given: Any) -> Memory:
             embedder = TableEmbedder(vectors, len(next(iter(vectors.values()))))
-            parts: dict[str, Any] = {"embedder": embedder, "clock": lambda: days(120)}
+            parts: dict[str, Any] = {"embedder": embedder, "clock": lambda: days(next(times))}
             memory = Memory.open(**parts, **one_of_each.settings_arguments | given)
             stack.callback(memory.close)
             return memory
