@@ -348,7 +348,7 @@ def answered(known: Neighbourhood, asked: Any, vector: Vectors) -> Any:
 def test_a_fact_that_was_said_once_more_is_recalled_as_what_it_is_since() -> None:
     known, vector = of([EAST]), np.asarray(EAST, dtype=np.float32)
     assert recalled(known, vector) == ["0"]
-    kept = replace(fact("0"), expires_at=NOON)
+    kept = replace(fact("0"), expires_at=NOON, category=Category.VOLATILE)
     assert known.apply(replace(add(7, action=Action.SKIP, fact_id="0"), kept=kept, fact=None))
     assert recalled(known, vector) == []
 
