@@ -46,6 +46,7 @@ FIELDS: dict[str, st.SearchStrategy[Any]] = {
     "said_at": TIMES,
     "valid_from": TIMES,
     "valid_to": TIMES,
+    "lifetime_days": st.integers(0, 3_700),
     "replaces": st.lists(IDS, max_size=4),
     "repeats": IDS,
     "ends": st.lists(IDS, max_size=4),
