@@ -23,7 +23,8 @@ from benchmarks.pair_slots import GivenSlot, PairSlots, SlotSource
 from reconciler import Memory
 from reconciler.bootstrap import build_embedder, build_policy
 from reconciler.config_files import load_attribute_book
-from reconciler.domain.reconciling.rule import CANDIDATE_COUNT_MAX, decide
+from reconciler.domain.reconciling.judging import CANDIDATE_COUNT_MAX
+from reconciler.domain.reconciling.rule import decide
 from reconciler.domain.records.decisions import Action, Judgement, Relation
 from reconciler.domain.records.facts import Neighbour
 from reconciler.domain.records.notes import Note, canonical_text

@@ -1,150 +1,157 @@
-"""Slots read from plain sentences: how many are right, how many are found, whether a change ends.
+"""Slots read from plain sentences: how many are right, of texts that nobody wrote for the reader.
 
-The sentences of ``slot_sentences.jsonl`` were written and labelled by somebody who knew the
-attributes and not the phrasings: states, changes, and look-alikes that give no slot away. The key
-``set`` says which of them the phrasings were written from, and which were kept aside.
+Texts: the notes, personas, user turns and other sentences of ``../shared/data``, and what a large
+language model sent in the recorded conversations; each read slot was judged by hand, and stands in
+``judged_slots.json`` under a hash of text, attribute, value and subject. The half kept aside was
+looked at when the shapes were final.
+
+``slot_sentences.jsonl`` was written and labelled by a writer who knew the attributes: states,
+changes, and look-alikes that give no slot away. It was written for this reader's predecessor, so it
+shows what is lost, and flatters.
 """
 
 from __future__ import annotations
 
+import hashlib
 import json
+import re
 import time
 from collections import Counter
-from collections.abc import Mapping
-from datetime import UTC, datetime, timedelta
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
+from benchmarks.data import DATA, half_of, rows, user_turns
 from benchmarks.engines import Engines
 from benchmarks.error_rate import with_interval
 from reconciler.config_files import load_attribute_book
-from reconciler.domain.reconciling.rule import decide
-from reconciler.domain.records.decisions import Action
-from reconciler.domain.records.facts import Neighbour
-from reconciler.domain.records.notes import Note
-from reconciler.domain.records.policies import ReconcilePolicy
-from reconciler.domain.records.scope import Scope
-from reconciler.domain.records.slots import CONTACT_SUBJECT, Slot
+from reconciler.domain.records.slots import CONTACT_SUBJECT
 from reconciler.domain.review.calibration import Rate
-from reconciler.domain.values.attributes import AttributeBook
 from reconciler.domain.values.slot_reading import ReadSlot
 
-SETS = ("written on", "kept aside")
 SENTENCES = Path(__file__).with_name("slot_sentences.jsonl")
+JUDGED = Path(__file__).with_name("judged_slots.json")
+CONVERSATIONS = Path(__file__).parents[1] / "tests" / "recordings" / "agents"
 BOOK = load_attribute_book(None)
-SAID_AT = datetime(2026, 1, 1, tzinfo=UTC)
-SCOPE = Scope("default", "benchmark", "one")
-OTHER_VALUES = {"money": "1 EUR", "date": "1 January 1999", "number": "7777", "boolean": "maybe"}
+SENTENCE_END = re.compile(r"(?<=[.!?])\s+|\n+")
+WORDS_MAX = 40
+NOTES, TEMPLATES = "notes and chats", "templates of personal data"
 
 
-def sentences() -> list[dict[str, Any]]:
-    """The rows; empty, after saying so, where the file is not there."""
-    if not SENTENCES.is_file():
-        print(f"left out: {SENTENCES.name} is not there (see benchmarks/README.md)\n")
-        return []
-    return [json.loads(line) for line in SENTENCES.read_text("utf-8").split("\n") if line]
+def texts() -> dict[str, tuple[str, str]]:
+    """Each text, with its set and its half."""
+    found: dict[str, tuple[str, str]] = {}
+    for name, key, text in (*_notes(), *_turns(), *_others(), *_sent()):
+        if len(text.split()) > 1:
+            found.setdefault(text.strip(), (name, half_of(key)))
+    return found
 
 
-def slot_of(book: AttributeBook, read: ReadSlot) -> Slot | None:
-    """What was read, whoever is called by a name being the contact, as the labels have it."""
-    return book.slot_of(read, [read.name])
+_Text = tuple[str, str, str]
+"""The set, by what its half goes, and the text."""
 
 
-def is_right(row: Mapping[str, Any], read: ReadSlot) -> bool:
-    """Whether attribute, value and subject are among those that the label accepts."""
-    attributes = {row["attribute"], *row.get("acceptable_attributes", ())}
-    subjects = {row["subject"], *row.get("acceptable_subjects", ())}
-    slot = slot_of(BOOK, read)
-    if slot is None or read.is_denied or slot.attribute not in attributes:
-        return False
-    accepted = [
-        BOOK.slot(attribute=slot.attribute, value=each)
-        for each in (row["value"], *row.get("acceptable_values", ()))
-    ]
-    keys = {each.value_key for each in accepted if each}
-    return slot.value_key in keys and slot.subject in {each or CONTACT_SUBJECT for each in subjects}
+def _notes() -> Iterator[_Text]:
+    for row in rows("natural_changes.jsonl") or ():
+        told = [row[key] for key in row if key not in ("id", "set", "label", "kind")]
+        said = list(_strings(told))
+        yield from ((NOTES, said[0], text) for text in said)
+    for row in rows("note_pairs.jsonl") or ():
+        if row["source"].startswith(("longmemeval", "synthetic_persona")):
+            yield from ((NOTES, row["a"], row[key]) for key in "ab")
 
 
-def outcome(row: Mapping[str, Any]) -> str:
-    """What became of a sentence: right, wrong, missed, left alone, or an end.
-
-    An end names no value, and the labels have none for it; it is counted by itself.
-    """
-    read = BOOK.read_slot(row["text"])
-    if row["attribute"] is None:
-        if read is None:
-            return "left alone"
-        return "end" if read.is_denied else "wrong"
-    if read is None:
-        return "missed"
-    return "right" if is_right(row, read) else "wrong"
+def _turns() -> Iterator[_Text]:
+    for turn in user_turns(rows("conversations.jsonl") or []):
+        yield from ((NOTES, turn["contact_id"], text) for text in _sentences(turn["text"]))
 
 
-def supersedes(text: str) -> bool:
-    """Whether a change, told after another value of the same slot, ends that; at cosine 0.
-
-    Of an attribute that holds many values, the other value is the one that the change names.
-    """
-    read = BOOK.read_slot(text)
-    slot = slot_of(BOOK, read) if read else None
-    if read is None or slot is None:
-        return False
-    attribute = BOOK.find(slot.attribute or "")
-    before = OTHER_VALUES.get(attribute.normaliser if attribute else "text", "Something Else")
-    before = (read.replaces if attribute and not attribute.is_single_valued else None) or before
-    old = BOOK.slot(subject=read.subject, attribute=slot.attribute, value=before)
-    text_before = f"{slot.attribute}: {before}"
-    known = Neighbour(fact_id="fact", text=text_before, cosine=0.0, valid_from=SAID_AT, slot=old)
-    note = Note(scope=SCOPE, text=text, said_at=SAID_AT + timedelta(days=1), slot=slot)
-    verdict = decide(note, [known], ReconcilePolicy())
-    return verdict.action is Action.UPDATE and not verdict.is_restatement
+def _others() -> Iterator[_Text]:
+    for file, name in (("literalness", NOTES), ("injection", NOTES), ("pii", TEMPLATES)):
+        for row in rows(f"{file}.jsonl") or ():
+            yield from ((name, row["text"], text) for text in _sentences(row["text"]))
 
 
-def can_supersede(row: Mapping[str, Any]) -> bool:
-    """Whether a value can end by it: of an attribute that holds one, or the one that it names."""
-    attribute, read = BOOK.find(row["attribute"]), BOOK.read_slot(row["text"])
-    is_single = attribute is not None and attribute.is_single_valued
-    return is_single or bool(read and read.replaces)
+def _sent() -> Iterator[_Text]:
+    for path in CONVERSATIONS.glob("*.json"):
+        for session in json.loads(path.read_text("utf-8"))["sessions"]:
+            for call in session["calls"]:
+                yield from ((NOTES, text, text) for text in _strings([*call["arguments"].values()]))
 
 
-def _superseding(rows: list[dict[str, Any]]) -> Rate:
-    return Rate(count=sum(supersedes(row["text"]) for row in rows), of=len(rows))
+def _strings(value: object) -> Iterator[str]:
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, list):
+        for each in value:
+            yield from _strings(each)
+
+
+def _sentences(text: str) -> Iterator[str]:
+    yield from (part for part in SENTENCE_END.split(text) if len(part.split()) <= WORDS_MAX)
+
+
+def key_of(text: str, read: ReadSlot) -> str:
+    """Under which the judgement of a read slot stands."""
+    said = "\n".join((text, read.attribute, read.value, read.subject or ""))
+    return hashlib.sha256(said.encode()).hexdigest()[:12]
 
 
 def main(_: Engines) -> None:
-    """Print precision, recall, ends, and the share of changes that supersede, by set."""
-    rows = sentences()
-    if not rows:
-        return
-    print("| set | sentences | precision | recall | recall of changes | look-alikes read |")
-    print("|---|--:|--:|--:|--:|--:|")
-    superseded = {}
-    for name in SETS:
-        mine = [row for row in rows if row["set"] == name]
-        if not mine:
-            continue
-        found = [(row, outcome(row)) for row in mine]
-        count = Counter(made for _, made in found)
-        plain = [(row, made) for row, made in found if row["attribute"]]
-        changes = [(row, made) for row, made in plain if row["kind"] == "change"]
-        alike = [made for row, made in found if row["attribute"] is None]
-        cells = [
-            Rate(count=count["right"], of=count["right"] + count["wrong"]),
-            Rate(count=count["right"], of=len(plain)),
-            Rate(count=sum(made == "right" for _, made in changes), of=len(changes)),
-            Rate(count=alike.count("wrong"), of=len(alike)),
-        ]
-        print(f"| {name} | {len(mine)} | " + " | ".join(map(with_interval, cells)) + " |")
-        read = [row for row, made in changes if made == "right"]
-        of_these = [row for row in read if can_supersede(row)]
-        superseded[name] = (_superseding(of_these), _superseding(read), count["end"])
-    heads = "changes read that supersede, of what holds one value or names the old | of all"
-    print(f"\n| set | {heads} | ends read |")
-    print("|---|--:|--:|--:|")
-    for name, (of_these, of_all, ends) in superseded.items():
-        print(f"| {name} | {with_interval(of_these)} | {with_interval(of_all)} | {ends} |")
-    texts = [row["text"] for row in rows]
+    """Print how many of the read slots are right, by set and half, and what reading costs."""
+    if DATA.is_dir():
+        _print_judged(texts())
+    if SENTENCES.is_file():
+        lines = SENTENCES.read_text("utf-8").splitlines()
+        _print_labelled([json.loads(line) for line in lines])
+
+
+def _print_judged(told: Mapping[str, tuple[str, str]]) -> None:
+    judged = {key: name for name, keys in json.loads(JUDGED.read_text()).items() for key in keys}
+    counts: dict[tuple[str, str], Counter[str]] = {}
     began = time.process_time()
-    for text in texts:
-        BOOK.read_slot(text)
-    print(f"\n{(time.process_time() - began) / len(texts) * 1000:.2f} ms a sentence\n")
+    reads = [(place, text, BOOK.read_slot(text)) for text, place in told.items()]
+    took = (time.process_time() - began) / len(reads)
+    for place, text, read in reads:
+        if read:
+            made = judged.get(key_of(text, read), "not judged")
+            counts.setdefault(place, Counter())[made] += 1
+    print("| texts | half | right of the read slots | not judged |")
+    print("|---|---|--:|--:|")
+    for (name, half), count in sorted(counts.items()):
+        right = Rate(count=count["right"], of=count["right"] + count["wrong"])
+        print(f"| {name} | {half} | {with_interval(right)} | {count['not judged']} |")
+    print(f"\n{len(reads)} texts, {took * 1000:.3f} ms each\n")
+
+
+def _print_labelled(labelled: list[dict[str, Any]]) -> None:
+    count = Counter(map(outcome, labelled))
+    plain = sum(row["attribute"] is not None for row in labelled)
+    alike = Rate(count=count["read"], of=len(labelled) - plain)
+    print("| sentences of our own | precision | recall | look-alikes read |")
+    print("|--:|--:|--:|--:|")
+    cells = [
+        Rate(count=count["right"], of=count["right"] + count["wrong"]),
+        Rate(count=count["right"], of=plain),
+        alike,
+    ]
+    print(f"| {len(labelled)} | " + " | ".join(map(with_interval, cells)) + " |\n")
+
+
+def outcome(row: Mapping[str, Any]) -> str:
+    """What became of a sentence: right, wrong, missed; a look-alike is read or left alone."""
+    read = BOOK.read_slot(row["text"])
+    slot = BOOK.slot_of(read) if read else None
+    if row["attribute"] is None:
+        return "read" if read and not read.is_denied else "left alone"
+    if read is None or slot is None:
+        return "missed"
+    subjects = {row["subject"], *row.get("acceptable_subjects", ())}
+    values = (row["value"], *row.get("acceptable_values", ()))
+    accepted = [BOOK.slot(attribute=slot.attribute, value=value) for value in values]
+    is_right = (
+        slot.attribute in {row["attribute"], *row.get("acceptable_attributes", ())}
+        and slot.value_key in {each.value_key for each in accepted if each}
+        and slot.subject in {subject or CONTACT_SUBJECT for subject in subjects}
+    )
+    return "right" if is_right and not read.is_denied else "wrong"

@@ -143,9 +143,7 @@ def load_attribute_book(own: Path | None) -> AttributeBook:
     shipped = _attribute_book(path, _text_of(path))
     if own is None:
         return shipped
-    added = _attribute_book(own, _text_of(own))
-    added.check_reading(str(own))
-    return shipped.merged_with(added)
+    return shipped.merged_with(_attribute_book(own, _text_of(own)))
 
 
 def load_attribute_questions(own: Path | None) -> dict[str, tuple[str, ...]]:

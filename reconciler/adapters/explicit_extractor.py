@@ -92,7 +92,6 @@ def _candidate(mentions: list[tuple[int, Statement]]) -> Extracted:
         subject=best.subject,
         attribute=best.attribute,
         value=best.value,
-        single_valued=True if best.replaces else None,
         speech=best.speech,
     )
 

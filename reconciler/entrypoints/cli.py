@@ -613,6 +613,15 @@ def decisions(
     show(as_json, [decision.to_dict() for decision in made], lambda: decisions_table(made))
 
 
+def _print_rules(is_wanted: bool) -> None:
+    if is_wanted:
+        from reconciler.domain.reconciling.limits import LIMITS
+        from reconciler.domain.reconciling.rule import RULES, printed
+
+        typer.echo(f"{printed(RULES)}\n{printed(LIMITS)}", nl=False)
+        raise typer.Exit
+
+
 @app.command()
 def explain(
     decision_id: Annotated[
@@ -622,10 +631,20 @@ def explain(
     contact: ContactId,
     tenant: Tenant = None,
     as_json: AsJson = False,
+    rules: Annotated[
+        bool,
+        typer.Option(
+            "--rules",
+            help="Print all rules and limits in order.",
+            callback=_print_rules,
+            is_eager=True,
+        ),
+    ] = False,
 ) -> None:
     """Explain a decision in plain words, and what would have changed it."""
     with reading(agent, contact, tenant) as memory:
         explanation = memory.explain(agent, contact, decision_id, tenant=tenant)
+    del rules  # printed before anything is read
     show(as_json, explanation.to_dict(), lambda: explanation_panel(explanation))
 
 

@@ -27,7 +27,7 @@ from reconciler.adapters.decisions_arbiter import DecisionsArbiter
 from reconciler.adapters.model_arbiter import REASONING_LENGTH_MAX, ModelArbiter
 from reconciler.adapters.openai_calls import OpenAI
 from reconciler.adapters.structured_calls import Connection
-from reconciler.domain.reconciling.rule import check_judgement
+from reconciler.domain.reconciling.judging import check_judgement
 from reconciler.domain.records.decisions import Action, Judgement, Relation, Usage
 from reconciler.domain.records.facts import Neighbour
 from reconciler.domain.records.kinds import SourceKind

@@ -140,9 +140,8 @@ def attributes(seed: int, folder: Path) -> None:
     chance = random.Random(seed)
     shipped = tables_of("attributes.toml")
     some = {name: shipped[name] for name in chance.sample(sorted(shipped), 2)}
-    with_frames = [name for name, table in shipped.items() if "frames" in table]
-    name = chance.choice(with_frames)
-    one = dict(shipped[name]) | {"frames": chance.sample(shipped[name]["frames"], 1)}
+    name = chance.choice([name for name, table in shipped.items() if "says" in table])
+    one = dict(shipped[name]) | {"says": chance.sample(shipped[name]["says"], 1)}
     tables = bent(some | {name: one}, chance)
     file = written(folder / "attributes.toml", toml(tables), chance)
 
@@ -151,10 +150,10 @@ def attributes(seed: int, folder: Path) -> None:
         for said in SENTENCES[:3]:
             book.reader.read(said)
 
-    refusal("attributes and frames", loaded)
+    refusal("attributes and what they say", loaded)
 
 
-def test_attributes_and_their_frames_are_loaded_or_refused(tmp_path: Path) -> None:
+def test_attributes_and_what_they_say_are_loaded_or_refused(tmp_path: Path) -> None:
     each_number(2, "attributes", lambda seed: attributes(seed, tmp_path))
 
 

@@ -570,10 +570,9 @@ def test_a_recall_stays_within_the_builders_budget(memory: Memory) -> None:
         memory.add_contact_note("crm", "alice", f"Owns invoice {number} of the year before last.")
     short = memory.agent_tools("crm", "alice", budget_tokens=100).call(RECALL, {})
     usual = memory.agent_tools("crm", "alice").call(RECALL, {})
-    count = [each.text.count("Owns invoice") for each in (short, usual)]
+    count = [each.text.count("\n- ") for each in (short, usual)]
     assert 0 < count[0] < count[1] < 60
-    for each, told in zip((short, usual), count, strict=True):
-        assert f"{60 - told} more fit." in each.text
+    assert all(" more fit. For the rest ask" in each.text for each in (short, usual))
     lines = [line for line in short.text.splitlines() if line.startswith("- ")]
     assert len("\n".join(lines)) <= 400
 
@@ -591,10 +590,11 @@ def test_a_recall_of_nothing_in_particular_is_a_briefing(memory: Memory, tools: 
 def test_a_question_gets_eight_facts_at_most_and_is_told_of_the_others(
     memory: Memory, tools: AgentTools
 ) -> None:
-    for number in range(12):
-        memory.add_contact_note("crm", "alice", f"Owns invoice {number} of the year before last.")
-    text = tools.call(RECALL, {"query": "Which invoice of the year before last?"}).text
-    assert text.count("Owns invoice") == 8
+    towns = "Agra Basel Cadiz Delft Essen Faro Ghent Hull Izmir Jena Kiel Lodz".split()  # noqa: SIM905
+    for town in towns:
+        memory.add_contact_note("crm", "alice", f"Visited {town} by train.")
+    text = tools.call(RECALL, {"query": "Where did she go by train?"}).text
+    assert text.count("\n- ") == 8
     assert "4 more fit. For the rest ask a narrower question" in text
 
 

@@ -15,12 +15,12 @@ from tests.engines import EngineUnderTest, embedded_engine
 
 CHANNEL = [
     "Prefers email.",
-    "Likes being emailed.",
-    "Wants email follow-ups.",
-    "Asked to be contacted by email.",
-    "Now wants a phone call instead of email.",
+    "Prefers to be contacted by email.",
+    "She prefers e-mail.",
+    "Email is the best way to reach her.",
+    "Now prefers phone calls rather than email.",
 ]
-CITY = ["Lives in Pune.", "She relocated to Mumbai last month."]
+CITY = ["Lives in Pune.", "FYI, she lives in Mumbai now."]
 
 
 def tell(memory: Memory, texts: Sequence[str], contact_id: str = "priya") -> list[Decision]:
@@ -82,11 +82,11 @@ def test_a_decision_says_that_its_slot_was_read_and_from_which_words(memory: Mem
 def test_no_number_is_left_in_the_words_that_a_slot_was_read_from(memory: Memory) -> None:
     with memory:
         made, mailed = tell(
-            memory, ["My number has changed to 781 5991.", "Her e-mail is ann.b@example.com."]
+            memory, ["My number has changed to 781 5991 02.", "Her e-mail is ann.b@example.com."]
         )
         assert made.note.slot is not None
         assert made.note.slot.attribute == "phone"
-        for decision, said in ((made, "5991"), (mailed, "ann.b")):
+        for decision, said in ((made, "5991 02"), (mailed, "ann.b")):
             assert decision.note.slot_read_from is not None
             assert said not in decision.note.slot_read_from
             assert said not in decision.text

@@ -14,10 +14,10 @@ from pathlib import Path
 from typing import Any
 
 from reconciler.adapters import told_secrets_finder
+from reconciler.domain import conditions
 from reconciler.domain.gate import classification, injection, literalness, meaning
 from reconciler.domain.guard import vocabulary
 from reconciler.domain.sessions import explicit_statements, speakers
-from reconciler.domain.values import slot_values
 from reconciler.lexicon import Cue, Cues, lexicon
 from tests.tables import every
 
@@ -31,7 +31,7 @@ READERS: dict[str, tuple[Callable[[], Cues], Callable[[str], str]]] = {
     "secrets": (told_secrets_finder._cues, str),
     "statements": (explicit_statements._lexicon, str),
     "speakers": (speakers._cues, str),
-    "slots": (slot_values.cues, str),
+    "conditions": (conditions._cues, str),
 }
 """By lexicon with cues, what compiles them, and how a text is folded before they are tried."""
 
@@ -80,8 +80,6 @@ def test_every_list_of_words_is_used() -> None:
     code = "".join(path.read_text("utf-8") for path in FOLDER.parents[1].glob("reconciler/**/*.py"))
     for path in FOLDER.glob("*.toml"):
         text = path.read_text("utf-8")
-        if path.stem == "slots":  # what phrasings and frames have in common
-            text += (FOLDER.parent / "attributes.toml").read_text("utf-8")
         unused = [
             each
             for each in lexicon(path.stem).lists

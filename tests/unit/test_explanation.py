@@ -12,8 +12,8 @@ import pytest
 from hypothesis import given, strategies as st
 
 from reconciler.domain.guard import Difference, Finding
-from reconciler.domain.reconciling import rule
-from reconciler.domain.reconciling.rule import replaceable
+from reconciler.domain.reconciling import by_cosine, rule, verdicts
+from reconciler.domain.reconciling.judging import replaceable
 from reconciler.domain.records.decisions import (
     ACTIONS_OF_RELATION,
     Action,
@@ -64,9 +64,9 @@ def numbers_only(note: str, fact: str) -> tuple[Finding, ...]:
 @contextmanager
 def simple_guard() -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(rule, "find_differences", numbers_only)
+        patch.setattr(verdicts, "find_differences", numbers_only)
         for name in ("leaves_words_out", "has_many_other_words"):
-            patch.setattr(rule, name, lambda note, fact: False)
+            patch.setattr(by_cosine, name, lambda note, fact: False)
         yield
 
 
@@ -411,7 +411,7 @@ WHAT_IFS: list[tuple[str, Decision, str]] = [
         "above",
         decided(HIGHER),
         'Had "Lives in town." been similar just below 0.875, the note would have been kept as a '
-        "new fact of its own, unless an arbiter judged otherwise.",
+        "new fact beside that fact, which it may contradict, unless an arbiter judged otherwise.",
     ),
     (
         "neither is filed",
@@ -514,6 +514,7 @@ NOT_IN_THE_TABLE = {
     DecidedBy.STANDING,
     DecidedBy.AMENDMENT,
     DecidedBy.RETRACTION,
+    DecidedBy.CHANGE,
     DecidedBy.AGENT,
     DecidedBy.EXTRACTOR,
 }

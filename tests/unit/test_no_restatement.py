@@ -11,7 +11,8 @@ from itertools import permutations
 
 import pytest
 
-from reconciler.domain.reconciling.rule import all_read, decide
+from reconciler.domain.reconciling.rule import decide
+from reconciler.domain.reconciling.verdicts import all_read
 from reconciler.domain.records.decisions import Action
 from reconciler.domain.records.findings import Difference
 from reconciler.domain.records.policies import ReconcilePolicy

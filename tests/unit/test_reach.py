@@ -8,7 +8,8 @@ from typing import Any
 
 import pytest
 
-from reconciler.domain.reconciling.rule import check_judgement, decide, shown_to_judge
+from reconciler.domain.reconciling.judging import check_judgement, shown_to_judge
+from reconciler.domain.reconciling.rule import decide
 from reconciler.domain.records.decisions import Action, DecidedBy, Judgement, Relation
 from reconciler.domain.records.facts import Neighbour
 from reconciler.domain.records.kinds import Category, SourceKind

@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from reconciler.domain.conditions import find_condition, is_reported
 from reconciler.domain.gate.classification import find_speculation
 from reconciler.domain.gate.cleaning import Cleaned
 from reconciler.domain.gate.literalness import Literalness, classify_literalness, find_hedge
@@ -20,7 +21,6 @@ from reconciler.domain.records.candidates import Candidate, Evidence
 from reconciler.domain.records.kinds import SourceKind
 from reconciler.domain.records.slots import Slot
 from reconciler.domain.text_reading import read_text
-from reconciler.domain.values.slot_reading import find_condition, is_reported
 
 __all__ = ["is_contacts_word"]
 

@@ -24,6 +24,18 @@ import re
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 
+from reconciler.domain.guard.changes import (
+    answer_one_question,
+    answers_anew,
+    are_of_other_people,
+    differ_in_head,
+    ends,
+    is_event,
+    says_beside,
+    says_it_changed,
+    share_matter,
+    stated,
+)
 from reconciler.domain.guard.differences import (
     count_replaced,
     find_additions,
@@ -50,6 +62,7 @@ from reconciler.domain.guard.matters import (
     is_over,
     is_over_itself,
     stems_of,
+    tell_apart,
     tells_of_end,
 )
 from reconciler.domain.guard.order import find_order, find_voice
@@ -62,13 +75,18 @@ from reconciler.domain.records.notes import canonical_text
 __all__ = [
     "Difference",
     "Finding",
+    "answer_one_question",
+    "answers_anew",
+    "are_of_other_people",
     "denial_in",
     "denies_ever",
     "denies_value",
     "denies_value_ever",
     "deny_each_other",
     "differ_beside",
+    "differ_in_head",
     "differ_only_in",
+    "ends",
     "find_changes",
     "find_differences",
     "find_left_out",
@@ -77,15 +95,20 @@ __all__ = [
     "find_unreadable",
     "has_many_other_words",
     "is_english",
+    "is_event",
     "is_lifted",
     "is_over",
     "is_over_itself",
     "is_repeated_in",
     "leaves_words_out",
+    "may_be_asked",
     "named_in",
+    "says_beside",
+    "says_it_changed",
     "share_a_word",
     "takes_back",
     "tell_of_other_matters",
+    "tell_of_two_things",
     "tells_of_change",
     "tells_of_end",
     "tells_of_more",
@@ -156,14 +179,64 @@ def find_changes(note: str, fact: str) -> tuple[Finding, ...]:
         fact: the text that it may contradict.
     """
     denied = tuple(find_denial(note, fact))
-    if denied or not may_contradict(note, fact):
+    told = stated(note), stated(fact)
+    is_cut = told != (note, fact)
+    note, fact = told
+    if denied or not may_contradict(note, fact) or (is_cut and not share_matter(note, fact)):
         return denied
     new, old = read(note), read(fact)
     if new.canonical == old.canonical:
         return ()
     finders = _FINDERS_OF_CHANGES if new.stems == old.stems else _FINDERS_OF_CHANGES[:-1]
     found = tuple(finding for find in finders for finding in find(new, old) if finding.is_change)
-    return () if found and any(find_subject(new, old)) else found
+    if not found or any(find_subject(new, old)):
+        return ()
+    return tuple(each for each in found if not _is_apart(each, note, fact))
+
+
+def tell_of_two_things(note: str, fact: str, *values: str) -> bool:
+    """Whether both tell of an event, or of what is for another purpose, or of another year.
+
+    Their values say nothing of that: a renewal in March may move to April.
+    """
+    return (is_event(note) and is_event(fact)) or tell_apart(read(note), read(fact), *values)
+
+
+def may_be_asked(note: str, fact: str, findings: Iterable[Finding]) -> bool:
+    """Whether a reader of both would ask which one holds."""
+    found = tuple(findings)
+    changes = [each for each in found if each.is_change and not _is_apart(each, note, fact)]
+    if changes:
+        return True
+    if is_event(note) or is_event(fact):
+        return False
+    if answer_one_question(note, fact):
+        return True
+    are_answers = all(_answers(each, note, fact) for each in found)
+    return are_answers and differ_only_in(found, note, fact)
+
+
+def _answers(finding: Finding, note: str, fact: str) -> bool:
+    """Whether a difference may be another answer, and does not only name another thing.
+
+    Numbers and ids that count nothing name something, and so does a name that opens a text.
+    """
+    if finding.kind in (Difference.NUMBER, Difference.IDENTIFIER):
+        return False
+    pairs = ((finding.in_note, note), (finding.in_fact, fact))
+    return finding.kind is not Difference.NAME or all(
+        text.casefold().find(name.casefold()) > 0 for name, text in pairs
+    )
+
+
+_DATED = (Difference.DATE, Difference.NUMBER, Difference.AMOUNT)
+
+
+def _is_apart(finding: Finding, note: str, fact: str) -> bool:
+    """Whether a date or a count belongs to another event, or another thing, than the fact's."""
+    if finding.kind not in _DATED:
+        return False
+    return tell_of_two_things(note, fact)
 
 
 def denies_ever(note: str, fact: str) -> bool:

@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 from dataclasses import asdict, dataclass
 from datetime import datetime, timedelta
+from itertools import islice
 from types import MappingProxyType
 from typing import Any
 
 from reconciler.domain.recalling.current_values import SlotValue
-from reconciler.domain.recalling.prompting import as_prompt, within_budget
+from reconciler.domain.recalling.prompting import as_prompt, token_count, within_budget
 from reconciler.domain.recalling.recalled import Recalled
 from reconciler.domain.records.decisions import Decision
 from reconciler.domain.records.facts import Dispute, ExpiringFact, Fact
@@ -25,6 +26,9 @@ __all__ = [
 
 ASKED_MAX = 2
 """Questions that are put to a contact in one conversation: more is an interview."""
+
+_QUESTION_LENGTH_MAX = 500
+"""Characters of a question that a person can be asked: some three sides of a dispute."""
 
 _CONVERSATION = timedelta(hours=1)
 """What was asked for so short a time ago is taken for this conversation."""
@@ -50,9 +54,12 @@ class Briefing:
 
     @property
     def questions(self) -> tuple[str, ...]:
-        """What to ask now: the two that matter most; where there is room, renewals."""
-        first = sorted(self.pending, key=_worth)
-        return tuple(map(_question, (*first, *self.renewals)[:ASKED_MAX]))
+        """What to ask now: the two that matter most; where there is room, renewals.
+
+        A question of many sides, which no person can answer at once, is an operator's to sort out.
+        """
+        asked = map(_question, (*sorted(self.pending, key=_worth), *self.renewals))
+        return tuple(islice((q for q in asked if len(q) <= _QUESTION_LENGTH_MAX), ASKED_MAX))
 
     def as_prompt(
         self, handles: Mapping[str, str] = MappingProxyType({}), budget_tokens: int | None = None
@@ -61,12 +68,16 @@ class Briefing:
 
         Args:
             handles: by the ids of facts, what a model may call them by; for its tools.
-            budget_tokens: as many facts as make lines of so many tokens; None for all.
+            budget_tokens: as many facts as make lines of so many tokens, beside questions that take
+                a quarter of it at most; None for all.
         """
-        facts = self.facts
+        facts, asked = self.facts, self.questions
         if budget_tokens is not None:
-            facts = within_budget(facts, budget_tokens, handles)
-        return as_prompt(facts, self.questions, handles, new_ids=self.changed)
+            costs = {question: token_count(f"- {question}\n") for question in asked}
+            asked = tuple(q for q in asked if costs[q] * ASKED_MAX * 4 <= budget_tokens)
+            room = budget_tokens - sum(costs[question] for question in asked)
+            facts = within_budget(facts, room, handles)
+        return as_prompt(facts, asked, handles, new_ids=self.changed)
 
     def to_dict(self) -> dict[str, Any]:
         """As plain values; of each question its words, and what an answer names."""

@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import replace
 from datetime import datetime
 
-from reconciler.domain.reconciling.rule import binds
+from reconciler.domain.reconciling.limits import binds
 from reconciler.domain.records.decisions import Action, DecidedBy, Verdict
 from reconciler.domain.records.facts import Fact
 from reconciler.domain.records.kinds import FactState, SourceKind

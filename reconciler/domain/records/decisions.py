@@ -438,7 +438,7 @@ class Decision:
         own = {name: _plain(value) for name, value in asdict(self).items()}
         del own["note"]["is_cleaned"]
         if own["note"]["slot"]:
-            for name in ("said_subject", "said_attribute", "replaced_key", "is_open"):
+            for name in ("said_subject", "said_attribute", "is_open"):
                 del own["note"]["slot"][name]
         # What a reader looks for first stands on top, as it does on the decision itself.
         shown = {name: own["verdict"][name] for name in _ON_TOP}

@@ -205,7 +205,8 @@ class Action(StrEnum):
 class DecidedBy(StrEnum):
     """Which rule decided; the first that matches, in the order of ``decide``.
 
-    By ``retraction`` a note takes back what was said before, and denies it. ``order``, ``trust``,
+    By ``retraction`` a note takes back what was said before, and denies it. By ``change`` it says
+    that something is otherwise now, and names what was before. ``order``, ``trust``,
     ``hedge`` and ``standing`` stand over the others: they say that another rule would have had the
     note supersede a fact that is newer than it, that rests on a more trusted word, that was
     confirmed or often said while the note only guesses, or that is a standing decision. By
@@ -225,6 +226,7 @@ class DecidedBy(StrEnum):
     HEDGE = "hedge"
     STANDING = "standing"
     RETRACTION = "retraction"
+    CHANGE = "change"
     AGENT = "agent"
     EXTRACTOR = "extractor"
     GATE = "gate"

@@ -34,8 +34,6 @@ class Slot:
             that somebody made up may be another word for another name.
         said_subject, said_attribute: as they were said, until the gate has looked at them; never
             stored.
-        replaced_key: of an attribute that holds many values, the one that this takes the place of,
-            normalised; never stored with a fact.
         is_personal: whether the value is personal data, which no reason or prompt repeats.
     """
 
@@ -47,7 +45,6 @@ class Slot:
     is_open: bool = False
     is_known: bool = False
     is_personal: bool = False
-    replaced_key: str | None = None
     said_subject: str | None = field(default=None, compare=False, repr=False)
     said_attribute: str | None = field(default=None, compare=False, repr=False)
 
@@ -77,10 +74,7 @@ class Slot:
     def decides_about(self, other: Slot) -> bool:
         """Whether it is compared with what is filed under the other slot, however far the texts."""
         prefix, key = self.rival_prefix, other.key
-        if prefix is None or key is None:
-            return False
-        replaced = self.replaced_key and self.question + _escaped(self.replaced_key)
-        return key.startswith(prefix) or key == replaced
+        return prefix is not None and key is not None and key.startswith(prefix)
 
     @property
     def question(self) -> str:
@@ -141,6 +135,6 @@ def _compare_values(note: Slot, fact: Slot) -> SlotMatch:
         return SlotMatch.UNKNOWN
     if note.value_key == fact.value_key:
         return SlotMatch.EQUAL
-    if note.is_single_valued or note.replaced_key == fact.value_key:
+    if note.is_single_valued:
         return SlotMatch.CHANGED
     return SlotMatch.OPEN if note.is_open else SlotMatch.APART

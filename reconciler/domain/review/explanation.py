@@ -13,6 +13,8 @@ from itertools import chain
 from typing import Any
 
 from reconciler.domain.reconciling.disputes import WHOSE
+from reconciler.domain.reconciling.limits import LIMITS
+from reconciler.domain.reconciling.rule import RULES
 from reconciler.domain.records.assessment import Disposal
 from reconciler.domain.records.candidates import Evidence
 from reconciler.domain.records.decisions import Action, DecidedBy, Decision, Relation
@@ -42,16 +44,8 @@ _RELATED = {
     Relation.UNRELATED: "has nothing to do with {fact}",
 }
 
-_RULE = {
-    DecidedBy.NOOP: "Without an embedder every note is new.",
-    DecidedBy.SLOT: "Note and fact answer one question, so their values decide.",
-    DecidedBy.GUARD: "The guard found what makes two facts of them, so both are kept.",
-    DecidedBy.ARBITER: "Thresholds and guard left it open, so the arbiter's answer decided.",
-    DecidedBy.ORDER: "An older note replaces no newer fact, and what is over replaces nothing.",
-    DecidedBy.TRUST: "A less trusted word never replaces a more trusted one.",
-    DecidedBy.HEDGE: "A guess alone does not end what was confirmed or often said.",
+_RULE = {DecidedBy(row.decided_by): row.why for row in (*RULES, *LIMITS) if row.why} | {
     DecidedBy.AMENDMENT: "An operator put it right by hand, which ends what was known.",
-    DecidedBy.STANDING: "A standing decision ends only by another one, or when it is revoked.",
     DecidedBy.AGENT: "The agent's model read note and facts, and said how they relate.",
     DecidedBy.EXTRACTOR: "The extractor read note and facts, and said how they relate.",
     DecidedBy.GATE: "What agrees with what is known counts as said again, and nobody is asked.",

@@ -11,13 +11,10 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from reconciler.domain.reconciling.rule import (
-    OBSERVATIONS_OF_FIRM,
-    Unread,
-    check_judgement,
-    decide,
-    shown_to_judge,
-)
+from reconciler.domain.reconciling.judging import check_judgement, shown_to_judge
+from reconciler.domain.reconciling.limits import OBSERVATIONS_OF_FIRM
+from reconciler.domain.reconciling.rule import decide
+from reconciler.domain.reconciling.verdicts import Unread
 from reconciler.domain.records.decisions import (
     Action,
     Comparison,

@@ -16,13 +16,13 @@ from dataclasses import dataclass, replace
 from functools import cache
 from typing import TYPE_CHECKING
 
+from reconciler.domain.conditions import find_condition, is_reported
 from reconciler.domain.gate.classification import infer_category
 from reconciler.domain.gate.literalness import Literalness, classify_literalness, find_hedge
 from reconciler.domain.records.kinds import Category, Speech
 from reconciler.domain.sessions.third_person import about_the_contact
 from reconciler.domain.text_reading import read_text
 from reconciler.domain.values.attributes import AttributeBook
-from reconciler.domain.values.slot_reading import find_condition, is_reported
 from reconciler.lexicon import Cues, lexicon
 
 if TYPE_CHECKING:
@@ -50,7 +50,6 @@ class Statement:
         is_hedged: whether the speaker leaves it open.
         speech: how it is meant.
         subject, attribute, value: the slot that it fills, as far as it fills one.
-        replaces: whether it says that the attribute had another value before.
     """
 
     text: str
@@ -63,7 +62,6 @@ class Statement:
     subject: str | None = None
     attribute: str | None = None
     value: str | None = None
-    replaces: bool = False
 
 
 def find_statements(text: str, attributes: AttributeBook) -> Iterator[Statement]:
@@ -104,7 +102,6 @@ def _statements(sentence: _Sentence, claims: list[_Claim]) -> Iterator[Statement
             subject=slot.subject,
             attribute=slot.attribute,
             value=slot.value,
-            replaces=slot.replaces,
         )
 
 
@@ -270,7 +267,6 @@ class _Slot:
     subject: str | None = None
     attribute: str | None = None
     value: str | None = None
-    replaces: bool = False
 
 
 _NO_SLOT = _Slot()
@@ -329,7 +325,7 @@ def _own_slot(read: ReadSlot | None) -> _Slot | None:
 
     What is denied fills no slot: its words say all of it.
     """
-    if read is None or read.name:
+    if read is None:
         return None
     cut = _the("break").search(read.words)
     if not _the("own").search(read.words, 0, cut.start() if cut else len(read.words)):
@@ -337,7 +333,7 @@ def _own_slot(read: ReadSlot | None) -> _Slot | None:
     if read.is_denied:
         return _NO_SLOT
     subject = read.subject and _the("of_mine").sub("", read.subject).casefold()
-    return _Slot(subject, read.attribute, read.value, read.is_change)
+    return _Slot(subject, read.attribute, read.value)
 
 
 def _asks_not_to_be_kept(said: str, start: int) -> bool:

@@ -12,11 +12,12 @@ import math
 import re
 import unicodedata
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from decimal import Decimal
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
+from reconciler.domain.records.attributes import Attribute
 from reconciler.domain.records.slots import CONTACT_SUBJECT, Slot
 from reconciler.domain.values import NORMALISERS
 from reconciler.domain.values.text import plain, text
@@ -45,33 +46,6 @@ _CAMEL_HUMP = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
 
 def _listed(*names: str) -> frozenset[str]:
     return lexicon("values").word_set(*names)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Attribute:
-    """One thing that can be known about somebody.
-
-    Attributes:
-        name: canonical, snake_case; what is stored.
-        description: one line for whoever chooses an attribute, people and models.
-        is_single_valued: whether a new value takes the place of the old one.
-        normaliser: which reading its values take, a key of ``NORMALISERS``.
-        aliases: other names of it, in any spelling.
-        synonyms: a value, and the other words for it.
-        phrasings: how sentences say it, cues for ``SlotReader``.
-        frames: the words that tell of it beside a value, frames for ``SlotReader``.
-        questions: what asks for it, as people ask; for recall.
-    """
-
-    name: str
-    description: str
-    is_single_valued: bool
-    normaliser: str
-    aliases: tuple[str, ...] = ()
-    synonyms: Mapping[str, tuple[str, ...]] = field(default_factory=dict, hash=False)
-    phrasings: tuple[Mapping[str, Any], ...] = field(default=(), hash=False, repr=False)
-    frames: tuple[Mapping[str, Any], ...] = field(default=(), hash=False, repr=False)
-    questions: tuple[str, ...] = ()
 
 
 class AttributeBook:
@@ -186,50 +160,22 @@ class AttributeBook:
     @cached_property
     def reader(self) -> SlotReader:
         """What reads slots out of plain sentences; made when it is first asked for."""
-        return self._reader("config/attributes.toml")
-
-    def check_reading(self, source: str) -> None:
-        """Check that frames and phrasings read their hits, and nothing out of their misses.
-
-        Args:
-            source: the file that they come from, as an error names it.
-
-        Raises:
-            ConfigurationError: one of them cannot be used; the text names it.
-        """
-        reader = self._reader(source)
-        for attribute in self:
-            for table in (*attribute.phrasings, *attribute.frames):
-                for said in (*table["hits"], *table.get("misses", ())):
-                    read = reader.read(said.replace("[", "").replace("]", ""))
-                    is_hit = said in table["hits"]
-                    if (read is not None and read.attribute == attribute.name) is not is_hit:
-                        what = "is not read as it" if is_hit else "is read as it"
-                        raise ConfigurationError(f"{source}: [{attribute.name}]: {said!r} {what}")
-
-    def _reader(self, source: str) -> SlotReader:
         from reconciler.domain.values.slot_reading import SlotReader
 
-        phrasings = {
-            attribute.name: attribute.phrasings for attribute in self if attribute.phrasings
-        }
-        frames = {attribute.name: attribute.frames for attribute in self if attribute.frames}
-        return SlotReader(source, phrasings, frames, self._named)
+        return SlotReader(self)
 
-    def _named(self, label: str) -> str | None:
-        known = self.find(label)
-        return known.name if known else None
-
-    def read_slot(self, text: str) -> ReadSlot | None:
-        """What a text says of whom in plain words; None where it says nothing for certain.
+    def read_slot(self, text: str, names: Iterable[str | None] = ()) -> ReadSlot | None:
+        """What a text says of the contact in plain words; None where it says nothing for certain.
 
         Whoever "is also a musician" did not give up what they do: of an attribute that holds one
         value, an addition is not read, since it would end the other one.
 
         Args:
-            text: one sentence, or a few, in the first person or in the third.
+            text: one sentence, in the first person or in the third.
+            names: what the contact is called, as far as it is known; a sentence about somebody of
+                another name is not read.
         """
-        read = self.reader.read(text)
+        read = self.reader.read(text, _name_words(names))
         known = self.find(read.attribute) if read and read.is_addition else None
         return None if known and known.is_single_valued else read
 
@@ -247,8 +193,8 @@ class AttributeBook:
         """
         if given is not None and given.attribute is not None:
             return given, None
-        read = self.read_slot(text)
-        slot = self.slot_of(read, names) if read else None
+        read = self.read_slot(text, names)
+        slot = self.slot_of(read) if read else None
         if read is None or slot is None:
             return given, None
         if given is not None:
@@ -257,39 +203,21 @@ class AttributeBook:
             slot = replace(slot, subject=given.subject, said_subject=given.said_subject)
         return slot, read.words
 
-    def slot_of(self, read: ReadSlot, names: Iterable[str | None] = ()) -> Slot | None:
+    def slot_of(self, read: ReadSlot) -> Slot | None:
         """What was read as a slot that can be compared; None where it names no value.
 
-        Whoever is called by a name that is not known as the contact's is somebody of that name.
         What is denied decides about its own value alone: whoever no longer works at Globex, or
         never did, may work at Brightwave.
-
-        Args:
-            read: what was read.
-            names: what the contact is called, as far as it is known.
         """
-        subject = read.subject
-        if subject is None and read.name and not _is_one_of(read.name, names):
-            subject = read.name
         try:
-            slot = self.slot(subject=subject, attribute=read.attribute, value=read.value)
+            slot = self.slot(subject=read.subject, attribute=read.attribute, value=read.value)
         except InvalidNoteError:
             return None
         if slot is None or slot.value is None:
             return None
         if read.is_denied:
             return replace(slot, is_single_valued=False)
-        return replace(slot, replaced_key=self._replaced_key(read))
-
-    def _replaced_key(self, read: ReadSlot) -> str | None:
-        """The value, of several that may hold, in whose place the new one stands.
-
-        Addresses and numbers are left alone: what is stored in their place has another key.
-        """
-        known = self.find(read.attribute)
-        if known is None or known.is_single_valued or known.normaliser in ("email", "phone"):
-            return None
-        return self._value_key(known, read.replaces) if read.replaces else None
+        return slot
 
     def _resolved(self, subject: str, asked: str) -> tuple[str, Attribute | None, str]:
         """Subject, attribute and its name; "wife's birthday" is the wife's, not the contact's."""
@@ -342,8 +270,9 @@ _KEYS = frozenset(
         "normaliser",
         "aliases",
         "synonyms",
-        "phrasings",
-        "frames",
+        "says",
+        "value",
+        "known",
         "questions",
     }
 )
@@ -358,17 +287,25 @@ def _attribute(name: str, entry: object) -> Attribute:
         raise _misfit(name, "must be a table with a description and holds")
     if unknown := sorted(set(entry) - _KEYS):
         raise _misfit(name, f"has the unknown key {unknown[0]!r}; use {', '.join(sorted(_KEYS))}")
-    return Attribute(
+    attribute = Attribute(
         name=name,
         description=_description(name, entry.get("description")),
         is_single_valued=_holds_one(name, entry.get("holds")),
         normaliser=_normaliser_name(name, entry.get("normaliser", "text")),
         aliases=_words(name, "aliases", entry.get("aliases", [])),
         synonyms=_synonyms(name, entry.get("synonyms", {})),
-        phrasings=_tables(name, "phrasings", entry.get("phrasings", [])),
-        frames=_tables(name, "frames", entry.get("frames", [])),
+        says=_words(name, "says", entry.get("says", [])),
+        value=_value_kind(name, entry.get("value", "")),
+        known=_words(name, "known", entry.get("known", [])),
         questions=_words(name, "questions", entry.get("questions", [])),
     )
+    if not (attribute.says or attribute.value):
+        return attribute
+    from reconciler.domain.values.slot_reading import complaint
+
+    if complained := complaint(attribute):
+        raise _misfit(name, complained)
+    return attribute
 
 
 def _description(name: str, given: object) -> str:
@@ -396,10 +333,10 @@ def _words(name: str, key: str, given: object) -> tuple[str, ...]:
     return tuple(given)
 
 
-def _tables(name: str, key: str, given: object) -> tuple[Mapping[str, Any], ...]:
-    if not isinstance(given, list) or not all(isinstance(item, Mapping) for item in given):
-        raise _misfit(name, f"{key} must be tables; write each under [[{name}.{key}]]")
-    return tuple(given)
+def _value_kind(name: str, given: object) -> str:
+    if not isinstance(given, str):
+        raise _misfit(name, "value must be the name of a kind of values, such as date")
+    return given
 
 
 def _synonyms(name: str, given: object) -> Mapping[str, tuple[str, ...]]:
@@ -532,10 +469,9 @@ def _attribute_name(said: str) -> str:
     return "_".join(plain(kept).split())
 
 
-def _is_one_of(name: str, names: Iterable[str | None]) -> bool:
-    """Whether somebody of that name is who goes by one of the names: they share a word."""
-    known = {word for other in names for word in _NAME_WORD.findall((other or "").casefold())}
-    return not known.isdisjoint(_NAME_WORD.findall(name.casefold()))
+def _name_words(names: Iterable[str | None]) -> frozenset[str]:
+    """The words of all names that may be told by: of three letters at least, in small ones."""
+    return frozenset(word for name in names for word in _NAME_WORD.findall((name or "").casefold()))
 
 
 def _squeezed(name: str) -> str:

@@ -1,51 +1,35 @@
-"""Slot reading: the slot that a plain sentence gives away. Pure, and written for precision.
+"""Slots read from plain sentences: what one says of the contact, in a few shapes. Pure.
 
-How a sentence is taken apart, and what makes it too doubtful to be read, live here; the words are
-data: what is said of an attribute stands with it in ``config/attributes.toml``, what all of them
-share in ``config/lexicon/slots.toml``. A clause is read by a phrasing, a pattern that fits it from
-its beginning, else by a frame (``slot_frames``). A sentence that asks, guesses, plans or denies is
-left alone: a wrong slot ends a true fact, a missing one ends nothing. What becomes of a slot must
-never come in here.
+A text is read if it is one sentence, and the whole of it is: perhaps an opening ("FYI,"), whom it
+is about, the words of an attribute and one value of its kind, perhaps a closing ("these days"). One
+word more, and nothing is read: what asks, guesses, plans, denies or quotes has such a word, and so
+has what says more than one thing. A wrong slot ends a true fact, a missing one ends nothing.
+
+There are two shapes. A statement has words of its own in ``config/attributes.toml``: "lives in
+{place}". A card names the attribute, by any name in the book: "Her budget is 40k", "Budget: 40k",
+"The budget was cut to 40k". What becomes of a slot must never come in here.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass, replace
-from functools import lru_cache
-from itertools import chain
-from typing import Any
+from functools import cache
 
+from reconciler.domain.records.attributes import Attribute
 from reconciler.domain.text_reading import read_text
-from reconciler.domain.values.slot_frames import FrameReader
-from reconciler.domain.values.slot_values import (
-    PLACES,
-    attribute_of,
-    compiled,
-    cues,
-    group,
-    is_whole,
-    kind_of,
-    listed,
-    replaced,
-    the_only,
-    value_of,
-)
-from reconciler.lexicon import Cues, Held, Lexicon, lexicon, read_lexicon
+from reconciler.domain.values.slot_kinds import KINDS, OF_ANY_OWNER, TOLD_BY_CAPITALS, is_value
+from reconciler.domain.values.text import text as key_of
+from reconciler.lexicon import lexicon
 
-__all__ = ["ReadSlot", "SlotReader", "find_condition", "is_reported"]
+__all__ = ["ReadSlot", "SlotReader", "complaint"]
 
-TEXT_LENGTH_MAX = 600
-"""Characters in a text that is read; a longer one says more than one thing."""
+TEXT_LENGTH_MAX, WORDS_MAX = 160, 24
+"""Of a text that is read; a longer one says more than one thing."""
 
-SENTENCE_LENGTH_MAX = 240
-"""Characters in a sentence that is read; whoever says something plainly needs fewer."""
-
-_CLAUSES_MAX = 8
-
-_DENYING = ("end", "denial")
-"""Kinds of phrasings that say of a value that it does not hold."""
+_NAME_WORDS_MAX = 5
+"""Words in the name of an attribute."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -56,12 +40,8 @@ class ReadSlot:
         attribute: the canonical name of what is said.
         value: its value in the words of the sentence; the one that is denied, where one is.
         words: the sentence that it was read from.
-        subject: whom it is about, such as ``assistant``; None for whom the text is about.
-        name: the name by which the sentence calls whom it is about; None where it uses none.
-        is_change: whether it says that the value was another one before.
-        replaces: the value before, where the sentence names it.
-        is_denied: whether it says that the value does not hold, no longer or not at all, and names
-            no other.
+        subject: whom it is about, such as ``assistant``; None for the contact.
+        is_denied: whether it says that the value does not hold, no longer or not at all.
         is_addition: whether it says that the value holds beside another one.
     """
 
@@ -69,268 +49,371 @@ class ReadSlot:
     value: str
     words: str
     subject: str | None = None
-    name: str | None = None
-    is_change: bool = False
-    replaces: str | None = None
     is_denied: bool = False
     is_addition: bool = False
 
 
-class SlotReader:
-    """Reads slots out of plain sentences, in the first person and in the third.
-
-    Args:
-        source: the file of phrasings and frames, as an error names it.
-        phrasings: by attribute, its cues. The group ``value`` of a pattern is the value, ``who``
-            a relation whom it is about, ``name`` a name. Kind ``change`` says that there was
-            another value, ``end`` that this one holds no longer, ``denial`` that it never did.
-        frames: by attribute, its frames, which are tried where no phrasing fits.
-        named: the attribute that goes by a name or an alias, for lines such as ``Budget: 40k EUR``.
-    """
-
-    def __init__(
-        self,
-        source: str,
-        phrasings: Mapping[str, Sequence[Mapping[str, Any]]],
-        frames: Mapping[str, Sequence[Mapping[str, Any]]],
-        named: Callable[[str], str | None],
-    ) -> None:
-        cues = read_lexicon(source, phrasings).cues
-        self._cues = Cues(
-            Lexicon(source, lexicon("slots").lists, cues), lambda _, pattern: compiled(pattern)
-        )
-        self._frames = FrameReader(lexicon("slots"), source, frames)
-        self._named = named
-
-    @property
-    def cues(self) -> Cues:
-        """The phrasings, compiled as they are needed."""
-        return self._cues
-
-    def read(self, text: str) -> ReadSlot | None:
-        """The slot that the text gives away; None where it gives none, or more than one.
-
-        Args:
-            text: a note, or one message, of any length.
-        """
-        if len(text) > TEXT_LENGTH_MAX:
-            return None
-        plain = read_text(text).plain.strip()
-        if the_only("taken_back_later").search(plain):
-            return None
-        sentences = [" ".join(each.text.split()) for each in read_text(plain).sentences]
-        found: list[ReadSlot] = []
-        for number, sentence in enumerate(sentences):
-            names_another = any(map(the_only("somebody_else").search, sentences[:number]))
-            if not names_another or the_only("speakers_own").match(sentence):
-                found += self._read(sentence)
-        return _the_only(found)
-
-    def _read(self, sentence: str) -> list[ReadSlot]:
-        folded = rewritten(sentence)
-        held = self._cues.read(folded, folded.casefold())
-        label = the_only("label").match(folded)
-        attribute = self._named(label[1]) if label else None
-        if not (held.names or attribute or self._frames.may_read(folded)) or is_doubtful(folded):
-            return []
-        tried = [
-            (name, cue.kind, pattern)
-            for name in held.names
-            for cue, pattern in held.worth_trying(name)
-        ]
-        for said in dict.fromkeys([the_only("taken_up").sub(" is ", folded), folded]):
-            reads = (self._read_clause(clause, sentence, tried) for clause in _clauses(said))
-            if found := [read for read in reads if read]:
-                is_addition = the_only("addition").search(folded) is not None
-                return [
-                    replace(read, is_addition=is_addition)
-                    for read in found
-                    if not attribute or _is_all_of(folded, attribute, read)
-                ]
-        if not (label and attribute):
-            return []
-        value = self._frames.value(attribute, folded, label.end())
-        return [ReadSlot(attribute=attribute, value=value, words=sentence)] if value else []
-
-    def _read_clause(
-        self, clause: _Clause, sentence: str, tried: Sequence[_Tried]
-    ) -> ReadSlot | None:
-        forms = [form for form in (clause, _without_adjuncts(clause)) if form]
-        reads = chain(
-            (_by_phrasing(form, sentence, tried) for form in forms),
-            (self._by_frame(form, sentence) for form in forms),
-        )
-        return next((read for read in reads if read), None)
-
-    def _by_frame(self, clause: _Clause, sentence: str) -> ReadSlot | None:
-        """What the frame says of which the clause holds most; None where two say as much."""
-        found = sorted(self._frames.read(clause.said), key=lambda read: -read.weight)
-        if not found or (
-            len(found) > 1
-            and found[0].weight == found[1].weight
-            and found[0].attribute != found[1].attribute
-        ):
-            return None
-        best = found[0]
-        return ReadSlot(
-            attribute=attribute_of(best.attribute, best.value),
-            value=best.value,
-            words=sentence,
-            subject=_said_of("who", best.about),
-            name=_said_of("name", best.about) or clause.name,
-            is_change=best.old is not None,
-            replaces=best.old,
-        )
+# Words of a sentence
 
 
-_Tried = tuple[str, str, re.Pattern[str]]
-"""An attribute, what its phrasing says of the value, and the pattern."""
+@dataclass(frozen=True, slots=True)
+class _Words:
+    """The words of a sentence, as they are said and as they are compared."""
+
+    said: tuple[str, ...]
+    folded: tuple[str, ...]
+
+    def at(self, place: int) -> str:
+        """The word at the place, as it is compared; empty behind the last one."""
+        return self.folded[place] if place < len(self.folded) else ""
+
+    def has(self, phrase: tuple[str, ...], at: int) -> bool:
+        """Whether the phrase stands there."""
+        return at >= 0 and self.folded[at : at + len(phrase)] == phrase
+
+    def without(self, start: int, end: int) -> _Words:
+        """The others of them."""
+        return _Words(self.said[:start] + self.said[end:], self.folded[:start] + self.folded[end:])
 
 
-def _by_phrasing(clause: _Clause, sentence: str, tried: Sequence[_Tried]) -> ReadSlot | None:
-    """What the phrasing says that fits most of the clause."""
-    matches = [
-        (match, attribute, kind, about)
-        for said, about in (_marked(clause.said) if tried else ())
-        for attribute, kind, pattern in tried
-        if (match := pattern.match(said)) and is_whole(match)
-    ]
-    if not matches:
-        return None
-    match, attribute, kind, about = min(
-        matches, key=lambda candidate: len(candidate[0].string) - candidate[0].end()
-    )
-    value = value_of(match)
-    return ReadSlot(
-        attribute=attribute_of(attribute, value),
-        value=value,
-        words=sentence,
-        subject=_said_of("who", match, about) or ("company" if group(match, "firm") else None),
-        name=_said_of("name", match, about) or clause.name,
-        is_change=kind == "change",
-        replaces=replaced(match),
-        is_denied=kind in _DENYING,
-    )
+_SHORT = {
+    **{f"{who}'{end}": (who, "is") for who, end in (("i", "m"), ("he", "s"), ("she", "s"))},
+    **{f"{who}'re": (who, "is") for who in ("we", "they")},
+    **{f"{who}'ve": (who, "has") for who in ("i", "we", "they")},
+    **{f"{verb}n't": ("is", "not") for verb in ("is", "are")},
+    **{f"{verb}n't": (verb, "not") for verb in ("do", "does")},
+}
+_FORMS = {"am": "is", "are": "is", "have": "has", "=": ":"}
+_UNREAD = frozenset('?"()[];…')
+"""Marks of a question, of another's words, of an aside: nothing that holds one is read."""
 
 
-def _is_all_of(line: str, attribute: str, read: ReadSlot) -> bool:
-    """Whether a line that names an attribute says nothing but its value."""
-    is_of_it = read.attribute == attribute or {read.attribute, attribute} <= {*PLACES}
-    return is_of_it and line.rstrip(" .!").endswith(read.value)
+def _words(sentence: str) -> _Words:
+    parts: list[tuple[str, str]] = []
+    for word in re.sub(r"([,:])(?= |$)", r" \1", sentence).split():
+        low = word.casefold()
+        short = _SHORT.get(low)
+        parts += zip(short, short, strict=True) if short else [(word, _FORMS.get(low, low))]
+    return _Words(tuple(said for said, _ in parts), tuple(folded for _, folded in parts))
 
 
-def _said_of(name: str, *matches: re.Match[str] | None) -> str | None:
-    """What the first of the matches found by that name."""
-    return next((said for match in matches if match and (said := group(match, name))), None)
+def _listed(name: str) -> frozenset[str]:
+    return lexicon("slots").word_set(name)
 
 
-def _marked(said: str) -> Iterator[tuple[str, re.Match[str] | None]]:
-    """The clause as it stands, and with a mark in the place of whom it begins with."""
-    yield said, None
-    for kind in ("whoever", "whose"):
-        if about := kind_of(kind).match(said):
-            yield _mark(kind, about) + said[about.end() :], about
+@cache
+def _phrases(name: str) -> tuple[tuple[str, ...], ...]:
+    """The phrases of a list, the longest first, word by word."""
+    split = (tuple(phrase.split()) for phrase in lexicon("slots").words(name))
+    return tuple(sorted(split, key=len, reverse=True))
 
 
-def _mark(kind: str, about: re.Match[str]) -> str:
-    if kind == "whose":
-        return "¶"
-    name = group(about, "name")
-    return "§" if not name or _first_name(name) else "¤"
-
-
-# A text, its sentences, their clauses
-
-_CLAUSE = re.compile(
-    r"(?:[,;:]|\s-)\s+(?:(?:and|but|so|because|since|as)\s+)?"
-    r"|\s(?:and|but|so|because|after which|then)\s+"
-)
-
-
-def rewritten(sentence: str) -> str:
-    """The sentence as phrasings expect it: without short forms, and as a plain statement."""
-    for cue, pattern in _held(sentence).worth_trying("rewrite"):
-        sentence = pattern.sub(cue.kind, sentence)
-    return sentence
-
-
-def is_doubtful(sentence: str) -> bool:
-    """Whether it asks, guesses, plans, plays or quotes, so that nothing is read out of it."""
-    if len(sentence) > SENTENCE_LENGTH_MAX or sentence.rstrip("\"')!. ").endswith("?"):
-        return True
-    held = _held(sentence)
-    return any(held.first(name) is not None for name in ("doubt", "open", "reported"))
-
-
-@lru_cache(maxsize=64)
-def _held(sentence: str) -> Held:
-    """The cues that the sentence may hold; read once, whatever is asked of it."""
-    return cues().read(sentence, sentence.casefold())
-
-
-def find_condition(sentence: str) -> re.Match[str] | None:
-    """The clause that the sentence hangs on, such as "once the deal closes"; None without one."""
-    return _held(sentence).first("open")
-
-
-def is_reported(sentence: str) -> bool:
-    """Whether it passes on the words of another, in which "I" may be anybody."""
-    return _held(sentence).first("reported") is not None
+# What a sentence opens and closes with
 
 
 @dataclass(frozen=True, slots=True)
 class _Clause:
-    """A clause to the end of its sentence as phrasings expect it, and a name it may be about."""
+    """A sentence without what it opens and closes with, and what that says of the value."""
 
-    said: str
-    name: str | None = None
+    words: _Words
+    is_denied: bool
+    is_addition: bool
 
 
-def _clauses(sentence: str) -> Iterator[_Clause]:
-    """The clauses of a sentence, as far as it is certain whom they are about.
+_MARKS = frozenset({",", ":", "-", "!"})
 
-    Behind somebody else nobody knows any more. A bare verb goes with what the sentence began with,
-    and "he" with the name that it began with.
+
+def _clause(words: _Words) -> _Clause:
+    while phrase := next((each for each in _phrases("opening") if words.has(each, 0)), None):
+        end = len(phrase)
+        while words.at(end) in _MARKS:
+            end += 1
+        words = words.without(0, end)
+    asides = {word for word in words.said if word in _listed("adverb")}
+    for at in reversed(range(len(words.said))):
+        if words.said[at] in asides:
+            words = words.without(at, at + 1)
+    words, is_denied = _affirmed(words)
+    while (start := _closing(words, is_denied=is_denied)) > 0:
+        asides.update(words.folded[start:])
+        words = words.without(start, len(words.said))
+    return _Clause(words, is_denied, is_addition=not _listed("beside").isdisjoint(asides))
+
+
+_DENIALS = (("no", "longer", 0), ("does", "not", 0), ("do", "not", 0), ("is", "not", 1))
+"""Two words that deny, and how many of them belong to what is denied."""
+
+
+def _affirmed(words: _Words) -> tuple[_Words, bool]:
+    """The words without the denial in them, and whether there was one."""
+    for first, second, kept in _DENIALS:
+        for at in range(len(words.said)):
+            if words.has((first, second), at) and (at or first != "do"):  # "Don't" is no statement
+                return words.without(at + kept, at + 2), True
+    return (words.without(0, 1), True) if words.at(0) == "not" else (words, False)
+
+
+def _closing(words: _Words, *, is_denied: bool) -> int:
+    """Where the last closing begins, with the mark before it; 0 where there is none."""
+    end = len(words.said)
+    names = ("closing", "closing_of_a_denial") if is_denied else ("closing",)
+    spans = [
+        end - len(each)
+        for name in names
+        for each in _phrases(name)
+        if words.has(each, end - len(each))
+    ]
+    if words.at(end - 1).isdigit() or words.at(end - 1) in _listed("calendar"):
+        spans += [at for at in range(max(1, end - 3), end - 1) if words.at(at) == "since"]
+    start = min(spans, default=0)
+    return start - (words.at(start - 1) == ",") if start else 0
+
+
+# Whom it is about
+
+
+@dataclass(frozen=True, slots=True)
+class _Who:
+    """Whom words are about: ``said`` names the contact or a relative, who is the ``subject``."""
+
+    end: int
+    said: str = ""
+    subject: str | None = None
+
+
+def _who(words: _Words, names: Collection[str]) -> Iterator[_Who]:
+    """Whom a statement may begin with: nobody, a pronoun, a name of the contact, a relative."""
+    yield _Who(0)
+    if words.at(0) in _listed("subject"):
+        yield _Who(1, words.at(0))
+    if words.at(0) == "the" and words.at(1) in _listed("contact"):
+        yield _Who(2, words.at(1))
+    if words.at(0) in _listed("possessive"):
+        is_relative = words.at(1) in _listed("relation")
+        yield _Who(2, words.at(1), words.at(1)) if is_relative else _Who(1, words.at(0))
+    called = lexicon("values").word_set("title").union(names)
+    end = 0
+    while (
+        end < len(words.said)
+        and words.said[end][0].isupper()
+        and words.at(end).rstrip(".") in called
+    ):
+        end += 1
+    if end:
+        yield _Who(end, words.at(0))
+
+
+def _owner(words: _Words, at: int, names: Collection[str]) -> _Who:
+    """Whose a card is whose attribute is named behind: the contact's, unless a relative's."""
+    end = at + (words.at(at) in _listed("possessive") or words.at(at) == "the")
+    owned = words.at(end).removesuffix("'s")
+    if owned != words.at(end):
+        if end > at and owned in _listed("relation"):
+            return _Who(end + 1, owned, owned)
+        if owned in _listed("contact") or owned in names:
+            return _Who(end + 1, owned)
+    return _Who(end, words.at(at) if end > at else "")
+
+
+# What the book says of an attribute
+
+
+@dataclass(frozen=True, slots=True)
+class _Shape:
+    """Words around a value; of a card, which names the attribute, none.
+
+    Attributes:
+        attribute: what they tell of.
+        before, behind: the words, as they are compared.
+        kind: of the value.
+        known: values of the attribute that the book lists, folded.
+        is_headless: whether "is" is left out, so that nobody may stand before them.
     """
-    name = None
-    for start in [0, *(match.end() for match in _CLAUSE.finditer(sentence))][:_CLAUSES_MAX]:
-        if start and the_only("somebody_else").search(sentence, 0, start):
-            return
-        opening = the_only("opening").match(sentence, start)
-        begin = opening.end() if opening else start
-        said = the_only("filler").sub("", sentence[begin:])
-        is_named = the_only("another_subject").match(said) is not None
-        if start == 0:
-            name, is_of_another = _first_name(said), is_named
-        elif is_of_another and not (is_named or the_only("own_subject").match(said)):
-            continue
-        yield _Clause(said, name)
+
+    attribute: str
+    before: tuple[str, ...]
+    behind: tuple[str, ...]
+    kind: str
+    known: frozenset[str]
+    is_headless: bool = False
 
 
-def _without_adjuncts(clause: _Clause) -> _Clause | None:
-    """The clause without what only says when and why; None where it says neither.
+_PLACEHOLDER = re.compile(r"\{(\w+)\}")
 
-    Nor is there one where what would be left out takes back what is said.
+
+def complaint(attribute: Attribute) -> str | None:
+    """What keeps an attribute's entry from being read; None where nothing does."""
+    if attribute.value and attribute.value not in KINDS:
+        return f"has the unknown value {attribute.value!r}; use one of {', '.join(sorted(KINDS))}"
+    for said in attribute.says:
+        kinds = _PLACEHOLDER.findall(said)
+        if len(kinds) != 1 or kinds[0] not in KINDS or not _PLACEHOLDER.sub("", said).strip():
+            use = ", ".join(f"{{{kind}}}" for kind in sorted(KINDS))
+            return f"says {said!r}; write words around one of {use}"
+    return None
+
+
+def _known(attribute: Attribute) -> frozenset[str]:
+    listed = (attribute.known, attribute.synonyms, *attribute.synonyms.values())
+    return frozenset(key_of(word) for words in listed for word in words)
+
+
+def _shapes(attribute: Attribute) -> Iterator[_Shape]:
+    """Its statements, also as "I" says them: "lives in" is "live in", too."""
+    for said in attribute.says:
+        front, kind, back = _PLACEHOLDER.split(said)
+        before, behind = (
+            tuple(_FORMS.get(word, word) for word in part.split()) for part in (front, back)
+        )
+        shape = _Shape(attribute.name, before, behind, kind, _known(attribute))
+        yield shape
+        if len(before) > 1 and before[0] == "is":
+            yield replace(shape, before=before[1:], is_headless=True)
+        elif before and before[0] not in _FORMS.values():
+            yield replace(shape, before=(before[0].removesuffix("s"), *before[1:]))
+
+
+# Reading
+
+
+class SlotReader:
+    """Reads slots out of plain sentences about the contact, in the first person and in the third.
+
+    Args:
+        attributes: those of the book.
     """
-    left_out = [match[0] for match in the_only("adjunct").finditer(clause.said)]
-    if not left_out or any(map(the_only("taken_back").search, left_out)):
+
+    def __init__(self, attributes: Iterable[Attribute]) -> None:
+        self._by_first: dict[str, list[_Shape]] = {}
+        self._by_last: dict[str, list[_Shape]] = {}
+        self._cards: dict[str, _Shape] = {}
+        self._regions: frozenset[str] = frozenset()
+        for attribute in attributes:
+            for shape in _shapes(attribute):
+                words, index = (
+                    (shape.before[:1], self._by_first)
+                    if shape.before
+                    else (shape.behind[-1:], self._by_last)
+                )
+                index.setdefault(words[0], []).append(shape)
+            if attribute.value:
+                card = _Shape(attribute.name, (), (), attribute.value, _known(attribute))
+                for name in (attribute.name, *attribute.aliases):
+                    self._cards[_squeezed(name.split("_"))] = card
+            if attribute.name == "region":
+                self._regions = _known(attribute)
+
+    def read(self, text: str, names: Collection[str] = ()) -> ReadSlot | None:
+        """The slot that the text gives away; None where it gives none, or says anything beside.
+
+        Args:
+            text: a note, or one message, of any length.
+            names: the words of the contact's names, in small letters.
+        """
+        if len(text) > TEXT_LENGTH_MAX or not _UNREAD.isdisjoint(text):
+            return None
+        reading = read_text(text)
+        words = _words(reading.plain.strip(" .!-*"))
+        if not 1 < len(words.said) <= WORDS_MAX or len(reading.sentences) != 1:
+            return None
+        clause = _clause(words)
+        for shape, start, who in (*self._stated(clause, names), *self._on_a_card(clause, names)):
+            end = len(clause.words.said) - len(shape.behind)
+            if start < end and clause.words.has(shape.behind, end):
+                said = " ".join(clause.words.said[start:end]).replace(" ,", ",")
+                if found := self._value(shape, said):
+                    return ReadSlot(
+                        attribute=found[0],
+                        value=found[1],
+                        words=text,
+                        subject=who.subject,
+                        is_denied=clause.is_denied,
+                        is_addition=clause.is_addition,
+                    )
         return None
-    return replace(clause, said=the_only("adjunct").sub("", clause.said))
+
+    def _stated(self, clause: _Clause, names: Collection[str]) -> Iterator[_Place]:
+        """What says it in words of its own: "lives in {place}"."""
+        words = clause.words
+        for who in _who(words, names):
+            for start in {who.end, who.end + (words.at(who.end) == "has")}:
+                for shape in self._by_first.get(words.at(start), ()):
+                    if words.has(shape.before, start) and not (shape.is_headless and who.said):
+                        yield shape, start + len(shape.before), who
+        for shape in self._by_last.get(words.folded[-1] if words.folded else "", ()):
+            yield shape, 0, _Who(0)
+
+    def _on_a_card(self, clause: _Clause, names: Collection[str]) -> Iterator[_Place]:
+        """What names the attribute: "her budget is 40k", "raised the budget to 40k"."""
+        words = clause.words
+        for who in () if clause.is_denied else _who(words, names):
+            is_turned = words.at(who.end) in _listed("change")
+            if who.subject or (who.said and not is_turned):
+                continue
+            owner = _owner(words, who.end + is_turned, names)
+            at = owner.end
+            while words.at(at) in _listed("card_adjective"):
+                at += 1
+            for end in range(min(len(words.said), at + _NAME_WORDS_MAX), at, -1):
+                card = self._cards.get(_squeezed(words.folded[at:end]))
+                if card and _is_certain(owner, card, words, at, end):
+                    yield card, _linked(words, end, is_turned=is_turned), owner
+
+    def _value(self, shape: _Shape, said: str) -> tuple[str, str] | None:
+        """Attribute and value, where the words are one value of the kind and no more."""
+        value, _, old = _IN_PLACE_OF.sub("\0", said, count=1).partition("\0")
+        attribute = shape.attribute
+        if shape.kind != "place" or is_value(value, "country", ()):
+            value, old = _bare(value, shape), _bare(old, shape)
+        if shape.kind == "place":
+            value, _, old = value.partition(", ")
+            if is_value(value, "country", ()):
+                attribute = "country"
+            elif key_of(value) in self._regions:
+                attribute = "region"
+        if not all(is_value(each, shape.kind, shape.known) for each in filter(None, (value, old))):
+            return None
+        return (attribute, value) if value else None
 
 
-def _first_name(said: str) -> str | None:
-    first = said.partition(" ")[0]
-    return first if first.casefold() in listed("first_name") else None
+_Place = tuple[_Shape, int, _Who]
+"""What may be said, where its value begins, and of whom."""
+
+_IN_PLACE_OF = re.compile(r",? (?:instead of|rather than|not) (?:by |via )?")
 
 
-def _the_only(found: Sequence[ReadSlot]) -> ReadSlot | None:
-    """The one slot that all clauses agree on; what is denied gives way to what holds."""
-    if not found:
-        return None
-    standing = [read for read in found if not read.is_denied] or found
-    first = standing[0]
-    told = {(read.attribute, read.value.casefold(), read.subject) for read in standing}
-    if len(told) > 1 or any(read.attribute != first.attribute for read in found):
-        return None
-    denied = next((read.value for read in found if read.is_denied), None)
-    return replace(first, replaces=first.replaces or denied) if not first.is_denied else first
+def _bare(value: str, shape: _Shape) -> str:
+    """The value without an article, unless the book lists it with one."""
+    return value if key_of(value) in shape.known else re.sub(r"^(?:an?|the) (?=\S)", "", value)
+
+
+def _squeezed(words: Iterable[str]) -> str:
+    return "".join(words).replace("-", "").casefold()
+
+
+def _is_certain(owner: _Who, card: _Shape, words: _Words, at: int, end: int) -> bool:
+    """Whether it is certain whose card it is: of "the role" it is not, of "the budget" it is."""
+    if owner.said == "the":
+        return card.kind in OF_ANY_OWNER
+    is_own_name = _squeezed(words.folded[at:end]) == _squeezed(card.attribute.split("_"))
+    is_told = card.kind not in TOLD_BY_CAPITALS or (is_own_name and words.at(end) == ":")
+    return bool(owner.said) or is_told
+
+
+def _linked(words: _Words, at: int, *, is_turned: bool) -> int:
+    """Where the value begins behind the name of an attribute: behind "is", or a change and "to".
+
+    The end of the words where nothing leads to a value.
+    """
+    if not is_turned and words.at(at) in (":", "-"):
+        return at + 1
+    linked = at
+    while words.at(linked) in _listed("link") | _listed("change"):
+        linked += 1
+    passed = frozenset(words.folded[at:linked])
+    if not is_turned and passed.isdisjoint(_listed("change")):
+        return linked if passed == {"is"} else len(words.said)
+    if words.at(linked) == "from":
+        spans = range(linked + 2, min(len(words.said), linked + 6))
+        linked = next((to for to in spans if words.at(to) == "to"), linked)
+    return linked + 1 if words.at(linked) == "to" else len(words.said)

@@ -18,7 +18,7 @@ from datetime import UTC, date, datetime
 
 from cachetools import LRUCache
 
-from reconciler.domain.reconciling.rule import check_judgement
+from reconciler.domain.reconciling.judging import check_judgement
 from reconciler.domain.records.decisions import UNSURE, Action, Judgement
 from reconciler.domain.records.facts import Neighbour
 from reconciler.domain.records.notes import Note

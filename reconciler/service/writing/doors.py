@@ -288,7 +288,6 @@ class LiveDoor:
         Lexicons, patterns and finders are loaded by the first note that needs them, which takes up
         to a second, and keeps every other thread of the process from its work.
         """
-        self._attributes.check_reading("the attributes")  # which makes every pattern there is
         note = note_of(Scope("any", "any", "any"), _ORDINARY, {}, self._attributes, self._clock())
         self._gate.judge(own_evidence(note, "nobody"))
 

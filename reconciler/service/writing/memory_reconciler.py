@@ -15,7 +15,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from reconciler.domain.reconciling.amending import amended
+from reconciler.domain.reconciling.contesting import contest
 from reconciler.domain.reconciling.disputes import settle
+from reconciler.domain.reconciling.judging import shown_to_judge
 from reconciler.domain.reconciling.past import as_past, as_told_to_end, ending, over
 from reconciler.domain.reconciling.restating import (
     confirmed,
@@ -25,7 +27,7 @@ from reconciler.domain.reconciling.restating import (
     without_ended_value,
     written_fact,
 )
-from reconciler.domain.reconciling.rule import contest, dated, decide, restated, shown_to_judge
+from reconciler.domain.reconciling.rule import dated, decide, restated
 from reconciler.domain.records.assessment import Disposal
 from reconciler.domain.records.candidates import Evidence
 from reconciler.domain.records.decisions import (

@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from reconciler.domain.reconciling.rule import shown_to_judge
+from reconciler.domain.reconciling.judging import shown_to_judge
 from reconciler.domain.records.decisions import Action, DecidedBy, Decision, Judgement, Relation
 from reconciler.domain.records.facts import Neighbour
 from reconciler.domain.records.policies import ReconcilePolicy

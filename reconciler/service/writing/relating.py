@@ -10,9 +10,10 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 
+from reconciler.domain.reconciling.limits import binds
 from reconciler.domain.reconciling.neighbours import neighbour_of
 from reconciler.domain.reconciling.restating import taking_over, without_ended_value
-from reconciler.domain.reconciling.rule import binds, decide
+from reconciler.domain.reconciling.rule import decide
 from reconciler.domain.records.assessment import Disposal, GateReason
 from reconciler.domain.records.decisions import Action, DecidedBy, Decision, Undo, Verdict
 from reconciler.domain.records.facts import Conflict, Fact

@@ -1,0 +1,243 @@
+"""What whole sessions leave behind, read and judged by recorded answers of a large language model.
+
+The sessions are those of ``benchmarks.record_sessions``: our own conversations, and the LongMemEval
+conversations in which something changes, two sessions each. They are read in three ways: the
+extractor is shown nothing that is known, and a judge says what a candidate does to a fact; it is
+shown the nearest facts, and says so itself, with the judge for the rest; the same without a judge.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from benchmarks.data import rows
+from benchmarks.engines import Engines
+from benchmarks.error_rate import with_interval
+from benchmarks.record_sessions import (
+    AGENT,
+    Contact,
+    contacts,
+    memory_of,
+    recorded_extractor,
+    recorded_judge,
+)
+from benchmarks.sessions import Conversation, _cited, changed_conversations
+from reconciler import Memory
+from reconciler.bootstrap import build_embedder
+from reconciler.domain.records.scope import Scope
+from reconciler.domain.review.calibration import Rate
+from reconciler.ports.embedder import Embedder
+from reconciler.settings import load_settings
+from tests.recordings import RecordedJudge
+
+WAYS = {
+    "extract, then judge": (False, True),
+    "shown what is known, and a judge": (True, True),
+    "shown what is known, no judge": (True, False),
+}
+"""Whether the extractor is shown the known facts, and whether there is a judge."""
+
+_WORDS = "one two three four five six seven eight nine ten eleven twelve"
+NUMBERS = {word: number for number, word in enumerate(_WORDS.split(), start=1)}
+RECALLED = 8
+
+
+@dataclass
+class Report:
+    """What one way of reading left behind.
+
+    Attributes:
+        questions: what a person was asked after any session, a number a contact: what was held,
+            and disputes.
+        newest_first: conversations whose newest evidence is what the first fact rests on, of those
+            facts that rest on any of it.
+        answered: those whose first fact says the answer's value.
+        newest_found, older_live: conversations in which a recalled fact rests on the newest
+            evidence; in which a fact that rests on older evidence alone is still live.
+        unanswered: questions without a recorded answer, by who was asked.
+    """
+
+    contacts: int = 0
+    sessions: int = 0
+    live: int = 0
+    outcomes: Counter[str] = field(default_factory=Counter)
+    questions: list[int] = field(default_factory=list)
+    judge_calls: int = 0
+    of: int = 0
+    newest_first: int = 0
+    answered: int = 0
+    newest_found: int = 0
+    older_live: int = 0
+    shown_otherwise: int = 0
+    dropped: int = 0
+    unanswered: Counter[str] = field(default_factory=Counter)
+    misses: list[str] = field(default_factory=list)
+
+
+def main(_: Engines) -> None:
+    """Print a column for each way of reading, for our own sessions and for LongMemEval's."""
+    told = contacts()
+    found = rows("conversations.jsonl") or []
+    asked = {row["conv_id"]: row["qa"][0] for row in found}
+    conversations = {each.contact_id: each for each in changed_conversations(found)}
+    embedder = build_embedder(load_settings())
+    try:
+        for title, is_ours in (("our own sessions", True), ("LongMemEval", False)):
+            chosen = [contact for contact in told if contact.is_ours is is_ours]
+            reports = {
+                way: _report(chosen, conversations, asked, embedder, *how)
+                for way, how in WAYS.items()
+            }
+            _print(title, reports)
+    finally:
+        embedder.close()
+
+
+def _report(
+    told: Sequence[Contact],
+    conversations: Mapping[str, Conversation],
+    asked: Mapping[str, Mapping[str, Any]],
+    embedder: Embedder,
+    reads_known: bool,
+    is_judged: bool,
+) -> Report:
+    report = Report()
+    for contact in told:
+        extractor = recorded_extractor(reads_known=reads_known, goes_on=True)
+        judge = recorded_judge() if is_judged else None
+        with memory_of(contact, embedder, extractor, judge) as (memory, sessions):
+            asking: set[str] = set()
+            for _ in sessions:
+                report.sessions += 1
+                waiting = memory.pending(AGENT, contact.contact_id)
+                asking |= {each.question or "" for each in waiting}
+            report.questions.append(len(asking))
+            _look(memory, contact, report)
+            if contact.contact_id in conversations:
+                conversation = conversations[contact.contact_id]
+                _ask(memory, conversation, asked[contact.contact_id], report)
+        report.contacts += 1
+        report.shown_otherwise += extractor.shown_otherwise
+        report.dropped += extractor.dropped
+        report.unanswered["extractor"] += len(extractor.missing)
+        _count_calls(judge, report)
+    return report
+
+
+def _count_calls(judge: RecordedJudge | None, report: Report) -> None:
+    if judge is not None:
+        report.judge_calls += judge.asked
+        report.unanswered["judge"] += len(judge.missing)
+
+
+def _look(memory: Memory, contact: Contact, report: Report) -> None:
+    facts = [fact for each in memory.history(AGENT, contact.contact_id) for fact in each.facts]
+    report.live += sum(fact.is_live for fact in facts)
+    for decision in memory.decisions(AGENT, contact.contact_id, limit=1000):
+        report.outcomes[str(decision.action)] += 1
+
+
+def _ask(
+    memory: Memory, conversation: Conversation, question: Mapping[str, Any], report: Report
+) -> None:
+    """Whether the newest value comes first for the conversation's question."""
+    newest = conversation.evidence[-1]
+    cited = _cited(memory, Scope(memory.settings.tenant, AGENT, conversation.contact_id))
+    recalled = memory.recall(
+        AGENT, conversation.contact_id, query=question["question"], limit=RECALLED
+    )
+    evidence = {*conversation.evidence}
+    resting = [
+        ranked.fact for ranked in recalled if cited.get(ranked.fact.fact_id, set()) & evidence
+    ]
+    first = resting[0] if resting else None
+    is_newest = first is not None and newest in cited[first.fact_id]
+    report.of += 1
+    report.newest_first += is_newest
+    report.newest_found += any(newest in cited[fact.fact_id] for fact in resting)
+    report.answered += any(
+        says(ranked.fact.text, str(question["answer"])) for ranked in recalled[:1]
+    )
+    older = {*conversation.evidence[:-1]}
+    live = {
+        fact.fact_id
+        for each in memory.history(AGENT, conversation.contact_id)
+        for fact in each.facts
+        if fact.is_live
+    }
+    report.older_live += any(
+        turns & older and newest not in turns and fact_id in live
+        for fact_id, turns in cited.items()
+    )
+    if not is_newest:
+        report.misses.append(f"{conversation.contact_id}: {question['question'][:80]}")
+
+
+def says(text: str, answer: str) -> bool:
+    """Whether a text holds the last number of an answer, or half of its longer words.
+
+    Numbers up to twelve count alike as words and as digits.
+    """
+    said, wanted = _words(text), _words(answer)
+    numbers = [word for word in wanted if word[0].isdigit()]
+    if numbers:
+        return numbers[-1] in said
+    words = [word for word in wanted if len(word) > 3]
+    return sum(word in said for word in words) * 2 >= max(len(words), 1)
+
+
+def _words(text: str) -> list[str]:
+    found = re.findall(r"\d+|[^\W\d_]+", text.casefold().replace(",", ""))
+    return [str(NUMBERS.get(word, word)) for word in found]
+
+
+def _print(title: str, reports: Mapping[str, Report]) -> None:
+    if not any(report.contacts for report in reports.values()):
+        return
+    print(f"## recorded sessions: {title}\n")
+    print(f"| | {' | '.join(reports)} |")
+    print(f"|---|{'--:|' * len(reports)}")
+
+    def row(name: str, cells: Sequence[object]) -> None:
+        print(f"| {name} | {' | '.join(map(str, cells))} |")
+
+    found = list(reports.values())
+    row("contacts, sessions", [f"{each.contacts}, {each.sessions}" for each in found])
+    row(
+        "decisions",
+        [", ".join(f"{n} {a}" for a, n in each.outcomes.most_common()) for each in found],
+    )
+    row("live facts", [each.live for each in found])
+    row(
+        "questions to a person a contact: mean, most",
+        [
+            f"{sum(each.questions) / len(each.questions):.1f}, {max(each.questions)}"
+            for each in found
+        ],
+    )
+    if any(each.of for each in found):
+        for name, counts in (
+            ("newest value first", [each.newest_first for each in found]),
+            ("the first fact says the answer", [each.answered for each in found]),
+            (f"newest value among {RECALLED}", [each.newest_found for each in found]),
+            ("old value still live", [each.older_live for each in found]),
+        ):
+            rates = zip(counts, found, strict=True)
+            row(name, [with_interval(Rate(count=count, of=each.of)) for count, each in rates])
+    row("judge's calls a session", [f"{each.judge_calls / each.sessions:.1f}" for each in found])
+    row("windows shown other facts than recorded", [each.shown_otherwise for each in found])
+    row("relations dropped for that", [each.dropped for each in found])
+    row("without a recorded answer", [_counted(+each.unanswered) or 0 for each in found])
+    print()
+    for way, each in reports.items():
+        for miss in each.misses:
+            print(f"- {way}: {miss}")
+    print(flush=True)
+
+
+def _counted(counts: Counter[str]) -> str:
+    return ", ".join(f"{count} {what}" for what, count in counts.most_common())

@@ -1,0 +1,184 @@
+"""The rules of the cosine: above the band, below it, and within it without a judge. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from reconciler.domain.guard import find_changes, has_many_other_words, leaves_words_out
+from reconciler.domain.reconciling.judging import replaceable
+from reconciler.domain.reconciling.verdicts import (
+    LINK_COSINE_MIN,
+    Rule,
+    Seen,
+    Unread,
+    add,
+    cosine_of,
+    kept_apart,
+    listed,
+    unlike,
+    update,
+)
+from reconciler.domain.records.decisions import Action, DecidedBy, Verdict
+from reconciler.domain.records.facts import Neighbour
+from reconciler.domain.records.notes import Note
+from reconciler.domain.records.policies import ReconcilePolicy
+
+__all__ = ["ABOVE", "AGAIN", "BELOW", "FAR", "LEFT_OUT", "UNLIKE"]
+
+
+def _again(note: Note, seen: Seen, _: Verdict | None) -> Verdict | None:
+    policy, candidates = seen.policy, replaceable(note, seen.neighbours)
+    same = _restated(note, candidates, policy, seen.unread)
+    if same is None:
+        return None
+    which = "nearest" if same is decided_on(candidates, policy) else "another"
+    reason = f"{which} fact at {same.cosine:.3f}, at or above {policy.cosine_update_min:g}"
+    return update(DecidedBy.THRESHOLD, same, reason, is_restatement=True)
+
+
+def _far(note: Note, seen: Seen, _: Verdict | None) -> Verdict | None:
+    policy, candidates = seen.policy, replaceable(note, seen.neighbours)
+    if not candidates:
+        reason = "no fact about this contact whose place it could take"
+        return replace(add(DecidedBy.THRESHOLD, reason), can_be_arbitrated=seen.is_asked)
+    nearest = decided_on(candidates, policy)
+    if nearest.cosine >= policy.cosine_add_max:
+        return None
+    where = f"{cosine_of(nearest)}, below {policy.cosine_add_max:g}"
+    verdict = _beside(note, candidates, policy, DecidedBy.THRESHOLD, where)
+    return replace(verdict, can_be_arbitrated=seen.is_asked)
+
+
+def _below_the_cut(note: Note, seen: Seen, _: Verdict | None) -> Verdict | None:
+    policy, candidates = seen.policy, replaceable(note, seen.neighbours)
+    nearest = decided_on(candidates, policy)
+    if nearest.cosine >= policy.cut:
+        return None
+    where = f"{cosine_of(nearest)}, below the cut {policy.cut:g}"
+    verdict = _beside(note, candidates, policy, DecidedBy.MIDPOINT, where)
+    return replace(verdict, can_be_arbitrated=True)
+
+
+def _unlike_the_nearest(note: Note, seen: Seen, _: Verdict | None) -> Verdict | None:
+    nearest = decided_on(replaceable(note, seen.neighbours), seen.policy)
+    findings = unlike(note, nearest, seen.policy, seen.unread)
+    if not findings:
+        return None
+    verdict = kept_apart(note, nearest, findings, cosine_of(nearest))
+    return replace(verdict, can_be_arbitrated=True)
+
+
+def _leaving_words_out(note: Note, seen: Seen, _: Verdict | None) -> Verdict | None:
+    nearest = decided_on(replaceable(note, seen.neighbours), seen.policy)
+    if not seen.policy.guard or not leaves_words_out(note.text, nearest.text):
+        return None
+    reason = f"{cosine_of(nearest)}, yet it has words that the note leaves out"
+    return replace(add(DecidedBy.GUARD, reason), can_be_arbitrated=True)
+
+
+def _above_the_cut(note: Note, seen: Seen, _: Verdict | None) -> Verdict | None:
+    nearest = decided_on(replaceable(note, seen.neighbours), seen.policy)
+    reason = f"{cosine_of(nearest)}, at or above the cut {seen.policy.cut:g}"
+    verdict = update(DecidedBy.MIDPOINT, nearest, reason, is_restatement=False)
+    return replace(verdict, can_be_arbitrated=True)
+
+
+def decided_on(candidates: Sequence[Neighbour], policy: ReconcilePolicy) -> Neighbour:
+    """The nearest live fact, unless that is far, and an expired one is not."""
+    for bound in (policy.cut, policy.cosine_add_max):
+        for candidate in candidates:
+            if candidate.cosine >= bound:
+                return candidate
+    return candidates[0]
+
+
+def _restated(
+    note: Note, candidates: Sequence[Neighbour], policy: ReconcilePolicy, unread: Unread
+) -> Neighbour | None:
+    """The nearest fact above the band that differs in nothing the guard can see.
+
+    With "invoice 1042" and "invoice 1043" both on file, what is said of the one again may well be
+    nearer to the other.
+    """
+    near = (candidate for candidate in candidates if candidate.cosine >= policy.cosine_update_min)
+    return next(
+        (
+            candidate
+            for candidate in near
+            if not unlike(note, candidate, policy, unread)
+            and not (policy.guard and has_many_other_words(note.text, candidate.text))
+        ),
+        None,
+    )
+
+
+def _beside(
+    note: Note,
+    candidates: Sequence[Neighbour],
+    policy: ReconcilePolicy,
+    decided_by: DecidedBy,
+    where: str,
+) -> Verdict:
+    """Below the cut a note is new; what it seems to contradict is linked to it."""
+    changes = {
+        candidate.fact_id: findings
+        for candidate in candidates
+        if policy.guard
+        and candidate.cosine >= min(LINK_COSINE_MIN, policy.cosine_add_max)
+        and (findings := find_changes(note.text, candidate.text))
+    }
+    conflicts = tuple(candidate for candidate in candidates if candidate.fact_id in changes)
+    findings = changes[conflicts[0].fact_id] if conflicts else ()
+    return Verdict(
+        action=Action.ADD,
+        decided_by=decided_by,
+        reason=where + listed(findings),
+        conflicts=conflicts,
+        findings=findings,
+    )
+
+
+AGAIN = Rule(
+    decided_by="threshold",
+    when="the nearest other fact is at or above 0.95 and the guard finds no difference",
+    what="UPDATE: the new fact, `SUPERSEDES` to the old one, which ends",
+    apply=_again,
+    is_linked=True,
+)
+FAR = Rule(
+    decided_by="threshold",
+    when="the nearest other fact is below 0.80, or no other fact exists",
+    what="ADD, linked where one of the texts contradicts the other",
+    apply=_far,
+    is_linked=True,
+)
+BELOW = Rule(
+    decided_by="midpoint",
+    when="it is below 0.875",
+    what="ADD, linked where one of the texts contradicts the other",
+    apply=_below_the_cut,
+    is_linked=True,
+)
+UNLIKE = Rule(
+    decided_by="guard",
+    when="the guard finds a difference",
+    what="ADD, linked by `CONFLICTS_WITH` where they cannot both hold",
+    why="The guard found what makes two facts of them, so both are kept.",
+    apply=_unlike_the_nearest,
+    is_linked=True,
+)
+LEFT_OUT = Rule(
+    decided_by="guard",
+    when="the note leaves out words of the fact: several, or one with another in its place",
+    what="ADD, beside the fact",
+    apply=_leaving_words_out,
+    is_linked=True,
+)
+ABOVE = Rule(
+    decided_by="midpoint",
+    when="otherwise, from 0.875 up",
+    what="UPDATE",
+    apply=_above_the_cut,
+    is_linked=True,
+)

@@ -1,0 +1,168 @@
+"""The rules of a model that read note and facts: the agent, the extractor, a judge. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from reconciler.domain.guard import is_repeated_in
+from reconciler.domain.reconciling.by_slot import slot_alone
+from reconciler.domain.reconciling.limits import by_standing
+from reconciler.domain.reconciling.neighbours import match_of
+from reconciler.domain.reconciling.verdicts import (
+    DENIALS,
+    Rule,
+    Seen,
+    add,
+    changes_of,
+    differences_of,
+    kept_apart,
+    listed,
+    losses_of,
+    news_of,
+    without_loss,
+)
+from reconciler.domain.records.decisions import Action, DecidedBy, Judgement, Relation, Verdict
+from reconciler.domain.records.facts import Neighbour
+from reconciler.domain.records.findings import Difference, Finding
+from reconciler.domain.records.notes import Note
+from reconciler.domain.records.policies import ReconcilePolicy
+from reconciler.domain.records.slots import SlotMatch
+
+__all__ = ["JUDGE", "TOLD"]
+
+
+def _as_told(note: Note, seen: Seen, _: Verdict | None) -> Verdict | None:
+    """What a model said that the note does to facts; None where it said of none that it does.
+
+    A new value of the note's slot ends the others as well, unless the model said that they hold.
+    """
+    relations, related_by, policy = seen.relations, seen.related_by, seen.policy
+    if relations is None:
+        return None
+    known = {fact.fact_id: fact for fact in seen.known or ()}
+    if relations.repeats is not None:
+        return _told_again(note, known[relations.repeats], related_by, policy)
+    targets = tuple(known[fact_id] for fact_id in relations.ended_ids)
+    if not targets:
+        return None
+    said = "it takes the place of what is known" if relations.replaces else "what is known is over"
+    findings = differences_of(note, targets[0], policy)
+    verdict = Verdict(
+        action=Action.UPDATE,
+        decided_by=related_by,
+        reason=f"the {related_by} says that {said}",
+        targets=targets,
+        findings=findings,
+    )
+    others = [fact for fact in known.values() if fact.fact_id not in relations.named_ids]
+    by_slot = slot_alone(note, others, policy)
+    if by_slot is None or by_slot.action is not Action.UPDATE:
+        return verdict
+    # By themselves: that the note restates another value protects nothing that binds from it.
+    told = by_standing(note, seen, verdict) or verdict
+    return replace(
+        by_slot,
+        decided_by=related_by,
+        reason=f"{told.reason}; {by_slot.reason}",
+        targets=by_slot.targets + told.targets,
+        conflicts=by_slot.conflicts + told.conflicts,
+    )
+
+
+def _told_again(
+    note: Note, fact: Neighbour, related_by: DecidedBy, policy: ReconcilePolicy
+) -> Verdict:
+    """The note as one more observation of the fact that a model says it repeats.
+
+    The same cannot hold another number, name or negation, whoever says so. Where the note leaves
+    something out the fact stays; else the note's words take its place.
+    """
+    reason = f"the {related_by} says that it repeats what is known"
+    if match_of(note, fact) in (SlotMatch.APART, SlotMatch.OPEN):
+        return add(DecidedBy.GUARD, f"{reason}, yet it is filed under something else")
+    findings = differences_of(note, fact, policy)
+    if any(_is_other(finding) for finding in findings):
+        return kept_apart(note, fact, findings, reason)
+    says_less = bool(losses_of(note, fact)) or is_repeated_in(note.text, fact.text)
+    is_dropped = says_less and not fact.word.is_trusted_less_than(note.trust)
+    return Verdict(
+        action=Action.SKIP if is_dropped else Action.UPDATE,
+        decided_by=related_by,
+        reason=reason,
+        targets=(fact,),
+        is_restatement=True,
+        findings=findings,
+    )
+
+
+def _is_other(finding: Finding) -> bool:
+    """Whether the note says something else than the fact, and does not only leave it out."""
+    is_said = bool(finding.in_note) or finding.kind in DENIALS
+    return is_said and finding.kind is not Difference.ROLES
+
+
+def _judged(note: Note, seen: Seen, verdict: Verdict | None) -> Verdict | None:
+    judgement, shown, policy = seen.judgement, seen.shown, seen.policy
+    if judgement is None or verdict is None or not verdict.can_be_arbitrated:
+        return None
+    reason = f"the arbiter calls it {judgement.relation}"
+    if judgement.action is Action.ADD or judgement.target is None:
+        return add(DecidedBy.ARBITER, reason)
+    target = shown[judgement.target - 1]
+    findings = differences_of(note, target, policy)
+    # The same cannot hold another number, name or negation, whoever says so. Who does what to whom
+    # an arbiter reads better than the guard, which sees only that words changed places.
+    if judgement.relation is Relation.SAME and any(
+        finding.kind is not Difference.ROLES for finding in findings
+    ):
+        return kept_apart(note, target, findings, reason)
+    # A SKIP drops the note: not its new details, and not a more trusted word.
+    is_dropped = judgement.action is Action.SKIP and not (
+        news_of(note, target, policy) or target.word.is_trusted_less_than(note.trust)
+    )
+    verdict = Verdict(
+        action=Action.SKIP if is_dropped else Action.UPDATE,
+        decided_by=DecidedBy.ARBITER,
+        reason=reason + listed(findings),
+        targets=(target,),
+        is_restatement=judgement.relation is not Relation.REPLACES and not changes_of(findings),
+        findings=findings,
+    )
+    if judgement.relation is Relation.SAME and verdict.is_restatement:
+        verdict = without_loss(note, verdict, policy)
+    if verdict.action is not Action.UPDATE:
+        return verdict
+    return replace(verdict, targets=(target, *_also_ended(note, judgement, shown, policy)))
+
+
+def _also_ended(
+    note: Note, judgement: Judgement, shown: Sequence[Neighbour], policy: ReconcilePolicy
+) -> tuple[Neighbour, ...]:
+    """The further facts that a judgement names; where the note says the same, without a loss."""
+    numbers = dict.fromkeys(number for number in judgement.also if number != judgement.target)
+    named = (shown[number - 1] for number in numbers)
+    if judgement.relation is Relation.REPLACES or not policy.guard:
+        return tuple(named)
+    return tuple(
+        fact
+        for fact in named
+        if not losses_of(note, fact) and not changes_of(differences_of(note, fact, policy))
+    )
+
+
+TOLD = Rule(
+    decided_by="agent, extractor",
+    when="a model that read the note and the facts says which fact it replaces, ends or repeats",
+    what="UPDATE of what it replaces or ends, and of another value in the note's slot; what it "
+    "repeats is SKIP, UPDATE where the note leaves nothing out, and ADD where the guard finds "
+    'another number, name or "not"',
+    apply=_as_told,
+)
+JUDGE = Rule(
+    decided_by="arbiter",
+    when="a [judge](judges.md) is set, and the cosine decided, or its reach goes that far",
+    what="a model reads up to five neighbours: ADD, UPDATE or SKIP in the place of what stood",
+    why="Thresholds and guard left it open, so the arbiter's answer decided.",
+    apply=_judged,
+)

@@ -1,0 +1,245 @@
+"""The rule of a slot: the same question about the same subject. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from itertools import chain
+
+from reconciler.domain.guard import (
+    are_of_other_people,
+    denies_value,
+    differ_beside,
+    differ_in_head,
+    find_left_out,
+    is_over,
+    is_repeated_in,
+    says_beside,
+    says_it_changed,
+    tell_of_two_things,
+    tells_of_more,
+)
+from reconciler.domain.reconciling.neighbours import are_of_several_matters, match_of
+from reconciler.domain.reconciling.verdicts import (
+    Rule,
+    Seen,
+    denials_of,
+    differences_of,
+    is_conflict,
+    kept_apart,
+    listed,
+    live_first,
+    losses_of,
+    sparing,
+    with_value_named,
+    without_loss,
+)
+from reconciler.domain.records.decisions import Action, DecidedBy, Verdict
+from reconciler.domain.records.facts import Neighbour
+from reconciler.domain.records.findings import Difference, Finding
+from reconciler.domain.records.notes import Note
+from reconciler.domain.records.policies import ReconcilePolicy
+from reconciler.domain.records.slots import SlotMatch, compare_slots
+
+__all__ = ["SLOT", "slot_alone"]
+
+
+def by_slot(note: Note, seen: Seen, _: Verdict | None = None) -> Verdict | None:
+    """The same question about the same subject: the values decide, at any cosine.
+
+    A slot that was read from the words is a guess, which a judge may overrule.
+    """
+    verdict = slot_alone(note, seen.neighbours, seen.policy)
+    is_guess = note.slot_read_from is not None
+    return verdict and replace(verdict, can_be_arbitrated=seen.is_asked and is_guess)
+
+
+def slot_alone(
+    note: Note, neighbours: Sequence[Neighbour], policy: ReconcilePolicy
+) -> Verdict | None:
+    """What the values of one slot decide, whoever is asked afterwards."""
+    if note.slot is None:
+        return None
+    matches = [
+        (match_of(note, neighbour), neighbour)
+        for neighbour in live_first(neighbours)
+        if note.slot_read_from is None or not _is_of_another_matter(note, neighbour)
+    ]
+    equal = tuple(neighbour for match, neighbour in matches if match is SlotMatch.EQUAL)
+    changed = tuple(neighbour for match, neighbour in matches if match is SlotMatch.CHANGED)
+    if not (equal or changed):
+        return None
+    what = f"{note.slot.subject}'s {note.slot.attribute}"
+    refuted = {
+        neighbour: found for neighbour in equal if (found := _refutations(note, neighbour, policy))
+    }
+    again = tuple(neighbour for neighbour in equal if neighbour not in refuted)
+    findings = tuple(chain.from_iterable(refuted.values()))
+    if again:
+        reason = f"{what} is {note.slot.shown_value} already" + listed(findings)
+    elif refuted:
+        reason = f"{what}: {note.slot.shown_value}" + listed(findings)
+    elif note.slot.is_personal:
+        reason = f"{what} is another one now"
+    else:
+        old = changed[0].slot.shown_value if changed[0].slot else None
+        reason = f"{what} is {note.slot.shown_value}, and was {old}"
+    verdict = Verdict(
+        action=Action.UPDATE,
+        decided_by=DecidedBy.SLOT,
+        reason=reason,
+        targets=again + tuple(refuted) + changed,
+        is_restatement=bool(again),
+        findings=findings,
+    )
+    verdict = _sparing_details(note, again, verdict, policy)
+    doubt = _why_both_may_hold(note, changed)
+    if doubt and verdict.action is Action.UPDATE:
+        return sparing(changed, verdict, DecidedBy.SLOT, f"{verdict.reason}; {doubt}")
+    return _sparing_what_is_beside(note, changed, verdict)
+
+
+def _is_of_another_matter(note: Note, fact: Neighbour) -> bool:
+    """Whether the words speak against one question, although a slot was read from them.
+
+    He or she is not the contact, two events have a date each, and a word more before "is" or behind
+    "for" is another thing.
+    """
+    values = [slot.value or "" for slot in (note.slot, fact.slot) if slot]
+    if are_of_other_people(note.text, fact.text):
+        return True
+    if tell_of_two_things(note.text, fact.text, *values):
+        return True
+    match = compare_slots(note.slot, fact.slot)
+    if match is SlotMatch.CHANGED and differ_in_head(note.text, fact.text):
+        return True
+    if match is SlotMatch.EQUAL and note.slot is not None and not note.slot.is_single_valued:
+        return bool(_beside_slot(fact, note) and _beside_slot(note, fact))
+    return False
+
+
+def _beside_slot(one: Note | Neighbour, other: Note | Neighbour) -> frozenset[str]:
+    """What a text says beside its slot, and the other does not."""
+    slots = [slot for slot in (one.slot, other.slot) if slot]
+    said = [said for slot in slots for said in (slot.value or "", slot.attribute or "")]
+    return says_beside(one.text, other.text, *(each.replace("_", " ") for each in said))
+
+
+def _sparing_what_is_beside(note: Note, changed: Sequence[Neighbour], verdict: Verdict) -> Verdict:
+    """The verdict of a slot that was read, without the facts that say more than their slot."""
+    if note.slot_read_from is None or verdict.action is not Action.UPDATE:
+        return verdict
+    richer = tuple(fact for fact in changed if _beside_slot(fact, note))
+    if not richer:
+        return verdict
+    reason = f"{verdict.reason}; yet it says more: {richer[0].text}"
+    spared = sparing(richer, verdict, DecidedBy.SLOT, reason)
+    # Where the note says other things of its own as well, no reader would ask which one holds.
+    apart = {fact for fact in richer if _beside_slot(note, fact) and not _says_so(note, fact)}
+    return replace(spared, conflicts=tuple(fact for fact in spared.conflicts if fact not in apart))
+
+
+def _says_so(note: Note, fact: Neighbour) -> bool:
+    return says_it_changed(note.text, fact.text, 1.0)
+
+
+def _why_both_may_hold(note: Note, changed: Sequence[Neighbour]) -> str:
+    """Why facts of another value may hold beside the note; empty where nothing says so."""
+    if changed and tells_of_more(note.text):
+        return 'yet an "also" says that both may hold'
+    if are_of_several_matters(changed):
+        return "yet it does not say which of several is meant"
+    return ""
+
+
+def _sparing_details(
+    note: Note, again: Sequence[Neighbour], verdict: Verdict, policy: ReconcilePolicy
+) -> Verdict:
+    """The verdict of a slot without those facts of the same value whose other details would go.
+
+    Such a fact says more than the note, or gives another date, number or name beside the value.
+    """
+    differing = {
+        neighbour: found
+        for neighbour in again
+        if (found := _differ_beside(note, neighbour, policy))
+    }
+    richer = tuple(
+        neighbour
+        for neighbour in again
+        if neighbour not in differing and policy.guard and _says_more(neighbour, note)
+    )
+    ended = tuple(target for target in verdict.targets if target not in (*differing, *richer))
+    if len(ended) == len(verdict.targets):
+        return verdict
+    if not ended and richer:
+        return without_loss(note, replace(verdict, targets=richer), policy)
+    spared, found = next(iter(differing.items()), (again[0], ()))
+    if not ended:
+        return kept_apart(note, spared, found, verdict.reason)
+    stays = "; ".join(map(str, found or losses_of(note, richer[0])))
+    return replace(
+        verdict,
+        targets=ended,
+        conflicts=tuple(
+            neighbour
+            for neighbour in differing
+            if is_conflict(note, neighbour, differing[neighbour])
+        ),
+        is_restatement=any(neighbour in ended for neighbour in again),
+        reason=f"{verdict.reason}, and one with other details stays: {stays}",
+    )
+
+
+def _says_more(fact: Neighbour, note: Note) -> bool:
+    """Whether a fact of the same value holds a detail that would be lost with it.
+
+    A name alone is none, unless the note only leaves it out: "Moved from Pune to Bangalore", then
+    "Lives in Bangalore".
+    """
+    losses = losses_of(note, fact)
+    has_value = any(loss.kind is not Difference.NAME for loss in losses)
+    return has_value or (bool(losses) and is_repeated_in(note.text, fact.text))
+
+
+def _differ_beside(note: Note, fact: Neighbour, policy: ReconcilePolicy) -> tuple[Finding, ...]:
+    """Where a note of the same value gives another date, number or name, or says other things."""
+    values = [slot.value or "" for slot in (note.slot, fact.slot) if slot]
+    found = tuple(
+        difference
+        for difference in differences_of(note, fact, policy)
+        if difference.kind is not Difference.SUBJECT and differ_beside(difference, *values)
+    )
+    return found + find_left_out(note.text, fact.text) if policy.guard else ()
+
+
+def _refutations(note: Note, fact: Neighbour, policy: ReconcilePolicy) -> tuple[Finding, ...]:
+    """Why a note of the same value does not say the fact again: it denies it, or counts otherwise.
+
+    Of two counts of one thing the later one holds.
+    """
+    note, value = with_value_named(note), (note.slot and note.slot.value) or ""
+    denials = denials_of(note, fact, policy)
+    if any(denial.is_change for denial in denials) or (
+        denials and denies_value(note.text, value) != denies_value(fact.text, value)
+    ):
+        return denials
+    if policy.guard and is_over(note.text, value) and not is_over(fact.text, value):
+        return (Finding(kind=Difference.CESSATION, in_note=value, in_fact="", is_change=True),)
+    found = _differ_beside(note, fact, policy)
+    are_counts = all(
+        difference.is_change and difference.kind is not Difference.ROLES for difference in found
+    )
+    return found if are_counts else ()
+
+
+SLOT = Rule(
+    decided_by="slot",
+    when="a live fact answers the same question: same subject, same single-valued attribute, same "
+    "matter",
+    what="UPDATE at any cosine; an equal value is a restatement, another one a contradiction; a "
+    "value that was read from words ends only what nothing speaks against",
+    why="Note and fact answer one question, so their values decide.",
+    apply=by_slot,
+)
+"""The values of one slot."""

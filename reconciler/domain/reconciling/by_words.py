@@ -1,0 +1,84 @@
+"""The rules of words: what a note takes back or names as over. Pure."""
+
+from __future__ import annotations
+
+from reconciler.domain.guard import (
+    answers_anew,
+    denial_in,
+    ends,
+    find_changes,
+    takes_back,
+)
+from reconciler.domain.reconciling.neighbours import match_of
+from reconciler.domain.reconciling.verdicts import Rule, Seen
+from reconciler.domain.records.decisions import Action, DecidedBy, Verdict
+from reconciler.domain.records.facts import Neighbour
+from reconciler.domain.records.notes import Note
+from reconciler.domain.records.slots import SlotMatch
+
+__all__ = ["CHANGE", "RETRACTION"]
+
+_CHANGE_COSINE_MIN = 0.3
+"""Below it a note ends nothing by its words: too little says that both are about one thing."""
+
+
+def _by_retraction(note: Note, seen: Seen, _: Verdict | None) -> Verdict | None:
+    """What a note takes back ends, however far its words are; a guess takes back nothing."""
+    if not seen.policy.guard or note.is_hedged or denial_in(note.text) is None:
+        return None
+    targets = tuple(
+        fact
+        for fact in seen.neighbours
+        if match_of(note, fact) is not SlotMatch.APART and takes_back(note.text, fact.text)
+    )
+    if not targets:
+        return None
+    return Verdict(
+        action=Action.UPDATE,
+        decided_by=DecidedBy.RETRACTION,
+        reason="it takes back what was said before",
+        targets=targets,
+    )
+
+
+def _by_change(note: Note, seen: Seen, _: Verdict | None) -> Verdict | None:
+    """What a note says is otherwise now ends, where it names all that the fact says."""
+    if not seen.policy.guard or note.is_hedged:
+        return None
+    near = [
+        fact
+        for fact in seen.neighbours
+        if fact.cosine >= _CHANGE_COSINE_MIN and match_of(note, fact) is not SlotMatch.APART
+    ]
+    targets = tuple(fact for fact in near if _is_over(note, fact))
+    if not targets:
+        return None
+    return Verdict(
+        action=Action.UPDATE,
+        decided_by=DecidedBy.CHANGE,
+        reason=f'it says that "{targets[0].text}" is over',
+        targets=targets,
+        can_be_arbitrated=seen.is_asked or targets[0].cosine >= seen.policy.cosine_add_max,
+    )
+
+
+def _is_over(note: Note, fact: Neighbour) -> bool:
+    if ends(note.text, fact.text):
+        return True
+    return answers_anew(note.text, fact.text, find_changes(note.text, fact.text))
+
+
+RETRACTION = Rule(
+    decided_by="retraction",
+    when="the note says that it was a mistake to say what a fact says, and denies that and no more",
+    what="REVOKE: the fact was never true, and nothing takes its place",
+    apply=_by_retraction,
+)
+CHANGE = Rule(
+    decided_by="change",
+    when='the note says that something has changed, and names all that a fact says ("sold the '
+    'van", "no longer uses Zendesk")',
+    what="UPDATE, from a cosine of 0.3 up",
+    why="The note says that it is a change, and names what was before.",
+    apply=_by_change,
+)

@@ -1,0 +1,67 @@
+"""To and fro: a value that comes back, and a second contradiction. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import replace
+from datetime import timedelta
+
+from reconciler.domain.guard import denies_value, find_differences, find_unreadable
+from reconciler.domain.reconciling.verdicts import Unread, all_read
+from reconciler.domain.records.decisions import DecidedBy, Verdict
+from reconciler.domain.records.facts import Predecessor
+from reconciler.domain.records.notes import Note, canonical_text
+from reconciler.domain.records.policies import ReconcilePolicy
+from reconciler.domain.records.slots import SlotMatch, compare_slots
+
+__all__ = ["contest"]
+
+
+def contest(
+    verdict: Verdict,
+    note: Note,
+    predecessors: Iterable[Predecessor],
+    policy: ReconcilePolicy,
+    unread: Unread = all_read,
+) -> Verdict:
+    """The verdict, marked as contested where the note takes part in a to and fro.
+
+    That is where it returns to what was superseded before (A, B, A), or contradicts for the
+    second time within the policy's window. It is written all the same. An end or a denial names no
+    value to return to, and is no second answer.
+
+    Args:
+        verdict: what ``decide`` concluded.
+        note: what it was about.
+        predecessors: the facts beneath the verdict's targets, in any order.
+        policy: the window, and from which cosine on two texts say the same.
+        unread: as ``decide`` takes it.
+    """
+    value = (note.slot and note.slot.value) or ""
+    if not verdict.is_replacement or denies_value(note.text, value):
+        return verdict
+    if any(_says_again(note, predecessor, policy, unread) for predecessor in predecessors):
+        return _contested(verdict, "what was superseded before is said again")
+    flips = [predecessor for predecessor in predecessors if predecessor.was_contradicted]
+    if verdict.decided_by is not DecidedBy.MIDPOINT and any(
+        note.holds_from - flip.followed_from <= policy.contested_window for flip in flips
+    ):
+        days = policy.contested_window / timedelta(days=1)
+        return _contested(verdict, f"the second contradiction within {days:g} days")
+    return verdict
+
+
+def _says_again(note: Note, earlier: Predecessor, policy: ReconcilePolicy, unread: Unread) -> bool:
+    match = compare_slots(note.slot, earlier.slot)
+    if match is not SlotMatch.UNKNOWN:
+        return match is SlotMatch.EQUAL
+    if canonical_text(note.text).casefold() == canonical_text(earlier.text).casefold():
+        return True
+    return earlier.cosine >= policy.cosine_update_min and not (
+        find_differences(note.text, earlier.text)
+        or find_unreadable(note.text, earlier.text, unread)
+    )
+
+
+def _contested(verdict: Verdict, why: str) -> Verdict:
+    return replace(verdict, is_contested=True, reason=f"{verdict.reason}; contested: {why}")

@@ -1,0 +1,95 @@
+"""What a judge is shown, and what of its answer is let through. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from reconciler.domain.guard import tells_of_change
+from reconciler.domain.reconciling.neighbours import match_of
+from reconciler.domain.reconciling.verdicts import live_first
+from reconciler.domain.records.decisions import ACTIONS_OF_RELATION, Action, Judgement
+from reconciler.domain.records.facts import Neighbour
+from reconciler.domain.records.notes import Note
+from reconciler.domain.records.policies import ReconcilePolicy
+from reconciler.domain.records.slots import CONTACT_SUBJECT, SlotMatch
+from reconciler.errors import ArbiterAnswerError
+
+__all__ = ["CANDIDATE_COUNT_MAX", "check_judgement", "replaceable", "shown_to_judge"]
+
+CANDIDATE_COUNT_MAX = 5
+"""Facts that an arbiter is shown; beyond the fifth none was the right one. Source: DESIGN, 98.6 %
+of the right neighbours are among the first three."""
+
+_REACH_OF_CHANGE = 0.5
+"""How far a judge is asked about a note that says it is a change, as a part of the usual reach.
+Source: benchmarks/natural.py, where half of the changes below the reach lie above half of it."""
+
+_NEAR_COUNT, _ALIKE_COUNT = 3, 2
+"""Places among those that a judge is shown, for meaning and for words or slot."""
+
+
+def replaceable(note: Note, neighbours: Iterable[Neighbour]) -> list[Neighbour]:
+    """The neighbours whose place the note could take, at most five: live ones first, by nearness.
+
+    A fact about another subject, or a sibling value of an attribute that holds many, is none.
+    """
+    beside = (SlotMatch.APART, SlotMatch.OPEN)
+    found = [neighbour for neighbour in neighbours if match_of(note, neighbour) not in beside]
+    return live_first(found)[:CANDIDATE_COUNT_MAX]
+
+
+def shown_to_judge(
+    note: Note, neighbours: Iterable[Neighbour] | None, policy: ReconcilePolicy
+) -> list[Neighbour]:
+    """The facts that an arbiter is asked about, at most five: live ones first, by nearness.
+
+    They are near in meaning, share the note's words, or answer its question: three by the first,
+    two by the others, and then as many as there is room for. Without a reach those whose place the
+    note could take. A fact about somebody else than a given slot names is never shown.
+
+    Args:
+        note: what to remember.
+        neighbours: as ``decide`` takes them.
+        policy: its ``reach`` says how near is near.
+    """
+    if policy.reach is None or neighbours is None:
+        return replaceable(note, neighbours or ())
+    ordered = live_first(fact for fact in neighbours if not _is_anothers(note, fact))
+    reach = policy.reach * _REACH_OF_CHANGE if tells_of_change(note.text) else policy.reach
+    near = [fact for fact in ordered if fact.cosine >= reach]
+    alike = [fact for fact in ordered if fact.shares_words or _answers_same(note, fact)]
+    chosen = [*dict.fromkeys((*near[:_NEAR_COUNT], *alike[:_ALIKE_COUNT], *near, *alike))]
+    kept = chosen[:CANDIDATE_COUNT_MAX]
+    return [fact for fact in ordered if fact in kept]
+
+
+def _is_anothers(note: Note, fact: Neighbour) -> bool:
+    """Whether the caller filed the note under another subject than the fact's."""
+    is_given = note.slot is not None and note.slot_read_from is None
+    subject = fact.slot.subject if fact.slot else CONTACT_SUBJECT
+    return is_given and note.slot is not None and note.slot.subject != subject
+
+
+def _answers_same(note: Note, fact: Neighbour) -> bool:
+    """Whether both are filed under one attribute, whoever a text was read to be about."""
+    if note.slot is None or fact.slot is None or note.slot.attribute is None:
+        return False
+    return note.slot.attribute == fact.slot.attribute
+
+
+def check_judgement(judgement: Judgement, neighbour_count: int) -> None:
+    """Let an arbiter's answer through, or say why not; the model is never trusted with this.
+
+    Raises:
+        ArbiterAnswerError: the relation and the action disagree, or the target is not one of the
+            neighbours that were shown.
+    """
+    if judgement.action not in ACTIONS_OF_RELATION[judgement.relation]:
+        raise ArbiterAnswerError(f"it says {judgement.relation} and yet {judgement.action}")
+    if judgement.action is Action.ADD:
+        return
+    for number in (judgement.target, *judgement.also):
+        if type(number) is not int or not 1 <= number <= neighbour_count:
+            raise ArbiterAnswerError(
+                f"{judgement.action} of fact {number}, but {neighbour_count} were shown"
+            )

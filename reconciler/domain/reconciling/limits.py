@@ -1,0 +1,236 @@
+"""The limits of any verdict: detail, order of time, trust, doubt and what stands. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+
+from reconciler.domain.guard import denies_ever, share_a_word, takes_back
+from reconciler.domain.reconciling.neighbours import match_of
+from reconciler.domain.reconciling.verdicts import (
+    Limit,
+    Seen,
+    news_of,
+    repeating,
+    sparing,
+    with_value_named,
+    without_loss,
+)
+from reconciler.domain.records.decisions import Action, DecidedBy, Verdict
+from reconciler.domain.records.facts import Fact, Neighbour
+from reconciler.domain.records.kinds import Category, SourceKind
+from reconciler.domain.records.notes import Note
+from reconciler.domain.records.slots import SlotMatch
+
+__all__ = ["LIMITS", "OBSERVATIONS_OF_FIRM", "binds", "by_standing", "within_limits"]
+
+OBSERVATIONS_OF_FIRM = 3
+"""Said so often, a fact does not end on a guess. Source: seed 000 counts a pattern from three."""
+
+
+def within_limits(note: Note, seen: Seen, verdict: Verdict) -> Verdict:
+    """The verdict, as far as each limit lets it end what it would; only an UPDATE ends anything."""
+    for limit in LIMITS:
+        if verdict.action in limit.over:
+            verdict = limit.apply(note, seen, verdict) or verdict
+    return verdict
+
+
+def _keeping_details(note: Note, seen: Seen, verdict: Verdict) -> Verdict | None:
+    """A fact that says more than the note stays, whatever a cosine or a model calls the same."""
+    repeats = seen.relations is not None and seen.relations.repeats is not None
+    if repeats or verdict.decided_by in (DecidedBy.THRESHOLD, DecidedBy.MIDPOINT):
+        return without_loss(note, verdict, seen.policy)
+    return None
+
+
+def _by_trust(note: Note, seen: Seen, verdict: Verdict) -> Verdict | None:
+    """A less trusted word supersedes nothing: it repeats, or stands beside until confirmed."""
+    held = tuple(
+        target
+        for target in verdict.targets
+        if not target.is_expired and note.trust.is_trusted_less_than(target.word)
+    )
+    if not held:
+        return None
+    trusted = held[0]
+    reason = f"{note.trust} does not supersede {trusted.word} ({verdict.reason})"
+    is_repeated = verdict.is_restatement and verdict.target is trusted
+    if is_repeated and not news_of(note, trusted, seen.policy):
+        return repeating(trusted, verdict, DecidedBy.TRUST, reason)
+    return sparing(held, verdict, DecidedBy.TRUST, reason)
+
+
+def _by_hedge(note: Note, seen: Seen, verdict: Verdict) -> Verdict | None:
+    """One guess does not end what was confirmed or often said: it repeats it, or asks."""
+    firm = tuple(target for target in verdict.targets if _is_firm(target))
+    if not note.is_hedged or not firm:
+        return None
+    known = firm[0]
+    how = "confirmed" if known.is_confirmed_by_user else f"said {known.observations} times"
+    reason = f"a guess does not end what was {how} ({verdict.reason})"
+    is_repeated = verdict.is_restatement and verdict.target is known
+    if is_repeated and not news_of(note, known, seen.policy):
+        return repeating(known, verdict, DecidedBy.HEDGE, reason)
+    return sparing(firm, verdict, DecidedBy.HEDGE, reason)
+
+
+def _is_firm(fact: Neighbour) -> bool:
+    return fact.is_confirmed_by_user or fact.observations >= OBSERVATIONS_OF_FIRM
+
+
+def by_standing(note: Note, _seen: Seen, verdict: Verdict) -> Verdict | None:
+    """A decision ends by a newer decision or by being revoked; what else is said stands beside it.
+
+    A new value of the same attribute is explicit enough. What a model says may end more, and less.
+    Source: seed 001, section 11: decisions are versioned, and ended explicitly only.
+    """
+    is_told = verdict.decided_by in _MAY_END
+    if not (verdict.is_replacement or is_told):
+        return None
+    may_end = _MAY_END.get(verdict.decided_by, _may_end_by_rule)
+    standing = tuple(each for each in verdict.targets if not may_end(note, each))
+    if not standing or verdict.decided_by is DecidedBy.SLOT:
+        return None
+    reason = f"a standing decision ends only by another one or when revoked ({verdict.reason})"
+    if not verdict.is_restatement:
+        return sparing(standing, verdict, DecidedBy.STANDING, reason)
+    # That a model calls it the same is no proof: where the words share nothing, both stay.
+    if verdict.target in standing and share_a_word(note.text, standing[0].text):
+        return repeating(standing[0], verdict, DecidedBy.STANDING, reason)
+    spared = sparing(standing, verdict, DecidedBy.STANDING, reason)
+    return replace(spared, conflicts=verdict.conflicts, is_restatement=False)
+
+
+def binds(fact: Fact | Neighbour) -> bool:
+    """Whether a fact orders, forbids or settles something, so that it ends explicitly only."""
+    return fact.is_standing or fact.category is Category.DECISION
+
+
+def _may_end_by_rule(note: Note, fact: Neighbour) -> bool:
+    return note.category is Category.DECISION or fact.category is not Category.DECISION
+
+
+def _may_end_by_judge(note: Note, fact: Neighbour) -> bool:
+    """What binds ends by a newer decision, or where both words are the contact's own."""
+    words = {note.trust, fact.word}
+    is_newer = note.category is Category.DECISION
+    return not binds(fact) or is_newer or words == {SourceKind.USER_EXPLICIT}
+
+
+def _may_end_by_model(note: Note, fact: Neighbour) -> bool:
+    """Whether a fact may end because a model says so: it may be talked into saying it.
+
+    An operator's ends as it would have without the model. What binds, or was confirmed, ends only
+    by the contact's own word, and by one that speaks of it.
+    """
+    if match_of(note, fact) is SlotMatch.CHANGED:
+        return True
+    if fact.word is SourceKind.OPERATOR:
+        return False
+    is_firm = binds(fact) or fact.is_confirmed_by_user
+    is_contacts = note.trust is SourceKind.USER_EXPLICIT and share_a_word(note.text, fact.text)
+    return is_contacts or not is_firm
+
+
+_MAY_END: Mapping[DecidedBy, Callable[[Note, Neighbour], bool]] = {
+    DecidedBy.ARBITER: _may_end_by_judge,
+    DecidedBy.AGENT: _may_end_by_model,
+    DecidedBy.EXTRACTOR: _may_end_by_model,
+}
+"""Whether a fact may end, by who says so; anything else goes by the rule."""
+
+
+def _correcting(note: Note, seen: Seen, verdict: Verdict) -> Verdict | None:
+    """The verdict, with those of its targets that the note says were never true.
+
+    A note that does no more than take them back is no fact of its own: nothing takes their place.
+    """
+    if not seen.policy.guard or not verdict.is_replacement:
+        return None
+    said = with_value_named(note).text
+    taken_back = {fact for fact in verdict.targets if takes_back(said, fact.text)}
+    never = {fact for fact in verdict.targets if denies_ever(said, fact.text)}
+    voided = tuple(fact for fact in verdict.targets if fact in taken_back | never)
+    is_revoked = taken_back == {*verdict.targets} and not verdict.conflicts
+    action = Action.REVOKE if is_revoked else verdict.action
+    return replace(verdict, action=action, voided=voided) if voided else None
+
+
+def _in_order(note: Note, seen: Seen, verdict: Verdict) -> Verdict | None:
+    """An older note takes the place of nothing newer: it becomes history beneath it.
+
+    A note that nobody dated is older than nothing: see ``dated``. What a model said to be over may
+    have begun later than the note holds.
+    """
+    if note.is_undated:
+        return None
+    is_told = verdict.decided_by is seen.related_by
+    over = seen.relations.ends if seen.relations and is_told else ()
+    newer = [
+        target
+        for target in verdict.targets
+        if note.holds_from < target.valid_from and target.fact_id not in over
+    ]
+    # What a fact says already is counted, unless the note says that it held before that.
+    is_news = verdict.action is Action.SKIP and note.valid_from is not None
+    if not newer or not (verdict.action is Action.UPDATE or is_news):
+        return None
+    above = max(newer, key=lambda target: target.valid_from)
+    return replace(
+        verdict,
+        action=Action.ADD,
+        decided_by=DecidedBy.ORDER,
+        reason=f"older than the fact from {above.valid_from:%Y-%m-%d} ({verdict.reason})",
+        targets=(above,),
+        conflicts=(),
+        is_restatement=verdict.is_restatement and above is verdict.target,
+        is_history=True,
+    )
+
+
+LIMITS = (
+    Limit(
+        decided_by="guard",
+        when="the fact says more than the note",
+        what="SKIP where all of the note's words stand in the fact, else ADD",
+        apply=_keeping_details,
+    ),
+    Limit(
+        decided_by="order",
+        when="the note is older than what it would supersede (`valid_from`, else `said_at`)",
+        what="ADD as history beneath it, not live",
+        over=frozenset({Action.UPDATE, Action.SKIP}),
+        why="An older note replaces no newer fact, and what is over replaces nothing.",
+        apply=_in_order,
+    ),
+    Limit(
+        decided_by="trust",
+        when="the fact rests on a more trusted word",
+        what="ADD, in dispute until somebody answers; SKIP if the note brings nothing new",
+        why="A less trusted word never replaces a more trusted one.",
+        apply=_by_trust,
+    ),
+    Limit(
+        decided_by="hedge",
+        when="the note guesses, and the fact was confirmed or said three times",
+        what="ADD, in dispute; SKIP if the note brings nothing new",
+        why="A guess alone does not end what was confirmed or often said.",
+        apply=_by_hedge,
+    ),
+    Limit(
+        decided_by="standing",
+        when="the fact is a decision or a standing wish, and the note does not speak of it as one "
+        "that may end it",
+        what="ADD, in dispute",
+        why="A standing decision ends only by another one, or when it is revoked.",
+        apply=by_standing,
+    ),
+    Limit(
+        decided_by="as before",
+        when="the note says that what it ends was never true",
+        what="REVOKE where it does no more than that; else what was never true is marked",
+        apply=_correcting,
+    ),
+)
+"""What no verdict may do, in order; each looks at what those above it left."""

@@ -1,0 +1,86 @@
+"""The links of a new fact: what a reader would ask about. Pure."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from reconciler.domain.guard import answer_one_question, says_it_changed
+from reconciler.domain.reconciling.neighbours import match_of
+from reconciler.domain.reconciling.verdicts import LINK_COSINE_MIN, Seen, denials_of
+from reconciler.domain.records.decisions import Action, Verdict
+from reconciler.domain.records.notes import Note
+from reconciler.domain.records.slots import SlotMatch
+
+__all__ = ["LINKS"]
+
+
+def _owning_to(note: Note, seen: Seen, verdict: Verdict) -> Verdict | None:
+    """The verdict of a cosine, its reason saying how much of the note the model could not read."""
+    unread = seen.unread(note.text)
+    if not unread:
+        return None
+    share = len(unread) / max(1, sum(map(str.isalnum, note.text)))
+    how = f"; the embedding model could not read {min(share, 1):.0%} of the note"
+    return replace(verdict, reason=verdict.reason + how)
+
+
+def _with_denied(note: Note, seen: Seen, verdict: Verdict) -> Verdict | None:
+    """A note without a value ends nothing; what it denies in its own slot is linked to it."""
+    if note.slot is None or note.slot.value_key is not None or verdict.action is not Action.ADD:
+        return None
+    denied = tuple(
+        neighbour
+        for neighbour in seen.neighbours
+        if neighbour.slot
+        and (neighbour.slot.subject, neighbour.slot.attribute)
+        == (note.slot.subject, note.slot.attribute)
+        and neighbour not in verdict.conflicts
+        and denials_of(note, neighbour, seen.policy)
+    )
+    return replace(verdict, conflicts=verdict.conflicts + denied) if denied else None
+
+
+def _with_open(note: Note, seen: Seen, verdict: Verdict) -> Verdict | None:
+    """A note beside other values of an attribute of which nothing says how many it holds.
+
+    Only a reader can tell whether they still hold, so without one they are linked.
+    """
+    if verdict.action is not Action.ADD or not seen.policy.guard:
+        return None
+    others = tuple(
+        fact
+        for fact in seen.neighbours
+        if match_of(note, fact) is SlotMatch.OPEN
+        and not fact.is_expired
+        and fact not in verdict.conflicts
+    )
+    if not others or note.slot is None:
+        return None
+    values = ", ".join(fact.slot.shown_value or "" for fact in others if fact.slot)
+    what = f"{note.slot.subject}'s {note.slot.attribute} was {values}, and both may hold"
+    return replace(
+        verdict,
+        reason=f"{verdict.reason}; {what}",
+        conflicts=verdict.conflicts + others,
+        can_be_arbitrated=True,
+    )
+
+
+def _with_changed(note: Note, seen: Seen, verdict: Verdict) -> Verdict | None:
+    """A note that says it is a change is linked to the nearest fact about the same matter."""
+    if verdict.action is not Action.ADD or verdict.conflicts or not seen.policy.guard:
+        return None
+    for fact in seen.neighbours:
+        if fact.is_expired or match_of(note, fact) is SlotMatch.APART:
+            continue
+        if says_it_changed(note.text, fact.text, fact.cosine):
+            reason = f'{verdict.reason}; it says that it is a change, maybe of "{fact.text}"'
+            return replace(verdict, reason=reason, conflicts=(fact,))
+        if fact.cosine >= LINK_COSINE_MIN and answer_one_question(note.text, fact.text):
+            reason = f'{verdict.reason}; it answers the question that "{fact.text}" answers'
+            return replace(verdict, reason=reason, conflicts=(fact,))
+    return None
+
+
+LINKS = (_owning_to, _with_denied, _with_open, _with_changed)
+"""What is said of a note that a cosine decided about, and which facts it is linked to, in order."""

@@ -1,0 +1,40 @@
+"""Attributes: what can be known about somebody, as an attributes file describes it. Pure.
+
+How they are found, and how their values are read, is said in ``reconciler.domain.values``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+__all__ = ["Attribute"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Attribute:
+    """One thing that can be known about somebody.
+
+    Attributes:
+        name: canonical, snake_case; what is stored.
+        description: one line for whoever chooses an attribute, people and models.
+        is_single_valued: whether a new value takes the place of the old one.
+        normaliser: which reading its values take, a key of ``NORMALISERS``.
+        aliases: other names of it, in any spelling.
+        synonyms: a value, and the other words for it.
+        says: words around a value, in which a sentence says it; see ``SlotReader``.
+        value: the kind of the value that may stand beside a name of it; empty for none.
+        known: what is a value of it, whatever its kind.
+        questions: what asks for it, as people ask; for recall.
+    """
+
+    name: str
+    description: str
+    is_single_valued: bool
+    normaliser: str
+    aliases: tuple[str, ...] = ()
+    synonyms: Mapping[str, tuple[str, ...]] = field(default_factory=dict, hash=False)
+    says: tuple[str, ...] = ()
+    value: str = ""
+    known: tuple[str, ...] = ()
+    questions: tuple[str, ...] = ()

@@ -1,0 +1,241 @@
+"""What a note that says it is a change does to what is known, and what is no change at all."""
+
+from __future__ import annotations
+
+import math
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import pytest
+
+from reconciler.domain.guard import (
+    answer_one_question,
+    are_of_other_people,
+    ends,
+    is_event,
+    says_it_changed,
+    stated,
+)
+from reconciler.domain.reconciling.rule import decide
+from reconciler.domain.records.decisions import Action, DecidedBy
+from reconciler.domain.records.facts import Neighbour
+from reconciler.domain.records.notes import Note
+from reconciler.domain.records.policies import ReconcilePolicy
+from reconciler.domain.records.scope import Scope
+from reconciler.domain.records.slots import Slot
+from tests.tables import every
+
+DEFAULT = ReconcilePolicy()
+NOW = datetime(2026, 5, 1, tzinfo=UTC)
+ADD, UPDATE = Action.ADD, Action.UPDATE
+
+
+def note(text: str, **changes: Any) -> Note:
+    return Note(**{"scope": Scope("acme", "crm", "ann"), "text": text, "said_at": NOW} | changes)
+
+
+def known(text: str, cosine: float = 0.6, **changes: Any) -> Neighbour:
+    usual = {"fact_id": "fact-1", "valid_from": NOW - timedelta(days=30)}
+    return Neighbour(**usual | {"text": text, "cosine": cosine} | changes)
+
+
+def read_slot(value: str, attribute: str = "city", *, single: bool = True) -> Slot:
+    return Slot(
+        subject="contact",
+        attribute=attribute,
+        value=value,
+        value_key=value.casefold(),
+        is_single_valued=single,
+        is_known=True,
+    )
+
+
+@every(
+    ("fact", "said"),
+    [
+        ("The supplier is Brandt GmbH", "Brandt GmbH went bust, so the supplier is Ilves Oy now"),
+        ("Ships by sea", "Ships by air these days"),
+        ("Wants the brochure by post", "Stop the brochure"),
+        (
+            "The desk closes at six",
+            "Starting in June the desk stays open till eight",
+        ),
+        ("Takes the 7 am train", "Switched to the evening train"),
+    ],
+)
+def test_a_note_that_says_it_is_a_change_is_never_silent(fact: str, said: str) -> None:
+    verdict = decide(note(said), [known(fact)], DEFAULT)
+    assert verdict.targets or verdict.conflicts
+
+
+@every(
+    ("fact", "said"),
+    [
+        ("Ships by sea", "Ships by air"),
+        ("Collects stamps", "Has collected stamps for a while now"),
+        ("Is thinking of a new press", "Sold the press"),
+        ("Has a press", "Can you tell me whether the press is sold now?"),
+        ("The garden faces south", "Plays chess at the club again"),
+    ],
+)
+def test_what_says_no_change_or_is_about_another_matter_is_no_change(fact: str, said: str) -> None:
+    assert not says_it_changed(said, fact, 0.39)
+
+
+def test_a_long_text_shares_words_by_chance() -> None:
+    long = "By the way, " + "and then we talked about the weather " * 3 + "and pays by card now"
+    assert says_it_changed("Pays by card now", "Pays by invoice", 0.5)
+    assert not says_it_changed(long, "Pays by invoice", 0.5)
+
+
+@every(
+    ("fact", "said"),
+    [
+        ("Uses Zendesk", "No longer uses Zendesk."),
+        ("Plays tennis on Mondays", "Stopped playing tennis on Mondays."),
+        ("Drives a van", "Sold the van."),
+        ("Smokes", "Quit smoking."),
+        ("Ravi Menon is the buyer", "Ravi Menon is no longer the buyer."),
+        ("Meets us on Tuesdays", "The call moved from Tuesday to Thursday."),
+        ("On the Silver plan", "Not on the Silver plan any more."),
+    ],
+)
+def test_what_a_note_names_as_over_ends(fact: str, said: str) -> None:
+    verdict = decide(note(said), [known(fact)], DEFAULT)
+    assert (verdict.action, verdict.decided_by) == (UPDATE, DecidedBy.CHANGE)
+
+
+@every(
+    ("fact", "said"),
+    [
+        ("Works at Acme", "No longer works at Acme on Fridays"),
+        ("Plays tennis with Ana and golf with Rui", "Stopped playing golf"),
+        ("Likes golf", "Stopped playing golf"),
+        ("Never smoked", "Quit smoking"),
+        ("I work at Acme", "She no longer works at Acme"),
+        ("Has a van", "Is thinking of selling the van"),
+    ],
+)
+def test_a_part_another_person_or_a_plan_ends_nothing(fact: str, said: str) -> None:
+    assert not ends(said, fact)
+
+
+@pytest.mark.parametrize(
+    ("cosine", "action"), [(0.3, UPDATE), (math.nextafter(0.3, -1), ADD), (0.9, UPDATE)]
+)
+def test_words_end_nothing_that_is_far_away(cosine: float, action: Action) -> None:
+    verdict = decide(note("Sold the van"), [known("Has a van", cosine)], DEFAULT)
+    assert verdict.action is action
+
+
+def test_a_guess_ends_nothing_by_its_words() -> None:
+    verdict = decide(note("Sold the van", is_hedged=True), [known("Has a van")], DEFAULT)
+    assert verdict.action is ADD
+
+
+def test_a_change_of_the_value_alone_ends_what_it_was() -> None:
+    verdict = decide(note("The new boss is Ola Berg"), [known("Her boss is Ivo Tanev")], DEFAULT)
+    assert (verdict.action, verdict.decided_by) == (UPDATE, DecidedBy.CHANGE)
+
+
+@every(
+    ("one", "other", "is_one"),
+    [
+        ("The lead developer is Mia", "The lead developer is Noor", True),
+        ("Final budget is 45k", "Her budget is 30k", True),
+        ("Noor is the buyer", "The buyer is Mia", True),
+        ("Her manager is Mia", "Her account manager is Noor", False),
+        ("The manager of Turin is Mia", "The manager of Bari is Noor", False),
+        ("Room 12 is Mia's", "Room 14 is Noor's", False),
+        ("The lead developer is Mia", "The lead developer is not Mia", False),
+    ],
+)
+def test_a_head_with_two_names_is_one_question(one: str, other: str, is_one: bool) -> None:
+    assert answer_one_question(one, other) is is_one
+
+
+@every(
+    ("fact", "said"),
+    [
+        ("Booth 7 needs a lamp", "Booth 9 needs a lamp"),
+        ("Order no. 881 has left", "Order no. 884 has left"),
+        ("Called on Monday about the lift", "Called on Friday about the lift"),
+        ("Ordered 4 lamps for the hall", "Ordered 6 lamps for the office"),
+        ("Visited the Turin site on 3 May", "Visited the Turin site on 9 June"),
+        ("Interested in the X200 press", "Interested in the X300 press"),
+    ],
+)
+def test_events_and_numbers_that_name_something_are_no_question(fact: str, said: str) -> None:
+    for cosine in (0.97, 0.9, 0.6):
+        verdict = decide(note(said), [known(fact, cosine)], DEFAULT)
+        assert (verdict.action, verdict.conflicts) == (ADD, ())
+
+
+@every(
+    ("text", "expected"),
+    [
+        ("Called on Monday", True),
+        ("She visited Turin in May", True),
+        ("Last order was 50 units", True),
+        ("Meets us on Mondays", False),
+        ("The preferred hotel is the Ritz", False),
+        ("I've ordered five so far", False),
+        ("Reached 600 followers", False),
+    ],
+)
+def test_an_event_is_told_in_the_past(text: str, expected: bool) -> None:
+    assert is_event(text) is expected
+
+
+@every(
+    ("fact", "said", "is_other"),
+    [
+        ("I live in Turin", "She moved to Oslo", True),
+        ("I work at Acme", "He got a job at Globex", True),
+        ("My time zone is CET", "They are in EST", True),
+        ("I live in Turin", "I moved to Oslo", False),
+        ("Lives in Turin", "She moved to Oslo", False),
+    ],
+)
+def test_he_she_and_they_are_not_the_contact(fact: str, said: str, is_other: bool) -> None:
+    assert are_of_other_people(said, fact) is is_other
+
+
+@every(
+    ("fact", "said", "slots"),
+    [
+        ("I live in Turin", "She moved to Oslo", ("Turin", "Oslo")),
+        ("Contract is 2 May", "Maintenance contract is 9 June", ("2 May", "9 June")),
+        ("Bought 20 seats in 2024", "Bought 35 seats in 2025", ("20", "35")),
+    ],
+)
+def test_a_slot_read_from_words_ends_nothing_of_another_matter(
+    fact: str, said: str, slots: tuple[str, str]
+) -> None:
+    old, new = map(read_slot, slots)
+    verdict = decide(note(said, slot=new, slot_read_from=said), [known(fact, slot=old)], DEFAULT)
+    assert (verdict.action, verdict.targets) == (ADD, ())
+
+
+def test_a_slot_read_from_words_spares_a_fact_that_says_more() -> None:
+    fact = known("Our budget is 40k and we need 12 laptops", slot=read_slot("40k", "budget"))
+    said = note("Our budget is 55k", slot=read_slot("55k", "budget"), slot_read_from="the words")
+    read, given = (
+        decide(each, [fact], DEFAULT) for each in (said, note(said.text, slot=said.slot))
+    )
+    assert (read.action, read.conflicts) == (ADD, (fact,))
+    assert (given.action, given.targets) == (UPDATE, (fact,))
+
+
+def test_an_equal_value_among_other_words_is_no_restatement() -> None:
+    turtles = read_slot("turtles", "pet", single=False)
+    fact = known("Has turtles that cheer him up", slot=turtles)
+    said = note("His turtles eat a varied diet", slot=turtles, slot_read_from="the words")
+    verdict = decide(said, [fact], DEFAULT)
+    assert (verdict.action, verdict.targets) == (ADD, ())
+
+
+def test_what_asks_or_plans_is_not_stated() -> None:
+    assert stated("I have 3 dogs, I'm thinking of a fourth.") == "I have 3 dogs,"
+    assert not stated("Can you find room for 5 people?")
+    assert stated("Has 3 dogs.") == "Has 3 dogs."
