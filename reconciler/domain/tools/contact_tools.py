@@ -237,8 +237,7 @@ def recall_tool() -> Tool:
         parameters=(
             Parameter(
                 name="query",
-                description="What you want to know: 'Where does she live?' Null, alone, for a "
-                "briefing.",
+                description="What you want to know: 'Where does she live?' Null for a briefing.",
                 length_max=TEXT_LENGTH_MAX,
             ),
             Parameter(
