@@ -195,12 +195,16 @@ class AsyncMemoryContext:
         """
         return self._sync.working
 
-    async def recall(self, query: str, *, budget_tokens: int) -> list[RankedFact]:
+    async def recall(
+        self, query: str, *, budget_tokens: int, category: Category | str | None = None
+    ) -> list[RankedFact]:
         """Known facts that fit the budget, the best first; they are in working memory as well.
 
         See ``MemoryContext.recall``.
         """
-        return await self._threads.run(self._sync.recall, query, budget_tokens=budget_tokens)
+        return await self._threads.run(
+            self._sync.recall, query, budget_tokens=budget_tokens, category=category
+        )
 
     async def recall_about(
         self, entity: str, *, budget_tokens: int, limit: int | None = None
@@ -548,12 +552,18 @@ class AsyncContactMemory:
         session_id: str | None = None,
         can_recall: bool = True,
         budget_tokens: int | None = None,
+        trusted_tools: Sequence[str] | None = None,
+        colleague: str | None = None,
     ) -> AsyncAgentTools:
         """The tools that an agent's model may call; see ``Memory.agent_tools``."""
         return AsyncAgentTools(
             self._threads,
             self._sync.agent_tools(
-                session_id=session_id, can_recall=can_recall, budget_tokens=budget_tokens
+                session_id=session_id,
+                can_recall=can_recall,
+                budget_tokens=budget_tokens,
+                trusted_tools=trusted_tools,
+                colleague=colleague,
             ),
         )
 
@@ -689,6 +699,8 @@ class AsyncMemoryCalls:
         session_id: str | None = None,
         can_recall: bool = True,
         budget_tokens: int | None = None,
+        trusted_tools: Sequence[str] | None = None,
+        colleague: str | None = None,
     ) -> AsyncAgentTools:
         """The tools that an agent's model may call: to note, to relate notes, and to recall.
 
@@ -703,6 +715,8 @@ class AsyncMemoryCalls:
                 session_id=session_id,
                 can_recall=can_recall,
                 budget_tokens=budget_tokens,
+                trusted_tools=trusted_tools,
+                colleague=colleague,
             ),
         )
 

@@ -411,6 +411,7 @@ class Services:
             gate=self.gate,
             store=self.store,
             evidence=EvidenceStore(self._patient_graph),
+            neighbourhoods=self.neighbourhoods,
             reconciler=self.reconciler,
             ledger=self.ledger,
             decision_ids=self._decision_ids,

@@ -10,6 +10,7 @@
     │   ├── InvalidArchiveError     a backup or an export is foreign, cut off, damaged or newer
     │   ├── ErasedError
     │   ├── IllegalMemoryOperationError
+    │   ├── RelationError           what a model says of facts cannot be meant; its note may stand
     │   ├── RevertRefusedError
     │   ├── UnknownContactError
     │   ├── UnknownFactError
@@ -78,6 +79,7 @@ __all__ = [
     "QueryError",
     "QueryFileError",
     "ReconcilerError",
+    "RelationError",
     "RevertRefusedError",
     "SchemaError",
     "UnknownContactError",
@@ -132,6 +134,10 @@ class UnknownContactError(InvalidRequestError):
 
 class UnknownDecisionError(InvalidRequestError):
     """No decision of that id exists."""
+
+
+class RelationError(InvalidRequestError):
+    """The facts that are named cannot be related as it is said; the note itself may stand."""
 
 
 class RevertRefusedError(InvalidRequestError):

@@ -99,7 +99,6 @@ __all__ = ["ContactMemory", "Memory", "note_to_check"]
 PROPOSAL_DOOR = "proposal"
 _LIMIT_MAX = 1_000_000
 _DAYS_MAX = 36_500
-_RENEWALS_MAX = 2
 E = TypeVar("E", bound=StrEnum)
 R = TypeVar("R")
 
@@ -350,6 +349,8 @@ class Memory:
         session_id: str | None = None,
         can_recall: bool = True,
         budget_tokens: int | None = None,
+        trusted_tools: Sequence[str] | None = None,
+        colleague: str | None = None,
     ) -> AgentTools:
         """The tools that an agent's model may call: to note, to relate notes, and to recall.
 
@@ -365,11 +366,16 @@ class Memory:
                 conversation.
             can_recall: whether there is ``recall_contact``.
             budget_tokens: the most tokens that one recall returns; None for 500.
+            trusted_tools: systems of your own, such as ``("erp",)``: what the model notes as the
+                word of one is believed, under the trust of an approved document and with the
+                lifetime of a tool's fact. None for those of the settings (``gate.trusted_tools``).
+            colleague: who of your own people is in the conversation; what the model notes as
+                theirs counts as an operator's word. None where nobody is.
 
         Raises:
             InvalidScopeError: tenant, agent or contact cannot be used.
             InvalidNoteError: the session's id cannot be used.
-            InvalidRequestError: the budget is below 1.
+            InvalidRequestError: the budget is below 1, or a name cannot be used.
         """
         from reconciler.service.tools.agent_tools import BUDGET_TOKENS, AgentTools
 
@@ -379,12 +385,18 @@ class Memory:
         return AgentTools(
             door=self._services.live_door,
             relate=self._services.relating.relate,
+            refuse=self._services.relating.refuse,
             siblings=self._services.siblings_of,
             recall=contact.recall if can_recall else None,
             briefing=contact.briefing,
             scope=contact.scope,
             session_id=session_id,
             budget_tokens=_positive("budget_tokens", budget),
+            trusted_tools=self.settings.gate.trusted_tools or ()
+            if trusted_tools is None
+            else trusted_tools,
+            colleague=colleague,
+            has_answered=self._services.records.has_answered,
         )
 
     def recall(
@@ -470,12 +482,14 @@ class Memory:
         Facts that fit the query, or without one the profile and then the rest, as many as the
         limit; what stands; what is new since the contact was last asked about; and the questions
         that the contact may answer. ``confirm``, ``reject`` and ``resolve`` take the answers. Some
-        are about what may have changed since it was said: to say that again renews it.
+        are about what may have changed since it was said: to say that again renews it. A model is
+        given the two questions that matter most.
 
         Raises:
             As ``recall``.
         """
         from reconciler.domain.recalling.briefing import (
+            ASKED_MAX,
             Briefing,
             changed_since_last_time,
             is_for_the_contact,
@@ -498,7 +512,7 @@ class Memory:
             profile=tuple(profile),
             changed=changed_since_last_time(kept, self._services.clock()),
             pending=tuple(item for item in pending if is_for_the_contact(item)),
-            renewals=tuple(self._services.records.to_renew(contact.scope, _RENEWALS_MAX)),
+            renewals=tuple(self._services.records.to_renew(contact.scope, ASKED_MAX)),
         )
 
     def value(
@@ -2394,10 +2408,16 @@ class ContactMemory:
         session_id: str | None = None,
         can_recall: bool = True,
         budget_tokens: int | None = None,
+        trusted_tools: Sequence[str] | None = None,
+        colleague: str | None = None,
     ) -> AgentTools:
         """The tools that an agent's model may call; see ``Memory.agent_tools``."""
         return self._of(self._memory.agent_tools)(
-            session_id=session_id, can_recall=can_recall, budget_tokens=budget_tokens
+            session_id=session_id,
+            can_recall=can_recall,
+            budget_tokens=budget_tokens,
+            trusted_tools=trusted_tools,
+            colleague=colleague,
         )
 
     def tasks(self, *, state: TaskState | str | None = None, limit: int = 50) -> list[Task]:

@@ -139,6 +139,7 @@ class GateSettings(_Group):
     domain: str | None = Field(default=None, min_length=1)
     hash_key: SecretStr | None = Field(default=None, min_length=16)
     hash_key_file: Path | None = None
+    trusted_tools: tuple[str, ...] | None = None
 
 
 class RecallSettings(_Group):

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from reconciler.domain.recalling.history import chains, events_of, head_of, strand_ids
 from reconciler.domain.records.facts import ExpiringFact, FactEvent, PlaceInHistory
-from reconciler.domain.records.kinds import OPERATOR_DOOR, Action
+from reconciler.domain.records.kinds import OPERATOR_DOOR, OWN_WORDS, Action
 from reconciler.domain.records.scope import Scope, check_identifier
 from reconciler.errors import UnknownDecisionError, UnknownFactError
 from reconciler.service.stores.memory_store import DecisionFilter, MemoryStore
@@ -315,6 +315,18 @@ class Records:
         """
         yield from self.held(scopes, with_silent)
         yield from self.disputes(scopes)
+
+    def has_answered(self, decision: Decision) -> bool:
+        """Whether a note that was written answered what the contact was to be asked."""
+        if decision.fact_id is None or decision.note.trust not in OWN_WORDS:
+            return False
+        asked = list(self._store.list_pending([decision.scope], self._clock()))
+        if not any(held.question for held in asked):
+            return False
+        from reconciler.domain.gate.questions import answer_since
+
+        _, facts = self._store.find_facts(decision.scope, [decision.fact_id])
+        return any(held.question and answer_since(held.note, facts.values()) for held in asked)
 
     def held(self, scopes: Sequence[Scope], with_silent: bool = False) -> Iterator[Decision]:
         """What is held about these contacts, but for what later words have answered."""

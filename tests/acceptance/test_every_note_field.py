@@ -43,6 +43,7 @@ FIELDS: Mapping[str, Any] = {
     "importance": 0.9,
     "category": "fact",
     "topic": "travel",
+    "lifetime_days": 30,
     "tags": ["vip"],
     "artefact": "s3://quotes/7.pdf",
     "session_id": "chat-17",

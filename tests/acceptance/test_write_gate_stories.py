@@ -400,7 +400,7 @@ TRUSTED_TOOLS = {"sources.tool_output.may": "admit"}
 
 def test_without_any_check_a_fetched_page_writes_the_rule_it_wants(open_memory: Open) -> None:
     memory = open_memory(on=())
-    remember(memory, from_tool(ORDER))
+    remember(memory, from_tool(ORDER, lifetime_days=3650))
     assert [each.text for each in known(memory, "Shall I check the bill of Globex?")] == [ORDER]
     assert f"- {ORDER}" in prompt(memory)
 

@@ -15,7 +15,7 @@ import jsonschema
 import pytest
 from hypothesis import HealthCheck, given, settings, strategies
 
-from reconciler import AgentTools, Memory, ToolReply
+from reconciler import AgentTools, Memory, SourceKind, ToolReply
 from reconciler.domain.records.handles import handle_of
 from reconciler.domain.records.kinds import Category
 from reconciler.domain.tools.contact_tools import AGENT_SOURCES
@@ -35,8 +35,9 @@ from reconciler.testing import HashingEmbedder
 from tests.engines import EngineUnderTest, embedded_engine
 
 ADD, RECALL, RELATE = "add_contact_note", "recall_contact", "relate_contact_note"
-LIVES = {"text": "Lives in Pune.", "source_kind": "user_explicit"}
+LIVES = {"text": "Lives in Pune.", "source_kind": "contact"}
 HEDGED = "I guess I prefer window seats"
+PLAIN = "I prefer seats by the window, window seats always."
 BUILDERS_OWN = (
     *("tenant", "agent_id", "agent", "contact_id", "contact", "session_id", "session"),
     *("proposed_by", "proposer", "scope", "category", "idempotency_key", "said_at"),
@@ -204,18 +205,18 @@ def test_without_its_source_a_note_is_nobodys_word(memory: Memory, tools: AgentT
     for sent in ({"text": "Lives in Pune."}, {"text": "Lives in Pune.", "source_kind": None}):
         reply = tools.call(ADD, sent)
         assert reply.is_error
-        assert "source_kind is missing: say whose word it is, one of user_explicit" in reply.text
+        assert "source_kind is missing: say whose word it is, one of contact, tool" in reply.text
     assert memory.contacts("crm") == []
 
 
-@pytest.mark.parametrize("source", ["operator", "approved_doc", "extractor", "operator:anna", "ME"])
+@pytest.mark.parametrize(
+    "source", ["operator", "approved_doc", "extractor", "model_guess", "colleague", "erp", "ME"]
+)
 def test_an_agent_passes_on_nobody_elses_word(
     memory: Memory, tools: AgentTools, source: str
 ) -> None:
     reply = tools.call(ADD, LIVES | {"source_kind": source})
-    assert (
-        f"source_kind {source} is not one of user_explicit, tool_output, model_guess" in reply.text
-    )
+    assert f"source_kind {source} is not one of contact, tool, document" in reply.text
     assert memory.contacts("crm") == []
 
 
@@ -237,12 +238,97 @@ def test_what_a_note_replaced_is_named(tools: AgentTools) -> None:
 
 
 def test_what_is_held_comes_with_the_question(memory: Memory, tools: AgentTools) -> None:
-    reply = tools.call(ADD, LIVES | {"source_kind": "tool_output"})
+    reply = tools.call(ADD, {"text": HEDGED, "source_kind": "contact", "importance": 0.8})
     [waiting] = memory.pending("crm", "alice")
-    assert waiting.question is not None
-    assert waiting.question in reply.text
-    assert reply.text.endswith("Ask the contact, once.")
+    told = "Not remembered yet; do not act on it. Ask the contact, once: "
+    assert reply.text == f"{told}{waiting.question}"
     assert not reply.is_error
+
+
+@pytest.mark.parametrize("source", ["tool", "document", "tool_output"])
+def test_what_a_tool_says_waits_for_an_operator_and_never_for_the_contact(
+    memory: Memory, tools: AgentTools, source: str
+) -> None:
+    reply = tools.call(ADD, LIVES | {"source_kind": source, "source_reference": "order 1042"})
+    assert reply.text == (
+        "Not remembered yet; do not act on it. An operator is asked; do not ask the contact."
+    )
+    [waiting] = memory.pending("crm", "alice")
+    assert (waiting.question or "").startswith("For an operator: a tool or a document says")
+    assert waiting.note.source_reference == "order 1042"
+    assert memory.contact("crm", "alice").briefing().questions == ()
+    memory.confirm("crm", "alice", waiting.decision_id, by="dana")
+    assert texts(memory) == ["Lives in Pune."]
+
+
+def test_what_a_trusted_tool_says_is_written_with_its_reference_and_lifetime(
+    memory: Memory,
+) -> None:
+    tools = memory.agent_tools("crm", "alice", trusted_tools=("erp",))
+    unpaid = {"text": "Invoice 1042 is unpaid.", "source_kind": "erp"}
+    assert tools.call(ADD, unpaid | {"source_reference": "invoice 1042"}).text.startswith(
+        "Remembered as a new fact."
+    )
+    [hit] = memory.recall("crm", "alice")
+    assert (hit.fact.text, hit.fact.trust) == ("Invoice 1042 is unpaid.", SourceKind.APPROVED_DOC)
+    assert hit.fact.expires_at is not None
+    assert (hit.fact.expires_at - hit.fact.last_confirmed_at).days == 180
+    assert tools.call(ADD, unpaid | {"source_kind": "tool"}).decision is not None
+    *_, decision = memory.decisions("crm", "alice")
+    assert decision.note.source_reference == "erp: invoice 1042"
+
+
+def test_a_colleagues_word_is_an_operators_named_by_the_builder(memory: Memory) -> None:
+    tools = memory.agent_tools("crm", "alice", colleague="dana")
+    tools.call(ADD, LIVES | {"source_kind": "colleague"})
+    [decision] = memory.decisions("crm", "alice")
+    assert (decision.note.trust, decision.note.source_reference) == (SourceKind.OPERATOR, "dana")
+
+
+def test_the_settings_may_name_the_trusted_tools(tmp_path: Path) -> None:
+    given: dict[str, Any] = {"graph": "embedded", "embedded_path": tmp_path / "memory.lbug"}
+    given |= {"embedder": HashingEmbedder(), "gate": {"trusted_tools": ["erp"]}}
+    with Memory.open(**given) as memory:
+        [add, *_] = memory.agent_tools("crm", "alice").definitions()
+        assert schema_of(add)["properties"]["source_kind"]["enum"][-1] == "erp"
+
+
+@pytest.mark.parametrize(
+    "names", ["erp", ("",), ("ERP",), ("tool",), ("operator",), (1,), ("a b",)]
+)
+def test_a_trusted_tool_has_a_plain_name_of_its_own(memory: Memory, names: Any) -> None:
+    with pytest.raises(InvalidRequestError):
+        memory.agent_tools("crm", "alice", trusted_tools=names)
+
+
+def test_a_note_in_the_contacts_own_words_answers_an_open_question(
+    memory: Memory, tools: AgentTools
+) -> None:
+    tools.call(ADD, {"text": HEDGED, "source_kind": "contact", "importance": 0.8})
+    reply = tools.call(ADD, {"text": PLAIN, "source_kind": "contact"})
+    assert "That answers what the contact was to be asked about it; do not ask." in reply.text
+    assert memory.contact("crm", "alice").briefing().questions == ()
+
+
+def test_of_two_hundred_open_questions_the_two_that_matter_most_are_asked(
+    memory: Memory, tools: AgentTools
+) -> None:
+    for number in range(200):
+        text = f"I guess I prefer seat {number} by the window"
+        weight = 0.95 if number in (17, 60) else 0.8
+        tools.call(ADD, {"text": text, "source_kind": "contact", "importance": weight})
+    briefing = memory.contact("crm", "alice").briefing()
+    assert len(briefing.pending) == 200
+    asked = briefing.questions
+    assert len(asked) == 2
+    for number, told in zip((17, 60), sorted(asked), strict=True):
+        assert f"I guess I prefer seat {number} by the window" in told
+
+
+def test_the_definitions_of_all_tools_are_short(memory: Memory) -> None:
+    tools = memory.agent_tools("crm", "alice", trusted_tools=("erp",), colleague="dana")
+    for strict in (False, True):
+        assert len(json.dumps(tools.definitions(strict=strict))) < 6_000
 
 
 def test_what_reads_as_a_directive_is_nothing_to_ask_about(tools: AgentTools) -> None:
@@ -253,7 +339,7 @@ def test_what_reads_as_a_directive_is_nothing_to_ask_about(tools: AgentTools) ->
 
 
 def test_what_is_refused_says_why(tools: AgentTools) -> None:
-    reply = tools.call(ADD, {"text": "Might like tea.", "source_kind": "model_guess"})
+    reply = tools.call(ADD, {"text": "Okay, thanks.", "source_kind": "contact"})
     assert reply.text.startswith("Not remembered: ")
     assert reply.decision is not None
     assert reply.decision.reason in reply.text
@@ -265,7 +351,7 @@ def test_a_hundred_repetitions_do_not_lift_an_agents_own_hold(
     memory: Memory, session_id: str | None
 ) -> None:
     tools = memory.agent_tools("crm", "alice", session_id=session_id)
-    sources = ("user_explicit", "user_explicit", "tool_output", "model_guess")
+    sources = ("contact", "contact", "tool", "document")
     slots = ((None, None), ("seat", None), ("seat", "window"), ("seat_wish", "window"))
     varied = itertools.product(sources, slots, (None, True, False))
     for source, (attribute, value), single in itertools.islice(itertools.cycle(varied), 100):
@@ -301,7 +387,7 @@ def test_what_strict_modes_have_a_model_fill_in_is_no_value(
         filled = {name: None if "string" not in kind else filler for name, kind in kinds.items()}
         reply = tools.call(ADD, filled | LIVES)
         assert reply.decision is not None, reply.text
-    assert tools.call(RECALL, dict.fromkeys(("query", "since", "topic"), "")).is_error is False
+    assert tools.call(RECALL, dict.fromkeys(("query", "since", "category"), "")).is_error is False
 
 
 @pytest.mark.parametrize(
@@ -325,7 +411,7 @@ def test_what_strict_modes_have_a_model_fill_in_is_no_value(
         (LIVES | {"text": "x" * 10_000_000}, "text has 10,000,000 characters"),
         (LIVES | {"text": "Lives in\0 Pune."}, "text holds a null byte"),
         (LIVES | {"text": "Lives in \ud800 Pune."}, "text holds half a surrogate pair"),
-        (LIVES | {"source_kind": ["user_explicit"]}, "source_kind must be a string"),
+        (LIVES | {"source_kind": ["contact"]}, "source_kind must be a string"),
         (LIVES | {"importance": "high"}, "importance must be null or a number, not a string"),
         (LIVES | {"importance": 7}, "importance must be from 0 to 1"),
         (LIVES | {"importance": float("nan")}, "importance must be null or a number"),

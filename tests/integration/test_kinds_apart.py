@@ -182,16 +182,13 @@ def offered(memory: Memory, goal: str, contact_id: str = "carol") -> list[tuple[
     return [(each.name, each.version) for each in task.procedures()]
 
 
-def test_a_procedure_is_offered_for_every_contact_what_fits_the_goal_first(
+def test_a_procedure_is_offered_for_every_contact_where_it_fits_the_goal(
     memory: Memory,
 ) -> None:
     approved(memory, "issue refund", ["Look the order up", "Pay it back"], "alice", "one")
     approved(memory, "move delivery", ["Ask the carrier", "Book the slot"], "bob", "two")
-    assert offered(memory, "Move the delivery to Friday") == [
-        ("move_delivery", 1),
-        ("issue_refund", 1),
-    ]
-    assert offered(memory, "Refund order 7") == [("issue_refund", 1), ("move_delivery", 1)]
+    assert offered(memory, "Move delivery") == [("move_delivery", 1)]
+    assert offered(memory, "Issue refund") == [("issue_refund", 1)]
 
 
 def test_a_newer_version_applies_whomever_it_was_learned_with(memory: Memory) -> None:

@@ -88,7 +88,9 @@ def open_memory(engine: EngineUnderTest) -> Iterator[Open]:
 
 
 def say(memory: Memory, text: str, contact_id: str = "alice", **given: Any) -> Decision:
-    return memory.add_contact_note("crm", contact_id, text, **{"said_at": NOON} | given)
+    return memory.add_contact_note(
+        "crm", contact_id, text, **{"said_at": NOON, "lifetime_days": 3650} | given
+    )
 
 
 def live(memory: Memory) -> list[str]:
@@ -755,7 +757,7 @@ def test_recall_gives_the_fact_as_it_was_written(open_memory: Open) -> None:
         category=Category.PREFERENCE,
         recall_semantics=RecallSemantics.DEFAULT,
         yields_to_live_intent=True,
-        expires_at=decision.at + timedelta(days=365),
+        expires_at=NOON + timedelta(days=3650),
     )
 
 

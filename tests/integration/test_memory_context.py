@@ -388,6 +388,13 @@ def test_what_is_recalled_at_the_start_is_at_hand_while_deciding(memory: Memory)
     assert task.working.facts == found
 
 
+def test_a_task_recalls_by_kind(memory: Memory) -> None:
+    known(memory)
+    memory.add_contact_note("crm", "alice", "Prefers Acme's pens", category="preference")
+    found = context(memory, goal="Answer").recall("Acme", budget_tokens=1000, category="preference")
+    assert [hit.fact.text for hit in found] == ["Prefers Acme's pens"]
+
+
 def test_a_result_makes_what_it_mentions_known(memory: Memory) -> None:
     known(memory)
     task = context(memory, goal="Answer")
@@ -629,7 +636,8 @@ def procedure(
 
 
 def applied(memory: Memory) -> list[tuple[str, int, tuple[str, ...]]]:
-    found = context(memory, "reader", goal="Read")
+    goal = "Issue refunds: reset the password, rotate the API key, escalate"
+    found = context(memory, "reader", goal=goal)
     if found.state is TaskState.INTERRUPTED:
         found.resume()
     return [(each.name, each.version, each.steps) for each in found.procedures()]
@@ -705,7 +713,8 @@ def test_the_same_steps_asked_about_twice_are_one_version(memory: Memory) -> Non
 def test_two_procedures_that_sound_alike_are_two(memory: Memory) -> None:
     for name in ("issue refund", "issue refunds"):
         approve(memory, STEPS, name.replace(" ", "-"), name=name)
-    assert [each[:2] for each in applied(memory)] == [("issue_refund", 1), ("issue_refunds", 1)]
+    found = sorted(each[:2] for each in applied(memory))
+    assert found == [("issue_refund", 1), ("issue_refunds", 1)]
 
 
 @pytest.mark.parametrize("subject", ["procedure", "(procedure)", None])

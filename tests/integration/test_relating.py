@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Callable, Iterator
 from datetime import UTC, datetime, timedelta
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 from reconciler import Action, DecidedBy, Decision, Memory, Relation, ToolReply
+from reconciler.domain.records.assessment import GateReason
 from reconciler.domain.records.handles import handle_of
 from reconciler.domain.records.kinds import FactState
 from reconciler.domain.records.relations import Relations
@@ -19,7 +22,11 @@ from tests.engines import EngineUnderTest
 
 ADD, RECALL, RELATE = "add_contact_note", "recall_contact", "relate_contact_note"
 ANNS = {"agent_id": "crm", "contact_id": "ann"}
-FLAT, HOUSE, RENT = "Rents from Tom Meyer.", "Bought a house.", "Pays 900 euros each month."
+FLAT, HOUSE, RENT = (
+    "Rents a house from Tom Meyer.",
+    "Bought a new house.",
+    "Pays 900 euros each month.",
+)
 USER = "user_explicit"
 
 
@@ -158,10 +165,10 @@ def test_both_hold_closes_a_dispute_until_that_is_undone(memory: Memory, call: C
 
 def test_what_replaces_takes_over_the_disputes_of_what_ends(memory: Memory, call: Call) -> None:
     pune, _ = dispute(memory, call)
-    mumbai = noted(call, "Rents a room near the sea.")
+    mumbai = noted(call, "Moved to a room near the sea.")
     decision = made(call(RELATE, note=mumbai, replaces=[pune]))
     [open_] = memory.disputes(**ANNS)
-    assert {fact.text for fact in open_.facts} == {"Rents a room near the sea.", "Lives in Goa."}
+    assert {fact.text for fact in open_.facts} == {"Moved to a room near the sea.", "Lives in Goa."}
     assert all(hit.disputed_with for hit in memory.recall(**ANNS, query="Lives in Goa."))
     memory.revert(**ANNS, decision_id=decision.decision_id, by="anna", reason="Wrong.")
     [open_] = memory.disputes(**ANNS)
@@ -260,7 +267,9 @@ def test_what_binds_ends_by_what_the_contact_said_in_this_conversation_alone(
         ({"ends": ["#zzzz"]}, "was shown in this conversation"),
         ({"ends": ["#ZZZZ", "not a handle"]}, "was shown in this conversation"),
         ({"ends": [""]}, "was shown in this conversation"),
-        ({"ends": [7]}, "must be null or a list of words"),
+        ({"ends": [7]}, "must be null or a list of words, not a list with a number in it"),
+        ({"ends": ["#zzzz", None]}, "not a list with null in it"),
+        ({"ends": 7}, "must be null or a list of words, not such a number"),
         ({"ends": {"fact": "#zzzz"}}, "must be null or a list of words"),
         ({"repeats": ["{flat}"]}, "repeats must be null or a string"),
         ({"ends": ["{flat}", "{flat}"]}, "named twice"),
@@ -470,3 +479,106 @@ def test_a_decision_by_relations_is_replayed_as_it_was(memory: Memory, call: Cal
     assert not any("today" in each for each in told.counterfactuals)
     assert memory.decision(**ANNS, decision_id=decision.decision_id).correction is None
     memory.correct(**ANNS, decision_id=decision.decision_id, relation=Relation.COEXISTS)
+
+
+# What is refused
+
+
+@pytest.mark.parametrize(
+    "sent",
+    [
+        {"ends": ["#zzzz"]},
+        {"replaces": ["{flat}", "#zzzz"]},
+        {"repeats": "#zzzz"},
+        {"ends": ["{gone}"]},
+        {"ends": ["{flat}", "{flat}"]},
+        {"ends": ["{flat}"], "repeats": "{rent}"},
+        {"ends": ["{flat}", "{rent}", "{a}", "{b}"]},
+    ],
+)
+def test_a_note_stands_though_what_it_says_of_facts_cannot_be_meant(
+    memory: Memory, call: Call, sent: dict[str, Any]
+) -> None:
+    named = {
+        "flat": noted(call, FLAT),
+        "rent": noted(call, RENT),
+        "a": noted(call, "Owns a red bicycle."),
+        "b": noted(call, "Plays chess on Sundays."),
+        "gone": noted(call, "Lives in Pune.", attribute="city", value="Pune"),
+    }
+    noted(call, "Lives in Goa.", attribute="city", value="Goa")
+    before = live(memory)
+    filled = {
+        name: [each.format(**named) for each in given]
+        if isinstance(given, list)
+        else given.format(**named)
+        for name, given in sent.items()
+    }
+    reply = call(ADD, text=HOUSE, source_kind=USER, **filled)
+    assert (made(reply).action, reply.is_error) == (Action.ADD, False)
+    assert live(memory) == before | {HOUSE}
+    assert "What you said of other facts was left out: " in reply.text
+    assert "Do not note it again: say it with relate_contact_note." in reply.text
+    [refused] = [one for one in memory.decisions(**ANNS) if one.action is Action.REJECT]
+    assert refused.gate is not None
+    assert refused.gate.reason is GateReason.WRONG_RELATION
+    assert refused.proposal.relations is None
+    assert refused.answer.startswith("No fact was changed: ")
+
+
+def test_a_wrong_handle_of_a_relation_is_on_record(memory: Memory, call: Call) -> None:
+    house = noted(call, HOUSE)
+    reply = call(RELATE, note=house, ends=["#zzzz"])
+    assert reply.is_error
+    decision = made(reply)
+    assert (decision.action, decision.note.session_id) == (Action.REJECT, "chat-1")
+    assert "'#zzzz' is the handle of no fact that was shown" in decision.text
+    first, *_ = memory.explain(**ANNS, decision_id=decision.decision_id).sentences()
+    assert first.startswith("What the agent said of facts was refused: '#zzzz' is the handle")
+    assert live(memory) == {HOUSE}
+
+
+def test_a_handle_that_is_a_secret_is_kept_nowhere(memory: Memory, call: Call) -> None:
+    house = noted(call, HOUSE)
+    decision = made(call(RELATE, note=house, ends=["bob@globex.example"]))
+    assert "bob@globex" not in str(decision.to_dict())
+    assert "bob@globex" not in "".join(
+        json.dumps(one.to_dict()) for one in memory.decisions(**ANNS)
+    )
+
+
+def test_a_note_that_is_wrong_itself_is_refused_whatever_it_relates(
+    memory: Memory, call: Call
+) -> None:
+    reply = call(ADD, text=HOUSE, source_kind=USER, valid_from="2999-01-01", ends=["#zzzz"])
+    assert reply.is_error
+    assert "has not come yet" in reply.text
+    assert live(memory) == set()
+
+
+def test_what_a_note_does_not_speak_of_stays_and_its_model_is_told_what_to_do(
+    memory: Memory, call: Call
+) -> None:
+    nuts = noted(call, "Is allergic to peanuts.")
+    reply = call(ADD, text="Likes the house rules.", source_kind=USER, ends=[nuts])
+    assert made(reply).decided_by is DecidedBy.GUARD
+    assert f'Not ended: {nuts} "Is allergic to peanuts."' in reply.text
+    assert "The note does not speak of it. If the contact said that it is over" in reply.text
+    menu = noted(call, "Has read the menu.")
+    reply = call(RELATE, note=menu, ends=[nuts])
+    assert "the note does not speak of it; if the contact said so, note it in words" in reply.text
+    assert made(reply).action is Action.REJECT
+    assert memory.disputes(**ANNS) == []
+    assert "Is allergic to peanuts." in live(memory)
+    call(ADD, text="Is not allergic to peanuts any more.", source_kind=USER, ends=[nuts])
+    assert "Is allergic to peanuts." not in live(memory)
+
+
+def test_a_refused_relation_survives_a_backup(memory: Memory, call: Call, tmp_path: Path) -> None:
+    call(RELATE, note=noted(call, HOUSE), ends=["#zzzz"])
+    before = [one.to_dict() for one in memory.decisions(**ANNS)]
+    memory.backup(tmp_path / "memory.backup")
+    where = {"embedded_path": tmp_path / "restored.lbug", "embedder": HashingEmbedder()}
+    Memory.restore(tmp_path / "memory.backup", **where)
+    with Memory.open(**where) as restored:
+        assert [one.to_dict() for one in restored.decisions(**ANNS)] == before

@@ -45,9 +45,8 @@ SHIPPED = tomllib.loads((resource_path("config") / "policy.toml").read_text(enco
 
 def policy(domain: str | None = None, **tables: Mapping[str, Any]) -> GatePolicy:
     """The shipped policy, which also refuses pineapples, with some keys of its tables changed."""
-    refused = [*SHIPPED["domains"]["general"]["refuse"], {"name": "fruit", "pattern": "pineapple"}]
-    general = SHIPPED["domains"]["general"] | {"refuse": refused}
-    mapping = SHIPPED | {"domains": SHIPPED["domains"] | {"general": general}}
+    fruit = {"name": "fruit", "domains": ["general"], "pattern": "pineapple"}
+    mapping = SHIPPED | {"refuse": [*SHIPPED["refuse"], fruit]}
     changed = {name: SHIPPED[name] | table for name, table in tables.items()}
     return GatePolicy.from_mapping(mapping | changed, domain)
 
@@ -313,7 +312,14 @@ def test_every_check_is_on_record_in_the_gates_order(trouble: Trouble | None) ->
 def test_only_what_is_held_has_a_question_and_a_day_on_which_it_lapses(trouble: Trouble) -> None:
     found = troubled(trouble)
     is_held = trouble.disposal in (CONFIRM, CONSENT)
-    assert [found.is_held, bool(found.question), bool(found.lapses_at)] == [is_held] * 3
+    is_asked = is_held and trouble.claim != SARCASM
+    assert [found.is_held, bool(found.lapses_at)] == [is_held] * 2
+    assert bool(found.question) is is_asked
+
+
+def test_nobody_is_asked_in_the_words_of_their_sarcasm() -> None:
+    found = judged(candidate(SARCASM))
+    assert (found.disposal, found.reason, found.question) == (CONFIRM, GateReason.NOT_LITERAL, None)
 
 
 def test_a_question_lapses_after_as_long_as_the_policy_says() -> None:

@@ -69,9 +69,11 @@ def made(*changes: Change, domain: str | None = None) -> GatePolicy:
 # Broken policies
 
 TABLES = ["checks", "sources", "categories", "score", "confirmation", "sensitive_data", "topics"]
-NO_PATTERN = [{"name": "open", "pattern": "("}]
-NAMELESS = [{"name": "", "pattern": "x"}]
-NOBODY = [{"name": "x", "pattern": "x", "unless_source": ["nobody"]}]
+IN_OPS = {"domains": ["ops"], "pattern": "x"}
+NO_PATTERN = [IN_OPS | {"name": "open", "pattern": "("}]
+NAMELESS = [IN_OPS | {"name": ""}]
+NOBODY = [IN_OPS | {"name": "x", "unless_source": ["nobody"]}]
+NOWHERE = [IN_OPS | {"name": "x", "domains": ["nowhere"]}]
 BROKEN: list[tuple[Change, str]] = [
     *((without(table), table) for table in [*TABLES, "domains", "version"]),
     *((with_(table, "text"), table) for table in [*TABLES, "domains", "agents"]),
@@ -125,13 +127,14 @@ BROKEN: list[tuple[Change, str]] = [
     (with_("topics.health.terms", [" "]), "topics"),
     (without("topics.health.terms"), "topics.health.terms"),
     (with_("domains.ops.surprise", 1), "domains.ops.surprise"),
-    (with_("domains.ops.tool_fact_lifetime_days", 0), "domains.ops.tool_fact_lifetime_days"),
+    (with_("domains.ops.fact_lifetime_days", 0), "domains.ops.fact_lifetime_days"),
     (with_("domains.ops.consent_topics", ["weather"]), "topics.weather"),
     (with_("domains.ops.sensitive_data", {"email": "whisper"}), "domains.ops.sensitive_data"),
     (with_("domains.ops.sensitive_data", {"shoe": "keep"}), "domains.ops.sensitive_data"),
-    (with_("domains.ops.refuse", NO_PATTERN), "domains.ops.refuse.0.pattern"),
-    (with_("domains.ops.refuse", NAMELESS), "domains.ops.refuse.0.name"),
-    (with_("domains.ops.refuse", NOBODY), "domains.ops.refuse.0.unless_source"),
+    (with_("refuse", NO_PATTERN), "refuse.0.pattern"),
+    (with_("refuse", NAMELESS), "refuse.0.name"),
+    (with_("refuse", NOBODY), "refuse.0.unless_source"),
+    (with_("refuse", NOWHERE), "domains.nowhere"),
     (with_("agents", {"bot-*": "nowhere"}), "domains.nowhere"),
 ]
 
@@ -232,7 +235,7 @@ def lifetime(
 
 
 def test_a_domains_lifetime_is_that_of_what_tools_reported() -> None:
-    policy = made(with_("domains.ops.tool_fact_lifetime_days", 7), domain="ops")
+    policy = made(with_("domains.ops.fact_lifetime_days", 7), domain="ops")
     assert lifetime(policy, Category.FACT, SourceKind.TOOL_OUTPUT, is_lasting=True) == 7
     assert lifetime(policy, Category.FACT) == SHIPPED["categories"]["fact"]["lifetime_days"]
     assert all(
@@ -244,7 +247,7 @@ def test_a_domains_lifetime_is_that_of_what_tools_reported() -> None:
 
 
 def test_a_domain_without_a_lifetime_takes_that_of_the_category() -> None:
-    policy = made(without("domains.ops.tool_fact_lifetime_days"), domain="ops")
+    policy = made(without("domains.ops.fact_lifetime_days"), domain="ops")
     usual = SHIPPED["categories"]["fact"]["lifetime_days"]
     assert lifetime(policy, Category.FACT, SourceKind.TOOL_OUTPUT) == usual
 
@@ -333,7 +336,7 @@ def test_the_shipped_file_has_the_six_domains_of_seed_001_and_a_general_one() ->
 def test_every_shipped_domain_says_what_it_keeps_and_refuses(domain: str) -> None:
     rule = POLICY.file.domains[domain]
     assert rule.keeps
-    assert rule.refuse
+    assert list(made(domain=domain).refused)
 
 
 def test_every_shipped_check_is_on() -> None:

@@ -447,7 +447,7 @@ def test_the_parts_of_a_capped_score_sum_to_the_cap() -> None:
 # The floors
 
 CATEGORIES = [str(each) for each in Category]
-ASKING = [each for each in CATEGORIES if SHIPPED["categories"][each]["ask_always"]]
+ASKING = [each for each in CATEGORIES if SHIPPED["categories"][each].get("ask_always")]
 ADMITTING = [each for each in CATEGORIES if each not in ASKING]
 WITH_A_BAND = [
     each

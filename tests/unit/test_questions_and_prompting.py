@@ -41,11 +41,11 @@ OPENING, CLOSING = "<recalled_facts>", "</recalled_facts>"
 ASKED = {
     "plain": (EXTRACTOR, CONFIRM, GateReason.THIN_EVIDENCE),
     "not literal": (USER, CONFIRM, GateReason.NOT_LITERAL),
-    "untrusted": (TOOL, CONFIRM, GateReason.UNTRUSTED_SOURCE),
     "consent": (USER, CONSENT, GateReason.SENSITIVE_TOPIC),
     "consent to a tool's word": (TOOL, CONSENT, GateReason.SENSITIVE_TOPIC),
 }
 REVIEWED = {
+    "untrusted": (TOOL, CONFIRM, GateReason.UNTRUSTED_SOURCE),
     "approval": (EXTRACTOR, CONFIRM, GateReason.NEEDS_APPROVAL),
     "approval of a tool's word": (TOOL, CONFIRM, GateReason.NEEDS_APPROVAL),
     "directive": (USER, CONFIRM, GateReason.DIRECTIVE),
@@ -119,20 +119,33 @@ def test_without_a_topic_the_question_for_consent_is_about_oneself() -> None:
     assert "about yourself" in asked("consent", topic=None)
 
 
-def test_what_a_tool_reported_is_said_to_be_a_tools_word() -> None:
-    assert asked("untrusted").startswith("A tool reported")
-    assert "tool" not in asked("plain")
+@pytest.mark.parametrize("kind", ASKED)
+def test_no_contact_is_asked_about_tools(kind: str) -> None:
+    assert "tool" not in asked(kind)
+
+
+@pytest.mark.parametrize("kind", ASKED)
+def test_what_the_contact_is_asked_is_one_sentence(kind: str) -> None:
+    sentence = asked(kind).removesuffix(f" {POLICY.file.confirmation.change_it}")
+    assert sentence.endswith("?")
+    assert re.findall(r"[.?!;]", sentence) == ["?"]
+
+
+@pytest.mark.parametrize("kind", FOR_ANYBODY)
+def test_no_question_shows_a_hash(kind: str) -> None:
+    told = asked(kind, "Reach her at [email:0123456789ab].")
+    assert "“Reach her at (hidden)”" in told
 
 
 @pytest.mark.parametrize(
     ("source", "opening"),
     [
-        (SourceKind.USER_EXPLICIT, "May I remember this"),
-        (SourceKind.OPERATOR, "A record says"),
-        (SourceKind.APPROVED_DOC, "A record says"),
-        (SourceKind.EXTRACTOR, "From what was said I concluded"),
-        (SourceKind.TOOL_OUTPUT, "A tool reported"),
-        (SourceKind.MODEL_GUESS, "From what was said I concluded"),
+        (SourceKind.USER_EXPLICIT, "May I remember “"),
+        (SourceKind.OPERATOR, "We have on record"),
+        (SourceKind.APPROVED_DOC, "We have on record"),
+        (SourceKind.EXTRACTOR, "Did I understand you rightly"),
+        (SourceKind.TOOL_OUTPUT, "We have on record"),
+        (SourceKind.MODEL_GUESS, "Did I understand you rightly"),
     ],
 )
 def test_a_question_names_whose_word_it_is(source: SourceKind, opening: str) -> None:
@@ -143,10 +156,10 @@ def test_a_question_names_whose_word_it_is(source: SourceKind, opening: str) -> 
     ("source", "opening"),
     [
         (SourceKind.USER_EXPLICIT, "You mentioned something about health"),
-        (SourceKind.OPERATOR, "A record says something about health"),
-        (SourceKind.APPROVED_DOC, "A record says something about health"),
-        (SourceKind.EXTRACTOR, "From what was said I concluded something about health"),
-        (SourceKind.TOOL_OUTPUT, "A tool reported something about health"),
+        (SourceKind.OPERATOR, "We have something about health on record"),
+        (SourceKind.APPROVED_DOC, "We have something about health on record"),
+        (SourceKind.EXTRACTOR, "Did I understand you rightly about health"),
+        (SourceKind.TOOL_OUTPUT, "We have something about health on record"),
     ],
 )
 def test_a_question_for_consent_names_whose_word_it_is(source: SourceKind, opening: str) -> None:

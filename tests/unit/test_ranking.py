@@ -15,7 +15,7 @@ from reconciler.domain.recalling.filtering import EVERYTHING, RecallFilter
 from reconciler.domain.recalling.ranking import joined_ranks, numbers_of, recency_among
 from reconciler.domain.recalling.recallable import Question, Recallable, Recalling
 from reconciler.domain.records.facts import Fact, RankedFact
-from reconciler.domain.records.kinds import Category, RecallSemantics, SourceKind
+from reconciler.domain.records.kinds import Category, FactState, RecallSemantics, SourceKind
 from reconciler.domain.records.policies import RankingPolicy, RecallFloor
 from reconciler.errors import ConfigurationError
 
@@ -277,6 +277,18 @@ def test_a_volatile_fact_is_left_out_from_the_microsecond_in_which_it_expires(
 ) -> None:
     held = fact(expires_at=NOW + late * MICROSECOND, category=Category.VOLATILE)
     assert bool(answer([held], [0.5])) is is_recalled
+
+
+@pytest.mark.parametrize(("late", "is_marked"), [(-1, True), (0, True), (1, False)])
+def test_a_fact_is_marked_from_the_microsecond_in_which_it_expires(
+    late: int, is_marked: bool
+) -> None:
+    [hit] = answer([fact(expires_at=NOW + late * MICROSECOND)], [0.5])
+    assert (hit.fact.may_be_outdated, hit.recency) == (is_marked, 0.0 if is_marked else 1.0)
+
+
+def test_an_archived_fact_is_left_out_and_not_marked() -> None:
+    assert answer([fact(state=FactState.ARCHIVED)], [0.5]) == []
 
 
 @pytest.mark.parametrize(("sure", "count"), [(0.5, 1), (0.50001, 0)])

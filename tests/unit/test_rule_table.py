@@ -29,6 +29,7 @@ MONTH = timedelta(days=30)
 NOT = ("Drinks tea", "Drinks no tea")
 OTHER = ("Drinks tea at work", "Drinks coffee at work")
 PLAIN = ("the text", "the text")
+RULES_OF_HOUSE = ("Never call before nine", "Likes the house rules")
 OWN, MODEL = SourceKind.USER_EXPLICIT, SourceKind.MODEL_GUESS
 
 
@@ -89,6 +90,8 @@ WALK: list[tuple[tuple[str, str], float | None, dict[str, Any], str]] = [
     (PLAIN, 0.96, {"source_kind": MODEL}, "SKIP trust"),
     (PLAIN, 0.9, {"is_hedged": True, "observations": 3}, "ADD hedge"),
     (PLAIN, 0.9, {"is_hedged": True, "observations": 2}, "UPDATE midpoint"),
+    (RULES_OF_HOUSE, just_below(0.45), {"relations": ENDS}, "ADD guard"),
+    (RULES_OF_HOUSE, 0.45, {"relations": ENDS}, "UPDATE agent"),
     (PLAIN, 0.9, {"of": Category.DECISION}, "ADD standing"),
     (PLAIN, 0.9, {"of": Category.DECISION, "category": Category.DECISION}, "UPDATE midpoint"),
 ]

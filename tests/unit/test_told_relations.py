@@ -97,7 +97,7 @@ def test_what_a_model_says_holds_within_the_limits_of_any_verdict(
     action: Action,
     decided_by: DecidedBy,
 ) -> None:
-    known = neighbour(0.2, **{"text": FLAT} | fact)
+    known = neighbour(0.5, **{"text": FLAT} | fact)
     verdict = told(HOUSE, [known], changes, **relations)
     assert (verdict.action, verdict.decided_by) == (action, decided_by)
     ended = verdict.targets == (known,) and not verdict.is_history
@@ -114,6 +114,11 @@ def test_what_a_model_says_holds_within_the_limits_of_any_verdict(
         ("Prefers window seats.", "Prefers window seats.", SKIP, AGENT),
         # It says less: an observation, and nothing is lost.
         ("Our budget is 40k and we need 12 laptops.", "Our budget is 40k.", SKIP, AGENT),
+        ("Wants calls: he has no time to write.", "Wants calls.", SKIP, AGENT),
+        ("Wants tea and no longer coffee.", "Wants tea.", SKIP, AGENT),
+        ("Wants calls, not any more.", "Wants calls.", ADD, DecidedBy.GUARD),
+        ("Wants calls, which he no longer gets.", "Wants emails.", ADD, DecidedBy.GUARD),
+        ("Wants no calls, and no letters.", "Wants calls.", ADD, DecidedBy.GUARD),
         ("Our budget is 40k.", "Our budget is 45k.", ADD, DecidedBy.GUARD),
         ("Eats pork.", "Does not eat pork.", ADD, DecidedBy.GUARD),
         ("Does not eat pork.", "Eats pork.", ADD, DecidedBy.GUARD),
@@ -208,3 +213,37 @@ def test_a_restatement_of_one_fact_shields_no_other_from_the_limits() -> None:
     binding = neighbour(0.1, BINDING, number=2, trust=OPERATOR, is_standing=True)
     verdict = told("Lives in Pune.", [city, binding], {"slot": slot("Pune")}, replaces=[TWO])
     assert (verdict.targets, verdict.conflicts) == ((city,), (binding,))
+
+
+@pytest.mark.parametrize(
+    ("text", "fact", "cosine", "ended"),
+    [
+        ("Likes the house rules.", "Never call before nine.", 0.1, False),
+        ("Clinic portal was updated on 3 May.", "Is allergic to peanuts.", 0.1, False),
+        ("Likes the house rules.", "Keeps to the rules of golf.", 0.1, True),
+        ("Is vegan.", "Has steak on Fridays.", 0.44, False),
+        ("Is vegan.", "Has steak on Fridays.", 0.45, True),
+        ("Moved to the coast.", "Rents from Tom Meyer.", 0.1, True),
+        ("Would rather have an email than a call.", "Ring only after six.", 0.2, False),
+        ("Wants an email rather than a call.", "Ring only after six.", 0.2, True),
+        ("Isst kein Fleisch und keinen Fisch.", "Has steak on Fridays.", 0.1, True),
+    ],
+)
+def test_a_model_ends_only_what_its_note_speaks_of(
+    text: str, fact: str, cosine: float, ended: bool
+) -> None:
+    verdict = told(text, [neighbour(cosine, fact)], ends=[ONE])
+    assert verdict.decided_by is (AGENT if ended else DecidedBy.GUARD)
+    assert (len(verdict.targets), verdict.conflicts) == (int(ended), ())
+
+
+def test_the_same_attribute_is_enough_to_speak_of_a_fact() -> None:
+    fact = neighbour(0.1, "Rings at noon.", slot=slot("noon", attribute="call_time"))
+    asked = {"slot": slot("six", attribute="call_time")}
+    assert told("Six suits best.", [fact], asked, ends=[ONE]).targets == (fact,)
+
+
+def test_a_note_that_speaks_of_one_fact_ends_what_goes_with_it() -> None:
+    facts = [neighbour(0.1, "Lives in Pune."), neighbour(0.1, "Pays Tom Meyer.", number=2)]
+    assert len(told("Lives in Goa.", facts, replaces=[ONE], ends=[TWO]).targets) == 2
+    assert not told("Likes Goa.", facts, replaces=[ONE], ends=[TWO]).targets

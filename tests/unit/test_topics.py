@@ -24,11 +24,7 @@ TOPICS = Topics(
         for name, topic in POLICY["topics"].items()
     }
 )
-REFUSED = [
-    (domain, rule["name"])
-    for domain, table in POLICY["domains"].items()
-    for rule in table.get("refuse", [])
-]
+REFUSED = [(domain, rule["name"]) for rule in POLICY["refuse"] for domain in rule["domains"]]
 
 ORDINARY = """
 Lives in Pune
@@ -93,7 +89,7 @@ Trial ends on Friday
 
 @lru_cache
 def pattern(domain: str, name: str) -> re.Pattern[str]:
-    rules = POLICY["domains"][domain]["refuse"]
+    rules = (rule for rule in POLICY["refuse"] if domain in rule["domains"])
     return re.compile(next(rule["pattern"] for rule in rules if rule["name"] == name))
 
 
@@ -466,20 +462,21 @@ KEPT_OUT = {
         "Customer: hi\nAgent: hello\nCustomer: where is it?",
         "Agent 1: hi Customer: hello Agent 1: bye",
     ],
-    ("support", "raw log or tool output"): [
-        "2025-03-01T10:00:01Z shop WARN retry",
-        '{"ticket": 7}',
-    ],
+    ("support", "raw log"): ["2025-03-01T10:00:01Z shop WARN retry"],
+    ("support", "raw tool output"): ['{"ticket": 7}'],
     ("travel", "live price"): [
         "Flights to Rome cost 120 EUR right now",
         "The room is now $90 a night",
         "Today's fare to Oslo is €80",
+        "LH 440 to Houston costs 912 euros right now.",
     ],
-    ("real_estate", "raw listing"): ['{"price": 420000, "rooms": 4}', "<!doctype html>"],
+    ("real_estate", "raw tool output"): ['{"price": 420000, "rooms": 4}', "<!doctype html>"],
     ("electronics", "unverified claim about a part"): [
         "This part is valid for 5 V",
         "The LM317 is a drop-in replacement",
         "The connector should be suitable",
+        "BC547 works as a drop-in for 2N2222.",
+        "The LM317 can replace the LM338.",
     ],
     ("coding", "secret of an environment file"): [
         "PAYMENT_SECRET_KEY=abc",
@@ -498,13 +495,17 @@ KEPT_OUT = {
     ],
     ("ops", "raw log"): [
         "2025-03-01 10:00:01 host app ERROR connection refused",
-        '{"level": "error"}',
     ],
+    ("ops", "raw tool output"): ['{"level": "error"}'],
+    ("ops", "status of the moment"): ["The deploy is failing.", "Service is down right now"],
+    ("coding", "status of the moment"): ["The build is red.", "CI is still broken"],
+    ("coding", "speculative root cause"): ["Looks like a memory leak in the cache."],
     ("ops", "speculative root cause"): [
         "I think the root cause is the proxy",
         "Probably caused by the upgrade",
         "The root cause might be the cache",
         "Suspected root cause: a full disk",
+        "Sounds like a race in the worker",
     ],
 }
 
@@ -512,16 +513,25 @@ KEPT = {
     ("general", "raw log"): ["2025-05-01 10:00 call with Ana", "Was born on Nov 22"],
     ("general", "raw tool output"): ['She said "yes": fine', "Uses {braces} in templates"],
     ("support", "raw chat transcript"): ["Agent: Maria", "Ticket 123 resolved by rollback"],
-    ("support", "raw log or tool output"): ["Ticket 123 resolved by rollback at 02:31"],
+    ("support", "raw log"): ["Ticket 123 resolved by rollback at 02:31"],
+    ("support", "raw tool output"): ["The ticket {7} is closed"],
+    ("ops", "raw tool output"): ["Runs {region} clusters"],
+    ("ops", "status of the moment"): [
+        "The database is down every Sunday from two to three.",
+        "Team Payments is online from nine to five.",
+    ],
+    ("coding", "status of the moment"): ["The main branch is protected.", "The tests are in Go."],
+    ("coding", "speculative root cause"): ["The new editor looks like the old one."],
     ("travel", "live price"): [
         "Hotel budget is 150 EUR a night",
         "Now budget is 200 EUR for hotels",
         "Prefers aisle seats on flights",
     ],
-    ("real_estate", "raw listing"): ["Wants 4 rooms for 420,000 euros at most"],
+    ("real_estate", "raw tool output"): ["Wants 4 rooms for 420,000 euros at most"],
     ("electronics", "unverified claim about a part"): [
         "Prefers parts from two vendors",
         "Uses the LM317 in the power stage",
+        "Works with the LM317 and would like a sample",
     ],
     ("coding", "secret of an environment file"): [
         "Cluster name = prod-1",

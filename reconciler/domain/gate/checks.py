@@ -166,9 +166,7 @@ def _speculation(case: Case) -> Finding:
 
 def _domain(case: Case) -> Finding:
     """What this domain never keeps. Source: seed 001, section 10."""
-    rule = next(
-        (refused for refused in case.policy.domain_rule.refuse if _matches(refused, case)), None
-    )
+    rule = next((refused for refused in case.policy.refused if _matches(refused, case)), None)
     if rule is not None:
         detail = f"{rule.name} is never kept in domain {case.policy.domain}"
         return _reject(GateReason.DOMAIN_RULE, detail)

@@ -6,7 +6,7 @@ It comes from ``config/policy.toml``; whoever builds it reads the file. Nothing 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 from typing import Annotated, Any, Literal
@@ -57,6 +57,10 @@ a slot and replaced elsewhere; kept as it stands."""
 Effect = Annotated[float, Field(ge=-1, le=1)]
 Share = Annotated[float, Field(ge=0, le=1)]
 Days = Annotated[int, Field(ge=1, le=36_500)]
+
+
+_VALIDATED = (SourceKind.TOOL_OUTPUT, SourceKind.APPROVED_DOC)
+"""Whose facts are validated, and age with what they were read from. Source: seed 001, section 6."""
 
 
 class _Table(BaseModel):
@@ -162,9 +166,10 @@ class TopicRule(_Table):
 
 
 class RefuseRule(_Table):
-    """What a domain never keeps: a pattern, and whose word it does not hold for."""
+    """What some domains never keep: a pattern, and whose word it does not hold for."""
 
     name: str = Field(min_length=1)
+    domains: frozenset[str] = Field(min_length=1)
     pattern: re.Pattern[str]
     unless_source: frozenset[SourceKind] = frozenset()
 
@@ -172,11 +177,10 @@ class RefuseRule(_Table):
 class DomainRule(_Table):
     """What one domain does otherwise. Source: seed 001, section 10."""
 
-    tool_fact_lifetime_days: Days | None = None
+    fact_lifetime_days: Days | None = None
     consent_topics: frozenset[str] = frozenset()
     sensitive_data: Mapping[SensitiveKind, Handling] = {}
     keeps: tuple[str, ...] = ()
-    refuse: tuple[RefuseRule, ...] = ()
 
 
 class _PolicyFile(_Table):
@@ -193,6 +197,7 @@ class _PolicyFile(_Table):
     sensitive_data: Mapping[SensitiveKind, Handling]
     topics: Mapping[str, TopicRule]
     domains: Mapping[str, DomainRule]
+    refuse: tuple[RefuseRule, ...] = ()
     agents: Mapping[str, str] = {}
 
     @model_validator(mode="after")
@@ -206,7 +211,8 @@ class _PolicyFile(_Table):
             missing = sorted(set(map(str, kinds)) - set(map(str, getattr(self, name))))
             if missing:
                 raise ValueError(f"[{name}] lacks {', '.join(missing)}")
-        unknown = {self.default_domain, *self.agents.values()} - self.domains.keys()
+        named = {self.default_domain, *self.agents.values()}
+        unknown = named.union(*(rule.domains for rule in self.refuse)) - self.domains.keys()
         if unknown:
             raise ValueError(f"no [domains.{min(unknown)}]; there are {', '.join(self.domains)}")
         topics = {topic for rule in self.domains.values() for topic in rule.consent_topics} - {"*"}
@@ -271,6 +277,11 @@ class GatePolicy:
         """What this domain does otherwise."""
         return self.file.domains[self.domain]
 
+    @property
+    def refused(self) -> Iterator[RefuseRule]:
+        """What this domain never keeps."""
+        return (rule for rule in self.file.refuse if self.domain in rule.domains)
+
     def is_on(self, check: Check) -> bool:
         """Whether the check is made."""
         return self.file.checks[check] == "on"
@@ -321,11 +332,11 @@ class GatePolicy:
 
         Args:
             category: what kind of thing it says.
-            source: whose word it is; what a tool reported lasts as long as the domain says.
+            source: whose word it is; of a tool's or a document's the domain says how long.
             is_lasting: as ``lasts`` says.
         """
         if category is not Category.FACT:
             return self.file.categories[category].lifetime_days
-        if source is SourceKind.TOOL_OUTPUT and self.domain_rule.tool_fact_lifetime_days:
-            return self.domain_rule.tool_fact_lifetime_days
+        if source in _VALIDATED and self.domain_rule.fact_lifetime_days:
+            return self.domain_rule.fact_lifetime_days
         return None if is_lasting else self.file.categories[category].lifetime_days

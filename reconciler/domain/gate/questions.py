@@ -7,16 +7,20 @@ what a tool or an agent concluded. Source: seed 000, prompts that do not manipul
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 
+from reconciler.domain.gate.literalness import find_hedge
 from reconciler.domain.gate.policy import GatePolicy
+from reconciler.domain.guard import is_repeated_in
 from reconciler.domain.records.assessment import Disposal, GateReason
 from reconciler.domain.records.candidates import Candidate
 from reconciler.domain.records.facts import Fact
-from reconciler.domain.records.kinds import FactState, RecallSemantics, SourceKind
+from reconciler.domain.records.kinds import OWN_WORDS, FactState, RecallSemantics, SourceKind
 from reconciler.domain.records.notes import Note, canonical_text
 from reconciler.domain.records.slots import Slot, SlotMatch, compare_slots
 from reconciler.lexicon import lexicon
+from reconciler.sensitive_data import TOKEN
 
 __all__ = ["answer_since", "contradicts", "is_worth_asking", "question", "revalidation"]
 
@@ -55,7 +59,7 @@ def question(
 ) -> str:
     """What to ask about a held candidate: the contact, or an operator where it says so."""
     asked = " ".join(lexicon("questions").words(_name(candidate, disposal, reason)))
-    claim = candidate.claim.strip().rstrip(".")
+    claim = TOKEN.sub(_HIDDEN, candidate.claim).strip().rstrip(".")
     asked = asked.replace("{topic}", topic or "yourself").replace("{claim}", claim)
     return f"{asked} {policy.file.confirmation.change_it}"
 
@@ -70,8 +74,8 @@ def revalidation(fact: Fact) -> str:
 def answer_since(asked: Note, facts: Iterable[Fact]) -> Fact | None:
     """The fact of later words that answer what somebody would be asked; None without one.
 
-    Only the contact's and an operator's own words do: they answer the same question, or say the
-    same.
+    Only the contact's and an operator's own words do: they answer the same question, or say all
+    that it says.
 
     Args:
         asked: what somebody would be asked about.
@@ -93,11 +97,13 @@ def contradicts(candidate: Candidate, facts: Iterable[Fact]) -> bool:
 
 
 def _answers(fact: Fact, slot: Slot | None, text: str) -> bool:
-    if fact.state is FactState.REVOKED or fact.word not in _OWN_WORDS:
+    if fact.state is FactState.REVOKED or fact.word not in OWN_WORDS:
         return False
     if slot is not None and fact.slot is not None and fact.slot.decides_about(slot):
         return True
-    return canonical_text(fact.text) == text
+    hedge = find_hedge(text) or ""
+    plain = re.sub(re.escape(hedge), "", text, flags=re.IGNORECASE)
+    return canonical_text(fact.text) == text or is_repeated_in(plain, fact.text)
 
 
 def _name(candidate: Candidate, disposal: Disposal, reason: GateReason) -> str:
@@ -105,21 +111,25 @@ def _name(candidate: Candidate, disposal: Disposal, reason: GateReason) -> str:
         return "review"
     if reason is GateReason.FORGOTTEN_BEFORE:
         return "forgotten"
+    if reason is GateReason.UNTRUSTED_SOURCE:
+        return "untrusted"
     if disposal is not Disposal.CONSENT and reason is GateReason.NEEDS_APPROVAL:
         return "approval"
     asked, asked_for_consent = _BY_SOURCE[candidate.note.trust]
     return asked_for_consent if disposal is Disposal.CONSENT else asked
 
 
-_OWN_WORDS = (SourceKind.USER_EXPLICIT, SourceKind.OPERATOR)
+_HIDDEN = "(hidden)"
+"""What a person reads in the place of a hash."""
+
 _OWN, _RECORD = ("contact", "consent"), ("contact_record", "consent_record")
-_CONCLUDED, _TOOL = ("contact_concluded", "consent_concluded"), ("contact_tool", "consent_tool")
+_CONCLUDED = ("contact_concluded", "consent_concluded")
 _BY_SOURCE = {
     SourceKind.USER_EXPLICIT: _OWN,
     SourceKind.OPERATOR: _RECORD,
     SourceKind.APPROVED_DOC: _RECORD,
     SourceKind.EXTRACTOR: _CONCLUDED,
-    SourceKind.TOOL_OUTPUT: _TOOL,
+    SourceKind.TOOL_OUTPUT: _RECORD,
     SourceKind.MODEL_GUESS: _CONCLUDED,
 }
 """The words of a question, and of one for consent, by whose word is asked about."""

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Sequence
 from typing import NamedTuple
 
-from reconciler.domain.guard.reading import VALUE_KINDS, Reading, Word, folded
+from reconciler.domain.guard.reading import VALUE_KINDS, Reading, Word, folded, read
 from reconciler.domain.guard.tokens import Token, stem_of, tokens_of
 from reconciler.domain.guard.vocabulary import vocabulary
 
@@ -21,6 +21,7 @@ __all__ = [
     "is_lifted",
     "is_over",
     "is_over_itself",
+    "opens",
     "stems_of",
     "tells_of_end",
 ]
@@ -33,6 +34,8 @@ _MOST = 0.6
 _BETWEEN_MAX = 7
 """Words between a thing and what says that it has ended."""
 
+_LABELLED_MAX = 3
+"""Words behind a label and a colon that are said of it."""
 
 _DATED = ("id", "month", "year")
 """Kinds of words that tell one matter from another, beside names: "the budget for 2027"."""
@@ -114,6 +117,28 @@ def is_lifted(text: str, value: str) -> bool:
     return clause is not None and clause.lifts()
 
 
+def opens(text: str, whole: str) -> bool:
+    """Whether the one text begins with the other, word for word, and goes on about something else.
+
+    "Wants calls", then a mark or an "and", and what is denied behind that is none of its words. A
+    denial that names nothing, "not any more", may mean all of it.
+
+    Args:
+        text: what may stand at the beginning.
+        whole: what may go on.
+    """
+    said = [token.value for token in tokens_of(text) if token.kind != "mark"]
+    tokens = tokens_of(whole)
+    begun, left = tokens[: len(said)], tokens[len(said) :]
+    if [token.value for token in begun] != said or not left:
+        return False
+    if left[0].kind != "mark" and left[0].text.casefold() != "and":
+        return False
+    reading = read(whole)
+    reaches = [denial.reach for denial in (*reading.negated, *reading.ceased)]
+    return all(reach and set(said).isdisjoint(reach) for reach in reaches)
+
+
 def tells_of_end(text: str) -> bool:
     """Whether some clause of the text may say that something has ended, or is a limit no more."""
     known = vocabulary()
@@ -186,11 +211,17 @@ def _last_naming(text: str, value: Sequence[Token]) -> tuple[_Clause | None, fro
     return (naming[-1] if naming else None), stems
 
 
+def _said_of_label(text: str) -> str:
+    """A label and a word or two as a sentence: "Evening courses: over" says that they are over."""
+    label, mark, said = text.partition(": ")
+    return f"{label} is {said}" if mark and len(said.split()) <= _LABELLED_MAX else text
+
+
 def _told(text: str) -> Iterator[_Clause]:
     """The clauses of a text that tell something: none that asks or supposes."""
     known, told = vocabulary(), True
     clause: list[Token] = []
-    for token in (*tokens_of(text), Token("mark", ".", ".")):
+    for token in (*tokens_of(_said_of_label(text)), Token("mark", ".", ".")):
         if token.text.casefold() != "and" and token.value not in known.clause_marks:
             clause += [] if token.kind == "mark" else [token]
             continue

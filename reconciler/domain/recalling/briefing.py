@@ -14,7 +14,7 @@ from reconciler.domain.recalling.prompting import as_prompt, token_count, within
 from reconciler.domain.recalling.recalled import Recalled
 from reconciler.domain.records.decisions import Decision
 from reconciler.domain.records.facts import Dispute, ExpiringFact, Fact
-from reconciler.domain.records.kinds import FOR_OPERATORS
+from reconciler.domain.records.kinds import NOT_FOR_CONTACTS
 
 __all__ = [
     "ASKED_MAX",
@@ -54,12 +54,11 @@ class Briefing:
 
     @property
     def questions(self) -> tuple[str, ...]:
-        """What to ask now: two at most, disputes first, then what is held, then renewals.
+        """What to ask now: the two that matter most; where there is room, renewals.
 
         A question of many sides, which no person can answer at once, is an operator's to sort out.
         """
-        by_worth = sorted(self.pending, key=lambda item: not isinstance(item, Dispute))
-        asked = map(_question, (*by_worth, *self.renewals))
+        asked = map(_question, (*sorted(self.pending, key=_worth), *self.renewals))
         return tuple(islice((q for q in asked if len(q) <= _QUESTION_LENGTH_MAX), ASKED_MAX))
 
     def as_prompt(
@@ -121,11 +120,20 @@ def changed_since_last_time(facts: Collection[Fact], now: datetime) -> tuple[str
     return tuple(fact.fact_id for fact in facts if fact.recorded_at > last)
 
 
+def _worth(pending: Decision | Dispute) -> tuple[float, bool]:
+    """How early it is asked, the lowest first: what matters most; of equals a dispute."""
+    if isinstance(pending, Dispute):
+        return -max((fact.importance for fact in pending.facts), default=0.0), False
+    judged = pending.gate.importance if pending.gate else None
+    given = pending.note.importance
+    return -(given if given is not None else judged or 0.0), True
+
+
 def is_for_the_contact(pending: Decision | Dispute) -> bool:
     """Whether the contact may answer it; a directive, say, is an operator's to let in."""
     if isinstance(pending, Dispute):
         return True
-    return pending.gate is not None and pending.gate.reason not in FOR_OPERATORS
+    return pending.gate is not None and pending.gate.reason not in NOT_FOR_CONTACTS
 
 
 def _question(pending: Decision | Dispute | ExpiringFact) -> str:

@@ -144,7 +144,7 @@ def may_be_offered(filed: FiledFact, contact_id: str) -> bool:
 
 
 def by_fit(found: Sequence[Procedure], goal: str, cosines: Sequence[float]) -> list[Procedure]:
-    """The same, those first that share most words with a goal, or are nearest to it in meaning.
+    """Those that share a word with a goal, or are near it in meaning, what fits best first.
 
     Args:
         found: by name.
@@ -158,7 +158,8 @@ def by_fit(found: Sequence[Procedure], goal: str, cosines: Sequence[float]) -> l
         near = cosines[place] if cosines[place] >= _NEAR_MIN else 0.0
         return (len(shared) / len(wanted) if wanted else 0.0) + near
 
-    return [found[place] for place in sorted(range(len(found)), key=lambda place: -fit(place))]
+    fits = {place: fit(place) for place in range(len(found))}
+    return [found[place] for place in sorted(fits, key=lambda place: -fits[place]) if fits[place]]
 
 
 def _procedure(name: str, versions: Sequence[Fact]) -> Procedure:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from reconciler.domain.guard import is_repeated_in
+from reconciler.domain.guard import is_repeated_in, opens
 from reconciler.domain.reconciling.by_slot import slot_alone
 from reconciler.domain.reconciling.limits import by_standing
 from reconciler.domain.reconciling.neighbours import match_of
@@ -82,7 +82,7 @@ def _told_again(
     if match_of(note, fact) in (SlotMatch.APART, SlotMatch.OPEN):
         return add(DecidedBy.GUARD, f"{reason}, yet it is filed under something else")
     findings = differences_of(note, fact, policy)
-    if any(_is_other(finding) for finding in findings):
+    if any(_is_other(finding) for finding in findings) and not opens(note.text, fact.text):
         return kept_apart(note, fact, findings, reason)
     says_less = bool(losses_of(note, fact)) or is_repeated_in(note.text, fact.text)
     is_dropped = says_less and not fact.word.is_trusted_less_than(note.trust)

@@ -7,9 +7,11 @@ from dataclasses import replace
 
 from reconciler.domain.guard import denies_ever, share_a_word, takes_back
 from reconciler.domain.reconciling.neighbours import match_of
+from reconciler.domain.reconciling.speaking_of import speaks_of_any
 from reconciler.domain.reconciling.verdicts import (
     Limit,
     Seen,
+    add,
     news_of,
     repeating,
     sparing,
@@ -77,6 +79,15 @@ def _by_hedge(note: Note, seen: Seen, verdict: Verdict) -> Verdict | None:
 
 def _is_firm(fact: Neighbour) -> bool:
     return fact.is_confirmed_by_user or fact.observations >= OBSERVATIONS_OF_FIRM
+
+
+def _by_matter(note: Note, _seen: Seen, verdict: Verdict) -> Verdict | None:
+    """What an agent or an extractor says ends nothing if the note speaks of none of it."""
+    is_told = verdict.decided_by in (DecidedBy.AGENT, DecidedBy.EXTRACTOR)
+    if not (is_told and verdict.is_replacement) or speaks_of_any(note, verdict.targets):
+        return None
+    apart = add(DecidedBy.GUARD, f"{verdict.reason}, yet the note does not speak of it")
+    return replace(apart, conflicts=verdict.conflicts)
 
 
 def by_standing(note: Note, _seen: Seen, verdict: Verdict) -> Verdict | None:
@@ -217,6 +228,13 @@ LIMITS = (
         what="ADD, in dispute; SKIP if the note brings nothing new",
         why="A guess alone does not end what was confirmed or often said.",
         apply=_by_hedge,
+    ),
+    Limit(
+        decided_by="guard",
+        when="an agent or an extractor says that facts end, and the note tells of no change and "
+        "shares no word, attribute or meaning with any of them",
+        what="ADD; the facts stay",
+        apply=_by_matter,
     ),
     Limit(
         decided_by="standing",

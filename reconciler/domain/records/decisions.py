@@ -410,6 +410,8 @@ class Decision:
         """
         if self.gate and self.gate.reason is GateReason.DIRECTIVE and self.action is Action.HOLD:
             return _QUARANTINED
+        if self.gate and self.gate.reason is GateReason.WRONG_RELATION:
+            return _UNRELATED.format(reason=self.reason)
         if self.is_history:
             return _HISTORY
         if self.is_over:
@@ -493,7 +495,7 @@ _ANSWERS: Mapping[Action, str] = {
     Action.UPDATE: "Remembered; it takes the place of what was known before.",
     Action.SKIP: "Known already; counted as said again.",
     Action.ADMIT: "Let through, not yet remembered: commit {id} to remember it.",
-    Action.HOLD: "Not remembered yet ({reason}). Do not act on it. To be asked: {question}",
+    Action.HOLD: "Not remembered yet; do not act on it. {question}",
     Action.REJECT: "Not remembered: {reason}. Do not try again in other words.",
     Action.DECLINE: "Not remembered: the answer was no.",
     Action.WITHDRAW: "Not remembered: it was taken back.",
@@ -505,11 +507,15 @@ _ANSWERS: Mapping[Action, str] = {
 }
 """What a decision says to the agent whose note it was."""
 
-_SILENT = "Not remembered yet ({reason}). Do not act on it, and do not ask about it."
+_SILENT = (
+    "Not remembered yet; do not act on it, and do not ask about it. What the contact says of it in "
+    "plain words may be noted."
+)
 _HISTORY = (
     "Kept as history, not as what holds now: what is known is newer than this, and stays as it is."
 )
 _OVER = "Kept as history: it is over, so it replaces nothing and is not recalled as what holds."
+_UNRELATED = "No fact was changed: {reason}"
 _RELATED = "Related as a model said; what ended by it is kept as history."
 _BESIDE: Mapping[DecidedBy, str] = {
     DecidedBy.TRUST: " A more trusted statement, which it may contradict, stays beside it.",

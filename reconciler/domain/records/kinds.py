@@ -12,7 +12,9 @@ __all__ = [
     "EXTRACTION_DOOR",
     "FOR_OPERATORS",
     "IMPORT_DOOR",
+    "NOT_FOR_CONTACTS",
     "OPERATOR_DOOR",
+    "OWN_WORDS",
     "PATIENT_DOORS",
     "Action",
     "Category",
@@ -51,6 +53,10 @@ class SourceKind(StrEnum):
         """Whether this word yields to the other's."""
         order = tuple(SourceKind)
         return order.index(self) > order.index(other)
+
+
+OWN_WORDS = (SourceKind.USER_EXPLICIT, SourceKind.OPERATOR)
+"""Whose word answers a question."""
 
 
 class Category(StrEnum):
@@ -151,10 +157,14 @@ class GateReason(StrEnum):
     DECLINED = "declined"
     WITHDRAWN = "withdrawn"
     FORGOTTEN_BEFORE = "forgotten_before"
+    WRONG_RELATION = "wrong_relation"
 
 
 FOR_OPERATORS = (GateReason.DIRECTIVE, GateReason.NEEDS_APPROVAL)
 """Why something is held that an operator lets in, and not the contact."""
+
+NOT_FOR_CONTACTS = (*FOR_OPERATORS, GateReason.UNTRUSTED_SOURCE)
+"""Why the contact is not asked: an operator is, though of a tool's word the contact may say yes."""
 
 
 class Action(StrEnum):

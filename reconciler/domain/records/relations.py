@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from reconciler.domain.records.facts import Fact
 from reconciler.domain.records.handles import handle_of
 from reconciler.domain.records.scope import Scope, check_identifier
-from reconciler.errors import InvalidRequestError, UnknownFactError
+from reconciler.errors import RelationError, UnknownFactError
 
 __all__ = ["RELATED_MAX", "Relations", "check_not_ended"]
 
@@ -28,7 +28,7 @@ class Relations:
         both_hold: compared, and both hold: no link, and an open conflict between them closes.
 
     Raises:
-        InvalidRequestError: nothing is named, a fact is named twice, too many would end, or some
+        RelationError: nothing is named, a fact is named twice, too many would end, or some
             would end by what only repeats another.
     """
 
@@ -41,26 +41,26 @@ class Relations:
         for name in ("replaces", "ends", "both_hold"):
             given = getattr(self, name)
             if not isinstance(given, list | tuple):
-                raise InvalidRequestError(f"{name} must be a list of facts")
+                raise RelationError(f"{name} must be a list of facts")
             object.__setattr__(self, name, tuple(given))
         for fact_id in self.named_ids:
-            check_identifier("a fact that is related", fact_id, InvalidRequestError)
+            check_identifier("a fact that is related", fact_id, RelationError)
         self._check_together()
 
     def _check_together(self) -> None:
         if not self.named_ids:
-            raise InvalidRequestError("say which facts are replaced, repeated, ended or both hold")
+            raise RelationError("say which facts are replaced, repeated, ended or both hold")
         twice = sorted({name for name in self.named_ids if self.named_ids.count(name) > 1})
         if twice:
-            raise InvalidRequestError(
+            raise RelationError(
                 f"{', '.join(twice)}: named twice; name each fact once, under what is true of it"
             )
         if self.repeats is not None and self.ended_ids:
-            raise InvalidRequestError(
+            raise RelationError(
                 "what repeats a fact ends none; send what is over as a note of its own"
             )
         if len(self.ended_ids) > RELATED_MAX:
-            raise InvalidRequestError(
+            raise RelationError(
                 f"one note may replace or end {RELATED_MAX} facts, not {len(self.ended_ids)}; "
                 "name those that it speaks of itself"
             )
@@ -93,12 +93,12 @@ def check_not_ended(scope: Scope, fact_ids: Iterable[str], known: Mapping[str, F
 
     Raises:
         UnknownFactError: the contact has no such fact.
-        InvalidRequestError: one has ended.
+        RelationError: one has ended.
     """
     for fact_id in fact_ids:
         if fact_id not in known:
             raise UnknownFactError(f"contact {scope.contact_id} has no fact {fact_id}")
         if known[fact_id].has_ended:
-            raise InvalidRequestError(
+            raise RelationError(
                 f"fact {handle_of(fact_id)} has ended already; recall says what holds now"
             )

@@ -15,7 +15,7 @@ from typing import Any
 from reconciler.domain.reconciling.disputes import WHOSE
 from reconciler.domain.reconciling.limits import LIMITS
 from reconciler.domain.reconciling.rule import RULES
-from reconciler.domain.records.assessment import Disposal
+from reconciler.domain.records.assessment import Disposal, GateReason
 from reconciler.domain.records.candidates import Evidence
 from reconciler.domain.records.decisions import Action, DecidedBy, Decision, Relation
 from reconciler.domain.records.facts import Neighbour
@@ -162,6 +162,8 @@ def _explained(decision: Decision) -> Explanation:
 def _explain_disposal(decision: Decision) -> Explanation:
     """Why the gate did not let a candidate through, or how it was settled."""
     gate = decision.gate
+    if gate and gate.reason is GateReason.WRONG_RELATION:
+        return _explain_wrong_relation(decision)
     found = gate.findings if gate else ()
     stopping = [finding for finding in found if finding.disposal is not Disposal.ADMIT]
     is_related = decision.action is Action.RESOLVE and decision.decided_by is not DecidedBy.ANSWER
@@ -184,6 +186,19 @@ def _explain_disposal(decision: Decision) -> Explanation:
         differences=(),
         arbiter=(),
         counterfactuals=(_UNRELATED if is_related else _COUNTERFACTUALS[decision.action],),
+    )
+
+
+def _explain_wrong_relation(decision: Decision) -> Explanation:
+    """Why what a model said of facts was refused; the gate weighs no words of its own."""
+    return Explanation(
+        outcome=_stop(_one_line(decision.reason, ARGUMENT_LENGTH_MAX)),
+        remarks=(),
+        neighbours=(),
+        rule=(),
+        differences=(),
+        arbiter=(),
+        counterfactuals=("Nothing was changed.",),
     )
 
 

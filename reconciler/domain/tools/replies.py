@@ -34,6 +34,15 @@ _NEAR_COSINE = 0.3
 _HOW = "If one of these is replaced, repeated or over, say so with relate_contact_note."
 _HOW_DISPUTED = "Say with relate_contact_note which one ends, or that both hold."
 
+_UNRELATED = "What you said of other facts was left out"
+_HOW_UNRELATED = "Do not note it again: say it with relate_contact_note."
+_SPARED = "Not ended, but in dispute now"
+_HOW_SPARED = (
+    "If the contact said that it is over, note that in words that name it; else a person decides."
+)
+
+_HOW_UNSAID = f"The note does not speak of it. {_HOW_SPARED}"
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ToolReply:
@@ -63,6 +72,8 @@ def reply_about(
     siblings: Sequence[Fact] = (),
     *,
     names_close: bool = False,
+    complaint: str = "",
+    answers: bool = False,
 ) -> ToolReply:
     """What became of a note: in the decision's words, with what it replaced or stands beside.
 
@@ -73,8 +84,15 @@ def reply_about(
         show: gives the handles of what is shown.
         siblings: other live values of the note's attribute.
         names_close: whether the model may know of facts that the note did not touch.
+        complaint: why what the note said of other facts was left out; empty if nothing was.
+        answers: whether it answered an open question.
     """
-    told = [decision.answer, _whom_to_ask(decision), _own_handle(decision, show)]
+    told = [_what_became(decision), _own_handle(decision, show)]
+    if answers:
+        told.append("That answers what the contact was to be asked about it; do not ask.")
+    if complaint:
+        told.append(f"{_UNRELATED}: {complaint}.")
+        told.append(_HOW_UNRELATED if decision.fact_id else "")
     related = decision.proposal.relations
     if related and related.repeats and decision.action is Action.ADD:
         told.append("It does not repeat that fact: each says something that the other does not.")
@@ -82,7 +100,14 @@ def reply_about(
     ended = "It took back" if decision.action is Action.REVOKE else "It replaced"
     _name(told, ended, [seen[i] for i in decision.superseded_ids if i in seen], show)
     against = [seen[i] for i in decision.conflicting_ids if i in seen]
-    _name(told, "Beside it stands", against, show, how=_HOW_DISPUTED)
+    said_over = related.ended_ids if related else ()
+    spared = [fact for fact in against if fact.fact_id in said_over]
+    _name(told, _SPARED, spared, show, how=_HOW_SPARED)
+    stay = [i for i in said_over if i not in (*decision.superseded_ids, *decision.conflicting_ids)]
+    if not decision.is_history:
+        _name(told, "Not ended", [seen[i] for i in stay if i in seen], show, how=_HOW_UNSAID)
+    beside = [fact for fact in against if fact not in spared]
+    _name(told, "Beside it stands", beside, show, how=_HOW_DISPUTED)
     is_new = decision.action in (Action.ADD, Action.UPDATE) and not decision.is_over
     if names_close and related is None and is_new and not decision.is_history:
         _name(told, "Close to it", _close(decision, siblings), show, how=_HOW)
@@ -101,25 +126,24 @@ def reply_about_relating(decision: Decision, show: Show) -> ToolReply:
     for what, fact_ids in (
         ("It stays", stays),
         ("Ended, and kept as history", verdict.superseded_ids),
-        ("Not ended, but in dispute now", verdict.conflicting_ids),
+        (_SPARED, verdict.conflicting_ids),
         ("Both hold, no longer in dispute", verdict.closed_ids),
     ):
         if fact_ids:
             told.append(f"{what}: {', '.join(show(fact_ids).values())}.")
+    if verdict.conflicting_ids:
+        told.append(_HOW_SPARED)
     return ToolReply(text=" ".join(told), decision=decision)
 
 
-def _whom_to_ask(decision: Decision) -> str:
-    if decision.question is None or _is_quarantined(decision):
-        return ""
+def _what_became(decision: Decision) -> str:
+    """The decision's answer, which quotes only a question that the contact is to be asked."""
+    is_quarantined = decision.gate is not None and decision.gate.reason is GateReason.DIRECTIVE
+    if decision.question is None or is_quarantined:
+        return decision.answer
     if is_for_the_contact(decision):
-        return "Ask the contact, once."
-    return "That is an operator's to answer; do not ask the contact."
-
-
-def _is_quarantined(decision: Decision) -> bool:
-    """Whether its answer has said already that nobody is to be asked."""
-    return decision.gate is not None and decision.gate.reason is GateReason.DIRECTIVE
+        return f"Not remembered yet; do not act on it. Ask the contact, once: {decision.question}"
+    return "Not remembered yet; do not act on it. An operator is asked; do not ask the contact."
 
 
 def _own_handle(decision: Decision, show: Show) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 
 from reconciler.domain.records.handles import HANDLE_SIGN, handles_of
-from reconciler.errors import InvalidRequestError
+from reconciler.errors import RelationError
 
 __all__ = ["Shown"]
 
@@ -42,13 +42,13 @@ class Shown:
         """The fact of a handle that was shown.
 
         Raises:
-            InvalidRequestError: none was.
+            RelationError: none was.
         """
         plain = name.strip().strip("[]\"'").casefold()
         handle = plain if plain.startswith(HANDLE_SIGN) else HANDLE_SIGN + plain
         found = self._ids.get(handle)
         if found is None:
-            raise InvalidRequestError(
+            raise RelationError(
                 f"{name[:20]!r} is the handle of no fact that was shown in this conversation; "
                 "recall what is known, and use a handle as it stands there"
             )

@@ -42,6 +42,7 @@ class Parameter:
         description: what it means, for the model.
         missing: what to say where a required one is not there; None where it is optional.
         choices: the only words that it may be; empty for any.
+        renamed: words that were choices once, each with the one that stands for it now.
         length_max: at most so many characters; None without a bound.
         is_fraction: of a number, whether it is from 0 to 1.
         is_blank_none: whether the schema asks for an empty word in place of null: strict modes
@@ -54,6 +55,7 @@ class Parameter:
     kind: Kind = Kind.STRING
     missing: str | None = None
     choices: tuple[str, ...] = ()
+    renamed: tuple[tuple[str, str], ...] = ()
     length_max: int | None = None
     is_fraction: bool = False
     is_blank_none: bool = False
@@ -98,7 +100,9 @@ class Parameter:
         if not any(_is_of(kind, given) for kind in (self.kind, *self.also)):
             article = "a" if self.is_required else "null or a"
             kind = "list of words" if self.kind is Kind.LIST else self.kind
-            raise InvalidRequestError(f"{self.name} must be {article} {kind}, not {_a(given)}")
+            found = _an_odd_one(given) if self.kind is Kind.LIST else _a(given)
+            raise InvalidRequestError(f"{self.name} must be {article} {kind}, not {found}")
+        given = next((now for once, now in self.renamed if once == given), given)
         if self.choices and given not in self.choices:
             known = ", ".join(self.choices)
             raise InvalidRequestError(f"{self.name} {_short(given)} is not one of {known}")
@@ -210,6 +214,14 @@ def _a(given: object) -> str:
     """What it is, in the words of JSON."""
     names = {dict: "an object", list: "a list", str: "a string", bool: "a boolean"}
     return names.get(type(given), "such a number" if isinstance(given, int | float) else "that")
+
+
+def _an_odd_one(given: object) -> str:
+    """What stands in a list, or in the place of one, that is no word."""
+    if not isinstance(given, list):
+        return _a(given)
+    odd = next(each for each in given if not isinstance(each, str))
+    return f"a list with {'null' if odd is None else _a(odd).replace('such a', 'a')} in it"
 
 
 def _short(given: object) -> str:

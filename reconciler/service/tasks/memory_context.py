@@ -17,6 +17,7 @@ from datetime import datetime
 from typing import Any, NamedTuple
 
 from reconciler.domain.gate.asking import ANSWERED_WITHIN
+from reconciler.domain.recalling.filtering import RecallFilter
 from reconciler.domain.recalling.mentions import mentioning
 from reconciler.domain.recalling.procedures import (
     Procedure,
@@ -220,7 +221,9 @@ class MemoryContext:
         self._run.check(Operation.WORKING)
         return self._run.working
 
-    def recall(self, query: str, *, budget_tokens: int) -> list[RankedFact]:
+    def recall(
+        self, query: str, *, budget_tokens: int, category: Category | str | None = None
+    ) -> list[RankedFact]:
         """Known facts that fit the budget, the best first; they are in working memory as well.
 
         Standing constraints have the first claim on the budget and come last; the first of the
@@ -230,10 +233,11 @@ class MemoryContext:
             query: what for, in words; "" for the newest.
             budget_tokens: for the lines that ``as_prompt`` makes of them, at about four characters
                 a token; 1 or more.
+            category: only facts of this kind, such as ``outcome``; None for any.
 
         Raises:
             IllegalMemoryOperationError: the task has begun already.
-            InvalidRequestError: the query or the budget cannot be used.
+            InvalidRequestError: the query, the budget or the category cannot be used.
             EmbeddingError: the model failed.
         """
         self._run.check(Operation.RECALL)
@@ -241,7 +245,8 @@ class MemoryContext:
             check_text("query", query, _QUERY_LENGTH_MAX)
         _check_bounds(budget_tokens)
         # No line is as short as a token, so that many facts are always enough.
-        found = self._recall.recall(self._scope, query.strip(), budget_tokens)
+        wanted = RecallFilter(category=category)  # type: ignore[arg-type]
+        found = self._recall.recall(self._scope, query.strip(), budget_tokens, wanted)
         return self._known(found, budget_tokens)
 
     def recall_about(

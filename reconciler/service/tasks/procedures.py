@@ -38,7 +38,7 @@ class Procedures:
         self._clock = clock
 
     def fitting(self, scope: Scope, goal: str) -> list[Procedure]:
-        """The agent's procedures, those that fit the goal best first, then by name.
+        """The agent's procedures that fit the goal, what fits best first, then by name.
 
         What was learned with another contact, and says anything about that one, is left out.
 

@@ -11,6 +11,7 @@ import json
 import logging
 import uuid
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
 from datetime import UTC, datetime
 from functools import partial
 from threading import Lock
@@ -21,6 +22,7 @@ from reconciler.domain.recalling.prompting import as_prompt, shown_ids, within_b
 from reconciler.domain.recalling.recalled import Recalled
 from reconciler.domain.records.decisions import Decision
 from reconciler.domain.records.facts import Fact
+from reconciler.domain.records.kinds import SourceKind
 from reconciler.domain.records.relations import Relations
 from reconciler.domain.records.scope import Scope, check_identifier
 from reconciler.domain.tools.contact_tools import (
@@ -28,6 +30,7 @@ from reconciler.domain.tools.contact_tools import (
     RECALL_CONTACT,
     RELATE_CONTACT_NOTE,
     add_tool,
+    agent_sources,
     recall_tool,
     relate_tool,
 )
@@ -42,6 +45,8 @@ from reconciler.errors import (
     InvalidNoteError,
     InvalidRequestError,
     ReconcilerError,
+    RelationError,
+    UnknownFactError,
 )
 from reconciler.forks import Maker
 from reconciler.service.json_lines import json_object
@@ -62,6 +67,7 @@ that an agent's repetitions never count as several conversations."""
 _UNSETTLED_MAX = 100
 _TIMES = ("since", "until", "valid_at", "valid_from", "valid_to")
 _LISTS = ("replaces", "ends", "both_hold")
+_RELATIONS = (*_LISTS, "repeats")
 _COMPLAINT_LENGTH_MAX = 600
 _log = logging.getLogger(__name__)
 
@@ -83,6 +89,7 @@ class AgentTools:
     Args:
         door: what every note goes through.
         relate: takes how facts relate, as ``Relating.relate`` does.
+        refuse: keeps that it could not be meant, as ``Relating.refuse`` does.
         siblings: gives the live facts that answer what a note answers.
         recall: gives what is known of the contact, as ``ContactMemory.recall`` does; None where the
             agent may not recall.
@@ -90,9 +97,13 @@ class AgentTools:
         scope: whose memory; nothing that a model sends can choose another.
         session_id: the conversation that the agent is in; None files all of its notes in one.
         budget_tokens: how much a recall gives, at about four characters a token.
+        trusted_tools: systems of the builder's own, by name, that are believed as they are.
+        colleague: who of the builder's own people is in the conversation.
+        has_answered: whether a note answered what the contact was to be asked.
 
     Raises:
         InvalidNoteError: the session's id cannot be used.
+        InvalidRequestError: the name of a tool, or of the colleague, cannot be used.
     """
 
     def __init__(
@@ -100,25 +111,33 @@ class AgentTools:
         *,
         door: LiveDoor,
         relate: Callable[..., Decision],
+        refuse: Callable[..., Decision],
         siblings: Callable[[Decision], Sequence[Fact]],
         recall: Callable[..., Recalled] | None,
         briefing: Callable[..., Briefing],
         scope: Scope,
         session_id: str | None = None,
         budget_tokens: int = BUDGET_TOKENS,
+        trusted_tools: Iterable[str] = (),
+        colleague: str | None = None,
+        has_answered: Callable[[Decision], bool] = lambda _: False,
     ) -> None:
         if session_id is not None:
             check_identifier("session_id", session_id, InvalidNoteError)
         self._door = door
         self._relate_facts = relate
+        self._refuse = refuse
         self._siblings = siblings
         self._recall = recall
         self._briefing = briefing
         self._scope = scope
         self._session_id = _AGENTS_SESSION if session_id is None else session_id
         self._budget_tokens = budget_tokens
+        self._has_answered = has_answered
+        self._sources = agent_sources(trusted_tools, colleague)
+        self._colleague = colleague
         self._tools = {
-            ADD_CONTACT_NOTE: add_tool(door.attributes),
+            ADD_CONTACT_NOTE: add_tool(door.attributes, self._sources),
             RELATE_CONTACT_NOTE: relate_tool(),
         }
         self._calls = {
@@ -175,45 +194,87 @@ class AgentTools:
             given = tool.read(_as_object(arguments))
             return self._calls[name](given)
         except InvalidRequestError as error:
-            with self._lock:
-                complaint = self._shown.by_handle(str(error))
-            complaint = complaint[:_COMPLAINT_LENGTH_MAX].rstrip(".")
-            told = f"{complaint}. {_NOTHING_DONE[name]} Fix that, and call {name} again."
-            return ToolReply(text=told, is_error=True, error=error)
+            return self._mistaken(name, error)
         except ReconcilerError as error:
             _log.warning("%s failed: %s", name, error)
             return ToolReply(text=_told_of(name, error), is_error=True, error=error)
 
     def _add(self, given: dict[str, Any]) -> ToolReply:
         """What became of a note."""
-        fields = self._with_ids(_with_times(given))
-        text = fields.pop("text")
-        decision = self._settled(
-            given,
-            lambda key: self._door.add(
-                self._scope, text, session_id=self._session_id, idempotency_key=key, **fields
-            ),
-        )
+        fields = self._with_source(_with_times(given))
+        wrong: list[InvalidRequestError] = []
+
+        def write(key: str) -> Decision:
+            try:
+                return self._noted(self._with_ids(fields), key)
+            except (RelationError, UnknownFactError) as error:  # the note stands without it
+                wrong.append(error)
+                self._refused(error, f"{key}-related")
+                return self._noted(_unrelated(fields), key)
+
+        decision = self._settled(given, write)
         may_read = self._recall is not None
         siblings = self._siblings(decision) if may_read else ()
-        return reply_about(decision, self._show, siblings, names_close=may_read)
+        return reply_about(
+            decision,
+            self._show,
+            siblings,
+            names_close=may_read,
+            complaint=self._in_handles(wrong[0]) if wrong else "",
+            answers=self._has_answered(decision),
+        )
+
+    def _noted(self, fields: dict[str, Any], key: str) -> Decision:
+        return self._door.add(
+            self._scope, session_id=self._session_id, idempotency_key=key, **fields
+        )
+
+    def _with_source(self, given: dict[str, Any]) -> dict[str, Any]:
+        """The arguments with whose word it is as the door knows it, and where it was said."""
+        named, kind = given["source_kind"], self._sources[given["source_kind"]]
+        speaker = {SourceKind.APPROVED_DOC: named, SourceKind.OPERATOR: self._colleague}.get(kind)
+        reference = ": ".join(filter(None, (speaker, given.get("source_reference"))))
+        return given | {"source_kind": kind, "source_reference": reference or None}
 
     def _relate(self, given: dict[str, Any]) -> ToolReply:
         """What became of facts that a model related."""
-        named = self._with_ids(given)
-        fact_id = self._fact_id(named.pop("note"))
-        relations = Relations(**named)
-        decision = self._settled(
-            {RELATE_CONTACT_NOTE: given},
-            lambda key: self._relate_facts(
-                self._scope,
-                fact_id,
-                relations,
-                session_id=self._session_id,
-                idempotency_key=key,
-            ),
-        )
+        wrong: list[InvalidRequestError] = []
+
+        def write(key: str) -> Decision:
+            try:
+                named = self._with_ids(given)
+                fact_id = self._fact_id(named.pop("note"))
+                return self._relate_facts(
+                    self._scope,
+                    fact_id,
+                    Relations(**named),
+                    session_id=self._session_id,
+                    idempotency_key=key,
+                )
+            except InvalidRequestError as error:
+                wrong.append(error)
+                return self._refused(error, key)
+
+        decision = self._settled({RELATE_CONTACT_NOTE: given}, write)
+        if wrong:
+            return replace(self._mistaken(RELATE_CONTACT_NOTE, wrong[0]), decision=decision)
         return reply_about_relating(decision, self._show)
+
+    def _refused(self, error: InvalidRequestError, key: str) -> Decision:
+        """What a model said of facts, on record as refused."""
+        return self._refuse(
+            self._scope, self._in_handles(error), session_id=self._session_id, idempotency_key=key
+        )
+
+    def _in_handles(self, error: InvalidRequestError) -> str:
+        """What is wrong, in words that hold no fact's id."""
+        with self._lock:
+            complaint = self._shown.by_handle(str(error))
+        return complaint[:_COMPLAINT_LENGTH_MAX].rstrip(".")
+
+    def _mistaken(self, name: str, error: InvalidRequestError) -> ToolReply:
+        told = f"{self._in_handles(error)}. {_NOTHING_DONE[name]} Fix that, and call {name} again."
+        return ToolReply(text=told, is_error=True, error=error)
 
     def _settled(self, given: dict[str, Any], write: Callable[[str], Decision]) -> Decision:
         """The decision; one whose fate is unknown keeps its key until it is known."""
@@ -312,6 +373,11 @@ def _as_object(arguments: object) -> Mapping[Any, Any]:
     if not isinstance(arguments, Mapping):
         raise InvalidRequestError("the arguments must be a JSON object")
     return arguments
+
+
+def _unrelated(given: dict[str, Any]) -> dict[str, Any]:
+    """The arguments without what they say of other facts."""
+    return {name: value for name, value in given.items() if name not in _RELATIONS}
 
 
 def _with_times(given: dict[str, Any]) -> dict[str, Any]:

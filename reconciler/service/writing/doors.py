@@ -74,12 +74,14 @@ class AgentFields(SlotFields, total=False):
     Attributes:
         source_kind: whose word it is, one of ``SourceKind``; give the least trusted that is true.
             A tool's output waits for somebody's yes, a model's guess is never written.
+        source_reference: where it can be looked up, for example a call or a ticket.
         importance: how much it matters in the long run, 0 to 1; None leaves it to the gate.
         valid_from: from when it is true, time-zone aware; None for when it was said. An older note
             supersedes nothing newer.
     """
 
     source_kind: SourceKind | str
+    source_reference: str | None
     importance: float | None
     valid_from: datetime | None
 
@@ -89,7 +91,6 @@ class LineFields(AgentFields, total=False):
 
     Attributes:
         contact_name: how a person would call the contact.
-        source_reference: where it can be looked up, for example a call or a ticket.
         said_at: when it was said, time-zone aware; None for now.
         category: preference, fact, decision, procedure, summary, outcome or volatile; None to read
             it from the text.
@@ -103,7 +104,6 @@ class LineFields(AgentFields, total=False):
     """
 
     contact_name: str | None
-    source_reference: str | None
     said_at: datetime | None
     category: Category | str | None
     topic: str | None

@@ -48,7 +48,7 @@ from reconciler.domain.records.notes import Note
 from reconciler.domain.records.policies import ReconcilePolicy
 from reconciler.domain.records.relations import Relations, check_not_ended
 from reconciler.domain.records.scope import Scope
-from reconciler.errors import GraphConflictError, InvalidRequestError
+from reconciler.errors import GraphConflictError, InvalidRequestError, RelationError
 from reconciler.ports.embedder import Embedder
 from reconciler.service.embedding import embed, unread
 from reconciler.service.stores.commits import Commit
@@ -343,8 +343,8 @@ class MemoryReconciler:
         """The relations to facts that have not ended; None where there is none left.
 
         Raises:
-            InvalidRequestError: a fact that the note names has ended, is unknown, or cannot be
-                compared with it. What was proposed earlier is only related to what is left.
+            RelationError: a fact that the note names has ended, is unknown, or cannot be compared
+                with it. What was proposed earlier is only related to what is left.
         """
         scope = submission.note.scope
         found = {neighbour.fact_id for neighbour in seen.neighbours or ()}
@@ -354,7 +354,7 @@ class MemoryReconciler:
         if missing:
             _, known = self._store.find_facts(scope, missing)
             check_not_ended(scope, missing, known)
-            raise InvalidRequestError(
+            raise RelationError(
                 f"fact {handle_of(missing[0])} cannot be compared with this note; leave it out"
                 if seen.neighbours is not None
                 else "this memory has no model to compare texts with; relate no facts here"

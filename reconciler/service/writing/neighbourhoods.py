@@ -182,11 +182,13 @@ class Neighbourhood:
         Args:
             note: what is compared, with its slot.
             vector: its embedding, float32, shape (dimension,), unit length.
-            now: facts that expired by then take no place of those that are live (UTC).
+            now: facts that expired by then, or before the note was said, take no place of those
+                that are live (UTC).
             named_ids: facts that are among them however far away they are.
             is_wide: whether facts that share the note's words, or answer its question, are among
                 them, however far away they are: a judge reads what no cosine tells.
         """
+        now = min(now, note.said_at)  # what an import tells of last year met what was known then
         with self._lock:
             rows = self._looked_at(note, vector, now)
             alike = self._alike(note, now) if is_wide else set()
@@ -210,6 +212,11 @@ class Neighbourhood:
         with self._lock:
             row = self._places.get(fact_id)
             return None if row is None else self._vectors[row]
+
+    def cosine_of(self, fact_id: str, other_id: str) -> float:
+        """The raw cosine of two facts, in [-1, 1]; 0 where one has ended, or is not compared."""
+        one, other = self.vector_of(fact_id), self.vector_of(other_id)
+        return 0.0 if one is None or other is None else float(one @ other)
 
     def answers(self, question: str) -> list[Fact]:
         """The facts that are filed under what a slot asks and have not ended, in no order."""

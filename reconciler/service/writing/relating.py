@@ -15,6 +15,7 @@ from reconciler.domain.reconciling.neighbours import neighbour_of
 from reconciler.domain.reconciling.restating import taking_over, without_ended_value
 from reconciler.domain.reconciling.rule import decide
 from reconciler.domain.records.assessment import Disposal, GateReason
+from reconciler.domain.records.candidates import Candidate, Evidence
 from reconciler.domain.records.decisions import Action, DecidedBy, Decision, Undo, Verdict
 from reconciler.domain.records.facts import Conflict, Fact
 from reconciler.domain.records.handles import handle_of
@@ -27,10 +28,11 @@ from reconciler.errors import InvalidRequestError, UnknownFactError
 from reconciler.service.stores.commits import Commit
 from reconciler.service.stores.evidence_store import EvidenceStore
 from reconciler.service.stores.memory_store import MemoryStore
-from reconciler.service.writing.decision_ids import DecisionIds
+from reconciler.service.writing.decision_ids import DecisionIds, settlement_id_of
 from reconciler.service.writing.doors import LIVE_DOOR, own_evidence
 from reconciler.service.writing.ledger import Ledger, Seen
 from reconciler.service.writing.memory_reconciler import MemoryReconciler
+from reconciler.service.writing.neighbourhoods import Neighbourhoods
 from reconciler.service.writing.submissions import Submission
 from reconciler.service.writing.write_gate import WriteGate
 
@@ -58,6 +60,7 @@ class Relating:
         gate: reads the reason, as it reads any words that are kept.
         store: where facts and their conflicts are kept.
         evidence: where it is kept who said a fact, and in which conversation.
+        neighbourhoods: tell how near two facts are in meaning.
         reconciler: puts what is said on record.
         ledger: what writes.
         decision_ids: the ids under which it is kept.
@@ -71,6 +74,7 @@ class Relating:
         gate: WriteGate,
         store: MemoryStore,
         evidence: EvidenceStore,
+        neighbourhoods: Neighbourhoods,
         reconciler: MemoryReconciler,
         ledger: Ledger,
         decision_ids: DecisionIds,
@@ -80,6 +84,7 @@ class Relating:
         self._gate = gate
         self._store = store
         self._evidence = evidence
+        self._neighbourhoods = neighbourhoods
         self._reconciler = reconciler
         self._ledger = ledger
         self._decision_ids = decision_ids
@@ -124,7 +129,8 @@ class Relating:
             raise InvalidRequestError(f"fact {handle_of(fact_id)} cannot be related to itself")
         told = reason or _in_words(fact_id, relations)
         note = self._word(scope, told, session_id, idempotency_key)
-        submission = self._submission(note, proposed_by or f"agent:{scope.agent_id}", relations)
+        said = own_evidence(note, proposed_by or f"agent:{scope.agent_id}")
+        submission = self._submission(replace(said, relations=relations))
         if earlier := self._ledger.find_earlier(submission):
             return earlier
 
@@ -135,13 +141,50 @@ class Relating:
             if is_agents:
                 self._check_said(facts[fact_id], str(session_id), ended)
             open_ = self._store.list_conflicts(scope)
-            found = self._outcome(facts, fact_id, relations, decided_by, trust, open_)
+            found = self._outcome(scope, facts, fact_id, relations, decided_by, trust, open_)
             _check_own(fact_id, found, decided_by)
             if is_agents:
                 self._check_said(facts[fact_id], str(session_id), found.ended)
             return self._commit(submission, found, decided_by, open_, seen)
 
         return self._ledger.write(submission, plan)
+
+    def refuse(
+        self, scope: Scope, why: str, *, session_id: str | None, idempotency_key: str
+    ) -> Decision:
+        """Keep that an agent said of facts what cannot be meant; none of them changes.
+
+        Args:
+            scope: whose facts they are.
+            why: what is wrong with it.
+            session_id: the conversation in which it was said.
+            idempotency_key: as that of a note.
+
+        Raises:
+            GraphUnavailableError, GraphConflictError: as a note's.
+        """
+        note = self._word(scope, f"{_REFUSED}: {why}", session_id, idempotency_key)
+        decision_id = self._decision_ids.of(note)
+        # Its ids follow from the key, so that a call that is made again draws none.
+        said = Evidence(
+            episode_id=settlement_id_of(decision_id),
+            session_id=note.session,
+            scope=scope,
+            text=note.text,
+            said_at=note.said_at,
+            source_kind=note.trust,
+            is_new=True,
+        )
+        refused = Candidate(note=note, evidence=(said,), proposed_by=f"agent:{scope.agent_id}")
+        submission = self._submission(
+            refused, reason=GateReason.WRONG_RELATION, fact_id=decision_id
+        )
+        if earlier := self._ledger.find_earlier(submission):
+            return earlier
+        return self._ledger.write(
+            submission,
+            lambda seen: self._reconciler.as_disposed(submission, Action.REJECT, seen),
+        )
 
     def uphold(
         self, scope: Scope, *, reason: str, proposed_by: str, idempotency_key: str
@@ -158,7 +201,7 @@ class Relating:
             GraphUnavailableError, GraphConflictError: as a note's.
         """
         note = self._word(scope, reason, None, idempotency_key)
-        submission = self._submission(note, proposed_by, None)
+        submission = self._submission(own_evidence(note, proposed_by))
 
         def plan(seen: Seen) -> Commit:
             commit = self._reconciler.as_disposed(submission, Action.RESOLVE, seen)
@@ -180,22 +223,26 @@ class Relating:
             idempotency_key=key,
         )
 
-    def _submission(self, note: Note, proposed_by: str, relations: Relations | None) -> Submission:
-        judged = self._gate.judge(own_evidence(note, proposed_by))
-        candidate = replace(judged.candidate, relations=relations)
+    def _submission(
+        self, candidate: Candidate, reason: GateReason = GateReason.ADMITTED, **ids: str
+    ) -> Submission:
+        """What a model says of facts, cleaned; the gate weighs no word of it."""
+        judged = self._gate.judge(candidate)
+        is_admitted = reason is GateReason.ADMITTED
         return Submission(
-            candidate=candidate,
+            candidate=replace(judged.candidate, relations=candidate.relations),
             assessment=replace(
                 judged.assessment,
-                disposal=Disposal.ADMIT,
-                reason=GateReason.ADMITTED,
-                detail=candidate.claim,
+                disposal=Disposal.ADMIT if is_admitted else Disposal.REJECT,
+                reason=reason,
+                detail=judged.claim,
                 question=None,
                 lapses_at=None,
             ),
             door=LIVE_DOOR,
             decision_id=self._decision_ids.of(candidate.note),
             is_relating=True,
+            **ids,
         )
 
     def _facts(self, scope: Scope, fact_ids: Sequence[str]) -> dict[str, Fact]:
@@ -223,6 +270,7 @@ class Relating:
 
     def _outcome(
         self,
+        scope: Scope,
         facts: Mapping[str, Fact],
         fact_id: str,
         relations: Relations,
@@ -236,8 +284,13 @@ class Relating:
             InvalidRequestError: nothing is, for the reason that is given.
         """
         fact, now = facts[fact_id], self._clock()
+        near = self._neighbourhoods.current(scope)
         others = [
-            neighbour_of(facts[named_id], 0.0, is_expired=facts[named_id].is_lapsed(now))
+            neighbour_of(
+                facts[named_id],
+                near.cosine_of(fact_id, named_id),
+                is_expired=facts[named_id].is_lapsed(now),
+            )
             for named_id in relations.named_ids
         ]
         held = {fact_id, *relations.both_hold}
@@ -264,7 +317,7 @@ class Relating:
             raise InvalidRequestError(
                 "these facts are in no open dispute, and both are kept already"
                 if is_idle
-                else f"nothing was changed: {verdict.reason}"
+                else f"{verdict.reason}; {_HOW_ELSE}"
             )
         return replace(found, against=new)
 
@@ -390,6 +443,10 @@ def _in_words(fact_id: str, relations: Relations) -> str:
     told = (f"{what} {', '.join(map(handle_of, named))}" for what, named in said if named)
     return f"Fact {handle_of(fact_id)} {' and '.join(told)}"
 
+
+_REFUSED = "What the agent said of facts was refused"
+
+_HOW_ELSE = "if the contact said so, note it in words that name it, else a person decides"
 
 _ANY = Scope("any", "any", "any")
 """The rule looks at no scope: facts of one contact alone are given to it."""

@@ -25,7 +25,7 @@ from reconciler.domain.records.assessment import ALL_PASSED, Assessment, Disposa
 from reconciler.domain.records.candidates import Candidate, Evidence
 from reconciler.domain.records.decisions import Action, Decision, Undo
 from reconciler.domain.records.facts import Fact
-from reconciler.domain.records.kinds import FOR_OPERATORS, FactState, SourceKind
+from reconciler.domain.records.kinds import NOT_FOR_CONTACTS, FactState, SourceKind
 from reconciler.domain.records.scope import Scope, check_identifier
 from reconciler.errors import (
     ErasedError,
@@ -713,7 +713,7 @@ def _as_sensitive_as(held: Decision, assessment: Assessment) -> Assessment:
 
 def _is_question(found: Assessment | None) -> bool:
     """Whether the contact is asked."""
-    return found is not None and found.question is not None and found.reason not in FOR_OPERATORS
+    return found is not None and found.question is not None and found.reason not in NOT_FOR_CONTACTS
 
 
 def _action_of(assessment: Assessment) -> Action:
