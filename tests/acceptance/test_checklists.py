@@ -187,12 +187,16 @@ def test_001_3_what_is_no_preference_expires_or_is_revoked(opened: Open) -> None
     worked_off(memory, CALLS)
     decided = "We have decided to renew the contract every January."
     memory.add_contact_note("crm", "alice", decided, category="decision")
-    facts = {each.fact.category: each.fact for each in memory.recall("crm", "alice")}
-    assert facts[Category.FACT].expires_at is not None
-    standing = facts[Category.DECISION]
-    assert standing.expires_at is None
-    memory.revoke("crm", "alice", standing.fact_id, by="anna", reason="It was cancelled.")
-    assert {each.fact.category for each in memory.recall("crm", "alice")} == {Category.FACT}
+    memory.add_contact_note("crm", "alice", "Drives a blue Volvo.")
+    facts = {each.fact.text: each.fact for each in memory.recall("crm", "alice")}
+    assert facts.pop("Drives a blue Volvo.").expires_at is not None
+    assert {text: fact.expires_at for text, fact in facts.items()} == {
+        CALLS_CLAIM["text"]: None,
+        decided: None,
+    }
+    for fact in facts.values():
+        memory.revoke("crm", "alice", fact.fact_id, by="anna", reason="It was cancelled.")
+    assert [each.fact.text for each in memory.recall("crm", "alice")] == ["Drives a blue Volvo."]
 
 
 def test_001_4_sensitive_data_is_out_before_anybody_reads_it(

@@ -47,7 +47,7 @@ from tests.worker import Worker
 ADD, UPDATE, SKIP = Action.ADD, Action.UPDATE, Action.SKIP
 THRESHOLD, MIDPOINT = DecidedBy.THRESHOLD, DecidedBy.MIDPOINT
 DIMENSION = 10
-NOON = datetime(2025, 3, 9, 12, tzinfo=UTC)
+NOON = datetime.now(UTC).replace(hour=12, minute=0, second=0, microsecond=0) - timedelta(days=30)
 LATER = NOON + timedelta(days=3)
 BASE = "Prefers email"
 HALF = [0.5] * 4 + [0.0] * (DIMENSION - 4)
@@ -187,11 +187,11 @@ def test_only_the_facts_of_the_same_contact_are_compared(open_memory: Open) -> N
 
 
 def test_an_update_supersedes_the_nearest_of_several(open_memory: Open) -> None:
-    memory = open_memory({"a": axis(1), "b": axis(0), "c": axis(2), "b!": at(0.96, 3)})
-    first = {text: say(memory, text) for text in "abc"}
+    memory = open_memory({"d": axis(1), "b": axis(0), "c": axis(2), "b!": at(0.96, 3)})
+    first = {text: say(memory, text) for text in "dbc"}
     decision = say(memory, "b!")
     assert decision.superseded_ids == (first["b"].fact_id,)
-    assert live(memory) == ["a", "b!", "c"]
+    assert live(memory) == ["b!", "c", "d"]
 
 
 def test_a_full_stop_and_white_space_make_no_other_note(open_memory: Open) -> None:
@@ -205,13 +205,13 @@ def test_a_full_stop_and_white_space_make_no_other_note(open_memory: Open) -> No
 # What an UPDATE leaves
 
 
-CHAIN = {"A": axis(0), "B": at(0.96, 1), "C": at(0.96, 2), "query": axis(0)}
+CHAIN = {"D": axis(0), "B": at(0.96, 1), "C": at(0.96, 2), "query": axis(0)}
 # B to C is 0.96 * 0.96 = 0.92 and a little more: in the band, above the midpoint.
 
 
 def test_an_update_ends_the_old_fact_when_the_new_one_was_said(open_memory: Open) -> None:
     memory = open_memory(CHAIN)
-    old, new = say(memory, "A"), say(memory, "B", said_at=LATER)
+    old, new = say(memory, "D"), say(memory, "B", said_at=LATER)
     assert (fact_of(memory, old).is_live, fact_of(memory, old).valid_to) == (False, LATER)
     assert (fact_of(memory, new).is_live, fact_of(memory, new).valid_to) == (True, None)
     assert fact_of(memory, new).valid_from == LATER
@@ -219,14 +219,14 @@ def test_an_update_ends_the_old_fact_when_the_new_one_was_said(open_memory: Open
 
 def test_an_older_note_is_written_as_history_beneath_the_newer_fact(open_memory: Open) -> None:
     memory = open_memory(CHAIN)
-    newer = say(memory, "A", said_at=LATER)
+    newer = say(memory, "D", said_at=LATER)
     older = say(memory, "B", said_at=NOON)
     assert (older.action, older.decided_by, older.verdict.history_of_id) == (
         ADD,
         "order",
         newer.fact_id,
     )
-    assert live(memory) == ["A"]
+    assert live(memory) == ["D"]
     beneath = fact_of(memory, older)
     assert (beneath.is_live, beneath.valid_from, beneath.valid_to) == (False, NOON, LATER)
     assert fact_of(memory, newer).observations == 2
@@ -234,7 +234,7 @@ def test_an_older_note_is_written_as_history_beneath_the_newer_fact(open_memory:
 
 def test_supersedes_says_who_decided_when_why_and_at_which_cosine(open_memory: Open) -> None:
     memory = open_memory(CHAIN)
-    say(memory, "A")
+    say(memory, "D")
     decision = say(memory, "B")
     [chain] = memory.history("crm", "alice")
     [link] = chain.supersessions
@@ -246,7 +246,7 @@ def test_supersedes_says_who_decided_when_why_and_at_which_cosine(open_memory: O
 
 def test_observations_are_carried_over_a_restatement(open_memory: Open) -> None:
     memory = open_memory(CHAIN)
-    counts = [fact_of(memory, say(memory, text)).observations for text in ("A", "A", "B", "A")]
+    counts = [fact_of(memory, say(memory, text)).observations for text in ("D", "D", "B", "D")]
     assert counts == [1, 2, 3, 4]
 
 
@@ -280,7 +280,7 @@ def _evidence(memory: Memory, decision: Decision) -> list[str]:
 
 def test_a_restated_fact_keeps_all_its_evidence(open_memory: Open) -> None:
     memory = open_memory(CHAIN)
-    decisions = [say(memory, text) for text in ("A", "B", "A", "A")]
+    decisions = [say(memory, text) for text in ("D", "B", "D", "D")]
     assert _evidence(memory, decisions[-1]) == sorted(each.episode_id for each in decisions)
 
 
@@ -336,7 +336,7 @@ def test_an_episode_that_is_read_again_for_an_earlier_time_counts_once(
 
 def test_a_superseded_fact_keeps_its_own_evidence(open_memory: Open) -> None:
     memory = open_memory(CHAIN)
-    first, _ = say(memory, "A"), say(memory, "B")
+    first, _ = say(memory, "D"), say(memory, "B")
     assert _evidence(memory, first) == [first.episode_id]
 
 
@@ -384,10 +384,12 @@ def test_an_arbiter_can_keep_both(open_memory: Open, relation: Relation) -> None
 
 def test_an_arbiter_can_update_the_second_neighbour(open_memory: Open) -> None:
     arbiter = ScriptedArbiter([judgement(Relation.REPLACES, UPDATE, 2)])
-    memory = open_memory({"one": at(0.9, 1), "two": at(0.85, 2), "new": axis(0)}, arbiter=arbiter)
-    one, two = say(memory, "one"), say(memory, "two")
+    memory = open_memory(
+        {"fact 1": at(0.9, 1), "fact 2": at(0.85, 2), "new": axis(0)}, arbiter=arbiter
+    )
+    one, two = say(memory, "fact 1"), say(memory, "fact 2")
     decision = say(memory, "new")
-    assert (decision.superseded_ids, live(memory)) == ((two.fact_id,), ["new", "one"])
+    assert (decision.superseded_ids, live(memory)) == ((two.fact_id,), ["fact 1", "new"])
     assert [each.fact_id for each in decision.compared_with] == [one.fact_id, two.fact_id]
     assert decision.cosine == pytest.approx(0.85, abs=1e-6)
 
@@ -467,9 +469,9 @@ def test_what_the_arbiter_argued_is_recorded(open_memory: Open) -> None:
 
 
 def test_a_decision_is_stored_as_it_was_returned(open_memory: Open) -> None:
-    memory = open_memory({"A": axis(1), "B": axis(0), "C": at(0.96, 2)})
+    memory = open_memory({"D": axis(1), "B": axis(0), "C": at(0.96, 2)})
     offset = timezone(timedelta(hours=5, minutes=45))
-    for number, text in enumerate(["A", "B", "C"], start=1):
+    for number, text in enumerate(["D", "B", "C"], start=1):
         said_at = datetime(2025, 1, number, 3, 4, 5, 600_007, tzinfo=offset)
         decision = say(memory, text, said_at=said_at, idempotency_key=f"key {number}")
         assert stored(memory) == decision
@@ -479,7 +481,7 @@ def test_a_decision_is_stored_as_it_was_returned(open_memory: Open) -> None:
 def test_a_decision_holds_what_it_was_made_with(open_memory: Open) -> None:
     memory = open_memory(CHAIN, reconcile={"cosine_update_min": 0.94, "cosine_add_max": 0.7})
     before = datetime.now(UTC)
-    say(memory, "A")
+    say(memory, "D")
     decision = say(memory, "B")
     assert (decision.policy.cosine_update_min, decision.policy.cosine_add_max) == (0.94, 0.7)
     assert (decision.policy.embedding_model, decision.door) == (memory.embedding_model, "live")
@@ -490,19 +492,19 @@ def test_a_decision_holds_what_it_was_made_with(open_memory: Open) -> None:
 
 
 def test_a_decision_records_its_neighbours_by_rank(open_memory: Open) -> None:
-    memory = open_memory({"far": at(-0.3, 1), "near": at(0.7, 2), "new": axis(0)})
-    far, near = say(memory, "far"), say(memory, "near")
+    memory = open_memory({"wide": at(-0.3, 1), "near": at(0.7, 2), "new": axis(0)})
+    far, near = say(memory, "wide"), say(memory, "near")
     compared = say(memory, "new").compared_with
     assert [(each.rank, each.fact_id, each.text) for each in compared] == [
         (1, near.fact_id, "near"),
-        (2, far.fact_id, "far"),
+        (2, far.fact_id, "wide"),
     ]
     assert [each.cosine for each in compared] == pytest.approx([0.7, -0.3], abs=1e-6)
 
 
 def test_decisions_come_newest_first_and_no_more_than_asked_for(open_memory: Open) -> None:
     memory = open_memory(CHAIN)
-    made = [say(memory, text) for text in ("A", "B", "A", "B")]
+    made = [say(memory, text) for text in ("D", "B", "D", "B")]
     assert memory.decisions("crm", "alice", limit=3) == list(reversed(made))[:3]
 
 
@@ -510,8 +512,8 @@ def test_every_decision_points_at_what_it_wrote_and_judged(
     engine: EngineUnderTest, open_memory: Open
 ) -> None:
     arbiter = ScriptedArbiter([judgement(Relation.SAME, SKIP)])
-    with open_memory({"A": axis(0), "B": at(0.97), "C": at(0.9, 2)}, arbiter=arbiter) as memory:
-        made = [say(memory, text) for text in "ABC"]
+    with open_memory({"D": axis(0), "B": at(0.97), "C": at(0.9, 2)}, arbiter=arbiter) as memory:
+        made = [say(memory, text) for text in "DBC"]
     assert [each.action for each in made] == [ADD, UPDATE, SKIP]
     wrote = "MATCH (d:Decision)-[:WROTE]->(f:Fact) RETURN d.decision_id, f.fact_id"
     judged = "MATCH (d:Decision)-[:JUDGED]->(e:Episode) RETURN d.decision_id, e.episode_id"
@@ -527,7 +529,7 @@ def test_every_note_leaves_an_episode_in_a_session_with_the_contact(
     engine: EngineUnderTest, open_memory: Open
 ) -> None:
     with open_memory(CHAIN) as memory:
-        say(memory, "A", source_kind="operator", source_reference="ticket 7")
+        say(memory, "D", source_kind="operator", source_reference="ticket 7")
         say(memory, "B", session_id="call 9")
     rows = raw_store.query(
         engine,
@@ -535,14 +537,14 @@ def test_every_note_leaves_an_episode_in_a_session_with_the_contact(
         "RETURN e.text, e.source_kind, e.source_reference, s.session_id, s.channel, c.contact_id",
     )
     assert sorted(rows) == [
-        ["A", "operator", "ticket 7", "live-2025-03-09", "live", "alice"],
         ["B", "user_explicit", None, "call 9", "live", "alice"],
+        ["D", "operator", "ticket 7", f"live-{NOON:%Y-%m-%d}", "live", "alice"],
     ]
 
 
 def test_notes_of_one_session_share_it(engine: EngineUnderTest, open_memory: Open) -> None:
     with open_memory(CHAIN) as memory:
-        for text in ("A", "B", "A"):
+        for text in ("D", "B", "D"):
             say(memory, text, session_id="call 9")
     found = raw_store.counts(engine)
     assert (found["Session"], found["Episode"]) == (1, 3)
@@ -553,7 +555,7 @@ def test_a_session_ends_with_what_was_said_last_in_it(
 ) -> None:
     with open_memory(CHAIN) as memory:
         for said_at in (NOON, LATER, NOON - timedelta(days=1)):
-            say(memory, "A", session_id="call 9", said_at=said_at)
+            say(memory, "D", session_id="call 9", said_at=said_at)
     rows = raw_store.query(engine, "MATCH (s:Session) RETURN s.started_at, s.ended_at")
     [[began, ended]] = [[_utc(value) for value in row] for row in rows]
     assert (began, ended) == (NOON - timedelta(days=1), LATER)
@@ -566,17 +568,17 @@ def _utc(value: Any) -> datetime:
 
 def test_sessions_of_two_contacts_are_two(engine: EngineUnderTest, open_memory: Open) -> None:
     with open_memory(CHAIN) as memory:
-        say(memory, "A", "alice", session_id="call 9")
-        say(memory, "A", "bob", session_id="call 9")
+        say(memory, "D", "alice", session_id="call 9")
+        say(memory, "D", "bob", session_id="call 9")
     assert raw_store.counts(engine)["Session"] == 2
 
 
 def test_an_agent_knows_each_of_its_contacts_once(open_memory: Open) -> None:
     memory = open_memory(CHAIN)
-    say(memory, "A", "bob", contact_name="Bob Smith")
-    for text in ("A", "B", "C"):
+    say(memory, "D", "bob", contact_name="Bob Smith")
+    for text in ("D", "B", "C"):
         last = say(memory, text, "alice")
-    memory.add_contact_note("other", "carol", "A", said_at=NOON)
+    memory.add_contact_note("other", "carol", "D", said_at=NOON)
     found = memory.contacts("crm")
     assert [(c.contact_id, c.name, c.live_facts, c.facts) for c in found] == [
         ("alice", "alice", 1, 3),
@@ -590,7 +592,7 @@ def test_a_contacts_name_stays_until_another_is_given(open_memory: Open) -> None
     names = ["Alice", None, "Alice Jones"]
     seen = []
     for name in names:
-        say(memory, "A", contact_name=name)
+        say(memory, "D", contact_name=name)
         seen.append(memory.contacts("crm")[0].name)
     assert seen == ["Alice", "Alice", "Alice Jones"]
 
@@ -600,8 +602,8 @@ def test_a_contacts_name_stays_until_another_is_given(open_memory: Open) -> None
 
 def test_the_same_key_returns_the_first_decision_as_a_replay(open_memory: Open) -> None:
     memory = open_memory(CHAIN)
-    first = say(memory, "A", idempotency_key="key")
-    again = say(memory, "A", idempotency_key="key")
+    first = say(memory, "D", idempotency_key="key")
+    again = say(memory, "D", idempotency_key="key")
     assert again == first.as_replay()
     assert (first.replayed, again.replayed) == (False, True)
     assert len(memory.decisions("crm", "alice")) == 1
@@ -609,10 +611,10 @@ def test_the_same_key_returns_the_first_decision_as_a_replay(open_memory: Open) 
 
 def test_a_replay_writes_nothing(engine: EngineUnderTest, open_memory: Open) -> None:
     with open_memory(CHAIN) as memory:
-        say(memory, "A", idempotency_key="key")
+        say(memory, "D", idempotency_key="key")
     before = raw_store.everything(engine)
     with open_memory(CHAIN) as memory:
-        assert say(memory, "B", idempotency_key="key").text == "A"
+        assert say(memory, "B", idempotency_key="key").text == "D"
     assert raw_store.everything(engine) == before
 
 
@@ -631,15 +633,15 @@ def test_the_same_key_elsewhere_is_another_note(
 ) -> None:
     memory = open_memory(CHAIN)
     usual = {"agent_id": "crm", "contact_id": "alice", "idempotency_key": "key"}
-    memory.add_contact_note(text="A", said_at=NOON, **usual)
-    decision = memory.add_contact_note(text="A", said_at=NOON, **usual | elsewhere)
+    memory.add_contact_note(text="D", said_at=NOON, **usual)
+    decision = memory.add_contact_note(text="D", said_at=NOON, **usual | elsewhere)
     assert not decision.replayed
-    assert memory.decision("crm", "alice", idempotency_key="key").text == "A"
+    assert memory.decision("crm", "alice", idempotency_key="key").text == "D"
 
 
 def test_a_decision_is_found_by_its_key_where_it_was_made_alone(open_memory: Open) -> None:
     memory = open_memory(CHAIN)
-    first = say(memory, "A", idempotency_key="key")
+    first = say(memory, "D", idempotency_key="key")
     assert memory.decision("crm", "alice", idempotency_key="key") == first
     for elsewhere in ({"contact_id": "bob"}, {"idempotency_key": "other key"}, {"tenant": "a"}):
         usual = {"agent_id": "crm", "contact_id": "alice", "idempotency_key": "key"}
@@ -656,7 +658,7 @@ def test_a_digest_is_equal_for_equal_texts_and_hangs_on_the_key_of_the_hashes(
     def digests(key: str) -> list[str]:
         given: dict[str, Any] = {"graph": "embedded", "embedded_path": tmp_path / key}
         with Memory.open(embedder=NoopEmbedder(), gate={"hash_key": key * 40}, **given) as memory:
-            return [memory.digest(text) for text in ("A", "A", "B")]
+            return [memory.digest(text) for text in ("D", "D", "B")]
 
     one, again, other = digests("k")
     assert one == again != other
@@ -667,12 +669,12 @@ def test_a_digest_is_equal_for_equal_texts_and_hangs_on_the_key_of_the_hashes(
 
 
 def test_recall_ranks_by_similarity_recency_and_importance(open_memory: Open) -> None:
-    memory = open_memory({"near": at(0.7, 1), "far": at(-0.2, 2), "query": axis(0)})
+    memory = open_memory({"near": at(0.7, 1), "wide": at(-0.2, 2), "query": axis(0)})
     now = datetime.now(UTC)
     say(memory, "near", said_at=now - timedelta(days=60), importance=0.2)
-    say(memory, "far", said_at=now, importance=1.0)
+    say(memory, "wide", said_at=now, importance=1.0)
     near, far = memory.recall("crm", "alice", "query")
-    assert (near.fact.text, far.fact.text) == ("near", "far")
+    assert (near.fact.text, far.fact.text) == ("near", "wide")
     assert near.score == pytest.approx(0.7 * 0.8 * 0.7 + 0.2 * 1 + 0.1 * 0.2, abs=1e-4)
     assert far.score == pytest.approx(0.2 * 1 + 0.1 * 1, abs=1e-4)
     assert [near.cosine, far.cosine] == pytest.approx([0.7, -0.2], abs=1e-6)
@@ -704,7 +706,7 @@ def test_recall_follows_the_configured_weights(
 
 def test_recall_never_shows_what_was_superseded(open_memory: Open) -> None:
     memory = open_memory(CHAIN)
-    for text in ("A", "B", "C"):
+    for text in ("D", "B", "C"):
         say(memory, text)
     assert [each.fact.text for each in memory.recall("crm", "alice", "query")] == ["C"]
     assert live(memory) == ["C"]
@@ -712,8 +714,8 @@ def test_recall_never_shows_what_was_superseded(open_memory: Open) -> None:
 
 def test_recall_stays_in_its_scope(open_memory: Open) -> None:
     memory = open_memory(CHAIN)
-    say(memory, "A", "bob")
-    say(memory, "A", tenant="globex")
+    say(memory, "D", "bob")
+    say(memory, "D", tenant="globex")
     for query in ("query", ""):
         assert memory.recall("crm", "alice", query) == []
 
@@ -742,7 +744,7 @@ def test_recall_without_a_query_ranks_by_recency_and_importance(open_memory: Ope
 def test_recall_gives_the_fact_as_it_was_written(open_memory: Open) -> None:
     memory = open_memory()
     decision = say(memory, BASE, importance=0.25, source_kind="operator")
-    assert memory.recall("crm", "alice", BASE)[0].fact == Fact(
+    assert memory.recall("crm", "alice")[0].fact == Fact(
         fact_id=decision.fact_id,
         text=BASE,
         importance=0.25,
@@ -775,9 +777,9 @@ def test_without_an_embedder_recall_finds_words(open_memory: Open) -> None:
 
 def test_history_is_a_chain_with_the_newest_fact_first(open_memory: Open) -> None:
     memory = open_memory(CHAIN)
-    made = [say(memory, text) for text in ("A", "B", "C")]
+    made = [say(memory, text) for text in ("D", "B", "C")]
     [chain] = memory.history("crm", "alice")
-    assert [fact.text for fact in chain.facts] == ["C", "B", "A"]
+    assert [fact.text for fact in chain.facts] == ["C", "B", "D"]
     assert [fact.is_live for fact in chain.facts] == [True, False, False]
     assert [link.decided_by for link in chain.supersessions] == ["midpoint", "threshold"]
     assert [link.at for link in chain.supersessions] == [made[2].at, made[1].at]
@@ -785,27 +787,27 @@ def test_history_is_a_chain_with_the_newest_fact_first(open_memory: Open) -> Non
 
 def test_a_value_that_returns_is_one_more_fact_in_the_chain(open_memory: Open) -> None:
     memory = open_memory(CHAIN)
-    for text in ("A", "B", "A"):
+    for text in ("D", "B", "D"):
         say(memory, text)
     [chain] = memory.history("crm", "alice")
-    assert [fact.text for fact in chain.facts] == ["A", "B", "A"]
+    assert [fact.text for fact in chain.facts] == ["D", "B", "D"]
 
 
 @pytest.mark.parametrize("position", [0, 1, 2])
 def test_the_chain_of_a_fact_is_found_by_any_fact_in_it(open_memory: Open, position: int) -> None:
-    memory = open_memory({**CHAIN, "else": axis(5)})
-    made = [say(memory, text) for text in ("A", "B", "C")]
-    say(memory, "else")
+    memory = open_memory({**CHAIN, "spare": axis(5)})
+    made = [say(memory, text) for text in ("D", "B", "C")]
+    say(memory, "spare")
     [chain] = memory.history("crm", "alice", fact_id=made[position].fact_id)
     assert [fact.fact_id for fact in chain.facts] == [each.fact_id for each in reversed(made)]
 
 
 def test_facts_that_nothing_superseded_are_chains_of_their_own(open_memory: Open) -> None:
-    memory = open_memory({"A": axis(0), "X": axis(1)})
-    say(memory, "A", said_at=LATER)
+    memory = open_memory({"D": axis(0), "X": axis(1)})
+    say(memory, "D", said_at=LATER)
     say(memory, "X", said_at=NOON)
     found = memory.history("crm", "alice")
-    assert [[fact.text for fact in chain.facts] for chain in found] == [["A"], ["X"]]
+    assert [[fact.text for fact in chain.facts] for chain in found] == [["D"], ["X"]]
 
 
 def test_a_fact_of_another_contact_is_unknown(open_memory: Open) -> None:
@@ -826,7 +828,7 @@ def test_of_a_contact_that_nobody_knows_there_is_nothing_to_tell(open_memory: Op
 
 def test_what_was_written_is_there_when_the_store_is_opened_again(open_memory: Open) -> None:
     with open_memory(CHAIN) as memory:
-        decision = say(memory, "A")
+        decision = say(memory, "D")
     with open_memory(CHAIN) as memory:
         assert stored(memory) == decision
         assert say(memory, "B").superseded_ids == (decision.fact_id,)
@@ -903,7 +905,7 @@ def test_a_vector_of_the_wrong_dimension_is_refused_and_nothing_written(
         with pytest.raises(EmbeddingError, match=r"\(1, 8\), not \(1, 9\)"):
             say(memory, BASE)
         with pytest.raises(EmbeddingError):
-            memory.import_notes(['{"text": "A"}'], agent_id="crm", contact_id="alice")
+            memory.import_notes(['{"text": "D"}'], agent_id="crm", contact_id="alice")
     assert raw_store.counts(engine) == NOTHING
 
 
@@ -976,8 +978,8 @@ def imported(memory: Memory, lines: Sequence[str], **given: Any) -> tuple[dict[s
     return {str(action): n for (action, _), n in report.decisions.items()}, report.resumed
 
 
-LINES = [line(text) for text in ("A", "B", "C", "else")]
-IMPORTED = {**CHAIN, "else": axis(5), "late": axis(6)}
+LINES = [line(text) for text in ("D", "B", "C", "spare")]
+IMPORTED = {**CHAIN, "spare": axis(5), "late": axis(6)}
 
 
 def test_a_files_name_is_not_taken_for_the_lines_of_an_import(open_memory: Open) -> None:
@@ -999,7 +1001,7 @@ def test_an_import_goes_through_the_same_door_in_the_files_order(open_memory: Op
     memory = open_memory(IMPORTED)
     memory.import_notes(LINES)
     made = list(reversed(memory.decisions("crm", "alice")))
-    assert [each.text for each in made] == ["A", "B", "C", "else"]
+    assert [each.text for each in made] == ["D", "B", "C", "spare"]
     assert {each.door for each in made} == {"import"}
     assert {each.note.said_at for each in made} == {NOON}
 
@@ -1017,7 +1019,7 @@ def test_a_line_may_not_end_before_it_began_nor_in_the_future(
 ) -> None:
     memory = open_memory(IMPORTED)
     told = ended if isinstance(ended, str) else ended.isoformat()
-    [error] = memory.import_notes([line("A", valid_to=told)]).errors
+    [error] = memory.import_notes([line("D", valid_to=told)]).errors
     assert wrong in error.message
 
 
@@ -1026,44 +1028,44 @@ def test_a_line_that_has_ended_is_history_and_compared_with_nothing_later(
 ) -> None:
     memory = open_memory(IMPORTED)
     held = {"said_at": (NOON - timedelta(days=9)).isoformat(), "valid_to": NOON.isoformat()}
-    memory.import_notes([line("A", **held)])
+    memory.import_notes([line("D", **held)])
     [fact] = memory.history("crm", "alice")[0].facts
     assert (fact.state, fact.valid_to) == ("superseded", NOON)
     assert memory.recall("crm", "alice") == []
-    assert memory.add_contact_note("crm", "alice", "A").action == "ADD"
+    assert memory.add_contact_note("crm", "alice", "D").action == "ADD"
 
 
 def test_lines_that_name_no_scope_get_the_given_one(open_memory: Open) -> None:
     memory = open_memory(IMPORTED)
-    memory.import_notes(['{"text": "A"}'], tenant="acme", agent_id="bot", contact_id="bob")
+    memory.import_notes(['{"text": "D"}'], tenant="acme", agent_id="bot", contact_id="bob")
     [decision] = memory.decisions("bot", "bob", tenant="acme")
-    assert decision.text == "A"
+    assert decision.text == "D"
 
 
 MALFORMED = [
     ("{", "not JSON"),
-    ('{"text": "A", "importance": ' + "9" * 5000 + "}", "not JSON"),
+    ('{"text": "D", "importance": ' + "9" * 5000 + "}", "not JSON"),
     ("[" * 100_000, "not JSON"),
     ("[1]", "expected a JSON object, not list"),
-    ('"A"', "expected a JSON object, not str"),
+    ('"D"', "expected a JSON object, not str"),
     ("null", "expected a JSON object"),
     ("{}", "agent_id is empty"),
-    (line("A", colour="red"), "unknown keys \\['colour'\\]"),
+    (line("D", colour="red"), "unknown keys \\['colour'\\]"),
     (line(None), "text is missing"),
     (line(""), "text is blank"),
     (line("A\0"), "text holds a null byte"),
-    (line("A" * 2001), "text has 2,001 characters"),
+    (line("D" * 2001), "text has 2,001 characters"),
     (line("\ud800"), "text"),
-    (line("A", contact_id=None), "contact_id is empty"),
-    (line("A", agent_id=7), "agent_id must be a string"),
-    (line("A", said_at="2025-03-09T12:00:00"), "said_at .* has no time zone"),
-    (line("A", said_at="yesterday"), "said_at 'yesterday' is not an ISO 8601 time"),
-    (line("A", said_at=1741521600), "said_at 1741521600 is not an ISO 8601 time"),
-    (line("A", said_at="2999-01-01T00:00:00+00:00"), "has not come yet"),
-    (line("A", said_at="0001-01-01T00:00:00+05:00"), "said_at"),
-    (line("A", importance=2), "importance must be a number"),
-    (line("A", source_kind="gossip"), "source_kind 'gossip' is not one of"),
-    (line("A", idempotency_key=7), "idempotency_key must be a string"),
+    (line("D", contact_id=None), "contact_id is empty"),
+    (line("D", agent_id=7), "agent_id must be a string"),
+    (line("D", said_at="2025-03-09T12:00:00"), "said_at .* has no time zone"),
+    (line("D", said_at="yesterday"), "said_at 'yesterday' is not an ISO 8601 time"),
+    (line("D", said_at=1741521600), "said_at 1741521600 is not an ISO 8601 time"),
+    (line("D", said_at="2999-01-01T00:00:00+00:00"), "has not come yet"),
+    (line("D", said_at="0001-01-01T00:00:00+05:00"), "said_at"),
+    (line("D", importance=2), "importance must be a number"),
+    (line("D", source_kind="gossip"), "source_kind 'gossip' is not one of"),
+    (line("D", idempotency_key=7), "idempotency_key must be a string"),
 ]
 
 
@@ -1111,15 +1113,15 @@ def test_the_same_text_on_two_lines_is_two_notes(open_memory: Open) -> None:
 
 def test_the_same_key_on_two_lines_is_one_note(open_memory: Open) -> None:
     memory = open_memory(IMPORTED)
-    twice = [line("A", idempotency_key="key"), line("else", idempotency_key="key")]
+    twice = [line("D", idempotency_key="key"), line("spare", idempotency_key="key")]
     assert imported(memory, twice) == ({"ADD": 1}, 1)
-    assert live(memory) == ["A"]
+    assert live(memory) == ["D"]
 
 
 def test_a_key_that_the_live_door_used_is_known_to_an_import(open_memory: Open) -> None:
     memory = open_memory(IMPORTED)
-    say(memory, "A", idempotency_key="key")
-    assert imported(memory, [line("A", idempotency_key="key")]) == ({}, 1)
+    say(memory, "D", idempotency_key="key")
+    assert imported(memory, [line("D", idempotency_key="key")]) == ({}, 1)
 
 
 def test_progress_tells_of_every_line_once(open_memory: Open) -> None:

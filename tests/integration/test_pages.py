@@ -175,7 +175,7 @@ def test_facts_of_one_moment_come_in_pages_by_their_ids(one_of_each: EngineUnder
 def test_a_page_of_a_history_knows_conflicts_with_facts_of_other_pages(
     one_of_each: EngineUnderTest,
 ) -> None:
-    texts = [f"Invoice {number} is unpaid" for number in (1042, 1043)]
+    texts = [f"Has {number} children" for number in (2, 3)]
     embedder = TableEmbedder({text: [1.0, 0.0] for text in texts}, 2)
     with Memory.open(embedder=embedder, **one_of_each.settings_arguments) as memory:
         for text in texts:

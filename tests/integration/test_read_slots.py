@@ -17,7 +17,7 @@ CHANNEL = [
     "Prefers email.",
     "Prefers to be contacted by email.",
     "She prefers e-mail.",
-    "Email is the best way to reach her.",
+    "Is best reached by email.",
     "Now prefers phone calls rather than email.",
 ]
 CITY = ["Lives in Pune.", "FYI, she lives in Mumbai now."]

@@ -306,5 +306,5 @@ def test_a_briefing_marks_what_is_new_since_the_contact_was_last_asked_about(
         memory.add_contact_note("crm", "priya", "Plays the cello.")
         prompt = memory.briefing("crm", "priya").as_prompt()
         assert [line.split("(")[0] for line in prompt.split("\n") if "[new]" in line] == [
-            "- [new] Plays the cello. [hobby=cello] "
+            "- [new] Plays the cello. "
         ]
