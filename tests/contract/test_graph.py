@@ -501,6 +501,7 @@ CALLS: dict[str, dict[str, Any]] = ERASING | {
         "contact_keys": [ALICE.contact_key],
         "now": NOON,
         "until": NOON + timedelta(days=30),
+        "also_expired": True,
         "limit": 5,
     },
     "list_decision_ids": ALL_DECISIONS | {"limit": 5},
