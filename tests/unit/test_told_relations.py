@@ -116,6 +116,7 @@ def test_what_a_model_says_holds_within_the_limits_of_any_verdict(
         ("Our budget is 40k and we need 12 laptops.", "Our budget is 40k.", SKIP, AGENT),
         ("Wants calls: he has no time to write.", "Wants calls.", SKIP, AGENT),
         ("Wants tea and no longer coffee.", "Wants tea.", SKIP, AGENT),
+        ("Is allergic to nuts and carries a pen.", "The nut allergy is for life.", SKIP, AGENT),
         ("Wants calls, not any more.", "Wants calls.", ADD, DecidedBy.GUARD),
         ("Wants calls, which he no longer gets.", "Wants emails.", ADD, DecidedBy.GUARD),
         ("Wants no calls, and no letters.", "Wants calls.", ADD, DecidedBy.GUARD),

@@ -101,6 +101,7 @@ __all__ = [
     "is_over",
     "is_over_itself",
     "is_repeated_in",
+    "leaves_a_clause_out",
     "leaves_words_out",
     "may_be_asked",
     "named_in",
@@ -125,6 +126,9 @@ _FEW = 3
 
 _OPEN = (Difference.ROLES, Difference.UNREAD)
 """Kinds of findings that do not tell whether both texts answer one question."""
+
+_CLAUSE = re.compile(r"[,;:]|\b(?:and|but|because|so)\b", re.IGNORECASE)
+"""Where a clause ends: what follows may be a detail of its own."""
 
 _THE_CONTACT = re.compile(r"^\s*the contact\s+", re.IGNORECASE)
 """Whom a reader of conversations names, and whom a note without a subject is about."""
@@ -440,6 +444,13 @@ def find_left_out(note: str, fact: str) -> tuple[Finding, ...]:
         return ()
     said = dict.fromkeys(word.text for word in old.words if word.stem in only_old)
     return (Finding(kind=Difference.DETAIL, in_note="", in_fact=" ".join(said)),)
+
+
+def leaves_a_clause_out(note: str, fact: str) -> bool:
+    """Whether a clause of the fact shares no word with the note: "and carries a pen"."""
+    said = {word.stem for word in read(note).words}
+    clauses = [{word.stem for word in read(each).words} for each in _CLAUSE.split(fact)]
+    return len(clauses) > 1 and any(clause and clause.isdisjoint(said) for clause in clauses)
 
 
 def is_repeated_in(note: str, fact: str) -> bool:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from reconciler.domain.guard import is_repeated_in, opens
+from reconciler.domain.guard import is_repeated_in, leaves_a_clause_out, opens
 from reconciler.domain.reconciling.by_slot import slot_alone
 from reconciler.domain.reconciling.limits import by_standing
 from reconciler.domain.reconciling.neighbours import match_of
@@ -75,8 +75,8 @@ def _told_again(
 ) -> Verdict:
     """The note as one more observation of the fact that a model says it repeats.
 
-    The same cannot hold another number, name or negation, whoever says so. Where the note leaves
-    something out the fact stays; else the note's words take its place.
+    The same cannot hold another number, name or negation, whoever says so. If the note leaves
+    something out ("and carries an adrenaline pen"), the fact stays; else the note takes its place.
     """
     reason = f"the {related_by} says that it repeats what is known"
     if match_of(note, fact) in (SlotMatch.APART, SlotMatch.OPEN):
@@ -85,6 +85,7 @@ def _told_again(
     if any(_is_other(finding) for finding in findings) and not opens(note.text, fact.text):
         return kept_apart(note, fact, findings, reason)
     says_less = bool(losses_of(note, fact)) or is_repeated_in(note.text, fact.text)
+    says_less |= leaves_a_clause_out(note.text, fact.text)
     is_dropped = says_less and not fact.word.is_trusted_less_than(note.trust)
     return Verdict(
         action=Action.SKIP if is_dropped else Action.UPDATE,

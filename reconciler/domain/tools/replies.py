@@ -97,8 +97,11 @@ def reply_about(
     if related and related.repeats and decision.action is Action.ADD:
         told.append("It does not repeat that fact: each says something that the other does not.")
     seen = {fact.fact_id: fact for fact in decision.compared_with}
-    ended = "It took back" if decision.action is Action.REVOKE else "It replaced"
-    _name(told, ended, [seen[i] for i in decision.superseded_ids if i in seen], show)
+    verb = "It took back" if decision.action is Action.REVOKE else "It replaced"
+    superseded = [seen[i] for i in decision.superseded_ids if i in seen]
+    over = [fact for fact in superseded if related and fact.fact_id in related.ends]
+    _name(told, verb, [fact for fact in superseded if fact not in over], show)
+    _name(told, "It ended", over, show)
     against = [seen[i] for i in decision.conflicting_ids if i in seen]
     said_over = related.ended_ids if related else ()
     spared = [fact for fact in against if fact.fact_id in said_over]
