@@ -27,6 +27,7 @@ __all__ = [
     "differ_in_head",
     "ends",
     "is_event",
+    "names_before",
     "says_beside",
     "says_it_changed",
     "share_matter",
@@ -179,6 +180,12 @@ def ends(note: str, fact: str) -> bool:
         return bool(what) and what <= old.stems and left_out <= may_differ
     before = _before(note)
     return bool(before) and before <= old.stems and left_out <= verb
+
+
+def names_before(note: str, value: str) -> bool:
+    """Whether the note names a value as the one before: "a phone call instead of email"."""
+    wanted = _content(value)
+    return bool(wanted) and wanted == _before(note) and not _tells_a_wish(note)
 
 
 def _ended(reading: Reading) -> Denial | None:

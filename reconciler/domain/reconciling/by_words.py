@@ -7,6 +7,8 @@ from reconciler.domain.guard import (
     denial_in,
     ends,
     find_changes,
+    names_before,
+    says_beside,
     takes_back,
 )
 from reconciler.domain.reconciling.neighbours import match_of
@@ -63,9 +65,17 @@ def _by_change(note: Note, seen: Seen, _: Verdict | None) -> Verdict | None:
 
 
 def _is_over(note: Note, fact: Neighbour) -> bool:
-    if ends(note.text, fact.text):
+    if ends(note.text, fact.text) or _is_named_as_before(note, fact):
         return True
     return answers_anew(note.text, fact.text, find_changes(note.text, fact.text))
+
+
+def _is_named_as_before(note: Note, fact: Neighbour) -> bool:
+    """Whether the note names the fact's value as the one before, and the fact says little more."""
+    slot = fact.slot
+    if slot is None or slot.value is None or not names_before(note.text, slot.value_key or ""):
+        return False
+    return len(says_beside(fact.text, note.text, slot.value)) <= 1
 
 
 RETRACTION = Rule(
