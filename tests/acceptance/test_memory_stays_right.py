@@ -162,8 +162,8 @@ def test_an_operator_can_amend_what_the_contact_said(memory: Memory) -> None:
 def test_what_comes_after_an_expired_value_continues_its_chain(
     memory: Memory, calendar: Calendar
 ) -> None:
-    tell(memory, "Lives in Pune.", attribute="city", value="Pune")
-    calendar.let_pass(500)
+    tell(memory, "Lives in Pune.", attribute="city", value="Pune", lifetime_days=30)
+    calendar.let_pass(40)
     assert [each.fact.may_be_outdated for each in memory.recall(AGENT, ANNA)] == [True]
     tell(memory, "Lives in Goa.", attribute="city", value="Goa")
     assert chain(memory) == ["Lives in Goa.", "Lives in Pune."]
@@ -172,8 +172,8 @@ def test_what_comes_after_an_expired_value_continues_its_chain(
 def test_what_is_said_again_after_it_expired_is_live_again(
     memory: Memory, calendar: Calendar
 ) -> None:
-    tell(memory, "Lives in Pune.", attribute="city", value="Pune")
-    calendar.let_pass(500)
+    tell(memory, "Lives in Pune.", attribute="city", value="Pune", lifetime_days=30)
+    calendar.let_pass(40)
     tell(memory, "Lives in Pune.", attribute="city", value="Pune")
     assert live(memory) == ["Lives in Pune."]
 

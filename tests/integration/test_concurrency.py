@@ -458,7 +458,7 @@ def test_a_key_whose_first_answer_was_lost_is_no_replay(graph: Graph) -> None:
 
 def test_of_two_notes_with_one_key_the_second_is_a_replay_whenever_it_comes(graph: Graph) -> None:
     moments = [("before", "commit_decisions", 1)]
-    disturbed = DisturbedGraph(graph, moments, lambda: remember(graph, "First", key="key"))
-    decision = remember(disturbed, "Second", key="key")
-    assert (decision.replayed, decision.text) == (True, "First")
-    assert live_facts(graph) == [("First", 1)]
+    disturbed = DisturbedGraph(graph, moments, lambda: remember(graph, "Likes tea", key="key"))
+    decision = remember(disturbed, "Likes coffee", key="key")
+    assert (decision.replayed, decision.text) == (True, "Likes tea")
+    assert live_facts(graph) == [("Likes tea", 1)]

@@ -130,7 +130,12 @@ def sample(name: str) -> Any:
         return 1
     if name.endswith("_at") or name in ("at", "now", "since", "until", "valid_from", "valid_to"):
         return NOON
-    if name.startswith("is_") or name in ("guard", "yields_to_live_intent", "arbiter_is_cached"):
+    if name.startswith("is_") or name in (
+        "guard",
+        "also_expired",
+        "yields_to_live_intent",
+        "arbiter_is_cached",
+    ):
         return True
     if "cosine" in name or "confidence" in name or name.endswith(("_ms", "_usd", "importance")):
         return 0.5

@@ -574,11 +574,11 @@ def test_what_a_note_does_not_speak_of_stays_and_its_model_is_told_what_to_do(
     assert "Is allergic to peanuts." not in live(memory)
 
 
-def test_a_refused_relation_survives_a_backup(memory: Memory, call: Call, tmp_path: Path) -> None:
+def test_a_refused_relation_survives_an_export(memory: Memory, call: Call, tmp_path: Path) -> None:
     call(RELATE, note=noted(call, HOUSE), ends=["#zzzz"])
     before = [one.to_dict() for one in memory.decisions(**ANNS)]
-    memory.backup(tmp_path / "memory.backup")
+    memory.export(tmp_path / "memory.jsonl")
     where = {"embedded_path": tmp_path / "restored.lbug", "embedder": HashingEmbedder()}
-    Memory.restore(tmp_path / "memory.backup", **where)
+    Memory.restore(tmp_path / "memory.jsonl", **where)
     with Memory.open(**where) as restored:
         assert [one.to_dict() for one in restored.decisions(**ANNS)] == before
