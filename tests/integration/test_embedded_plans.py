@@ -118,6 +118,9 @@ def grow(graph: EmbeddedGraph, count: int) -> None:
         connection.rows(GROW, {"rows": rows, "at": NOON.replace(tzinfo=None)})
 
 
+FLAGS = ("guard", "also_expired", "yields_to_live_intent", "arbiter_is_cached")
+
+
 def sample(name: str) -> Any:
     """A value of the type that a parameter of that name has, of what is in the store."""
     if name in LISTS:
