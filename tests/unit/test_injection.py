@@ -363,6 +363,11 @@ def test_code_in_a_fence_that_is_told_of_is_no_directive(lead: str, code: str) -
     assert find_directives(fenced(lead, "python", code)) == ()
 
 
+@pytest.mark.parametrize("text", ["Deploys with ```make deploy```", "Uses ```ls -l``` a lot."])
+def test_a_fence_within_a_line_is_told_of_by_what_stands_before_it(text: str) -> None:
+    assert find_directives(text) == ()
+
+
 @every(("lead", "language", "said"), list(product(LEADS, LANGUAGES, HOSTILE)))
 def test_a_fence_hides_no_directive(lead: str, language: str, said: str) -> None:
     assert find_directives(fenced(lead, language, said)) != ()

@@ -193,14 +193,14 @@ def _cues(reading: _Reading) -> Iterator[_Span]:
                     break
 
 
-_FENCE = re.compile(r"^[ \t]{0,3}(?:```|~~~)[^\n]*$", re.MULTILINE)
+_FENCE = re.compile(r"```|~~~")
 _FENCES_MAX = 20
 
 
 def _told_code(folded: str) -> list[tuple[int, int]]:
-    """Where code stands that is told of: each fence with the plain sentence that leads to it.
+    """Where code stands that is told of: each fence with the plain words that lead to it.
 
-    Being code, it wants nothing; what it holds of orders, and what destroys, is found all the same.
+    It may stand on lines of its own or within one: "Deploys with ```make```". Being code, it wants nothing; what it holds of orders, and what destroys, is found all the same.
     A fence that nothing or an order stands in front of is not told of.
     """
     if "```" not in folded and "~~~" not in folded:
@@ -209,9 +209,9 @@ def _told_code(folded: str) -> list[tuple[int, int]]:
     sentences = read_text(folded).sentences
     told = []
     for opening, closing in zip(marks[::2], marks[1::2], strict=False):
-        before = [sentence for sentence in sentences if sentence.end <= opening.start()]
-        if before and _is_told(before[-1].text):
-            told.append((before[-1].start, closing.end()))
+        before = [sentence.start for sentence in sentences if sentence.start < opening.start()]
+        if before and _is_told(folded[before[-1] : opening.start()]):
+            told.append((before[-1], closing.end()))
     return told
 
 
