@@ -6,6 +6,7 @@ import json
 from collections.abc import Callable, Iterator
 from datetime import UTC, datetime, timedelta
 from functools import partial
+from itertools import count
 from typing import Any
 
 import pytest
@@ -29,7 +30,12 @@ Open = Callable[..., Memory]
 
 @pytest.fixture
 def opened(one_of_each: EngineUnderTest) -> Open:
-    return partial(Memory.open, **one_of_each.settings_arguments)
+    clock = count()  # a month after the notes, and always a little later
+    return partial(
+        Memory.open,
+        clock=lambda: NOON + timedelta(days=30, seconds=next(clock)),
+        **one_of_each.settings_arguments,
+    )
 
 
 @pytest.fixture
@@ -116,7 +122,7 @@ def test_recalls_are_counted_for_whoever_asks_and_those_in_vain_apart(opened: Op
 def test_what_stands_whatever_is_asked_makes_no_recall_a_success(opened: Open) -> None:
     with opened(embedder=HashingEmbedder()) as memory:
         say(memory, "Never call before noon", session_id="s", source_kind="operator")
-        assert len(memory.recall("crm", "alice", tags=["none"])) == 1
+        assert len(memory.recall("crm", "alice", "trains")) == 1
         memory._services.use_trace.flush()
         assert (alice(memory).recalls, alice(memory).empty_recalls) == (1, 1)
 
@@ -218,11 +224,11 @@ def test_words_about_another_question_answer_none(memory: Memory) -> None:
 
 def test_a_briefing_says_what_to_ask_beside_what_is_known(memory: Memory) -> None:
     say(memory, "Has two cats")
-    guess(memory, "Pune", 0)
+    say(memory, "Has diabetes.")
     briefing = memory.contact("crm", "alice").briefing()
     assert [each.fact.text for each in briefing.facts] == ["Has two cats"]
     [question] = briefing.questions
-    assert "Pune" in question
+    assert "diabetes" in question
     assert question in briefing.as_prompt()
     assert without_recalled(f"So: {briefing.as_prompt()}") == "So: [recalled facts]"
 

@@ -286,7 +286,7 @@ def test_the_tools_schema_takes_what_a_model_would_send(open_memory: Open) -> No
     definition, *_ = tools.definitions()
     sent = {
         "text": "d",
-        "source_kind": "user_explicit",
+        "source_kind": "contact",
         "subject": None,
         "attribute": "city",
         "value": "Pune",

@@ -77,10 +77,12 @@ def find_statements(text: str, attributes: AttributeBook) -> Iterator[Statement]
     for sentence in dict.fromkeys(_sentences(text)):
         # What a sentence claims is asked first: most claim nothing, and need no further reading.
         if claims := _claims(" ".join(sentence.text.split()), attributes):
-            yield from _statements(sentence, claims)
+            yield from _statements(sentence, claims, attributes)
 
 
-def _statements(sentence: _Sentence, claims: list[_Claim]) -> Iterator[Statement]:
+def _statements(
+    sentence: _Sentence, claims: list[_Claim], attributes: AttributeBook
+) -> Iterator[Statement]:
     said, speech = sentence.text, _speech(sentence)
     is_left_alone = speech is None or infer_category(said) is Category.VOLATILE
     condition = find_condition(read_text(said).plain)
@@ -88,7 +90,7 @@ def _statements(sentence: _Sentence, claims: list[_Claim]) -> Iterator[Statement
     for claim in claims:
         if is_left_alone and not claim.is_request:
             continue
-        is_open = condition is not None and _hangs_on(claim, condition)
+        is_open = condition is not None and _hangs_on(claim, condition, attributes)
         slot = _NO_SLOT if is_open or is_left_alone else claim.slot
         meant = Speech.HYPOTHETICAL if is_open and speech is Speech.LITERAL else speech
         yield Statement(
@@ -105,8 +107,10 @@ def _statements(sentence: _Sentence, claims: list[_Claim]) -> Iterator[Statement
         )
 
 
-def _hangs_on(claim: _Claim, condition: re.Match[str]) -> bool:
+def _hangs_on(claim: _Claim, condition: re.Match[str], attributes: AttributeBook) -> bool:
     """Whether the claim is not so yet: a habit ("when I travel") is so, but fills no slot.
+
+    A state would fill one without its condition: "I work at Globex", if the deal closes.
 
     What another clause hangs on does not count: "I live in Leeds, but once it closes, …".
     """
@@ -115,7 +119,17 @@ def _hangs_on(claim: _Claim, condition: re.Match[str]) -> bool:
         between = condition.string[at + len(value) : condition.start()]
         if _ANOTHER_CLAUSE.search(between):
             return False
-    return claim.slot.attribute is not None or not _the("habitual").match(condition.group())
+    if claim.slot.attribute is not None or not _the("habitual").match(condition.group()):
+        return True
+    is_preference = infer_category(claim.text) is Category.PREFERENCE
+    return not is_preference and _is_state(condition, attributes)
+
+
+def _is_state(condition: re.Match[str], attributes: AttributeBook) -> bool:
+    """Whether what stands before the condition, or behind its comma, fills a slot by itself."""
+    said = condition.string
+    parts = (said[: condition.start()], said[condition.end() :].partition(",")[2])
+    return any(attributes.read_slot(part.strip(" ,")) is not None for part in parts)
 
 
 _ANOTHER_CLAUSE = re.compile(r"(?:\s(?:and|but|so)|;)\s$", re.IGNORECASE)
