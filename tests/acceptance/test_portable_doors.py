@@ -188,12 +188,12 @@ def test_a_model_that_says_a_person_said_so_does_not_make_it_a_persons_word(
     reader = ScriptedExtractor([read_out(claim, "the user said: lives in Goa")])
     memory = opened(extractor=reader)
     tools = memory.agent_tools(**ADA)
-    for source, action in (("model_guess", Action.REJECT), ("tool_output", Action.HOLD)):
+    for source in ("tool", "document"):
         made = tools.call("add_contact_note", {"text": claim, "source_kind": source}).decision
         assert made is not None
-        assert (made.action, made.note.trust) == (action, SourceKind(source))
+        assert (made.action, made.note.trust) == (Action.HOLD, SourceKind.TOOL_OUTPUT)
         assert made.proposal.proposed_by == "agent:crm"
-    for source in ("operator", "approved_doc"):
+    for source in ("operator", "approved_doc", "colleague", "model_guess"):
         sent = {"text": claim, "source_kind": source}
         assert tools.call("add_contact_note", sent).is_error
     turn = Turn(role="agent", text="I noted that the user said: lives in Goa.")

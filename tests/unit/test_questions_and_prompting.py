@@ -77,7 +77,7 @@ def asked_of(
     return question(proposed, disposal, reason, topic, POLICY)
 
 
-@every("claim", ["Prefers tea", "Writes {claim} and {0}", "Likes “quotes”", "%s"])
+@every("claim", ["Prefers tea", "Writes {claim} and {0}", "Likes “quotes”", "Likes [red]", "%s"])
 @every("kind", FOR_ANYBODY)
 def test_every_question_holds_the_claim_word_for_word(kind: str, claim: str) -> None:
     assert f"“{claim}”" in asked(kind, claim)

@@ -20,7 +20,7 @@ from reconciler.domain.records.kinds import OWN_WORDS, FactState, RecallSemantic
 from reconciler.domain.records.notes import Note, canonical_text
 from reconciler.domain.records.slots import Slot, SlotMatch, compare_slots
 from reconciler.lexicon import lexicon
-from reconciler.sensitive_data import TOKEN
+from reconciler.sensitive_data import SensitiveKind
 
 __all__ = ["answer_since", "contradicts", "is_worth_asking", "question", "revalidation"]
 
@@ -59,7 +59,7 @@ def question(
 ) -> str:
     """What to ask about a held candidate: the contact, or an operator where it says so."""
     asked = " ".join(lexicon("questions").words(_name(candidate, disposal, reason)))
-    claim = TOKEN.sub(_HIDDEN, candidate.claim).strip().rstrip(".")
+    claim = _TAKEN_OUT.sub(_HIDDEN, candidate.claim).strip().rstrip(".")
     asked = asked.replace("{topic}", topic or "yourself").replace("{claim}", claim)
     return f"{asked} {policy.file.confirmation.change_it}"
 
@@ -119,8 +119,9 @@ def _name(candidate: Candidate, disposal: Disposal, reason: GateReason) -> str:
     return asked_for_consent if disposal is Disposal.CONSENT else asked
 
 
+_TAKEN_OUT = re.compile(rf"\[(?:{'|'.join(SensitiveKind)})(?::[0-9a-f]{{12}})?\]")
 _HIDDEN = "(hidden)"
-"""What a person reads in the place of a hash."""
+"""What a person reads in the place of a hash; other words in brackets are the note's own."""
 
 _OWN, _RECORD = ("contact", "consent"), ("contact_record", "consent_record")
 _CONCLUDED = ("contact_concluded", "consent_concluded")
