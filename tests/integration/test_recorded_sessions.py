@@ -21,6 +21,7 @@ from benchmarks.record_sessions import (
 )
 from reconciler import Decision, Memory
 from reconciler.bootstrap import build_embedder
+from reconciler.domain.recalling.briefing import is_for_the_contact
 from reconciler.settings import load_settings
 from tests.session_recordings import RecordedExtractor
 
@@ -52,7 +53,11 @@ def read(request: pytest.FixtureRequest) -> Iterator[Read]:
         asked = []
         for _ in sessions:
             waiting = memory.pending(AGENT, contact.contact_id)
-            held = {one.decision_id for one in waiting if isinstance(one, Decision)}
+            held = {
+                one.decision_id
+                for one in waiting
+                if isinstance(one, Decision) and is_for_the_contact(one)
+            }
             asked.append(len(held - seen))
             seen |= held
         yield Read(memory, contact, extractor, asked)

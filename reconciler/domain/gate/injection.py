@@ -200,8 +200,9 @@ _FENCES_MAX = 20
 def _told_code(folded: str) -> list[tuple[int, int]]:
     """Where code stands that is told of: each fence with the plain words that lead to it.
 
-    It may stand on lines of its own or within one: "Deploys with ```make```". Being code, it wants nothing; what it holds of orders, and what destroys, is found all the same.
-    A fence that nothing or an order stands in front of is not told of.
+    It may stand on lines of its own or within one: "Deploys with ```make```". Being code, it wants
+    nothing; what it holds of orders, and what destroys, is found all the same. A fence that nothing
+    or an order stands in front of is not told of.
     """
     if "```" not in folded and "~~~" not in folded:
         return []
