@@ -221,9 +221,8 @@ CALL (each) {
   WITH commit WHERE commit.kept IS NOT NULL
   MATCH (fact:Fact {fact_id: commit.kept.fact_id})
   SET fact += commit.kept,
-      fact.last_confirmed_at =
-        coalesce(datetime(commit.kept.last_confirmed_at), fact.last_confirmed_at),
-      fact.expires_at = coalesce(datetime(commit.kept.expires_at), fact.expires_at)
+      fact.last_confirmed_at = datetime(commit.kept.last_confirmed_at),
+      fact.expires_at = datetime(commit.kept.expires_at)
   WITH fact, commit
   MATCH (episode:Episode {episode_id: commit.decision.episode_id})
   CREATE (fact)-[:EVIDENCED_BY {span: commit.span}]->(episode)

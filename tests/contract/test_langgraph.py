@@ -67,7 +67,7 @@ def test_a_run_writes_about_the_contact_that_it_names(graph: Any, memory: Memory
     assert _run(graph, ADD, LIVES, **run).content.startswith("Remembered as a new fact.")
     assert "Lives in Pune." in _run(graph, RECALL, {}, **run).content
     other = run | {"contact_id": "tom"}
-    assert _run(graph, RECALL, {}, **other).content == "Nothing is known about the contact."
+    assert "\nNothing is known.\n" in _run(graph, RECALL, {}, **other).content
     [evidence] = memory.evidence_about("crm", "priya", "Pune")
     assert [turn.session_id for turn in evidence.turns] == ["chat-1"]
 

@@ -121,10 +121,8 @@ def test_a_revoked_token_is_turned_away_in_the_middle_of_a_conversation(server: 
 
     async def conversation() -> None:
         async with server.client(secret) as client:
-            assert await called(RECALL, PRIYA)(client) == (
-                "Nothing is known about the contact.",
-                False,
-            )
+            told, is_error = await called(RECALL, PRIYA)(client)
+            assert ("\nNothing is known.\n" in told, is_error) == (True, False)
             server.tokens.revoke(made.token_id)
             with pytest.raises(MCPError):
                 await called(RECALL, PRIYA)(client)
@@ -145,7 +143,7 @@ def test_another_tenants_token_finds_nothing_of_the_same_agent_and_contact(
 ) -> None:
     memory.add_contact_note("crm", "priya", "Lives in Pune.", tenant="acme")
     theirs = server.token(granted(tenant="globex"))
-    assert server.asked(theirs, called(RECALL, PRIYA))[0] == "Nothing is known about the contact."
+    assert "\nNothing is known.\n" in server.asked(theirs, called(RECALL, PRIYA))[0]
     own = server.token(granted(tenant="acme"))
     assert "Pune" in server.asked(own, called(RECALL, PRIYA))[0]
 

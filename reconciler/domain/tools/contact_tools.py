@@ -58,7 +58,7 @@ def agent_sources(
     Raises:
         InvalidRequestError: a name cannot be used.
     """
-    if isinstance(trusted_tools, str):
+    if isinstance(trusted_tools, str) or not isinstance(trusted_tools, Iterable):
         raise InvalidRequestError('trusted_tools is a list of names, such as ("erp",)')
     sources = dict(AGENT_SOURCES)
     for name in trusted_tools:
