@@ -80,15 +80,15 @@ WHOSE: Mapping[str, Any] = {"agent_id": "crm", "contact_id": "ann", "tenant": No
 ANSWER = {**WHOSE, "decision_id": "none", "by": "contact", "text": "Likes tea."}
 RELATED = {"replaces": (), "repeats": None, "ends": (), "both_hold": ()}
 TOLD = (
-    *("text", "source_kind", "subject", "attribute", "value"),
+    *("text", "source_kind", "source_reference", "subject", "attribute", "value"),
     *("replaces", "repeats", "ends", "valid_from", "valid_to"),
 )
 ASKED = ("query", "attribute", "subject", "category", "topic", "since", "until", "valid_at")
 """What an agent's tools take."""
 
 
-NO_WORDS = {"single_valued", "importance"}
-TOOL_CALL = {"text": "Likes tea.", "source_kind": "user_explicit"}
+NO_WORDS = {"single_valued", "importance", "lifetime_days"}
+TOOL_CALL = {"text": "Likes tea.", "source_kind": "contact"}
 
 
 class Echo:
@@ -419,7 +419,7 @@ def test_no_secret_is_kept_logged_or_said_whatever_field_it_came_in(
     ("takes_words", "usual"),
     [
         (text_parameters(Memory.add_contact_note), LIVE),
-        (set(LINE_KEYS) - {"importance", "single_valued"}, IMPORTED),
+        (set(LINE_KEYS) - NO_WORDS, IMPORTED),
         *((fields_of_record(kind), usual) for kind, usual in RECORDS.items()),
         (text_parameters(Memory.confirm), ANSWER),
         ({each.name for each in add_tool(()).parameters} - NO_WORDS, dict.fromkeys(TOLD)),
