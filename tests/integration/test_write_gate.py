@@ -1069,7 +1069,7 @@ def test_an_agents_tools_speak_for_no_operator(embedded: Memory) -> None:
     sent = {"text": "Lives in Pune", "source_kind": "operator"}
     reply = embedded.agent_tools("crm", "alice").call("add_contact_note", sent)
     assert reply.is_error
-    assert "source_kind operator is not one of user_explicit" in reply.text
+    assert "source_kind operator is not one of contact, tool, document" in reply.text
     assert live(embedded) == []
 
 
