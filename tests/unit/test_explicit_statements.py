@@ -359,11 +359,14 @@ def test_any_text_is_read_and_every_span_stands_in_it(text: str) -> None:
     ["My dog is Max. ", "my ", "please ", ". ", "\n", '"', "a, my b is c and ", "I am a ", "a"],
 )
 def test_a_long_text_is_read_in_no_time(piece: str) -> None:
-    text = (piece * 20_000)[:20_000]
     statements("I live in Leeds.")  # the names of countries are read once
-    started = time.process_time()
-    statements(text)
-    assert time.process_time() - started < 0.2
+    taken = []
+    for end in "xyz":  # unlike texts, none read before; Python may pause in one
+        text = (piece * 20_000)[:20_000] + end
+        started = time.process_time()
+        statements(text)
+        taken.append(time.process_time() - started)
+    assert min(taken) < 0.2
 
 
 @pytest.mark.parametrize("stop", [".", "?!", "…"])
