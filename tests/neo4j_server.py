@@ -49,6 +49,11 @@ START_SECONDS_MAX = 180
 PORT_ATTEMPTS_MAX = 5
 PORT_TAKEN = ("already in use", "BindException", "port is already allocated", "is taken")
 GUARD = Path(__file__).with_name("neo4j_guard.py")
+KEEPS_PLANS = {"dbms.cypher.min_replan_interval": "1h"}
+"""A store that each test empties and fills looks like another one, and all would be planned again.
+
+Half of a server's processor time went into that.
+"""
 OPENED_PACKAGES = ("java.nio", "java.io", "sun.nio.ch", "java.util.concurrent")
 
 
@@ -108,7 +113,8 @@ def start(line_name: str, *, full_speed: bool = False) -> Neo4jServer:
     Args:
         line_name: a key of ``LINES``.
         full_speed: let the JVM optimise all it can, which costs twice the processor time until
-            the server is up: for measurements, not for tests.
+            the server is up, and plan statements again as the store grows: for measurements, not
+            for tests.
 
     Raises:
         ServerNotAvailableError: this machine lacks what it takes.
@@ -147,11 +153,12 @@ def _launch(
     options = ["--parent", str(os.getpid()), "--grace-seconds", "0" if discard else "60"]
     options += ["--discard", str(home)] if discard else []
     environment = dict(os.environ)
+    more = {**({} if full_speed else KEEPS_PLANS), **(settings or {})}
     if isinstance(parts, JavaParts):
-        command = _java_command(parts, home, ports, settings or {}, full_speed=full_speed)
+        command = _java_command(parts, home, ports, more, full_speed=full_speed)
     else:
         data = None if discard else home / "data"
-        command = _docker_command(parts, ports, container, data, settings or {})
+        command = _docker_command(parts, ports, container, data, more)
         options += ["--container", container]
         environment["NEO4J_AUTH"] = f"neo4j/{password}"  # not in argv, which anyone can list
     with (home / "console.log").open("ab") as log:
