@@ -8,6 +8,8 @@ import socket
 import ssl
 import time
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from functools import partial
 from pathlib import Path
@@ -102,31 +104,38 @@ def test_a_client_is_served_however_many_say_nothing(
         assert not server.asked(server.token(granted()), called("recall_contact", PRIYA))[1]
 
 
-@pytest.mark.parametrize(
-    ("sent", "drip"),
-    [
-        (b"", b""),
-        (b"POST /mcp HT", b"x"),
-        (HEAD, b"X"),
-        (HEAD + b"Content-Length: 1000000\r\n\r\n", b""),
-        (HEAD + b"Content-Length: 1000000\r\n\r\n", b" "),
-        (HEAD + b"Transfer-Encoding: chunked\r\n\r\n", b"1\r\n \r\n"),
-        (HEAD + b"Content-Length: 2\r\n\r\n{}", b""),
-        (HEAD + b"Content-Length: 2\r\n\r\n{}", b"P"),
-        (HEAD + b"Expect: 100-continue\r\nContent-Length: 9\r\n\r\n", b""),
-        (HEAD + b"Connection: Upgrade\r\nUpgrade: websocket\r\nContent-Length: 9\r\n\r\n", b" "),
-    ],
-    ids=["nothing", "line", "head", "no body", "body", "chunks", "idle", "next", "expect", "ws"],
-)
+ENDLESS = {
+    "nothing": (b"", b""),
+    "line": (b"POST /mcp HT", b"x"),
+    "head": (HEAD, b"X"),
+    "no body": (HEAD + b"Content-Length: 1000000\r\n\r\n", b""),
+    "body": (HEAD + b"Content-Length: 1000000\r\n\r\n", b" "),
+    "chunks": (HEAD + b"Transfer-Encoding: chunked\r\n\r\n", b"1\r\n \r\n"),
+    "idle": (HEAD + b"Content-Length: 2\r\n\r\n{}", b""),
+    "next": (HEAD + b"Content-Length: 2\r\n\r\n{}", b"P"),
+    "expect": (HEAD + b"Expect: 100-continue\r\nContent-Length: 9\r\n\r\n", b""),
+    "ws": (HEAD + b"Connection: Upgrade\r\nUpgrade: websocket\r\nContent-Length: 9\r\n\r\n", b" "),
+}
+"""What a client sends first, and what it goes on with."""
+
+
 @pytest.mark.parametrize("with_token", [False, True])
 def test_a_request_that_does_not_end_is_ended_by_the_server(
-    server: HttpServer, sent: bytes, drip: bytes, with_token: bool
+    memory: Memory, tmp_path: Path, with_token: bool
 ) -> None:
-    if with_token:
-        sent = sent.replace(HEAD, HEAD + authorised(server))
-    with connected(server) as [client]:
-        client.sendall(sent)
-        assert seconds_until_closed(client, drip) < 5
+    count = len(ENDLESS)
+    roomy = replace(SHORT, places_max=2 * count, places_per_address_max=2 * count)
+    with (
+        serving(memory, tmp_path, bounds=roomy) as server,
+        connected(server, count) as clients,
+        ThreadPoolExecutor(count) as threads,
+    ):
+        head = HEAD + authorised(server) if with_token else HEAD
+        for client, (sent, _) in zip(clients, ENDLESS.values(), strict=True):
+            client.sendall(sent.replace(HEAD, head))
+        drips = [drip for _, drip in ENDLESS.values()]
+        seconds = dict(zip(ENDLESS, threads.map(seconds_until_closed, clients, drips), strict=True))
+    assert {name: each for name, each in seconds.items() if each >= 5} == {}
 
 
 def test_an_answer_that_stays_unread_ends_the_connection(
