@@ -1,9 +1,9 @@
 """What every test has: a scrubbed environment, and each chosen engine with an empty store.
 
 A test that takes ``engine`` runs once for each engine of ``ENGINES`` (default: all), one that
-takes ``neo4j_engine`` once for each Neo4j, ``one_of_each`` and ``one_neo4j`` on fewer. Where an
-engine cannot be had, its tests are skipped, the run's last lines say how many and what to install,
-and with CI=true the run fails.
+takes ``neo4j_engine`` once for each Neo4j, ``one_of_each``, ``one_neo4j`` and ``any_engine`` on
+fewer. Where an engine cannot be had, its tests are skipped, the run's last lines say how many and
+what to install, and with CI=true the run fails.
 
 With ``-n``, pytest-xdist runs the tests in worker processes under one that only distributes.
 """
@@ -71,6 +71,25 @@ def one_of_each(request: pytest.FixtureRequest, tmp_path: Path) -> EngineUnderTe
     runs on all of them.
     """
     return engine_of(request.param, tmp_path)
+
+
+@pytest.fixture
+def any_engine(request: pytest.FixtureRequest, tmp_path: Path) -> EngineUnderTest:
+    """The embedded engine, for what is decided in Python, whichever engine keeps it.
+
+    A test that is marked ``on_neo4j_too`` runs on one of each. ``ENGINES=neo4j make test`` runs all
+    of them on Neo4j. What an engine could do differently is in the contract, which asks each of
+    every query that there is.
+    """
+    return engine_of(request.param, tmp_path)
+
+
+def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
+    """Choose the engines of ``any_engine`` by the test's marker."""
+    if "any_engine" in metafunc.fixturenames:
+        too = metafunc.definition.get_closest_marker("on_neo4j_too")
+        names = CHOICE.one_of_each if too else CHOICE.any_one
+        metafunc.parametrize("any_engine", params_of(names), indirect=True)
 
 
 @pytest.fixture(params=params_of(CHOICE.neo4j_names) or [NEO4J_NOT_CHOSEN])
@@ -198,7 +217,7 @@ def _is_worker(config: pytest.Config) -> bool:
 def _neo4j_of(item: pytest.Item) -> str | None:
     callspec = getattr(item, "callspec", None)
     params = callspec.params if callspec else {}
-    fixtures = ("neo4j_engine", "one_neo4j", "one_of_each", "engine")
+    fixtures = ("neo4j_engine", "one_neo4j", "one_of_each", "any_engine", "engine")
     return next((params[name] for name in fixtures if name in params), None)
 
 

@@ -87,6 +87,11 @@ class Choice:
             return self.names
         return [name for name in self.names if name not in self.neo4j_names[:-1]]
 
+    @property
+    def any_one(self) -> list[str]:
+        """The embedded engine, which is the fastest, or else the newest Neo4j."""
+        return ["embedded"] if "embedded" in self.names else self.names[-1:]
+
     def _chosen(self, asked: list[str]) -> list[str]:
         lines = ["neo4j"] if self.uri else list(OWN_LINES)
         known = {"embedded": ["embedded"], "neo4j": lines}

@@ -17,16 +17,18 @@ from reconciler.testing import HashingEmbedder
 from tests import raw_store
 from tests.command_line import Run, json_of
 from tests.engines import EngineUnderTest
+from tests.tables import every
 
 SCOPE = ("--agent", "crm", "--contact", "alice")
 
 
 @pytest.fixture
-def engine(one_of_each: EngineUnderTest) -> EngineUnderTest:
-    """In the place of the embedded engine: that the commands reach either is promised here."""
-    return one_of_each
+def engine(any_engine: EngineUnderTest) -> EngineUnderTest:
+    """The embedded engine; that the commands reach a Neo4j is told where the marker says so."""
+    return any_engine
 
 
+@pytest.mark.on_neo4j_too
 def test_add_prints_the_decision_as_json(run: Run) -> None:
     decision = json_of(run, "add", *SCOPE, "Lives in Pune.")
     verdict = decision["verdict"]
@@ -54,6 +56,7 @@ def test_add_keeps_the_slot_and_from_when_it_holds(run: Run) -> None:
     assert recalled["fact"]["slot"]["attribute"] == "city"
 
 
+@pytest.mark.on_neo4j_too
 def test_a_decision_is_explained_and_corrected_by_the_id_that_decisions_shows(run: Run) -> None:
     decision_id = json_of(run, "add", *SCOPE, "Likes [red] ink")["decision_id"]
     assert decision_id in run("decisions", *SCOPE)[1]
@@ -76,6 +79,7 @@ def test_add_with_the_same_key_replays(run: Run) -> None:
     assert again == first | {"replayed": True}
 
 
+@pytest.mark.on_neo4j_too
 def test_each_reading_command_shows_what_was_added(run: Run) -> None:
     run("add", *SCOPE, "Lives in Pune.", "--contact-name", "Alice [A.]")
     for command in ("recall", "history", "decisions"):
@@ -85,6 +89,7 @@ def test_each_reading_command_shows_what_was_added(run: Run) -> None:
     assert (code, "Alice [A.]" in out) == (0, True)
 
 
+@pytest.mark.on_neo4j_too
 def test_long_lists_come_in_pages(run: Run) -> None:
     for contact in ("ann", "bob"):
         for text in ("Thanks a lot!", "Lives in Pune.", "Has two dogs."):
@@ -107,6 +112,7 @@ def test_recall_of_a_word_leaves_other_facts_out(run: Run) -> None:
     assert [each["fact"]["text"] for each in found] == ["Has two dogs."]
 
 
+@pytest.mark.on_neo4j_too
 def test_another_tenant_sees_nothing(run: Run) -> None:
     run("add", *SCOPE, "Lives in Pune.", "--tenant", "acme")
     assert run("recall", *SCOPE)[:2] == (1, "")
@@ -125,6 +131,7 @@ def test_import_reports_malformed_lines_and_goes_on(run: Run, tmp_path: Path) ->
     assert sum(each["count"] for each in outcome["decisions"]) == 2
 
 
+@pytest.mark.on_neo4j_too
 def test_import_of_the_same_file_again_adds_nothing(run: Run, tmp_path: Path) -> None:
     file = tmp_path / "notes.jsonl"
     file.write_text('{"text": "Lives in Pune."}\n{"text": "Lives in Pune."}\n', encoding="utf-8")
@@ -133,6 +140,7 @@ def test_import_of_the_same_file_again_adds_nothing(run: Run, tmp_path: Path) ->
     assert (first["resumed"], again["resumed"], again["decisions"]) == (0, 2, [])
 
 
+@pytest.mark.on_neo4j_too
 def test_doctor_finds_a_working_memory_in_order(run: Run) -> None:
     run("init")
     checks = json_of(run, "doctor")
@@ -154,6 +162,7 @@ def test_doctor_finds_a_working_memory_in_order(run: Run) -> None:
     assert all(check["is_ok"] for check in checks)
 
 
+@pytest.mark.on_neo4j_too
 def test_doctor_fails_on_a_store_of_another_model(run: Run, engine: EngineUnderTest) -> None:
     with Memory.open(embedder=HashingEmbedder(), **engine.settings_arguments):
         pass
@@ -162,7 +171,7 @@ def test_doctor_fails_on_a_store_of_another_model(run: Run, engine: EngineUnderT
     assert [check["name"] for check in json.loads(out) if not check["is_ok"]] == ["store"]
 
 
-@pytest.mark.parametrize(
+@every(
     ("arguments", "code", "mend"),
     [
         (("add", "--agent", "", "--contact", "alice", "x y"), 2, "agent_id is empty"),
@@ -235,7 +244,7 @@ def test_import_from_another_system_shows_why_a_record_was_not_carried(
     assert "0 added, 0 merged, 0 held, 0 refused" in out
 
 
-@pytest.mark.parametrize(
+@every(
     ("options", "mend"),
     [
         (("--from", "letta", "--agent", "crm"), "letta"),
@@ -261,6 +270,7 @@ def test_control_sequences_in_a_note_do_not_reach_the_terminal(run: Run) -> None
         assert "\x1b" not in out
 
 
+@pytest.mark.on_neo4j_too
 def test_no_command_shows_the_key_that_ids_are_made_of(run: Run, engine: EngineUnderTest) -> None:
     decision_id = json_of(run, "add", *SCOPE, "Lives in Pune.")["decision_id"]
     commands = (("init",), ("doctor",), ("decisions", *SCOPE), ("explain", decision_id, *SCOPE))

@@ -33,6 +33,7 @@ from reconciler.errors import (
 )
 from reconciler.testing import HashingEmbedder
 from tests.engines import EngineUnderTest, embedded_engine
+from tests.tables import every
 
 ADD, RECALL, RELATE = "add_contact_note", "recall_contact", "relate_contact_note"
 LIVES = {"text": "Lives in Pune.", "source_kind": "contact"}
@@ -185,7 +186,7 @@ def test_a_note_is_of_whom_the_builder_named(memory: Memory) -> None:
     assert (*whose, made.proposal.proposed_by) == ("acme", "crm", "alice", "call-7", "agent:crm")
 
 
-@pytest.mark.parametrize("name", BUILDERS_OWN)
+@every("name", BUILDERS_OWN)
 def test_what_is_the_builders_to_say_is_refused_in_words(
     memory: Memory, tools: AgentTools, name: str
 ) -> None:
@@ -390,7 +391,7 @@ def test_what_strict_modes_have_a_model_fill_in_is_no_value(
     assert tools.call(RECALL, dict.fromkeys(("query", "since", "category"), "")).is_error is False
 
 
-@pytest.mark.parametrize(
+@every(
     ("sent", "said"),
     [
         ("", "text is missing"),
@@ -440,7 +441,7 @@ def test_what_cannot_be_used_is_answered_in_words(
     assert memory.contacts("crm") == []
 
 
-@pytest.mark.parametrize("name", ["forget", "", "ADD_CONTACT_NOTE", "call", "_add", None, ["a"], 3])
+@every("name", ["forget", "", "ADD_CONTACT_NOTE", "call", "_add", None, ["a"], 3])
 def test_a_tool_that_is_not_there_is_answered_in_words(tools: AgentTools, name: Any) -> None:
     reply = tools.call(name, LIVES)
     assert reply.is_error
@@ -535,7 +536,7 @@ def test_a_model_can_narrow_a_recall(
     assert ("Nothing that is known fits the question. Known: city" in reply.text) is not bool(found)
 
 
-@pytest.mark.parametrize(
+@every(
     ("sent", "said"),
     [
         (

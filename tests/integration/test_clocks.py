@@ -64,9 +64,9 @@ def clock() -> Clock:
 
 
 @pytest.fixture
-def engine(one_of_each: EngineUnderTest) -> EngineUnderTest:
-    """In the place of every engine: these are told through the facade."""
-    return one_of_each
+def engine(any_engine: EngineUnderTest) -> EngineUnderTest:
+    """The embedded engine, and one Neo4j where the marker says so: the facade is in front."""
+    return any_engine
 
 
 def opened(engine: EngineUnderTest, clock: Clock, **given: Any) -> Memory:
@@ -116,6 +116,7 @@ PUNE, GOA, DELHI, AGRA = WAYS["slot"]
 # Nobody dated it
 
 
+@pytest.mark.on_neo4j_too
 @pytest.mark.parametrize("step", [SECONDS, HOUR], ids=["two seconds", "an hour"])
 def test_what_is_said_last_holds_although_the_clock_stepped_back(
     memory: Memory, clock: Clock, step: timedelta
@@ -141,6 +142,7 @@ def test_of_twenty_statements_on_a_stepping_clock_none_becomes_history(
     assert held == [[each.text] for each in decided]
 
 
+@pytest.mark.on_neo4j_too
 def test_each_host_may_end_what_the_other_said_four_minutes_ahead(engine: EngineUnderTest) -> None:
     hosts = [Clock(NOON + MINUTES), Clock(NOON)]
     for number in range(4):
@@ -202,6 +204,7 @@ def test_a_fact_that_is_dated_ahead_within_the_allowance_is_ended_all_the_same(
     assert not unbegun(memory)
 
 
+@pytest.mark.on_neo4j_too
 def test_facts_with_different_beginnings_end_together_after_the_latest(
     memory: Memory, clock: Clock
 ) -> None:
@@ -351,6 +354,7 @@ def turns(city: str, **given: Any) -> list[Turn]:
     return [Turn(role="contact", text=f"Remember that my city is {city}.", **given)]
 
 
+@pytest.mark.on_neo4j_too
 @pytest.mark.parametrize("step", [SECONDS, HOUR], ids=["two seconds", "an hour"])
 def test_of_two_sessions_the_one_that_was_handed_over_last_holds(
     memory: Memory, clock: Clock, step: timedelta
@@ -416,6 +420,7 @@ def test_a_session_that_came_by_a_clock_far_ahead_is_read_at_once(
     assert job.state == "done"
 
 
+@pytest.mark.on_neo4j_too
 @pytest.mark.parametrize("state", ["waiting", "running"])
 def test_a_job_that_is_due_by_a_clock_far_ahead_keeps_no_one_waiting(
     embedded: Memory, clock: Clock, state: str

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import shutil
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +17,7 @@ from reconciler import Memory, Turn
 from reconciler.errors import DamagedRecordError, ReconcilerError
 from reconciler.testing import HashingEmbedder
 from tests import raw_store
+from tests.conftest import CHOICE, params_of
 from tests.engines import EngineUnderTest, embedded_engine
 
 ANN = "crm", "ann"
@@ -55,10 +56,31 @@ DAMAGE: dict[str, str] = {
     "what was compared": "MATCH (:Decision)-[n:COMPARED_WITH]->(:Fact) SET n.cosine = NULL",
     "words that are blank": "MATCH (:Decision)-[n:JUDGED]->(:Episode) SET n.span = '  '",
 }
+# The embedded engine's columns have types, and hold nothing else.
 ON_NEO4J: dict[str, str] = {
     "a record that is a number": "MATCH (n:Decision) WHERE n.decision_id = $id SET n.record = 7",
     "a time that is a word": f"MATCH (n:Fact) WHERE n.fact_id = $id SET n.valid_from = '{SECRET}'",
 }
+
+ON_A_SERVER = {
+    "a decision of another shape",
+    "a fact without a text",
+    "an erasure's plan",
+    "why a fact ended",
+}
+"""What ``make test`` damages on Neo4j too, of each kind one; ``make faults`` does with all."""
+
+
+def _rows() -> Iterator[Any]:
+    for engine in params_of(CHOICE.one_of_each):
+        is_embedded = engine.values == ("embedded",)
+        for name in DAMAGE if is_embedded else [*DAMAGE, *ON_NEO4J]:
+            is_for_faults = not is_embedded and name not in {*ON_A_SERVER, *ON_NEO4J}
+            rare = [pytest.mark.faults(only=True)] if is_for_faults else []
+            yield pytest.param(*engine.values, name, marks=[*engine.marks, *rare])
+
+
+DAMAGED = pytest.mark.parametrize(("one_of_each", "name"), list(_rows()), indirect=["one_of_each"])
 
 
 def opened(engine: EngineUnderTest) -> Memory:
@@ -105,8 +127,6 @@ def ids(
     """
     if one_of_each.name != "embedded":
         lorry, cats, decision_id = living(one_of_each)
-    elif name in ON_NEO4J:
-        pytest.skip("the engine's columns have types, and hold nothing else")
     else:
         made, (lorry, cats, decision_id) = planted
         paths = [each.settings_arguments["embedded_path"] for each in (made, one_of_each)]
@@ -140,7 +160,7 @@ def asked_for(memory: Memory) -> dict[str, Callable[[], Any]]:
     }
 
 
-@pytest.mark.parametrize("name", [*DAMAGE, *ON_NEO4J])
+@DAMAGED
 def test_what_is_damaged_keeps_nothing_else_from_being_read_and_is_never_quoted(
     one_of_each: EngineUnderTest, ids: tuple[str, str], caplog: pytest.LogCaptureFixture
 ) -> None:
@@ -155,7 +175,7 @@ def test_what_is_damaged_keeps_nothing_else_from_being_read_and_is_never_quoted(
         assert SECRET not in caplog.text
 
 
-@pytest.mark.parametrize("name", [*DAMAGE, *ON_NEO4J])
+@DAMAGED
 def test_what_is_asked_for_by_its_id_is_given_or_named(
     one_of_each: EngineUnderTest, ids: tuple[str, str], name: str
 ) -> None:
@@ -171,7 +191,7 @@ def test_what_is_asked_for_by_its_id_is_given_or_named(
             assert SECRET not in f"{told.value}{told.value.__cause__}"
 
 
-@pytest.mark.parametrize("name", [*DAMAGE, *ON_NEO4J])
+@DAMAGED
 def test_what_is_damaged_is_counted_and_an_export_beside_it_can_be_restored(
     one_of_each: EngineUnderTest, ids: tuple[str, str], name: str, tmp_path: Path
 ) -> None:
@@ -189,35 +209,26 @@ def test_what_is_damaged_is_counted_and_an_export_beside_it_can_be_restored(
         assert cats in {chain.facts[0].fact_id for chain in memory.history(*ANN)}
 
 
-@pytest.mark.parametrize("name", [*DAMAGE, *ON_NEO4J])
-def test_a_fact_is_forgotten_beside_a_damaged_record(
+@DAMAGED
+def test_a_fact_is_forgotten_beside_a_damaged_record_as_a_dry_run_planned_it(
     one_of_each: EngineUnderTest, ids: tuple[str, str]
 ) -> None:
     lorry, cats = ids
-    with opened(one_of_each) as memory:
-        done = memory.forget(*ANN, fact_id=lorry, **ASKED)
-        assert (done.is_finished, done.receipt.remaining_ids) == (True, ())
-        assert cats in {chain.facts[0].fact_id for chain in memory.history(*ANN)}
-    assert [line for line in raw_store.everything(one_of_each) if "lorry" in line] == []
-
-
-@pytest.mark.parametrize("name", [*DAMAGE, *ON_NEO4J])
-def test_a_dry_run_plans_what_is_forgotten_beside_a_damaged_record_and_changes_nothing(
-    one_of_each: EngineUnderTest, ids: tuple[str, str]
-) -> None:
-    lorry, _ = ids
     with opened(one_of_each) as memory:
         damaged = memory.health(*ANN).contacts[0].damaged
         planned = memory.forget(*ANN, fact_id=lorry, dry_run=True, **ASKED)
         assert memory.health(*ANN).contacts[0].damaged == damaged
         done = memory.forget(*ANN, fact_id=lorry, **ASKED)
+        assert (done.is_finished, done.receipt.remaining_ids) == (True, ())
+        assert cats in {chain.facts[0].fact_id for chain in memory.history(*ANN)}
+    assert [line for line in raw_store.everything(one_of_each) if "lorry" in line] == []
     assert planned.receipt.removed["Fact"] == done.receipt.removed["Fact"] == 1
     # What cannot be read does not say that it belongs to the fact before it is emptied.
     assert Counter(planned.receipt.removed) <= Counter(done.receipt.removed)
 
 
 @pytest.mark.usefixtures("ids")
-@pytest.mark.parametrize("name", [*DAMAGE, *ON_NEO4J])
+@DAMAGED
 def test_a_contact_is_forgotten_with_its_damaged_records(
     one_of_each: EngineUnderTest, tmp_path: Path
 ) -> None:

@@ -32,6 +32,7 @@ from reconciler.errors import (
 )
 from reconciler.testing import HashingEmbedder, ScriptedExtractor
 from tests.engines import EngineUnderTest
+from tests.tables import every
 
 AT = datetime(2026, 3, 9, 12, tzinfo=UTC)
 AGENT, PRIYA = "crm", "priya"
@@ -383,7 +384,7 @@ def test_a_dry_run_says_what_would_go_and_changes_nothing(memory: Memory) -> Non
     assert memory.erasures(AGENT) == []
 
 
-@pytest.mark.parametrize(
+@every(
     ("given", "error"),
     [
         ({"fact_id": "nobody's"}, UnknownFactError),

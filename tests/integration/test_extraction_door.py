@@ -1,4 +1,4 @@
-"""The background door on each engine: a session goes in, decisions come out, once."""
+"""The background door: a session goes in, decisions come out, once."""
 
 from __future__ import annotations
 
@@ -40,9 +40,9 @@ Open = Callable[..., Memory]
 
 
 @pytest.fixture
-def engine(one_of_each: EngineUnderTest) -> EngineUnderTest:
-    """The lines of Neo4j cannot differ here: what they could is in the store's contract."""
-    return one_of_each
+def engine(any_engine: EngineUnderTest) -> EngineUnderTest:
+    """Engines cannot differ here: what they could is in the store's contract."""
+    return any_engine
 
 
 @pytest.fixture
@@ -212,6 +212,7 @@ def test_a_window_of_turns_that_slides_is_one_conversation_said_once(
     assert {ranked.fact.observations for ranked in memory.recall("crm", "alice")} == {1}
 
 
+@pytest.mark.on_neo4j_too
 def test_a_window_that_comes_again_ends_nothing_that_was_noted_since(opened: Open) -> None:
     memory, turns = opened(extractor=OFFLINE), a_talk(dated=False)
     memory.submit_session("crm", "alice", "chat", turns[:6])
@@ -250,6 +251,7 @@ def test_two_conversations_that_begin_alike_are_two(opened: Open) -> None:
     assert len({job.session_id for job in memory.jobs("crm")}) == 2
 
 
+@pytest.mark.on_neo4j_too
 def test_an_unnamed_session_that_was_erased_takes_no_turn_again(opened: Open) -> None:
     memory = opened(extractor=OFFLINE)
     job_id = memory.submit_session("crm", "alice", None, said(PUNE))
@@ -321,6 +323,7 @@ def test_a_session_of_nothing_but_marks_is_done_without_an_outcome(opened: Open)
 # through the gate and the reconciler
 
 
+@pytest.mark.on_neo4j_too
 def test_a_session_becomes_facts_with_its_turns_as_evidence(opened: Open) -> None:
     memory = opened(answer(city("Pune")))
     job = worked_off(memory, said(PUNE))
@@ -335,6 +338,7 @@ def test_a_session_becomes_facts_with_its_turns_as_evidence(opened: Open) -> Non
     assert proposal.note.session_id == "chat"
 
 
+@pytest.mark.on_neo4j_too
 def test_a_new_value_supersedes_the_old_one_and_both_are_counted(opened: Open) -> None:
     memory = opened(answer(city("Pune")), answer(city("Goa")))
     worked_off(memory, said(PUNE), "first")
@@ -450,6 +454,7 @@ def test_mentions_in_several_windows_are_counted_together(opened: Open) -> None:
     assert ranked.fact.text == "Only drinks green tea."
 
 
+@pytest.mark.on_neo4j_too
 def test_the_summary_is_kept_on_the_session_and_never_recalled(opened: Open) -> None:
     memory = opened(answer(summary="They talked about marmalade."))
     worked_off(memory, said(TEA))
@@ -588,6 +593,7 @@ def test_what_an_earlier_window_showed_as_new_is_context_in_the_next(opened: Ope
 # handing over
 
 
+@pytest.mark.on_neo4j_too
 def test_nothing_new_is_no_new_job_and_is_not_read_again(opened: Open) -> None:
     memory = opened(answer(city("Pune")))
     first = worked_off(memory, said(PUNE))
@@ -595,6 +601,7 @@ def test_nothing_new_is_no_new_job_and_is_not_read_again(opened: Open) -> None:
     assert memory.drain() == []
 
 
+@pytest.mark.on_neo4j_too
 def test_a_session_that_went_on_gives_only_what_is_new(opened: Open) -> None:
     memory = opened(
         answer(city("Pune")),
@@ -606,6 +613,7 @@ def test_a_session_that_went_on_gives_only_what_is_new(opened: Open) -> None:
     assert memory.session("crm", "alice", "chat").outcomes == Outcomes(added=2)
 
 
+@pytest.mark.on_neo4j_too
 def test_the_same_words_twice_are_two_turns(opened: Open) -> None:
     memory = opened(answer())
     worked_off(memory, said("Yes, please do.", "Yes, please do."))
@@ -664,6 +672,7 @@ def test_an_unknown_job_is_an_error(opened: Open) -> None:
 # when the extractor fails
 
 
+@pytest.mark.on_neo4j_too
 def test_a_job_is_tried_again_until_the_extractor_answers(opened: Open) -> None:
     memory = opened(
         ExtractionUnavailableError("too many calls"),
@@ -674,6 +683,7 @@ def test_a_job_is_tried_again_until_the_extractor_answers(opened: Open) -> None:
     assert (job.state, job.attempts, job.outcomes.added) == (JobState.DONE, 3, 1)
 
 
+@pytest.mark.on_neo4j_too
 def test_a_job_that_nobody_can_read_is_dead_with_its_evidence_safe(opened: Open) -> None:
     memory = opened()
     job = worked_off(memory, said(PUNE))
@@ -685,6 +695,7 @@ def test_a_job_that_nobody_can_read_is_dead_with_its_evidence_safe(opened: Open)
     assert [e.text for e in memory._services.session_store.list_episodes(scope, "chat")] == [PUNE]
 
 
+@pytest.mark.on_neo4j_too
 def test_a_dead_job_that_is_tried_again_is_done(opened: Open) -> None:
     failed = ExtractionUnavailableError("away")
     memory = opened(failed, failed, failed, answer(city("Pune")))
@@ -717,6 +728,7 @@ def test_a_bug_in_an_extractor_ends_on_its_job_not_in_the_worker(opened: Open) -
     assert job.last_error == "ZeroDivisionError"
 
 
+@pytest.mark.on_neo4j_too
 def test_raw_words_are_kept_only_where_that_is_asked_for_and_recall_hides_them(
     opened: Open,
 ) -> None:
@@ -759,6 +771,7 @@ def test_raw_words_end_no_fact(opened: Open) -> None:
 # workers
 
 
+@pytest.mark.on_neo4j_too
 def test_a_stopped_worker_gives_its_job_back_uncounted(opened: Open) -> None:
     memory = opened(answer(city("Pune")))
     job_id = memory.submit_session("crm", "alice", "chat", said(PUNE))
@@ -770,6 +783,7 @@ def test_a_stopped_worker_gives_its_job_back_uncounted(opened: Open) -> None:
     assert memory.job("crm", "alice", job_id).outcomes == Outcomes(added=1)
 
 
+@pytest.mark.on_neo4j_too
 def test_a_job_is_begun_only_so_often_where_its_workers_never_return(opened: Open) -> None:
     memory = opened(jobs=FAST | {"lease_seconds": 0.01})
     job_id = memory.submit_session("crm", "alice", "chat", said(PUNE))
@@ -782,6 +796,7 @@ def test_a_job_is_begun_only_so_often_where_its_workers_never_return(opened: Ope
     assert "without a word" in (job.last_error or "")
 
 
+@pytest.mark.on_neo4j_too
 def test_a_heart_beat_keeps_a_slow_job(opened: Open) -> None:
     memory = opened(answer(city("Pune")), jobs=FAST | {"lease_seconds": 2.0})
     job_id = memory.submit_session("crm", "alice", "chat", said(PUNE))
@@ -798,6 +813,7 @@ def test_a_heart_beat_keeps_a_slow_job(opened: Open) -> None:
     assert (job.state, job.attempts) == (JobState.DONE, 1)
 
 
+@pytest.mark.on_neo4j_too
 def test_a_worker_that_lost_its_job_leaves_it_to_the_other(opened: Open) -> None:
     memory = opened(answer(city("Pune")), answer(city("Pune")))
     job_id = memory.submit_session("crm", "alice", "chat", said(PUNE))
@@ -814,6 +830,7 @@ def test_a_worker_that_lost_its_job_leaves_it_to_the_other(opened: Open) -> None
     assert known(memory) == []
 
 
+@pytest.mark.on_neo4j_too
 def test_a_worker_in_a_thread_works_until_the_memory_is_closed(opened: Open) -> None:
     memory = opened(answer(city("Pune")))
     thread = memory.start_worker()
@@ -829,6 +846,7 @@ def test_a_worker_in_a_thread_works_until_the_memory_is_closed(opened: Open) -> 
     assert not thread.is_alive
 
 
+@pytest.mark.on_neo4j_too
 def test_the_queue_is_known_in_numbers(opened: Open) -> None:
     memory = opened(answer(city("Pune")))
     worked_off(memory, said(PUNE))
@@ -839,6 +857,7 @@ def test_the_queue_is_known_in_numbers(opened: Open) -> None:
     assert report.oldest_unfinished_at is not None
 
 
+@pytest.mark.on_neo4j_too
 def test_an_outage_is_logged_once_however_long_it_is(
     opened: Open, caplog: pytest.LogCaptureFixture
 ) -> None:
@@ -864,6 +883,7 @@ def shown(memory: Memory, number: int = 0) -> list[str]:
     return [fact.text for fact in extractor.windows[number].known]
 
 
+@pytest.mark.on_neo4j_too
 def test_the_nearest_facts_of_the_same_contact_are_shown_and_no_others(opened: Open) -> None:
     memory = opened(answer())
     for contact, text in (("alice", "Lives in Pune."), ("bob", "Lives in Oslo.")):
@@ -896,6 +916,7 @@ def test_without_a_model_words_alone_find_what_is_known(engine: EngineUnderTest)
         assert shown(memory) == ["Lives in Pune."]
 
 
+@pytest.mark.on_neo4j_too
 def test_a_second_attempt_names_the_facts_that_the_first_was_shown(opened: Open) -> None:
     """Killed once what was read is kept, the job asks nobody again, whatever is known by then."""
     told = claim("Lives in Oslo.", (1, "I live in Oslo"), replaces=(1, 7))

@@ -1,4 +1,4 @@
-"""What a fact rests on, on each engine: one call answers "I never told you that"."""
+"""What a fact rests on: one call answers "I never told you that"."""
 
 from __future__ import annotations
 
@@ -30,12 +30,12 @@ READ = Extracted(
 
 
 @pytest.fixture
-def memory(one_of_each: EngineUnderTest) -> Iterator[Memory]:
+def memory(any_engine: EngineUnderTest) -> Iterator[Memory]:
     hours = itertools.count()
     extractor = ScriptedExtractor([Extraction(candidates=(READ,), summary="")] * 3)
     given = {"embedder": HashingEmbedder(), "extractor": extractor}
     clock = {"clock": lambda: NOON + next(hours) * timedelta(minutes=1)}
-    with Memory.open(**given, **clock, **one_of_each.settings_arguments) as memory:
+    with Memory.open(**given, **clock, **any_engine.settings_arguments) as memory:
         yield memory
 
 
@@ -61,6 +61,7 @@ def test_a_note_of_the_contact_says_when_and_where_it_was_said(memory: Memory) -
     assert (found.statement, found.has_contacts_words) == (expected, True)
 
 
+@pytest.mark.on_neo4j_too
 def test_a_turn_of_a_session_comes_with_its_role_and_the_words_that_are_cited(
     memory: Memory,
 ) -> None:
@@ -75,6 +76,7 @@ def test_a_turn_of_a_session_comes_with_its_role_and_the_words_that_are_cited(
     assert (turn.text, turn.source_reference) == ("My city is Pune, you know.", "m-1")
 
 
+@pytest.mark.on_neo4j_too
 def test_what_lies_beneath_a_restatement_is_shown_as_such(memory: Memory) -> None:
     first, again = lives_in(memory, "Pune"), lives_in(memory, "Pune")
     assert again.superseded_ids == (first.fact_id,)
@@ -132,6 +134,7 @@ def test_an_ended_fact_has_its_evidence_too(memory: Memory) -> None:
     )
 
 
+@pytest.mark.on_neo4j_too
 def test_a_reverted_observation_is_evidence_no_more(memory: Memory) -> None:
     rich = {"attribute": "allergy", "value": "peanuts"}
     first = memory.add_contact_note("crm", "alice", "Severely allergic to peanuts.", **rich)

@@ -14,6 +14,7 @@ from reconciler.errors import InvalidNoteError, InvalidRequestError, InvalidScop
 from reconciler.service import finding
 from reconciler.testing import HashingEmbedder
 from tests.engines import EngineUnderTest
+from tests.tables import every
 
 NOTES = {
     "alice": ["Works at Acme.", "Her dog is called Rex."],
@@ -104,7 +105,7 @@ def test_as_many_are_found_as_there_are(memory: Memory) -> None:
     assert len(memory.find("crm", "anything", limit=50)) == 4
 
 
-@pytest.mark.parametrize("given", [{"name": "!!"}, {"name": " "}, {"limit": 0}])
+@every("given", [{"name": "!!"}, {"name": " "}, {"limit": 0}])
 def test_what_cannot_be_asked_is_refused(memory: Memory, given: dict[str, Any]) -> None:
     with pytest.raises((InvalidRequestError, InvalidNoteError)):
         memory.recall_about("crm", "alice", **{"name": "Acme"} | given)

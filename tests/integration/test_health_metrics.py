@@ -1,4 +1,4 @@
-"""What a Prometheus is told of how well memories are kept, by real scrapes, on each engine."""
+"""What a Prometheus is told of how well memories are kept, by real scrapes."""
 
 from __future__ import annotations
 
@@ -27,8 +27,8 @@ CRM = ("acme", "crm")
 
 
 @pytest.fixture
-def memory(one_of_each: EngineUnderTest) -> Iterator[Memory]:
-    with Memory.open(embedder=HashingEmbedder(), **one_of_each.settings_arguments) as memory:
+def memory(any_engine: EngineUnderTest) -> Iterator[Memory]:
+    with Memory.open(embedder=HashingEmbedder(), **any_engine.settings_arguments) as memory:
         yield memory
 
 
@@ -70,6 +70,7 @@ def until(
     return found
 
 
+@pytest.mark.on_neo4j_too
 def test_a_scrape_tells_of_each_agent_of_each_tenant_and_of_no_contact(memory: Memory) -> None:
     day_ago = datetime.now(UTC) - timedelta(days=1)
     memory.add_contact_note("crm", "alice", "Likes tea", tenant="acme")

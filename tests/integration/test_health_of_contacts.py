@@ -1,4 +1,4 @@
-"""How well a memory is kept, on each engine, and questions that later words answered."""
+"""How well a memory is kept, and questions that later words answered."""
 
 from __future__ import annotations
 
@@ -29,12 +29,12 @@ Open = Callable[..., Memory]
 
 
 @pytest.fixture
-def opened(one_of_each: EngineUnderTest) -> Open:
+def opened(any_engine: EngineUnderTest) -> Open:
     clock = count()  # a month after the notes, and always a little later
     return partial(
         Memory.open,
         clock=lambda: NOON + timedelta(days=30, seconds=next(clock)),
-        **one_of_each.settings_arguments,
+        **any_engine.settings_arguments,
     )
 
 
@@ -65,6 +65,7 @@ def alice(memory: Memory) -> ContactHealth:
     return found
 
 
+@pytest.mark.on_neo4j_too
 def test_health_counts_what_is_there_twice(opened: Open) -> None:
     embedder = TableEmbedder(NEAR, 2)
     with opened(embedder=embedder, reconcile=CAREFUL) as memory:
@@ -75,8 +76,9 @@ def test_health_counts_what_is_there_twice(opened: Open) -> None:
     assert (found.live, found.near_pairs, found.duplicate_rate) == (3, 1, 2 / 3)
 
 
+@pytest.mark.on_neo4j_too
 def test_health_asks_little_about_each_contact_and_finds_those_with_damaged_records(
-    opened: Open, one_of_each: EngineUnderTest, monkeypatch: pytest.MonkeyPatch
+    opened: Open, any_engine: EngineUnderTest, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     names = [f"contact-{number:02}" for number in range(40)]
     with opened(embedder=HashingEmbedder()) as memory:
@@ -86,7 +88,7 @@ def test_health_asks_little_about_each_contact_and_finds_those_with_damaged_reco
         "MATCH (n:Fact) WHERE n.text = 'Likes contact-07.' SET n.trust = '?'",
         "MATCH (n:Episode) WHERE n.text = 'Likes contact-09.' SET n.text = NULL",
     ):
-        raw_store.query(one_of_each, damage)
+        raw_store.query(any_engine, damage)
     asked: list[str] = []
     run = PatientGraph.run
     monkeypatch.setattr(
@@ -101,6 +103,7 @@ def test_health_asks_little_about_each_contact_and_finds_those_with_damaged_reco
     assert len(asked) <= 3 * len(names)
 
 
+@pytest.mark.on_neo4j_too
 def test_health_counts_decisions_and_evidence(memory: Memory) -> None:
     say(memory, "Likes tea")
     say(memory, "ok")
@@ -108,6 +111,7 @@ def test_health_counts_decisions_and_evidence(memory: Memory) -> None:
     assert (found.decisions, found.attempts, found.refusals, found.episodes) == (2, 2, 1, 2)
 
 
+@pytest.mark.on_neo4j_too
 def test_recalls_are_counted_for_whoever_asks_and_those_in_vain_apart(opened: Open) -> None:
     with opened(embedder=HashingEmbedder()) as memory:
         say(memory, "Likes tea")
@@ -146,6 +150,7 @@ def test_counting_recalls_moves_no_version(memory: Memory) -> None:
     assert services.store.contact_version(scope) == version
 
 
+@pytest.mark.on_neo4j_too
 def test_an_erased_contact_keeps_its_counts_which_hold_no_word(opened: Open) -> None:
     with opened(embedder=HashingEmbedder()) as memory:
         say(memory, "Likes tea")

@@ -15,6 +15,7 @@ from reconciler import Action, Decision, FactHistory, FactState, Memory, SourceK
 from reconciler.errors import InvalidRequestError, ReconcilerError, UnknownFactError
 from reconciler.testing import HashingEmbedder
 from tests.engines import EngineUnderTest
+from tests.tables import every
 
 NOON = datetime(2024, 3, 9, 12, tzinfo=UTC)
 HOUR, DAY = timedelta(hours=1), timedelta(days=1)
@@ -44,8 +45,8 @@ def clock() -> Clock:
 
 
 @pytest.fixture
-def memory(one_of_each: EngineUnderTest, clock: Clock) -> Iterator[Memory]:
-    given = {"embedder": HashingEmbedder(), **one_of_each.settings_arguments}
+def memory(any_engine: EngineUnderTest, clock: Clock) -> Iterator[Memory]:
+    given = {"embedder": HashingEmbedder(), **any_engine.settings_arguments}
     with Memory.open(clock=clock, **given) as memory:
         yield memory
 
@@ -70,6 +71,7 @@ def test_before_anything_was_said_nothing_was_held(memory: Memory, clock: Clock)
     assert told(memory, before) == {}
 
 
+@pytest.mark.on_neo4j_too
 def test_what_was_superseded_later_was_live_then(memory: Memory, clock: Clock) -> None:
     lives_in(memory, "Pune")
     then = clock.on()
@@ -79,6 +81,7 @@ def test_what_was_superseded_later_was_live_then(memory: Memory, clock: Clock) -
     assert told(memory) == {"Lives in Goa.": "live", "Lives in Pune.": "superseded"}
 
 
+@pytest.mark.on_neo4j_too
 def test_at_the_very_instant_of_a_decision_it_was_made(memory: Memory, clock: Clock) -> None:
     made = lives_in(memory, "Pune")
     assert told(memory, made.at) == {"Lives in Pune.": "live"}
@@ -97,6 +100,7 @@ def test_how_often_it_was_said_and_how_sure_that_made_is_as_of_then(
     assert memory.history("crm", "alice", at=then) == before
 
 
+@pytest.mark.on_neo4j_too
 def test_a_lifetime_ends_at_its_instant(memory: Memory, clock: Clock) -> None:
     say(memory, "Is on holiday this week.", category="volatile")
     [chain] = memory.history("crm", "alice")
@@ -107,6 +111,7 @@ def test_a_lifetime_ends_at_its_instant(memory: Memory, clock: Clock) -> None:
     assert list(told(memory, ends).values()) == [FactState.EXPIRED]
 
 
+@pytest.mark.on_neo4j_too
 def test_what_a_revert_undid_held_until_then(memory: Memory, clock: Clock) -> None:
     lives_in(memory, "Pune")
     clock.on()
@@ -148,7 +153,7 @@ def test_the_chain_of_a_fact_that_came_later_is_not_known_then(
         memory.history("crm", "alice", fact_id=later.fact_id, at=then)
 
 
-@pytest.mark.parametrize("at", [datetime(2024, 3, 9), NOON + 2 * DAY])
+@every("at", [datetime(2024, 3, 9), NOON + 2 * DAY])
 def test_an_instant_has_a_zone_and_has_come(memory: Memory, at: datetime) -> None:
     with pytest.raises(InvalidRequestError):
         memory.history("crm", "alice", at=at)
@@ -161,6 +166,7 @@ def recalled(memory: Memory, query: str = "", **at: datetime) -> list[str]:
     return [each.fact.text for each in memory.recall("crm", "alice", query, **at)]
 
 
+@pytest.mark.on_neo4j_too
 @pytest.mark.parametrize("query", ["", "Where does she live?"])
 def test_a_recall_as_of_an_instant_gives_what_was_recalled_then(
     memory: Memory, clock: Clock, query: str
@@ -174,6 +180,7 @@ def test_a_recall_as_of_an_instant_gives_what_was_recalled_then(
     assert "Lives in Goa." in recalled(memory, query)
 
 
+@pytest.mark.on_neo4j_too
 def test_what_was_true_at_an_instant_is_recalled_although_it_has_ended(
     memory: Memory, clock: Clock
 ) -> None:
@@ -224,8 +231,8 @@ def test_filters_and_limits_hold_for_the_past_too(memory: Memory, clock: Clock) 
     assert len(memory.recall("crm", "alice", as_of=then, limit=1)) == 1
 
 
-@pytest.mark.parametrize("name", ["as_of", "valid_at"])
-@pytest.mark.parametrize("at", [datetime(2024, 3, 9), NOON + 2 * DAY])
+@every("name", ["as_of", "valid_at"])
+@every("at", [datetime(2024, 3, 9), NOON + 2 * DAY])
 def test_an_instant_of_a_recall_has_a_zone_and_has_come(
     memory: Memory, name: str, at: datetime
 ) -> None:

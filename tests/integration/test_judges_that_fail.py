@@ -62,13 +62,13 @@ def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[AnthropicServer]:
 
 
 @pytest.fixture
-def open_shop(one_of_each: EngineUnderTest, server: AnthropicServer) -> OpenShop:
+def open_shop(any_engine: EngineUnderTest, server: AnthropicServer) -> OpenShop:
     def _open(provider: str) -> Memory:
         where = {"provider": provider, "base_url": f"{server.base_url}{PATHS[provider]}"}
         bounds = {"reach": 0.4, "timeout_seconds": 1.0, "retries_max": 0}
         vectors = {OLD: [1.0, 0.0], NEW: [0.5, 0.75**0.5]}
         return Memory.open(
-            load_settings(**one_of_each.settings_arguments, arbiter={**where, **bounds}),
+            load_settings(**any_engine.settings_arguments, arbiter={**where, **bounds}),
             embedder=TableEmbedder(vectors, 2),
             clock=lambda: NOON + timedelta(days=2),
         )

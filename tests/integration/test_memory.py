@@ -1,4 +1,4 @@
-"""The whole memory on each engine, with vectors that are chosen so that every cosine is known."""
+"""The whole memory, with vectors that are chosen so that every cosine is known."""
 
 from __future__ import annotations
 
@@ -68,9 +68,9 @@ def at(cosine: float, other: int = 1) -> Vector:
 
 
 @pytest.fixture
-def engine(one_of_each: EngineUnderTest) -> EngineUnderTest:
-    """In the place of every engine: these are told through the facade."""
-    return one_of_each
+def engine(any_engine: EngineUnderTest) -> EngineUnderTest:
+    """The embedded engine, and one Neo4j where the marker says so: the facade is in front."""
+    return any_engine
 
 
 @pytest.fixture
@@ -114,6 +114,7 @@ def judgement(relation: Relation, action: Action, target: int | None = 1) -> Jud
 # The rule, on each engine
 
 
+@pytest.mark.on_neo4j_too
 @pytest.mark.parametrize(
     ("update_min", "add_max", "action", "decided_by"),
     [
@@ -140,6 +141,7 @@ def test_a_cosine_of_exactly_one_half_against_each_bound(
     assert live(memory) == (sorted([BASE, "Wants email"]) if action is ADD else ["Wants email"])
 
 
+@pytest.mark.on_neo4j_too
 @pytest.mark.parametrize(
     ("cosine", "action", "decided_by"),
     [
@@ -175,6 +177,7 @@ def test_without_an_embedder_everything_is_added(open_memory: Open) -> None:
     assert live(memory) == [BASE, BASE]
 
 
+@pytest.mark.on_neo4j_too
 def test_only_the_facts_of_the_same_contact_are_compared(open_memory: Open) -> None:
     memory = open_memory()
     say(memory, BASE)
@@ -186,6 +189,7 @@ def test_only_the_facts_of_the_same_contact_are_compared(open_memory: Open) -> N
     assert [(each.action, each.cosine) for each in elsewhere] == [(ADD, None)] * 3
 
 
+@pytest.mark.on_neo4j_too
 def test_an_update_supersedes_the_nearest_of_several(open_memory: Open) -> None:
     memory = open_memory({"d": axis(1), "b": axis(0), "c": axis(2), "b!": at(0.96, 3)})
     first = {text: say(memory, text) for text in "dbc"}
@@ -345,6 +349,7 @@ def test_a_superseded_fact_keeps_its_own_evidence(open_memory: Open) -> None:
 BAND = {BASE: axis(0), "Wants email": at(0.9)}
 
 
+@pytest.mark.on_neo4j_too
 def test_a_skip_writes_no_fact_and_counts_the_observation(open_memory: Open) -> None:
     memory = open_memory(BAND, arbiter=ScriptedArbiter([judgement(Relation.SAME, SKIP)]))
     first = say(memory, BASE)
@@ -356,6 +361,7 @@ def test_a_skip_writes_no_fact_and_counts_the_observation(open_memory: Open) -> 
     assert (fact.last_confirmed_at, fact.valid_from) == (LATER, NOON)
 
 
+@pytest.mark.on_neo4j_too
 def test_a_skip_leaves_its_evidence(engine: EngineUnderTest, open_memory: Open) -> None:
     arbiter = ScriptedArbiter([judgement(Relation.SAME, SKIP)])
     with open_memory(BAND, arbiter=arbiter) as memory:
@@ -468,6 +474,7 @@ def test_what_the_arbiter_argued_is_recorded(open_memory: Open) -> None:
 # The record
 
 
+@pytest.mark.on_neo4j_too
 def test_a_decision_is_stored_as_it_was_returned(open_memory: Open) -> None:
     memory = open_memory({"D": axis(1), "B": axis(0), "C": at(0.96, 2)})
     offset = timezone(timedelta(hours=5, minutes=45))
@@ -478,6 +485,7 @@ def test_a_decision_is_stored_as_it_was_returned(open_memory: Open) -> None:
         assert decision.note.said_at == said_at
 
 
+@pytest.mark.on_neo4j_too
 def test_a_decision_holds_what_it_was_made_with(open_memory: Open) -> None:
     memory = open_memory(CHAIN, reconcile={"cosine_update_min": 0.94, "cosine_add_max": 0.7})
     before = datetime.now(UTC)
@@ -491,6 +499,7 @@ def test_a_decision_holds_what_it_was_made_with(open_memory: Open) -> None:
     assert min(decision.timings.embed_ms, decision.timings.compare_ms) > 0
 
 
+@pytest.mark.on_neo4j_too
 def test_a_decision_records_its_neighbours_by_rank(open_memory: Open) -> None:
     memory = open_memory({"wide": at(-0.3, 1), "near": at(0.7, 2), "new": axis(0)})
     far, near = say(memory, "wide"), say(memory, "near")
@@ -502,12 +511,14 @@ def test_a_decision_records_its_neighbours_by_rank(open_memory: Open) -> None:
     assert [each.cosine for each in compared] == pytest.approx([0.7, -0.3], abs=1e-6)
 
 
+@pytest.mark.on_neo4j_too
 def test_decisions_come_newest_first_and_no_more_than_asked_for(open_memory: Open) -> None:
     memory = open_memory(CHAIN)
     made = [say(memory, text) for text in ("D", "B", "D", "B")]
     assert memory.decisions("crm", "alice", limit=3) == list(reversed(made))[:3]
 
 
+@pytest.mark.on_neo4j_too
 def test_every_decision_points_at_what_it_wrote_and_judged(
     engine: EngineUnderTest, open_memory: Open
 ) -> None:
@@ -525,6 +536,7 @@ def test_every_decision_points_at_what_it_wrote_and_judged(
     )
 
 
+@pytest.mark.on_neo4j_too
 def test_every_note_leaves_an_episode_in_a_session_with_the_contact(
     engine: EngineUnderTest, open_memory: Open
 ) -> None:
@@ -542,6 +554,7 @@ def test_every_note_leaves_an_episode_in_a_session_with_the_contact(
     ]
 
 
+@pytest.mark.on_neo4j_too
 def test_notes_of_one_session_share_it(engine: EngineUnderTest, open_memory: Open) -> None:
     with open_memory(CHAIN) as memory:
         for text in ("D", "B", "D"):
@@ -550,6 +563,7 @@ def test_notes_of_one_session_share_it(engine: EngineUnderTest, open_memory: Ope
     assert (found["Session"], found["Episode"]) == (1, 3)
 
 
+@pytest.mark.on_neo4j_too
 def test_a_session_ends_with_what_was_said_last_in_it(
     engine: EngineUnderTest, open_memory: Open
 ) -> None:
@@ -566,6 +580,7 @@ def _utc(value: Any) -> datetime:
     return native.replace(tzinfo=UTC) if native.tzinfo is None else native.astimezone(UTC)
 
 
+@pytest.mark.on_neo4j_too
 def test_sessions_of_two_contacts_are_two(engine: EngineUnderTest, open_memory: Open) -> None:
     with open_memory(CHAIN) as memory:
         say(memory, "D", "alice", session_id="call 9")
@@ -573,6 +588,7 @@ def test_sessions_of_two_contacts_are_two(engine: EngineUnderTest, open_memory: 
     assert raw_store.counts(engine)["Session"] == 2
 
 
+@pytest.mark.on_neo4j_too
 def test_an_agent_knows_each_of_its_contacts_once(open_memory: Open) -> None:
     memory = open_memory(CHAIN)
     say(memory, "D", "bob", contact_name="Bob Smith")
@@ -587,6 +603,7 @@ def test_an_agent_knows_each_of_its_contacts_once(open_memory: Open) -> None:
     assert found[0].last_decision_at == last.at
 
 
+@pytest.mark.on_neo4j_too
 def test_a_contacts_name_stays_until_another_is_given(open_memory: Open) -> None:
     memory = open_memory(CHAIN)
     names = ["Alice", None, "Alice Jones"]
@@ -600,6 +617,7 @@ def test_a_contacts_name_stays_until_another_is_given(open_memory: Open) -> None
 # Said twice by mistake
 
 
+@pytest.mark.on_neo4j_too
 def test_the_same_key_returns_the_first_decision_as_a_replay(open_memory: Open) -> None:
     memory = open_memory(CHAIN)
     first = say(memory, "D", idempotency_key="key")
@@ -609,6 +627,7 @@ def test_the_same_key_returns_the_first_decision_as_a_replay(open_memory: Open) 
     assert len(memory.decisions("crm", "alice")) == 1
 
 
+@pytest.mark.on_neo4j_too
 def test_a_replay_writes_nothing(engine: EngineUnderTest, open_memory: Open) -> None:
     with open_memory(CHAIN) as memory:
         say(memory, "D", idempotency_key="key")
@@ -618,6 +637,7 @@ def test_a_replay_writes_nothing(engine: EngineUnderTest, open_memory: Open) -> 
     assert raw_store.everything(engine) == before
 
 
+@pytest.mark.on_neo4j_too
 @pytest.mark.parametrize(
     "elsewhere",
     [
@@ -639,6 +659,7 @@ def test_the_same_key_elsewhere_is_another_note(
     assert memory.decision("crm", "alice", idempotency_key="key").text == "D"
 
 
+@pytest.mark.on_neo4j_too
 def test_a_decision_is_found_by_its_key_where_it_was_made_alone(open_memory: Open) -> None:
     memory = open_memory(CHAIN)
     first = say(memory, "D", idempotency_key="key")
@@ -652,6 +673,7 @@ def test_a_decision_is_found_by_its_key_where_it_was_made_alone(open_memory: Ope
             memory.decision("crm", "alice", **given)
 
 
+@pytest.mark.on_neo4j_too
 def test_a_digest_is_equal_for_equal_texts_and_hangs_on_the_key_of_the_hashes(
     tmp_path: Path,
 ) -> None:
@@ -704,6 +726,7 @@ def test_recall_follows_the_configured_weights(
     assert [each.fact.text for each in found] == expected
 
 
+@pytest.mark.on_neo4j_too
 def test_recall_never_shows_what_was_superseded(open_memory: Open) -> None:
     memory = open_memory(CHAIN)
     for text in ("D", "B", "C"):
@@ -712,6 +735,7 @@ def test_recall_never_shows_what_was_superseded(open_memory: Open) -> None:
     assert live(memory) == ["C"]
 
 
+@pytest.mark.on_neo4j_too
 def test_recall_stays_in_its_scope(open_memory: Open) -> None:
     memory = open_memory(CHAIN)
     say(memory, "D", "bob")
@@ -741,6 +765,7 @@ def test_recall_without_a_query_ranks_by_recency_and_importance(open_memory: Ope
     assert {each.similarity for each in found} == {None}
 
 
+@pytest.mark.on_neo4j_too
 def test_recall_gives_the_fact_as_it_was_written(open_memory: Open) -> None:
     memory = open_memory()
     decision = say(memory, BASE, importance=0.25, source_kind="operator")
@@ -763,6 +788,7 @@ def test_recall_gives_the_fact_as_it_was_written(open_memory: Open) -> None:
     )
 
 
+@pytest.mark.on_neo4j_too
 def test_without_an_embedder_recall_finds_words(open_memory: Open) -> None:
     memory = open_memory(embedder=NoopEmbedder())
     for text in ("Prefers e-mail to phone", "Allergic to peanuts", "Phone: none"):
@@ -775,6 +801,7 @@ def test_without_an_embedder_recall_finds_words(open_memory: Open) -> None:
 # History
 
 
+@pytest.mark.on_neo4j_too
 def test_history_is_a_chain_with_the_newest_fact_first(open_memory: Open) -> None:
     memory = open_memory(CHAIN)
     made = [say(memory, text) for text in ("D", "B", "C")]
@@ -785,6 +812,7 @@ def test_history_is_a_chain_with_the_newest_fact_first(open_memory: Open) -> Non
     assert [link.at for link in chain.supersessions] == [made[2].at, made[1].at]
 
 
+@pytest.mark.on_neo4j_too
 def test_a_value_that_returns_is_one_more_fact_in_the_chain(open_memory: Open) -> None:
     memory = open_memory(CHAIN)
     for text in ("D", "B", "D"):
@@ -793,6 +821,7 @@ def test_a_value_that_returns_is_one_more_fact_in_the_chain(open_memory: Open) -
     assert [fact.text for fact in chain.facts] == ["D", "B", "D"]
 
 
+@pytest.mark.on_neo4j_too
 @pytest.mark.parametrize("position", [0, 1, 2])
 def test_the_chain_of_a_fact_is_found_by_any_fact_in_it(open_memory: Open, position: int) -> None:
     memory = open_memory({**CHAIN, "spare": axis(5)})
@@ -802,6 +831,7 @@ def test_the_chain_of_a_fact_is_found_by_any_fact_in_it(open_memory: Open, posit
     assert [fact.fact_id for fact in chain.facts] == [each.fact_id for each in reversed(made)]
 
 
+@pytest.mark.on_neo4j_too
 def test_facts_that_nothing_superseded_are_chains_of_their_own(open_memory: Open) -> None:
     memory = open_memory({"D": axis(0), "X": axis(1)})
     say(memory, "D", said_at=LATER)
@@ -810,6 +840,7 @@ def test_facts_that_nothing_superseded_are_chains_of_their_own(open_memory: Open
     assert [[fact.text for fact in chain.facts] for chain in found] == [["D"], ["X"]]
 
 
+@pytest.mark.on_neo4j_too
 def test_a_fact_of_another_contact_is_unknown(open_memory: Open) -> None:
     memory = open_memory()
     decision = say(memory, BASE, "bob")
@@ -818,6 +849,7 @@ def test_a_fact_of_another_contact_is_unknown(open_memory: Open) -> None:
             memory.history("crm", "alice", fact_id=fact_id)
 
 
+@pytest.mark.on_neo4j_too
 def test_of_a_contact_that_nobody_knows_there_is_nothing_to_tell(open_memory: Open) -> None:
     memory = open_memory()
     assert memory.recall("crm", "alice", BASE) == []
@@ -826,6 +858,7 @@ def test_of_a_contact_that_nobody_knows_there_is_nothing_to_tell(open_memory: Op
     assert memory.contacts("crm") == []
 
 
+@pytest.mark.on_neo4j_too
 def test_what_was_written_is_there_when_the_store_is_opened_again(open_memory: Open) -> None:
     with open_memory(CHAIN) as memory:
         decision = say(memory, "D")
@@ -898,6 +931,7 @@ class LyingEmbedder(HashingEmbedder):
         return np.ones((len(texts), self.dimension - 1), dtype=np.float32)
 
 
+@pytest.mark.on_neo4j_too
 def test_a_vector_of_the_wrong_dimension_is_refused_and_nothing_written(
     engine: EngineUnderTest, open_memory: Open
 ) -> None:
@@ -997,6 +1031,7 @@ def test_an_import_counts_what_was_decided_by_which_rule(open_memory: Open) -> N
     assert (report.resumed, report.errors) == (0, [])
 
 
+@pytest.mark.on_neo4j_too
 def test_an_import_goes_through_the_same_door_in_the_files_order(open_memory: Open) -> None:
     memory = open_memory(IMPORTED)
     memory.import_notes(LINES)
@@ -1023,6 +1058,7 @@ def test_a_line_may_not_end_before_it_began_nor_in_the_future(
     assert wrong in error.message
 
 
+@pytest.mark.on_neo4j_too
 def test_a_line_that_has_ended_is_history_and_compared_with_nothing_later(
     open_memory: Open,
 ) -> None:
@@ -1090,6 +1126,7 @@ def test_every_malformed_line_is_reported_on_each_engine(
     assert raw_store.counts(engine) == NOTHING
 
 
+@pytest.mark.on_neo4j_too
 def test_the_same_file_again_adds_nothing(engine: EngineUnderTest, open_memory: Open) -> None:
     with open_memory(IMPORTED) as memory:
         imported(memory, LINES)
@@ -1180,6 +1217,7 @@ def test_an_import_of_nothing_is_nothing(open_memory: Open) -> None:
     assert imported(open_memory(), []) == ({}, 0)
 
 
+@pytest.mark.on_neo4j_too
 def test_an_import_of_several_batches_loses_and_repeats_nothing(open_memory: Open) -> None:
     memory = open_memory(embedder=HashingEmbedder(16))
     lines = [line(f"word{number}") for number in range(300)]  # a batch has 256
@@ -1190,6 +1228,7 @@ def test_an_import_of_several_batches_loses_and_repeats_nothing(open_memory: Ope
     assert texts == [f"word{number}" for number in reversed(range(300))]
 
 
+@pytest.mark.on_neo4j_too
 @pytest.mark.parametrize("killed_after", [1, 60])
 def test_an_import_that_was_killed_takes_up_where_it_stopped(
     engine: EngineUnderTest, open_memory: Open, tmp_path: Path, killed_after: int

@@ -34,8 +34,8 @@ SAID = "Keeps a parrot called Zanzibar."
 
 
 @pytest.fixture
-def memory(one_of_each: EngineUnderTest) -> Iterator[Memory]:
-    with Memory.open(embedder=HashingEmbedder(), **one_of_each.settings_arguments) as memory:
+def memory(any_engine: EngineUnderTest) -> Iterator[Memory]:
+    with Memory.open(embedder=HashingEmbedder(), **any_engine.settings_arguments) as memory:
         yield memory
 
 

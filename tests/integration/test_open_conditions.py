@@ -53,8 +53,8 @@ SO_ALREADY = (
 
 
 @pytest.fixture
-def memory(one_of_each: EngineUnderTest) -> Iterator[Memory]:
-    settings = load_settings(**one_of_each.settings_arguments, extractor={"mode": "explicit"})
+def memory(any_engine: EngineUnderTest) -> Iterator[Memory]:
+    settings = load_settings(**any_engine.settings_arguments, extractor={"mode": "explicit"})
     with Memory.open(settings, embedder=HashingEmbedder()) as opened:
         yield opened
 

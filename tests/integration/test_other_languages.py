@@ -28,8 +28,8 @@ def minilm() -> Iterator[LocalEmbedder]:
 
 
 @pytest.fixture
-def memory(one_of_each: EngineUnderTest, minilm: LocalEmbedder) -> Iterator[Memory]:
-    with Memory.open(**one_of_each.settings_arguments, embedder=minilm) as opened:
+def memory(any_engine: EngineUnderTest, minilm: LocalEmbedder) -> Iterator[Memory]:
+    with Memory.open(**any_engine.settings_arguments, embedder=minilm) as opened:
         yield opened
 
 

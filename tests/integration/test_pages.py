@@ -13,6 +13,7 @@ from reconciler.errors import InvalidRequestError, InvalidScopeError, UnknownFac
 from reconciler.service.stores import memory_store
 from reconciler.testing import HashingEmbedder, TableEmbedder
 from tests.engines import EngineUnderTest
+from tests.tables import every
 
 CONTACTS = ["ann", "bob", "cem", "dia", "eva"]
 NOON = datetime(2026, 3, 9, 12, tzinfo=UTC)
@@ -198,13 +199,13 @@ def test_no_page_follows_a_fact_of_another_contact(memory: Memory) -> None:
         memory.history("crm", "ann", after=chain.facts[0].fact_id)
 
 
-@pytest.mark.parametrize("after", ["", " ann", 7])
+@every("after", ["", " ann", 7])
 def test_no_page_follows_what_no_contact_is_called(memory: Memory, after: Any) -> None:
     with pytest.raises(InvalidScopeError, match="after"):
         memory.contacts("crm", after=after)
 
 
-@pytest.mark.parametrize(
+@every(
     ("name", "about"),
     [
         *((name, ("crm",)) for name in ("contacts", "pending", "disputes", "refusals")),

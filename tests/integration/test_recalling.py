@@ -35,9 +35,9 @@ FILTERED: tuple[tuple[dict[str, Any], set[str]], ...] = (
 
 
 @pytest.fixture
-def memory(one_of_each: EngineUnderTest) -> Iterator[Memory]:
+def memory(any_engine: EngineUnderTest) -> Iterator[Memory]:
     """A memory in which two constraints and three facts are known of Priya."""
-    arguments = {"embedder": HashingEmbedder(64), **one_of_each.settings_arguments}
+    arguments = {"embedder": HashingEmbedder(64), **any_engine.settings_arguments}
     with Memory.open(clock=lambda: NOON, **arguments) as memory:
         for text, given in TOLD:
             memory.add_contact_note("crm", "priya", text, **{"said_at": NOON} | given)
@@ -48,6 +48,7 @@ def texts(memory: Memory, query: str = "Where does she live?", **given: Any) -> 
     return [each.fact.text for each in memory.recall("crm", "priya", query, **given)]
 
 
+@pytest.mark.on_neo4j_too
 def test_constraints_stand_behind_the_answer_outside_the_limit(memory: Memory) -> None:
     for query in ("Where does she live?", ""):
         found = texts(memory, query, limit=1)
@@ -57,6 +58,7 @@ def test_constraints_stand_behind_the_answer_outside_the_limit(memory: Memory) -
     assert set(nothing.known) >= {"city", "employer"}
 
 
+@pytest.mark.on_neo4j_too
 def test_filters_leave_what_is_asked_for(memory: Memory) -> None:
     for given, expected in FILTERED:
         for query in ("Where does she live and work?", ""):
@@ -100,10 +102,11 @@ def test_a_limit_a_budget_or_a_filter_that_is_none_is_refused(memory: Memory) ->
         memory.recall("crm", "priya", "x", colour="red")  # type: ignore[call-arg]
 
 
+@pytest.mark.on_neo4j_too
 def test_without_an_embedder_words_choose_and_constraints_stand(
-    one_of_each: EngineUnderTest,
+    any_engine: EngineUnderTest,
 ) -> None:
-    settings = load_settings(embedder={"model": "noop"}, **one_of_each.settings_arguments)
+    settings = load_settings(embedder={"model": "noop"}, **any_engine.settings_arguments)
     with Memory.open(settings) as memory:
         for text, _ in TOLD:
             memory.add_contact_note("crm", "priya", text)
@@ -137,6 +140,7 @@ def test_an_attribute_that_holds_many_values_has_all_of_them(memory: Memory) -> 
     assert {each.value for each in priya.value("allergies")} == {"nuts", "milk"}
 
 
+@pytest.mark.on_neo4j_too
 def test_values_that_contradict_each_other_are_both_there_in_dispute(memory: Memory) -> None:
     memory.add_contact_note(
         "crm", "priya", "Lives in Goa.", attribute="city", value="Goa", source_kind="tool_output"
@@ -147,6 +151,7 @@ def test_values_that_contradict_each_other_are_both_there_in_dispute(memory: Mem
     assert {each.is_disputed for each in found} == {len(found) > 1}
 
 
+@pytest.mark.on_neo4j_too
 def test_a_profile_is_the_current_values_the_contacts_own_first(memory: Memory) -> None:
     memory.add_contact_note(
         "crm", "priya", "His birthday is in May.", subject="son", attribute="birthday", value="May"
@@ -229,7 +234,7 @@ def test_a_value_that_several_facts_say_is_given_once(
     assert found.observations == 2
 
 
-@pytest.mark.parametrize(
+@every(
     ("told", "then", "left"),
     [
         (("Is vegetarian.", "diet", "vegetarian"), "Is no longer vegetarian.", 0),
@@ -245,8 +250,8 @@ def test_a_value_that_several_facts_say_is_given_once(
 def test_a_denial_takes_the_value_that_it_names_and_no_other(
     memory: Memory, told: tuple[str, str, str], then: str, left: int
 ) -> None:
-    omar = memory.contact("crm", "omar")
     text, attribute, value = told
+    omar = memory.contact("crm", then)
     omar.note(text, attribute=attribute, value=value)
     omar.note(then)
     assert len(omar.value(attribute)) == left
@@ -294,10 +299,10 @@ def test_a_briefing_has_the_profile_first_and_says_what_it_leaves_out(memory: Me
 
 
 def test_a_briefing_marks_what_is_new_since_the_contact_was_last_asked_about(
-    one_of_each: EngineUnderTest,
+    any_engine: EngineUnderTest,
 ) -> None:
     now = [NOON]
-    settings = one_of_each.settings_arguments | {"life": {"use_flush_seconds": 0.01}}
+    settings = any_engine.settings_arguments | {"life": {"use_flush_seconds": 0.01}}
     with Memory.open(embedder=HashingEmbedder(64), clock=lambda: now[0], **settings) as memory:
         memory.add_contact_note("crm", "priya", "Lives in Pune.")
         assert memory.briefing("crm", "priya").changed == ()

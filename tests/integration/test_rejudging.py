@@ -78,26 +78,28 @@ class Shop:
 
 
 @pytest.fixture
-def shop(one_of_each: EngineUnderTest) -> Iterator[Shop]:
-    shop = Shop(one_of_each, cosine=0.5)
+def shop(any_engine: EngineUnderTest) -> Iterator[Shop]:
+    shop = Shop(any_engine, cosine=0.5)
     yield shop
     shop.memory.close()
 
 
 @pytest.fixture
-def merged(one_of_each: EngineUnderTest) -> Iterator[Shop]:
+def merged(any_engine: EngineUnderTest) -> Iterator[Shop]:
     """The same, so near that the midpoint ended the first fact."""
-    shop = Shop(one_of_each, cosine=0.9)
+    shop = Shop(any_engine, cosine=0.9)
     yield shop
     shop.memory.close()
 
 
+@pytest.mark.on_neo4j_too
 def test_what_no_judge_answered_is_on_record(shop: Shop) -> None:
     assert shop.made.action is Action.ADD
     assert shop.made.opinion.is_missing
     assert "no answer within 10 s" in str(shop.made.opinion.error)
 
 
+@pytest.mark.on_neo4j_too
 def test_a_judge_that_says_later_that_it_replaces_ends_the_fact(shop: Shop) -> None:
     [rejudged] = shop.rejudge(REPLACES)
     assert (rejudged.became, shop.live) == (Upheld.AMENDED, {NEW})
@@ -161,14 +163,15 @@ def test_a_decision_that_was_judged_is_left_alone(shop: Shop) -> None:
     assert [one.decision for one in shop.rejudge(COEXISTS)] == [shop.made]
 
 
-def test_without_a_judge_there_is_an_error_that_says_so(one_of_each: EngineUnderTest) -> None:
+def test_without_a_judge_there_is_an_error_that_says_so(any_engine: EngineUnderTest) -> None:
     with (
-        Memory.open(**one_of_each.settings_arguments) as memory,
+        Memory.open(**any_engine.settings_arguments) as memory,
         pytest.raises(InvalidRequestError, match="no arbiter is configured"),
     ):
         memory.rejudge(*CRM)
 
 
+@pytest.mark.on_neo4j_too
 def test_an_idle_worker_asks_about_each_contact_in_turn(shop: Shop) -> None:
     worker = build_worker(shop.memory._services)
     shop.says.append(REPLACES)
@@ -191,6 +194,6 @@ def test_an_idle_worker_pauses_longer_while_the_judge_is_away(shop: Shop) -> Non
     assert minutes == [0, 21, 62, 143]
 
 
-def test_a_worker_without_a_judge_has_nothing_to_do_when_idle(one_of_each: EngineUnderTest) -> None:
-    with Memory.open(**one_of_each.settings_arguments) as memory:
+def test_a_worker_without_a_judge_has_nothing_to_do_when_idle(any_engine: EngineUnderTest) -> None:
+    with Memory.open(**any_engine.settings_arguments) as memory:
         assert build_worker(memory._services)._on_idle() is None

@@ -19,6 +19,7 @@ from reconciler.domain.records.relations import Relations
 from reconciler.errors import InvalidRequestError, UnknownFactError
 from reconciler.testing import HashingEmbedder
 from tests.engines import EngineUnderTest
+from tests.tables import every
 
 ADD, RECALL, RELATE = "add_contact_note", "recall_contact", "relate_contact_note"
 ANNS = {"agent_id": "crm", "contact_id": "ann"}
@@ -31,9 +32,9 @@ USER = "user_explicit"
 
 
 @pytest.fixture
-def memory(engine: EngineUnderTest) -> Iterator[Memory]:
-    """An open memory without anything in it, on each engine."""
-    with Memory.open(embedder=HashingEmbedder(), **engine.settings_arguments) as opened:
+def memory(any_engine: EngineUnderTest) -> Iterator[Memory]:
+    """An open memory without anything in it."""
+    with Memory.open(embedder=HashingEmbedder(), **any_engine.settings_arguments) as opened:
         yield opened
 
 
@@ -68,6 +69,7 @@ def made(reply: ToolReply) -> Decision:
     return reply.decision
 
 
+@pytest.mark.on_neo4j_too
 def test_a_note_ends_and_replaces_what_its_model_names(memory: Memory, call: Call) -> None:
     flat, rent = noted(call, FLAT), noted(call, RENT)
     reply = call(ADD, text=HOUSE, source_kind=USER, replaces=[flat], ends=[rent])
@@ -82,6 +84,7 @@ def test_a_note_ends_and_replaces_what_its_model_names(memory: Memory, call: Cal
     assert live(memory) == {FLAT, RENT}
 
 
+@pytest.mark.on_neo4j_too
 def test_a_fact_is_related_afterwards_and_that_is_undone(memory: Memory, call: Call) -> None:
     flat, house = noted(call, FLAT), noted(call, HOUSE)
     reply = call(RELATE, note=house, replaces=[flat])
@@ -99,6 +102,7 @@ def test_a_fact_is_related_afterwards_and_that_is_undone(memory: Memory, call: C
     assert len(memory.history(**ANNS)) == 2
 
 
+@pytest.mark.on_neo4j_too
 def test_what_repeats_is_counted_together_and_apart_again(memory: Memory, call: Call) -> None:
     first = noted(call, "Likes to sit at the window.")
     again = noted(call, "Prefers window seats.")
@@ -151,6 +155,7 @@ def test_relating_settles_a_dispute_before_anybody_is_asked(memory: Memory, call
     assert len(memory.disputes(**ANNS)) == 1
 
 
+@pytest.mark.on_neo4j_too
 def test_both_hold_closes_a_dispute_until_that_is_undone(memory: Memory, call: Call) -> None:
     pune, goa = dispute(memory, call)
     decision = made(call(RELATE, note=pune, both_hold=[goa]))
@@ -197,6 +202,7 @@ def test_an_older_fact_takes_no_newer_ones_place_and_may_outlive_it(
     assert live(memory) == {FLAT}
 
 
+@pytest.mark.on_neo4j_too
 def test_an_older_note_lies_beneath_the_fact_that_its_model_names(
     memory: Memory, call: Call
 ) -> None:
@@ -260,7 +266,26 @@ def test_what_binds_ends_by_what_the_contact_said_in_this_conversation_alone(
 # Wrong handles
 
 
-@pytest.mark.parametrize(
+@pytest.fixture
+def named(memory: Memory, call: Call) -> dict[str, str]:
+    """Facts by the names that a table gives them, each by the handle that it has."""
+    unseen = {
+        "bobs": memory.add_contact_note("crm", "bob", FLAT).fact_id or "",
+        "unseen": memory.add_contact_note(**ANNS, text="Has two cats.").fact_id or "",
+    }
+    shown = {
+        "flat": noted(call, FLAT),
+        "rent": noted(call, RENT),
+        "a": noted(call, "Owns a red bicycle."),
+        "b": noted(call, "Plays chess on Sundays."),
+        "gone": noted(call, "Lives in Pune.", attribute="city", value="Pune"),
+        "house": noted(call, HOUSE),
+    }
+    noted(call, "Lives in Goa.", attribute="city", value="Goa")
+    return shown | {name: handle_of(fact_id) for name, fact_id in unseen.items()}
+
+
+@every(
     ("sent", "complaint"),
     [
         ({}, "say which facts are replaced"),
@@ -283,20 +308,8 @@ def test_what_binds_ends_by_what_the_contact_said_in_this_conversation_alone(
     ],
 )
 def test_a_wrong_handle_is_answered_in_words_and_changes_nothing(
-    memory: Memory, call: Call, sent: dict[str, Any], complaint: str
+    memory: Memory, call: Call, named: dict[str, str], sent: dict[str, Any], complaint: str
 ) -> None:
-    named = {
-        "flat": noted(call, FLAT),
-        "rent": noted(call, RENT),
-        "a": noted(call, "Owns a red bicycle."),
-        "b": noted(call, "Plays chess on Sundays."),
-        "gone": noted(call, "Lives in Pune.", attribute="city", value="Pune"),
-        "house": noted(call, HOUSE),
-        "bobs": memory.add_contact_note("crm", "bob", FLAT).fact_id or "",
-        "unseen": memory.add_contact_note(**ANNS, text="Has two cats.").fact_id or "",
-    }
-    noted(call, "Lives in Goa.", attribute="city", value="Goa")
-    named |= {name: handle_of(named[name]) for name in ("bobs", "unseen")}
     before = live(memory)
     filled = {
         name: [each.format(**named) if isinstance(each, str) else each for each in given]
@@ -448,7 +461,7 @@ def test_a_note_that_is_over_is_history(memory: Memory, call: Call) -> None:
     assert chain.facts[0].valid_to == datetime(2012, 1, 1, tzinfo=UTC)
 
 
-@pytest.mark.parametrize(
+@every(
     ("sent", "complaint"),
     [
         ({"valid_to": "2012-01-01"}, "give valid_from as well"),

@@ -1,4 +1,4 @@
-"""What the contact takes back, on each engine: it ends, stays ended, and can be brought back."""
+"""What the contact takes back: it ends, stays ended, and can be brought back."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ SISTER, TAKEN_BACK = "I have a sister.", "I misspoke, I do not have a sister."
 
 
 @pytest.fixture
-def memory(one_of_each: EngineUnderTest) -> Iterator[Memory]:
-    given = {"embedder": HashingEmbedder(), **one_of_each.settings_arguments}
+def memory(any_engine: EngineUnderTest) -> Iterator[Memory]:
+    given = {"embedder": HashingEmbedder(), **any_engine.settings_arguments}
     with Memory.open(**given) as memory:
         yield memory
 
@@ -70,6 +70,7 @@ def test_what_comes_after_it_in_one_import_is_held_too(memory: Memory) -> None:
     assert told(memory) == ["I have a dog."]
 
 
+@pytest.mark.on_neo4j_too
 def test_a_retraction_can_be_undone(memory: Memory) -> None:
     say(memory, SISTER)
     made = say(memory, TAKEN_BACK)
@@ -78,6 +79,7 @@ def test_a_retraction_can_be_undone(memory: Memory) -> None:
     assert say(memory, SISTER).action is not Action.HOLD
 
 
+@pytest.mark.on_neo4j_too
 def test_a_retraction_goes_with_what_it_took_back_when_that_is_forgotten(memory: Memory) -> None:
     said = say(memory, SISTER)
     say(memory, TAKEN_BACK)

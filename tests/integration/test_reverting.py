@@ -1,4 +1,4 @@
-"""Undoing decisions, on each engine: what holds afterwards is what held before."""
+"""Undoing decisions: what holds afterwards is what held before."""
 
 from __future__ import annotations
 
@@ -28,10 +28,10 @@ RICH, VAGUE = "Is severely allergic to peanuts.", "Is allergic to peanuts."
 
 
 @pytest.fixture
-def memory(one_of_each: EngineUnderTest) -> Iterator[Memory]:
+def memory(any_engine: EngineUnderTest) -> Iterator[Memory]:
     """A memory whose clock goes on by an hour with every look."""
     hours = itertools.count()
-    given = {"embedder": HashingEmbedder(), **one_of_each.settings_arguments}
+    given = {"embedder": HashingEmbedder(), **any_engine.settings_arguments}
     with Memory.open(clock=lambda: NOON + next(hours) * HOUR, **given) as memory:
         yield memory
 
@@ -81,6 +81,7 @@ def kept(memory: Memory, contact_id: str = "alice") -> tuple[object, ...]:
 # What is undone
 
 
+@pytest.mark.on_neo4j_too
 def test_what_a_reverted_note_ended_lives_again_and_the_note_was_never_true(
     memory: Memory,
 ) -> None:
@@ -97,6 +98,7 @@ def test_what_a_reverted_note_ended_lives_again_and_the_note_was_never_true(
     assert (fact.state, fact.is_void, fact.valid_to) == (FactState.REVOKED, True, fact.valid_from)
 
 
+@pytest.mark.on_neo4j_too
 def test_a_reverted_observation_leaves_the_fact_as_it_was(memory: Memory) -> None:
     allergic(memory, RICH)
     before = kept(memory)
@@ -106,6 +108,7 @@ def test_a_reverted_observation_leaves_the_fact_as_it_was(memory: Memory) -> Non
     assert kept(memory) == before
 
 
+@pytest.mark.on_neo4j_too
 def test_a_reverted_revocation_gives_the_fact_back(memory: Memory) -> None:
     fact_id = str(lives_in(memory, "Pune").fact_id)
     before = kept(memory)
@@ -113,6 +116,7 @@ def test_a_reverted_revocation_gives_the_fact_back(memory: Memory) -> None:
     assert (kept(memory), told(memory)) == (before, ["Lives in Pune."])
 
 
+@pytest.mark.on_neo4j_too
 def test_a_reverted_older_note_is_no_history_any_more(memory: Memory) -> None:
     lives_in(memory, "Pune")
     before = kept(memory)
@@ -120,6 +124,7 @@ def test_a_reverted_older_note_is_no_history_any_more(memory: Memory) -> None:
     assert kept(memory) == before
 
 
+@pytest.mark.on_neo4j_too
 def test_open_conflicts_come_back_with_the_fact(memory: Memory) -> None:
     lives_in(memory, "Pune")
     lives_in(memory, "Goa", source_kind=SourceKind.OPERATOR)
@@ -163,6 +168,7 @@ def disputed(memory: Memory) -> tuple[str, str]:
     return str(one.fact_id), str(other.fact_id)
 
 
+@pytest.mark.on_neo4j_too
 @pytest.mark.parametrize("both", [False, True], ids=["one side", "both sides"])
 def test_a_reverted_answer_opens_the_dispute_again(
     memory: Memory, disputed: tuple[str, str], both: bool
@@ -186,6 +192,7 @@ def test_a_reverted_amendment_gives_the_contacts_word_back(memory: Memory) -> No
     assert kept(memory) == before
 
 
+@pytest.mark.on_neo4j_too
 def test_a_revert_can_be_reverted_and_that_too(memory: Memory) -> None:
     lives_in(memory, "Pune")
     before = kept(memory)
@@ -204,21 +211,23 @@ def test_what_lives_again_is_compared_with_what_comes_next(memory: Memory) -> No
     assert lives_in(memory, "Agra").superseded_ids == (first.fact_id,)
 
 
+@pytest.mark.on_neo4j_too
 def test_the_graph_says_which_decision_undid_which(
-    one_of_each: EngineUnderTest, memory: Memory
+    any_engine: EngineUnderTest, memory: Memory
 ) -> None:
     wrong = lives_in(memory, "Goa")
     undone = revert(memory, wrong)
     memory.close()
     found = raw_store.query(
-        one_of_each,
+        any_engine,
         "MATCH (a:Decision)-[:REVERTED]->(b:Decision) RETURN a.decision_id, b.decision_id",
     )
     assert found == [[undone.decision_id, wrong.decision_id]]
 
 
+@pytest.mark.on_neo4j_too
 def test_the_evidence_of_an_observation_goes_and_comes_with_it(
-    one_of_each: EngineUnderTest, memory: Memory
+    any_engine: EngineUnderTest, memory: Memory
 ) -> None:
     allergic(memory, RICH)
     undone = revert(memory, allergic(memory, VAGUE))
@@ -226,7 +235,7 @@ def test_the_evidence_of_an_observation_goes_and_comes_with_it(
     revert(memory, allergic(memory, VAGUE))
     memory.close()
     counted = raw_store.query(
-        one_of_each, "MATCH (:Fact)-[:EVIDENCED_BY]->(e:Episode) RETURN e.text"
+        any_engine, "MATCH (:Fact)-[:EVIDENCED_BY]->(e:Episode) RETURN e.text"
     )
     assert sorted(counted) == [[VAGUE], [RICH]]
 
@@ -243,6 +252,7 @@ def test_what_later_decisions_rest_on_is_not_reverted_and_they_are_listed(memory
     assert told(memory) == ["Lives in Agra."]
 
 
+@pytest.mark.on_neo4j_too
 def test_later_decisions_are_reverted_with_it_where_that_is_asked_for(memory: Memory) -> None:
     say(memory, "Prefers tea.")
     before = kept(memory)

@@ -60,9 +60,9 @@ def _turns(texts: list[str]) -> list[Turn]:
     "hand_over", [at_once, turn_by_turn, read_in_between, growing, unnamed, in_a_task]
 )
 def test_no_secret_of_a_conversation_is_kept_before_or_after_it_was_read(
-    hand_over: HandOver, one_of_each: EngineUnderTest, tmp_path: Path
+    hand_over: HandOver, any_engine: EngineUnderTest, tmp_path: Path
 ) -> None:
-    with Memory.open(**one_of_each.settings_arguments, embedder=NoopEmbedder()) as memory:
+    with Memory.open(**any_engine.settings_arguments, embedder=NoopEmbedder()) as memory:
         for number, (texts, _) in enumerate(TOLD_OVER_TURNS.values()):
             hand_over(memory, f"s{number}", _turns(texts))
         kept = []
@@ -70,7 +70,7 @@ def test_no_secret_of_a_conversation_is_kept_before_or_after_it_was_read(
             memory.export(tmp_path / name)
             kept.append((tmp_path / name).read_text(encoding="utf-8"))
             memory.drain()
-    folder = one_of_each.settings_arguments.get("embedded_path")
+    folder = any_engine.settings_arguments.get("embedded_path")
     if folder:
         kept += [each.read_bytes().decode("latin-1") for each in folder.parent.iterdir()]
     words = [word for _, secrets in TOLD_OVER_TURNS.values() for word in secrets]
@@ -78,9 +78,9 @@ def test_no_secret_of_a_conversation_is_kept_before_or_after_it_was_read(
 
 
 def test_an_ordinary_conversation_is_kept_word_for_word(
-    one_of_each: EngineUnderTest, tmp_path: Path
+    any_engine: EngineUnderTest, tmp_path: Path
 ) -> None:
-    with Memory.open(**one_of_each.settings_arguments, embedder=NoopEmbedder()) as memory:
+    with Memory.open(**any_engine.settings_arguments, embedder=NoopEmbedder()) as memory:
         for number, texts in enumerate(ORDINARY):
             at_once(memory, f"s{number}", _turns(texts))
         memory.export(tmp_path / "all")
@@ -90,9 +90,9 @@ def test_an_ordinary_conversation_is_kept_word_for_word(
 
 
 def test_a_turn_that_loses_a_secret_before_it_is_read_still_loses_personal_data(
-    one_of_each: EngineUnderTest,
+    any_engine: EngineUnderTest,
 ) -> None:
-    with Memory.open(**one_of_each.settings_arguments, embedder=NoopEmbedder()) as memory:
+    with Memory.open(**any_engine.settings_arguments, embedder=NoopEmbedder()) as memory:
         mail = "Bluebird77x or ann@example.org"
         turn_by_turn(memory, "s", _turns(["Good day.", mail, "Go on.", "That's my password."]))
         turn_by_turn(memory, "t", _turns([mail, "That's my password."]))

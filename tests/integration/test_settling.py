@@ -1,4 +1,4 @@
-"""Whose word holds, on each engine: disputes that are seen and settled, and amendments."""
+"""Whose word holds: disputes that are seen and settled, and amendments."""
 
 from __future__ import annotations
 
@@ -36,12 +36,12 @@ def near(cosine: float, one: str, other: str) -> Mapping[str, list[float]]:
 
 
 @pytest.fixture
-def opened(one_of_each: EngineUnderTest) -> Iterator[Open]:
+def opened(any_engine: EngineUnderTest) -> Iterator[Open]:
     with ExitStack() as stack:
 
         def open_(vectors: Mapping[str, list[float]] | None = None, **given: Any) -> Memory:
             embedder = TableEmbedder(vectors, 2) if vectors else HashingEmbedder()
-            memory = Memory.open(embedder=embedder, **one_of_each.settings_arguments | given)
+            memory = Memory.open(embedder=embedder, **any_engine.settings_arguments | given)
             stack.callback(memory.close)
             return memory
 
@@ -122,6 +122,7 @@ def test_the_question_names_both_texts_whose_word_and_since_when(opened: Open) -
     )
 
 
+@pytest.mark.on_neo4j_too
 @pytest.mark.parametrize("kept", [0, 1])
 def test_the_answer_ends_the_other_side(opened: Open, kept: int) -> None:
     memory = opened()
@@ -134,6 +135,7 @@ def test_the_answer_ends_the_other_side(opened: Open, kept: int) -> None:
     assert (history.facts[0].is_confirmed_by_user, disputes(memory)) == (True, [])
 
 
+@pytest.mark.on_neo4j_too
 def test_an_answer_given_twice_is_one_decision(opened: Open) -> None:
     memory = opened()
     keep = disputed(memory)[1].fact_id
@@ -142,6 +144,7 @@ def test_an_answer_given_twice_is_one_decision(opened: Open) -> None:
     assert (again.decision_id, again.replayed) == (first.decision_id, True)
 
 
+@pytest.mark.on_neo4j_too
 def test_what_was_kept_by_the_contact_is_the_contacts_word(opened: Open) -> None:
     memory = opened()
     keep = disputed(memory)[1].fact_id
@@ -181,6 +184,7 @@ def test_no_agent_answers_a_dispute(opened: Open) -> None:
         memory.resolve("crm", "alice", keep, by="agent:crm", reason="I think so.")
 
 
+@pytest.mark.on_neo4j_too
 def test_both_may_be_kept_where_they_do_not_contradict(opened: Open) -> None:
     memory = opened(near(0.9, THREE, TWO))
     sides = [say(memory, THREE), say(memory, TWO, 1)]
@@ -230,6 +234,7 @@ def test_what_was_said_before_the_dispute_settles_nothing(opened: Open) -> None:
 # Recall and prompt
 
 
+@pytest.mark.on_neo4j_too
 def test_recall_and_prompt_show_the_conflict_on_both_lines(opened: Open) -> None:
     memory = opened(near(0.9, THREE, TWO))
     say(memory, THREE)
@@ -286,6 +291,7 @@ def amend(memory: Memory, **given: Any) -> Decision:
     return memory.amend("crm", "alice", **usual | given)
 
 
+@pytest.mark.on_neo4j_too
 @pytest.mark.parametrize("by_id", [True, False])
 def test_an_operators_amendment_ends_what_the_contact_said(opened: Open, by_id: bool) -> None:
     memory = opened()

@@ -1,4 +1,4 @@
-"""Where a fact stands, on each engine: live, expired, superseded, revoked, and back again."""
+"""Where a fact stands: live, expired, superseded, revoked, and back again."""
 
 from __future__ import annotations
 
@@ -18,6 +18,7 @@ from reconciler.errors import InvalidRequestError, SchemaError
 from reconciler.testing import HashingEmbedder
 from tests import raw_store
 from tests.engines import EngineUnderTest
+from tests.tables import every
 
 NOON = datetime(2025, 3, 9, 12, tzinfo=UTC)
 LIVE, EXPIRED = FactState.LIVE, FactState.EXPIRED
@@ -43,8 +44,8 @@ def clock() -> Clock:
 
 
 @pytest.fixture
-def memory(one_of_each: EngineUnderTest, clock: Clock) -> Iterator[Memory]:
-    given = {"embedder": HashingEmbedder(), **one_of_each.settings_arguments}
+def memory(any_engine: EngineUnderTest, clock: Clock) -> Iterator[Memory]:
+    given = {"embedder": HashingEmbedder(), **any_engine.settings_arguments}
     with Memory.open(clock=clock, **given) as memory:
         yield memory
 
@@ -79,6 +80,7 @@ def told(memory: Memory) -> list[str]:
 # Expired facts are still compared
 
 
+@pytest.mark.on_neo4j_too
 def test_what_is_said_after_a_fact_expired_supersedes_it(clock: Clock, memory: Memory) -> None:
     lives_in(memory, "Pune", lifetime_days=180)
     clock.pass_days(200)
@@ -166,26 +168,30 @@ EACH = {
 }
 
 
+@pytest.mark.on_neo4j_too
 def test_the_history_tells_the_four_states_apart(one_of_each_state: Memory) -> None:
     assert states(one_of_each_state) == EACH
 
 
+@pytest.mark.on_neo4j_too
 def test_the_contacts_are_counted_by_state(one_of_each_state: Memory) -> None:
     [alice] = one_of_each_state.contacts("crm")
     counted = (alice.live_facts, alice.expired_facts, alice.superseded_facts, alice.revoked_facts)
     assert (counted, alice.facts) == ((2, 1, 1, 1), 5)
 
 
+@pytest.mark.on_neo4j_too
 def test_the_graph_holds_the_state_as_one_word(
-    one_of_each: EngineUnderTest, one_of_each_state: Memory
+    any_engine: EngineUnderTest, one_of_each_state: Memory
 ) -> None:
     one_of_each_state.close()
-    rows = raw_store.query(one_of_each, "MATCH (fact:Fact) RETURN fact.text, fact.state")
+    rows = raw_store.query(any_engine, "MATCH (fact:Fact) RETURN fact.text, fact.state")
     assert {text: FactState(state) for text, state in rows} == EACH
 
 
+@pytest.mark.on_neo4j_too
 def test_the_graph_says_live_again_when_a_fact_is_renewed(
-    one_of_each: EngineUnderTest, clock: Clock, memory: Memory
+    any_engine: EngineUnderTest, clock: Clock, memory: Memory
 ) -> None:
     given = {"attribute": "allergy", "value": "peanuts", "lifetime_days": 365}
     say(memory, "Is severely allergic to peanuts.", **given)
@@ -193,13 +199,14 @@ def test_the_graph_says_live_again_when_a_fact_is_renewed(
     say(memory, "Prefers tea.")
     say(memory, "Is allergic to peanuts.", attribute="allergy", value="peanuts")
     memory.close()
-    rows = raw_store.query(one_of_each, "MATCH (fact:Fact) RETURN fact.state")
+    rows = raw_store.query(any_engine, "MATCH (fact:Fact) RETURN fact.state")
     assert rows == [["live"], ["live"]]
 
 
 # What never was
 
 
+@pytest.mark.on_neo4j_too
 def test_a_denial_that_it_ever_was_empties_the_interval_and_says_who(
     clock: Clock, memory: Memory
 ) -> None:
@@ -236,6 +243,7 @@ def test_an_operator_revokes_what_never_was(clock: Clock, memory: Memory) -> Non
     assert "never true" in ended.answer
 
 
+@pytest.mark.on_neo4j_too
 def test_a_reverted_correction_gives_the_interval_back(clock: Clock, memory: Memory) -> None:
     works_at(memory, "Globex")
     before = facts(memory)
@@ -280,6 +288,7 @@ def test_a_history_says_who_revoked_and_who_undid_that_and_why(memory: Memory) -
 # What goes silent soon
 
 
+@pytest.mark.on_neo4j_too
 def test_what_expires_soon_is_listed_with_a_question_the_next_first(
     clock: Clock, memory: Memory
 ) -> None:
@@ -317,7 +326,7 @@ def test_a_yes_renews_what_would_expire(clock: Clock, memory: Memory) -> None:
     assert memory.expiring("crm", "alice") == []
 
 
-@pytest.mark.parametrize("days", [0, -1, True, "30", 1e9, float("nan")])
+@every("days", [0, -1, True, "30", 1e9, float("nan")])
 def test_days_that_cannot_be_used_are_refused(memory: Memory, days: Any) -> None:
     with pytest.raises(InvalidRequestError, match="days must be"):
         memory.expiring("crm", days=days)
@@ -326,8 +335,9 @@ def test_days_that_cannot_be_used_are_refused(memory: Memory, days: Any) -> None
 # A store of the sixth schema
 
 
+@pytest.mark.on_neo4j_too
 def test_a_store_that_only_knew_live_or_not_is_brought_up_to_date(
-    one_of_each: EngineUnderTest, clock: Clock, one_of_each_state: Memory
+    any_engine: EngineUnderTest, clock: Clock, one_of_each_state: Memory
 ) -> None:
     one_of_each_state.close()
     for statement in (
@@ -335,8 +345,8 @@ def test_a_store_that_only_knew_live_or_not_is_brought_up_to_date(
         "MATCH (fact:Fact) SET fact.state = NULL",
         "MATCH (store:Store) SET store.schema_version = 6",
     ):
-        raw_store.query(one_of_each, statement)
-    given = {"embedder": HashingEmbedder(), **one_of_each.settings_arguments}
+        raw_store.query(any_engine, statement)
+    given = {"embedder": HashingEmbedder(), **any_engine.settings_arguments}
     with pytest.raises(SchemaError, match="reconciler init"):
         Memory.open(clock=clock, **given)
     with Memory.open(clock=clock, migrate=True, **given) as memory:
@@ -345,8 +355,9 @@ def test_a_store_that_only_knew_live_or_not_is_brought_up_to_date(
         assert states(memory) == EACH | {"Works in logistics.": LIVE}
 
 
+@pytest.mark.on_neo4j_too
 def test_a_decision_from_before_changes_were_kept_is_undone_where_that_can_be(
-    one_of_each: EngineUnderTest, clock: Clock, memory: Memory
+    any_engine: EngineUnderTest, clock: Clock, memory: Memory
 ) -> None:
     lives_in(memory, "Pune")
     clock.pass_days(1)
@@ -354,18 +365,18 @@ def test_a_decision_from_before_changes_were_kept_is_undone_where_that_can_be(
     say(memory, "Is severely allergic to peanuts.", attribute="allergy", value="peanuts")
     counted = say(memory, "Is allergic to peanuts.", attribute="allergy", value="peanuts")
     memory.close()
-    found = raw_store.query(one_of_each, "MATCH (d:Decision) RETURN d.decision_id, d.record")
+    found = raw_store.query(any_engine, "MATCH (d:Decision) RETURN d.decision_id, d.record")
     for decision_id, record in found:
         older = json.loads(record)
         del older["version"]
         older["verdict"].pop("undo", None)
         raw_store.query(
-            one_of_each,
+            any_engine,
             "MATCH (d:Decision {decision_id: $id}) SET d.record = $record",
             id=decision_id,
             record=json.dumps(older),
         )
-    given = {"embedder": HashingEmbedder(), **one_of_each.settings_arguments}
+    given = {"embedder": HashingEmbedder(), **any_engine.settings_arguments}
     said = {"by": "dana", "reason": "A mix-up."}
     with Memory.open(clock=clock, **given) as reopened:
         reopened.revert("crm", "alice", changed.decision_id, **said)

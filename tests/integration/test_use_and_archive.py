@@ -1,4 +1,4 @@
-"""Use leaves a trace, and what fades is put by, on each engine; nothing is deleted by either."""
+"""Use leaves a trace, and what fades is put by; nothing is deleted by either."""
 
 from __future__ import annotations
 
@@ -35,12 +35,12 @@ def clock() -> Clock:
 
 
 @pytest.fixture
-def opened(one_of_each: EngineUnderTest, clock: Clock) -> Iterator[Open]:
+def opened(any_engine: EngineUnderTest, clock: Clock) -> Iterator[Open]:
     memories: list[Memory] = []
 
     def open_memory(**given: Any) -> Memory:
         arguments = {"embedder": HashingEmbedder(), "clock": clock, **given}
-        memories.append(Memory.open(**arguments, **one_of_each.settings_arguments))
+        memories.append(Memory.open(**arguments, **any_engine.settings_arguments))
         return memories[-1]
 
     yield open_memory
@@ -73,6 +73,7 @@ def swept(memory: Memory, **given: Any) -> list[Archived]:
 # Use
 
 
+@pytest.mark.on_neo4j_too
 def test_recalls_are_counted_on_the_fact_once_they_are_written(opened: Open) -> None:
     memory = opened()
     say(memory, "Likes green tea")
@@ -95,6 +96,7 @@ def test_what_a_task_is_given_within_its_budget_is_counted_and_no_more(opened: O
     assert used == given
 
 
+@pytest.mark.on_neo4j_too
 def test_a_trace_moves_no_version_and_ends_no_cache(memory: Memory) -> None:
     say(memory, "Likes green tea")
     scope = memory.contact("crm", "alice").scope
@@ -124,6 +126,7 @@ def test_switched_off_no_trace_is_left(opened: Open) -> None:
     assert facts(memory)["Likes green tea"].recall_count == 0
 
 
+@pytest.mark.on_neo4j_too
 def test_a_restatement_goes_on_counting(opened: Open) -> None:
     memory = opened()
     say(memory, "Likes green tea")
@@ -139,6 +142,7 @@ def test_a_restatement_goes_on_counting(opened: Open) -> None:
 # Archiving
 
 
+@pytest.mark.on_neo4j_too
 def test_what_faded_is_out_of_recall_and_kept(memory: Memory, clock: Clock) -> None:
     say(memory, "Likes green tea", category="preference")
     clock.on(300 * DAY)
@@ -165,6 +169,7 @@ def test_a_dry_run_says_what_would_be_put_by_and_writes_nothing(
     assert (memory.decisions("crm"), told(memory)) == (made, ["Likes green tea"])
 
 
+@pytest.mark.on_neo4j_too
 def test_what_was_archived_lives_again_when_it_is_said_again(memory: Memory, clock: Clock) -> None:
     first = say(memory, "Likes green tea", category="preference")
     clock.on(300 * DAY)
@@ -174,6 +179,7 @@ def test_what_was_archived_lives_again_when_it_is_said_again(memory: Memory, clo
     assert told(memory, "tea") == ["Likes green tea"]
 
 
+@pytest.mark.on_neo4j_too
 def test_a_new_value_ends_an_archived_one(memory: Memory, clock: Clock) -> None:
     old = say(memory, "Lives in Pune.", attribute="city", value="Pune", valid_from=NOON - DAY)
     clock.on(170 * DAY)
@@ -185,6 +191,7 @@ def test_a_new_value_ends_an_archived_one(memory: Memory, clock: Clock) -> None:
     assert facts(memory)["Lives in Pune."].state is FactState.ARCHIVED
 
 
+@pytest.mark.on_neo4j_too
 def test_an_archived_fact_has_not_ended_and_can_be_revoked_and_put_back(
     memory: Memory, clock: Clock
 ) -> None:
@@ -235,6 +242,7 @@ def test_what_was_archived_is_taken_up_again_as_it_stood(
     assert [each.text for each in evidence.turns] == ["Likes green tea"]
 
 
+@pytest.mark.on_neo4j_too
 def test_a_sweep_that_was_reverted_and_that_reverted_again_changes_no_evidence(
     memory: Memory, clock: Clock
 ) -> None:
@@ -258,6 +266,7 @@ def test_constraints_and_what_was_confirmed_are_never_put_by(memory: Memory, clo
     assert told(memory) == ["Never call before nine in the morning."]
 
 
+@pytest.mark.on_neo4j_too
 def test_a_sweep_of_all_contacts_is_a_decision_for_each(memory: Memory, clock: Clock) -> None:
     for contact_id in ("alice", "bob", "carol"):
         memory.add_contact_note("crm", contact_id, "Likes tea", importance=0.1)
@@ -298,6 +307,7 @@ def test_what_cannot_be_archived_or_taken_up_says_so(memory: Memory) -> None:
         memory.unarchive("crm", "bob", str(said.fact_id))
 
 
+@pytest.mark.on_neo4j_too
 def test_writers_and_recalls_at_once_lose_no_count_and_no_note(opened: Open) -> None:
     memory = opened(life={"use_flush_seconds": 0.01})
     say(memory, "Likes green tea")

@@ -1,4 +1,4 @@
-"""The write gate on each engine: what it disposes of, what it keeps on record, what it never keeps.
+"""The write gate: what it disposes of, what it keeps on record, what it never keeps.
 
 Whatever a test says of a store, it says of the whole of it, read behind the package's back.
 """
@@ -100,9 +100,9 @@ class Clock:
 
 
 @pytest.fixture
-def engine(one_of_each: EngineUnderTest) -> EngineUnderTest:
-    """In the place of every engine: these are told through the facade."""
-    return one_of_each
+def engine(any_engine: EngineUnderTest) -> EngineUnderTest:
+    """The embedded engine, and one Neo4j where the marker says so: the facade is in front."""
+    return any_engine
 
 
 @pytest.fixture
@@ -421,6 +421,7 @@ def given_away(kinds: Mapping[str, str], *texts: str) -> list[str]:
     return [kind for kind, value in kinds.items() if squeezed(value) in everything]
 
 
+@pytest.mark.on_neo4j_too
 def test_a_raw_value_is_nowhere_on_any_engine(
     engine: EngineUnderTest, open_memory: Open, caplog: pytest.LogCaptureFixture
 ) -> None:
@@ -698,6 +699,7 @@ def test_a_policys_own_lapse_is_kept_to(clock: Clock, open_embedded: Open, tmp_p
         memory.confirm("crm", "alice", waiting.decision_id, "contact")
 
 
+@pytest.mark.on_neo4j_too
 @pytest.mark.parametrize(
     ("answer", "by"), [("confirm", "contact"), ("reject", "contact"), ("withdraw", "agent:crm")]
 )
@@ -730,6 +732,7 @@ def test_another_answer_is_refused(embedded: Memory, first: str, second: str) ->
     assert (live(embedded), embedded.decisions("crm")) == (known, [settled, waiting])
 
 
+@pytest.mark.on_neo4j_too
 @pytest.mark.parametrize(
     ("late", "first"),
     [("reject", "confirm"), ("confirm", "reject")],
@@ -751,6 +754,7 @@ def test_another_answer_is_refused_also_when_it_comes_at_the_same_moment(
         getattr(embedded, late)("crm", "alice", waiting.decision_id, "contact")
 
 
+@pytest.mark.on_neo4j_too
 def test_threads_that_answer_at_once_leave_one_fact(memory: Memory) -> None:
     waiting = held(memory)
     start = Barrier(8)
@@ -862,6 +866,7 @@ def test_a_no_is_remembered(memory: Memory, first: Any, again: Any) -> None:
     assert memory.pending("crm") == []
 
 
+@pytest.mark.on_neo4j_too
 def test_a_no_holds_for_its_contact_alone(memory: Memory) -> None:
     memory.reject("crm", "alice", extract(memory, "Prefers tea").decision_id, "contact")
     assert extract(memory, "Prefers tea", "bob").action is Action.HOLD
@@ -877,6 +882,7 @@ def test_what_was_taken_back_may_be_proposed_again(embedded: Memory) -> None:
     assert held(embedded).action is Action.HOLD
 
 
+@pytest.mark.on_neo4j_too
 def test_the_same_question_waits_once(memory: Memory) -> None:
     first, second = (
         extract(memory, each, importance=0.8) for each in ("Prefers tea", "prefers tea")
@@ -895,6 +901,7 @@ def test_a_question_that_waits_once_is_answered_by_either_id(memory: Memory, pla
     assert memory.confirm("crm", "alice", waiting[1 - place].decision_id, "contact").replayed
 
 
+@pytest.mark.on_neo4j_too
 def test_pending_lists_the_newest_first_and_the_agents_only(memory: Memory) -> None:
     contacts = ("alice", "bob", "carol")
     asked = [extract(memory, "Prefers tea", contact, importance=0.8) for contact in contacts]
@@ -903,6 +910,7 @@ def test_pending_lists_the_newest_first_and_the_agents_only(memory: Memory) -> N
     assert memory.pending("crm", "bob") == [asked[1]]
 
 
+@pytest.mark.on_neo4j_too
 def test_observations_add_up_until_nobody_is_asked(memory: Memory) -> None:
     sessions = ("monday", "monday", "tuesday")
     made = [extract(memory, "Lives in Pune", session_id=each) for each in sessions]
@@ -987,6 +995,7 @@ def test_what_waits_without_a_question_lapses_like_one(clock: Clock, timed: Memo
 # Proposals
 
 
+@pytest.mark.on_neo4j_too
 def test_a_proposal_writes_nothing_and_a_commit_one_fact(memory: Memory) -> None:
     proposal = admitted(memory)
     assert (proposal.action, live(memory)) == (Action.ADMIT, [])
@@ -1027,12 +1036,13 @@ def evidence_rows(engine: EngineUnderTest) -> list[list[Any]]:
     return sorted(raw_store.query(engine, episode + "RETURN c.tenant, e.text, e.episode_id"))
 
 
+@pytest.mark.on_neo4j_too
 @pytest.mark.parametrize("tenant", ["default", "other"])
 def test_the_id_of_anothers_episode_is_like_one_that_nobody_has(
-    one_of_each: EngineUnderTest, tenant: str
+    any_engine: EngineUnderTest, tenant: str
 ) -> None:
     theirs = heard("Prefers short e-mails", scope=Scope(tenant, "crm", "bob"))
-    with Memory.open(embedder=NoopEmbedder(), **one_of_each.settings_arguments) as memory:
+    with Memory.open(embedder=NoopEmbedder(), **any_engine.settings_arguments) as memory:
         their_own = memory.propose(candidate("Prefers short e-mails", theirs, scope=theirs.scope))
         made = []
         for number, known_id in enumerate((theirs.episode_id, their_own.episode_id, "nobody's")):
@@ -1040,7 +1050,7 @@ def test_the_id_of_anothers_episode_is_like_one_that_nobody_has(
             said = heard("Lives in Pune", episode_id=known_id, scope=ours)
             made.append(memory.propose(candidate("Lives in Pune", said, scope=said.scope)))
     assert len({(each.action, because(each), each.reason) for each in made}) == 1
-    kept = evidence_rows(one_of_each)
+    kept = evidence_rows(any_engine)
     assert [row[:2] for row in kept] == [
         *[[tenant, "Prefers short e-mails"]] * (tenant == "default"),
         *[["new", "Lives in Pune"]] * 3,
@@ -1100,6 +1110,7 @@ def test_a_commit_again_writes_nothing(memory: Memory) -> None:
     assert fact_of(memory, made[0]).observations == 1
 
 
+@pytest.mark.on_neo4j_too
 def test_a_commit_again_is_a_replay(memory: Memory) -> None:
     proposal = admitted(memory)
     first = memory.commit("crm", "alice", proposal.decision_id)
@@ -1118,6 +1129,7 @@ def test_a_decision_that_was_never_made_cannot_be_committed(embedded: Memory) ->
         embedded.commit("crm", "alice", "no-such-id")
 
 
+@pytest.mark.on_neo4j_too
 def test_a_committed_fact_keeps_the_spans_it_rests_on(
     engine: EngineUnderTest, open_memory: Open
 ) -> None:
@@ -1180,6 +1192,7 @@ def test_evidence_that_may_not_be_used_is_not_copied_by_its_refusal(
     assert not any("Confided" in each for each in raw_store.everything(engine))
 
 
+@pytest.mark.on_neo4j_too
 def test_evidence_that_is_shared_may_be_another_contacts(memory: Memory) -> None:
     shared = heard("The office is in Pune", BOB, is_private=False)
     proposal = memory.propose(candidate("Works in Pune", shared))
@@ -1305,6 +1318,7 @@ def test_a_standing_decision_outlives_its_restatement_as_something_else(
     assert len(live(timed)) == 1
 
 
+@pytest.mark.on_neo4j_too
 def test_a_revoked_fact_is_ended_and_its_history_kept(memory: Memory) -> None:
     first = say(memory, STANDING)
     assert first.fact_id
@@ -1348,6 +1362,7 @@ def test_a_key_that_was_admitted_replays_for_what_would_be_refused(embedded: Mem
     assert say(embedded, SAID["secret"], idempotency_key="key") == replace(made, replayed=True)
 
 
+@pytest.mark.on_neo4j_too
 def test_of_two_that_hold_with_one_key_at_once_the_second_is_a_replay(
     open_embedded: Open, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -1363,6 +1378,7 @@ def test_of_two_that_hold_with_one_key_at_once_the_second_is_a_replay(
     assert extract(memory, "Prefers tea", idempotency_key="key").replayed
 
 
+@pytest.mark.on_neo4j_too
 def test_a_hold_whose_answer_was_lost_is_not_made_twice(
     memory: Memory, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -1407,6 +1423,7 @@ def test_an_import_counts_what_was_refused_and_goes_on(memory: Memory) -> None:
     assert (waiting.text, waiting.door) == ("Prefers tea", "import")
 
 
+@pytest.mark.on_neo4j_too
 def test_an_import_again_resumes_what_was_refused_and_held(memory: Memory) -> None:
     memory.import_notes(LINES[:3], agent_id="crm", source="notes")
     report = memory.import_notes(LINES, agent_id="crm", source="notes")
@@ -1461,6 +1478,7 @@ WANTED: list[tuple[dict[str, Any], set[str]]] = [
 ]
 
 
+@pytest.mark.on_neo4j_too
 def test_decisions_are_found_by_what_they_are(mixed: Memory) -> None:
     for wanted, texts in WANTED:
         found = mixed.decisions("crm", **wanted)
@@ -1478,6 +1496,7 @@ def test_a_filter_that_cannot_be_used_is_refused(embedded: Memory) -> None:
             embedded.decisions("crm", **wrong)
 
 
+@pytest.mark.on_neo4j_too
 def test_refusals_are_counted_by_contact_and_reason(mixed: Memory) -> None:
     say(mixed, SAID["secret"])
     counted = [(each.contact_id, each.reason, each.refusals) for each in mixed.refusals("crm")]
@@ -1492,6 +1511,7 @@ def test_refusals_are_counted_by_contact_and_reason(mixed: Memory) -> None:
 # A store of the second schema
 
 
+@pytest.mark.on_neo4j_too
 def test_a_store_of_the_second_schema_is_brought_up_to_date_and_recalled(
     engine: EngineUnderTest,
 ) -> None:
