@@ -82,11 +82,12 @@ _KNOWN_CONTRADICTIONS = (
 
 
 def vectors_of(rows: Sequence[Row]) -> NDArray[np.float32]:
-    """Vectors, float32, shape (rows, dimension)."""
+    """Vectors, float32, shape (rows, dimension); a store without a model has none, of length 0."""
     import numpy as np
 
-    held = b"".join(row["embedding_bytes"] for row in rows)
-    return np.frombuffer(held, dtype=np.float32).reshape(len(rows), -1 if rows else 0)
+    held = b"".join(row["embedding_bytes"] or b"" for row in rows)
+    vectors = np.frombuffer(held, dtype=np.float32)
+    return vectors.reshape(len(rows), vectors.size // max(len(rows), 1))
 
 
 def no_vectors(*shape: int) -> NDArray[np.float32]:
