@@ -19,6 +19,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from multiprocessing.connection import Connection
+from pathlib import Path
 from typing import Any
 
 import reconciler.adapters.embedded_graph
@@ -32,7 +33,7 @@ from reconciler.domain.sessions.extraction import Citation, Extracted, Extractio
 from reconciler.memory import note_to_check
 from reconciler.settings import load_settings
 from reconciler.testing import HashingEmbedder
-from tests import faults
+from tests import faults, second_schema
 
 __all__ = [
     "AGENT",
@@ -246,10 +247,11 @@ def hand_over(told: Connection, arguments: dict[str, Any], given: Sequence[Talk]
             told.send((each, submit(memory, each)))
 
 
-def migrate(told: Connection, arguments: dict[str, Any]) -> None:
-    """Say that it begins, and bring a store of an older schema up to date."""
-    told.send("migrating")
-    Memory.open(embedder=HashingEmbedder(16), migrate=True, **arguments).close()
+def migrate(told: Connection, arguments: dict[str, Any], cypher: Path, place: int) -> None:
+    """Bring a store up to the second schema, and stop before a statement of its second step."""
+    with second_schema.used(cypher):
+        second_schema.stop_before(place, arguments["graph"], lambda: told.send("midway"))
+        Memory.open(embedder=HashingEmbedder(16), migrate=True, **arguments).close()
 
 
 class Victim:

@@ -50,8 +50,6 @@ _STATES: dict[str, type[StrEnum]] = {
 }
 _WORDS: dict[str, type[StrEnum]] = {
     "action": Action,
-    "arbiter_action": Action,
-    "arbiter_relation": Relation,
     "category": Category,
     "correction": Relation,
     "decided_by": DecidedBy,

@@ -4,11 +4,10 @@
 // it scans every fact of the store (228 ms instead of 3 at 100,000 facts of others).
 // mode: read
 // params: contact_key, embedding_model
-// returns: version, embedding_bytes, embedding, columns of fact
+// returns: version, embedding_bytes, columns of fact
 MATCH (contact:Contact {contact_key: $contact_key})<-[:ABOUT]-(fact:Fact)
 WITH contact.version AS version, fact
 MATCH (fact)
 WHERE fact.state IN ['live', 'expired', 'archived'] AND fact.embedding_model = $embedding_model
 RETURN version, fact.embedding_bytes AS embedding_bytes,
-       CASE WHEN fact.embedding_bytes IS NULL THEN fact.embedding END AS embedding,
        // include: fact

@@ -15,6 +15,6 @@ RETURN fact.fact_id AS fact_id, fact.text AS text, fact.subject AS subject,
        fact.is_single_valued AS is_single_valued, fact.is_known AS is_known,
        fact.is_personal AS is_personal,
        deciders[depth] AS decided_by,
-       coalesce(restatements[depth], deciders[depth] = 'threshold') AS is_restatement,
+       restatements[depth] AS is_restatement,
        followed[depth] AS followed_from,
        array_cosine_similarity(fact.embedding, $embedding) AS cosine

@@ -1,11 +1,9 @@
 // The vectors of all facts of a contact, of those too that have ended, for what was held then.
 // mode: read
 // params: contact_key, embedding_model
-// returns: fact_id, embedding_bytes, embedding
+// returns: fact_id, embedding_bytes
 MATCH (contact:Contact {contact_key: $contact_key})<-[:ABOUT]-(fact:Fact)
 WITH fact
 MATCH (fact)
-WHERE fact.embedding_model = $embedding_model
-  AND (fact.embedding_bytes IS NOT NULL OR fact.embedding IS NOT NULL)
-RETURN fact.fact_id AS fact_id, fact.embedding_bytes AS embedding_bytes,
-       CASE WHEN fact.embedding_bytes IS NULL THEN fact.embedding END AS embedding
+WHERE fact.embedding_model = $embedding_model AND fact.embedding_bytes IS NOT NULL
+RETURN fact.fact_id AS fact_id, fact.embedding_bytes AS embedding_bytes

@@ -70,14 +70,9 @@ RETURN fact.fact_id AS node_id;
 MATCH (decision:Decision {decision_id: $row.node_id})
 SET decision.arbiter_reasoning = NULL, decision.inference_key = NULL, decision.lapses_at = NULL,
     decision.disposal = NULL, decision.gate_reason = NULL, decision.correction = NULL,
-    decision.corrected_at = NULL, decision.cosine = NULL, decision.subject = NULL,
-    decision.attribute = NULL, decision.value = NULL, decision.value_key = NULL, decision.topic =
-    NULL, decision.tags = NULL, decision.question = NULL, decision.findings = NULL,
-    decision.gate_findings = NULL, decision.source_reference = NULL, decision.idempotency_key =
-    NULL, decision.arbiter_error = NULL, decision.is_single_valued = NULL, decision.is_known = NULL,
-    decision.is_personal = NULL, decision.sensitivity = NULL, decision.session_id = NULL,
+    decision.corrected_at = NULL, decision.cosine = NULL, decision.session_id = NULL,
     decision.settles_id = NULL, decision.held_id = NULL, decision.proposed_by = NULL,
-    decision.answered_by = NULL, decision.cosine_update_min = NULL;
+    decision.answered_by = NULL;
 
 // only when label is Decision
 // for each row of rows

@@ -5,7 +5,7 @@
 // The version is read before the facts: a write in between then fails the version check.
 // mode: read
 // params: contact_key, embedding_model
-// returns: version, embedding_bytes, embedding, columns of fact
+// returns: version, embedding_bytes, columns of fact
 MATCH (contact:Contact {contact_key: $contact_key})
 WITH contact, contact.version AS version
 MATCH (contact)<-[:ABOUT]-(fact:Fact)
@@ -15,5 +15,4 @@ WITH version, fact, fact.embedding_model = $embedding_model AS is_settled
 RETURN version,
        CASE WHEN is_settled THEN fact.embedding_bytes ELSE fact.next_embedding_bytes END
          AS embedding_bytes,
-       CASE WHEN is_settled AND fact.embedding_bytes IS NULL THEN fact.embedding END AS embedding,
        // include: fact

@@ -14,6 +14,6 @@ RETURN fact.fact_id AS fact_id, fact.text AS text, fact.subject AS subject,
        fact.is_single_valued AS is_single_valued, fact.is_known AS is_known,
        fact.is_personal AS is_personal,
        link.decided_by AS decided_by,
-       coalesce(link.is_restatement, link.decided_by = 'threshold') AS is_restatement,
+       link.is_restatement AS is_restatement,
        after.valid_from AS followed_from,
        2 * vector.similarity.cosine(own, $embedding) - 1 AS cosine

@@ -3,12 +3,12 @@
 // one.
 // mode: read
 // params: contact_key, embedding_model
-// returns: fact_id, embedding_bytes, embedding
+// returns: fact_id, embedding_bytes
 MATCH (contact:Contact {contact_key: $contact_key})<-[:ABOUT]-(fact:Fact)
 WHERE (fact.embedding_model = $embedding_model OR fact.next_embedding_model = $embedding_model)
 WITH fact, fact.embedding_model = $embedding_model AS is_settled
-WITH fact, is_settled,
-     CASE WHEN is_settled THEN fact.embedding_bytes ELSE fact.next_embedding_bytes END AS bytes
-WHERE bytes IS NOT NULL OR (is_settled AND fact.embedding IS NOT NULL)
-RETURN fact.fact_id AS fact_id, bytes AS embedding_bytes,
-       CASE WHEN bytes IS NULL THEN fact.embedding END AS embedding
+WITH fact.fact_id AS fact_id,
+     CASE WHEN is_settled THEN fact.embedding_bytes ELSE fact.next_embedding_bytes END
+       AS embedding_bytes
+WHERE embedding_bytes IS NOT NULL
+RETURN fact_id, embedding_bytes

@@ -1,5 +1,5 @@
 // A page of some contacts' facts as they are kept, for an export. A vector is sent where it is asked
-// for, and then once: as bytes, or as the list of numbers that older facts have alone.
+// for, and then as bytes.
 // mode: read
 // params: contact_keys, after, limit, with_vectors
 // returns: contact_key, node_id, node
@@ -11,7 +11,7 @@ LIMIT $limit
 WITH contact_key, fact.fact_id AS node_id, fact {
   .*,
   embedding_bytes: CASE WHEN $with_vectors THEN fact.embedding_bytes END,
-  embedding: CASE WHEN $with_vectors AND fact.embedding_bytes IS NULL THEN fact.embedding END,
+  embedding: NULL,
   next_embedding_bytes: NULL,
   next_embedding: NULL
 } AS node

@@ -1,7 +1,6 @@
-// Decisions about a contact by their ids, the newest first, each as the record that was kept of it;
-// null where it was kept before there were records, in columns: see find_flat_decisions. One about
-// anybody else gives no row, as if there were none. The contact's key stands in the same MATCH on
-// purpose: without it one engine scans the decisions of the whole store.
+// Decisions about a contact by their ids, the newest first, each as the record that was kept of it.
+// One about anybody else gives no row, as if there were none. The contact's key stands in the same
+// MATCH on purpose: without it one engine scans the decisions of the whole store.
 // mode: read
 // params: contact_key, decision_ids
 // script for each: wanted_id of decision_ids

@@ -7,4 +7,4 @@ MATCH (contact:Contact {contact_key: $contact_key})<-[:ABOUT]-(new:Fact)
 MATCH (new)-[supersedes:SUPERSEDES]->(old:Fact)
 RETURN new.fact_id AS new_id, old.fact_id AS old_id, supersedes.cosine AS cosine,
        supersedes.decided_by AS decided_by, supersedes.reason AS reason, supersedes.at AS at,
-       coalesce(supersedes.is_restatement, supersedes.decided_by = 'threshold') AS is_restatement
+       supersedes.is_restatement AS is_restatement

@@ -407,7 +407,6 @@ ERASING: dict[str, dict[str, Any]] = {
     "remove_episodes": {"episodes": [{"episode_id": FIRST["episode_id"], "text": "[erased]"}]},
     "remove_fact_spans": ABOUT_EPISODE,
     "remove_facts": ABOUT_FACT | {"at": NOON},
-    "remove_flat_columns": {"decision_ids": [FIRST["decision_id"]]},
     "remove_job_words": {"job_ids": ["waiting"], "is_ended": True, "at": NOON},
     "remove_session_words": {"session_keys": [SESSION_KEY]},
     "remove_supersession_reasons": CONTACT | ABOUT_FACT,
@@ -477,7 +476,6 @@ CALLS: dict[str, dict[str, Any]] = ERASING | {
     "find_decision_ids": {"decision_ids": [FIRST["decision_id"], SECOND["decision_id"]]},
     "find_episodes": CONTACT | {"episode_ids": [FIRST["episode_id"]]},
     "find_facts": CONTACT | {"fact_ids": [FIRST["fact_id"]]},
-    "find_flat_decisions": CONTACT | {"decision_ids": [SECOND["decision_id"]]},
     "find_agents_facts": {"agent_key": ALICE.agent_key, "fact_ids": [FIRST["fact_id"]]},
     "find_nearest": INDEXED,
     "list_nearest": NEAREST,
@@ -762,17 +760,6 @@ def test_vectors_leave_a_neighbourhood_as_they_came_bit_for_bit(graph: Graph) ->
     assert {row["text"] for row in told} == set(map(str, range(7)))
     for row in told:
         assert bytes(row["embedding_bytes"]) == vectors[int(row["text"])].tobytes()
-        assert row["embedding"] is None
-
-
-def test_a_vector_that_was_kept_as_numbers_alone_comes_as_numbers(graph: Graph) -> None:
-    [vector] = unit_vectors(1)
-    given = contacts(decision(embedding=vector.tolist()))
-    given[0]["commits"][0]["fact"]["embedding_bytes"] = None
-    graph.run("commit_decisions", {"contacts": given, "embedding_model": None})
-    [told] = neighbourhood(graph)
-    assert told["embedding_bytes"] is None
-    assert np.array_equal(np.asarray(told["embedding"], dtype=np.float32), vector)
 
 
 PUNE = {

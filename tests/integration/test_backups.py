@@ -281,8 +281,8 @@ SPOILT = {
     "foreign": (foreign, "not a backup of this program"),
     "newer": (lambda a, t: changed(a, t, version=2), "newer version"),
     "of a newer schema": (lambda a, t: changed(a, t, schema_version=99), "newer version"),
-    "of an older schema than it says": (
-        lambda a, t: changed(a, t, schema_version=3),
+    "of another schema than it says": (
+        lambda a, t: changed(a, t, schema_version=0),
         "another store than its manifest names",
     ),
     "with a path in it": (climbing, "lacks a part"),

@@ -142,26 +142,6 @@ def check_labels(engine: EngineUnderTest) -> None:
         assert ended == {node["state"]} - {"live"}, node
 
 
-def test_a_store_from_before_gets_them_when_it_is_brought_up_to_date(
-    memory: Memory, one_neo4j: EngineUnderTest
-) -> None:
-    fill(memory)
-    expected, links = nodes(one_neo4j), cosines(one_neo4j)
-    memory.close()
-    with session_of(one_neo4j) as session:
-        session.run("MATCH (n) WHERE NOT n:Contact AND NOT n:Job REMOVE n.name, n.title").consume()
-        session.run("MATCH (n:Fact) REMOVE n:Superseded:Revoked:Erased").consume()
-        session.run(
-            "MATCH (d:Decision)-[:WROTE]->(:Fact)-[s:SUPERSEDES]->() SET s.cosine = d.cosine"
-        ).consume()
-        session.run("MATCH ()-[compared:COMPARED_WITH]->() REMOVE compared.title").consume()
-        session.run("MATCH (store:Store) SET store.schema_version = 7").consume()
-    arguments = one_neo4j.settings_arguments
-    Memory.open(embedder=HashingEmbedder(), migrate=True, **arguments).close()
-    assert nodes(one_neo4j) == expected
-    assert cosines(one_neo4j) == links
-
-
 def test_a_restored_memory_has_them_too(
     memory: Memory, one_neo4j: EngineUnderTest, tmp_path: Path
 ) -> None:

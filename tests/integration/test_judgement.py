@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import ExitStack, closing
+from contextlib import ExitStack
 from datetime import UTC, datetime, timedelta
 from itertools import count
 from math import sqrt
@@ -13,19 +13,14 @@ import jsonschema
 import pytest
 
 from reconciler import Decision, Fact, Memory, SourceKind
-from reconciler.bootstrap import open_graph
 from reconciler.domain.records.decisions import Action, Judgement, Relation
 from reconciler.errors import (
     InvalidNoteError,
     InvalidRequestError,
-    SchemaError,
     UnknownDecisionError,
 )
-from reconciler.queries import load_migrations
-from reconciler.settings import load_settings
-from reconciler.testing import HashingEmbedder, ScriptedArbiter, TableEmbedder
-from tests import raw_store
-from tests.engines import EngineUnderTest, wipe_schema
+from reconciler.testing import ScriptedArbiter, TableEmbedder
+from tests.engines import EngineUnderTest
 
 NOON = datetime(2025, 3, 9, 12, tzinfo=UTC)
 USER, DOCUMENT = SourceKind.USER_EXPLICIT, SourceKind.APPROVED_DOC
@@ -498,56 +493,3 @@ def test_an_explanation_names_the_fact_and_the_difference(open_memory: Open) -> 
 
 
 # A store of the first schema
-
-
-def test_a_store_of_the_first_schema_is_refused_then_brought_up_to_date(
-    engine: EngineUnderTest,
-) -> None:
-    _make_first_schema(engine)
-    with pytest.raises(SchemaError, match="run `reconciler init`"):
-        Memory.open(embedder=HashingEmbedder(), **engine.settings_arguments)
-    with Memory.open(embedder=HashingEmbedder(), migrate=True, **engine.settings_arguments) as m:
-        [old] = m.decisions("crm", "alice")
-        assert (old.superseded_ids, old.verdict.findings, old.note.slot) == (("fact-0",), (), None)
-        assert (old.policy.profile, old.policy.cosine_cut, old.policy.guard) == (
-            "seed",
-            0.875,
-            False,
-        )
-        decision = m.add_contact_note("crm", "alice", "Lives in Pune", said_at=days(9))
-        assert decision.superseded_ids == ("fact-1",)
-        assert fact_of(m, decision).observations == 2
-
-
-def _make_first_schema(engine: EngineUnderTest) -> None:
-    """A store as the first version of the package left it, with one decision in it."""
-    wipe_schema(engine)
-    dialect = engine.settings_arguments["graph"]
-    for statement in load_migrations(dialect)[0].statements:
-        raw_store.query(engine, statement.text.replace("{embedding_dimension}", "64"))
-    vector = HashingEmbedder().embed(["Lives in Pune"])[0].tolist()
-    raw_store.query(engine, FIRST_STORE, model=HashingEmbedder().model_id, vector=vector, at=NOON)
-    with closing(open_graph(load_settings(**engine.settings_arguments))) as graph:
-        assert graph.schema_version() == 1
-
-
-FIRST_STORE = """
-CREATE (store:Store {store_id: 'reconciler', schema_version: 1, embedding_model: $model,
-                     embedding_dimension: 64})
-CREATE (agent:Agent {agent_key: 'default/crm', tenant: 'default', agent_id: 'crm'})
-CREATE (agent)-[:KNOWS]->(contact:Contact {
-  contact_key: 'default/crm/alice', tenant: 'default', agent_id: 'crm', contact_id: 'alice',
-  name: 'alice', version: 1, last_decision_at: $at})
-CREATE (fact:Fact {
-  fact_id: 'fact-1', text: 'Lives in Pune', importance: 0.5, trust: 'user_explicit',
-  observations: 1, recorded_at: $at, valid_from: $at, last_confirmed_at: $at, is_live: true,
-  embedding_model: $model, embedding: $vector})-[:ABOUT]->(contact)
-CREATE (episode:Episode {
-  episode_id: 'episode-1', text: 'Lives in Pune', said_at: $at, source_kind: 'user_explicit'})
-CREATE (decision:Decision {
-  decision_id: 'decision-1', action: 'UPDATE', decided_by: 'threshold', cosine: 0.96, reason: 'r',
-  fact_id: 'fact-1', superseded_id: 'fact-0', cosine_update_min: 0.95, cosine_add_max: 0.8,
-  embedding_model: $model, door: 'live', attempts: 1, embed_ms: 1.0, compare_ms: 1.0,
-  arbitrate_ms: 0.0, at: $at})-[:`FOR`]->(contact)
-CREATE (decision)-[:JUDGED]->(episode)
-"""

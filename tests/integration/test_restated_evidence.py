@@ -17,14 +17,6 @@ TIMES = 12
 LINKS = (
     "MATCH (fact:Fact)-[:EVIDENCED_BY]->(episode:Episode) RETURN fact.fact_id, episode.episode_id"
 )
-COPY = """
-MATCH (new:Fact {fact_id: $id})-[:SUPERSEDES]->(old:Fact)
-MATCH (old)-[:EVIDENCED_BY]->(episode:Episode)
-MERGE (new)-[:EVIDENCED_BY]->(episode)
-"""
-CUT = """
-MATCH (fact:Fact {fact_id: $id})-[own:EVIDENCED_BY]->(:Episode {episode_id: $episode_id}) DELETE own
-"""
 
 
 @pytest.fixture
@@ -84,18 +76,3 @@ def test_an_export_has_a_line_for_each_turn_and_restores_all_of_it(
     Memory.restore(tmp_path / "all.jsonl", embedder=HashingEmbedder(16), **target)
     with Memory.open(embedder=HashingEmbedder(16), **target) as restored:
         assert resting(restored, made[-1]) == resting(memory, made[-1])
-
-
-def test_the_copies_of_older_versions_go_and_one_whose_original_is_gone_stays(
-    memory: Memory, made: list[Decision], one_of_each: EngineUnderTest
-) -> None:
-    before, shown = links(one_of_each), resting(memory, made[-1])
-    for each in made[1:]:
-        raw_store.query(one_of_each, COPY, id=each.fact_id)
-    assert len(links(one_of_each)) > TIMES * TIMES / 2
-    lost = {"id": made[0].fact_id, "episode_id": made[0].episode_id}
-    raw_store.query(one_of_each, CUT, **lost)
-    memory._services.store.migrate(16)
-    kept = (str(made[1].fact_id), made[0].episode_id)
-    assert links(one_of_each) == before - own(made[:1]) | {kept}
-    assert resting(memory, made[-1]) == shown

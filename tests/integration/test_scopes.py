@@ -19,12 +19,10 @@ from reconciler import Candidate, Decision, Evidence, Memory, Note, Scope, Turn,
 from reconciler.adapters.noop_embedder import NoopEmbedder
 from reconciler.bootstrap import open_graph
 from reconciler.domain.records.kinds import SourceKind
-from reconciler.errors import SchemaError, UnknownDecisionError
+from reconciler.errors import UnknownDecisionError
 from reconciler.service.stores.memory_store import MemoryStore
-from reconciler.testing import HashingEmbedder
 from tests import raw_store
 from tests.engines import EngineUnderTest, embedded_engine
-from tests.old_stores import HASH_KEY, LAST_COMMITS, put_store
 
 SCOPES = [Scope(*parts) for parts in itertools.product(("acme", "globex"), ("crm", "desk"), "ab")]
 VICTIM, OTHERS = SCOPES[0], SCOPES[1:]
@@ -154,32 +152,3 @@ def test_those_who_open_an_empty_store_at_once_have_one_key(neo4j_engine: Engine
         with ThreadPoolExecutor(8) as threads:
             keys = set(threads.map(opened, range(8)))
     assert {each.hex() for each in keys} == {id_key(neo4j_engine)}
-
-
-def test_a_store_without_a_key_is_refused_until_it_is_brought_up_to_date(
-    one_of_each: EngineUnderTest,
-) -> None:
-    keyed(one_of_each)
-    raw_store.query(one_of_each, "MATCH (s:Store) SET s.schema_version = 4, s.id_key = NULL")
-    with pytest.raises(SchemaError, match="reconciler init"):
-        keyed(one_of_each)
-    keyed(one_of_each, migrate=True)
-    made = id_key(one_of_each)
-    assert (len(made), keyed(one_of_each).replayed, id_key(one_of_each)) == (64, True, made)
-
-
-def test_those_who_upgrade_a_store_at_once_all_get_through(
-    neo4j_engine: EngineUnderTest, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    [(name, key)] = HASH_KEY.items()
-    monkeypatch.setenv(name, key)
-    put_store(neo4j_engine, max(LAST_COMMITS))
-    start, given = Barrier(8), neo4j_engine.settings_arguments
-
-    def upgrade(_: int) -> int:
-        start.wait(60)
-        with Memory.open(embedder=HashingEmbedder(16), migrate=True, **given) as memory:
-            return len(memory.decisions("crm", "alice"))
-
-    with ThreadPoolExecutor(8) as threads:
-        assert len(set(threads.map(upgrade, range(8)))) == 1

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import io
-import json
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from typing import Any
@@ -14,7 +13,7 @@ from rich.console import Console
 from reconciler import Action, Decision, Fact, FactHistory, FactState, Memory, SourceKind
 from reconciler.domain.records.kinds import Disposal
 from reconciler.entrypoints.rendering import history_tree
-from reconciler.errors import InvalidRequestError, SchemaError
+from reconciler.errors import InvalidRequestError
 from reconciler.testing import HashingEmbedder
 from tests import raw_store
 from tests.engines import EngineUnderTest
@@ -330,56 +329,3 @@ def test_a_yes_renews_what_would_expire(clock: Clock, memory: Memory) -> None:
 def test_days_that_cannot_be_used_are_refused(memory: Memory, days: Any) -> None:
     with pytest.raises(InvalidRequestError, match="days must be"):
         memory.expiring("crm", days=days)
-
-
-# A store of the sixth schema
-
-
-@pytest.mark.on_neo4j_too
-def test_a_store_that_only_knew_live_or_not_is_brought_up_to_date(
-    any_engine: EngineUnderTest, clock: Clock, one_of_each_state: Memory
-) -> None:
-    one_of_each_state.close()
-    for statement in (
-        "MATCH (fact:Fact) SET fact.is_live = fact.state IN ['live', 'expired']",
-        "MATCH (fact:Fact) SET fact.state = NULL",
-        "MATCH (store:Store) SET store.schema_version = 6",
-    ):
-        raw_store.query(any_engine, statement)
-    given = {"embedder": HashingEmbedder(), **any_engine.settings_arguments}
-    with pytest.raises(SchemaError, match="reconciler init"):
-        Memory.open(clock=clock, **given)
-    with Memory.open(clock=clock, migrate=True, **given) as memory:
-        assert states(memory) == EACH
-        say(memory, "Works in logistics.")
-        assert states(memory) == EACH | {"Works in logistics.": LIVE}
-
-
-@pytest.mark.on_neo4j_too
-def test_a_decision_from_before_changes_were_kept_is_undone_where_that_can_be(
-    any_engine: EngineUnderTest, clock: Clock, memory: Memory
-) -> None:
-    lives_in(memory, "Pune")
-    clock.pass_days(1)
-    changed = lives_in(memory, "Goa")
-    say(memory, "Is severely allergic to peanuts.", attribute="allergy", value="peanuts")
-    counted = say(memory, "Is allergic to peanuts.", attribute="allergy", value="peanuts")
-    memory.close()
-    found = raw_store.query(any_engine, "MATCH (d:Decision) RETURN d.decision_id, d.record")
-    for decision_id, record in found:
-        older = json.loads(record)
-        del older["version"]
-        older["verdict"].pop("undo", None)
-        raw_store.query(
-            any_engine,
-            "MATCH (d:Decision {decision_id: $id}) SET d.record = $record",
-            id=decision_id,
-            record=json.dumps(older),
-        )
-    given = {"embedder": HashingEmbedder(), **any_engine.settings_arguments}
-    said = {"by": "dana", "reason": "A mix-up."}
-    with Memory.open(clock=clock, **given) as reopened:
-        reopened.revert("crm", "alice", changed.decision_id, **said)
-        assert states(reopened)["Lives in Pune."] is LIVE
-        with pytest.raises(InvalidRequestError, match="did not keep what it changed"):
-            reopened.revert("crm", "alice", counted.decision_id, **said)

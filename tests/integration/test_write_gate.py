@@ -13,7 +13,7 @@ import subprocess
 import sys
 from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import ExitStack, closing, contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from itertools import count
@@ -28,7 +28,6 @@ from numpy.typing import NDArray
 
 from reconciler import Decision, Fact, Memory, SourceKind
 from reconciler.adapters.noop_embedder import NoopEmbedder
-from reconciler.bootstrap import open_graph
 from reconciler.domain.gate.checks import CHECKS
 from reconciler.domain.records.assessment import Disposal, GateReason
 from reconciler.domain.records.candidates import Candidate, Evidence
@@ -43,12 +42,10 @@ from reconciler.errors import (
     InvalidAnswerError,
     InvalidNoteError,
     InvalidRequestError,
-    SchemaError,
     UnknownDecisionError,
     UnknownFactError,
 )
 from reconciler.ports.graph import Graph, Row
-from reconciler.queries import load_migrations
 from reconciler.resources import resource_path
 from reconciler.service.stores.memory_store import MemoryStore
 from reconciler.service.writing.write_gate import WriteGate
@@ -57,7 +54,7 @@ from reconciler.testing import HashingEmbedder, TableEmbedder
 from tests import raw_store
 from tests.anthropic_server import AnthropicServer, judgement
 from tests.command_line import environment_of
-from tests.engines import EngineUnderTest, embedded_engine, wipe_schema
+from tests.engines import EngineUnderTest, embedded_engine
 
 NOON = datetime(2025, 3, 9, 12, tzinfo=UTC)
 ALICE, BOB = Scope("default", "crm", "alice"), Scope("default", "crm", "bob")
@@ -1506,68 +1503,3 @@ def test_refusals_are_counted_by_contact_and_reason(mixed: Memory) -> None:
         ("bob", "not_meaningful", 1),
     ]
     assert [each.refusals for each in mixed.refusals("crm", "alice")] == [2]
-
-
-# A store of the second schema
-
-
-@pytest.mark.on_neo4j_too
-def test_a_store_of_the_second_schema_is_brought_up_to_date_and_recalled(
-    engine: EngineUnderTest,
-) -> None:
-    _make_second_schema(engine)
-    given = {"embedder": HashingEmbedder(), **engine.settings_arguments}
-    with pytest.raises(SchemaError, match="run `reconciler init`"):
-        Memory.open(**given)
-    with Memory.open(migrate=True, **given) as memory:
-        [ranked] = memory.recall("crm", "alice", "Pune")
-        assert (ranked.fact.text, ranked.fact.expires_at) == ("Lives in Pune", None)
-        [old] = memory.decisions("crm", disposal="admit")
-        assert (old.gate, old.disposal, old.text) == (None, Disposal.ADMIT, "Lives in Pune")
-        assert extract(memory, "Lives in Pune").action is Action.SKIP
-        assert fact_of(memory, old).observations == 2
-
-
-def _make_second_schema(engine: EngineUnderTest) -> None:
-    """A store as the second version of the package left it, with one decision in it."""
-    wipe_schema(engine)
-    for migration in load_migrations(engine.settings_arguments["graph"])[:2]:
-        for statement in migration.statements:
-            text = statement.text.replace("{embedding_dimension}", "64")
-            raw_store.query(engine, text)
-    vector = HashingEmbedder().embed(["Lives in Pune"])[0].tolist()
-    raw_store.query(engine, SECOND_STORE, model=HashingEmbedder().model_id, vector=vector, at=NOON)
-    with closing(open_graph(load_settings(**engine.settings_arguments))) as graph:
-        assert graph.schema_version() == 2
-
-
-SECOND_STORE = """
-CREATE (store:Store {store_id: 'reconciler', schema_version: 2, embedding_model: $model,
-                     embedding_dimension: 64})
-CREATE (agent:Agent {agent_key: 'default/crm', tenant: 'default', agent_id: 'crm'})
-CREATE (agent)-[:KNOWS]->(contact:Contact {
-  contact_key: 'default/crm/alice', tenant: 'default', agent_id: 'crm', contact_id: 'alice',
-  name: 'alice', version: 1, last_decision_at: $at})
-CREATE (fact:Fact {
-  fact_id: 'fact-1', text: 'Lives in Pune', importance: 0.5, trust: 'user_explicit',
-  subject: 'contact', attribute: 'city', value: 'Pune', value_key: 'pune', is_single_valued: true,
-  is_known: true, slot_key: 'contact/city/pune', is_contested: false,
-  observations: 1, recorded_at: $at, valid_from: $at, last_confirmed_at: $at, is_live: true,
-  embedding_model: $model, embedding: $vector})-[:ABOUT]->(contact)
-CREATE (episode:Episode {
-  episode_id: 'episode-1', text: 'Lives in Pune', said_at: $at, source_kind: 'user_explicit'})
-CREATE (decision:Decision {
-  decision_id: 'decision-1', action: 'ADD', decided_by: 'threshold', reason: 'r',
-  fact_id: 'fact-1', subject: 'contact', attribute: 'city', value: 'Pune', value_key: 'pune',
-  is_single_valued: true, is_known: true, trust: 'user_explicit', valid_from: $at,
-  profile_name: 'seed', cosine_update_min: 0.95, cosine_add_max: 0.8, cosine_cut: 0.875,
-  guard: true, is_contested: false, arbiter_is_cached: false,
-  embedding_model: $model, door: 'live', attempts: 1, embed_ms: 1.0, compare_ms: 1.0,
-  arbitrate_ms: 0.0, at: $at})-[:`FOR`]->(contact)
-CREATE (decision)-[:JUDGED]->(episode)
-CREATE (decision)-[:WROTE]->(fact)
-CREATE (fact)-[:EVIDENCED_BY]->(episode)
-CREATE (episode)-[:`IN`]->(session:Session {
-  session_key: 'default/crm/alice/live', session_id: 'live', channel: 'live', started_at: $at,
-  ended_at: $at})-[:`WITH`]->(contact)
-"""

@@ -135,7 +135,6 @@ def test_a_decision_that_refuses_wrote_nothing() -> None:
     ("held", "is_whole"),
     [
         ({"action": "REJECT", "record": "{}"}, True),
-        ({"action": "REJECT", "cosine_update_min": "0.95"}, True),  # of an older schema
         ({"action": "REJECT"}, False),
         ({"record": "{}"}, False),
     ],

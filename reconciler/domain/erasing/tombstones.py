@@ -29,9 +29,7 @@ def sayings(scope: Scope, said: Remembered) -> list[str]:
     """
     if said.text == ERASED:
         return []
-    # As it was written, with its subject, too: so tombstones of earlier versions are recognised.
-    words = sorted({in_one_form(said.text), text(said.text)})
-    key = said.slot.key if said.slot else None
-    slots = sorted({as_seen(key), key}) if key else []
-    found = [f"{scope.contact_key}\0text\0{each}" for each in words]
-    return [*found, *(f"{scope.contact_key}\0slot\0{each}" for each in slots)]
+    found = [f"{scope.contact_key}\0text\0{in_one_form(said.text)}"]
+    if said.slot and said.slot.key:
+        found.append(f"{scope.contact_key}\0slot\0{as_seen(said.slot.key)}")
+    return found

@@ -51,9 +51,6 @@ def made_by(at: datetime, made: Iterable[Decision]) -> list[Decision]:
 def held_at(at: datetime, known: Known, made: Sequence[Decision]) -> Known:
     """What the memory held at a time: the facts as they stood then, in the state of then.
 
-    As exact as the records are: what decisions before version 7 of the schema counted again is
-    not on record, and stays counted.
-
     Args:
         at: the time (UTC).
         known: what it holds, read no later than the decisions.

@@ -175,13 +175,6 @@ def _says_same(one: Fact, other: Fact) -> bool:
 
 
 def _check_can_be_undone(decision: Decision) -> None:
-    verdict = decision.verdict
-    counted = decision.action is Action.SKIP or verdict.history_of_id is not None
-    if counted and verdict.undo is None and not decision.version:
-        raise InvalidRequestError(
-            f"decision {decision.decision_id} was made by an earlier version of this package, "
-            "which did not keep what it changed, so it cannot be reverted; revoke the fact instead"
-        )
     if not (_changed_by(decision)):
         raise InvalidRequestError(
             f"decision {decision.decision_id} ({decision.action}) changed no fact, so there is "
@@ -241,5 +234,5 @@ def _used_by(decision: Decision) -> set[str]:
 
 
 def order_of(decision: Decision) -> tuple[int, datetime, str]:
-    """The order in which a contact's decisions were made; those without a version are older."""
+    """The order in which a contact's decisions were made."""
     return decision.version, decision.at, decision.decision_id

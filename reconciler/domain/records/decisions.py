@@ -308,13 +308,13 @@ class Decision:
         door: which door it came through.
         episode_id: the evidence that the note left.
         policy: the thresholds of then.
-        gate: how the write gate disposed of it, with every check's finding; None for decisions
-            that were made before there was a gate.
+        gate: how the write gate disposed of it, with every check's finding; None where no note
+            came to the gate.
         proposal: who put it forward, and what it answers.
         opinion: what the arbiter answered, where one was asked.
         timings: how long it took.
         version: the contact's version that it led to, so that a contact's decisions have an
-            order whatever the clocks say; 0 where it was made before that was kept.
+            order whatever the clocks say; 0 where its record was damaged.
         correction: the relation that a person said was right; None where nobody did.
         compared_with: the neighbours that it looked at, nearest first.
         replayed: this decision was made by an earlier call with the same idempotency key.

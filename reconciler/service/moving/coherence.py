@@ -36,10 +36,6 @@ _HELD: Mapping[str, tuple[str, ...]] = {
 }
 """What links are never without."""
 
-_OF_COLUMNS = "cosine_update_min"
-"""What each decision has that was kept in columns, by an older schema, and none that has a record.
-"""
-
 _NAMED_MAX = 5
 
 
@@ -103,7 +99,7 @@ class Coherence:
 
     def _wrong_with_decision(self, decision: Node) -> str | None:
         held = decision.properties
-        if "action" not in held or ("record" not in held and _OF_COLUMNS not in held):
+        if not held.keys() >= {"action", "record"}:
             return f"decision {decision.node_id} has no record"
         if held["action"] in _WRITING:
             self._to_write.add(decision.node_id)

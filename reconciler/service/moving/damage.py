@@ -47,8 +47,6 @@ __all__ = ["Damage", "DamagedNode", "is_citation", "read_node"]
 
 _OUTCOMES = ("added", "superseding", "known", "held", "refused", "left_out")
 _SPAN_LENGTH_MAX = EVIDENCE_LENGTH_MAX * CLEANED_GROWTH_MAX
-_OF_COLUMNS = "cosine_update_min"
-"""What each decision has that was kept in columns, by an older schema."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -194,8 +192,6 @@ def is_citation(span: str) -> bool:
 
 
 def _read_decision(held: Row, _: Scope) -> Any:
-    if held.get("record") is None and held.get(_OF_COLUMNS) is not None:
-        return None
     return DECISIONS.make({"record": held["record"], "correction": held.get("correction")})
 
 

@@ -266,10 +266,5 @@ def _scope_of(contact_key: str, held: Row) -> Scope:
 
 
 def _vector(held: Row) -> bytes | None:
-    import numpy as np
-
-    if held.get("embedding_bytes") is not None:
-        return bytes(held["embedding_bytes"])
-    if held.get("embedding") is not None:
-        return np.asarray(held["embedding"], dtype=np.float32).tobytes()
-    return None
+    kept = held.get("embedding_bytes")
+    return None if kept is None else bytes(kept)

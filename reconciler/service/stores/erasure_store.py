@@ -180,8 +180,6 @@ class ErasureStore:
         for some in _batches(decisions):
             maps = [_decision_map(self._memory, decision) for decision in some]
             self._graph.run("remove_decisions", {"decisions": maps})
-            ids = [decision.decision_id for decision in some]
-            self._graph.run("remove_flat_columns", {"decision_ids": ids})
 
     def put_episodes(self, scope: Scope, episodes: Mapping[str, str]) -> None:
         """Put what is left of episodes in their place, and take away which words were cited."""

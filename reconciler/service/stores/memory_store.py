@@ -47,7 +47,6 @@ from reconciler.service.stores.rows import (
     EARLIER,
     EVIDENCE,
     FACTS,
-    FLAT_DECISIONS,
     PLACES,
     PREDECESSORS,
     SUPERSESSIONS,
@@ -135,7 +134,7 @@ class MemoryStore:
             self._graph.migrate(embedding_dimension)
         self.check_schema_version()
         [bound] = self._graph.run("find_store", {})
-        if bound["embedding_model"] is None or bound["id_key"] is None:
+        if bound["id_key"] is None:
             given = {"embedding_model": embedding_model, "at": at}
             drawn = secrets.token_hex(_ID_KEY_BYTES)  # of two processes, the first one's is kept
             [bound] = self._graph.run("claim_store", {**given, "id_key": drawn})
@@ -628,8 +627,7 @@ class MemoryStore:
         """
         asked = {**_contact(scope), "decision_ids": [decision_id]}
         rows = self._graph.run("find_decisions", asked)
-        made = [DECISIONS.one(row) for row in rows if row["record"]]
-        made += map(FLAT_DECISIONS.one, self._flat_rows(asked, rows))
+        made = [DECISIONS.one(row) for row in rows]
         return next(iter(self._with_comparisons(made)), None)
 
     def get_decision(self, scope: Scope, decision_id: str) -> Decision:
@@ -735,18 +733,9 @@ class MemoryStore:
         made = [with_comparisons(decision, compared[decision.decision_id]) for decision in made]
         return sorted(made, key=lambda decision: (-decision.at.timestamp(), decision.decision_id))
 
-    def _made(self, contact_key: str, decision_ids: list[str]) -> Iterator[Decision]:
+    def _made(self, contact_key: str, decision_ids: list[str]) -> list[Decision]:
         asked = {"contact_key": contact_key, "decision_ids": decision_ids}
-        rows = self._graph.run("find_decisions", asked)
-        yield from DECISIONS.all(row for row in rows if row["record"])
-        yield from FLAT_DECISIONS.all(self._flat_rows(asked, rows))
-
-    def _flat_rows(self, asked: Row, rows: Iterable[Row]) -> list[Row]:
-        """Those of these decisions that were kept in columns, with their columns."""
-        flat = [row["decision_id"] for row in rows if not row["record"]]
-        if not flat:
-            return []
-        return self._graph.run("find_flat_decisions", asked | {"decision_ids": flat})
+        return DECISIONS.all(self._graph.run("find_decisions", asked))
 
 
 def _check_model(bound: Row, embedding_model: str, embedding_dimension: int) -> None:

@@ -47,7 +47,6 @@ __all__ = [
     "EARLIER",
     "EVIDENCE",
     "FACTS",
-    "FLAT_DECISIONS",
     "PLACES",
     "PREDECESSORS",
     "SLOT_COLUMNS",
@@ -83,16 +82,12 @@ _KNOWN_CONTRADICTIONS = (
 
 
 def vectors_of(rows: Sequence[Row]) -> NDArray[np.float32]:
-    """Vectors, float32, shape (rows, dimension). Older facts have theirs as a list alone."""
+    """Vectors, float32, shape (rows, dimension); a store without a model has none, of length 0."""
     import numpy as np
 
-    held = b"".join(
-        np.asarray(row["embedding"], dtype=np.float32).tobytes()
-        if row["embedding_bytes"] is None
-        else row["embedding_bytes"]
-        for row in rows
-    )
-    return np.frombuffer(held, dtype=np.float32).reshape(len(rows), -1 if rows else 0)
+    held = b"".join(row["embedding_bytes"] or b"" for row in rows)
+    vectors = np.frombuffer(held, dtype=np.float32)
+    return vectors.reshape(len(rows), vectors.size // max(len(rows), 1))
 
 
 def no_vectors(*shape: int) -> NDArray[np.float32]:
@@ -115,18 +110,7 @@ def _slot(row: Row) -> Slot | None:
     """The slot in a row; None where it has none."""
     if row["subject"] is None:
         return None
-    return validated(
-        Slot,
-        {
-            "subject": row["subject"],
-            "attribute": row["attribute"],
-            "value": row["value"],
-            "value_key": row["value_key"],
-            "is_single_valued": bool(row["is_single_valued"]),
-            "is_known": bool(row["is_known"]),
-            "is_personal": bool(row["is_personal"]),
-        },
-    )
+    return validated(Slot, {name: row[name] for name in SLOT_COLUMNS})
 
 
 def _predecessor(row: Row) -> Predecessor:
@@ -146,7 +130,7 @@ def decision_records() -> TypeAdapter[Decision]:
 
 def _fact(row: Row) -> Fact:
     found = {name: value for name, value in row.items() if value is not None}
-    # What an older fact lacks has the default of the record.
+    # What was not written has the default of the record.
     return validated(Fact, found | {"slot": _slot(row)})
 
 
@@ -161,14 +145,6 @@ def _decision(row: Row) -> Decision:
     """The decision in a row, without what it was compared with."""
     made = decision_records().validate_json(row["record"])
     return replace(made, correction=Relation(row["correction"])) if row["correction"] else made
-
-
-def _flat_decision(row: Row) -> Decision:
-    from reconciler.service.stores.flat_decisions import decision_of_columns
-
-    made = decision_of_columns(row, _slot(row))
-    kept = decision_records().dump_json(made, warnings=False)
-    return decision_records().validate_json(kept)  # each column is held to its type
 
 
 def with_comparisons(decision: Decision, compared: Iterable[Comparison]) -> Decision:
@@ -203,7 +179,6 @@ PREDECESSORS = RowReader("Fact", "fact_id", _predecessor)
 COMPARISONS = RowReader("Fact", "fact_id", _comparison)
 PLACES = RowReader("Fact", "fact_id", lambda row: validated(PlaceInHistory, row))
 DECISIONS = RowReader("Decision", "decision_id", _decision)
-FLAT_DECISIONS = RowReader("Decision", "decision_id", _flat_decision)
 EARLIER = RowReader("Decision", "decision_id", _earlier)
 EVIDENCE = RowReader("Episode", "episode_id", _evidence)
 CONTACTS = RowReader("Contact", "contact_id", _contact)

@@ -1,0 +1,90 @@
+"""A store is brought up to a newer schema, killed in the middle of it or not, and no further."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
+from pathlib import Path
+from threading import Barrier
+from typing import Any
+
+import pytest
+
+from reconciler import Memory
+from reconciler.errors import SchemaError
+from reconciler.testing import HashingEmbedder
+from tests import raw_store, second_schema
+from tests.engines import EngineUnderTest, wipe_schema
+from tests.job_crasher import Victim, migrate
+
+TEXTS = ("Lives in Pune.", "Likes tea.", "Has two cats.", "Plays the cello.", "Drives a lorry.")
+
+
+@pytest.fixture
+def cypher(tmp_path: Path) -> Path:
+    """The queries of a release with a second step."""
+    second_schema.write(tmp_path / "cypher")
+    return tmp_path / "cypher"
+
+
+@pytest.fixture
+def filled(one_of_each: EngineUnderTest) -> Iterator[EngineUnderTest]:
+    """A store of the first version that holds some facts; no trace of a second is left behind."""
+    fill(one_of_each)
+    yield one_of_each
+    wipe_schema(one_of_each)
+
+
+def fill(engine: EngineUnderTest) -> None:
+    with opened(engine) as memory:
+        for text in TEXTS:
+            memory.add_contact_note("crm", "alice", text)
+
+
+def opened(engine: EngineUnderTest, **how: Any) -> Memory:
+    return Memory.open(embedder=HashingEmbedder(16), **engine.settings_arguments, **how)
+
+
+def moods(engine: EngineUnderTest) -> list[str]:
+    rows = raw_store.query(engine, "MATCH (fact:Fact) RETURN fact.mood")
+    return [mood for [mood] in rows]
+
+
+@pytest.mark.parametrize("place", range(second_schema.STATEMENTS + 1))
+def test_an_upgrade_that_is_killed_midway_is_done_by_the_next_one(
+    place: int, filled: EngineUnderTest, cypher: Path
+) -> None:
+    with closing(Victim(migrate, filled.settings_arguments, cypher, place)) as victim:
+        assert victim.told() == "midway"
+        victim.kill()
+    with second_schema.used(cypher):
+        with pytest.raises(SchemaError, match=r"version 1.*works with 2.*run `reconciler init`"):
+            opened(filled)
+        with opened(filled, migrate=True) as memory:
+            assert {each.fact.text for each in memory.recall("crm", "alice")} == set(TEXTS)
+            assert len(memory.decisions("crm", "alice")) == len(TEXTS)
+            assert moods(filled) == ["calm"] * len(TEXTS)
+            memory.add_contact_note("crm", "alice", "Has moved to Goa.")
+            memory.forget("crm", "alice", by="dana", reason="Asked for it.")
+        opened(filled).close()
+    with pytest.raises(SchemaError, match=r"version 2.*works with 1.*newer version of this pack"):
+        opened(filled)
+
+
+def test_those_who_upgrade_a_store_at_once_all_get_through(
+    neo4j_engine: EngineUnderTest, cypher: Path
+) -> None:
+    fill(neo4j_engine)
+    start = Barrier(8)
+
+    def upgraded(_: int) -> int:
+        start.wait(60)
+        with opened(neo4j_engine, migrate=True) as memory:
+            return len(memory.decisions("crm", "alice"))
+
+    try:
+        with second_schema.used(cypher), ThreadPoolExecutor(8) as threads:
+            assert set(threads.map(upgraded, range(8))) == {len(TEXTS)}
+    finally:
+        wipe_schema(neo4j_engine)
