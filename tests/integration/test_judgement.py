@@ -239,12 +239,6 @@ def test_a_confirmation_by_a_trusted_word_lends_its_trust(open_memory: Open) -> 
     assert fact_of(memory, confirmed).trust is USER
 
 
-def test_what_is_not_true_yet_is_refused(open_memory: Open) -> None:
-    memory = open_memory(FAR)
-    with pytest.raises(InvalidNoteError, match=r"valid_from .* has not come yet"):
-        say(memory, "d", valid_from=datetime.now(UTC) + timedelta(days=2))
-
-
 def test_siblings_crowd_no_neighbour_out(open_memory: Open) -> None:
     foods = [f"food {number}" for number in range(6)]
     vectors = {food: [1.0, 0.0] for food in (*foods, "rye")} | {"her food": [0.96, 0.28]}

@@ -10,7 +10,12 @@ from types import MappingProxyType
 from typing import Any
 
 from reconciler.domain.recalling.current_values import SlotValue
-from reconciler.domain.recalling.prompting import as_prompt, token_count, within_budget
+from reconciler.domain.recalling.prompting import (
+    as_prompt,
+    is_never_cut,
+    token_count,
+    within_budget,
+)
 from reconciler.domain.recalling.recalled import Recalled
 from reconciler.domain.records.decisions import Decision
 from reconciler.domain.records.facts import Dispute, ExpiringFact, Fact
@@ -93,11 +98,15 @@ class Briefing:
 
 
 def profile_first(found: Recalled, profile: Collection[SlotValue], limit: int | None) -> Recalled:
-    """All that is known in general, the current values of slots first, cut at a limit."""
+    """All that is known in general, the current values of slots first, cut at a limit.
+
+    Beside the limit stand constraints, and what no budget cuts.
+    """
     current = {value.fact_id for value in profile}
     ordered = sorted(found, key=lambda hit: hit.fact.fact_id not in current)
-    others = [hit.fact.fact_id for hit in ordered if not hit.is_standing]
-    kept = {*others[:limit], *(hit.fact.fact_id for hit in found if hit.is_standing)}
+    stays = [hit.fact.fact_id for hit in found if hit.is_standing or is_never_cut(hit)]
+    others = [hit.fact.fact_id for hit in ordered if hit.fact.fact_id not in {*stays}]
+    kept = {*others[:limit], *stays}
     return Recalled(
         ordered, fitting=found.fitting, standing=found.standing, held=found.held, known=found.known
     ).only(kept)

@@ -84,6 +84,12 @@ class Commit:
     reopened: tuple[Conflict, ...] = ()
     known_sessions: Set[str] = frozenset()
 
+    @property
+    def before(self) -> tuple[Standing, ...]:
+        """How facts stood that it changes and that live on."""
+        undo = self.decision.verdict.undo
+        return undo.before if undo else ()
+
 
 def _cited(evidence: Evidence) -> str | None:
     return SPANS_JOINED.join(evidence.spans) or None

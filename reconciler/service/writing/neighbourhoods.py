@@ -197,7 +197,11 @@ class Neighbourhood:
             looked_at = [self._read_fact(self._rows[row]) for row in rows]
             found = [
                 neighbour_of(
-                    fact, cosine, is_expired=fact.is_lapsed(now), shares_words=row in alike
+                    fact,
+                    cosine,
+                    is_expired=fact.is_lapsed(now),
+                    shares_words=row in alike,
+                    is_upcoming=fact.is_upcoming(now),
                 )
                 for row, fact, cosine in zip(
                     rows, looked_at, self._cosines(rows, vector), strict=True
