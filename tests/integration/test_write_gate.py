@@ -16,6 +16,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, closing, contextmanager
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
+from functools import partial
 from itertools import count
 from math import sqrt
 from pathlib import Path
@@ -58,6 +59,7 @@ from tests import raw_store
 from tests.anthropic_server import AnthropicServer, judgement
 from tests.command_line import environment_of
 from tests.engines import EngineUnderTest, embedded_engine, wipe_schema
+from tests.tables import every
 
 NOON = datetime(2025, 3, 9, 12, tzinfo=UTC)
 ALICE, BOB = Scope("default", "crm", "alice"), Scope("default", "crm", "bob")
@@ -1071,6 +1073,15 @@ def test_an_agents_tools_speak_for_no_operator(embedded: Memory) -> None:
     assert reply.is_error
     assert "source_kind operator is not one of contact, tool, document" in reply.text
     assert live(embedded) == []
+
+
+@every("text", ["Yes, it is.", "ok"])
+def test_a_given_value_carries_what_small_words_do_not(embedded: Memory, text: str) -> None:
+    say = partial(embedded.add_contact_note, "crm", "alice", text)
+    assert say().action is Action.REJECT
+    assert say(attribute="city").action is Action.REJECT
+    assert say(attribute="city", value="Pune").action is Action.ADD
+    assert [each.value for each in embedded.value("crm", "alice", "city")] == ["Pune"]
 
 
 def test_a_proposal_does_not_come_from_the_future(embedded: Memory) -> None:

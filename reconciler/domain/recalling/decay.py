@@ -61,9 +61,9 @@ def faded(
 ) -> list[Fact]:
     """The facts of which less is left than the floor, the most faded first.
 
-    Those that a recall tells: what is past its lifetime is told with a mark, and fades no less. What
-    is protected is not among them, nor what is in dispute, which waits for an answer, nor what holds
-    from a later day on.
+    Those that a recall tells: what is past its lifetime is told with a mark, and fades no less.
+    What is protected is not among them, nor what is in dispute, which waits for an answer, nor what
+    holds from a later day on.
 
     Args:
         facts: of one contact, in any state.
