@@ -86,11 +86,20 @@ def test_on_the_day_the_new_value_holds_without_a_write(
 def test_a_look_back_finds_each_in_its_time(
     memory: Memory, planned: Decision, clock: Clock
 ) -> None:
-    clock.now = JULY
-    lives_in(memory, "Oslo")
-    for at, city in ((MAY + DAY, "Lisbon"), (JUNE + DAY, "Copenhagen")):
-        found = memory.recall("crm", "alice", valid_at=at)
+    for clock.now, city in ((JUNE + 2 * DAY, "Oslo"), (JULY, "Rome")):
+        say(memory, "Plays the cello.")
+        lives_in(memory, city)
+    for at, city in ((MAY + DAY, "Lisbon"), (JUNE + DAY, "Copenhagen"), (JULY - DAY, "Oslo")):
+        found = memory.recall("crm", "alice", valid_at=at, attribute="city")
         assert [hit.fact.text for hit in found] == [f"Lives in {city}."]
+
+
+def test_what_has_ended_stays_out_of_recall_after_another_write(
+    memory: Memory, planned: Decision, clock: Clock
+) -> None:
+    clock.now = JULY
+    say(memory, "Plays the cello.")
+    assert set(told(memory)) == {"Lives in Copenhagen.", "Plays the cello."}
 
 
 def test_what_changes_meanwhile_ends_on_the_day_as_well(

@@ -244,7 +244,7 @@ class MemoryReconciler:
             version=seen.version,
             decision=decision,
             evidence=submission.candidate.evidence,
-            expired_ids=seen.expired_ids,
+            lapsed=seen.lapsed,
             restored=tuple(freed.values()),
         )
 
@@ -467,12 +467,8 @@ class MemoryReconciler:
             restated_id=verdict.targets[0].fact_id if is_restated else None,
             kept=kept,
             voided_from={voided.fact_id: voided.valid_from for voided in verdict.voided},
-            began_later={
-                ended.fact_id: ended.valid_from
-                for ended in verdict.targets
-                if note.holds_from < ended.valid_from
-            },
-            expired_ids=seen.expired_ids,
+            ended_at=_ended_at(note, ended),
+            lapsed=seen.lapsed,
             restored=(*(ending(each, note.holds_from) for each in later), *freed.values()),
             known_sessions=seen.sessions,
         )
@@ -558,6 +554,16 @@ def _before(decision: Decision, kept: Fact | None, seen: Seen) -> tuple[Standing
     archived = [fact for fact in ended if fact and fact.state is FactState.ARCHIVED]
     counted = [seen.facts[kept.fact_id]] if kept is not None else []
     return tuple(fact.standing for fact in (*counted, *archived))
+
+
+def _ended_at(note: Note, ended: Iterable[Fact]) -> dict[str, datetime]:
+    """When facts ended that did not end from when the note holds: no earlier than they began."""
+    ends = {fact.fact_id: max(fact.valid_from, _end_by(note, fact)) for fact in ended}
+    return {fact_id: at for fact_id, at in ends.items() if at != note.holds_from}
+
+
+def _end_by(note: Note, fact: Fact) -> datetime:
+    return note.holds_from if fact.valid_to is None else min(fact.valid_to, note.holds_from)
 
 
 def _standings(facts: Iterable[Fact]) -> tuple[Standing, ...]:
