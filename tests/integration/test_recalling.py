@@ -304,6 +304,18 @@ def test_a_briefing_keeps_what_matters_most_beside_its_limit(memory: Memory) -> 
     assert most in briefing.as_prompt(budget_tokens=1)
 
 
+def test_of_two_hundred_open_questions_a_model_is_given_what_there_is_room_for(
+    memory: Memory,
+) -> None:
+    for number in range(200):
+        memory.add_contact_note("crm", "priya", f"Perhaps she has diabetes of type {number}.")
+    briefing = memory.briefing("crm", "priya")
+    assert len(briefing.pending) == 200
+    assert briefing.as_prompt().count("may I remember it") == 2
+    assert briefing.as_prompt(budget_tokens=400).count("may I remember it") == 1
+    assert "may I remember it" not in briefing.as_prompt(budget_tokens=100)
+
+
 def test_a_briefing_reads_the_facts_of_the_contact_once(
     memory: Memory, monkeypatch: pytest.MonkeyPatch
 ) -> None:

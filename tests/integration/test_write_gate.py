@@ -59,7 +59,6 @@ from tests import raw_store
 from tests.anthropic_server import AnthropicServer, judgement
 from tests.command_line import environment_of
 from tests.engines import EngineUnderTest, embedded_engine, wipe_schema
-from tests.tables import every
 
 NOON = datetime(2025, 3, 9, 12, tzinfo=UTC)
 ALICE, BOB = Scope("default", "crm", "alice"), Scope("default", "crm", "bob")
@@ -1075,13 +1074,15 @@ def test_an_agents_tools_speak_for_no_operator(embedded: Memory) -> None:
     assert live(embedded) == []
 
 
-@every("text", ["Yes, it is.", "ok"])
+@pytest.mark.parametrize("text", ["Yes, it is.", "ok"])
 def test_a_given_value_carries_what_small_words_do_not(embedded: Memory, text: str) -> None:
     say = partial(embedded.add_contact_note, "crm", "alice", text)
     assert say().action is Action.REJECT
     assert say(attribute="city").action is Action.REJECT
     assert say(attribute="city", value="Pune").action is Action.ADD
-    assert [each.value for each in embedded.value("crm", "alice", "city")] == ["Pune"]
+    assert say(attribute="newsletter", value="yes").action is Action.ADD
+    values = {each.attribute: each.value for each in embedded.profile("crm", "alice")}
+    assert values == {"city": "Pune", "newsletter": "yes"}
 
 
 def test_a_proposal_does_not_come_from_the_future(embedded: Memory) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import asdict, dataclass
 from datetime import datetime, timedelta
 from itertools import islice
@@ -78,10 +78,8 @@ class Briefing:
         """
         facts, asked = self.facts, self.questions
         if budget_tokens is not None:
-            costs = {question: token_count(f"- {question}\n") for question in asked}
-            asked = tuple(q for q in asked if costs[q] * ASKED_MAX * 4 <= budget_tokens)
-            room = budget_tokens - sum(costs[question] for question in asked)
-            facts = within_budget(facts, room, handles)
+            asked, taken = _asked_within(asked, budget_tokens // 4)
+            facts = within_budget(facts, budget_tokens - taken, handles)
         return as_prompt(facts, asked, handles, new_ids=self.changed)
 
     def to_dict(self) -> dict[str, Any]:
@@ -95,6 +93,17 @@ class Briefing:
                 for item in (*self.pending, *self.renewals)
             ],
         }
+
+
+def _asked_within(asked: Iterable[str], tokens: int) -> tuple[tuple[str, ...], int]:
+    """The questions that there is room for, in their order, and how much they take."""
+    kept, taken = [], 0
+    for question in asked:
+        cost = token_count(f"- {question}\n")
+        if taken + cost <= tokens:
+            kept.append(question)
+            taken += cost
+    return tuple(kept), taken
 
 
 def profile_first(found: Recalled, profile: Collection[SlotValue], limit: int | None) -> Recalled:
