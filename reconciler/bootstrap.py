@@ -1353,7 +1353,7 @@ def build_worker(
     """
     from reconciler.service.sessions.extraction_worker import ExtractionWorker
 
-    chosen, idle = services.settings.jobs, _idle_rejudging(services)
+    chosen = services.settings.jobs
     return ExtractionWorker(
         store=services.session_store,
         reader=services.session_reader,
@@ -1362,12 +1362,23 @@ def build_worker(
         poll_seconds=chosen.poll_seconds,
         clock=services.clock,
         on_stage=on_stage,
-        on_idle=idle.step if idle else lambda: None,
+        on_idle=_when_idle(services),
     )
 
 
+def _when_idle(services: Services) -> Callable[[], None]:
+    """What a worker does while it has no job; made when it first has none, as in no ``drain``."""
+    made = cache(partial(_idle_rejudging, services))
+
+    def step() -> None:
+        if (idle := made()) is not None:
+            idle.step()
+
+    return step
+
+
 def _idle_rejudging(services: Services) -> IdleRejudging | None:
-    """What a worker does while it has no job; nothing without an arbiter."""
+    """Judging what waits for a judge; None without an arbiter."""
     from reconciler.service.writing.rejudging import IdleRejudging
 
     if services.rejudging is None:

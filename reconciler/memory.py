@@ -498,12 +498,15 @@ class Memory:
 
         contact = self.contact(agent_id, contact_id, tenant=tenant)
         # As kept, for what this process has in mind does not say when others recalled it.
-        kept, profile = self._services.store.list_facts(contact.scope), contact.profile()
+        kept = self._services.store.list_facts(contact.scope)
+        conflicts = self._services.store.list_conflicts(contact.scope)
+        least, book = self.settings.recall.confidence_min, self._services.attributes
+        profile = self._services.records.values_of(kept, conflicts, least, book)
         if query.strip() if isinstance(query, str) else query:
             facts = contact.recall(query, limit=limit)
         else:
             count = self.settings.recall.limit if limit is None else _positive("limit", limit)
-            known = self._services.recall.recall(contact.scope, "", _LIMIT_MAX)
+            known = self._services.recall.everything(contact.scope, kept, conflicts)
             facts = profile_first(known, profile, count)
             self._services.use_trace.note(hit.fact.fact_id for hit in facts)
         pending = self._services.records.pending([contact.scope])

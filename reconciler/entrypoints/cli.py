@@ -80,6 +80,7 @@ from reconciler.entrypoints.rendering import (
     explanation_panel,
     history_tree,
     make_printable,
+    recall_outcome,
     recall_table,
     terminal,
 )
@@ -508,11 +509,14 @@ def recall(
     known = "was known" if as_of else "is known"
     nothing = f"Nothing {known} of contact {contact} of agent {agent}{near}"
     tokens, facts = token_count(told), [asdict(hit) for hit in ranked]
-    takes = f"As a prompt these take about {tokens:,} tokens; --prompt shows it."
+    kind = filter(None, [recall_outcome(ranked, nothing)])
+    takes = (
+        [f"As a prompt these take about {tokens:,} tokens; --prompt shows it."] if ranked else []
+    )
     show(
         as_json,
         {"facts": facts, "prompt": told, "token_count": tokens} if prompt else facts,
-        lambda: Group(recall_table(asked, ranked), takes) if ranked else nothing,
+        lambda: Group(*([recall_table(asked, ranked)] if ranked else []), *kind, *takes),
     )
 
 

@@ -24,6 +24,7 @@ from reconciler.domain.records.kinds import Action, Disposal, FactState
 from reconciler.domain.visible_text import visible
 
 if TYPE_CHECKING:
+    from reconciler.domain.recalling.recalled import Recalled
     from reconciler.domain.records.assessment import Assessment
     from reconciler.domain.records.decisions import Decision
     from reconciler.domain.records.facts import (
@@ -58,6 +59,7 @@ __all__ = [
     "lines",
     "make_printable",
     "panel",
+    "recall_outcome",
     "recall_table",
     "shown",
     "table",
@@ -377,11 +379,44 @@ def recall_table(query: str, ranked: Sequence[RankedFact]) -> Table:
             ),
             lines(
                 fact_lines(hit.fact),
-                *([Text("standing, whatever is asked", "magenta")] if hit.is_standing else []),
+                *_marks(hit),
                 *map(_against, hit.disputed_with),
             ),
         )
     return found
+
+
+def _marks(hit: RankedFact) -> Iterator[Text]:
+    """What else there is to know of a recalled fact."""
+    fact = hit.fact
+    if hit.is_standing:
+        yield Text("standing, whatever is asked", "magenta")
+    if hit.is_upcoming:
+        yield Text(f"not yet, from {_day(fact.valid_from)}", "yellow")
+    if fact.valid_to is not None:
+        yield Text(f"until {_day(fact.valid_to)}", "yellow")
+    if fact.may_be_outdated:
+        from reconciler.domain.records.facts import may_have_changed
+
+        yield Text(may_have_changed(fact.last_confirmed_at), "yellow")
+
+
+def recall_outcome(found: Recalled, nothing: str) -> str:
+    """What kind of answer it is: nothing fits, with what is known; or n of m; else empty.
+
+    Args:
+        found: the answer.
+        nothing: how to say that nothing fits.
+    """
+    from reconciler.domain.recalling.recalled import RecallOutcome
+
+    if found.outcome is RecallOutcome.NOTHING_FITS:
+        known = ", ".join(visible(name) for name in found.known)
+        return f"{nothing}; known: {known}." if known else f"{nothing}."
+    if not found.left_out:
+        return ""
+    shown_here = found.fitting - found.left_out
+    return f"{shown_here} of {found.fitting} that fit; for the rest use --limit or --budget-tokens."
 
 
 def fact_lines(fact: Fact) -> Text:

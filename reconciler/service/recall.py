@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import fields, replace
 from datetime import datetime
 from itertools import starmap
@@ -18,7 +18,7 @@ from reconciler.service.writing.open_conflicts import OpenConflicts
 
 if TYPE_CHECKING:
     from reconciler.domain.recalling.recalled import Recalled
-    from reconciler.domain.records.facts import Fact
+    from reconciler.domain.records.facts import Conflict, Fact
     from reconciler.domain.records.scope import Scope
     from reconciler.domain.values.attributes import AttributeBook
     from reconciler.ports.embedder import Embedder
@@ -86,6 +86,15 @@ class Recall:
         self._use.note_recall(scope.contact_key, is_empty=not found.fitting)
         return found if budget_tokens is None else within_budget(found, budget_tokens)
 
+    def everything(
+        self, scope: Scope, facts: Sequence[Fact], conflicts: Iterable[Conflict]
+    ) -> Recalled:
+        """All that is known in general, of facts and open conflicts as they were read."""
+        known = _recallable(facts, conflicts)
+        found = known.answer(Question(""), EVERYTHING, self._how, self._clock(), len(facts))
+        self._use.note_recall(scope.contact_key, is_empty=not found.fitting)
+        return found
+
     def near(self, scope: Scope, texts: Sequence[str], limit: int) -> list[Fact]:
         """The live facts that are nearest to any of the texts, however far away; no recall.
 
@@ -124,11 +133,14 @@ class Recall:
         """The contact's facts as they are now; what has no vector only where none is compared."""
         if question.vector is not None:
             return self._neighbourhoods.current(scope).recallable()
-        facts = [fact for fact in self._store.list_facts(scope) if not fact.has_ended]
-        pairs = [
-            (conflict.new_id, conflict.old_id) for conflict in self._store.list_conflicts(scope)
-        ]
-        return Recallable(facts, disputes=OpenConflicts(pairs).as_mapping())
+        return _recallable(self._store.list_facts(scope), self._store.list_conflicts(scope))
+
+
+def _recallable(facts: Iterable[Fact], conflicts: Iterable[Conflict]) -> Recallable:
+    """Those that have not ended, without what compares meanings."""
+    pairs = [(conflict.new_id, conflict.old_id) for conflict in conflicts]
+    held = [fact for fact in facts if not fact.has_ended]
+    return Recallable(held, disputes=OpenConflicts(pairs).as_mapping())
 
 
 def with_asked(question: Question, known: Recallable, asked: AskedAttributes | None) -> Question:

@@ -187,12 +187,25 @@ class Records:
         self, scope: Scope, confidence_min: float, attributes: AttributeBook
     ) -> list[SlotValue]:
         """What the contact's slots hold now, of what the gate was so sure of."""
+        facts, pairs = self._store.list_facts(scope), self._store.list_conflicts(scope)
+        return self.values_of(facts, pairs, confidence_min, attributes)
+
+    def values_of(
+        self,
+        facts: Iterable[Fact],
+        pairs: Iterable[Conflict],
+        confidence_min: float,
+        attributes: AttributeBook,
+    ) -> list[SlotValue]:
+        """The same, of a contact's facts and open conflicts as they were read."""
         from reconciler.domain.recalling.current_values import current_values
 
         now = self._clock()
-        pairs = self._store.list_conflicts(scope)
-        facts = [fact.as_of(now) for fact in self._store.list_facts(scope)]
-        told = [fact for fact in facts if fact.is_told(hides_expired=self._hides_expired)]
+        told = [
+            fact
+            for fact in (fact.as_of(now) for fact in facts)
+            if fact.is_told(hides_expired=self._hides_expired) and not fact.is_upcoming(now)
+        ]
         sure = {fact.fact_id: fact for fact in told if fact.confidence >= confidence_min}
         live = {fact_id for fact_id, fact in sure.items() if fact.is_live}
         open_pairs = [(conflict.new_id, conflict.old_id) for conflict in pairs]

@@ -45,6 +45,24 @@ def test_recall_and_history_take_an_instant(run: Run) -> None:
     assert run("recall", *SCOPE, "--as-of", "2024-03-09T09:00")[0] == 2
 
 
+def test_recall_says_what_kind_of_answer_it_is(run: Run) -> None:
+    for number, drink in enumerate(("green tea", "black tea", "white tea")):
+        said_at = ("--valid-from", f"2024-03-0{number + 1}T09:00:00+00:00")
+        json_of(run, "add", *SCOPE, f"Likes {drink}.", *said_at)
+    json_of(run, "add", *SCOPE, "Lives in Pune.", "--attribute", "city", "--value", "Pune")
+    assert "2 of 3 that fit" in run("recall", *SCOPE, "tea", "--limit", "2")[1]
+    assert "that fit" not in run("recall", *SCOPE, "tea")[1]
+    out = " ".join(run("recall", *SCOPE, "submarines")[1].split())
+    assert "near to: submarines; known: city." in out
+
+
+def test_recall_says_what_is_still_to_come(run: Run) -> None:
+    day = datetime.now(UTC) + timedelta(days=40)
+    pune = ("Moves to Pune.", "--attribute", "city", "--value", "Pune")
+    json_of(run, "add", *SCOPE, *pune, "--valid-from", day.isoformat())
+    assert f"not yet, from {day:%Y-%m-%d}" in run("recall", *SCOPE)[1]
+
+
 def test_find_takes_the_filters_of_recall(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("RECONCILER_EMBEDDER__MODEL")
     json_of(run, "add", *SCOPE, "Likes green tea.", "--tag", "drinks", "--topic", "food")

@@ -235,12 +235,6 @@ def test_a_confirmation_by_a_trusted_word_lends_its_trust(open_memory: Open) -> 
     assert fact_of(memory, confirmed).trust is USER
 
 
-def test_what_is_not_true_yet_is_refused(open_memory: Open) -> None:
-    memory = open_memory(FAR)
-    with pytest.raises(InvalidNoteError, match=r"valid_from .* has not come yet"):
-        say(memory, "d", valid_from=datetime.now(UTC) + timedelta(days=2))
-
-
 @pytest.mark.on_neo4j_too
 def test_siblings_crowd_no_neighbour_out(open_memory: Open) -> None:
     foods = [f"food {number}" for number in range(6)]

@@ -11,6 +11,7 @@ import pytest
 from reconciler import Memory, RecallOutcome, SlotValue, as_prompt, load_settings, token_count
 from reconciler.config_files import load_attribute_book
 from reconciler.errors import InvalidRequestError, InvalidScopeError
+from reconciler.service.stores.memory_store import MemoryStore
 from reconciler.testing import HashingEmbedder
 from tests.engines import EngineUnderTest
 from tests.tables import every
@@ -296,6 +297,39 @@ def test_a_briefing_has_the_profile_first_and_says_what_it_leaves_out(memory: Me
     assert {hit.fact.text for hit in briefing.facts if hit.is_standing} == {BAN, RULE}
     assert (briefing.facts.outcome, briefing.facts.left_out) == (RecallOutcome.CUT, 1)
     assert "1 more fits." in briefing.as_prompt()
+
+
+def test_a_briefing_keeps_what_matters_most_beside_its_limit(memory: Memory) -> None:
+    most = "Enters the flat of a tenant with two days' notice."
+    memory.add_contact_note("crm", "priya", most, importance=1.0)
+    for number in range(3):
+        memory.add_contact_note("crm", "priya", f"Bought boat number {number}.")
+    briefing = memory.briefing("crm", "priya", limit=1)
+    assert most in {hit.fact.text for hit in briefing.facts}
+    assert most in briefing.as_prompt(budget_tokens=1)
+
+
+def test_of_two_hundred_open_questions_a_model_is_given_what_there_is_room_for(
+    memory: Memory,
+) -> None:
+    for number in range(200):
+        memory.add_contact_note("crm", "priya", f"Perhaps she has diabetes of type {number}.")
+    briefing = memory.briefing("crm", "priya")
+    assert len(briefing.pending) == 200
+    assert briefing.as_prompt().count("may I remember it") == 2
+    assert briefing.as_prompt(budget_tokens=400).count("may I remember it") == 1
+    assert "may I remember it" not in briefing.as_prompt(budget_tokens=100)
+
+
+def test_a_briefing_reads_the_facts_of_the_contact_once(
+    memory: Memory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    read, list_facts = [], MemoryStore.list_facts
+    monkeypatch.setattr(
+        MemoryStore, "list_facts", lambda store, scope: read.append(1) or list_facts(store, scope)
+    )
+    assert memory.briefing("crm", "priya").facts
+    assert len(read) == 1
 
 
 def test_a_briefing_marks_what_is_new_since_the_contact_was_last_asked_about(

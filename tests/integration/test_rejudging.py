@@ -179,6 +179,18 @@ def test_an_idle_worker_asks_about_each_contact_in_turn(shop: Shop) -> None:
     assert shop.live == {NEW}
 
 
+def test_a_worker_that_is_never_idle_makes_nothing_for_idle_times(
+    shop: Shop, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made: list[object] = []
+    monkeypatch.setattr(IdleRejudging, "__init__", lambda *parts: made.append(parts))
+    shop.memory.drain()
+    assert made == []
+    with pytest.raises(AttributeError):  # nothing is in it, and it was made
+        shop.memory.worker()._on_idle()
+    assert len(made) == 1
+
+
 def test_an_idle_worker_pauses_longer_while_the_judge_is_away(shop: Shop) -> None:
     now = NOON
     services = shop.memory._services

@@ -16,6 +16,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
+from functools import partial
 from itertools import count
 from math import sqrt
 from pathlib import Path
@@ -1078,6 +1079,17 @@ def test_an_agents_tools_speak_for_no_operator(embedded: Memory) -> None:
     assert reply.is_error
     assert "source_kind operator is not one of contact, tool, document" in reply.text
     assert live(embedded) == []
+
+
+@pytest.mark.parametrize("text", ["Yes, it is.", "ok"])
+def test_a_given_value_carries_what_small_words_do_not(embedded: Memory, text: str) -> None:
+    say = partial(embedded.add_contact_note, "crm", "alice", text)
+    assert say().action is Action.REJECT
+    assert say(attribute="city").action is Action.REJECT
+    assert say(attribute="city", value="Pune").action is Action.ADD
+    assert say(attribute="newsletter", value="yes").action is Action.ADD
+    values = {each.attribute: each.value for each in embedded.profile("crm", "alice")}
+    assert values == {"city": "Pune", "newsletter": "yes"}
 
 
 def test_a_proposal_does_not_come_from_the_future(embedded: Memory) -> None:

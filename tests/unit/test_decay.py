@@ -69,7 +69,9 @@ def test_six_sessions_ago_and_never_used_is_less_than_last_week_and_used() -> No
         {"is_confirmed_by_user": True},
         {"state": FactState.SUPERSEDED},
         {"state": FactState.ARCHIVED},
-        {"expires_at": NOON},
+        {"expires_at": NOON, "category": Category.VOLATILE},
+        {"expires_at": NOON, "valid_to": NOON},
+        {"valid_from": NOON + timedelta(days=1)},
         {"last_confirmed_at": NOON},
     ],
     ids=lambda given: "-".join(f"{name}={value}" for name, value in given.items()),
@@ -77,6 +79,12 @@ def test_six_sessions_ago_and_never_used_is_less_than_last_week_and_used() -> No
 def test_what_binds_is_confirmed_ended_or_new_is_not_put_by(protected: dict[str, Any]) -> None:
     assert faded([fact(**protected)], [], NOON, POLICY) == []
     assert len(faded([fact()], [], NOON, POLICY)) == 1
+
+
+def test_what_is_past_its_lifetime_is_told_and_so_fades() -> None:
+    outdated = fact(expires_at=NOON)
+    assert outdated.as_of(NOON).may_be_outdated
+    assert faded([outdated], [], NOON, POLICY) == [outdated]
 
 
 def test_what_is_in_dispute_waits_for_its_answer() -> None:

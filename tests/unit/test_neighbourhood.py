@@ -164,9 +164,9 @@ def test_facts_that_expired_take_no_place_of_those_that_hold() -> None:
 
 def test_what_expired_is_told_until_it_is_written_as_expired() -> None:
     known = of([EAST, EAST], expires_at=NOON)
-    assert (known.lapsed_ids(NOON - TICK), known.lapsed_ids(NOON)) == ((), ("0", "1"))
-    known.apply(replace(add(7), expired_ids=("0", "1")))
-    assert known.lapsed_ids(NOON + TICK) == ()
+    assert (known.lapsed(NOON - TICK), known.lapsed(NOON)) == ({}, {"0": None, "1": None})
+    known.apply(replace(add(7), lapsed={"0": None, "1": None}))
+    assert known.lapsed(NOON + TICK) == {}
 
 
 @pytest.mark.parametrize(

@@ -447,6 +447,13 @@ def test_what_keeps_the_contact_safe_is_never_cut(text: str) -> None:
     assert [hit.fact.fact_id for hit in found] == ["safe"]
 
 
+def test_what_matters_most_is_never_cut() -> None:
+    facts = [fact(f"Bought boat {n}", fact_id=f"f{n}", importance=0.9) for n in range(9)]
+    most = fact("Nobody goes into a flat without notice", fact_id="most", importance=1.0)
+    found = within_budget([*facts, most], 1)
+    assert [hit.fact.fact_id for hit in found] == ["most"]
+
+
 def test_a_side_that_was_told_already_takes_no_room_twice() -> None:
     two = in_dispute(2)
     room = token_count("\n".join(prompt_lines(two)))

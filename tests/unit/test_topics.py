@@ -34,6 +34,11 @@ Works at Acme since 2021
 Works as a nurse
 Works at a bank
 Works in the hospital as a porter
+Owns a day surgery
+The day surgery at Alder Quay takes deliveries on Tuesdays
+Their day surgery has twelve beds
+Finds Standard delivery a bit slow for the surgery
+The parcel weighs 82 kg
 Is a lawyer
 Is a prison officer
 Is a therapist in private practice
@@ -198,6 +203,12 @@ def test_a_term_that_says_nothing_is_refused(term: str) -> None:
         "Allergic to penicillin",
         "Allergic to peanuts and penicillin",
         "Attempted suicide years ago",
+        "HbA1c was 8.2",
+        "Her cholesterol is 240 mg/dL",
+        "His LDL is 160",
+        "She weighs 82 kg",
+        "Her BMI is 31",
+        "Goes in for day surgery on Friday",
     ],
 )
 def test_a_disclosure_about_health_is_found(text: str) -> None:

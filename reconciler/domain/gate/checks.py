@@ -141,11 +141,20 @@ def _meaning(case: Case) -> Finding:
     importance = _importance(case)
     if found.kind is Meaning.REMARK:
         return _pass(f"a remark of which nothing shows that it lasts; {importance}")
+    if found.kind is Meaning.FILLER and _has_given_value(case):
+        return _pass(f"small words ({found.cue!r}), and a value that was given; {importance}")
     if found.kind is not Meaning.STATEMENT:
         what = str(found.kind).replace("_", " ")
         detail = f"{what} ({found.cue!r}): recalling it would change no future action"
         return _reject(GateReason.NOT_MEANINGFUL, detail)
     return _pass(f"a statement that a later action may go by; {importance}")
+
+
+def _has_given_value(case: Case) -> bool:
+    """Whether attribute and value came with the note: "Yes, it is." carries no more than they."""
+    note = case.candidate.note
+    is_given = note.slot is not None and note.slot_read_from is None
+    return is_given and bool(note.slot and note.slot.attribute and note.slot.value)
 
 
 def _importance(case: Case) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import asdict, dataclass
 from datetime import datetime, timedelta
 from itertools import islice
@@ -10,7 +10,12 @@ from types import MappingProxyType
 from typing import Any
 
 from reconciler.domain.recalling.current_values import SlotValue
-from reconciler.domain.recalling.prompting import as_prompt, token_count, within_budget
+from reconciler.domain.recalling.prompting import (
+    as_prompt,
+    is_never_cut,
+    token_count,
+    within_budget,
+)
 from reconciler.domain.recalling.recalled import Recalled
 from reconciler.domain.records.decisions import Decision
 from reconciler.domain.records.facts import Dispute, ExpiringFact, Fact
@@ -73,10 +78,8 @@ class Briefing:
         """
         facts, asked = self.facts, self.questions
         if budget_tokens is not None:
-            costs = {question: token_count(f"- {question}\n") for question in asked}
-            asked = tuple(q for q in asked if costs[q] * ASKED_MAX * 4 <= budget_tokens)
-            room = budget_tokens - sum(costs[question] for question in asked)
-            facts = within_budget(facts, room, handles)
+            asked, taken = _asked_within(asked, budget_tokens // 4)
+            facts = within_budget(facts, budget_tokens - taken, handles)
         return as_prompt(facts, asked, handles, new_ids=self.changed)
 
     def to_dict(self) -> dict[str, Any]:
@@ -92,12 +95,27 @@ class Briefing:
         }
 
 
+def _asked_within(asked: Iterable[str], tokens: int) -> tuple[tuple[str, ...], int]:
+    """The questions that there is room for, in their order, and how much they take."""
+    kept, taken = [], 0
+    for question in asked:
+        cost = token_count(f"- {question}\n")
+        if taken + cost <= tokens:
+            kept.append(question)
+            taken += cost
+    return tuple(kept), taken
+
+
 def profile_first(found: Recalled, profile: Collection[SlotValue], limit: int | None) -> Recalled:
-    """All that is known in general, the current values of slots first, cut at a limit."""
+    """All that is known in general, the current values of slots first, cut at a limit.
+
+    Beside the limit stand constraints, and what no budget cuts.
+    """
     current = {value.fact_id for value in profile}
     ordered = sorted(found, key=lambda hit: hit.fact.fact_id not in current)
-    others = [hit.fact.fact_id for hit in ordered if not hit.is_standing]
-    kept = {*others[:limit], *(hit.fact.fact_id for hit in found if hit.is_standing)}
+    stays = [hit.fact.fact_id for hit in found if hit.is_standing or is_never_cut(hit)]
+    others = [hit.fact.fact_id for hit in ordered if hit.fact.fact_id not in {*stays}]
+    kept = {*others[:limit], *stays}
     return Recalled(
         ordered, fitting=found.fitting, standing=found.standing, held=found.held, known=found.known
     ).only(kept)

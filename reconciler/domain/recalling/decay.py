@@ -59,9 +59,11 @@ def is_protected(fact: Fact) -> bool:
 def faded(
     facts: Iterable[Fact], disputed_ids: Iterable[str], now: datetime, policy: DecayPolicy
 ) -> list[Fact]:
-    """The live facts of which less is left than the floor, the most faded first.
+    """The facts of which less is left than the floor, the most faded first.
 
-    What is protected, and what is in dispute, which waits for an answer, is not among them.
+    Those that a recall tells: what is past its lifetime is told with a mark, and fades no less.
+    What is protected is not among them, nor what is in dispute, which waits for an answer, nor what
+    holds from a later day on.
 
     Args:
         facts: of one contact, in any state.
@@ -73,7 +75,8 @@ def faded(
     found = [
         fact
         for fact in facts
-        if fact.as_of(now).is_live
+        if fact.as_of(now).is_told()
+        and not fact.is_upcoming(now)
         and fact.fact_id not in waiting
         and not is_protected(fact)
         and strength_of(fact, now, policy) < policy.floor

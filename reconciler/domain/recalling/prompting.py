@@ -22,6 +22,7 @@ __all__ = [
     "STANDING_SHARE",
     "as_prompt",
     "filed_as",
+    "is_never_cut",
     "is_safety",
     "prompt_lines",
     "quoted",
@@ -57,6 +58,7 @@ _RECALLED = re.compile(
 _MARK = "[recalled facts]"
 STANDING_SHARE = 0.2
 """Of a budget, at most so much for standing constraints."""
+_MATTERS_MOST = 1.0
 _SAFETY = re.compile(r"\b(?:never|allerg|anaphyla|intoleran|must not\b)", re.IGNORECASE)
 _EMPTY = "Nothing is known."
 _NOTHING_FITS = "Nothing that is known fits the question."
@@ -148,22 +150,22 @@ def within_budget(
 ) -> Recalled:
     """As many as make lines of so many tokens, by ``token_count``, in the order given.
 
-    Standing constraints take their room first, a fifth of it at most: those that come first among
-    them, and whatever keeps the contact safe however long it is. The first of the other facts that
-    does not fit ends the list. What a fact brings along counts with it, once however often it is
+    What keeps the contact safe, or is of importance 1, takes its room first, however long it is;
+    then standing constraints up to a fifth of the budget. The first of the other facts that does
+    not fit ends the list. What a fact brings along counts with it, once however often it is
     named; the fence does not count. A budget cuts, it never empties: the first fact stays where
     nothing fits, so that a caller never reads "nothing is known" of what is known.
     """
     listed = ranked if isinstance(ranked, Recalled) else Recalled(ranked)
     lines = _Lines(handles)
-    standing = sorted(
-        (hit for hit in listed if hit.is_standing), key=lambda hit: not is_safety(hit)
-    )
     room = tokens * CHARACTERS_PER_TOKEN
-    for hit in standing:
-        if is_safety(hit) or lines.length + lines.added_by(hit) <= room * STANDING_SHARE:
+    for hit in filter(is_never_cut, listed):
+        lines.add(hit)
+    others = [hit for hit in listed if not is_never_cut(hit)]
+    for hit in (hit for hit in others if hit.is_standing):
+        if lines.length + lines.added_by(hit) <= room * STANDING_SHARE:
             lines.add(hit)
-    for hit in (hit for hit in listed if not hit.is_standing):
+    for hit in (hit for hit in others if not hit.is_standing):
         if lines.length + lines.added_by(hit) > room and lines.told:
             break
         lines.add(hit)
@@ -202,10 +204,15 @@ class _Lines:
 
 
 def is_safety(hit: RankedFact) -> bool:
-    """Whether a standing constraint keeps the contact safe, or was said for good."""
+    """Whether it keeps the contact safe: an allergy, or a standing constraint said for good."""
     fact = hit.fact
     is_named = fact.slot is not None and fact.slot.attribute == "allergy"
-    return hit.is_standing and (is_named or _SAFETY.search(fact.text) is not None)
+    return is_named or (hit.is_standing and _SAFETY.search(fact.text) is not None)
+
+
+def is_never_cut(hit: RankedFact) -> bool:
+    """Whether it stays whatever the budget: it keeps the contact safe, or nothing matters more."""
+    return is_safety(hit) or hit.fact.importance >= _MATTERS_MOST
 
 
 def _standing_first(ranked: Iterable[RankedFact]) -> list[RankedFact]:
@@ -228,7 +235,9 @@ def _lines(
     for fact, others in _with_other_sides(ranked):
         hit = by_id.get(fact.fact_id) or lines[-1][1]
         new = "[new] " if fact.fact_id in new_ids else ""
-        lines.append((f"- {_named(fact, handles)}{new}{_line(fact, others, handles)}", hit))
+        is_upcoming = hit.is_upcoming and hit.fact.fact_id == fact.fact_id
+        line = _line(fact, others, handles, is_upcoming=is_upcoming)
+        lines.append((f"- {_named(fact, handles)}{new}{line}", hit))
     return lines
 
 
@@ -272,7 +281,9 @@ def without_recalled(text: str) -> str | None:
     return cut if cut.replace(_MARK, "").strip() else None
 
 
-def _line(fact: Fact, others: Sequence[Fact], handles: Mapping[str, str]) -> str:
+def _line(
+    fact: Fact, others: Sequence[Fact], handles: Mapping[str, str], *, is_upcoming: bool
+) -> str:
     marks = [str(fact.category)] if fact.category in _NAMED else []
     if fact.recall_semantics is RecallSemantics.NEGATIVE:
         marks.append("not wanted")
@@ -287,12 +298,20 @@ def _line(fact: Fact, others: Sequence[Fact], handles: Mapping[str, str]) -> str
     value = filed_as(fact.slot)
     if fact.slot and fact.slot.is_personal and fact.slot.value:
         value = f" ({_plain(fact.slot.attribute or '')}: {_plain(fact.slot.value)})"
-    about = [f"since {fact.valid_from:%Y-%m-%d}", _WORDS[fact.word]]
+    about = [*_holds(fact, is_upcoming=is_upcoming), _WORDS[fact.word]]
     if fact.observations > 1:
         about.append(f"said {fact.observations} times")
     if fact.artefact:
         about.append(f"see {_plain(fact.artefact)}")
     return f"{marked}{_plain(fact.text)}{value} ({', '.join(about)})"
+
+
+def _holds(fact: Fact, *, is_upcoming: bool) -> Iterator[str]:
+    """From when it holds and, where an end is known, until when."""
+    begins = "not yet, from" if is_upcoming else "since"
+    yield f"{begins} {fact.valid_from:%Y-%m-%d}"
+    if fact.valid_to is not None:
+        yield f"until {fact.valid_to:%Y-%m-%d}"
 
 
 def quoted(text: str, length_max: int = _QUOTE_LENGTH_MAX) -> str:

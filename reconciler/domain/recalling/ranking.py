@@ -25,6 +25,7 @@ __all__ = [
     "best_first",
     "cosines_to",
     "holding",
+    "is_ahead",
     "joined_ranks",
     "numbers_of",
     "recency_among",
@@ -35,8 +36,9 @@ __all__ = [
 ]
 
 Numbers = NDArray[Any]
-"""What ranks each of many facts, one row a fact: importance, confidence, when it was last said and
-when it expires, in microseconds since 1970 (UTC), how often it was recalled, and what it is."""
+"""What ranks each of many facts, one row a fact: importance, confidence, when it was last said,
+when it expires and, if it was said ahead, from when it holds, in microseconds since 1970 (UTC), how
+often it was recalled, and what it is."""
 
 Rows = NDArray[np.intp]
 Scores = NDArray[np.float64]
@@ -47,6 +49,7 @@ _ROW = np.dtype(
         ("confidence", np.float64),
         ("last_confirmed_at", np.int64),
         ("expires_at", np.int64),
+        ("begins_at", np.int64),
         ("recall_count", np.int64),
         ("is_standing", np.bool_),
         ("is_passing", np.bool_),
@@ -90,6 +93,7 @@ def numbers_of(facts: Iterable[Fact]) -> Numbers:
             fact.confidence,
             _microseconds(fact.last_confirmed_at),
             _silent_from(fact),
+            _begins_at(fact),
             fact.recall_count,
             fact.is_standing,
             fact.is_passing,
@@ -110,6 +114,12 @@ def telling(numbers: Numbers, now: datetime) -> NDArray[np.bool_]:
     """Which facts a recall tells, those included whose lifetime is over (UTC)."""
     is_there = numbers["expires_at"] > _SILENT
     found: NDArray[np.bool_] = holding(numbers, now) | (is_there & ~numbers["is_passing"])
+    return found
+
+
+def is_ahead(numbers: Numbers, now: datetime) -> NDArray[np.bool_]:
+    """Which facts hold from a later day on (UTC), as ``Fact.is_upcoming`` has it of one."""
+    found: NDArray[np.bool_] = numbers["begins_at"] > _microseconds(now)
     return found
 
 
@@ -225,6 +235,11 @@ def _halved(microseconds: NDArray[np.int64], policy: RankingPolicy) -> Scores:
 
 def _silent_from(fact: Fact) -> int:
     return _SILENT if fact.state is FactState.ARCHIVED else _microseconds(fact.expires_at)
+
+
+def _begins_at(fact: Fact) -> int:
+    is_told_ahead = fact.valid_from > fact.last_confirmed_at
+    return _microseconds(fact.valid_from) if is_told_ahead else _LONG_AGO
 
 
 def _microseconds(at: datetime | None) -> int:

@@ -24,6 +24,7 @@ from reconciler.domain.recalling.ranking import (
     best_first,
     cosines_to,
     holding,
+    is_ahead,
     joined_ranks,
     numbers_of,
     recency_among,
@@ -258,7 +259,9 @@ class Recallable:
         else:
             similarity = near.similarity(policy)[page]
             recency = recency_among(numbers, self._likeness(page), similarity, policy)
-        recency = np.where(holding(numbers, now), recency, 0.0)  # what may have changed yields
+        upcoming = is_ahead(numbers, now)
+        holds = holding(numbers, now) & ~upcoming
+        recency = np.where(holds, recency, 0.0)  # what may have changed, or does not hold yet
         left = strengths(numbers, how.decay, now)
         scores = score(numbers, similarity, recency, policy, left)
         for place in np.lexsort((-numbers["last_confirmed_at"], -scores)).tolist():
@@ -272,6 +275,7 @@ class Recallable:
                 cosine=None if near is None or near.cosines is None else float(near.cosines[row]),
                 words=None if near is None else float(near.words.shares[row]),
                 is_standing=bool(numbers["is_standing"][place]),
+                is_upcoming=bool(upcoming[place]),
             )
 
     def _likeness(self, page: Rows) -> NDArray[np.floating[Any]]:
@@ -290,7 +294,7 @@ class Recallable:
         if not any(hit.fact.fact_id in self._disputes for hit in found):
             return [replace(hit, fact=hit.fact.as_of(now)) for hit in found]
         is_held = np.zeros(len(self._facts), dtype=np.bool_)
-        is_held[held] = holding(self._numbers, now)[held]
+        is_held[held] = (holding(self._numbers, now) & ~is_ahead(self._numbers, now))[held]
         holds = {
             fact_id: self._facts[row] for fact_id, row in self._disputed.items() if is_held[row]
         }

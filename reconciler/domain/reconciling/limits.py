@@ -181,7 +181,9 @@ def _in_order(note: Note, seen: Seen, verdict: Verdict) -> Verdict | None:
     newer = [
         target
         for target in verdict.targets
-        if note.holds_from < target.valid_from and target.fact_id not in over
+        if note.holds_from < target.valid_from
+        and not target.is_upcoming
+        and target.fact_id not in over
     ]
     # What a fact says already is counted, unless the note says that it held before that.
     is_news = verdict.action is Action.SKIP and note.valid_from is not None

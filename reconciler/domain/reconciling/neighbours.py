@@ -36,7 +36,12 @@ _EXPIRED_COUNT = 2
 
 
 def neighbour_of(
-    fact: Fact, cosine: float, *, is_expired: bool = False, shares_words: bool = False
+    fact: Fact,
+    cosine: float,
+    *,
+    is_expired: bool = False,
+    shares_words: bool = False,
+    is_upcoming: bool = False,
 ) -> Neighbour:
     """A fact as the rule sees it, with its raw cosine to the note, in [-1, 1]."""
     return Neighbour(
@@ -52,6 +57,7 @@ def neighbour_of(
         is_confirmed_by_user=fact.is_confirmed_by_user,
         shares_words=shares_words,
         is_standing=fact.is_standing,
+        is_upcoming=is_upcoming,
     )
 
 

@@ -133,7 +133,11 @@ def confirmed(fact: Fact, by: Decision) -> Fact:
         slot=fact.slot or _slot_told_by(fact, by),
         confidence=_surer(fact.confidence, _confirming_confidence(by)),
         is_confirmed_by_user=fact.is_confirmed_by_user or _is_contacts_answer(by),
-        expires_at=_later(expiry_of(by), fact.expires_at) if by.gate else fact.expires_at,
+        expires_at=(
+            _later(expiry_of(by), fact.expires_at)
+            if by.gate and (fact.valid_to is None or is_past_its_end)
+            else fact.expires_at
+        ),
         last_confirmed_at=max(fact.last_confirmed_at, by.note.said_at),
         state=FactState.LIVE,
         valid_to=None if is_past_its_end else fact.valid_to,

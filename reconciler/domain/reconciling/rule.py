@@ -160,7 +160,7 @@ def dated(note: Note, verdict: Verdict) -> Note:
         verdict: what ``decide`` concluded about it.
     """
     related = (*verdict.targets, *verdict.conflicts, *verdict.settled)
-    return note.no_earlier_than(fact.valid_from for fact in related)
+    return note.no_earlier_than(fact.valid_from for fact in related if not fact.is_upcoming)
 
 
 def printed(rows: Iterable[Row]) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass, field, replace
 from datetime import datetime
 from enum import StrEnum
@@ -382,6 +382,18 @@ class Decision:
         return self.verdict.history_of_id is not None
 
     @property
+    def is_ahead(self) -> bool:
+        """Whether it wrote a fact that holds from a later day on."""
+        is_written = self.action in (Action.ADD, Action.UPDATE)
+        return is_written and self.note.holds_from > max(self.at, self.note.said_at)
+
+    @property
+    def ends_on_the_day_ids(self) -> tuple[str, ...]:
+        """The facts that hold until the day on which what it wrote begins."""
+        undo = self.verdict.undo
+        return tuple(fact.fact_id for fact in undo.before) if undo and self.is_ahead else ()
+
+    @property
     def is_over(self) -> bool:
         """Whether the note was over when it came, and is kept as history of its own."""
         is_by_order = self.decided_by is DecidedBy.ORDER and not self.is_history
@@ -425,11 +437,17 @@ class Decision:
             question=self.question or "",
             id=self.proposal.held_id or self.decision_id,
         )
+        return told + "".join(self._remarks())
+
+    def _remarks(self) -> Iterator[str]:
         if self.verdict.voided_ids:
-            told += _VOID
+            yield _VOID
+        if self.is_ahead:
+            yield _AHEAD.format(day=self.note.holds_from)
         if self.conflicting_ids:
-            told += _BESIDE.get(self.decided_by, _BESIDE_ANY)
-        return told + (_CONTESTED if self.verdict.is_contested else "")
+            yield _BESIDE.get(self.decided_by, _BESIDE_ANY)
+        if self.verdict.is_contested:
+            yield _CONTESTED
 
     def as_replay(self) -> Decision:
         """The same decision, marked as returned again rather than made."""
@@ -526,6 +544,7 @@ _VOID = (
     " What was known was never true; what that had once replaced stays ended, unless the decision "
     "that wrote it is reverted."
 )
+_AHEAD = " It holds from {day:%Y-%m-%d} on."
 _BESIDE_ANY = " What it may contradict stays beside it."
 _CONTESTED = " It is contested: what is said about this has changed to and fro."
 

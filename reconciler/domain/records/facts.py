@@ -173,6 +173,13 @@ class Fact(Remembered):
         """
         return self.is_live or (self.may_be_outdated and not hides_expired)
 
+    def is_upcoming(self, now: datetime) -> bool:
+        """Whether it was said ahead, and the day from which it holds has not come.
+
+        What is dated later than it was said: a clock that stepped back makes no fact of the future.
+        """
+        return self.valid_from > max(now, self.last_confirmed_at)
+
     def is_lapsed(self, now: datetime) -> bool:
         """Whether it holds no more unless it is said again: archived, or its lifetime is over."""
         return self.state is FactState.ARCHIVED or self.is_expired(now)
@@ -196,6 +203,7 @@ class Neighbour:
     ``is_expired``: its lifetime was over when the note came, or it was archived. Such a fact has no
     protection. ``is_standing``: it orders or forbids something. ``shares_words``: it is among the
     facts whose words fit the note's best, however far its meaning is; never on record.
+    ``is_upcoming``: the day from which it holds had not come.
     """
 
     fact_id: str
@@ -210,6 +218,7 @@ class Neighbour:
     is_confirmed_by_user: bool = False
     shares_words: bool = False
     is_standing: bool = False
+    is_upcoming: bool = False
 
     @property
     def word(self) -> SourceKind:
@@ -255,6 +264,7 @@ class RankedFact:
             the settings say so.
         is_standing: whether it is a standing constraint, which is recalled whatever is asked.
         fits: whether it fits the question; a standing constraint need not.
+        is_upcoming: whether it holds from a later day on.
         disputed_with: the facts of which not all can hold beside it; nobody settled that yet.
     """
 
@@ -267,6 +277,7 @@ class RankedFact:
     strength: float = 1.0
     is_standing: bool = False
     fits: bool = True
+    is_upcoming: bool = False
     disputed_with: tuple[Fact, ...] = ()
 
 

@@ -225,20 +225,13 @@ def utc(name: str, value: object) -> datetime:
 def not_in_the_future(at: datetime, now: datetime, name: str = "said_at") -> datetime:
     """The same time, unless it has not come yet: then its zone is probably wrong.
 
-    What will be true is not true yet: as a live fact it would bury what is.
-
     Raises:
         InvalidNoteError: it is more than five minutes ahead.
     """
     if at > now + _CLOCK_SKEW_MAX:
-        later = (
-            "; what holds from a later day on cannot be stored yet: put the date into the text"
-            if name == "valid_from"
-            else ""
-        )
         raise InvalidNoteError(
             f"{name} {at.isoformat()} has not come yet (it is {now.isoformat()}); "
-            f"check its time zone{later}"
+            "check its time zone"
         )
     return at
 

@@ -106,7 +106,10 @@ def reply_about(
     said_over = related.ended_ids if related else ()
     spared = [fact for fact in against if fact.fact_id in said_over]
     _name(told, _SPARED, spared, show, how=_HOW_SPARED)
-    stay = [i for i in said_over if i not in (*decision.superseded_ids, *decision.conflicting_ids)]
+    until_then = decision.ends_on_the_day_ids
+    _name(told, "Until then stays", [seen[i] for i in until_then if i in seen], show)
+    done = (*decision.superseded_ids, *decision.conflicting_ids, *until_then)
+    stay = [i for i in said_over if i not in done]
     if not decision.is_history:
         _name(told, "Not ended", [seen[i] for i in stay if i in seen], show, how=_HOW_UNSAID)
     beside = [fact for fact in against if fact not in spared]

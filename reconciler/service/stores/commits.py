@@ -63,9 +63,10 @@ class Commit:
             one is history.
         kept: the fact that lives on as the decision leaves it, one observation richer.
         voided_from: by the id of each fact that ends as never true, from when it was held true.
-        began_later: by the id of each fact that ends by a note which holds from before it, from
-            when it was held true: it ends as it began.
-        expired_ids: facts that are written as live, and whose lifetime is seen to be over.
+        ended_at: by the id of each fact that ends, when that was, where it is not from when the
+            note holds: as it began, if that was later, or when its own end was.
+        lapsed: facts that are written as live, and whose lifetime is seen to be over: by their ids
+            until when they held, where their end is known.
         restored, reopened: the facts and conflicts that a revert changes, as it leaves them.
         known_sessions: the keys of sessions that this process has seen in the store.
     """
@@ -78,11 +79,17 @@ class Commit:
     restated_id: str | None = None
     kept: Fact | None = None
     voided_from: Mapping[str, datetime] = field(default_factory=dict)
-    began_later: Mapping[str, datetime] = field(default_factory=dict)
-    expired_ids: tuple[str, ...] = ()
+    ended_at: Mapping[str, datetime] = field(default_factory=dict)
+    lapsed: Mapping[str, datetime | None] = field(default_factory=dict)
     restored: tuple[Fact, ...] = ()
     reopened: tuple[Conflict, ...] = ()
     known_sessions: Set[str] = frozenset()
+
+    @property
+    def before(self) -> tuple[Standing, ...]:
+        """How facts stood that it changes and that live on."""
+        undo = self.decision.verdict.undo
+        return undo.before if undo else ()
 
 
 def _cited(evidence: Evidence) -> str | None:
@@ -230,13 +237,13 @@ def _undo_map(commit: Commit) -> dict[str, Any]:
 def _state_maps(commit: Commit) -> Iterator[dict[str, Any]]:
     """Where older facts stand from here on; what was never true ended as it began."""
     decision, void, kept = commit.decision, commit.voided_from, commit.kept
-    for fact_id in commit.expired_ids:
-        yield _state_map(fact_id, FactState.EXPIRED, None)
+    for fact_id, valid_to in commit.lapsed.items():
+        yield _state_map(fact_id, FactState.EXPIRED, valid_to)
     if kept is not None:
         yield _state_map(kept.fact_id, kept.state, kept.valid_to)
     end = FactState.REVOKED if decision.action is Action.REVOKE else FactState.SUPERSEDED
     for fact_id in decision.superseded_ids:
-        began = void.get(fact_id) or commit.began_later.get(fact_id)
+        began = void.get(fact_id) or commit.ended_at.get(fact_id)
         valid_to = began or decision.note.holds_from
         yield _state_map(fact_id, end, valid_to, is_void=fact_id in void)
 

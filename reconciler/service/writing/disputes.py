@@ -97,7 +97,7 @@ class Disputes:
         commit = self._reconciler.as_disposed(about, Action.RESOLVE, seen, tuple(lost_ids))
         closed = [fact.fact_id for fact in kept] if any(p <= kept_ids for p in open_) else []
         undo = Undo(
-            before=(kept[0].standing,) if len(kept) == 1 else (),
+            before=(*commit.before, *((kept[0].standing,) if len(kept) == 1 else ())),
             conflicts=tuple(
                 conflict for conflict in conflicts if {conflict.new_id, conflict.old_id} <= kept_ids
             ),

@@ -77,7 +77,7 @@ class AgentFields(SlotFields, total=False):
         source_reference: where it can be looked up, for example a call or a ticket.
         importance: how much it matters in the long run, 0 to 1; None leaves it to the gate.
         valid_from: from when it is true, time-zone aware; None for when it was said. An older note
-            supersedes nothing newer.
+            supersedes nothing newer. A day to come: until then what it replaces stays the value.
     """
 
     source_kind: SourceKind | str
@@ -334,7 +334,7 @@ def note_of(
     about = dict(fields)
     said_at, valid_from = about.pop("said_at", None), about.pop("valid_from", None)
     if valid_from is not None:
-        valid_from = not_in_the_future(utc("valid_from", valid_from), now, "valid_from")
+        valid_from = utc("valid_from", valid_from)
     given = {name: about.pop(name, None) for name in SlotFields.__annotations__}
     slot = attributes.slot(is_single_valued=given.pop("single_valued"), **given)
     words = None

@@ -49,7 +49,8 @@ class Seen:
         neighbours: the facts that the note is decided on, nearest first; None where there is no
             embedder, empty where nothing is compared.
         facts: those facts by id.
-        expired_ids: the contact's facts that are written as live, and whose lifetime is over.
+        lapsed: the contact's facts that are written as live, and whose lifetime is over: by their
+            ids until when they held, where their end is known.
         disputed: what those of them that are in dispute contradict, by their ids.
         sessions: the keys of the contact's sessions that this process has seen.
         forgotten: what of the contact was forgotten, or is about to be.
@@ -60,7 +61,7 @@ class Seen:
     number: int = 1
     neighbours: tuple[Neighbour, ...] | None = ()
     facts: Mapping[str, Fact] = field(default_factory=dict)
-    expired_ids: tuple[str, ...] = ()
+    lapsed: Mapping[str, datetime | None] = field(default_factory=dict)
     disputed: Mapping[str, tuple[Fact, ...]] = field(default_factory=dict)
     sessions: Set[str] = frozenset()
     forgotten: Forgotten = NOTHING
@@ -277,7 +278,7 @@ class Ledger:
             number=number,
             neighbours=neighbours,
             facts=facts,
-            expired_ids=known.lapsed_ids(now),
+            lapsed=known.lapsed(now),
             # Should a commit come between the two looks, this plan's own fails its version check.
             disputed=known.disputed_facts(facts),
             sessions=known.sessions,

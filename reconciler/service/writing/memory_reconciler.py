@@ -6,7 +6,7 @@ Nothing here writes: the ledger does, on the plans that are made here.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from functools import partial
@@ -14,6 +14,13 @@ from functools import partial
 import numpy as np
 from numpy.typing import NDArray
 
+from reconciler.domain.reconciling.ahead import (
+    announced,
+    is_planned_by,
+    of_today,
+    own_end,
+    planned_end,
+)
 from reconciler.domain.reconciling.amending import amended
 from reconciler.domain.reconciling.contesting import contest
 from reconciler.domain.reconciling.disputes import settle
@@ -21,12 +28,14 @@ from reconciler.domain.reconciling.judging import shown_to_judge
 from reconciler.domain.reconciling.past import as_past, as_told_to_end, ending, over
 from reconciler.domain.reconciling.restating import (
     confirmed,
+    expiry_of,
     observed,
     restating,
     with_slot_of,
     without_ended_value,
     written_fact,
 )
+from reconciler.domain.reconciling.reverting import fact_written_by
 from reconciler.domain.reconciling.rule import dated, decide, restated
 from reconciler.domain.records.assessment import Disposal
 from reconciler.domain.records.candidates import Evidence
@@ -227,12 +236,16 @@ class MemoryReconciler:
             number=seen.number,
             ended_ids=ended_ids,
         )
-        evidence = submission.candidate.evidence
+        ended = self._store.find_facts(submission.note.scope, ended_ids)[1] if ended_ids else {}
+        if freed := self._without_plan(decision, ended.values()):
+            undo = Undo(before=_standings(freed))
+            decision = replace(decision, verdict=replace(decision.verdict, undo=undo))
         return Commit(
             version=seen.version,
             decision=decision,
-            evidence=evidence,
-            expired_ids=seen.expired_ids,
+            evidence=submission.candidate.evidence,
+            lapsed=seen.lapsed,
+            restored=tuple(freed.values()),
         )
 
     def correct(self, scope: Scope, decision_id: str, relation: Relation) -> Decision:
@@ -291,7 +304,9 @@ class MemoryReconciler:
         if verdict.can_be_arbitrated and self._arbitration and seen.neighbours:
             shown = self._shown(note, seen)
             if shown not in draft.opinions:
-                asked = note.no_earlier_than(fact.valid_from for fact in shown)
+                asked = note.no_earlier_than(
+                    fact.valid_from for fact in shown if not fact.is_upcoming
+                )
                 return _Question(
                     arbitration=self._arbitration, note=asked, shown=shown, number=seen.number
                 )
@@ -301,10 +316,22 @@ class MemoryReconciler:
         if draft.submission.ended_at is None:
             verdict = settle(verdict, note, seen.disputed)
         note = dated(note, verdict)
+        verdict, until_then = self._in_time(verdict, note, draft.submission)
         if verdict.is_replacement:
             beneath = self._store.list_predecessors(verdict.targets, draft.vector)
             verdict = contest(verdict, note, beneath, self._policy, self._unread)
-        return self._commit(draft, note, verdict, opinion, seen)
+        return self._commit(draft, note, verdict, opinion, seen, until_then)
+
+    def _in_time(
+        self, verdict: Verdict, note: Note, submission: Submission
+    ) -> tuple[Verdict, tuple[Neighbour, ...]]:
+        """The verdict as of today, and the facts that end on the day that the note speaks of."""
+        if note.holds_from > max(note.said_at, self._clock()):
+            return announced(verdict, note)
+        if submission.amendment is not None:
+            return verdict, ()
+        told = submission.candidate.relations
+        return of_today(verdict, note, self._policy, told.named_ids if told else ()), ()
 
     def _verdict(self, submission: Submission, note: Note, seen: Seen) -> Verdict:
         if submission.amendment is not None:
@@ -381,7 +408,13 @@ class MemoryReconciler:
         return self._commit(draft, dated(note, verdict), verdict, None, seen)
 
     def _commit(
-        self, draft: _Draft, note: Note, verdict: Verdict, opinion: Opinion | None, seen: Seen
+        self,
+        draft: _Draft,
+        note: Note,
+        verdict: Verdict,
+        opinion: Opinion | None,
+        seen: Seen,
+        until_then: Sequence[Neighbour] = (),
     ) -> Commit:
         submission = draft.submission.about(note)
         decision = recorded(
@@ -408,6 +441,10 @@ class MemoryReconciler:
             fact = without_ended_value(fact, ended)
         if fact is not None and submission.ended_at is not None:
             fact = over(fact, submission.ended_at)
+        ended = [seen.facts[each] for each in decision.superseded_ids if each in seen.facts]
+        plans = [each for each in seen.facts.values() if each.is_upcoming(decision.at)]
+        if fact is not None and (planned := planned_end(ended, plans)) is not None:
+            fact = ending(fact, planned)
         if (holds_until := submission.candidate.holds_until) is not None:
             fact = fact and ending(fact, holds_until)
             told_to_end = kept and as_told_to_end(kept, holds_until, note)
@@ -415,7 +452,9 @@ class MemoryReconciler:
                 kept = told_to_end
             else:
                 decision = _with_reason(decision, "its end is too weak a word to be taken over")
-        if before := _before(decision, kept, seen):
+        later = [seen.facts[each.fact_id] for each in until_then]
+        freed = self._without_plan(decision, ended, beside=later)
+        if before := (*_before(decision, kept, seen), *_standings([*later, *freed])):
             undo = Undo(before=before)
             decision = replace(decision, verdict=replace(decision.verdict, undo=undo))
         is_restated = verdict.is_restatement and verdict.target is not None
@@ -428,12 +467,9 @@ class MemoryReconciler:
             restated_id=verdict.targets[0].fact_id if is_restated else None,
             kept=kept,
             voided_from={voided.fact_id: voided.valid_from for voided in verdict.voided},
-            began_later={
-                ended.fact_id: ended.valid_from
-                for ended in verdict.targets
-                if note.holds_from < ended.valid_from
-            },
-            expired_ids=seen.expired_ids,
+            ended_at=_ended_at(note, ended),
+            lapsed=seen.lapsed,
+            restored=(*(ending(each, note.holds_from) for each in later), *freed.values()),
             known_sessions=seen.sessions,
         )
 
@@ -469,6 +505,21 @@ class MemoryReconciler:
             written_fact(decision, restates=target), target, is_read_again=is_read_again
         ), None
 
+    def _without_plan(
+        self, decision: Decision, ended: Iterable[Fact], beside: Collection[Fact] = ()
+    ) -> dict[Fact, Fact]:
+        """By what a plan that comes to nothing was to end, the same without that end."""
+        plans = [fact for fact in ended if fact.is_upcoming(decision.at)]
+        if not plans:
+            return {}
+        scope, spared = decision.scope, {*decision.superseded_ids, *(one.fact_id for one in beside)}
+        written = {fact_written_by(made): made for made in self._store.list_made(scope)}
+        return {
+            fact: own_end(fact, expiry_of(written[fact.fact_id]))
+            for fact in self._store.list_facts(scope)
+            if fact.fact_id not in spared and any(is_planned_by(fact, plan) for plan in plans)
+        }
+
     def _recorded(self, opinion: Opinion | None, note: Note, seen: Seen) -> RecordedOpinion:
         """What the record keeps of an arbiter; its target as a rank among all that was compared."""
         if self._arbitration is None or opinion is None:
@@ -503,6 +554,20 @@ def _before(decision: Decision, kept: Fact | None, seen: Seen) -> tuple[Standing
     archived = [fact for fact in ended if fact and fact.state is FactState.ARCHIVED]
     counted = [seen.facts[kept.fact_id]] if kept is not None else []
     return tuple(fact.standing for fact in (*counted, *archived))
+
+
+def _ended_at(note: Note, ended: Iterable[Fact]) -> dict[str, datetime]:
+    """When facts ended that did not end from when the note holds: no earlier than they began."""
+    ends = {fact.fact_id: max(fact.valid_from, _end_by(note, fact)) for fact in ended}
+    return {fact_id: at for fact_id, at in ends.items() if at != note.holds_from}
+
+
+def _end_by(note: Note, fact: Fact) -> datetime:
+    return note.holds_from if fact.valid_to is None else min(fact.valid_to, note.holds_from)
+
+
+def _standings(facts: Iterable[Fact]) -> tuple[Standing, ...]:
+    return tuple(fact.standing for fact in facts)
 
 
 def _compared(draft: _Draft) -> NDArray[np.float32] | None:

@@ -197,7 +197,11 @@ class Neighbourhood:
             looked_at = [self._read_fact(self._rows[row]) for row in rows]
             found = [
                 neighbour_of(
-                    fact, cosine, is_expired=fact.is_lapsed(now), shares_words=row in alike
+                    fact,
+                    cosine,
+                    is_expired=fact.is_lapsed(now),
+                    shares_words=row in alike,
+                    is_upcoming=fact.is_upcoming(now),
                 )
                 for row, fact, cosine in zip(
                     rows, looked_at, self._cosines(rows, vector), strict=True
@@ -223,12 +227,15 @@ class Neighbourhood:
         with self._lock:
             return [self._fact_of(row) for row in self._answering(question)]
 
-    def lapsed_ids(self, now: datetime) -> tuple[str, ...]:
-        """The facts that are written as live, and whose lifetime is over by now (UTC)."""
+    def lapsed(self, now: datetime) -> dict[str, datetime | None]:
+        """The facts that are written as live, and whose lifetime is over by now (UTC).
+
+        By their ids until when they held, where their end is known.
+        """
         with self._lock:
             rows = np.flatnonzero(self._expired(now) & self._holding(self._marked_to))
             facts = (self._facts[self._rows[row]] for row in rows.tolist())
-            return tuple(fact.fact_id for fact in facts if fact.is_live)
+            return {fact.fact_id: fact.valid_to for fact in facts if fact.is_live}
 
     def _knows(self, fact: Fact | None) -> bool:
         return fact is not None and fact.fact_id in self._places
@@ -242,7 +249,7 @@ class Neighbourhood:
         told_in = {told.scope.session_key(told.session_id) for told in commit.evidence}
         if not told_in <= self._sessions:
             self._sessions |= told_in
-        for fact_id in commit.expired_ids:
+        for fact_id in commit.lapsed:
             self._mark_expired(fact_id)
         for ended_id in commit.decision.superseded_ids:
             self._end(ended_id)

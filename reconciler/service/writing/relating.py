@@ -348,7 +348,7 @@ class Relating:
             conflicting_ids=found.against,
             closed_ids=_ids_of(found.closed),
             undo=Undo(
-                before=tuple(one.standing for one in (*changed, *counted)),
+                before=(*commit.before, *(one.standing for one in (*changed, *counted))),
                 # A link that this draws holds no longer once it is undone.
                 conflicts=(
                     *found.closed,
@@ -360,7 +360,7 @@ class Relating:
             commit,
             decision=replace(commit.decision, verdict=verdict),
             kept=kept,
-            restored=() if left == stays else (left,),
+            restored=(*commit.restored, *(() if left == stays else (left,))),
             restated_id=found.restated.fact_id if found.restated else None,
             reopened=made,
         )
