@@ -19,8 +19,6 @@ from reconciler.domain.guard.reading import (
     Count,
     Denial,
     Reading,
-    Word,
-    clauses_of,
     folded,
 )
 from reconciler.domain.guard.tokens import stem_of, tokens_of
@@ -30,7 +28,6 @@ from reconciler.domain.records.findings import Difference, Finding
 __all__ = [
     "count_replaced",
     "find_additions",
-    "find_alike",
     "find_cessation",
     "find_currencies",
     "find_details",
@@ -51,12 +48,6 @@ _RATIO_MAX = 10.0
 
 _ELIDED_RATIO_MAX = 3.0
 """The same where one of them does not say what it counts ("close to 1300 now")."""
-
-_PART_LENGTH_MIN = 4
-"""Letters of a word that, at the beginning of another, make it another form: "work", "working"."""
-
-_BEGINNING = 3
-"""Letters that two forms of a word have in common at least."""
 
 _PERCENT = frozenset({"percent", "permille"})
 
@@ -156,18 +147,6 @@ def find_signs(new: Reading, old: Reading) -> Iterator[Finding]:
         )
 
 
-def find_alike(new: Reading, old: Reading) -> Iterator[Finding]:
-    """A word that begins like one of the other text, and is no form of it: Michael, Michaela.
-
-    To a model that reads words in pieces the two are nearly one.
-    """
-    only_new, only_old = _capitals(new) - old.spelt.keys(), _capitals(old) - new.spelt.keys()
-    for word in sorted(only_new):
-        if other := next((each for each in sorted(only_old) if _only_look_alike(word, each)), ""):
-            yield Finding(kind=Difference.NAME, in_note=word, in_fact=other)
-            return
-
-
 def find_negation(new: Reading, old: Reading) -> Iterator[Finding]:
     """A denial that only one text has, by a word ("not") or by a prefix ("unpaid")."""
     if bool(new.negated) != bool(old.negated):
@@ -242,16 +221,8 @@ def words_of_its_own(of: Reading, other: Reading) -> set[str]:
     return {
         word.stem
         for word in of.words
-        if word.stem not in known and len(word.text) > 1 and not _has_in_part(other, word)
+        if word.stem not in known and len(word.text) > 1 and folded(word.text) not in other.spelt
     }
-
-
-def _has_in_part(reading: Reading, word: Word) -> bool:
-    said = folded(word.text)
-    if len(said) < _PART_LENGTH_MIN:
-        return False
-    beginning = said[: max(_PART_LENGTH_MIN, len(said) * 2 // 3)]
-    return any(other.startswith(beginning) for other in reading.spelt)
 
 
 def has_no_other_words(new: Reading, old: Reading, findings: Iterable[Finding]) -> bool:
@@ -267,38 +238,6 @@ def _units(reading: Reading) -> frozenset[str]:
 
 def _repeated(signs: Counter[str]) -> str:
     return " ".join(signs.elements())
-
-
-def _capitals(reading: Reading) -> set[str]:
-    return {
-        folded(word.text)
-        for word in reading.words
-        if word.kind == "word" and word.text[0].isupper()
-    }
-
-
-def _only_look_alike(word: str, other: str) -> bool:
-    """Whether two words begin alike, and are no two forms of a verb, which may open a sentence.
-
-    What has one letter more or less may be another name: Ann and Anne, Carlo and Carlos.
-    """
-    length = _shared_length(word, other)
-    if length < min(_BEGINNING, len(word), len(other)):
-        return False
-    is_longer_by_a_letter = {len(word), len(other)} == {length, length + 1}
-    return is_longer_by_a_letter or not _is_form(word, other, vocabulary().verb_endings)
-
-
-def _shared_length(word: str, other: str) -> int:
-    """How many letters two words begin with alike."""
-    pairs = enumerate(zip(word, other, strict=False))
-    return next((at for at, (here, there) in pairs if here != there), min(len(word), len(other)))
-
-
-def _is_form(word: str, other: str, endings: Collection[str]) -> bool:
-    """Whether two words differ in nothing but their endings: "engineer", "engineering"."""
-    length = _shared_length(word, other)
-    return length >= _BEGINNING and word[length:] in endings and other[length:] in endings
 
 
 def _stems(reading: Reading) -> Counter[str]:
@@ -329,9 +268,7 @@ def _counted_otherwise(new: Reading, old: Reading) -> dict[str, list[tuple[Count
 
 
 def _things_shared(here: Count, there: Count) -> Collection[str]:
-    """What both count; of how often something is, whatever both speak of."""
-    if here.kind == "frequency":
-        return here.context & there.context
+    """What both count."""
     shared = set(here.things).intersection(there.things)
     if here.is_elided != there.is_elided and _is_of_one_size(here, there, _ELIDED_RATIO_MAX):
         elided, full = (here, there) if here.is_elided else (there, here)
@@ -393,7 +330,7 @@ def _is_denied(denials: Iterable[Denial], other: Reading) -> bool:
         clause.is_plain and _says(clause, denial.phrase)
         for denial in denials
         if denial.phrase
-        for clause in clauses_of(other.canonical)
+        for clause in other.clauses
     )
 
 
@@ -415,21 +352,4 @@ def _prefixed(stems: frozenset[str], others: frozenset[str]) -> Iterator[tuple[s
 
 
 def _foreign_names(of: Reading, other: Reading) -> str:
-    return " ".join(text for name, text in of.names.items() if not _mentions(other, name, of))
-
-
-def _mentions(reading: Reading, name: str, of: Reading) -> bool:
-    """Whether the text has the name, what it abbreviates, or a word that it is another form of."""
-    plain = (folded(word.text) for word in reading.words if word.text.islower())
-    return (
-        _is_spelt(name, of, reading)
-        or (len(name) > 1 and name in reading.initials)
-        or any(_is_form(name, word, vocabulary().endings) for word in plain)
-    )
-
-
-def _is_spelt(word: str, of: Reading, reading: Reading) -> bool:
-    """Whether the text has the word, in one or in pieces, or one word of it and its neighbours."""
-    return word in reading.spelt or any(
-        word in pieces for joined, pieces in of.spelt.items() if joined in reading.spelt
-    )
+    return " ".join(text for name, text in of.names.items() if name not in other.spelt)
