@@ -258,7 +258,6 @@ def test_another_count_of_the_same_thing_is_a_change(note: str, fact: str) -> No
     ("note", "fact"),
     [
         ("Is on the 5th project for Acme", "Did 4 projects for Acme"),
-        ("Tried out 3 of Emma's recipes", "Emma's recipes are great, tried two of them"),
         ("Just finished 50 episodes of Science", "Is on episode 10 of the Science series"),
         ("Takes 3 pills daily for her heart", "Takes 2 heart pills every day"),
         (

@@ -46,9 +46,6 @@ __all__ = [
 _RATIO_MAX = 10.0
 """How many times as large the later of two counts of one thing may be."""
 
-_ELIDED_RATIO_MAX = 3.0
-"""The same where one of them does not say what it counts ("close to 1300 now")."""
-
 _PERCENT = frozenset({"percent", "permille"})
 
 _SHORT = 3
@@ -66,7 +63,7 @@ def find_values(new: Reading, old: Reading) -> Iterator[Finding]:
         in_new, in_old = new.values.get(kind, {}), old.values.get(kind, {})
         in_note, in_fact = _missing(in_new, in_old), _missing(in_old, in_new)
         pairs = counted.get(kind, [])
-        changed = next((pair for pair in pairs if _is_change(*pair, new, old)), None)
+        changed = next((pair for pair in pairs if _is_change(*pair)), None)
         if changed or (kind == "number" and pairs and not (in_note and in_fact)):
             note_count, fact_count = changed or pairs[0]
             in_note, in_fact = note_count.text, fact_count.text
@@ -258,7 +255,7 @@ def _counted_otherwise(new: Reading, old: Reading) -> dict[str, list[tuple[Count
     for here in new.counts:
         for there in old.counts:
             if here.kind == there.kind:
-                for thing in _things_shared(here, there):
+                for thing in set(here.things).intersection(there.things):
                     pairs[here.kind, thing].append((here, there))
     found: dict[str, list[tuple[Count, Count]]] = defaultdict(list)
     for (kind, _), counts in pairs.items():
@@ -267,24 +264,12 @@ def _counted_otherwise(new: Reading, old: Reading) -> dict[str, list[tuple[Count
     return found
 
 
-def _things_shared(here: Count, there: Count) -> Collection[str]:
-    """What both count."""
-    shared = set(here.things).intersection(there.things)
-    if here.is_elided != there.is_elided and _is_of_one_size(here, there, _ELIDED_RATIO_MAX):
-        elided, full = (here, there) if here.is_elided else (there, here)
-        shared |= elided.context.intersection(full.things)
-    return shared
-
-
-def _is_of_one_size(here: Count, there: Count, ratio_max: float) -> bool:
-    small, large = sorted((float(here.value), float(there.value)))
-    return large <= small * ratio_max
-
-
-def _is_same_matter(here: Count, there: Count) -> bool:
+def _is_change(here: Count, there: Count) -> bool:
     """Whether both speak of the same thing, so that only one of the two values can hold now."""
-    if here.kind == "number" and not _is_of_one_size(here, there, _RATIO_MAX):
-        return False
+    if here.kind == "number":
+        small, large = sorted((float(here.value), float(there.value)))
+        if large > small * _RATIO_MAX:
+            return False
     if here.days and there.days and here.days.isdisjoint(there.days):
         return False
     if here.names and there.names and here.names.isdisjoint(there.names):
@@ -293,23 +278,11 @@ def _is_same_matter(here: Count, there: Count) -> bool:
     things = set(here.things) & set(there.things)
     shared = ((here.context | set(here.things)) & (there.context | set(there.things))) - measures
     is_short = min(len(here.context), len(there.context)) <= _SHORT
-    if things and things <= measures:
+    if things <= measures:
         # Anything is measured in pounds or weeks: one word more does not tell what.
         is_named = not shared.isdisjoint(here.names & there.names)
         return bool(shared) and (is_short or is_named or len(shared) > 1)
-    is_counted = bool(shared) and not (here.is_elided or there.is_elided)
-    return len(shared) > 1 or (is_counted and is_short)
-
-
-def _is_change(here: Count, there: Count, new: Reading, old: Reading) -> bool:
-    """Whether only one of the two values can hold now.
-
-    A number without a noun that stands in the other text too may count the same as there.
-    """
-    is_known = (here.is_elided and here.value in old.values.get(here.kind, ())) or (
-        there.is_elided and there.value in new.values.get(there.kind, ())
-    )
-    return not is_known and _is_same_matter(here, there)
+    return len(shared) > 1 or (bool(shared) and is_short)
 
 
 def _is_same_but_for(new: Reading, old: Reading, *stems: str) -> bool:

@@ -101,7 +101,6 @@ class Count(NamedTuple):
     context: frozenset[str]
     names: frozenset[str]
     days: frozenset[str]
-    is_elided: bool
 
 
 class Clause(NamedTuple):
@@ -291,8 +290,8 @@ def _counts(words: Sequence[Word], names: Collection[str]) -> Iterator[Count]:
     for _, group in groupby(words, key=lambda word: word.sentence):
         sentence = list(group)
         stems = frozenset(word.stem for word in sentence if word.kind == "word") - known.light
-        named = frozenset(word.stem for word in sentence if folded(word.text) in names)
         days = frozenset(word.stem for word in sentence if word.kind == "day")
+        named = frozenset(word.stem for word in sentence if folded(word.text) in names)
         for at, word in enumerate(sentence):
             kind, value = _counted(sentence, at, names)
             if kind:
@@ -306,7 +305,6 @@ def _counts(words: Sequence[Word], names: Collection[str]) -> Iterator[Count]:
                     context=stems.difference(things),
                     names=named,
                     days=days,
-                    is_elided=word.kind == "number" and not nouns,
                 )
 
 
