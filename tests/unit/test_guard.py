@@ -355,7 +355,6 @@ def test_what_is_not_so_any_more_contradicts_that_it_is(note: str, fact: str) ->
         ("Reads in order to unwind", "Reads to wind down"),
         ("Avoids unhealthy snacks", "Likes healthy drinks"),
         ("Her husband doesn't eat fish", "Eats fish on Fridays"),
-        ("Has she not been to Japan in spring?", "Has been to Japan twice"),
         ("Calls if the parcel doesn't come", "The parcel comes"),
         ("No longer lives in Leeds", "Calls if anybody lives in Leeds"),
     ],

@@ -37,7 +37,6 @@ from reconciler.domain.guard.changes import (
     stated,
 )
 from reconciler.domain.guard.differences import (
-    count_replaced,
     find_additions,
     find_cessation,
     find_currencies,
@@ -502,6 +501,6 @@ def has_many_other_words(note: str, fact: str) -> bool:
     text, whose cosine hardly moves by one.
     """
     new, old = read(note), read(fact)
-    replaced = count_replaced(new, old)
+    only_new, only_old = words_of_its_own(new, old), words_of_its_own(old, new)
     is_long = min(len(new.words), len(old.words)) > _LONG
-    return replaced > 2 or (replaced > 0 and is_long)
+    return bool(only_new and only_old) and (is_long or len(only_new) + len(only_old) > 2)

@@ -26,7 +26,6 @@ from reconciler.domain.guard.vocabulary import vocabulary
 from reconciler.domain.records.findings import Difference, Finding
 
 __all__ = [
-    "count_replaced",
     "find_additions",
     "find_cessation",
     "find_currencies",
@@ -201,12 +200,6 @@ def find_subject(new: Reading, old: Reading) -> Iterator[Finding]:
         reading.subject and stem_of(reading.subject) not in other.stems for reading, other in pairs
     ):
         yield Finding(kind=Difference.SUBJECT, in_note=new.subject, in_fact=old.subject)
-
-
-def count_replaced(new: Reading, old: Reading) -> int:
-    """How many words of content only one of the texts has, where each has some; else 0."""
-    only_new, only_old = words_of_its_own(new, old), words_of_its_own(old, new)
-    return len(only_new) + len(only_old) if only_new and only_old else 0
 
 
 def words_of_its_own(of: Reading, other: Reading) -> set[str]:

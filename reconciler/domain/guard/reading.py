@@ -106,7 +106,7 @@ class Count(NamedTuple):
 class Clause(NamedTuple):
     """Words between two marks or conjunctions: their stems in order.
 
-    ``is_plain`` where it neither denies, asks, supposes nor ends anything.
+    ``is_plain`` where it neither denies, supposes nor ends anything.
     """
 
     stems: tuple[str, ...]
@@ -387,13 +387,12 @@ def _is_owned_or_beside(word: Word) -> bool:
 def _clauses(tokens: Sequence[Token]) -> Iterator[Clause]:
     """The pieces of the sentences, from one mark or conjunction to the next."""
     known = vocabulary()
-    asked = _asked(tokens)
     stems: list[str] = []
     is_plain = True
-    for at, token in enumerate([*tokens, Token("mark", ".", ".")]):
+    for token in (*tokens, Token("mark", ".", ".")):
         if token.value in known.clause_marks and token.kind in ("mark", "function"):
             if stems:
-                yield Clause(tuple(stems), is_plain and at not in asked)
+                yield Clause(tuple(stems), is_plain)
             stems, is_plain = [], token.value not in known.suppositions
         elif token.value in known.negations:
             is_plain = False
@@ -401,37 +400,23 @@ def _clauses(tokens: Sequence[Token]) -> Iterator[Clause]:
             stems.append(token.value)
 
 
-def _asked(tokens: Sequence[Token]) -> set[int]:
-    """The places of all tokens that stand in a question."""
-    asked: set[int] = set()
-    start = 0
-    for at, token in enumerate(tokens):
-        if token.value in SENTENCE_ENDS and token.kind == "mark":
-            if token.value == "?":
-                asked.update(range(start, at + 1))
-            start = at + 1
-    return asked
-
-
 def _negated(tokens: Sequence[Token]) -> Iterator[Denial]:
     known = vocabulary()
-    asked: set[int] | None = None
     for at, token in enumerate(tokens):
         if token.kind == "function" and token.value in known.negations:
             after = tokens[at + 1 : at + 10]
             # "Not only", "not the only" affirm; "no longer" is a cessation.
             if _NO_DENIAL.isdisjoint(word.text.lower() for word in after[:2]):
-                asked = _asked(tokens) if asked is None else asked
-                yield _denial(token.text, after, says_so=at not in asked)
+                yield _denial(token.text, after)
 
 
 def _ceased(canonical: str) -> Iterator[Denial]:
     for match in islice(vocabulary().cessation.finditer(canonical), TOKENS_MAX):
         after = tokens_of(canonical[match.end() : match.end() + 60])
-        yield _denial(match.group(), after, says_so=True)
+        yield _denial(match.group(), after)
 
 
-def _denial(marker: str, after: Sequence[Token], *, says_so: bool) -> Denial:
+def _denial(marker: str, after: Sequence[Token]) -> Denial:
     """What a marker such as "not" speaks of, as the text has it, and the phrase that it denies."""
     known = vocabulary()
     first = next((word for word in after[:4] if word.kind == "word"), None)
@@ -444,7 +429,7 @@ def _denial(marker: str, after: Sequence[Token], *, says_so: bool) -> Denial:
         if (word.kind == "word" and not (word.value in known.light and _is_adverb(word)))
         or word.value == "been"
     ]
-    denies = says_so and first is not None and first.value not in known.attitudes
+    denies = first is not None and first.value not in known.attitudes
     denies = denies and not known.light.issuperset(stems)
     reach = takewhile(lambda word: word.kind != "mark" and word.value not in _REACH_ENDS, after)
     return Denial(
