@@ -45,11 +45,8 @@ READERS = (
     "gate/injection.py",
     "gate/literalness.py",
     "gate/meaning.py",
-    "gate/questions.py",
     "gate/requests.py",
     "gate/asking.py",
-    "gate/topics.py",
-    "gate/languages.py",
     "values/slot_*.py",
     "sessions/explicit_statements.py",
     "sessions/third_person.py",
@@ -58,7 +55,8 @@ READERS = (
     "conditions.py",
     "text_reading.py",
 )
-"""The modules that read English; what only moves words about is not among them."""
+"""The modules that read English. The gate's questions write it, its topics are an operator's words,
+and its languages are told by their script."""
 
 
 def main(_: Engines) -> None:
@@ -179,14 +177,6 @@ def no(*_: Any, **__: Any) -> bool:
     return False
 
 
-def yes(*_: Any, **__: Any) -> bool:
-    return True
-
-
-def none(*_: Any, **__: Any) -> None:
-    return None
-
-
 def last(*given: Any) -> Any:
     return given[-1]
 
@@ -205,12 +195,12 @@ LENSES = (
         for owner, names, blind in (
             (
                 differences,
-                "find_values find_currencies find_signs find_words find_names find_alike "
+                "find_values find_currencies find_signs find_words find_names "
                 "find_subject find_negation find_cessation find_details _prefixed",
                 nothing,
             ),
-            (order, "find_voice find_order", nothing),
-            (order._Order, "_is_list _is_fronted _is_turned_passive", no),
+            (order, "find_order", nothing),
+            (order._Order, "_is_fronted _is_harmless", no),
             (languages, "find_denial find_other_words", nothing),
             (guard, "find_left_out", nothing),
             (
@@ -221,12 +211,9 @@ LENSES = (
                 "are_of_other_people says_it_changed tell_of_other_matters _is_apart",
                 no,
             ),
-            (guard, "may_contradict", yes),
             (matters, "is_over is_over_itself is_lifted opens tells_of_end tell_apart", no),
             (reading, "_is_size _is_name", no),
-            (reading, "_sides", lambda *_: {}),
-            (tokens, "_often", none),
-            (tokens, "_counted_by_article _labelled _added _multiplied", last),
+            (tokens, "_labelled _added _multiplied", last),
             (guard, "stated named_in", first),
             (guard, "says_beside", empty),
         )

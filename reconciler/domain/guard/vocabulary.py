@@ -21,7 +21,7 @@ class Vocabulary:
 
     def __init__(self) -> None:
         known = lexicon("guard")
-        words, word_set, cue = known.words, known.word_set, Cues(known).pattern
+        words, word_set, cue = known.words, known.word_set, _cues().pattern
         self.auxiliaries = word_set("be", "auxiliary")
         self.function_words = self.auxiliaries | word_set(
             "preposition", "negation", "article", "possessive", "function_word"
@@ -82,6 +82,11 @@ class Vocabulary:
 def vocabulary() -> Vocabulary:
     """The classes, read at the first call."""
     return Vocabulary()
+
+
+@cache
+def _cues() -> Cues:
+    return Cues(lexicon("guard"))
 
 
 def _numbers(name: str) -> dict[str, int]:
