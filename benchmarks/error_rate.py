@@ -166,7 +166,7 @@ def main(available: Engines) -> None:
         *_costs_of_decision(note_texts, book, vectors.model_id),
         *_costs_of_write(available, note_texts, book, vectors),
     ]
-    cases = {slots: _cases(pairs, slots, vectors, book) for slots in SLOTS}
+    cases = {slots: pair_cases(pairs, slots, vectors, book) for slots in SLOTS}
     results = _decide_all(cases, vectors.model_id)
     _print_targets(results, costs)
     _print_halves(results)
@@ -208,7 +208,7 @@ def _texts(pairs: Iterable[dict[str, Any]]) -> list[str]:
     return [text for pair in pairs for text in (pair["a"], pair["b"])]
 
 
-def _cases(
+def pair_cases(
     pairs: Iterable[dict[str, Any]], slots: str, vectors: ReadyVectors, book: AttributeBook
 ) -> list[Case]:
     if slots in (NO_SLOTS, READ):

@@ -11,7 +11,6 @@ Read on in this order; each module imports only those above it::
     vocabulary    the closed classes of words, each with its reason
     tokens        a text cut into words, numbers, dates, ids and marks
     reading       what is read from one text
-    signs         what a glance at two texts tells, so that most need not be read
     languages     whether the guard can read a text, and what differs in texts that it cannot read
     differences   two readings compared: values, names, denials, ends, opposites, the subject
     order         two readings compared: who did it and to whom
@@ -38,9 +37,7 @@ from reconciler.domain.guard.changes import (
     stated,
 )
 from reconciler.domain.guard.differences import (
-    count_replaced,
     find_additions,
-    find_alike,
     find_cessation,
     find_currencies,
     find_details,
@@ -67,9 +64,8 @@ from reconciler.domain.guard.matters import (
     tell_apart,
     tells_of_end,
 )
-from reconciler.domain.guard.order import find_order, find_voice
+from reconciler.domain.guard.order import find_order
 from reconciler.domain.guard.reading import Reading, read
-from reconciler.domain.guard.signs import may_contradict
 from reconciler.domain.guard.vocabulary import vocabulary as _vocabulary
 from reconciler.domain.records.findings import Difference, Finding
 from reconciler.domain.records.notes import canonical_text
@@ -126,6 +122,9 @@ cosine of 0.95 by less than a synonym does in a short text."""
 _FEW = 3
 """Words of content. Source: the labelled pairs with slots, of whose restatements none has more."""
 
+_DENIED_WORDS_MAX = 2
+"""Words of content of two texts that are all of them a word and its denial: "paid", "unpaid"."""
+
 _OPEN = (Difference.ROLES, Difference.UNREAD)
 """Kinds of findings that do not tell whether both texts answer one question."""
 
@@ -140,7 +139,6 @@ _FINDERS_OF_CHANGES: tuple[_Finder, ...] = (
     find_values,
     find_negation,
     find_cessation,
-    find_voice,
     find_order,
 )
 """What may find that only one side can hold; the last one only where all words are the same."""
@@ -151,7 +149,6 @@ _FINDERS = (
     find_signs,
     find_words,
     find_names,
-    find_alike,
     find_subject,
 )
 
@@ -190,16 +187,23 @@ def find_changes(note: str, fact: str) -> tuple[Finding, ...]:
     told = stated(note), stated(fact)
     is_cut = told != (note, fact)
     note, fact = told
-    if denied or not may_contradict(note, fact) or (is_cut and not share_matter(note, fact)):
+    if denied or (is_cut and not share_matter(note, fact)):
         return denied
     new, old = read(note), read(fact)
-    if new.canonical == old.canonical:
+    if new.canonical == old.canonical or _share_nothing(new, old):
         return ()
     finders = _FINDERS_OF_CHANGES if new.stems == old.stems else _FINDERS_OF_CHANGES[:-1]
     found = tuple(finding for find in finders for finding in find(new, old) if finding.is_change)
     if not found or any(find_subject(new, old)):
         return ()
     return tuple(each for each in found if not _is_apart(each, note, fact))
+
+
+def _share_nothing(new: Reading, old: Reading) -> bool:
+    """Whether no word of content stands in both, and more than one for one and its denial."""
+    if not new.stems.isdisjoint(old.stems):
+        return False
+    return len((new.stems | old.stems) - _vocabulary().light) > _DENIED_WORDS_MAX
 
 
 def tell_of_two_things(note: str, fact: str, *values: str) -> bool:
@@ -497,6 +501,6 @@ def has_many_other_words(note: str, fact: str) -> bool:
     text, whose cosine hardly moves by one.
     """
     new, old = read(note), read(fact)
-    replaced = count_replaced(new, old)
+    only_new, only_old = words_of_its_own(new, old), words_of_its_own(old, new)
     is_long = min(len(new.words), len(old.words)) > _LONG
-    return replaced > 2 or (replaced > 0 and is_long)
+    return bool(only_new and only_old) and (is_long or len(only_new) + len(only_old) > 2)

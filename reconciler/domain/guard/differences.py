@@ -19,8 +19,6 @@ from reconciler.domain.guard.reading import (
     Count,
     Denial,
     Reading,
-    Word,
-    clauses_of,
     folded,
 )
 from reconciler.domain.guard.tokens import stem_of, tokens_of
@@ -28,9 +26,7 @@ from reconciler.domain.guard.vocabulary import vocabulary
 from reconciler.domain.records.findings import Difference, Finding
 
 __all__ = [
-    "count_replaced",
     "find_additions",
-    "find_alike",
     "find_cessation",
     "find_currencies",
     "find_details",
@@ -49,15 +45,6 @@ __all__ = [
 _RATIO_MAX = 10.0
 """How many times as large the later of two counts of one thing may be."""
 
-_ELIDED_RATIO_MAX = 3.0
-"""The same where one of them does not say what it counts ("close to 1300 now")."""
-
-_PART_LENGTH_MIN = 4
-"""Letters of a word that, at the beginning of another, make it another form: "work", "working"."""
-
-_BEGINNING = 3
-"""Letters that two forms of a word have in common at least."""
-
 _PERCENT = frozenset({"percent", "permille"})
 
 _SHORT = 3
@@ -75,7 +62,7 @@ def find_values(new: Reading, old: Reading) -> Iterator[Finding]:
         in_new, in_old = new.values.get(kind, {}), old.values.get(kind, {})
         in_note, in_fact = _missing(in_new, in_old), _missing(in_old, in_new)
         pairs = counted.get(kind, [])
-        changed = next((pair for pair in pairs if _is_change(*pair, new, old)), None)
+        changed = next((pair for pair in pairs if _is_change(*pair)), None)
         if changed or (kind == "number" and pairs and not (in_note and in_fact)):
             note_count, fact_count = changed or pairs[0]
             in_note, in_fact = note_count.text, fact_count.text
@@ -156,18 +143,6 @@ def find_signs(new: Reading, old: Reading) -> Iterator[Finding]:
         )
 
 
-def find_alike(new: Reading, old: Reading) -> Iterator[Finding]:
-    """A word that begins like one of the other text, and is no form of it: Michael, Michaela.
-
-    To a model that reads words in pieces the two are nearly one.
-    """
-    only_new, only_old = _capitals(new) - old.spelt.keys(), _capitals(old) - new.spelt.keys()
-    for word in sorted(only_new):
-        if other := next((each for each in sorted(only_old) if _only_look_alike(word, each)), ""):
-            yield Finding(kind=Difference.NAME, in_note=word, in_fact=other)
-            return
-
-
 def find_negation(new: Reading, old: Reading) -> Iterator[Finding]:
     """A denial that only one text has, by a word ("not") or by a prefix ("unpaid")."""
     if bool(new.negated) != bool(old.negated):
@@ -227,12 +202,6 @@ def find_subject(new: Reading, old: Reading) -> Iterator[Finding]:
         yield Finding(kind=Difference.SUBJECT, in_note=new.subject, in_fact=old.subject)
 
 
-def count_replaced(new: Reading, old: Reading) -> int:
-    """How many words of content only one of the texts has, where each has some; else 0."""
-    only_new, only_old = words_of_its_own(new, old), words_of_its_own(old, new)
-    return len(only_new) + len(only_old) if only_new and only_old else 0
-
-
 def words_of_its_own(of: Reading, other: Reading) -> set[str]:
     """The stems that the other text has in no form ("email" is in "e-mail"), light ones aside.
 
@@ -242,16 +211,8 @@ def words_of_its_own(of: Reading, other: Reading) -> set[str]:
     return {
         word.stem
         for word in of.words
-        if word.stem not in known and len(word.text) > 1 and not _has_in_part(other, word)
+        if word.stem not in known and len(word.text) > 1 and folded(word.text) not in other.spelt
     }
-
-
-def _has_in_part(reading: Reading, word: Word) -> bool:
-    said = folded(word.text)
-    if len(said) < _PART_LENGTH_MIN:
-        return False
-    beginning = said[: max(_PART_LENGTH_MIN, len(said) * 2 // 3)]
-    return any(other.startswith(beginning) for other in reading.spelt)
 
 
 def has_no_other_words(new: Reading, old: Reading, findings: Iterable[Finding]) -> bool:
@@ -267,38 +228,6 @@ def _units(reading: Reading) -> frozenset[str]:
 
 def _repeated(signs: Counter[str]) -> str:
     return " ".join(signs.elements())
-
-
-def _capitals(reading: Reading) -> set[str]:
-    return {
-        folded(word.text)
-        for word in reading.words
-        if word.kind == "word" and word.text[0].isupper()
-    }
-
-
-def _only_look_alike(word: str, other: str) -> bool:
-    """Whether two words begin alike, and are no two forms of a verb, which may open a sentence.
-
-    What has one letter more or less may be another name: Ann and Anne, Carlo and Carlos.
-    """
-    length = _shared_length(word, other)
-    if length < min(_BEGINNING, len(word), len(other)):
-        return False
-    is_longer_by_a_letter = {len(word), len(other)} == {length, length + 1}
-    return is_longer_by_a_letter or not _is_form(word, other, vocabulary().verb_endings)
-
-
-def _shared_length(word: str, other: str) -> int:
-    """How many letters two words begin with alike."""
-    pairs = enumerate(zip(word, other, strict=False))
-    return next((at for at, (here, there) in pairs if here != there), min(len(word), len(other)))
-
-
-def _is_form(word: str, other: str, endings: Collection[str]) -> bool:
-    """Whether two words differ in nothing but their endings: "engineer", "engineering"."""
-    length = _shared_length(word, other)
-    return length >= _BEGINNING and word[length:] in endings and other[length:] in endings
 
 
 def _stems(reading: Reading) -> Counter[str]:
@@ -319,7 +248,7 @@ def _counted_otherwise(new: Reading, old: Reading) -> dict[str, list[tuple[Count
     for here in new.counts:
         for there in old.counts:
             if here.kind == there.kind:
-                for thing in _things_shared(here, there):
+                for thing in set(here.things).intersection(there.things):
                     pairs[here.kind, thing].append((here, there))
     found: dict[str, list[tuple[Count, Count]]] = defaultdict(list)
     for (kind, _), counts in pairs.items():
@@ -328,26 +257,12 @@ def _counted_otherwise(new: Reading, old: Reading) -> dict[str, list[tuple[Count
     return found
 
 
-def _things_shared(here: Count, there: Count) -> Collection[str]:
-    """What both count; of how often something is, whatever both speak of."""
-    if here.kind == "frequency":
-        return here.context & there.context
-    shared = set(here.things).intersection(there.things)
-    if here.is_elided != there.is_elided and _is_of_one_size(here, there, _ELIDED_RATIO_MAX):
-        elided, full = (here, there) if here.is_elided else (there, here)
-        shared |= elided.context.intersection(full.things)
-    return shared
-
-
-def _is_of_one_size(here: Count, there: Count, ratio_max: float) -> bool:
-    small, large = sorted((float(here.value), float(there.value)))
-    return large <= small * ratio_max
-
-
-def _is_same_matter(here: Count, there: Count) -> bool:
+def _is_change(here: Count, there: Count) -> bool:
     """Whether both speak of the same thing, so that only one of the two values can hold now."""
-    if here.kind == "number" and not _is_of_one_size(here, there, _RATIO_MAX):
-        return False
+    if here.kind == "number":
+        small, large = sorted((float(here.value), float(there.value)))
+        if large > small * _RATIO_MAX:
+            return False
     if here.days and there.days and here.days.isdisjoint(there.days):
         return False
     if here.names and there.names and here.names.isdisjoint(there.names):
@@ -356,23 +271,11 @@ def _is_same_matter(here: Count, there: Count) -> bool:
     things = set(here.things) & set(there.things)
     shared = ((here.context | set(here.things)) & (there.context | set(there.things))) - measures
     is_short = min(len(here.context), len(there.context)) <= _SHORT
-    if things and things <= measures:
+    if things <= measures:
         # Anything is measured in pounds or weeks: one word more does not tell what.
         is_named = not shared.isdisjoint(here.names & there.names)
         return bool(shared) and (is_short or is_named or len(shared) > 1)
-    is_counted = bool(shared) and not (here.is_elided or there.is_elided)
-    return len(shared) > 1 or (is_counted and is_short)
-
-
-def _is_change(here: Count, there: Count, new: Reading, old: Reading) -> bool:
-    """Whether only one of the two values can hold now.
-
-    A number without a noun that stands in the other text too may count the same as there.
-    """
-    is_known = (here.is_elided and here.value in old.values.get(here.kind, ())) or (
-        there.is_elided and there.value in new.values.get(there.kind, ())
-    )
-    return not is_known and _is_same_matter(here, there)
+    return len(shared) > 1 or (bool(shared) and is_short)
 
 
 def _is_same_but_for(new: Reading, old: Reading, *stems: str) -> bool:
@@ -393,7 +296,7 @@ def _is_denied(denials: Iterable[Denial], other: Reading) -> bool:
         clause.is_plain and _says(clause, denial.phrase)
         for denial in denials
         if denial.phrase
-        for clause in clauses_of(other.canonical)
+        for clause in other.clauses
     )
 
 
@@ -415,21 +318,4 @@ def _prefixed(stems: frozenset[str], others: frozenset[str]) -> Iterator[tuple[s
 
 
 def _foreign_names(of: Reading, other: Reading) -> str:
-    return " ".join(text for name, text in of.names.items() if not _mentions(other, name, of))
-
-
-def _mentions(reading: Reading, name: str, of: Reading) -> bool:
-    """Whether the text has the name, what it abbreviates, or a word that it is another form of."""
-    plain = (folded(word.text) for word in reading.words if word.text.islower())
-    return (
-        _is_spelt(name, of, reading)
-        or (len(name) > 1 and name in reading.initials)
-        or any(_is_form(name, word, vocabulary().endings) for word in plain)
-    )
-
-
-def _is_spelt(word: str, of: Reading, reading: Reading) -> bool:
-    """Whether the text has the word, in one or in pieces, or one word of it and its neighbours."""
-    return word in reading.spelt or any(
-        word in pieces for joined, pieces in of.spelt.items() if joined in reading.spelt
-    )
+    return " ".join(text for name, text in of.names.items() if name not in other.spelt)

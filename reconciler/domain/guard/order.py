@@ -1,21 +1,21 @@
-"""The finders of exchanged roles: the same words in another order, or in another voice.
+"""The finder of exchanged roles: the same words in another order.
 
 Two texts are aligned word by word; groups of words that moved are found; a move that is a mere way
-of putting it is let through: a list, a passive, and what ``_Order._is_harmless`` names. No word may
-ever have a meaning here: only its place, the gap before it and its preposition count.
+of putting it is let through, as ``_Order._is_harmless`` names them. No word may ever have a meaning
+here: only its place, the gap before it and its preposition count.
 """
 
 from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from itertools import accumulate, pairwise
+from itertools import accumulate
 from typing import NamedTuple
 
 from reconciler.domain.guard.reading import Reading, Word
 from reconciler.domain.records.findings import Difference, Finding
 
-__all__ = ["find_order", "find_voice"]
+__all__ = ["find_order"]
 
 _COMPOUND_WORDS_MAX = 3
 """Words of a compound that may turn round: "block of stone", "stone block".
@@ -24,14 +24,6 @@ Source: measured on PAWS; longer ones hide swaps, 15 of 494 without this limit, 
 
 _REPEATS_MAX = 8
 """Places of a repeated word that are compared; bounds the time for a text of one word."""
-
-
-def find_voice(new: Reading, old: Reading) -> Iterator[Finding]:
-    """Active against passive in the same order: who did it and to whom is turned round."""
-    for in_note, in_fact in _turned(new, old):
-        yield Finding(kind=Difference.ROLES, in_note=in_note, in_fact=in_fact, is_change=True)
-    for in_fact, in_note in _turned(old, new):
-        yield Finding(kind=Difference.ROLES, in_note=in_note, in_fact=in_fact, is_change=True)
 
 
 def find_order(new: Reading, old: Reading) -> Iterator[Finding]:
@@ -45,21 +37,6 @@ def find_order(new: Reading, old: Reading) -> Iterator[Finding]:
         in_note, in_fact = (as_here, as_there) if is_sorted else (as_there, as_here)
         is_change = new.stems == old.stems  # where words changed too, it may be a paraphrase
         yield Finding(kind=Difference.ROLES, in_note=in_note, in_fact=in_fact, is_change=is_change)
-
-
-def _turned(passive: Reading, active: Reading) -> Iterator[tuple[str, str]]:
-    """Each "acquired by Globex" where the other text has "acquired Globex", as both have it."""
-    found = [
-        (verb, agent)
-        for verb, agent in pairwise(passive.words)
-        if agent.governor == "by" and verb.gap == "is"
-    ]
-    if not found:
-        return
-    direct = {(verb.stem, word.stem) for verb, word in pairwise(active.words) if not word.gap}
-    for verb, agent in found:
-        if (verb.stem, agent.stem) in direct:
-            yield f"{verb.text} by {agent.text}", f"{verb.text} {agent.text}"
 
 
 class _Pair(NamedTuple):
@@ -86,7 +63,7 @@ class _Order:
         pending = _unmoved_apart(self._aligned())
         while pending:
             group = pending.pop()
-            if len(group) < 2 or self._is_list(group):
+            if len(group) < 2:
                 continue
             halves = self._harmless_exchange(group)
             if halves is None:
@@ -115,21 +92,10 @@ class _Order:
             key=lambda there: sum(map(str.__eq__, around, _around(self._there, there))),
         )
 
-    def _is_list(self, group: list[_Pair]) -> bool:
-        """Whether only members of a list ("tea, coffee and milk") changed places."""
-        here = [pair.here for pair in group]
-        there = sorted(pair.there for pair in group)
-        to_here = {pair.there: pair.here for pair in group}
-        return _breaks_in_lists(here, there, dict(group), self._here) and _breaks_in_lists(
-            there, here, to_here, self._there
-        )
-
     def _harmless_exchange(self, group: list[_Pair]) -> tuple[list[_Pair], list[_Pair]] | None:
-        """The halves that changed places; empty where their inside follows from the exchange."""
+        """The halves that only changed places, if that may say the same."""
         for cut in _cuts(group):
             left, right = group[:cut], group[cut:]
-            if self._is_turned_passive(left, right):
-                return [], []
             if self._is_harmless(left, right):
                 return left, right
         return None
@@ -143,7 +109,8 @@ class _Order:
         first_there = min(pair.there for pair in left)
         gaps = {self._here[right[0].here].gap, self._there[first_there].gap}
         return (
-            gaps == {"is"}  # "Paris is the capital", "the capital is Paris"
+            gaps == {"list"}  # "tea and coffee", "coffee and tea"
+            or gaps == {"is"}  # "Paris is the capital", "the capital is Paris"
             or gaps == {"of", "own"}  # "the budget of Ana", "Ana's budget"
             or (gaps == {"of", ""} and len(left + right) <= _COMPOUND_WORDS_MAX)
             or self._is_fronted(left)
@@ -173,17 +140,6 @@ class _Order:
             last + 1 == len(words) or words[last + 1].gap for _, last, words in spans
         )
 
-    def _is_turned_passive(self, left: list[_Pair], right: list[_Pair]) -> bool:
-        """Whether the one is the other in the passive: "A acquired B", "B was acquired by A"."""
-        agents_here, agents_there = _agents(self._here), _agents(self._there)
-        if agents_here:
-            return agents_here == {right[0].here} and not agents_there
-        return agents_there == {min(pair.there for pair in left)}
-
-
-def _agents(words: Sequence[Word]) -> set[int]:
-    return {at for at, word in enumerate(words) if word.governor == "by"}
-
 
 def _phrases_like(opening: Word, words: Iterable[Word]) -> int:
     return sum(word.governor == opening.governor and word.kind == opening.kind for word in words)
@@ -193,17 +149,6 @@ def _around(words: Sequence[Word], at: int) -> tuple[str, str]:
     before = words[at - 1].stem if at else ""
     after = words[at + 1].stem if at + 1 < len(words) else ""
     return before, after
-
-
-def _breaks_in_lists(
-    order: list[int], other: list[int], to_other: dict[int, int], words: Sequence[Word]
-) -> bool:
-    """Whether all neighbours that the other order parts are parted here by a list's mark."""
-    rank = {position: place for place, position in enumerate(other)}
-    return all(
-        rank[to_other[after]] == rank[to_other[before]] + 1 or words[after].gap == "list"
-        for before, after in pairwise(order)
-    )
 
 
 def _unmoved_apart(pairs: list[_Pair]) -> list[list[_Pair]]:

@@ -7,10 +7,10 @@ has ended, names, whom it is about. Nothing that looks at two texts may ever liv
 from __future__ import annotations
 
 import unicodedata
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import cache, lru_cache
+from functools import cache, cached_property, lru_cache
 from itertools import dropwhile, groupby, islice, pairwise, takewhile
 from typing import NamedTuple
 
@@ -26,7 +26,6 @@ __all__ = [
     "Denial",
     "Reading",
     "Word",
-    "clauses_of",
     "folded",
     "read",
 ]
@@ -34,7 +33,6 @@ __all__ = [
 VALUE_KINDS = {
     "number": Difference.NUMBER,
     "ordinal": Difference.NUMBER,
-    "frequency": Difference.NUMBER,
     "day": Difference.DATE,
     "month": Difference.DATE,
     "weekday": Difference.DATE,
@@ -55,12 +53,11 @@ _REACH_ENDS = ("and", "but", "while", "because", "since")
 _NO_DENIAL = frozenset({"only", "longer"})
 
 _AGO = ("ago", "later", "earlier", "away")
-_RACES = ("5K", "10K", "5k", "10k")
 
 _ORDINAL_MIN = 2
 """Ordinals above it count: a fifth project is the last of five; a first or a second may be any."""
 
-_REACH = {"number": 2, "weekday": 2, "time": 2, "frequency": 0}
+_REACH = {"number": 2, "weekday": 2, "time": 2}
 """How many words before a date, or a number without a noun, say what it is about.
 
 Weekdays and times tell a habit ("gym at 7:00 on Mondays"). Days, months and years date an event, of
@@ -104,13 +101,12 @@ class Count(NamedTuple):
     context: frozenset[str]
     names: frozenset[str]
     days: frozenset[str]
-    is_elided: bool
 
 
 class Clause(NamedTuple):
     """Words between two marks or conjunctions: their stems in order.
 
-    ``is_plain`` where it neither denies, asks, supposes nor ends anything.
+    ``is_plain`` where it neither denies, supposes nor ends anything.
     """
 
     stems: tuple[str, ...]
@@ -128,80 +124,122 @@ class Denial(NamedTuple):
     reach: tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True)
 class Reading:
-    """What the finders look at.
+    """What the finders look at in a text, each thing read when it is first asked for.
 
     Attributes:
-        canonical: the text as it is compared for equality.
-        spelt: its words, and two or three in a row without the gap, as "e-mail" is "email"; each
-            with those that it is made of.
-        initials: the first letters of names, to look abbreviations up in.
-        words: its words of content, in order.
-        stems: what is compared of the words.
-        values: by token kind, each number, date or id, and how the text has it.
-        counts: the values that count or date something.
-        currencies: the codes of the currencies that it names.
-        negated: what is denied.
-        ceased: what is said to have ended.
-        sides: by closed class, the sides that the text names, and with which word.
-        names: by folded form, the capitalised words that do not only open a sentence.
-        degrees: the words that say how much or how often, as the text has them.
-        signs: its symbols that say something, as often as they stand in it.
-        subject: the relative or colleague whom the sentence is about, or "".
+        plain: the text in its canonical form.
     """
 
-    canonical: str
-    spelt: dict[str, tuple[str, ...]]
-    initials: str
-    words: tuple[Word, ...]
-    stems: frozenset[str]
-    values: dict[str, dict[str, str]]
-    counts: tuple[Count, ...]
-    currencies: frozenset[str]
-    negated: tuple[Denial, ...]
-    ceased: tuple[Denial, ...]
-    sides: dict[int, dict[int, str]]
-    names: dict[str, str]
-    degrees: dict[str, str]
-    signs: Counter[str]
-    subject: str
+    plain: str
+
+    @cached_property
+    def canonical(self) -> str:
+        """The text as it is compared for equality."""
+        return self.plain.casefold()
+
+    @cached_property
+    def tokens(self) -> Sequence[Token]:
+        """Its pieces."""
+        return tokens_of(self.plain)
+
+    @cached_property
+    def words(self) -> tuple[Word, ...]:
+        """Its words of content, in order."""
+        return tuple(_words(self.tokens))
+
+    @cached_property
+    def stems(self) -> frozenset[str]:
+        """What is compared of the words."""
+        return frozenset(word.stem for word in self.words)
+
+    @cached_property
+    def spelt(self) -> dict[str, tuple[str, ...]]:
+        """Its words, and two or three in a row without the gap, as "e-mail" is "email".
+
+        Each with those that it is made of.
+        """
+        texts = tuple(folded(word.text) for word in self.words)
+        spans = (texts[at : at + count] for at in range(len(texts)) for count in (1, 2, 3))
+        return {"".join(pieces): pieces for pieces in spans}
+
+    @cached_property
+    def values(self) -> dict[str, dict[str, str]]:
+        """By token kind, each number, date or id, and how the text has it."""
+        values: dict[str, dict[str, str]] = {}
+        for word in self.words:
+            if word.kind in VALUE_KINDS:
+                values.setdefault(word.kind, {})[word.stem] = word.text
+        return values
+
+    @cached_property
+    def counts(self) -> tuple[Count, ...]:
+        """The values that count or date something."""
+        return tuple(_counts(self.words, self.names))
+
+    @cached_property
+    def currencies(self) -> frozenset[str]:
+        """The codes of the currencies that it names."""
+        return frozenset(token.value for token in self.tokens if token.kind == "currency")
+
+    @cached_property
+    def clauses(self) -> tuple[Clause, ...]:
+        """The pieces of its sentences, from one mark or conjunction to the next."""
+        return tuple(_clauses(self.tokens))
+
+    @cached_property
+    def negated(self) -> tuple[Denial, ...]:
+        """What is denied."""
+        return tuple(_negated(self.tokens))
+
+    @cached_property
+    def ceased(self) -> tuple[Denial, ...]:
+        """What is said to have ended."""
+        return tuple(_ceased(self.canonical))
+
+    @cached_property
+    def sides(self) -> dict[int, dict[int, str]]:
+        """By closed class, the sides that the text names, and with which word."""
+        sides: dict[int, dict[int, str]] = {}
+        for token in self.tokens:
+            if place := vocabulary().sides.get(token.text.lower()):
+                sides.setdefault(place[0], {})[place[1]] = token.text
+        return sides
+
+    @cached_property
+    def names(self) -> dict[str, str]:
+        """By folded form, the capitalised words that do not only open a sentence."""
+        return _names(self.tokens)
+
+    @cached_property
+    def degrees(self) -> dict[str, str]:
+        """The words that say how much or how often, as the text has them."""
+        degrees = vocabulary().degrees
+        return {token.value: token.text for token in self.tokens if token.text.lower() in degrees}
+
+    @cached_property
+    def signs(self) -> Counter[str]:
+        """Its symbols that say something, as often as they stand in it."""
+        return Counter(token.value for token in self.tokens if token.kind == "sign")
+
+    @cached_property
+    def subject(self) -> str:
+        """The relative or colleague whom the sentence is about, or "": none before but "her"."""
+        known = vocabulary()
+        opening = [token.text.casefold() for token in self.tokens[:4]]
+        for at, word in enumerate(opening):
+            if word in known.relatives:
+                return word if known.possessives.intersection(opening[:at]) else ""
+            if word in known.function_words and word not in known.possessives:
+                return ""
+        return ""
 
 
-@lru_cache(maxsize=1024)
+@lru_cache(maxsize=4096)
 def read(text: str) -> Reading:
     """The reading of a text, whatever the string; a text read lately is not read again."""
-    plain = canonical_text(text)
-    canonical = plain.casefold()
-    tokens = tokens_of(plain)
-    words = tuple(_words(tokens))
-    names = _names(tokens)
-    known = vocabulary()
-    return Reading(
-        canonical=canonical,
-        spelt=dict(_spelt(words)),
-        initials="".join(_initial(word) for word in words),
-        words=words,
-        stems=frozenset(word.stem for word in words),
-        values=_values(words),
-        counts=tuple(_counts(words, names)),
-        currencies=frozenset(token.value for token in tokens if token.kind == "currency"),
-        negated=tuple(_negated(tokens)),
-        ceased=tuple(_ceased(canonical)),
-        sides=_sides(tokens),
-        names=names,
-        degrees={
-            token.value: token.text for token in tokens if token.text.lower() in known.degrees
-        },
-        signs=Counter(token.value for token in tokens if token.kind == "sign"),
-        subject=_subject(tokens),
-    )
-
-
-@lru_cache(maxsize=1024)
-def clauses_of(canonical: str) -> tuple[Clause, ...]:
-    """The pieces of a text's sentences; apart from ``read``, as few comparisons look at them."""
-    return tuple(_clauses(tokens_of(canonical)))
+    return Reading(canonical_text(text))
 
 
 def folded(word: str) -> str:
@@ -245,26 +283,6 @@ def _gap(between: Sequence[str]) -> tuple[str, str]:
     return ("is" if rest[-1] in vocabulary().be else "other"), ""
 
 
-def _spelt(words: Sequence[Word]) -> Iterator[tuple[str, tuple[str, ...]]]:
-    texts = tuple(folded(word.text) for word in words)
-    for at in range(len(texts)):
-        for count in (1, 2, 3):
-            pieces = texts[at : at + count]
-            yield "".join(pieces), pieces
-
-
-def _initial(word: Word) -> str:
-    return word.text[0].casefold() if word.text[0].isupper() else " "
-
-
-def _values(words: Iterable[Word]) -> dict[str, dict[str, str]]:
-    values: dict[str, dict[str, str]] = defaultdict(dict)
-    for word in words:
-        if word.kind in VALUE_KINDS:
-            values[word.kind][word.stem] = word.text
-    return values
-
-
 def _counts(words: Sequence[Word], names: Collection[str]) -> Iterator[Count]:
     if all(word.kind == "word" for word in words):
         return
@@ -272,8 +290,8 @@ def _counts(words: Sequence[Word], names: Collection[str]) -> Iterator[Count]:
     for _, group in groupby(words, key=lambda word: word.sentence):
         sentence = list(group)
         stems = frozenset(word.stem for word in sentence if word.kind == "word") - known.light
-        named = frozenset(word.stem for word in sentence if folded(word.text) in names)
         days = frozenset(word.stem for word in sentence if word.kind == "day")
+        named = frozenset(word.stem for word in sentence if folded(word.text) in names)
         for at, word in enumerate(sentence):
             kind, value = _counted(sentence, at, names)
             if kind:
@@ -287,7 +305,6 @@ def _counts(words: Sequence[Word], names: Collection[str]) -> Iterator[Count]:
                     context=stems.difference(things),
                     names=named,
                     days=days,
-                    is_elided=word.kind == "number" and not nouns,
                 )
 
 
@@ -309,8 +326,6 @@ def _is_name(words: Sequence[Word], at: int, names: Collection[str]) -> bool:
     """
     known = vocabulary()
     here = words[at]
-    if here.text in _RACES and not known.races.isdisjoint(word.stem for word in words):
-        return True
     if _is_size(words, at) or (at and words[at - 1].text.lower() in known.payments):
         return True
     after = words[at + 1 : at + 3]
@@ -349,8 +364,6 @@ def _nouns(words: Sequence[Word], at: int) -> list[str]:
         after[0] = after[0]._replace(gap="")  # "a 6-person group", "3 of Ana's cars"
     nouns = [word.stem for word in takewhile(_is_owned_or_beside, after[:3])]
     measures = vocabulary().measures
-    if any(word.kind == "frequency" for word in words[at + 1 : at + 6]):
-        return [f"{noun} each time" for noun in nouns]  # "1 episode daily"
     if not nouns or nouns[0] not in measures:
         return nouns
     # "2 hours a day" is of another kind than "2 hours".
@@ -374,13 +387,12 @@ def _is_owned_or_beside(word: Word) -> bool:
 def _clauses(tokens: Sequence[Token]) -> Iterator[Clause]:
     """The pieces of the sentences, from one mark or conjunction to the next."""
     known = vocabulary()
-    asked = _asked(tokens)
     stems: list[str] = []
     is_plain = True
-    for at, token in enumerate([*tokens, Token("mark", ".", ".")]):
+    for token in (*tokens, Token("mark", ".", ".")):
         if token.value in known.clause_marks and token.kind in ("mark", "function"):
             if stems:
-                yield Clause(tuple(stems), is_plain and at not in asked)
+                yield Clause(tuple(stems), is_plain)
             stems, is_plain = [], token.value not in known.suppositions
         elif token.value in known.negations:
             is_plain = False
@@ -388,37 +400,23 @@ def _clauses(tokens: Sequence[Token]) -> Iterator[Clause]:
             stems.append(token.value)
 
 
-def _asked(tokens: Sequence[Token]) -> set[int]:
-    """The places of all tokens that stand in a question."""
-    asked: set[int] = set()
-    start = 0
-    for at, token in enumerate(tokens):
-        if token.value in SENTENCE_ENDS and token.kind == "mark":
-            if token.value == "?":
-                asked.update(range(start, at + 1))
-            start = at + 1
-    return asked
-
-
 def _negated(tokens: Sequence[Token]) -> Iterator[Denial]:
     known = vocabulary()
-    asked: set[int] | None = None
     for at, token in enumerate(tokens):
         if token.kind == "function" and token.value in known.negations:
             after = tokens[at + 1 : at + 10]
             # "Not only", "not the only" affirm; "no longer" is a cessation.
             if _NO_DENIAL.isdisjoint(word.text.lower() for word in after[:2]):
-                asked = _asked(tokens) if asked is None else asked
-                yield _denial(token.text, after, says_so=at not in asked)
+                yield _denial(token.text, after)
 
 
 def _ceased(canonical: str) -> Iterator[Denial]:
     for match in islice(vocabulary().cessation.finditer(canonical), TOKENS_MAX):
         after = tokens_of(canonical[match.end() : match.end() + 60])
-        yield _denial(match.group(), after, says_so=True)
+        yield _denial(match.group(), after)
 
 
-def _denial(marker: str, after: Sequence[Token], *, says_so: bool) -> Denial:
+def _denial(marker: str, after: Sequence[Token]) -> Denial:
     """What a marker such as "not" speaks of, as the text has it, and the phrase that it denies."""
     known = vocabulary()
     first = next((word for word in after[:4] if word.kind == "word"), None)
@@ -431,7 +429,7 @@ def _denial(marker: str, after: Sequence[Token], *, says_so: bool) -> Denial:
         if (word.kind == "word" and not (word.value in known.light and _is_adverb(word)))
         or word.value == "been"
     ]
-    denies = says_so and first is not None and first.value not in known.attitudes
+    denies = first is not None and first.value not in known.attitudes
     denies = denies and not known.light.issuperset(stems)
     reach = takewhile(lambda word: word.kind != "mark" and word.value not in _REACH_ENDS, after)
     return Denial(
@@ -443,15 +441,6 @@ def _denial(marker: str, after: Sequence[Token], *, says_so: bool) -> Denial:
 
 def _is_adverb(token: Token) -> bool:
     return token.text.endswith("ly") or token.text == "good"  # "for good"
-
-
-def _sides(tokens: Iterable[Token]) -> dict[int, dict[int, str]]:
-    sides: dict[int, dict[int, str]] = defaultdict(dict)
-    for token in tokens:
-        place = vocabulary().sides.get(token.text.lower())
-        if place:
-            sides[place[0]][place[1]] = token.text
-    return sides
 
 
 def _names(tokens: Sequence[Token]) -> dict[str, str]:
@@ -479,14 +468,3 @@ def _is_named_before(token: Token, after: Token) -> bool:
 
 def _may_be_verb(word: str) -> bool:
     return word.endswith(("s", "ed", "ing")) and not word.endswith("ss")
-
-
-def _subject(tokens: Sequence[Token]) -> str:
-    """The relative that the text is about: one with a possessive, and nothing else before."""
-    opening = [token.text.casefold() for token in tokens[:4]]
-    for at, word in enumerate(opening):
-        if word in vocabulary().relatives:
-            return word if vocabulary().possessives.intersection(opening[:at]) else ""
-        if word in vocabulary().function_words and word not in vocabulary().possessives:
-            return ""
-    return ""

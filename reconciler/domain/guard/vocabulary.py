@@ -5,8 +5,6 @@ Only how they are looked up lives here. What depends on a text never does.
 
 from __future__ import annotations
 
-import re
-from dataclasses import dataclass
 from functools import cache
 
 from reconciler.lexicon import Cues, lexicon
@@ -14,148 +12,76 @@ from reconciler.lexicon import Cues, lexicon
 __all__ = ["Vocabulary", "vocabulary"]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
 class Vocabulary:
     """The classes of words; what each is for stands in the file.
 
-    Attributes:
-        function_words: all words without a content of their own, the smaller classes included.
-        english: those of them that no other language has.
-        sides: by word, its closed class and the side of it on which the word stands.
+    ``function_words`` are all words without a content of their own, and ``english`` those of them
+    that no other language has. ``sides`` has by word its closed class, and its side of that.
     """
 
-    acronyms: frozenset[str]
-    addition: re.Pattern[str]
-    articles: frozenset[str]
-    attitudes: frozenset[str]
-    auxiliaries: frozenset[str]
-    be: frozenset[str]
-    cardinals: dict[str, int]
-    cessation: re.Pattern[str]
-    change: re.Pattern[str]
-    changed: re.Pattern[str]
-    clause_marks: frozenset[str]
-    countable: frozenset[str]
-    correction: re.Pattern[str]
-    currencies: dict[str, str]
-    degrees: frozenset[str]
-    denying_signs: frozenset[str]
-    doubts: frozenset[str]
-    ended_before: re.Pattern[str]
-    ended_behind: re.Pattern[str]
-    endings: frozenset[str]
-    english: frozenset[str]
-    exact_signs: frozenset[str]
-    foreign: frozenset[str]
-    foreign_negations: frozenset[str]
-    frequencies: dict[str, str]
-    function_words: frozenset[str]
-    is_no_more: re.Pattern[str]
-    lifted: re.Pattern[str]
-    light: frozenset[str]
-    list_marks: frozenset[str]
-    measures: frozenset[str]
-    month_beside_day: str
-    months: dict[str, int]
-    multipliers: dict[str, int]
-    negations: frozenset[str]
-    negative_prefixes: tuple[str, ...]
-    numbered: frozenset[str]
-    numerals: dict[str, int]
-    occasions: frozenset[str]
-    ordinals: dict[str, int]
-    payments: frozenset[str]
-    positions: frozenset[str]
-    possessives: frozenset[str]
-    prepositions: frozenset[str]
-    quotes: frozenset[str]
-    races: frozenset[str]
-    read_as: dict[str, str]
-    relatives: frozenset[str]
-    resumed: re.Pattern[str]
-    retraction: re.Pattern[str]
-    sentence_marks: frozenset[str]
-    sizes: frozenset[str]
-    sides: dict[str, tuple[int, int]]
-    stages: frozenset[str]
-    stand_in: re.Pattern[str]
-    suppositions: frozenset[str]
-    times_a_year: dict[str, int]
-    turns: frozenset[str]
-    verb_endings: frozenset[str]
-    weekdays: frozenset[str]
+    def __init__(self) -> None:
+        known = lexicon("guard")
+        words, word_set, cue = known.words, known.word_set, _cues().pattern
+        self.auxiliaries = word_set("be", "auxiliary")
+        self.function_words = self.auxiliaries | word_set(
+            "preposition", "negation", "article", "possessive", "function_word"
+        )
+        self.acronyms = word_set("acronym")
+        self.addition = cue("addition")
+        self.articles = word_set("article")
+        self.attitudes = word_set("attitude")
+        self.be = word_set("be")
+        self.cardinals = _numbers("cardinal")
+        self.cessation = cue("cessation")
+        self.change = cue("change")
+        self.changed = cue("changed")
+        self.clause_marks = word_set("clause_mark", "supposition")
+        self.correction = cue("correction")
+        self.currencies = known.by_word("currency")
+        self.degrees = word_set("degree")
+        self.denying_signs = word_set("denying_sign")
+        self.doubts = word_set("doubt")
+        self.ended_before = cue("ended_before")
+        self.ended_behind = cue("ended_behind")
+        self.english = self.function_words - word_set("shared_word")
+        self.exact_signs = word_set("exact_sign")
+        self.foreign = word_set("foreign", "foreign_negation")
+        self.foreign_negations = word_set("foreign_negation")
+        self.is_no_more = cue("is_no_more")
+        self.lifted = cue("lifted")
+        self.light = word_set("light")
+        self.list_marks = word_set("list_mark")
+        self.measures = word_set("measure")
+        self.month_beside_day = known.any_of("month_beside_day")
+        self.months = {month: number for number, month in enumerate(words("month"), start=1)}
+        self.multipliers = _numbers("multiplier")
+        self.negations = word_set("negation")
+        self.negative_prefixes = words("negative_prefix")
+        self.numbered = word_set("numbered")
+        self.ordinals = _numbers("ordinal")
+        self.payments = word_set("payment")
+        self.positions = word_set("position")
+        self.possessives = word_set("possessive")
+        self.prepositions = word_set("preposition")
+        self.quotes = word_set("quote")
+        self.read_as = known.by_word("read_as")
+        self.relatives = word_set("relative")
+        self.resumed = cue("resumed")
+        self.retraction = cue("retraction")
+        self.sentence_marks = word_set("sentence_mark")
+        self.sizes = word_set("size")
+        self.sides = _sides(words("opposite"))
+        self.stages = word_set("stage")
+        self.stand_in = cue("stand_in")
+        self.suppositions = word_set("supposition")
+        self.turns = word_set("turn")
+        self.weekdays = word_set("weekday")
 
 
 @cache
 def vocabulary() -> Vocabulary:
     """The classes, read at the first call."""
-    words, word_set = lexicon("guard").words, lexicon("guard").word_set
-    auxiliaries = word_set("be") | word_set("auxiliary")
-    function_words = auxiliaries.union(
-        *map(word_set, ("preposition", "negation", "article", "possessive", "function_word"))
-    )
-    return Vocabulary(
-        acronyms=word_set("acronym"),
-        addition=_cues().pattern("addition"),
-        articles=word_set("article"),
-        attitudes=word_set("attitude"),
-        auxiliaries=auxiliaries,
-        be=word_set("be"),
-        cardinals=_numbers("cardinal"),
-        cessation=_cues().pattern("cessation"),
-        change=_cues().pattern("change"),
-        changed=_cues().pattern("changed"),
-        clause_marks=word_set("clause_mark", "supposition"),
-        countable=word_set("measure") | {"singl", "weekend", "fortnight", "quarter"},
-        correction=_cues().pattern("correction"),
-        currencies=lexicon("guard").by_word("currency"),
-        degrees=word_set("degree"),
-        denying_signs=word_set("denying_sign"),
-        doubts=word_set("doubt"),
-        ended_before=_cues().pattern("ended_before"),
-        ended_behind=_cues().pattern("ended_behind"),
-        endings=word_set("ending", "verb_ending") | {""},
-        english=function_words - word_set("shared_word"),
-        exact_signs=word_set("exact_sign"),
-        foreign=word_set("foreign", "foreign_negation"),
-        foreign_negations=word_set("foreign_negation"),
-        frequencies=lexicon("guard").by_word("frequency"),
-        function_words=function_words,
-        is_no_more=_cues().pattern("is_no_more"),
-        lifted=_cues().pattern("lifted"),
-        light=word_set("light"),
-        list_marks=word_set("list_mark"),
-        measures=word_set("measure"),
-        month_beside_day=lexicon("guard").any_of("month_beside_day"),
-        months={month: number for number, month in enumerate(words("month"), start=1)},
-        multipliers=_numbers("multiplier"),
-        negations=word_set("negation"),
-        negative_prefixes=words("negative_prefix"),
-        numbered=word_set("numbered"),
-        numerals=_numbers("cardinal") | _numbers("numeral"),
-        occasions=word_set("occasion"),
-        ordinals=_numbers("ordinal"),
-        payments=word_set("payment"),
-        positions=word_set("position"),
-        possessives=word_set("possessive"),
-        prepositions=word_set("preposition"),
-        quotes=word_set("quote"),
-        races=word_set("race"),
-        read_as=lexicon("guard").by_word("read_as"),
-        relatives=word_set("relative"),
-        resumed=_cues().pattern("resumed"),
-        retraction=_cues().pattern("retraction"),
-        sentence_marks=word_set("sentence_mark"),
-        sizes=word_set("size"),
-        sides=_sides(words("opposite")),
-        stages=word_set("stage"),
-        stand_in=_cues().pattern("stand_in"),
-        suppositions=word_set("supposition"),
-        times_a_year=_numbers("times_a_year"),
-        turns=word_set("turn"),
-        verb_endings=word_set("verb_ending") | {""},
-        weekdays=word_set("weekday"),
-    )
+    return Vocabulary()
 
 
 @cache

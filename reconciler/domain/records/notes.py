@@ -8,6 +8,7 @@ import unicodedata
 from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
+from functools import lru_cache
 
 from reconciler.domain.records.choices import one_of
 from reconciler.domain.records.kinds import Category, SourceKind
@@ -190,6 +191,7 @@ def is_of_the_day(session_id: str) -> bool:
     return _OF_THE_DAY.fullmatch(session_id) is not None
 
 
+@lru_cache(maxsize=4096)
 def canonical_text(text: str) -> str:
     """The text as it is embedded: one Unicode form, single spaces, no closing full stops.
 
