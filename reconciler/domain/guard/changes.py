@@ -211,7 +211,7 @@ def _plain(stems: Iterable[str]) -> set[str]:
 def _before(note: str) -> frozenset[str]:
     """What the note says was before: "from Tuesday to Thursday", "instead of email"."""
     text = canonical_text(note).casefold()
-    if vocabulary().changed.search(text) is None:
+    if vocabulary().change.search(text) is None:
         return frozenset()
     said = _BEFORE.search(text)
     return _content(next(filter(None, said.groups()))) if said else frozenset()
@@ -292,7 +292,7 @@ def answers_anew(note: str, fact: str, findings: Iterable[Finding]) -> bool:
 def _cues(note: str) -> frozenset[str]:
     """The stems of the note's words of change."""
     text = canonical_text(note).casefold()
-    said = " ".join(cue.group() for cue in vocabulary().changed.finditer(text))
+    said = " ".join(cue.group() for cue in vocabulary().change.finditer(text))
     return frozenset(token.value for token in tokens_of(said))
 
 
@@ -330,7 +330,7 @@ def _changed_words(note: str) -> frozenset[str]:
     """The stems around the words of change; none where the note tells no change."""
     found: set[str] = set()
     text = canonical_text(note).casefold()
-    known = vocabulary().changed
+    known = vocabulary().change
     if known.search(text) is None or _tells_a_wish(note):
         return frozenset()
     for each in read_text(text).sentences:

@@ -33,7 +33,6 @@ class Vocabulary:
     cardinals: dict[str, int]
     cessation: re.Pattern[str]
     change: re.Pattern[str]
-    changed: re.Pattern[str]
     clause_marks: frozenset[str]
     countable: frozenset[str]
     correction: re.Pattern[str]
@@ -104,7 +103,6 @@ def vocabulary() -> Vocabulary:
         cardinals=_numbers("cardinal"),
         cessation=_cues().pattern("cessation"),
         change=_cues().pattern("change"),
-        changed=_cues().pattern("changed"),
         clause_marks=word_set("clause_mark", "supposition"),
         countable=word_set("measure") | {"singl", "weekend", "fortnight", "quarter"},
         correction=_cues().pattern("correction"),
