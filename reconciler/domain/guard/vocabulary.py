@@ -73,6 +73,8 @@ class Vocabulary:
     relatives: frozenset[str]
     resumed: re.Pattern[str]
     retraction: re.Pattern[str]
+    rewording: frozenset[str]
+    roster: frozenset[str]
     sentence_marks: frozenset[str]
     sizes: frozenset[str]
     sides: dict[str, tuple[int, int]]
@@ -83,6 +85,7 @@ class Vocabulary:
     turns: frozenset[str]
     verb_endings: frozenset[str]
     weekdays: frozenset[str]
+    wishes: frozenset[str]
 
 
 @cache
@@ -143,6 +146,8 @@ def vocabulary() -> Vocabulary:
         relatives=word_set("relative"),
         resumed=_cues().pattern("resumed"),
         retraction=_cues().pattern("retraction"),
+        rewording=word_set("rewording"),
+        roster=word_set("roster"),
         sentence_marks=word_set("sentence_mark"),
         sizes=word_set("size"),
         sides=_sides(words("opposite")),
@@ -153,6 +158,7 @@ def vocabulary() -> Vocabulary:
         turns=word_set("turn"),
         verb_endings=word_set("verb_ending") | {""},
         weekdays=word_set("weekday"),
+        wishes=word_set("wish"),
     )
 
 
