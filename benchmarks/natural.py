@@ -140,7 +140,9 @@ def _report(memory: Memory, told: Sequence[dict[str, Any]], judge: Judge, title:
 
 def _report_stories(memory: Memory, told: Sequence[dict[str, Any]], judge: Judge) -> None:
     own = [json.loads(line) for line in OWN_STORIES.read_text(encoding="utf-8").splitlines()]
-    for whose, stories in (("", told), ("our own ", own)):
+    # No model has answered about our own.
+    sets = {"": told} if isinstance(judge, RecordedJudge) else {"": told, "our own ": own}
+    for whose, stories in sets.items():
         live = list(_stories(memory, stories, judge))
         average = sum(live) / max(len(live), 1)
         print(f"\n{whose}stories: {average:.1f} live facts on average, {live}")
