@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import replace
 
 from reconciler.domain.guard import (
     answers_anew,
@@ -106,7 +107,9 @@ def _by_wording(note: Note, seen: Seen, _: Verdict | None) -> Verdict | None:
     for fact in replaceable(note, seen.neighbours):
         if fact.cosine >= _WORDING_COSINE_MIN and _is_again(note, fact, seen):
             reason = f"{cosine_of(fact)}, and it says the same in the same words"
-            return update(DecidedBy.THRESHOLD, fact, reason, is_restatement=True)
+            again = update(DecidedBy.THRESHOLD, fact, reason, is_restatement=True)
+            is_open = seen.is_asked or fact.cosine >= seen.policy.cosine_add_max
+            return replace(again, can_be_arbitrated=is_open)
     return None
 
 
