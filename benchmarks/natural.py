@@ -8,11 +8,14 @@ a contact of its own through the live door, its notes a day apart, with the defa
   to it, or not shown;
 - with recorded answers of a large language model to the shipped prompt (``tests/recordings.py``).
 
-The rows of ``natural_changes.jsonl`` were written before anybody saw a cue of the rule.
+The rows of ``natural_changes.jsonl`` were written before anybody saw a cue of the rule. Our own
+stories, in ``stories.jsonl``, were written before anybody here read those; what stands ``beside``
+one stays true after its reversal.
 """
 
 from __future__ import annotations
 
+import json
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
@@ -38,6 +41,7 @@ LABELS = (*CHANGES, *BOTH)
 UNBOUNDED = {"calls_per_minute_max": 1_000_000, "calls_per_day_max": 1_000_000}
 HASH_KEY = "the key of a benchmark"
 """So that what stands for personal data, and with it a question, is the same in each run."""
+OWN_STORIES = Path(__file__).parent / "stories.jsonl"
 RECORDED = Path(__file__).parent / "recorded_verdicts.jsonl"
 """Verdicts about data that is not shipped, by the hash of the question."""
 
@@ -122,8 +126,7 @@ def _report(memory: Memory, told: Sequence[dict[str, Any]], judge: Judge, title:
     for labels, what in ((CHANGES, "changes and ends"), (BOTH, "pairs that both hold")):
         _sum_up(what, by_set, labels, is_pair=False)
         _sum_up(f"LongMemEval: {what}", by_set, labels, is_pair=True)
-    live = list(_stories(memory, told, judge))
-    print(f"\nstories: {sum(live) / max(len(live), 1):.1f} live facts on average, {live}")
+    _report_stories(memory, told, judge)
     if judge:
         print(f"\nasked: {judge.asked}")
     if isinstance(judge, RecordedJudge):
@@ -133,6 +136,19 @@ def _report(memory: Memory, told: Sequence[dict[str, Any]], judge: Judge, title:
         if (became[row["id"]] != "ended") is (row["label"] in CHANGES):
             print(f"- {became[row['id']]}: {row['a'][:99]} / {row['b'][:99]}")
     print(flush=True)
+
+
+def _report_stories(memory: Memory, told: Sequence[dict[str, Any]], judge: Judge) -> None:
+    own = [json.loads(line) for line in OWN_STORIES.read_text(encoding="utf-8").splitlines()]
+    # No model has answered about our own.
+    sets = {"": told} if isinstance(judge, RecordedJudge) else {"": told, "our own ": own}
+    for whose, stories in sets.items():
+        live = list(_stories(memory, stories, judge))
+        average = sum(live) / max(len(live), 1)
+        print(f"\n{whose}stories: {average:.1f} live facts on average, {live}")
+    if judge is None:
+        beside = sum(len(row["beside"]) for row in own)
+        print(f"\nof {beside} facts beside them {sum(_ended_beside(memory, own))} ended")
 
 
 def _sum_up(
@@ -175,7 +191,21 @@ def _stories(memory: Memory, told: Sequence[dict[str, Any]], judge: Judge) -> It
             continue
         if isinstance(judge, PerfectJudge):
             judge.row = row
-        for number, text in enumerate((*row["wordings"], row["reversal"])):
-            at = BEGAN - timedelta(days=9 - number)
-            memory.add_contact_note(AGENT, row["id"], text, said_at=at)
-        yield sum(chain.facts[0].is_live for chain in memory.history(AGENT, row["id"]))
+        yield len(_left_live(memory, row["id"], (*row["wordings"], row["reversal"])))
+
+
+def _ended_beside(memory: Memory, told: Sequence[dict[str, Any]]) -> Iterator[int]:
+    """How many facts that a story leaves true have ended, a number a story."""
+    for row in told:
+        texts = (*row["beside"], *row["wordings"], row["reversal"])
+        live = _left_live(memory, f"{row['id']}:beside", texts)
+        yield len({*row["beside"]} - live)
+
+
+def _left_live(memory: Memory, contact_id: str, texts: Sequence[str]) -> set[str]:
+    """The texts that are live after all were told, a day apart."""
+    for number, text in enumerate(texts):
+        at = BEGAN - timedelta(days=len(texts) + 4 - number)
+        memory.add_contact_note(AGENT, contact_id, text, said_at=at)
+    chains = memory.history(AGENT, contact_id)
+    return {chain.facts[0].text for chain in chains if chain.facts[0].is_live}

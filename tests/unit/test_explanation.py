@@ -590,7 +590,7 @@ def test_a_gap_in_the_ranks_means_that_a_fact_is_gone_and_nothing_is_claimed() -
 
 
 def test_what_the_guard_found_about_another_fact_is_not_told_of_this_one() -> None:
-    two = near(("Owns 4 dogs", 0.86), ("Has 3 dogs", 0.85))
+    two = near(("Walks 4 dogs", 0.86), ("Has 3 dogs", 0.85))
     alone = explain(decided(two, text="Has 4 dogs"))
     assert alone.differences[0] == "The guard found a difference in number: 4 instead of 3."
     beside = explain(decided(two, DEFAULT, COEXISTS, text="Has 4 dogs"))

@@ -25,7 +25,7 @@ from tests.documents import ROOT
 
 DEFAULT = ReconcilePolicy()
 NOW = datetime(2026, 5, 1, tzinfo=UTC)
-MONTH = timedelta(days=30)
+MONTH, SECOND = timedelta(days=30), timedelta(seconds=1)
 NOT = ("Drinks tea", "Drinks no tea")
 OTHER = ("Drinks tea at work", "Drinks coffee at work")
 PLAIN = ("the text", "the text")
@@ -60,40 +60,57 @@ def known(text: str, cosine: float, **changes: Any) -> Neighbour:
 REPLACES = Judgement(reasoning="", relation=Relation.REPLACES, target=1, action=Action.UPDATE)
 ENDS = Relations(replaces=("fact-1",))
 
-# Of each case: its note and fact, what else is said, and the action and rule it leads to.
+CRM = ("Their CRM is HubSpot", "HubSpot is the CRM that they use")
+VAN = ("Has a van", "Sold the van")
+MORE = ("Lives in Turin with 2 cats", "Lives in Turin")
+JUDGED, TOLD = {"judgement": REPLACES}, {"relations": ENDS}
+DECISION = {"of": Category.DECISION}
+
+# Of each bound of a cosine: the texts, what else is said, and the action and rule below it and from
+# it on.
+BOUNDS: list[tuple[float, tuple[str, str], dict[str, Any], str, str]] = [
+    (0.3, VAN, {}, "ADD threshold", "UPDATE change"),
+    (0.45, RULES_OF_HOUSE, TOLD, "ADD guard", "UPDATE agent"),
+    (0.6, CRM, {}, "ADD threshold", "UPDATE threshold"),
+    (0.8, PLAIN, {}, "ADD threshold", "ADD midpoint"),
+    (0.8, PLAIN, JUDGED, "ADD threshold", "UPDATE arbiter"),
+    (0.875, PLAIN, {}, "ADD midpoint", "UPDATE midpoint"),
+    (0.875, NOT, {}, "ADD midpoint", "ADD guard"),
+    (0.875, OTHER, {}, "ADD midpoint", "ADD guard"),
+    (0.875, PLAIN, {"source_kind": MODEL}, "ADD midpoint", "ADD trust"),
+    (0.875, PLAIN, DECISION, "ADD midpoint", "ADD standing"),
+    (0.95, PLAIN, {}, "UPDATE midpoint", "UPDATE threshold"),
+    (0.95, PLAIN, JUDGED, "UPDATE arbiter", "UPDATE threshold"),
+    (0.95, PLAIN, {"source_kind": MODEL}, "ADD trust", "SKIP trust"),
+    (0.95, MORE, {}, "ADD guard", "SKIP guard"),
+]
+
+# Of each other bound, and of each row without one: its note and fact, a cosine, what else is said,
+# and the action and rule it leads to.
 WALK: list[tuple[tuple[str, str], float | None, dict[str, Any], str]] = [
     (PLAIN, None, {}, "ADD noop"),
-    (PLAIN, 0.1, {"relations": ENDS}, "UPDATE agent"),
+    (PLAIN, 0.1, TOLD, "UPDATE agent"),
     (PLAIN, 0.1, {"slots": ("Oslo", "Turin")}, "UPDATE slot"),
     (("Has a dog", "I misspoke, I have no dog"), 0.1, {}, "REVOKE retraction"),
-    (("Has a van", "Sold the van"), 0.3, {}, "UPDATE change"),
-    (("Has a van", "Sold the van"), just_below(0.3), {}, "ADD threshold"),
-    (PLAIN, 0.95, {}, "UPDATE threshold"),
-    (PLAIN, math.nextafter(0.95, 2), {}, "UPDATE threshold"),
-    (PLAIN, just_below(0.95), {}, "UPDATE midpoint"),
-    (PLAIN, just_below(0.8), {}, "ADD threshold"),
-    (PLAIN, 0.8, {}, "ADD midpoint"),
-    (PLAIN, just_below(0.875), {}, "ADD midpoint"),
-    (PLAIN, 0.875, {}, "UPDATE midpoint"),
-    (NOT, 0.875, {}, "ADD guard"),
     (NOT, 0.99, {}, "ADD guard"),
-    (NOT, just_below(0.875), {}, "ADD midpoint"),
-    (OTHER, 0.875, {}, "ADD guard"),
-    (OTHER, just_below(0.875), {}, "ADD midpoint"),
-    (PLAIN, just_below(0.95), {"judgement": REPLACES}, "UPDATE arbiter"),
-    (PLAIN, 0.8, {"judgement": REPLACES}, "UPDATE arbiter"),
-    (PLAIN, just_below(0.8), {"judgement": REPLACES}, "ADD threshold"),
-    (("Lives in Turin with 2 cats", "Lives in Turin"), 0.96, {}, "SKIP guard"),
-    (PLAIN, 0.96, {"valid_from": NOW - MONTH - timedelta(seconds=1)}, "ADD order"),
+    (PLAIN, 0.96, {"valid_from": NOW - MONTH - SECOND}, "ADD order"),
     (PLAIN, 0.96, {"valid_from": NOW - MONTH}, "UPDATE threshold"),
-    (PLAIN, 0.9, {"source_kind": MODEL}, "ADD trust"),
-    (PLAIN, 0.96, {"source_kind": MODEL}, "SKIP trust"),
-    (PLAIN, 0.9, {"is_hedged": True, "observations": 3}, "ADD hedge"),
+    (PLAIN, 0.96, {"valid_from": NOW - MONTH + SECOND}, "UPDATE threshold"),
+    (PLAIN, 0.9, {"source_kind": OWN}, "UPDATE midpoint"),
     (PLAIN, 0.9, {"is_hedged": True, "observations": 2}, "UPDATE midpoint"),
-    (RULES_OF_HOUSE, just_below(0.45), {"relations": ENDS}, "ADD guard"),
-    (RULES_OF_HOUSE, 0.45, {"relations": ENDS}, "UPDATE agent"),
-    (PLAIN, 0.9, {"of": Category.DECISION}, "ADD standing"),
-    (PLAIN, 0.9, {"of": Category.DECISION, "category": Category.DECISION}, "UPDATE midpoint"),
+    (PLAIN, 0.9, {"is_hedged": True, "observations": 3}, "ADD hedge"),
+    (PLAIN, 0.9, {"is_hedged": True, "observations": 4}, "ADD hedge"),
+    (PLAIN, 0.9, {"is_hedged": False, "observations": 4}, "UPDATE midpoint"),
+    (PLAIN, 0.9, DECISION | {"category": Category.DECISION}, "UPDATE midpoint"),
+    *(
+        (texts, cosine, more, expected)
+        for bound, texts, more, below, there in BOUNDS
+        for cosine, expected in (
+            (just_below(bound), below),
+            (bound, there),
+            (math.nextafter(bound, 2), there),
+        )
+    ),
 ]
 
 
@@ -113,6 +130,18 @@ def test_each_row_holds_from_its_bound_on(
     texts: tuple[str, str], cosine: float | None, more: dict[str, Any], expected: str
 ) -> None:
     assert outcome(texts, cosine, more) == expected
+
+
+@pytest.mark.parametrize("cosine", [just_below(0.45), 0.45, math.nextafter(0.45, 2)])
+def test_texts_that_answer_one_question_are_linked_from_the_bound_on(cosine: float) -> None:
+    verdict = decide(said("The lead is Mia Roth"), [known("The lead is Noor Ode", cosine)], DEFAULT)
+    assert bool(verdict.conflicts) is (cosine >= 0.45)
+
+
+@pytest.mark.parametrize("cosine", [just_below(0.25), 0.25, math.nextafter(0.25, 2)])
+def test_a_note_of_a_change_is_linked_from_the_bound_on(cosine: float) -> None:
+    verdict = decide(said("Ships by air now"), [known("Ships by sea", cosine)], DEFAULT)
+    assert bool(verdict.conflicts) is (cosine >= 0.25)
 
 
 @pytest.mark.parametrize("row", [*RULES, *LIMITS], ids=lambda row: row.when[:30])

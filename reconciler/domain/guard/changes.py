@@ -1,7 +1,7 @@
 """Changes: whether a note says that a fact has changed, and whether it names what was before.
 
 A short list of words says that something is otherwise than before; that note and fact are about one
-matter is told by the words that they share, and by a cosine where they are short. No grammar.
+matter is told by the words that they share, never by a cosine alone. No grammar.
 """
 
 from __future__ import annotations
@@ -23,11 +23,15 @@ from reconciler.domain.text_reading import read_text
 __all__ = [
     "answer_one_question",
     "answers_anew",
+    "are_in_order",
+    "are_of_a_roster",
     "are_of_other_people",
     "differ_in_head",
     "ends",
     "is_event",
+    "is_wording_of",
     "names_before",
+    "rewords",
     "says_beside",
     "says_it_changed",
     "share_matter",
@@ -35,7 +39,8 @@ __all__ = [
 ]
 
 SHARED_MIN = 1 / 3
-"""Of the words about the change, or of the fact's where those are fewer, how many both have.
+"""Of the words about the change, or of the fact's where those are fewer, both have more than that;
+of up to ``_FEW`` words one is enough.
 
 Source: benchmarks/natural.py and benchmarks/full_memory.py; at a fifth, links in conversations are
 twice as many and mostly wrong."""
@@ -43,13 +48,14 @@ twice as many and mostly wrong."""
 COSINE_MIN = 0.25
 """Below it two texts that share a word are about different things. Source: as above."""
 
-SHORT_COSINE_MIN = 0.4
-"""From here on two short notes are about one matter though they share no word. Source: as above."""
+_FEW = 3
+_PLAIN = 4
+"""Words of content of a sentence that only names who or what something is."""
+
+_SHORT = 6
+"""Words of content that a note has at most if another order of them says the same."""
 
 LONG = 16
-_SHORT = 6
-"""Words of content that a short note has at most."""
-
 _REACH = 8
 """Words of content on either side of a word of change that say what has changed."""
 
@@ -90,6 +96,7 @@ _CAPITAL = re.compile(r"[^\W\d_a-zß-ÿ][\w'-]*")
 _TWO_NAMES = re.compile(r"[A-Z][\w'-]*(?: [A-Z][\w'-]*){1,2}")
 _CAPITAL_OR_DIGIT = re.compile(r"[^\W_a-z]|@")
 
+_HAS = re.compile(r"\b(?:has|have)\b")
 _FIRST = re.compile(r"\b(?:i|me|my|mine|i'm|i've|i'd|i'll|we|our|us|we're|we've)\b")
 _THIRD = re.compile(r"^(?:\w+,? ){0,3}?(?:he|she|they|his|her|hers|their)\b(?:'s|'re|'ve)?")
 
@@ -110,10 +117,8 @@ def says_it_changed(note: str, fact: str, cosine: float) -> bool:
     if max(map(_length, (note, fact))) > LONG:
         return False
     shared = here & there
-    if shared and len(shared) >= SHARED_MIN * min(len(here), len(there)):
-        return True
-    is_short = max(len(_content(note)), len(there)) <= _SHORT
-    return is_short and cosine >= SHORT_COSINE_MIN
+    count = min(len(here), len(there))
+    return bool(shared) and (count <= _FEW or len(shared) > SHARED_MIN * count)
 
 
 def _are_numbered(note: str, fact: str) -> bool:
@@ -167,9 +172,10 @@ def ends(note: str, fact: str) -> bool:
     if _tells_a_wish(note) or are_of_other_people(note, fact) or _length(fact) > LONG:
         return False
     new, old = read(note), read(fact)
-    if old.negated or old.ceased or new.subject != old.subject:
+    before = _before(note)
+    if old.ceased or new.subject != old.subject or not _may_be_over(old, before):
         return False
-    left_out = words_of_its_own(old, new)
+    left_out = words_of_its_own(old, new) - _reworded(fact)
     if any(word in left_out for word in map(stem_of, old.names)):
         return False
     verb = {word.stem for word in old.words[:1]}
@@ -178,8 +184,97 @@ def ends(note: str, fact: str) -> bool:
         may_differ = verb if ended.text.split()[0] in _DISPOSING else set()
         what = _plain(ended.reach) - _cues(note)
         return bool(what) and what <= old.stems and left_out <= may_differ
-    before = _before(note)
-    return bool(before) and before <= old.stems and left_out <= verb
+    if not before or not before <= old.stems:
+        return False
+    # What it is done with may go unsaid where the rest is said: "pays (rent) by direct debit".
+    is_named = bool(_content(note) & _content(fact) - before)
+    return len(left_out - verb) <= is_named
+
+
+def _may_be_over(fact: Reading, before: frozenset[str]) -> bool:
+    """Whether the fact denies nothing, or nothing of what was before: "by e-mail, not post"."""
+    denied = {stem for denial in fact.negated for stem in denial.reach}
+    return not fact.negated or bool(before and denied and before.isdisjoint(denied))
+
+
+def is_wording_of(
+    fact: str, ended: str, note: str, *, is_near: bool, is_contradicted: bool
+) -> bool:
+    """Whether the fact says nothing beside the note and what it ends, so that it ends with that.
+
+    It names what that names, and says of it what that says: "prefers e-mail to calls" ends with
+    "e-mail is the best way to reach her", a friend of the same name does not end with the boss.
+
+    Args:
+        fact: a text that the note does not end by itself.
+        ended: a text that it ends.
+        note: what says so.
+        is_near: whether a cosine takes fact and note for the same.
+        is_contradicted: whether they cannot both hold.
+    """
+    if _length(fact) > LONG or is_event(fact) or _tells_a_wish(fact) or differ_in_head(fact, ended):
+        return False
+    if are_of_other_people(note, fact):
+        return False
+    here, there, new = read(fact), read(ended), read(note)
+    are_both = bool(here.negated) == bool(there.negated) and here.subject == there.subject
+    if not are_both or here.ceased or not there.names.keys() <= here.names.keys():
+        return False
+    values = here.values
+    if any(said.keys() - values.get(kind, {}).keys() for kind, said in there.values.items()):
+        return False
+    named = {stem_of(name) for name in there.names}
+    shared = _content(fact) & _content(ended) - named
+    own = _own(here, there) & _own(here, new)
+    # A word more makes no other matter of what the note contradicts, or is nearly the same as.
+    has_all = is_near or (is_contradicted and there.stems <= here.stems)
+    return (bool(shared) or is_near) and len(own) <= has_all
+
+
+def rewords(note: str, fact: str) -> bool:
+    """Whether both say the same in the same words, in another order or form, or as one answer.
+
+    "Their CRM is HubSpot", "HubSpot is the CRM that they use". What a finding tells apart is for
+    the rule to ask.
+    """
+    if _are_one_answer(note, fact):
+        return True
+    new, old = read(note), read(fact)
+    if max(len(_content(note)), len(_content(fact))) > _SHORT or is_event(note) or is_event(fact):
+        return False
+    shared = (new.stems & old.stems) - vocabulary().light - _reworded(note)
+    return len(shared) > 1 and not _own(new, old) and not _own(old, new)
+
+
+def are_in_order(note: str, fact: str) -> bool:
+    """Whether the words of both stand in one order, but for days, or both give one answer."""
+    here, there = (
+        [word.stem for word in read(text).words if word.kind != "weekday"] for text in (note, fact)
+    )
+    kept = [stem for stem in here if stem in there]
+    return kept == [stem for stem in there if stem in here] or _are_one_answer(note, fact)
+
+
+def _own(of: Reading, other: Reading) -> set[str]:
+    """The stems of words that only the first text has, light ones too if they may tell a state.
+
+    Words of a wish are none where both texts wish.
+    """
+    known = vocabulary()
+    light = (of.stems & known.light) - other.stems
+    found = (words_of_its_own(of, other) | light) - _reworded(of.canonical) - known.measures
+    here, there = (known.wishes & _said(reading) for reading in (of, other))
+    return found - known.wishes if here and there else found | here
+
+
+def _reworded(text: str) -> set[str]:
+    """The stems of words that come and go where a thing is said again."""
+    known = vocabulary().rewording
+    return {token.value for token in tokens_of(text) if token.text.casefold() in known}
+
+
+def _said(reading: Reading) -> set[str]:
+    return {token.value for token in tokens_of(reading.canonical)}
 
 
 def names_before(note: str, value: str) -> bool:
@@ -211,7 +306,7 @@ def _plain(stems: Iterable[str]) -> set[str]:
 def _before(note: str) -> frozenset[str]:
     """What the note says was before: "from Tuesday to Thursday", "instead of email"."""
     text = canonical_text(note).casefold()
-    if vocabulary().changed.search(text) is None:
+    if vocabulary().change.search(text) is None:
         return frozenset()
     said = _BEFORE.search(text)
     return _content(next(filter(None, said.groups()))) if said else frozenset()
@@ -228,10 +323,67 @@ def answer_one_question(note: str, fact: str) -> bool:
     return here.value.isdisjoint(there.value)
 
 
+def are_of_a_roster(one: str, other: str) -> bool:
+    """Whether each names one of several things of a kind, as a catalogue or a list of people does.
+
+    They put another name to another number ("the Alpha is 20 EUR", "the Beta is 30 EUR"), open with
+    another name ("Anna is on the team") or tell what is sold, offered or had. What says that
+    something is over is no entry of a list.
+    """
+    here, there = read(one), read(other)
+    if here.negated or here.ceased or there.negated or there.ceased or _before(one):
+        return False
+    if answer_one_question(one, other):
+        return False
+    return _are_two_entries(here, there) or _open_with_names(here, there) or _are_listed(one, other)
+
+
+def _are_two_entries(here: Reading, there: Reading) -> bool:
+    """Whether the same sentence stands there with another word and another number."""
+    if len(here.words) != len(there.words):
+        return False
+    pairs = zip(here.words, there.words, strict=True)
+    others = [(one, other) for one, other in pairs if one.stem != other.stem]
+    if any(one.stem in there.stems or other.stem in here.stems for one, other in others):
+        return False
+    kinds = [{one.kind, other.kind} for one, other in others]
+    return len(kinds) < len(here.words) and {"number"} in kinds and {"word"} in kinds
+
+
+def _open_with_names(here: Reading, there: Reading) -> bool:
+    """Whether each begins with a name that the other lacks, and both go on about one thing."""
+    names = [
+        word.stem
+        for reading in (here, there)
+        for word in reading.words[:1]
+        if folded(word.text) in reading.names
+    ]
+    if len(names) < 2 or names[0] in there.stems or names[1] in here.stems:
+        return False
+    return not here.stems.isdisjoint(there.stems)
+
+
+def _are_listed(one: str, other: str) -> bool:
+    """Whether both tell shortly with one verb what is sold or had, and no number of it changes."""
+    here, there = read(one), read(other)
+    if max(len(here.words), len(there.words)) > _SHORT or here.values != there.values:
+        return False
+    are_had = all(map(_HAS.search, (here.canonical, there.canonical)))
+    is_sold = not (vocabulary().roster & here.stems).isdisjoint(there.stems)
+    return is_sold or (are_had and not _cues(one) and not _cues(other))
+
+
 def differ_in_head(note: str, fact: str) -> bool:
     """Whether each names its value by another head: "the account manager is", "the manager is"."""
     here, there = _frame(note), _frame(fact)
     return here is not None and there is not None and here.head != there.head
+
+
+def _are_one_answer(one: str, other: str) -> bool:
+    """Whether both give one head one name and say no more: "her lead is Jo", "Jo is her lead"."""
+    here, there = _frame(one), _frame(other)
+    is_plain = max(len(read(text).words) for text in (one, other)) <= _PLAIN
+    return is_plain and here is not None and here == there
 
 
 class Frame(NamedTuple):
@@ -254,7 +406,7 @@ def _frame(text: str) -> Frame | None:
     if (" " not in head or _is_named(head)) and _DEFINITE.match(value):
         head, value = value, head  # "Jo is the lead"
     stages = vocabulary().stages | {"new", "real", "actual"}
-    stems = _content(_ADVERB.sub("", head)) - stages
+    stems = _content(_ADVERB.sub("", head)) - stages - _reworded(head)
     known = set(read(value).names) | {folded(each) for each in _CAPITAL.findall(value)}
     values = {stem_of(each) for each in known} | {
         stem for found in read(value).values.values() for stem in found
@@ -273,11 +425,12 @@ def _is_named(words: str) -> bool:
 def answers_anew(note: str, fact: str, findings: Iterable[Finding]) -> bool:
     """Whether the note says that it is a change, and differs in nothing but in what is new.
 
-    "She has three children now" beside "has two children", "the new boss is Eva".
+    "She has three children now" beside "has two children", "the new boss is Eva", "drinks coffee
+    again" beside "drinks no coffee".
     """
     if not _changed_words(note) or are_of_other_people(note, fact):
         return False
-    if answer_one_question(note, fact):
+    if answer_one_question(note, fact) or _undoes(note, fact):
         return True
     if not any(each.is_change and each.in_note and each.in_fact for each in findings):
         return False
@@ -288,11 +441,25 @@ def answers_anew(note: str, fact: str, findings: Iterable[Finding]) -> bool:
     return not left_out and len(added) <= 1
 
 
+def _undoes(note: str, fact: str) -> bool:
+    """Whether what the note says to be so now is what the fact denies, in the same words."""
+    old = read(fact)
+    if len(old.negated) != 1 or old.ceased:
+        return False
+    for clause in map(read, _CLAUSE.findall(note)):
+        if clause.negated or clause.ceased or clause.subject != old.subject:
+            continue
+        aside = _cues(clause.canonical)
+        if aside and clause.stems - aside and not (_own(clause, old) - aside or _own(old, clause)):
+            return True
+    return False
+
+
 @lru_cache(maxsize=1024)
 def _cues(note: str) -> frozenset[str]:
     """The stems of the note's words of change."""
     text = canonical_text(note).casefold()
-    said = " ".join(cue.group() for cue in vocabulary().changed.finditer(text))
+    said = " ".join(cue.group() for cue in vocabulary().change.finditer(text))
     return frozenset(token.value for token in tokens_of(said))
 
 
@@ -330,7 +497,7 @@ def _changed_words(note: str) -> frozenset[str]:
     """The stems around the words of change; none where the note tells no change."""
     found: set[str] = set()
     text = canonical_text(note).casefold()
-    known = vocabulary().changed
+    known = vocabulary().change
     if known.search(text) is None or _tells_a_wish(note):
         return frozenset()
     for each in read_text(text).sentences:

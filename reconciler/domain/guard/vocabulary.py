@@ -34,7 +34,6 @@ class Vocabulary:
         self.cardinals = _numbers("cardinal")
         self.cessation = cue("cessation")
         self.change = cue("change")
-        self.changed = cue("changed")
         self.clause_marks = word_set("clause_mark", "supposition")
         self.correction = cue("correction")
         self.currencies = known.by_word("currency")
@@ -68,6 +67,8 @@ class Vocabulary:
         self.relatives = word_set("relative")
         self.resumed = cue("resumed")
         self.retraction = cue("retraction")
+        self.rewording = word_set("rewording")
+        self.roster = word_set("roster")
         self.sentence_marks = word_set("sentence_mark")
         self.sizes = word_set("size")
         self.sides = _sides(words("opposite"))
@@ -76,6 +77,7 @@ class Vocabulary:
         self.suppositions = word_set("supposition")
         self.turns = word_set("turn")
         self.weekdays = word_set("weekday")
+        self.wishes = word_set("wish")
 
 
 @cache

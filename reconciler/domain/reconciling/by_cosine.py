@@ -5,7 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from reconciler.domain.guard import find_changes, has_many_other_words, leaves_words_out
+from reconciler.domain.guard import (
+    are_of_a_roster,
+    find_changes,
+    has_many_other_words,
+    leaves_words_out,
+)
 from reconciler.domain.reconciling.judging import replaceable
 from reconciler.domain.reconciling.verdicts import (
     LINK_COSINE_MIN,
@@ -19,7 +24,7 @@ from reconciler.domain.reconciling.verdicts import (
     unlike,
     update,
 )
-from reconciler.domain.records.decisions import Action, DecidedBy, Verdict
+from reconciler.domain.records.decisions import DecidedBy, Verdict
 from reconciler.domain.records.facts import Neighbour
 from reconciler.domain.records.notes import Note
 from reconciler.domain.records.policies import ReconcilePolicy
@@ -38,50 +43,53 @@ def _again(note: Note, seen: Seen, _: Verdict | None) -> Verdict | None:
 
 
 def _far(note: Note, seen: Seen, _: Verdict | None) -> Verdict | None:
-    policy, candidates = seen.policy, replaceable(note, seen.neighbours)
+    candidates, is_open = replaceable(note, seen.neighbours), seen.is_asked
     if not candidates:
         reason = "no fact about this contact whose place it could take"
-        return replace(add(DecidedBy.THRESHOLD, reason), can_be_arbitrated=seen.is_asked)
-    nearest = decided_on(candidates, policy)
-    if nearest.cosine >= policy.cosine_add_max:
+        return _left_open(add(DecidedBy.THRESHOLD, reason), is_open=is_open)
+    bound = seen.policy.cosine_add_max
+    if decided_on(candidates, seen.policy).cosine >= bound:
         return None
-    where = f"{cosine_of(nearest)}, below {policy.cosine_add_max:g}"
-    verdict = _beside(note, candidates, policy, DecidedBy.THRESHOLD, where)
-    return replace(verdict, can_be_arbitrated=seen.is_asked)
+    beside = _beside(note, candidates, seen.policy, DecidedBy.THRESHOLD, f"below {bound:g}")
+    return _left_open(beside, is_open=is_open)
 
 
 def _below_the_cut(note: Note, seen: Seen, _: Verdict | None) -> Verdict | None:
-    policy, candidates = seen.policy, replaceable(note, seen.neighbours)
-    nearest = decided_on(candidates, policy)
-    if nearest.cosine >= policy.cut:
+    candidates, cut = replaceable(note, seen.neighbours), seen.policy.cut
+    if decided_on(candidates, seen.policy).cosine >= cut:
         return None
-    where = f"{cosine_of(nearest)}, below the cut {policy.cut:g}"
-    verdict = _beside(note, candidates, policy, DecidedBy.MIDPOINT, where)
-    return replace(verdict, can_be_arbitrated=True)
+    where = f"below the cut {cut:g}"
+    return _left_open(_beside(note, candidates, seen.policy, DecidedBy.MIDPOINT, where))
 
 
 def _unlike_the_nearest(note: Note, seen: Seen, _: Verdict | None) -> Verdict | None:
-    nearest = decided_on(replaceable(note, seen.neighbours), seen.policy)
+    nearest = _nearest(note, seen)
     findings = unlike(note, nearest, seen.policy, seen.unread)
-    if not findings:
-        return None
-    verdict = kept_apart(note, nearest, findings, cosine_of(nearest))
-    return replace(verdict, can_be_arbitrated=True)
+    apart = kept_apart(note, nearest, findings, cosine_of(nearest))
+    return _left_open(apart) if findings else None
 
 
 def _leaving_words_out(note: Note, seen: Seen, _: Verdict | None) -> Verdict | None:
-    nearest = decided_on(replaceable(note, seen.neighbours), seen.policy)
+    nearest = _nearest(note, seen)
     if not seen.policy.guard or not leaves_words_out(note.text, nearest.text):
         return None
     reason = f"{cosine_of(nearest)}, yet it has words that the note leaves out"
-    return replace(add(DecidedBy.GUARD, reason), can_be_arbitrated=True)
+    return _left_open(add(DecidedBy.GUARD, reason))
 
 
 def _above_the_cut(note: Note, seen: Seen, _: Verdict | None) -> Verdict | None:
-    nearest = decided_on(replaceable(note, seen.neighbours), seen.policy)
+    nearest = _nearest(note, seen)
     reason = f"{cosine_of(nearest)}, at or above the cut {seen.policy.cut:g}"
-    verdict = update(DecidedBy.MIDPOINT, nearest, reason, is_restatement=False)
-    return replace(verdict, can_be_arbitrated=True)
+    return _left_open(update(DecidedBy.MIDPOINT, nearest, reason, is_restatement=False))
+
+
+def _left_open(verdict: Verdict, *, is_open: bool = True) -> Verdict:
+    """The verdict as what stands until a judge says otherwise."""
+    return replace(verdict, can_be_arbitrated=is_open)
+
+
+def _nearest(note: Note, seen: Seen) -> Neighbour:
+    return decided_on(replaceable(note, seen.neighbours), seen.policy)
 
 
 def decided_on(candidates: Sequence[Neighbour], policy: ReconcilePolicy) -> Neighbour:
@@ -122,21 +130,16 @@ def _beside(
 ) -> Verdict:
     """Below the cut a note is new; what it seems to contradict is linked to it."""
     changes = {
-        candidate.fact_id: findings
+        candidate: findings
         for candidate in candidates
         if policy.guard
         and candidate.cosine >= min(LINK_COSINE_MIN, policy.cosine_add_max)
         and (findings := find_changes(note.text, candidate.text))
+        and not are_of_a_roster(note.text, candidate.text)
     }
-    conflicts = tuple(candidate for candidate in candidates if candidate.fact_id in changes)
-    findings = changes[conflicts[0].fact_id] if conflicts else ()
-    return Verdict(
-        action=Action.ADD,
-        decided_by=decided_by,
-        reason=where + listed(findings),
-        conflicts=conflicts,
-        findings=findings,
-    )
+    findings = next(iter(changes.values()), ())
+    reason = f"{cosine_of(decided_on(candidates, policy))}, {where}{listed(findings)}"
+    return replace(add(decided_by, reason), conflicts=tuple(changes), findings=findings)
 
 
 AGAIN = Rule(

@@ -2,26 +2,43 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from dataclasses import replace
+
 from reconciler.domain.guard import (
     answers_anew,
+    are_in_order,
     denial_in,
     ends,
     find_changes,
+    is_wording_of,
     names_before,
+    rewords,
     says_beside,
     takes_back,
 )
+from reconciler.domain.reconciling.judging import replaceable
 from reconciler.domain.reconciling.neighbours import match_of
-from reconciler.domain.reconciling.verdicts import Rule, Seen
+from reconciler.domain.reconciling.verdicts import (
+    Rule,
+    Seen,
+    cosine_of,
+    unlike,
+    update,
+)
 from reconciler.domain.records.decisions import Action, DecidedBy, Verdict
 from reconciler.domain.records.facts import Neighbour
+from reconciler.domain.records.findings import Difference
 from reconciler.domain.records.notes import Note
 from reconciler.domain.records.slots import SlotMatch
 
-__all__ = ["CHANGE", "RETRACTION"]
+__all__ = ["CHANGE", "RETRACTION", "WORDING"]
 
 _CHANGE_COSINE_MIN = 0.3
 """Below it a note ends nothing by its words: too little says that both are about one thing."""
+
+_WORDING_COSINE_MIN = 0.6
+"""Below it the same words need not be about one thing. Source: benchmarks/natural.py."""
 
 
 def _by_retraction(note: Note, seen: Seen, _: Verdict | None) -> Verdict | None:
@@ -52,9 +69,13 @@ def _by_change(note: Note, seen: Seen, _: Verdict | None) -> Verdict | None:
         for fact in seen.neighbours
         if fact.cosine >= _CHANGE_COSINE_MIN and match_of(note, fact) is not SlotMatch.APART
     ]
-    targets = tuple(fact for fact in near if _is_over(note, fact))
-    if not targets:
+    over = [fact for fact in near if _is_over(note, fact)]
+    if not over:
         return None
+    targets = (
+        *over,
+        *(fact for fact in near if fact not in over and _ends_too(note, fact, over, seen)),
+    )
     return Verdict(
         action=Action.UPDATE,
         decided_by=DecidedBy.CHANGE,
@@ -68,6 +89,36 @@ def _is_over(note: Note, fact: Neighbour) -> bool:
     if ends(note.text, fact.text) or _is_named_as_before(note, fact):
         return True
     return answers_anew(note.text, fact.text, find_changes(note.text, fact.text))
+
+
+def _ends_too(note: Note, fact: Neighbour, over: Iterable[Neighbour], seen: Seen) -> bool:
+    """Whether the fact only says in other words what the note ends."""
+    told = {
+        "is_near": fact.cosine >= seen.policy.cut,
+        "is_contradicted": bool(find_changes(note.text, fact.text)),
+    }
+    return any(is_wording_of(fact.text, ended.text, note.text, **told) for ended in over)
+
+
+def _by_wording(note: Note, seen: Seen, _: Verdict | None) -> Verdict | None:
+    """What has all the words of a fact and no others says it again, further away than a synonym."""
+    if not seen.policy.guard:
+        return None
+    for fact in replaceable(note, seen.neighbours):
+        if fact.cosine >= _WORDING_COSINE_MIN and _is_again(note, fact, seen):
+            reason = f"{cosine_of(fact)}, and it says the same in the same words"
+            again = update(DecidedBy.THRESHOLD, fact, reason, is_restatement=True)
+            is_open = seen.is_asked or fact.cosine >= seen.policy.cosine_add_max
+            return replace(again, can_be_arbitrated=is_open)
+    return None
+
+
+def _is_again(note: Note, fact: Neighbour, seen: Seen) -> bool:
+    if not rewords(note.text, fact.text):
+        return False
+    findings = unlike(note, fact, seen.policy, seen.unread)
+    has_moved = [each for each in findings if each.kind is Difference.ROLES]
+    return len(has_moved) == len(findings) and (not has_moved or are_in_order(note.text, fact.text))
 
 
 def _is_named_as_before(note: Note, fact: Neighbour) -> bool:
@@ -91,4 +142,10 @@ CHANGE = Rule(
     what="UPDATE, from a cosine of 0.3 up",
     why="The note says that it is a change, and names what was before.",
     apply=_by_change,
+)
+WORDING = Rule(
+    decided_by="threshold",
+    when="a fact has the same words in another order or form, and the guard finds no difference",
+    what="UPDATE, from a cosine of 0.6 up, as a restatement",
+    apply=_by_wording,
 )

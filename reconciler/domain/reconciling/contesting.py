@@ -9,7 +9,7 @@ from datetime import timedelta
 from reconciler.domain.guard import denies_value, find_differences, find_unreadable
 from reconciler.domain.reconciling.verdicts import Unread, all_read
 from reconciler.domain.records.decisions import DecidedBy, Verdict
-from reconciler.domain.records.facts import Predecessor
+from reconciler.domain.records.facts import Neighbour, Predecessor
 from reconciler.domain.records.notes import Note, canonical_text
 from reconciler.domain.records.policies import ReconcilePolicy
 from reconciler.domain.records.slots import SlotMatch, compare_slots
@@ -28,7 +28,8 @@ def contest(
 
     That is where it returns to what was superseded before (A, B, A), or contradicts for the
     second time within the policy's window. It is written all the same. An end or a denial names no
-    value to return to, and is no second answer.
+    value to return to, and is no second answer; nor is a value that was said again, or one that
+    nothing but the denial of another followed.
 
     Args:
         verdict: what ``decide`` concluded.
@@ -40,15 +41,26 @@ def contest(
     value = (note.slot and note.slot.value) or ""
     if not verdict.is_replacement or denies_value(note.text, value):
         return verdict
-    if any(_says_again(note, predecessor, policy, unread) for predecessor in predecessors):
+    earlier = [each for each in predecessors if not _has_stayed(each, verdict.targets)]
+    if any(_says_again(note, predecessor, policy, unread) for predecessor in earlier):
         return _contested(verdict, "what was superseded before is said again")
-    flips = [predecessor for predecessor in predecessors if predecessor.was_contradicted]
+    flips = [predecessor for predecessor in earlier if predecessor.was_contradicted]
     if verdict.decided_by is not DecidedBy.MIDPOINT and any(
         note.holds_from - flip.followed_from <= policy.contested_window for flip in flips
     ):
         days = policy.contested_window / timedelta(days=1)
         return _contested(verdict, f"the second contradiction within {days:g} days")
     return verdict
+
+
+def _has_stayed(earlier: Predecessor, targets: Iterable[Neighbour]) -> bool:
+    """Whether a value was never given up: what is live has it too, or only denies another."""
+    for fact in targets:
+        match, value = compare_slots(earlier.slot, fact.slot), (fact.slot and fact.slot.value) or ""
+        is_denial = bool(value) and denies_value(fact.text, value)
+        if match is (SlotMatch.CHANGED if is_denial else SlotMatch.EQUAL):
+            return True
+    return False
 
 
 def _says_again(note: Note, earlier: Predecessor, policy: ReconcilePolicy, unread: Unread) -> bool:

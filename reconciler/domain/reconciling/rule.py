@@ -9,7 +9,7 @@ from reconciler.domain.guard import is_repeated_in
 from reconciler.domain.reconciling.by_cosine import ABOVE, AGAIN, BELOW, FAR, LEFT_OUT, UNLIKE
 from reconciler.domain.reconciling.by_model import JUDGE, TOLD
 from reconciler.domain.reconciling.by_slot import SLOT
-from reconciler.domain.reconciling.by_words import CHANGE, RETRACTION
+from reconciler.domain.reconciling.by_words import CHANGE, RETRACTION, WORDING
 from reconciler.domain.reconciling.judging import shown_to_judge
 from reconciler.domain.reconciling.limits import LIMITS, within_limits
 from reconciler.domain.reconciling.links import LINKS
@@ -47,6 +47,7 @@ RULES = (
     RETRACTION,
     CHANGE,
     AGAIN,
+    WORDING,
     FAR,
     BELOW,
     UNLIKE,

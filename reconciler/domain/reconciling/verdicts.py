@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 
 from reconciler.domain.guard import (
+    are_of_a_roster,
     find_differences,
     find_losses,
     find_news,
@@ -261,7 +262,9 @@ def kept_apart(note: Note, target: Neighbour, findings: tuple[Finding, ...], why
 
 def is_conflict(note: Note, fact: Neighbour, findings: tuple[Finding, ...]) -> bool:
     """Whether a reader of both would ask which one holds."""
-    return may_be_asked(note.text, fact.text, findings)
+    return may_be_asked(note.text, fact.text, findings) and not are_of_a_roster(
+        note.text, fact.text
+    )
 
 
 def live_first(neighbours: Iterable[Neighbour]) -> list[Neighbour]:
