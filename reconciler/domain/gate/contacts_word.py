@@ -8,7 +8,7 @@ anything to anybody. Whether the claim is written at all is not decided here.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from reconciler.domain.conditions import find_condition, is_reported
 from reconciler.domain.gate.classification import find_speculation
@@ -100,7 +100,7 @@ def _is_carried(candidate: Candidate) -> bool:
 
     Without a value that stands in them as it is, all words of content of claim and value have to.
     """
-    claim = _folded(CLAIMS_OPENING.sub("", _undated(candidate)))
+    claim = _folded(CLAIMS_OPENING.sub("", _undated(candidate.claim, candidate.evidence)))
     cited = [
         _folded(sentence) for evidence in candidate.evidence for sentence in _sentences(evidence)
     ]
@@ -118,23 +118,21 @@ def _is_carried(candidate: Candidate) -> bool:
         holding = [clause for clause in clauses if _holds(slot, clause)]
         if holding:
             return not any(_says_otherwise(claim, clause) for clause in holding)
-        if not is_repeated_in(_folded(slot.value), said):
+        if not is_repeated_in(_folded(_undated(slot.value, candidate.evidence)), said):
             return False
     return is_repeated_in(claim, said) and not _says_otherwise(claim, said)
 
 
-def _undated(candidate: Candidate) -> str:
-    """The claim without the day or month on which its evidence was said.
+def _undated(text: str, evidence: Iterable[Evidence]) -> str:
+    """What an extractor wrote, without the day or month on which its evidence was said.
 
-    The extractor writes it in the place of "now" or "last weekend", as it is told to. No other date:
+    It writes it in the place of "now" or "last weekend", as it is told to. No other date:
     a deadline on that day is none that was said.
     """
-    claim = candidate.claim
-    for evidence in candidate.evidence:
-        month = f"{_MONTHS[evidence.said_at.month - 1]} {evidence.said_at.year}"
-        day = rf"(?:{evidence.said_at.day} )?{month}\b"
-        claim = re.sub(rf"\b(?:{_DATING}) {day},?", "", claim, flags=re.IGNORECASE)
-    return claim.strip()
+    for said_at in {each.said_at for each in evidence}:
+        day = rf"(?:{said_at.day} )?{_MONTHS[said_at.month - 1]} {said_at.year}\b"
+        text = re.sub(rf"\b(?:{_DATING}) {day},?", "", text, flags=re.IGNORECASE)
+    return text.strip()
 
 
 def _relatives(text: str) -> frozenset[str]:
