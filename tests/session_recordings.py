@@ -153,9 +153,7 @@ class _Recordings:
     speaks = "a recorded answer"
     hint = ""
 
-    def __init__(
-        self, lines: Mapping[str, Sequence[Mapping[str, Any]]], *, goes_on: bool
-    ) -> None:
+    def __init__(self, lines: Mapping[str, Sequence[Mapping[str, Any]]], *, goes_on: bool) -> None:
         self._lines, self._goes_on = lines, goes_on
         self._question: Question[Any] | None = None
         self.missing: dict[tuple[str, tuple[str, ...]], Asked] = {}
