@@ -103,8 +103,8 @@ class RecordedExtractor(ModelExtractor):
     Args:
         paths: files of recordings, an object a line.
         reads_known: whether it is shown what is known.
-        goes_on: give nothing for a window without an answer, so that all of them are collected;
-            else that is an error.
+        goes_on: collect windows without an answer, and give for each what was read in it when
+            nothing was known, or nothing; else such a window is an error.
 
     Attributes:
         missing: what no answer is recorded to, by key and known facts.
@@ -114,7 +114,7 @@ class RecordedExtractor(ModelExtractor):
     """
 
     def __init__(self, *paths: Path, reads_known: bool = True, goes_on: bool = False) -> None:
-        self._server = _Recordings(read_recordings(*paths))
+        self._server = _Recordings(read_recordings(*paths), goes_on=goes_on)
         self._goes_on = goes_on
         super().__init__(self._server, _NOWHERE)
         self.reads_known = reads_known
@@ -153,8 +153,8 @@ class _Recordings:
     speaks = "a recorded answer"
     hint = ""
 
-    def __init__(self, lines: Mapping[str, Sequence[Mapping[str, Any]]]) -> None:
-        self._lines = lines
+    def __init__(self, lines: Mapping[str, Sequence[Mapping[str, Any]]], *, goes_on: bool) -> None:
+        self._lines, self._goes_on = lines, goes_on
         self._question: Question[Any] | None = None
         self.missing: dict[tuple[str, tuple[str, ...]], Asked] = {}
         self.used: set[str] = set()
@@ -175,6 +175,8 @@ class _Recordings:
         recording = _closest(recordings, asked.known)
         if recording is None:
             self.missing[asked.key, asked.known] = asked
+            recording = _closest(recordings, ()) if self._goes_on else None
+        if recording is None:
             raise NotRecordedError
         self.used.add(asked.key)
         self.shown_otherwise += set(recording.known) != set(asked.known)

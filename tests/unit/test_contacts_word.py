@@ -113,6 +113,58 @@ def test_a_value_that_was_not_said_is_not_the_contacts() -> None:
     assert not is_contacts(candidate(told("I like window seats."), **seat))
 
 
+BUYING = "I have nine jars from Tarn, and I'm thinking of buying more."
+
+
+@pytest.mark.parametrize(
+    ("text", "claim", "expected"),
+    [
+        (BUYING, "The contact has nine jars from Tarn.", True),
+        (BUYING, "The contact has nine jars from Tarn and is thinking of buying more.", True),
+        (BUYING, "The contact buys more jars from Tarn.", False),
+        (BUYING, "The contact has nine jars from Tarn and buys more.", False),
+        ("I have nine jars and a lid, I think.", "The contact has nine jars.", False),
+        ("I think I moved to Pune and I have nine jars.", "The contact has nine jars.", False),
+        ("I have nine jars and probably three lids.", "The contact has nine jars.", True),
+        ("I have nine jars and probably three lids.", "The contact has three lids.", False),
+    ],
+)
+def test_a_hedge_in_a_later_clause_leaves_the_clause_before_it_certain(
+    text: str, claim: str, expected: bool
+) -> None:
+    said = candidate(told(text), claim=claim)
+    assert is_contacts(said) is expected
+    assert JUDGE(said).candidate.note.is_hedged is not expected
+
+
+@pytest.mark.parametrize(
+    ("claim", "expected"),
+    [
+        ("As of 1 January 2026 the contact has ten medals.", True),
+        ("As of January 2026 the contact has ten medals.", True),
+        ("As of 3 March 2025 the contact has ten medals.", False),
+        ("The contact has ten medals since the week before 1 January 2026.", False),
+        ("The contact has ten medals until 1 January 2026.", False),
+    ],
+)
+def test_the_day_of_the_words_is_no_number_that_the_contact_did_not_say(
+    claim: str, expected: bool
+) -> None:
+    assert is_contacts(candidate(told("I have ten medals now."), claim=claim)) is expected
+
+
+@pytest.mark.parametrize(
+    ("value", "expected"),
+    [("two menus for lunch", True), ("three menus for lunch", False), ("two menus a day", False)],
+)
+def test_a_value_in_another_order_is_carried_if_all_of_its_words_were_said(
+    value: str, expected: bool
+) -> None:
+    claim = {"claim": "The contact raised the limit for lunch to two menus.", "attribute": "limit"}
+    said = told("As for lunch, I raised the limit to two menus.")
+    assert is_contacts(candidate(said, **claim, value=value)) is expected
+
+
 @pytest.mark.parametrize(
     "changed",
     [

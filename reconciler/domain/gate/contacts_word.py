@@ -8,12 +8,13 @@ anything to anybody. Whether the claim is written at all is not decided here.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from reconciler.domain.conditions import find_condition, is_reported
 from reconciler.domain.gate.classification import find_speculation
+from reconciler.domain.gate.clauses import CLAIMS_OPENING, find_hedge_of
 from reconciler.domain.gate.cleaning import Cleaned
-from reconciler.domain.gate.literalness import Literalness, classify_literalness, find_hedge
+from reconciler.domain.gate.literalness import Literalness, classify_literalness
 from reconciler.domain.gate.reading import Reading
 from reconciler.domain.guard import Difference, find_differences, find_news, is_repeated_in
 from reconciler.domain.guard.vocabulary import vocabulary
@@ -25,13 +26,17 @@ from reconciler.domain.text_reading import read_text
 __all__ = ["is_contacts_word"]
 
 _CLAUSE_END = re.compile(r"[;,]|\s(?:and|but|though|although)\s")
-_CLAIMS_OPENING = re.compile(
-    r"\A\s*(?:the\s)?(?:contact|user|customer|client|caller)(?:['’]s)?\s", re.IGNORECASE
-)
-"""How a claim names the contact, who says "I"."""
-
 _OPEN = re.compile(r"\b(?:if|unless|assuming|suppos(?:e|ing)|provided|in case)\b", re.IGNORECASE)
 """What leaves a sentence open, wherever it stands: stricter than the gate, which only asks."""
+
+_MONTHS = (
+    *("January", "February", "March", "April", "May", "June", "July", "August", "September"),
+    *("October", "November", "December"),
+)
+"""Not the calendar's own names: those change with the locale."""
+
+_DATING = r"as of|as at|(?<=week )before|(?<=weekend )before|(?<=month )before|(?<=night )before"
+"""What stands before a date that only says when something was told."""
 
 _HYPHEN = re.compile(r"(?<=\w)-(?=\w)")
 _WORDS = re.compile(r"\w+")
@@ -58,18 +63,22 @@ def is_contacts_word(cleaned: Cleaned, reading: Reading, confidence_min: float) 
         return False
     if reading.literalness.kind is not Literalness.LITERAL or reading.directives:
         return False
-    return all(map(_is_stated_by_the_contact, candidate.evidence)) and _is_carried(candidate)
+    is_stated = all(
+        _is_stated_by_the_contact(evidence, candidate.claim) for evidence in candidate.evidence
+    )
+    return is_stated and _is_carried(candidate)
 
 
-def _is_stated_by_the_contact(evidence: Evidence) -> bool:
+def _is_stated_by_the_contact(evidence: Evidence, claim: str) -> bool:
     if evidence.source_kind is not SourceKind.USER_EXPLICIT or not evidence.spans:
         return False
-    return all(map(_is_plain_statement, _sentences(evidence)))
+    return all(_is_plain_statement(sentence, claim) for sentence in _sentences(evidence))
 
 
-def _is_plain_statement(sentence: str) -> bool:
+def _is_plain_statement(sentence: str, claim: str) -> bool:
     is_asked = sentence.rstrip(" '\")”’").endswith(("?", "？"))
-    is_hedged = bool(find_hedge(sentence) or find_speculation(sentence) or _OPEN.search(sentence))
+    is_open = bool(find_speculation(sentence) or _OPEN.search(sentence))
+    is_hedged = is_open or find_hedge_of(claim, sentence) is not None
     plain = read_text(sentence).plain
     is_literal = classify_literalness(sentence).kind is Literalness.LITERAL and not (
         find_condition(plain) or is_reported(plain)
@@ -89,9 +98,9 @@ def _sentences(evidence: Evidence) -> Iterator[str]:
 def _is_carried(candidate: Candidate) -> bool:
     """Whether the cited words say what is claimed: its value, and no number or name beside them.
 
-    Without a value, all of the claim's words of content have to stand in them.
+    Without a value that stands in them as it is, all words of content of claim and value have to.
     """
-    claim = _folded(_CLAIMS_OPENING.sub("", candidate.claim))
+    claim = _folded(CLAIMS_OPENING.sub("", _undated(candidate.claim, candidate.evidence)))
     cited = [
         _folded(sentence) for evidence in candidate.evidence for sentence in _sentences(evidence)
     ]
@@ -103,14 +112,27 @@ def _is_carried(candidate: Candidate) -> bool:
         return False
     if not _relatives(claim) <= _relatives(" ".join(cited)):
         return False
-    slot = candidate.note.slot
-    if slot is None or slot.value is None:
-        said = " ".join(cited)
-        return is_repeated_in(claim, said) and not _says_otherwise(claim, said)
-    clauses = [
-        clause for said in cited for clause in _CLAUSE_END.split(said) if _holds(slot, clause)
-    ]
-    return bool(clauses) and not any(_says_otherwise(claim, clause) for clause in clauses)
+    slot, said = candidate.note.slot, " ".join(cited)
+    if slot is not None and slot.value is not None:
+        clauses = [clause for each in cited for clause in _CLAUSE_END.split(each)]
+        holding = [clause for clause in clauses if _holds(slot, clause)]
+        if holding:
+            return not any(_says_otherwise(claim, clause) for clause in holding)
+        if not is_repeated_in(_folded(_undated(slot.value, candidate.evidence)), said):
+            return False
+    return is_repeated_in(claim, said) and not _says_otherwise(claim, said)
+
+
+def _undated(text: str, evidence: Iterable[Evidence]) -> str:
+    """What an extractor wrote, without the day or month on which its evidence was said.
+
+    It writes it in the place of "now" or "last weekend", as it is told to. No other date:
+    a deadline on that day is none that was said.
+    """
+    for said_at in {each.said_at for each in evidence}:
+        day = rf"(?:{said_at.day} )?{_MONTHS[said_at.month - 1]} {said_at.year}\b"
+        text = re.sub(rf"\b(?:{_DATING}) {day},?", "", text, flags=re.IGNORECASE)
+    return text.strip()
 
 
 def _relatives(text: str) -> frozenset[str]:

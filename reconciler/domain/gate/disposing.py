@@ -227,7 +227,7 @@ def _is_hedged(reading: Reading, confidence: float, policy: GatePolicy) -> bool:
 def _sensitivity(cleaned: Cleaned, reading: Reading, topic: str | None) -> Sensitivity:
     if "secret" in cleaned.refused | cleaned.redacted | cleaned.kept:
         return Sensitivity.SECRET
-    if "health" in (topic, *reading.topics):
+    if "health" in (topic, *reading.topics) and not reading.is_everyday:
         return Sensitivity.PHI
     if cleaned.redacted or cleaned.kept or cleaned.refused:
         return Sensitivity.PII

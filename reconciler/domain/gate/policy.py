@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from fnmatch import fnmatchcase
 from typing import Annotated, Any, Literal
 
@@ -163,6 +163,8 @@ class TopicRule(_Table):
     handling: Literal["consent", "ordinary"]
     terms: tuple[str, ...]
     exceptions: tuple[str, ...] = Field(default=(), alias="except")
+    everyday: tuple[str, ...] = ()
+    everyday_unless: tuple[str, ...] = ()
 
 
 class RefuseRule(_Table):
@@ -232,6 +234,7 @@ class GatePolicy:
     file: _PolicyFile
     domain: str
     topics: Topics = field(hash=False, compare=False)
+    everyday: Mapping[str, Topics] = field(hash=False, compare=False)
 
     @classmethod
     def from_mapping(cls, mapping: Mapping[str, Any], domain: str | None = None) -> GatePolicy:
@@ -258,13 +261,20 @@ class GatePolicy:
             name: TopicTerms(terms=rule.terms, exceptions=rule.exceptions)
             for name, rule in file.topics.items()
         }
-        return cls(file=file, domain=chosen, topics=Topics(topics))
+        everyday = {
+            name: Topics(
+                {"tells": TopicTerms(rule.everyday), "unless": TopicTerms(rule.everyday_unless)}
+            )
+            for name, rule in file.topics.items()
+            if rule.everyday
+        }
+        return cls(file=file, domain=chosen, topics=Topics(topics), everyday=everyday)
 
     def of_agent(self, agent_id: str) -> GatePolicy:
         """The policy in the domain that the file gives the agent; else this one."""
         for pattern, domain in self.file.agents.items():
             if fnmatchcase(agent_id, pattern):
-                return GatePolicy(file=self.file, domain=domain, topics=self.topics)
+                return replace(self, domain=domain)
         return self
 
     @property
@@ -297,6 +307,16 @@ class GatePolicy:
             return True
         rule = self.file.topics.get(topic)
         return rule is not None and rule.handling == "consent"
+
+    def is_everyday(self, topic: str, text: str) -> bool:
+        """Whether a text tells of a topic only what discloses nothing, such as a sport.
+
+        Never where the domain names the topic itself.
+        """
+        wanted = self.domain_rule.consent_topics
+        if topic not in self.everyday or "*" in wanted or topic in wanted:
+            return False
+        return self.everyday[topic].find(text).keys() == {"tells"}
 
     def admit_min(self, category: Category, source: SourceKind) -> float:
         """The score from which a candidate of that category and source is admitted."""

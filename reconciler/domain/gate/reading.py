@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, fields
+from functools import partial
 
 from reconciler.domain.gate.classification import (
     Weight,
@@ -15,18 +16,19 @@ from reconciler.domain.gate.classification import (
     infer_weight,
     is_in_person,
 )
+from reconciler.domain.gate.clauses import find_hedge_of
 from reconciler.domain.gate.cleaning import words_of
 from reconciler.domain.gate.injection import DirectiveFinding, find_directives
 from reconciler.domain.gate.literalness import (
     Literalness,
     LiteralnessFinding,
     classify_literalness,
-    find_hedge,
 )
 from reconciler.domain.gate.meaning import Meaning, MeaningFinding, classify_meaning
 from reconciler.domain.gate.policy import GatePolicy
+from reconciler.domain.guard import is_english
 from reconciler.domain.records.candidates import Candidate
-from reconciler.domain.records.kinds import Category, RecallSemantics
+from reconciler.domain.records.kinds import Category, RecallSemantics, SourceKind
 from reconciler.domain.records.notes import Note, Remembered
 
 __all__ = ["Reading", "read"]
@@ -46,7 +48,13 @@ _GRAVEST_FIRST = (
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Reading:
-    """What the words of a claim and of its evidence give away; cues are quoted from them."""
+    """What the words of a claim and of its evidence give away; cues are quoted from them.
+
+    Attributes:
+        topics: by topic that the words are about, the term that says so.
+        is_everyday: whether the topic that an extractor named is the field alone: the words tell
+            of a sport or a meal, and disclose nothing.
+    """
 
     meaning: MeaningFinding
     literalness: LiteralnessFinding
@@ -57,6 +65,7 @@ class Reading:
     trigger: str | None
     directives: tuple[DirectiveFinding, ...]
     topics: dict[str, str]
+    is_everyday: bool
     category: Category
     semantics: RecallSemantics | None
     weight: Weight
@@ -69,6 +78,8 @@ def read(candidate: Candidate, policy: GatePolicy) -> Reading:
         dict.fromkeys(span for evidence in candidate.evidence for span in evidence.quoted)
     )
     semantics = infer_recall_semantics(claim)
+    said = _said(candidate, quoted)
+    topics = policy.topics.find(said)
     trigger = _first(find_trigger, _own_words(candidate, policy))
     meaning = classify_meaning(claim)
     if meaning.kind in _MAY_LAST and (_has_slot(candidate.note) or trigger or semantics):
@@ -76,13 +87,14 @@ def read(candidate: Candidate, policy: GatePolicy) -> Reading:
     return Reading(
         meaning=meaning,
         literalness=_literalness(candidate, (*quoted, claim), policy),
-        hedge=_first(find_hedge, quoted),
+        hedge=_first(partial(find_hedge_of, candidate.claim), quoted),
         hearsay=_first(find_hearsay, quoted),
         is_in_person=any(map(is_in_person, quoted)),
         speculation=_first(find_speculation, (*quoted, claim)),
         trigger=trigger,
         directives=_directives(candidate),
-        topics=policy.topics.find(_said(candidate, quoted)),
+        topics=topics,
+        is_everyday=not topics and _is_everyday(candidate.note, said, policy),
         category=_category(candidate, meaning),
         semantics=semantics,
         weight=Weight.WISH if trigger else _weight(candidate.note, claim, meaning),
@@ -145,6 +157,13 @@ def _own_words(candidate: Candidate, policy: GatePolicy) -> list[str]:
     return [
         evidence.text for evidence in candidate.evidence if own[evidence.source_kind].is_own_word
     ]
+
+
+def _is_everyday(note: Note, said: str, policy: GatePolicy) -> bool:
+    """Whether an extractor named a field of life, and the words disclose nothing of it."""
+    named = (note.topic or "").casefold()
+    is_read_out = note.trust is SourceKind.EXTRACTOR
+    return is_read_out and policy.is_everyday(named, said) and is_english(note.text)
 
 
 def _said(candidate: Candidate, quoted: Iterable[str]) -> str:
