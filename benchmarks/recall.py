@@ -43,7 +43,6 @@ from benchmarks.sessions import words_of
 from reconciler.bootstrap import open_graph
 from reconciler.config_files import (
     load_attribute_book,
-    load_attribute_questions,
     load_question_vectors,
     load_recall_floor,
 )
@@ -164,7 +163,8 @@ def _way(model: ReadyVectors, how: Recalling) -> Rank:
 
     def rank(contact: Contact, text: str, at: datetime) -> list[str]:
         vector = model.embed([text])[0]
-        question = Question(text, vector, known.asked_by(vector))
+        asks = known.asked_by(vector)
+        question = Question(text, known.leaning(vector, asks), asks)
         found = contact.recallable.answer(question, EVERYTHING, how, at, max(FIRST))
         return [each.fact.fact_id for each in found]
 
@@ -220,11 +220,9 @@ def _print_floor(
 
 
 def _attribute_questions(embedding_model: str) -> AttributeQuestions:
-    known = load_attribute_questions(None)
-    shipped = load_question_vectors(embedding_model, [q for each in known.values() for q in each])
+    shipped = load_question_vectors(embedding_model)
     assert shipped is not None, "run: python tools/write_question_vectors.py"
-    least, vectors = shipped
-    return AttributeQuestions([name for name, each in known.items() for _ in each], vectors, least)
+    return shipped
 
 
 def _print_questions() -> None:

@@ -132,10 +132,11 @@ class Recall:
 
 
 def with_asked(question: Question, known: Recallable, asked: AskedAttributes | None) -> Question:
-    """The question with the attributes that it asks for, of those that are known."""
+    """The question with the attributes that it asks for, leaning towards what those say."""
     if asked is None or question.vector is None:
         return question
-    return replace(question, asks=asked.asked_by(question.vector, known.attributes))
+    asks = asked.asked_by(question.vector, known.attributes)
+    return replace(question, asks=asks, vector=asked.leaning(question.vector, asks))
 
 
 def _likeness(hit: tuple[float, Fact]) -> tuple[float, str]:

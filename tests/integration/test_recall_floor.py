@@ -62,6 +62,15 @@ def test_a_question_that_words_do_not_give_away_finds_its_fact(memory: Memory) -
     assert all(BAN in each for each in found.values())
 
 
+def test_a_note_without_an_attribute_is_found_by_what_such_facts_say(tmp_path: Path) -> None:
+    jazz = "Jazz is on whenever the door is open."
+    with Memory.open(**embedded_engine(tmp_path).settings_arguments) as memory:
+        for text in (*TOLD, jazz, "Mimi, say all who know her."):
+            memory.add_contact_note("crm", "mimi", text)
+        [first, *_] = memory.recall("crm", "mimi", "What music does she like?")
+    assert first.fact.text == jazz
+
+
 def test_an_unrelated_question_gets_what_stands_and_nothing_else(memory: Memory) -> None:
     assert [texts(memory, question) for question in UNRELATED] == [[BAN]] * len(UNRELATED)
 
