@@ -13,7 +13,9 @@ the half that is written on.
 
 Then a hundred CRM notes of one contact, ``crm_questions.jsonl``, with a question each: half of them
 share no word with their note. Notes and questions were written before anything was tuned, by the
-author of ``config/attribute_questions.toml``, which was written earlier still; some are alike.
+author of the questions about the known attributes, which are older still; some are alike. What
+facts say, and the other attributes of ``config/attribute_questions.toml``, were written later, with
+the half that is written on in sight.
 *With slots* 37 notes carry the attribute and value that an agent would give.
 
 At last, what a recall among 1,000 facts takes on each engine, against a bare read of them.

@@ -71,6 +71,16 @@ def test_a_note_without_an_attribute_is_found_by_what_such_facts_say(tmp_path: P
     assert first.fact.text == jazz
 
 
+def test_a_question_about_another_person_brings_what_is_said_of_that_person(tmp_path: Path) -> None:
+    of_assistant = {"subject": "assistant", "attribute": "city", "value": "Goa"}
+    with Memory.open(**embedded_engine(tmp_path).settings_arguments) as memory:
+        memory.add_contact_note("crm", "ana", "Lives in Pune.", attribute="city", value="Pune")
+        memory.add_contact_note("crm", "ana", "Has settled down in Goa.", **of_assistant)
+        asked = ("Where does her assistant live?", "Where does she live?")
+        firsts = [memory.recall("crm", "ana", each)[0].fact.text for each in asked]
+    assert firsts == ["Has settled down in Goa.", "Lives in Pune."]
+
+
 def test_an_unrelated_question_gets_what_stands_and_nothing_else(memory: Memory) -> None:
     assert [texts(memory, question) for question in UNRELATED] == [[BAN]] * len(UNRELATED)
 

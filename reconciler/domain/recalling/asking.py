@@ -95,8 +95,9 @@ class AttributeQuestions:
         known = [name for name in asks if name in self._leanings]
         if not known:
             return vector
-        moved = vector + _LEANING * sum(asks[name] * self._leanings[name] for name in known)
-        found: Vectors = (moved / np.linalg.norm(moved)).astype(np.float32)
+        weights = np.array([_LEANING * asks[name] for name in known], dtype=np.float32)
+        moved = vector + weights @ np.array([self._leanings[name] for name in known])
+        found: Vectors = moved / np.sqrt(moved @ moved)
         return found
 
     @cached_property
