@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -72,7 +73,7 @@ def test_a_note_without_an_attribute_is_found_by_what_such_facts_say(tmp_path: P
 
 
 def test_a_question_about_another_person_brings_what_is_said_of_that_person(tmp_path: Path) -> None:
-    of_assistant = {"subject": "assistant", "attribute": "city", "value": "Goa"}
+    of_assistant: dict[str, Any] = {"subject": "assistant", "attribute": "city", "value": "Goa"}
     with Memory.open(**embedded_engine(tmp_path).settings_arguments) as memory:
         memory.add_contact_note("crm", "ana", "Lives in Pune.", attribute="city", value="Pune")
         memory.add_contact_note("crm", "ana", "Has settled down in Goa.", **of_assistant)
