@@ -13,7 +13,9 @@ the half that is written on.
 
 Then a hundred CRM notes of one contact, ``crm_questions.jsonl``, with a question each: half of them
 share no word with their note. Notes and questions were written before anything was tuned, by the
-author of ``config/attribute_questions.toml``, which was written earlier still; some are alike.
+author of the questions about the known attributes, which are older still; some are alike. What
+facts say, and the other attributes of ``config/attribute_questions.toml``, were written later, with
+the half that is written on in sight.
 *With slots* 37 notes carry the attribute and value that an agent would give.
 
 At last, what a recall among 1,000 facts takes on each engine, against a bare read of them.
@@ -43,7 +45,6 @@ from benchmarks.sessions import words_of
 from reconciler.bootstrap import open_graph
 from reconciler.config_files import (
     load_attribute_book,
-    load_attribute_questions,
     load_question_vectors,
     load_recall_floor,
 )
@@ -164,7 +165,8 @@ def _way(model: ReadyVectors, how: Recalling) -> Rank:
 
     def rank(contact: Contact, text: str, at: datetime) -> list[str]:
         vector = model.embed([text])[0]
-        question = Question(text, vector, known.asked_by(vector))
+        asks = known.asked_by(vector)
+        question = Question(text, known.leaning(vector, asks), asks)
         found = contact.recallable.answer(question, EVERYTHING, how, at, max(FIRST))
         return [each.fact.fact_id for each in found]
 
@@ -220,11 +222,9 @@ def _print_floor(
 
 
 def _attribute_questions(embedding_model: str) -> AttributeQuestions:
-    known = load_attribute_questions(None)
-    shipped = load_question_vectors(embedding_model, [q for each in known.values() for q in each])
+    shipped = load_question_vectors(embedding_model)
     assert shipped is not None, "run: python tools/write_question_vectors.py"
-    least, vectors = shipped
-    return AttributeQuestions([name for name, each in known.items() for _ in each], vectors, least)
+    return shipped
 
 
 def _print_questions() -> None:

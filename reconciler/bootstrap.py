@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, closing, contextmanager, suppress
 from dataclasses import fields, replace
 from datetime import UTC, datetime, timedelta
@@ -535,15 +535,24 @@ class Services:
     @_Part
     def asked_attributes(self) -> AskedAttributes:
         """What tells which attributes a question asks for."""
-        from reconciler.config_files import load_attribute_questions, load_question_vectors
+        from reconciler.config_files import load_own_questions, load_question_vectors
         from reconciler.service.attribute_questions import AskedAttributes
 
         own, model = self.settings.reconcile.attributes_file, self.embedder.model_id
         return AskedAttributes(
             self.embedder,
-            questions=lambda: load_attribute_questions(own),
-            shipped=lambda questions: load_question_vectors(model, questions),
+            questions=self._book_questions,
+            own=lambda: load_own_questions(own),
+            shipped=lambda: load_question_vectors(model),
         )
+
+    def _book_questions(self) -> Mapping[str, Sequence[str]]:
+        """Of the attributes in the book alone: another model embeds them in each process."""
+        from reconciler.config_files import load_attribute_sentences
+
+        sentences = load_attribute_sentences()
+        names = [attribute.name for attribute in self.attributes if attribute.name in sentences]
+        return {name: sentences[name].questions for name in names}
 
     @_Part
     def recall(self) -> Recall:

@@ -24,22 +24,25 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from reconciler.domain.gate.policy import GatePolicy
+    from reconciler.domain.recalling.asking import AttributeQuestions, AttributeSentences
     from reconciler.domain.records.judge_questions import JudgeQuestion
     from reconciler.domain.values.attributes import AttributeBook
 
 __all__ = [
     "load_attribute_book",
-    "load_attribute_questions",
+    "load_attribute_sentences",
     "load_export_schema",
     "load_gate_policy",
     "load_judge_questions",
+    "load_own_questions",
     "load_prices",
     "load_profile",
     "load_question_vectors",
     "load_reach",
     "load_recall_floor",
     "profiles_of",
-    "question_digest",
+    "question_vectors",
+    "sentences_digest",
 ]
 
 _THRESHOLDS = ("cosine_update_min", "cosine_add_max", "cosine_cut")
@@ -146,60 +149,101 @@ def load_attribute_book(own: Path | None) -> AttributeBook:
     return shipped.merged_with(_attribute_book(own, _text_of(own)))
 
 
-def load_attribute_questions(own: Path | None) -> dict[str, tuple[str, ...]]:
-    """What asks for which attribute: the shipped questions, and those of the user's own attributes.
+def load_attribute_sentences() -> dict[str, AttributeSentences]:
+    """What is asked about each attribute and what facts of it say, as shipped.
+
+    Raises:
+        ConfigurationError: the file cannot be read, or is not made of lists of sentences.
+    """
+    from reconciler.domain.recalling.asking import AttributeSentences
+
+    path, text = _attribute_sentences()
+    return {
+        name: AttributeSentences(
+            *(_sentences(path, given, kind) for kind in ("questions", "facts"))
+        )
+        for name, given in _parsed(path, text).items()
+    }
+
+
+def load_own_questions(own: Path | None) -> dict[str, Sequence[str]]:
+    """What asks for the user's own attributes.
 
     Args:
         own: a file like ``config/attributes.toml``, whose attributes may have ``questions``; one
             without any is asked for by the words of its name and its description. None for none.
 
     Raises:
-        ConfigurationError: a file cannot be read, or is not made of lists of questions.
+        ConfigurationError: the file cannot be read, or has no lists of questions.
     """
     from reconciler.domain.recalling.asking import questions_of
 
-    path = resource_path("config") / "attribute_questions.toml"
-    found = {name: _questions(path, given) for name, given in _parsed(path, _text_of(path)).items()}
-    if own is not None:
-        for attribute in _attribute_book(own, _text_of(own)):
-            asked = questions_of(attribute.name, attribute.questions, attribute.description)
-            found[attribute.name] = tuple(asked)
-    return found
+    if own is None:
+        return {}
+    return {
+        attribute.name: questions_of(attribute.name, attribute.questions, attribute.description)
+        for attribute in _attribute_book(own, _text_of(own))
+    }
 
 
-def load_question_vectors(
-    embedding_model: str, questions: Sequence[str]
-) -> tuple[float, NDArray[np.float32]] | None:
-    """What is shipped for the model, if it is of these questions; else None.
+def load_question_vectors(embedding_model: str) -> AttributeQuestions | None:
+    """The questions about attributes as vectors, if those are shipped for the model; else None.
+
+    The sentences themselves are not read: the vectors name the text that they were made of.
 
     Args:
         embedding_model: name and fingerprint.
-        questions: in the order of the vectors.
-
-    Returns:
-        How near a question must be, and the vectors.
     """
-    import numpy as np
-
-    digest = question_digest(questions)
     for name in profiles_of(embedding_model):
         path = resource_path("config") / "profiles" / f"{name}.vectors"
-        if path.is_file() and (kept := path.read_bytes()).startswith(digest):
-            [least], rows = struct.unpack_from("<f", kept, len(digest)), kept[len(digest) + 4 :]
-            vectors = np.frombuffer(rows, dtype="<f2").astype(np.float32)
-            return least, vectors.reshape(len(questions), -1)
+        if path.is_file() and (kept := path.read_bytes()).startswith(sentences_digest()):
+            return _question_vectors(kept)
     return None
 
 
-def question_digest(questions: Sequence[str]) -> bytes:
-    """What vectors of these questions, in this order, are known by."""
-    return hashlib.sha256("\n".join(questions).encode()).digest()
+def sentences_digest() -> bytes:
+    """What vectors of the sentences about attributes are known by."""
+    _, text = _attribute_sentences()
+    return hashlib.sha256(text.encode()).digest()
 
 
-def _questions(path: Path, given: object) -> tuple[str, ...]:
-    if not isinstance(given, list) or not given or not all(isinstance(each, str) for each in given):
-        raise ConfigurationError(f"{path} needs a list of questions for each attribute")
-    return tuple(given)
+def question_vectors(least: float, counts: dict[str, int], rows: NDArray[np.float32]) -> bytes:
+    """The file that ``load_question_vectors`` reads: a digest, a head, and 16-bit floats.
+
+    Args:
+        least: how near a question must be.
+        counts: how many questions each attribute has.
+        rows: of all questions in that order, and then where each attribute's facts lie.
+    """
+    head = json.dumps({"least": least, "counts": counts}).encode()
+    return sentences_digest() + struct.pack("<I", len(head)) + head + rows.astype("<f2").tobytes()
+
+
+def _question_vectors(kept: bytes) -> AttributeQuestions:
+    import numpy as np
+
+    from reconciler.domain.recalling.asking import AttributeQuestions
+
+    start = hashlib.sha256().digest_size + 4
+    [length] = struct.unpack_from("<I", kept, start - 4)
+    head = json.loads(kept[start : start + length])
+    names = [name for name, count in head["counts"].items() for _ in range(count)]
+    rows = np.frombuffer(kept[start + length :], dtype="<f2").astype(np.float32)
+    rows = rows.reshape(len(names) + len(head["counts"]), -1)
+    leanings = dict(zip(head["counts"], rows[len(names) :], strict=True))
+    return AttributeQuestions(names, rows[: len(names)], head["least"], leanings)
+
+
+def _attribute_sentences() -> tuple[Path, str]:
+    path = resource_path("config") / "attribute_questions.toml"
+    return path, _text_of(path)
+
+
+def _sentences(path: Path, given: Any, kind: str) -> tuple[str, ...]:
+    found = given.get(kind) if isinstance(given, dict) else None
+    if not isinstance(found, list) or not found or not all(isinstance(one, str) for one in found):
+        raise ConfigurationError(f"{path} needs a list of {kind} for each attribute")
+    return tuple(found)
 
 
 def load_gate_policy(own: Path | None = None, domain: str | None = None) -> GatePolicy:

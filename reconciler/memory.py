@@ -226,14 +226,17 @@ class Memory:
     def warm_up(self) -> float:
         """Wait until the model is loaded and has embedded once; returns the seconds of that wait.
 
-        It also loads what reads and judges notes, so that no note has to wait for it.
+        It also loads what reads and judges notes, and has the engine plan a recall, so that neither
+        the first note nor the first recall has to wait for that.
 
         Raises:
             ConfigurationError: the model cannot be loaded; the message says what to install or set.
             EmbeddingError: the model was loaded and failed.
+            GraphError: the engine is unavailable.
         """
         seconds = self._services.embedder.warm_up()
         self._services.live_door.warm_up()
+        self._services.recall.warm_up()
         return seconds
 
     def describe(self) -> EngineDescription:

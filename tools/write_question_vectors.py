@@ -1,36 +1,38 @@
-"""Writes the vectors of the questions about attributes, as the packaged model gives them.
+"""Writes the vectors of the sentences about attributes, as the packaged model gives them.
 
     python tools/write_question_vectors.py
 
-Run it when ``config/attribute_questions.toml`` has changed. Until then each process embeds them
-itself.
+Run it when ``config/attribute_questions.toml`` has changed. Until then each process embeds the
+questions itself, and none leans towards what facts say.
 """
 
 from __future__ import annotations
 
-import struct
 from pathlib import Path
 
+import numpy as np
+
 from reconciler.bootstrap import build_embedder
-from reconciler.config_files import load_attribute_questions, question_digest
-from reconciler.domain.recalling.asking import AttributeQuestions
+from reconciler.config_files import load_attribute_sentences, question_vectors
+from reconciler.domain.recalling.asking import AttributeQuestions, leanings_of
 from reconciler.settings import load_settings
 
 TARGET = Path(__file__).resolve().parents[1] / "config" / "profiles" / "minilm.vectors"
 
 
 def written() -> bytes:
-    """A digest of the questions, how near one must be, and a row of 16-bit floats for each."""
-    known = load_attribute_questions(None)
-    questions = [text for each in known.values() for text in each]
+    """The file: how near a question must be, the questions, and where facts lie."""
+    known = load_attribute_sentences()
+    counts = {name: len(each.questions) for name, each in known.items()}
     model = build_embedder(load_settings(embedder={"model": "minilm"}))
     try:
-        vectors = model.embed(questions)
+        questions = model.embed([text for each in known.values() for text in each.questions])
+        facts = [model.embed(each.facts) for each in known.values()]
     finally:
         model.close()
-    names = [name for name, each in known.items() for _ in each]
-    least = struct.pack("<f", AttributeQuestions(names, vectors).least)
-    return question_digest(questions) + least + vectors.astype("<f2").tobytes()
+    names = [name for name, count in counts.items() for _ in range(count)]
+    least = AttributeQuestions(names, questions).least
+    return question_vectors(least, counts, np.concatenate([questions, leanings_of(facts)]))
 
 
 if __name__ == "__main__":

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 __all__ = ["AskedAttributes"]
 
 _OWN_COUNT_MAX = 1_000
-"""Attributes without a known question whose names are kept as vectors."""
+"""Attributes of the user's with questions that are kept as vectors."""
 
 
 class AskedAttributes:
@@ -30,21 +30,23 @@ class AskedAttributes:
 
     Args:
         embedder: with a dimension above 0.
-        questions: gives the questions of each attribute.
-        shipped: gives how near one must be, and their vectors in the same order, where that is
-            shipped; else None.
+        questions: gives the known questions of each attribute, read where no vectors are shipped.
+        own: gives the questions of the attributes that the user described.
+        shipped: gives the known questions with their vectors, where those are shipped; else None.
     """
 
     def __init__(
         self,
         embedder: Embedder,
         questions: Callable[[], Mapping[str, Sequence[str]]],
-        shipped: Callable[[Sequence[str]], tuple[float, NDArray[np.float32]] | None],
+        own: Callable[[], Mapping[str, Sequence[str]]],
+        shipped: Callable[[], AttributeQuestions | None],
     ) -> None:
-        self._embedder, self._questions, self._shipped = embedder, questions, shipped
+        self._embedder, self._questions = embedder, questions
+        self._read_own, self._shipped = own, shipped
         self._lock = threading.Lock()
         self._known: AttributeQuestions | None = None
-        self._names: frozenset[str] = frozenset()
+        self._described: Mapping[str, Sequence[str]] = {}
         self._own: dict[str, NDArray[np.float32]] = {}
 
     def asked_by(
@@ -58,31 +60,48 @@ class AskedAttributes:
                 words of its name.
         """
         listed = tuple(attributes)
-        if not listed:
-            return {}
         with self._lock:
-            known = self._read()
-            own = self._named([name for name in listed if name not in self._names])
+            known = self._read(is_worth_embedding=bool(listed))
+            if known is None:
+                return {}
+            own = self._named([name for name in listed if self._is_own(name, known)])
         asked = known.asked_by(vector)
-        return asked if own is None else {**asked, **known.asked_by(vector, own)}
+        if own is None:
+            return asked
+        shipped = {name: clearness for name, clearness in asked.items() if name not in own.names}
+        return shipped | dict(known.asked_by(vector, own))
 
-    def _read(self) -> AttributeQuestions:
-        if self._known is None:
+    def leaning(
+        self, vector: NDArray[np.float32], asks: Mapping[str, float]
+    ) -> NDArray[np.float32]:
+        """The question's vector, moved towards what it asks for; see ``AttributeQuestions``."""
+        return self._known.leaning(vector, asks) if self._known else vector
+
+    def _read(self, *, is_worth_embedding: bool) -> AttributeQuestions | None:
+        if self._known is None and (shipped := self._shipped()) is not None:
+            self._known, self._described = shipped, self._read_own()
+        if self._known is None and is_worth_embedding:
             given = self._questions()
-            texts = [text for questions in given.values() for text in questions]
-            least, vectors = self._shipped(texts) or (None, embed(self._embedder, texts))
             names = [name for name, questions in given.items() for _ in questions]
-            self._known, self._names = AttributeQuestions(names, vectors, least), frozenset(given)
+            texts = [text for questions in given.values() for text in questions]
+            self._known = AttributeQuestions(names, embed(self._embedder, texts))
+            self._described = self._read_own()
         return self._known
 
+    def _is_own(self, name: str, known: AttributeQuestions) -> bool:
+        return name in self._described or name not in known.names
+
     def _named(self, names: Sequence[str]) -> AttributeQuestions | None:
-        """What asks for attributes that have no questions; embedded when they are first met."""
+        """What asks for attributes that are the user's; embedded when they are first met."""
         if not names:
             return None
         if missing := [name for name in names if name not in self._own]:
             if len(self._own) + len(missing) > _OWN_COUNT_MAX:
                 self._own.clear()
                 missing = list(names)
-            texts = [questions_of(name, ())[0] for name in missing]
-            self._own |= dict(zip(missing, embed(self._embedder, texts), strict=True))
-        return AttributeQuestions(names, np.array([self._own[name] for name in names]))
+            texts = {name: self._described.get(name) or questions_of(name, ()) for name in missing}
+            vectors = embed(self._embedder, [text for each in texts.values() for text in each])
+            ends = np.cumsum([len(each) for each in texts.values()])[:-1]
+            self._own |= dict(zip(missing, np.split(vectors, ends), strict=True))
+        rows = [name for name in names for _ in self._own[name]]
+        return AttributeQuestions(rows, np.concatenate([self._own[name] for name in names]))

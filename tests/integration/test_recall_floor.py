@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -60,6 +61,25 @@ def test_a_question_that_words_do_not_give_away_finds_its_fact(memory: Memory) -
     found = {question: texts(memory, question) for question in RELATED}
     assert [q for q, fact in RELATED.items() if fact not in found[q][:2]] == []
     assert all(BAN in each for each in found.values())
+
+
+def test_a_note_without_an_attribute_is_found_by_what_such_facts_say(tmp_path: Path) -> None:
+    jazz = "Jazz is on whenever the door is open."
+    with Memory.open(**embedded_engine(tmp_path).settings_arguments) as memory:
+        for text in (*TOLD, jazz, "Mimi, say all who know her."):
+            memory.add_contact_note("crm", "mimi", text)
+        [first, *_] = memory.recall("crm", "mimi", "What music does she like?")
+    assert first.fact.text == jazz
+
+
+def test_a_question_about_another_person_brings_what_is_said_of_that_person(tmp_path: Path) -> None:
+    of_assistant: dict[str, Any] = {"subject": "assistant", "attribute": "city", "value": "Goa"}
+    with Memory.open(**embedded_engine(tmp_path).settings_arguments) as memory:
+        memory.add_contact_note("crm", "ana", "Lives in Pune.", attribute="city", value="Pune")
+        memory.add_contact_note("crm", "ana", "Has settled down in Goa.", **of_assistant)
+        asked = ("Where does her assistant live?", "Where does she live?")
+        firsts = [memory.recall("crm", "ana", each)[0].fact.text for each in asked]
+    assert firsts == ["Has settled down in Goa.", "Lives in Pune."]
 
 
 def test_an_unrelated_question_gets_what_stands_and_nothing_else(memory: Memory) -> None:

@@ -34,5 +34,12 @@ def test_the_same_calls_leave_the_same_memory(name: str, tmp_path: Path) -> None
     recording: dict[str, Any] = RECORDINGS[name]
     played = play(recording, tmp_path / "memory.lbug")
     calls = [call for session in recording["sessions"] for call in session["calls"]]
-    assert played.replies == [call["reply"] for call in calls]
+    # What a recall finds first may get better; what is noted and told about it may not change.
+    pairs = [
+        (reply, call["reply"])
+        for reply, call in zip(played.replies, calls, strict=True)
+        if call["name"] != "recall_contact"
+    ]
+    assert len(pairs) > len(calls) / 2
+    assert [reply for reply, _ in pairs] == [recorded for _, recorded in pairs]
     assert played.live == recording["live"]

@@ -12,12 +12,14 @@ import sys
 import threading
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 from numpy.typing import NDArray
 
 from reconciler import Memory
+from reconciler.adapters.embedded_plans import PlanningConnection
 from reconciler.errors import ConfigurationError
 from reconciler.testing import HashingEmbedder
 
@@ -149,6 +151,32 @@ def test_warming_up_begins_with_the_opening_and_does_not_hold_it_up(tmp_path: Pa
         assert embedder.is_loading.wait(60)
         assert memory.history("crm", "priya") == []
         embedder.may_load.set()
+
+
+def test_a_recall_after_warming_up_finds_the_engines_plans_made(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    given: dict[str, Any] = {
+        "embedder": HashingEmbedder(64),
+        "embedded_path": tmp_path / "memory",
+    }
+    with Memory.open(**given) as memory:
+        memory.add_contact_note("crm", "priya", "Lives in Pune.")
+    planned: list[str] = []
+    prepare = PlanningConnection._prepare
+
+    def counted(connection: PlanningConnection, text: str, values: dict[str, Any]) -> object:
+        planned.append(text)
+        return prepare(connection, text, values)
+
+    monkeypatch.setattr(PlanningConnection, "_prepare", counted)
+    with Memory.open(**given) as memory:
+        memory.warm_up()
+        assert planned
+        planned.clear()
+        assert len(memory.recall("crm", "priya", "Pune?")) == 1
+        assert planned == []
+        assert memory.contacts("any") == []
 
 
 def test_a_model_that_cannot_be_loaded_is_told_of_by_who_needs_it_first(tmp_path: Path) -> None:

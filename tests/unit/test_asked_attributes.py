@@ -13,11 +13,11 @@ from numpy.typing import NDArray
 
 from reconciler.config_files import (
     load_attribute_book,
-    load_attribute_questions,
+    load_attribute_sentences,
+    load_own_questions,
     load_question_vectors,
-    question_digest,
 )
-from reconciler.domain.recalling.asking import AttributeQuestions, questions_of
+from reconciler.domain.recalling.asking import AttributeQuestions, leanings_of, questions_of
 from reconciler.domain.recalling.filtering import EVERYTHING
 from reconciler.domain.recalling.recallable import Question, Recallable, Recalling
 from reconciler.domain.recalling.recalled import Recalled, RecallOutcome
@@ -26,6 +26,7 @@ from reconciler.domain.records.kinds import SourceKind
 from reconciler.domain.records.policies import RankingPolicy, RecallFloor
 from reconciler.domain.records.slots import Slot
 from reconciler.errors import ConfigurationError
+from reconciler.ports.embedder import Embedder
 from reconciler.service.attribute_questions import AskedAttributes
 from reconciler.testing import HashingEmbedder
 from tests.tables import every
@@ -40,34 +41,36 @@ MODEL = "all-MiniLM-L6-v2@53aa5117"
 # The file
 
 
-def test_every_attribute_of_the_book_has_questions_and_none_has_them_that_is_not_there() -> None:
-    assert sorted(load_attribute_questions(None)) == sorted(
-        each.name for each in load_attribute_book(None)
-    )
+def test_every_attribute_of_the_book_has_questions_and_facts_and_stands_first() -> None:
+    book = [each.name for each in load_attribute_book(None)]
+    assert sorted([*load_attribute_sentences()][: len(book)]) == sorted(book)
 
 
-def test_no_attribute_is_asked_for_twice_in_the_same_words() -> None:
-    for name, questions in load_attribute_questions(None).items():
-        assert len(set(questions)) == len(questions) >= 2, name
+def test_no_attribute_has_the_same_sentence_twice() -> None:
+    for name, each in load_attribute_sentences().items():
+        assert len(set(each.questions)) == len(each.questions) >= 2, name
+        assert len(set(each.facts)) == len(each.facts) >= 1, name
 
 
 def test_the_shipped_vectors_are_what_the_packaged_model_gives() -> None:
     shipped, made = TARGET.read_bytes(), written()
     assert shipped[:32] == made[:32], "run: python tools/write_question_vectors.py"
-    kept, fresh = (np.frombuffer(each[36:], dtype="<f2").astype(float) for each in (shipped, made))
+    assert len(shipped) == len(made)
+    rows = 384 * 2 * sum(len(each.questions) + 1 for each in load_attribute_sentences().values())
+    kept, fresh = (np.frombuffer(each[-rows:], "<f2").astype(float) for each in (shipped, made))
     assert kept == pytest.approx(fresh, abs=2e-3)
 
 
-def test_vectors_of_other_questions_or_another_model_are_not_taken() -> None:
-    questions = [text for each in load_attribute_questions(None).values() for text in each]
-    shipped = load_question_vectors(MODEL, questions)
+def test_vectors_of_other_sentences_or_another_model_are_not_taken(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    shipped = load_question_vectors(MODEL)
     assert shipped is not None
-    least, vectors = shipped
-    assert 0.4 < least < 0.6
-    assert np.linalg.norm(vectors, axis=1) == pytest.approx(1.0, abs=1e-2)
-    assert load_question_vectors(MODEL, [*questions[1:], "Who signs?"]) is None
-    assert load_question_vectors("model@1", questions) is None
-    assert question_digest(["a", "b"]) != question_digest(["b", "a"])
+    assert shipped.names == load_attribute_sentences().keys()
+    assert 0.45 < shipped.least < 0.6
+    assert load_question_vectors("model@1") is None
+    monkeypatch.setattr("reconciler.config_files.sentences_digest", lambda: bytes(32))
+    assert load_question_vectors(MODEL) is None
 
 
 def test_own_attributes_bring_their_questions_or_are_asked_for_by_their_words(
@@ -80,13 +83,13 @@ def test_own_attributes_bring_their_questions_or_are_asked_for_by_their_words(
         f"[house_style]\n{described}",
         encoding="utf-8",
     )
-    found = load_attribute_questions(own)
-    assert found["favourite_wine"] == ("Which bottle do I bring?",)
-    assert found["house_style"] == (
+    found = load_own_questions(own)
+    assert list(found["favourite_wine"]) == ["Which bottle do I bring?"]
+    assert list(found["house_style"]) == [
         "What is the house style?",
         "house style: Which wine she likes.",
-    )
-    assert "city" in found
+    ]
+    assert load_own_questions(None) == {}
 
 
 @every("given", ['questions = "Which?"', "questions = [1]"])
@@ -94,7 +97,7 @@ def test_questions_that_are_no_list_of_texts_are_refused(tmp_path: Path, given: 
     own = tmp_path / "own.toml"
     own.write_text(f'[wine]\ndescription = "Wine."\nholds = "many"\n{given}\n', encoding="utf-8")
     with pytest.raises(ConfigurationError, match="questions"):
-        load_attribute_questions(own)
+        load_own_questions(own)
 
 
 # What a question asks for
@@ -130,23 +133,67 @@ class CountingEmbedder(HashingEmbedder):
         return super().embed(texts)
 
 
+def asked_attributes(
+    embedder: Embedder,
+    own: Mapping[str, Sequence[str]] | None = None,
+    shipped: AttributeQuestions | None = None,
+) -> AskedAttributes:
+    """With one question that is known, for a city."""
+    return AskedAttributes(
+        embedder, lambda: {"city": ["Where is home?"]}, lambda: own or {}, lambda: shipped
+    )
+
+
 def test_questions_are_embedded_once_and_only_if_a_contact_has_an_attribute() -> None:
     embedder = CountingEmbedder()
-    asked = AskedAttributes(embedder, lambda: {"city": ["Where is home?"]}, lambda _: None)
+    asked = asked_attributes(embedder)
     vector = HashingEmbedder(64).embed(["Where is home?"])[0]
     assert asked.asked_by(vector, []) == {}
+    assert asked.leaning(vector, {"city": 1.0}) is vector
     assert embedder.texts == []
     for _ in range(3):
         assert asked.asked_by(vector, ["city", "shoe_size"])["city"] == pytest.approx(1.0)
     assert embedder.texts == ["Where is home?", "What is the shoe size?"]
 
 
+def test_shipped_questions_are_not_embedded_and_ask_also_where_no_attribute_is_known() -> None:
+    embedder = CountingEmbedder()
+    asked = asked_attributes(embedder, shipped=KNOWN)
+    assert asked.asked_by(NORTH, []) == {"city": pytest.approx(1.0)}
+    assert embedder.texts == []
+
+
+def test_an_own_attribute_is_asked_for_by_its_own_questions_alone() -> None:
+    embedder = CountingEmbedder()
+    [north] = embedder.embed(["Which town?"])
+    asked = asked_attributes(
+        embedder,
+        own={"city": ["Which town?", "Which village?"]},
+        shipped=AttributeQuestions(["city"], embedder.embed(["Where is home?"])),
+    )
+    assert asked.asked_by(north, ["city"]) == {"city": pytest.approx(1.0)}
+    assert asked.asked_by(embedder.embed(["Where is home?"])[0], ["city"]) == {}
+
+
 def test_an_attribute_that_nobody_described_is_asked_for_by_the_words_of_its_name() -> None:
     embedder = HashingEmbedder(64)
-    asked = AskedAttributes(embedder, lambda: {"city": ["Where is home?"]}, lambda _: None)
+    asked = asked_attributes(embedder)
     vector = embedder.embed(["What is the shoe size?"])[0]
     assert asked.asked_by(vector, ["shoe_size"]) == {"shoe_size": pytest.approx(1.0)}
     assert questions_of("shoe_size", ()) == ["What is the shoe size?"]
+
+
+def test_a_question_leans_towards_what_it_asks_for_the_more_the_clearer_it_asks() -> None:
+    [east] = unit(90)
+    known = AttributeQuestions(["city"], unit(0), 0.5, {"city": east})
+    [slightly, clearly] = (known.leaning(NORTH, {"city": clear}) @ east for clear in (0.1, 1.0))
+    assert 0 < slightly < clearly < 1
+    assert known.leaning(NORTH, {"diet": 1.0}) is NORTH
+
+
+def test_where_an_attributes_facts_lie_is_seen_from_the_middle_of_all() -> None:
+    leanings = leanings_of([unit(0, 0), unit(180)])
+    assert leanings == pytest.approx(np.array([[2 / 3, 0.0], [-4 / 3, 0.0]]), abs=1e-6)
 
 
 # What that brings
@@ -197,6 +244,13 @@ def test_a_question_that_asks_for_nothing_known_is_told_what_is_known() -> None:
     found = answer("Who signs?", {"decision_maker": 0.8})
     assert (ids(found), found.outcome) == ([], RecallOutcome.NOTHING_FITS)
     assert (found.known, found.held) == (("city", "allergy"), 4)
+
+
+@every("clearness, count", [(0.0, 0), (0.3, 0), (0.8, 4)])
+def test_a_question_that_one_asks_about_contacts_needs_less(clearness: float, count: int) -> None:
+    asks = {"decision_maker": clearness} if clearness else {}
+    floor = RecallFloor(base=0.2, fact=0.0, usual=0.5)
+    assert len(answer("Who signs?", asks, floor)) == count
 
 
 def test_what_is_clearly_asked_for_comes_before_what_is_near() -> None:

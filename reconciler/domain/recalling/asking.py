@@ -1,12 +1,14 @@
 """Asking: which attributes a question asks for, by questions that are known to ask for them. Pure.
 
 "What can she not eat?" shares no word with "Sesame gives her a rash", and no model of sentences
-brings the two together; but it is near other questions about allergies.
+brings the two together; but it is near other questions about allergies, and the fact is near other
+facts about them.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
@@ -14,14 +16,28 @@ from numpy.typing import NDArray
 
 from reconciler.domain.recalling.ranking import cosines_to
 
-__all__ = ["AttributeQuestions", "questions_of"]
+__all__ = ["AttributeQuestions", "AttributeSentences", "leanings_of", "questions_of"]
 
-_SPREADS = 2.7
+Vectors = NDArray[np.float32]
+
+_SPREADS = 3.3
 """A question asks for an attribute where it is nearer to one of its questions than that of two
 attributes are to each other, by so many standard deviations. Source: benchmarks/recall.py."""
 
+_LEANING = 3.0
+"""How far a question that asks for an attribute leans towards what facts of it say. From 2 to 5 as
+many are found. Source: benchmarks/recall.py."""
+
 _LEAST_MAX = 0.9
 _COMPARED_MAX = 400
+
+
+@dataclass(frozen=True, slots=True)
+class AttributeSentences:
+    """What one asks about an attribute, and what facts of it say."""
+
+    questions: Sequence[str]
+    facts: Sequence[str]
 
 
 class AttributeQuestions:
@@ -31,15 +47,27 @@ class AttributeQuestions:
         names: the attribute that each asks for.
         vectors: theirs, float32, shape (len(names), dimension), unit length.
         least: how near a question must be to one of them, if that was measured already.
+        leanings: by attribute where its facts lie, seen from the middle of all; float32, shape
+            (dimension,). What has none is not leant to.
     """
 
     def __init__(
-        self, names: Sequence[str], vectors: NDArray[np.float32], least: float | None = None
+        self,
+        names: Sequence[str],
+        vectors: Vectors,
+        least: float | None = None,
+        leanings: Mapping[str, Vectors] | None = None,
     ) -> None:
         self._names, self._vectors, self._measured = names, vectors, least
+        self._leanings = leanings or {}
+
+    @cached_property
+    def names(self) -> frozenset[str]:
+        """The attributes that have questions."""
+        return frozenset(self._names)
 
     def asked_by(
-        self, vector: NDArray[np.float32], among: AttributeQuestions | None = None
+        self, vector: Vectors, among: AttributeQuestions | None = None
     ) -> Mapping[str, float]:
         """By attribute how clearly a question asks for it, above 0 to 1; what it does not is out.
 
@@ -57,6 +85,21 @@ class AttributeQuestions:
             found[name] = max(found.get(name, 0.0), min(float(clear[row]), 1.0))
         return found
 
+    def leaning(self, vector: Vectors, asks: Mapping[str, float]) -> Vectors:
+        """The question's vector, moved towards what facts of the attributes say that it asks for.
+
+        Args:
+            vector: of the question, unit length.
+            asks: by attribute how clearly it asks for that.
+        """
+        known = [name for name in asks if name in self._leanings]
+        if not known:
+            return vector
+        weights = np.array([_LEANING * asks[name] for name in known], dtype=np.float32)
+        moved = vector + weights @ np.array([self._leanings[name] for name in known])
+        found: Vectors = moved / np.sqrt(moved @ moved)
+        return found
+
     @cached_property
     def least(self) -> float:
         """How near a question must be. Models differ, so each is measured by its own vectors."""
@@ -69,6 +112,17 @@ class AttributeQuestions:
         if not len(others):
             return _LEAST_MAX
         return float(np.clip(others.mean() + _SPREADS * others.std(), 0.0, _LEAST_MAX))
+
+
+def leanings_of(facts: Sequence[Vectors]) -> Vectors:
+    """Where each attribute's facts lie, seen from the middle of all; a row each.
+
+    Args:
+        facts: the vectors of some facts of each attribute.
+    """
+    middles = np.array([vectors.mean(axis=0) for vectors in facts])
+    found: Vectors = middles - np.concatenate(facts).mean(axis=0)
+    return found
 
 
 def questions_of(name: str, questions: Sequence[str], description: str = "") -> Sequence[str]:

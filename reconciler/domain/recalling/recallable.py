@@ -59,8 +59,8 @@ class Question:
 
     Attributes:
         text: in words; empty to ask for everything.
-        vector: its embedding, float32, shape (dimension,), unit length; None to compare words
-            alone.
+        vector: its embedding, float32, shape (dimension,), unit length, which leans towards what
+            facts say that it asks for; None to compare words alone.
         asks: by attribute how clearly it asks for that, above 0 to 1.
     """
 
@@ -203,7 +203,7 @@ class Recallable:
             cosines = cosines[self._rows]
         asked = self._asked(question.asks, set(words.asked))
         meaning = np.clip(cosines, -1, 1).astype(np.float64)
-        return _Closeness(words, meaning, asked, is_usual=bool(question.asks))
+        return _Closeness(words, meaning, asked, max(question.asks.values(), default=0.0))
 
     def _asked(self, asks: Mapping[str, float], words: set[str]) -> Scores:
         """How clearly a question asks for each fact, by its attribute and whom it is about."""
@@ -325,8 +325,8 @@ class _Closeness:
     words: WordMatches
     cosines: Scores | None
     asked: Scores | None = None
-    is_usual: bool = False
-    """Whether one asks such things about a contact, whether or not that is known of this one."""
+    clearness: float = 0.0
+    """How clearly one asks such things about contacts, whether or not that is known of this one."""
 
     def similarity(self, policy: RankingPolicy) -> Scores:
         """Both in one number, 0 to 1."""
@@ -339,8 +339,8 @@ class _Closeness:
     def fitting(self, rows: Rows, floor: RecallFloor | None) -> Rows:
         """Those of these facts that fit: near enough, or asked for by their attribute.
 
-        Not all questions are meant for this memory: unless it is one that is usual about a contact,
-        the nearest fact must be nearer than the nearest of so many is by chance.
+        Not all questions are meant for this memory: the nearest fact must be nearer than the
+        nearest of so many is by chance, less so if one asks such things about contacts.
         """
         if self.cosines is None:
             return rows[self.words.scores[rows] > 0]
@@ -348,7 +348,7 @@ class _Closeness:
             return rows
         evidence = self.cosines[rows] + floor.words * self.words.shares[rows]
         fits = evidence >= floor.of_each
-        if not self.is_usual and evidence.max() < floor.of(len(rows), len(self.words.asked)):
+        if evidence.max() < floor.of(len(rows), len(self.words.asked), self.clearness):
             fits = np.zeros(len(rows), dtype=np.bool_)
         return rows[fits if self.asked is None else fits | (self.asked[rows] > 0)]
 

@@ -218,6 +218,8 @@ class RecallFloor:
         words: what the share of the question's words counts for beside the cosine.
         question: how much more for each e times as many words of content in the question.
         fact: what cosine and words of every other fact must come to; None for ``base``.
+        usual: how much less the nearest fact needs where the question asks clearly for what one
+            asks about contacts; the less clearly, the less.
     """
 
     base: float
@@ -225,16 +227,19 @@ class RecallFloor:
     words: float = 0.0
     question: float = 0.0
     fact: float | None = None
+    usual: float = 1.0
 
-    def of(self, count: int, asked: int = 0) -> float:
+    def of(self, count: int, asked: int = 0, clearness: float = 0.0) -> float:
         """What the nearest fact must come to.
 
         Args:
             count: among so many facts, 1 or more; from a thousand on it does not grow.
             asked: how many words of content the question has.
+            clearness: how clearly it asks for an attribute, 0 to 1.
         """
         grown = self.growth * math.log(min(count, _FLOOR_COUNT_MAX))
-        return self.base + grown + self.question * math.log1p(asked)
+        least = self.base + grown + self.question * math.log1p(asked)
+        return least - self.usual * clearness
 
     @property
     def of_each(self) -> float:
