@@ -416,8 +416,7 @@ class MemoryReconciler:
             else:
                 decision = _with_reason(decision, "its end is too weak a word to be taken over")
         if before := _before(decision, kept, seen):
-            undo = Undo(before=before)
-            decision = replace(decision, verdict=replace(decision.verdict, undo=undo))
+            decision = replace(decision, undo=Undo(before=before))
         is_restated = verdict.is_restatement and verdict.target is not None
         return Commit(
             version=seen.version,
