@@ -10,12 +10,12 @@ from reconciler.domain.records.decisions import (
     Proposal,
     RecordedOpinion,
     RecordedPolicy,
-    RecordedVerdict,
     Timings,
+    Verdict,
 )
 
 _PARTS = {
-    "verdict": RecordedVerdict,
+    "verdict": Verdict,
     "policy": RecordedPolicy,
     "proposal": Proposal,
     "opinion": RecordedOpinion,

@@ -564,14 +564,14 @@ def _touched(decision: Decision) -> Iterator[tuple[str, str]]:
     """What became of which other fact, in a word and its id."""
     verb = "revokes fact" if decision.action is Action.REVOKE else "supersedes"
     yield from ((verb, fact_id) for fact_id in decision.superseded_ids)
-    undo = decision.verdict.undo
+    undo = decision.undo
     yield from (
         ("undoes decision", decision_id) for decision_id in (undo.decision_ids if undo else ())
     )
     if decision.action is Action.SKIP and decision.fact_id:
         yield "repeats", decision.fact_id
-    if decision.verdict.history_of_id:
-        yield "history of", decision.verdict.history_of_id
+    if decision.verdict.above:
+        yield "history of", decision.verdict.above
     yield from (("conflicts with", fact_id) for fact_id in decision.conflicting_ids)
 
 

@@ -454,7 +454,7 @@ def _decided_on(decision: Decision) -> Comparison | None:
 def _wanted(decision: Decision) -> Iterator[Callable[[Comparison], bool]]:
     if decision.opinion.error is None and decision.opinion.target is not None:
         yield lambda fact: fact.rank == decision.opinion.target
-    touched = {*decision.superseded_ids[:1], decision.verdict.history_of_id, decision.fact_id}
+    touched = {decision.verdict.target, decision.fact_id}
     yield lambda fact: fact.fact_id in touched
     yield lambda fact: fact.fact_id in decision.conflicting_ids
 

@@ -32,9 +32,10 @@ def engine(any_engine: EngineUnderTest) -> EngineUnderTest:
 def test_add_prints_the_decision_as_json(run: Run) -> None:
     decision = json_of(run, "add", *SCOPE, "Lives in Pune.")
     verdict = decision["verdict"]
-    wanted = {"action", "decided_by", "reason", "cosine", "fact_id", "superseded_ids"}
-    assert wanted <= verdict.keys()
-    assert {"decision_id", "note", "answer", "replayed"} <= decision.keys()
+    assert {"action", "decided_by", "reason", "targets"} <= verdict.keys()
+    shown = {"decision_id", "note", "cosine", "fact_id", "superseded_ids", "answer", "replayed"}
+    assert shown <= decision.keys()
+    assert not verdict.keys() & decision.keys()
     assert (verdict["action"], verdict["decided_by"]) == ("ADD", "noop")
 
 

@@ -57,7 +57,7 @@ def test_what_is_in_dispute_waits_for_an_answer_beside_what_is_held(
 def test_resolve_ends_the_other_side_and_says_so(run: Run, sides: list[str]) -> None:
     answer = ("--by", "contact", "--reason", "She moved.")
     made = json_of(run, "resolve", *SCOPE, sides[1], *answer)
-    assert (made["action"], made["superseded_ids"]) == ("RESOLVE", [sides[0]])
+    assert (made["verdict"]["action"], made["superseded_ids"]) == ("RESOLVE", [sides[0]])
     assert json_of(run, "disputes", *SCOPE) == []
     assert "Nothing is in dispute." in run("disputes", *AGENT)[1]
 
@@ -66,7 +66,7 @@ def test_relate_says_how_facts_relate_and_what_may_not_change(run: Run, sides: l
     code, _, err = run("relate", *SCOPE, sides[1])
     assert (code, "say how it relates" in err) == (2, True)
     made = json_of(run, "relate", *SCOPE, sides[1], "--both-hold", handle_of(sides[0]))
-    assert (made["action"], made["decided_by"]) == ("RESOLVE", "agent")
+    assert (made["verdict"]["action"], made["verdict"]["decided_by"]) == ("RESOLVE", "agent")
     assert json_of(run, "disputes", *SCOPE) == []
     code, _, err = run("relate", *SCOPE, sides[1], "--ends", "#zzzz")
     assert (code, "#zzzz" in err) == (2, True)
@@ -75,7 +75,10 @@ def test_relate_says_how_facts_relate_and_what_may_not_change(run: Run, sides: l
 def test_amend_puts_a_fact_right(run: Run, sides: list[str]) -> None:
     why = ("--by", "anna", "--reason", "Typed wrongly.")
     made = json_of(run, "amend", *SCOPE, "Lives in Goa", *CITY, "Goa", *why)
-    assert (made["decided_by"], sorted(made["superseded_ids"])) == ("amendment", sorted(sides))
+    assert (made["verdict"]["decided_by"], sorted(made["superseded_ids"])) == (
+        "amendment",
+        sorted(sides),
+    )
     explained = json_of(run, "explain", *SCOPE, made["decision_id"])
     assert "The note was amended by anna: Typed wrongly." in explained["remarks"]
 

@@ -12,7 +12,7 @@ SAID = ("--by", "dana", "--reason", "A mix-up.")
 def lives_in(run: Run, city: str) -> dict[str, str]:
     text = f"Lives in {city}."
     made = json_of(run, "add", *SCOPE, text, "--attribute", "city", "--value", city)
-    return {"decision": made["decision_id"], "fact": made["verdict"]["fact_id"]}
+    return {"decision": made["decision_id"], "fact": made["fact_id"]}
 
 
 def revoked(run: Run, fact_id: str) -> str:

@@ -82,7 +82,7 @@ def test_from_the_wheel_to_an_agent_that_remembers_whom_it_talks_to(
     assert "source_kind is missing" in told[1]["content"]
     assert "Remembered as a new fact." in told[2]["content"]
 
-    added = [each for each in shown("decisions") if each["action"] == "ADD"]
+    added = [each for each in shown("decisions") if each["verdict"]["action"] == "ADD"]
     assert [(each["text"], each["door"]) for each in added] == [
         (NUTS, "extractor"),
         ("Lives in Pune.", "live"),

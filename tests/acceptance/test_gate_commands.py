@@ -104,7 +104,7 @@ def test_withdraw_takes_it_back(run: Run) -> None:
 
 
 def test_revoke_ends_a_fact_and_keeps_its_history(run: Run) -> None:
-    fact_id = json_of(run, "add", *SCOPE, "Lives in Pune.")["verdict"]["fact_id"]
+    fact_id = json_of(run, "add", *SCOPE, "Lives in Pune.")["fact_id"]
     code, out, _ = run("revoke", fact_id, *SCOPE, "--by", "dana", "--reason", "Moved away.")
     assert (code, "REVOKE" in out, "Moved away." in out) == (0, True, True)
     assert _texts(run) == []
@@ -113,10 +113,10 @@ def test_revoke_ends_a_fact_and_keeps_its_history(run: Run) -> None:
 
 
 def test_revoke_as_json_names_what_it_ended(run: Run) -> None:
-    fact_id = json_of(run, "add", *SCOPE, "Lives in Pune.")["verdict"]["fact_id"]
+    fact_id = json_of(run, "add", *SCOPE, "Lives in Pune.")["fact_id"]
     ended = json_of(run, "revoke", fact_id, *SCOPE, "--by", "dana", "--reason", "Moved away.")
     found = ended["verdict"]
-    assert (found["action"], found["superseded_ids"]) == ("REVOKE", [fact_id])
+    assert (found["action"], found["targets"]) == ("REVOKE", [fact_id])
 
 
 def test_refusals_are_counted_by_contact_and_reason(run: Run) -> None:
@@ -311,7 +311,7 @@ def test_a_command_answers_another_scopes_id_like_one_that_nobody_has(
     made = json_of(run, "add", *SCOPE, "Lives in Pune")
     job_id = json_of(run, "extract", str(chat), *SCOPE)["job_id"]
     held_id = _hold(run)
-    theirs = {"job": job_id, "retry": job_id, "revoke": made["verdict"]["fact_id"]}
+    theirs = {"job": job_id, "retry": job_id, "revoke": made["fact_id"]}
     commands = _by_id()
     assert commands.keys() >= {"confirm", "reject", "withdraw", "explain", "correct", *theirs}
     for name, words in commands.items():

@@ -18,7 +18,7 @@ def test_archive_says_what_faded_and_puts_it_by_until_it_is_taken_up_again(run: 
     code, out, _ = run("archive", *AGENT, "--floor", "1", "--dry-run")
     assert (code, "Likes green tea." in out, "would be archived" in out) == (0, True, True)
     [done] = json_of(run, "archive", *AGENT, "--floor", "1", "--by", "anna")
-    assert (done["contact_id"], done["decision"]["action"]) == ("alice", "ARCHIVE")
+    assert (done["contact_id"], done["decision"]["verdict"]["action"]) == ("alice", "ARCHIVE")
     assert json_of(run, "recall", *SCOPE) == []
     assert "Likes green tea." in run("history", *SCOPE)[1]
     code, out, _ = run("unarchive", said["fact_id"], *SCOPE)

@@ -154,14 +154,14 @@ def _held(run: Run) -> str:
 def _disputed(run: Run) -> str:
     slot = ("--attribute", "employer", "--value")
     json_of(run, "add", *WHO, "Works at Globex.", *slot, "Globex", "--source-kind", "user_explicit")
-    return str(json_of(run, "add", *WHO, "Works at Acme.", *slot, "Acme")["verdict"]["fact_id"])
+    return str(json_of(run, "add", *WHO, "Works at Acme.", *slot, "Acme")["fact_id"])
 
 
 def _said(run: Run) -> str:
     """What the contact said: no relation ends an operator's word."""
     text = f"Owns the house at number {next(NUMBERS)} of the Mill Road."
     made = json_of(run, "add", *WHO, text, "--source-kind", "user_explicit")
-    return str(made["verdict"]["fact_id"])
+    return str(made["fact_id"])
 
 
 def _job(run: Run) -> str:
@@ -184,7 +184,7 @@ READY: dict[str, Callable[[Run], str]] = {
     "job JOB_ID": _job,
     "token revoke": _token,
     "DECISION_ID": lambda run: str(_fresh(run)["decision_id"]),
-    "FACT_ID": lambda run: str(_fresh(run)["verdict"]["fact_id"]),
+    "FACT_ID": lambda run: str(_fresh(run)["fact_id"]),
 }
 """What a line's id stands for, by words that the line has; the first that fits."""
 

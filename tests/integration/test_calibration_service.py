@@ -394,15 +394,18 @@ def decision(**given: Any) -> Decision:
         ({"arbiter_relation": Relation.REPLACES, "arbiter_error": "unsure"}, None),
         ({"correction": Relation.REPLACES}, ("fact 1", "update", "corrections")),
         (
-            {"correction": Relation.UNRELATED, "superseded_ids": ("f3",)},
+            {"correction": Relation.UNRELATED, "targets": ("f3",)},
             ("fact 3", "distinct", "corrections"),
         ),
         (
-            {"correction": Relation.SAME, "conflicting_ids": ("f2",)},
+            {"correction": Relation.SAME, "conflicts": ("f2",)},
             ("fact 2", "same", "corrections"),
         ),
         ({"correction": Relation.SAME, "fact_id": "f2"}, ("fact 2", "same", "corrections")),
-        ({"correction": Relation.SAME, "history_of_id": "f3"}, ("fact 3", "same", "corrections")),
+        (
+            {"correction": Relation.SAME, "targets": ("f3",), "is_history": True},
+            ("fact 3", "same", "corrections"),
+        ),
         (
             {"correction": Relation.COEXISTS, "arbiter_relation": Relation.SAME},
             ("fact 1", "distinct", "corrections"),

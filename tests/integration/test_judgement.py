@@ -380,7 +380,7 @@ def test_a_late_import_of_an_old_value_becomes_history(open_memory: Open) -> Non
     newer = say(memory, "Moved away to Delhi", 9, **DELHI)
     older = say(memory, "Lives in Pune", 0, **PUNE)
     assert (older.action, older.decided_by) == ("ADD", "order")
-    assert older.verdict.history_of_id == newer.fact_id
+    assert older.verdict.above == newer.fact_id
     assert live(memory) == ["Moved away to Delhi"]
     [history] = memory.history("crm", "alice")
     assert [each.text for each in history.facts] == ["Moved away to Delhi", "Lives in Pune"]

@@ -225,7 +225,7 @@ def test_an_older_note_is_written_as_history_beneath_the_newer_fact(open_memory:
     memory = open_memory(CHAIN)
     newer = say(memory, "D", said_at=LATER)
     older = say(memory, "B", said_at=NOON)
-    assert (older.action, older.decided_by, older.verdict.history_of_id) == (
+    assert (older.action, older.decided_by, older.verdict.above) == (
         ADD,
         "order",
         newer.fact_id,
@@ -334,7 +334,7 @@ def test_an_episode_that_is_read_again_for_an_earlier_time_counts_once(
     memory = open_memory(READ_TWICE)
     first = read(memory, "Lives in Pune", "one")
     beneath = read(memory, "Has a home in Pune", second, valid_from=NOON)
-    assert beneath.verdict.history_of_id == first.fact_id
+    assert beneath.verdict.above == first.fact_id
     assert fact_of(memory, first).observations == observations
 
 

@@ -114,7 +114,7 @@ def outcome_of(decision: Decision) -> Outcome:
         decision.decided_by,
         superseded=frozenset(decision.superseded_ids),
         conflicting=frozenset(decision.conflicting_ids),
-        beneath=decision.verdict.history_of_id,
+        beneath=decision.verdict.above,
         is_contested=decision.verdict.is_contested,
         holds_from=decision.note.holds_from,
     )

@@ -88,7 +88,7 @@ def add(version: int, text: str, meaning: str | None = None, **given: Any) -> Co
 
 def supersede(graph: WatchedGraph, version: int, ended_id: str) -> Commit:
     """Another process's: one of the facts says something else from now on."""
-    update = {"action": Action.UPDATE, "superseded_ids": (ended_id,)}
+    update = {"action": Action.UPDATE, "targets": (ended_id,)}
     commit = add(version, f"{NEAREST} as of version {version}", meaning=NEAREST, **update)
     assert MemoryStore(graph._graph).commit_decisions([commit])
     return commit

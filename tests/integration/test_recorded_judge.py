@@ -44,7 +44,7 @@ def told(memory: Memory, pair: dict[str, Any]) -> Decision:
 
 
 def became(decision: Decision) -> str:
-    if decision.verdict.superseded_ids and decision.action is Action.UPDATE:
+    if decision.superseded_ids and decision.action is Action.UPDATE:
         says_same = decision.opinion.relation in ("same", "refines")
         return "said again" if says_same or "says again" in decision.reason else "ended"
     return "said again" if decision.action is Action.SKIP else "kept"

@@ -261,8 +261,8 @@ def test_later_decisions_are_reverted_with_it_where_that_is_asked_for(memory: Me
     lives_in(memory, "Agra")
     say(memory, "Prefers tea.")
     undone = revert(memory, first, and_later=True)
-    assert undone.verdict.undo
-    assert (len(undone.verdict.undo.decision_ids), told(memory)) == (3, ["Prefers tea."])
+    assert undone.undo
+    assert (len(undone.undo.decision_ids), told(memory)) == (3, ["Prefers tea."])
     assert kept(memory) != before, "what does not rest on it stays"
 
 

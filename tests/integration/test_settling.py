@@ -353,5 +353,5 @@ def test_a_decision_that_settles_can_be_printed(opened: Open) -> None:
     memory = opened()
     keep = disputed(memory)[1].fact_id
     made = memory.resolve("crm", "alice", keep, by="anna", reason="Checked.")
-    assert json.loads(json.dumps(made.to_dict()))["action"] == "RESOLVE"
+    assert json.loads(json.dumps(made.to_dict()))["verdict"]["action"] == "RESOLVE"
     assert memory.explain("crm", "alice", made.decision_id).outcome

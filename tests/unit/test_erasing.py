@@ -116,8 +116,8 @@ KNOWN = Known(
     ],
     decisions=[
         decided(DELHI),
-        decided(PUNE, action=Action.UPDATE, superseded_ids=("delhi",)),
-        decided(AGAIN, action=Action.UPDATE, superseded_ids=("pune",)),
+        decided(PUNE, action=Action.UPDATE, targets=("delhi",)),
+        decided(AGAIN, action=Action.UPDATE, targets=("pune",)),
     ],
     judged=[told(decided(fact)) for fact in (DELHI, PUNE, AGAIN)],
     session_keys={"chat": "key of chat"},
@@ -155,8 +155,9 @@ def everything_planted() -> Decision:
     undo = Undo(before=(standing,), unlinked=links, linked=links, conflicts=conflicts)
     finding = Finding(kind=Difference.NUMBER, in_note=WORD, in_fact=WORD)
     made = decided(PUNE, arbiter_reasoning=WORD, arbiter_error=WORD, reason=WORD)
-    verdict = replace(made.verdict, undo=undo, findings=(finding,))
-    return replace(made, note=replace(note, slot=slot), gate=found, verdict=verdict)
+    verdict = replace(made.verdict, findings=(finding,))
+    note = replace(note, slot=slot)
+    return replace(made, note=note, gate=found, verdict=verdict, undo=undo)
 
 
 def test_no_word_is_left_of_a_decision_that_was_erased() -> None:
@@ -183,9 +184,9 @@ def test_a_decision_about_something_else_keeps_its_note_and_how_others_stood() -
     before = everything_planted()
     after = without_argument(before, frozenset())
     assert (after.note, after.gate) == (before.note, before.gate)
-    assert after.verdict.undo
-    assert after.verdict.undo.before == (before.verdict.undo or Undo(before=())).before
-    assert after.reason == after.verdict.undo.conflicts[0].reason == ERASED
+    assert after.undo
+    assert after.undo.before == (before.undo or Undo(before=())).before
+    assert after.reason == after.undo.conflicts[0].reason == ERASED
 
 
 def test_a_fact_goes_with_what_says_the_same_and_not_with_what_it_replaced() -> None:
@@ -252,7 +253,7 @@ def test_an_answer_and_what_undid_it_go_with_a_question() -> None:
     answer = changed(answer, fact_id=None)
     undone = decided(DELHI, decision_id="undone", fact_id=None, text="Wrong.", slot=None)
     undo = Undo(before=(), decision_ids=("answer",))
-    undone = replace(undone, verdict=replace(undone.verdict, undo=undo))
+    undone = replace(undone, undo=undo)
     known = replace(KNOWN, decisions=[*KNOWN.decisions, held, answer, undone])
     assert {"held", "answer", "undone"} <= set(
         plan_of(ErasureTarget(fact_id="pune"), known).decision_ids

@@ -240,27 +240,27 @@ REMEMBERED = {
         "Remembered as a new fact.",
     ),
     "beside what sounds like it": (
-        {"action": Action.ADD, "decided_by": DecidedBy.GUARD, "conflicting_ids": ("other",)},
+        {"action": Action.ADD, "decided_by": DecidedBy.GUARD, "conflicts": ("other",)},
         "Remembered as a new fact. What it may contradict stays beside it.",
     ),
     "beside a more trusted word": (
-        {"action": Action.ADD, "decided_by": DecidedBy.TRUST, "conflicting_ids": ("other",)},
+        {"action": Action.ADD, "decided_by": DecidedBy.TRUST, "conflicts": ("other",)},
         "Remembered as a new fact. A more trusted statement, which it may contradict, stays "
         "beside it.",
     ),
     "beside a standing decision": (
-        {"action": Action.ADD, "decided_by": DecidedBy.STANDING, "conflicting_ids": ("other",)},
+        {"action": Action.ADD, "decided_by": DecidedBy.STANDING, "conflicts": ("other",)},
         "Remembered as a new fact. A standing decision, which it may contradict, stays beside it.",
     ),
     "in another's place": (
-        {"action": Action.UPDATE, "decided_by": DecidedBy.SLOT, "superseded_ids": ("other",)},
+        {"action": Action.UPDATE, "decided_by": DecidedBy.SLOT, "targets": ("other",)},
         "Remembered; it takes the place of what was known before.",
     ),
     "to and fro": (
         {
             "action": Action.UPDATE,
             "decided_by": DecidedBy.SLOT,
-            "superseded_ids": ("other",),
+            "targets": ("other",),
             "is_contested": True,
         },
         "Remembered; it takes the place of what was known before. It is contested: what is said "
@@ -270,8 +270,8 @@ REMEMBERED = {
         {
             "action": Action.UPDATE,
             "decided_by": DecidedBy.SLOT,
-            "superseded_ids": ("one",),
-            "conflicting_ids": ("other",),
+            "targets": ("one",),
+            "conflicts": ("other",),
         },
         "Remembered; it takes the place of what was known before. What it may contradict stays "
         "beside it.",
@@ -281,7 +281,12 @@ REMEMBERED = {
         "Known already; counted as said again.",
     ),
     "history": (
-        {"action": Action.ADD, "decided_by": DecidedBy.ORDER, "history_of_id": "other"},
+        {
+            "action": Action.ADD,
+            "decided_by": DecidedBy.ORDER,
+            "targets": ("other",),
+            "is_history": True,
+        },
         "Kept as history, not as what holds now: what is known is newer than this, and stays as "
         "it is.",
     ),

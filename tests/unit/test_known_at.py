@@ -49,14 +49,8 @@ def test_a_decision_of_a_clock_that_was_ahead_was_made_no_later_than_what_follow
 
 def test_a_decision_that_came_in_while_the_facts_were_read_changes_nothing() -> None:
     known = Known(facts=(fact(),), links=())
-    late = made(2, NOON + DAY, fact_id="not read", superseded_ids=("gone",))
+    late = made(2, NOON + DAY, fact_id="not read", action=Action.UPDATE, targets=("gone",))
     assert held_at(NOON, known, [late]) == known
-
-
-def test_what_an_old_store_counted_without_a_record_stays_counted() -> None:
-    known = Known(facts=(fact(observations=2),), links=())
-    again = made(0, NOON + DAY, action=Action.SKIP, fact_id="a")
-    assert held_at(NOON, known, [again]) == known
 
 
 def test_what_has_ended_since_was_true_until_then() -> None:

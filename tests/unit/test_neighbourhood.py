@@ -149,7 +149,7 @@ def test_a_fact_that_expired_is_compared_and_known_as_expired(
 
 def test_a_fact_that_ended_is_not_compared_also_where_others_expired() -> None:
     known = of([EAST, EAST], expires_at=NOON)
-    ended = changed(add(7).decision, action=Action.REVOKE, superseded_ids=("0",), fact_id=None)
+    ended = changed(add(7).decision, action=Action.REVOKE, targets=("0",), fact_id=None)
     known.apply(replace(add(7), decision=ended, fact=None))
     assert seen(known) == ["1"]
 
@@ -206,14 +206,14 @@ def test_an_added_fact_is_a_neighbour_from_then_on() -> None:
 
 def test_a_fact_that_was_superseded_is_no_neighbour_any_more() -> None:
     known = of([EAST, at_cosine(0.1)])
-    update = {"action": Action.UPDATE, "superseded_ids": ("0",)}
+    update = {"action": Action.UPDATE, "targets": ("0",)}
     known.apply(add(7, at_cosine(0.9), fact_id="new", **update))
     assert seen(known) == ["new", "1"]
 
 
 def test_a_fact_that_was_revoked_is_no_neighbour_any_more() -> None:
     known = of([EAST, at_cosine(0.1)])
-    known.apply(add(7, action=Action.REVOKE, fact_id=None, superseded_ids=("0",)))
+    known.apply(add(7, action=Action.REVOKE, fact_id=None, targets=("0",)))
     assert (known.version, seen(known)) == (8, ["1"])
 
 
@@ -232,7 +232,7 @@ def test_a_refusal_moves_the_version_alone() -> None:
 
 def test_what_is_written_as_history_is_no_neighbour() -> None:
     known = of([EAST])
-    known.apply(add(7, fact_id="old", history_of_id="0"))
+    known.apply(add(7, fact_id="old", targets=("0",), is_history=True))
     assert seen(known) == ["0"]
 
 
@@ -253,7 +253,7 @@ def test_rows_of_facts_that_ended_are_given_up() -> None:
     known = of([EAST])
     for version in range(7, 2007):
         ended = known.look(said(), np.asarray(EAST, dtype=np.float32), NOON)[2]
-        update = {"action": Action.UPDATE, "superseded_ids": tuple(ended)}
+        update = {"action": Action.UPDATE, "targets": tuple(ended)}
         assert known.apply(add(version, **update))
     assert len(seen(known)) == 1
     assert known.size < 50
@@ -261,7 +261,7 @@ def test_rows_of_facts_that_ended_are_given_up() -> None:
 
 def test_a_fork_is_of_the_same_version_and_leaves_its_original_alone() -> None:
     known = of([EAST, at_cosine(0.1)])
-    known.apply(add(7, action=Action.REVOKE, fact_id=None, superseded_ids=("0",)))
+    known.apply(add(7, action=Action.REVOKE, fact_id=None, targets=("0",)))
     fork = known.fork()
     assert (fork.version, seen(fork)) == (8, ["1"])
     fork.apply(add(8, at_cosine(0.9), fact_id="planned"))
@@ -319,7 +319,9 @@ def test_slots_and_words_are_found_as_from_a_new_look(
             facts[one.fact_id], places[one.fact_id] = one, number
         elif change == "end":
             del facts[live[drawn % len(live)]]
-            ended = changed(commit.decision, superseded_ids=(live[drawn % len(live)],))
+            ended = changed(
+                commit.decision, action=Action.UPDATE, targets=(live[drawn % len(live)],)
+            )
             commit = replace(commit, decision=ended, fact=None)
         else:
             kept = replace(one, fact_id=live[drawn % len(live)])
@@ -356,7 +358,7 @@ def test_a_fact_that_was_said_once_more_is_recalled_as_what_it_is_since() -> Non
 def test_what_answered_before_a_write_answers_as_before() -> None:
     known, vector = of([EAST]), np.asarray(EAST, dtype=np.float32)
     before = known.recallable()
-    update = {"action": Action.UPDATE, "superseded_ids": ("0",)}
+    update = {"action": Action.UPDATE, "targets": ("0",)}
     known.apply(add(7, at_cosine(0.9), fact_id="new", **update))
     assert (asked_of(before, vector), recalled(known, vector)) == (["0"], ["new"])
 
@@ -400,8 +402,6 @@ def _commit(
     step: str, version: int, live: list[str], number: int, drawn: int, vector: Vectors
 ) -> Commit:
     ended = (live[drawn % len(live)],) if live and step in ("update", "revoke") else ()
-    made = add(version, vector.tolist(), fact_id=str(number), superseded_ids=ended)
-    if step in ("add", "update"):
-        return made
-    action = Action.REVOKE if step == "revoke" else Action.REJECT
-    return replace(made, decision=changed(made.decision, action=action), fact=None)
+    action = {"add": Action.ADD, "update": Action.UPDATE, "revoke": Action.REVOKE}.get(step)
+    made = add(version, vector.tolist(), fact_id=str(number), action=action or Action.REJECT)
+    return replace(made, decision=changed(made.decision, targets=ended))

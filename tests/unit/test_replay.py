@@ -26,8 +26,8 @@ from reconciler.domain.records.notes import Note
 from reconciler.domain.records.policies import ReconcilePolicy
 from reconciler.domain.records.scope import Scope
 from reconciler.domain.records.slots import Slot
-from reconciler.domain.review.calibration import Outcome
-from reconciler.domain.review.replay import Replayed, outcome_of_decision, replay, summarise
+from reconciler.domain.review.calibration import Outcome, outcome_of_verdict
+from reconciler.domain.review.replay import Replayed, replay, summarise
 from reconciler.errors import ArbiterAnswerError
 from tests.records import changed, decision_of
 
@@ -98,16 +98,10 @@ def recorded(
 
 
 def _outcome(verdict: Verdict) -> dict[str, Any]:
-    target_ids = tuple(each.fact_id for each in verdict.targets)
     return {
-        "action": verdict.action,
-        "decided_by": verdict.decided_by,
+        "verdict": verdict.by_id(),
         "cosine": verdict.target.cosine if verdict.target else None,
-        "reason": verdict.reason,
-        "fact_id": target_ids[0] if verdict.action is Action.SKIP else "new",
-        "superseded_ids": target_ids if verdict.action is Action.UPDATE else (),
-        "conflicting_ids": tuple(each.fact_id for each in verdict.conflicts),
-        "history_of_id": target_ids[0] if verdict.is_history else None,
+        "fact_id": verdict.targets[0].fact_id if verdict.action is Action.SKIP else "new",
     }
 
 
@@ -328,7 +322,7 @@ def test_an_answer_about_a_fact_that_is_not_on_record_is_not_used(target: int | 
 
 
 def test_superseding_another_fact_is_not_the_same_although_the_outcome_is() -> None:
-    decision = changed(recorded(note(), near(0.97)), superseded_ids=("fact-9",))
+    decision = changed(recorded(note(), near(0.97)), targets=("fact-9",))
     replayed = replay(decision, SEED)
     assert replayed.before is replayed.after
     assert not replayed.is_same
@@ -338,14 +332,14 @@ def test_superseding_another_fact_is_not_the_same_although_the_outcome_is() -> N
     ("given", "outcome"),
     [
         ({}, Outcome.APART),
-        ({"conflicting_ids": ("fact-1",)}, Outcome.CONFLICT),
-        ({"history_of_id": "fact-1"}, Outcome.HISTORY),
+        ({"conflicts": ("fact-1",)}, Outcome.CONFLICT),
+        ({"targets": ("fact-1",), "is_history": True}, Outcome.HISTORY),
         ({"action": Action.SKIP}, Outcome.REPEATED),
         ({"action": Action.UPDATE}, Outcome.SUPERSEDED),
     ],
 )
 def test_a_record_has_the_outcome_that_was_written(given: dict[str, Any], outcome: Outcome) -> None:
-    assert outcome_of_decision(changed(recorded(note(), []), **given)) is outcome
+    assert outcome_of_verdict(changed(recorded(note(), []), **given).verdict) is outcome
 
 
 def test_a_summary_counts_what_went_where() -> None:

@@ -444,7 +444,9 @@ def test_a_fact_is_made_of_its_note_and_of_what_the_gate_found() -> None:
 
 
 def test_what_lies_beneath_a_newer_fact_is_not_live_and_ends_where_that_begins() -> None:
-    found = written_fact(decided(assessed(), history_of_id="a newer one"), NOON + DAYS)
+    found = written_fact(
+        decided(assessed(), targets=("a newer one",), is_history=True), NOON + DAYS
+    )
     assert (found.is_live, found.valid_to) == (False, NOON + DAYS)
 
 

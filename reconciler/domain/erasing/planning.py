@@ -191,7 +191,7 @@ def _is_about(decision: Decision, gone: Set[str]) -> bool:
     """Whether it wrote or observed one of them, or is a person's word about nothing else."""
     if decision.fact_id in gone:
         return True
-    ended = {*decision.superseded_ids, *decision.verdict.closed_ids}
+    ended = {*decision.superseded_ids, *decision.closed_ids}
     return decision.action in _OPERATORS and bool(ended & gone)
 
 
@@ -203,7 +203,7 @@ def _connected(own: Set[str], decisions: Sequence[Decision]) -> set[str]:
         for linked in (decision.proposal.settles_id, decision.proposal.held_id)
         if linked is not None
     ]
-    undone = {e.decision_id: set(e.verdict.undo.decision_ids) for e in decisions if e.verdict.undo}
+    undone = {e.decision_id: set(e.undo.decision_ids) for e in decisions if e.undo}
     found = set(own)
     while True:
         more = {decision_id for link in links if link & found for decision_id in link}
@@ -218,10 +218,9 @@ def _wrote(decision: Decision) -> bool:
 
 
 def _may_quote(decision: Decision, gone: Set[str], words: Set[str]) -> bool:
-    verdict = decision.verdict
     named = {comparison.fact_id for comparison in decision.compared_with}
-    named |= {*verdict.superseded_ids, *verdict.conflicting_ids, *verdict.closed_ids}
-    named |= {fact.fact_id for fact in verdict.undo.before} if verdict.undo else set()
+    named |= {*decision.superseded_ids, *decision.conflicting_ids, *decision.closed_ids}
+    named |= {fact.fact_id for fact in decision.undo.before} if decision.undo else set()
     said = argued(decision).casefold()
     return bool(named & gone) or any(word in said for word in words)
 

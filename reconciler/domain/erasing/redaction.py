@@ -8,7 +8,7 @@ from dataclasses import replace
 from datetime import datetime
 
 from reconciler.domain.records.assessment import Assessment
-from reconciler.domain.records.decisions import Decision, RecordedVerdict, Undo
+from reconciler.domain.records.decisions import Decision, Undo
 from reconciler.domain.records.erasures import ERASED
 from reconciler.domain.records.facts import Conflict, Standing, Supersession
 from reconciler.domain.records.kinds import RecallSemantics, Sensitivity
@@ -51,7 +51,8 @@ def without_argument(decision: Decision, gone_ids: Set[str]) -> Decision:
     """
     return replace(
         decision,
-        verdict=_verdict(decision.verdict, gone_ids),
+        verdict=replace(decision.verdict, reason=ERASED, findings=()),
+        undo=decision.undo and _undo(decision.undo, gone_ids),
         opinion=replace(decision.opinion, reasoning=None, error=None),
     )
 
@@ -93,14 +94,14 @@ def argued(decision: Decision) -> str:
     """All that was argued between its note and others, to be searched for words."""
     verdict, opinion = decision.verdict, decision.opinion
     said = [verdict.reason, *map(str, verdict.findings), opinion.reasoning, opinion.error]
-    if undo := verdict.undo:
+    if undo := decision.undo:
         said += [link.reason for link in (*undo.unlinked, *undo.linked)]
         said += [conflict.reason for conflict in undo.conflicts]
     return "\n".join(filter(None, said))
 
 
 def _before(decision: Decision) -> tuple[Standing, ...]:
-    return decision.verdict.undo.before if decision.verdict.undo else ()
+    return decision.undo.before if decision.undo else ()
 
 
 def _note(note: Note) -> Note:
@@ -117,11 +118,6 @@ def _note(note: Note) -> Note:
         idempotency_key=None,
         is_cleaned=True,
     )
-
-
-def _verdict(verdict: RecordedVerdict, gone_ids: Set[str]) -> RecordedVerdict:
-    undo = verdict.undo and _undo(verdict.undo, gone_ids)
-    return replace(verdict, reason=ERASED, findings=(), undo=undo)
 
 
 def _undo(undo: Undo, gone_ids: Set[str]) -> Undo:

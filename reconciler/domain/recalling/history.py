@@ -59,9 +59,8 @@ def head_of(fact_id: str, supersessions: Iterable[Supersession]) -> str:
 
 def events_of(decision: Decision) -> list[FactEvent]:
     """What a person's decision did, for each fact that it was about."""
-    verdict = decision.verdict
-    before = [fact.fact_id for fact in verdict.undo.before] if verdict.undo else []
-    named = [*verdict.superseded_ids, *before, *([verdict.fact_id] if verdict.fact_id else [])]
+    before = [fact.fact_id for fact in decision.undo.before] if decision.undo else []
+    named = [*decision.superseded_ids, *before, *([decision.fact_id] if decision.fact_id else [])]
     return [
         FactEvent(
             fact_id=fact_id,

@@ -82,7 +82,7 @@ def _was_true(fact: Fact, at: datetime) -> bool:
 
 def _without(decision: Decision, known: Known) -> Known:
     """What was held before a decision, where all that followed it is taken back already."""
-    undo, written_id = decision.verdict.undo or _NOTHING, fact_written_by(decision)
+    undo, written_id = decision.undo or _NOTHING, fact_written_by(decision)
     ended_ids, before = set(decision.superseded_ids), {e.fact_id: e for e in undo.before}
 
     def as_before(fact: Fact) -> Fact:

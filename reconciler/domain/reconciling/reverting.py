@@ -47,7 +47,7 @@ def undone_by(decision: Decision, made: Iterable[Decision]) -> Decision | None:
     """
     listed = list(made)
     for later in listed:
-        undo = later.verdict.undo
+        undo = later.undo
         if undo and decision.decision_id in undo.decision_ids and not undone_by(later, listed):
             return later
     return None
@@ -67,7 +67,7 @@ def resting_on(decision: Decision, made: Sequence[Decision]) -> list[Decision]:
     touched = _changed_by(decision)
     order = {other.decision_id: order_of(other) for other in made}
     for other in sorted(made, key=order_of):
-        undo = other.verdict.undo
+        undo = other.undo
         since = (
             min((order[each_id] for each_id in undo.decision_ids), default=None) if undo else None
         )
@@ -110,7 +110,7 @@ def reversal(
         after_links = _links_before(decision, after_links)
         for tie, step in _rests_before(decision):
             rested[tie] = rested.get(tie, 0) + step
-        closed = decision.verdict.undo.conflicts if decision.verdict.undo else ()
+        closed = decision.undo.conflicts if decision.undo else ()
         after_pairs |= {(conflict.new_id, conflict.old_id): conflict for conflict in closed}
     after_pairs |= _passed_on(undone, after, after_pairs)
     pairs = [pair for pair, conflict in after_pairs.items() if conflict != before_pairs.get(pair)]
@@ -190,7 +190,7 @@ def _facts_before(decision: Decision, facts: Mapping[str, Fact]) -> Iterable[Fac
         yield replace(written, state=FactState.REVOKED, is_void=True, valid_to=written.valid_from)
     for ended_id in decision.superseded_ids:
         yield replace(facts[ended_id], state=FactState.LIVE, is_void=False, valid_to=None)
-    for standing in decision.verdict.undo.before if decision.verdict.undo else ():
+    for standing in decision.undo.before if decision.undo else ():
         yield facts[standing.fact_id].standing_as(standing)
 
 
@@ -198,7 +198,7 @@ def _links_before(decision: Decision, links: Sequence[Supersession]) -> list[Sup
     # A fact is superseded by at most one other, so what ended names the link.
     ended = {*decision.superseded_ids, fact_written_by(decision)}
     kept = [link for link in links if link.old_id not in ended]
-    if undo := decision.verdict.undo:
+    if undo := decision.undo:
         kept = [link for link in kept if link not in undo.linked]
         kept += [link for link in undo.unlinked if link not in kept]
     return kept
@@ -206,7 +206,7 @@ def _links_before(decision: Decision, links: Sequence[Supersession]) -> list[Sup
 
 def _rests_before(decision: Decision) -> Iterable[tuple[Resting, int]]:
     """What of the evidence goes (-1) and comes back (+1)."""
-    undo = decision.verdict.undo
+    undo = decision.undo
     if undo is None:
         return
     if decision.action not in _COUNTING_NOTHING:
@@ -217,7 +217,7 @@ def _rests_before(decision: Decision) -> Iterable[tuple[Resting, int]]:
 
 
 def _changed_by(decision: Decision) -> set[str]:
-    undo = decision.verdict.undo
+    undo = decision.undo
     before = {fact.fact_id for fact in undo.before} if undo else set()
     linked = (
         {fact for conflict in undo.conflicts for fact in (conflict.new_id, conflict.old_id)}
@@ -229,7 +229,7 @@ def _changed_by(decision: Decision) -> set[str]:
 
 
 def _used_by(decision: Decision) -> set[str]:
-    named = {decision.fact_id, decision.verdict.history_of_id} - {None}
+    named = {decision.fact_id, decision.verdict.above} - {None}
     return _changed_by(decision) | {fact_id for fact_id in named if fact_id}
 
 

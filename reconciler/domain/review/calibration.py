@@ -15,6 +15,7 @@ from functools import cache
 from itertools import takewhile
 from math import sqrt
 from statistics import NormalDist
+from typing import Any
 
 from reconciler.domain.reconciling.rule import decide
 from reconciler.domain.records.decisions import Action, Judgement, Relation, Verdict
@@ -44,7 +45,6 @@ __all__ = [
     "choose_thresholds",
     "curve",
     "label_of_relation",
-    "outcome",
     "outcome_of",
     "outcome_of_verdict",
     "probe",
@@ -149,22 +149,15 @@ def label_of_relation(relation: Relation) -> PairLabel:
     return PairLabel.UPDATE if relation is Relation.REPLACES else PairLabel.DISTINCT
 
 
-def outcome_of_verdict(verdict: Verdict) -> Outcome:
+def outcome_of_verdict(verdict: Verdict[Any]) -> Outcome:
     """What a verdict comes to for the fact that it was decided on."""
-    return outcome(
-        verdict.action, is_history=verdict.is_history, has_conflicts=bool(verdict.conflicts)
-    )
-
-
-def outcome(action: Action, *, is_history: bool, has_conflicts: bool) -> Outcome:
-    """What an action comes to, given where the note went and what it was linked to."""
-    if is_history:
+    if verdict.is_history:
         return Outcome.HISTORY
-    if action in (Action.UPDATE, Action.REVOKE):
+    if verdict.action in (Action.UPDATE, Action.REVOKE):
         return Outcome.SUPERSEDED
-    if action is Action.SKIP:
+    if verdict.action is Action.SKIP:
         return Outcome.REPEATED
-    return Outcome.CONFLICT if has_conflicts else Outcome.APART
+    return Outcome.CONFLICT if verdict.conflicts else Outcome.APART
 
 
 def outcome_of(

@@ -20,8 +20,7 @@ from reconciler.domain.records.candidates import Evidence
 from reconciler.domain.records.decisions import Action, DecidedBy, Decision, Relation
 from reconciler.domain.records.facts import Neighbour
 from reconciler.domain.records.slots import CONTACT_SUBJECT, Slot, SlotMatch, compare_slots
-from reconciler.domain.review.calibration import Outcome
-from reconciler.domain.review.replay import outcome_of_decision, target_ids
+from reconciler.domain.review.calibration import Outcome, outcome_of_verdict
 from reconciler.domain.review.what_if import Change, Reopened, WhatIf, reopen, what_ifs
 from reconciler.domain.visible_text import visible
 
@@ -215,9 +214,9 @@ def _outcome_sentence(decision: Decision) -> str:
     quotes = {fact.fact_id: _quote(fact.text) for fact in decision.compared_with}
     targets, conflicts = (
         [quotes.get(fact_id, "a fact no longer on record") for fact_id in ids]
-        for ids in (target_ids(decision), decision.conflicting_ids)
+        for ids in (decision.verdict.targets, decision.conflicting_ids)
     )
-    fate = _fate(outcome_of_decision(decision), targets, conflicts)
+    fate = _fate(outcome_of_verdict(decision.verdict), targets, conflicts)
     return _stop(f"The note {_quote(decision.text)} was {fate}")
 
 
@@ -246,7 +245,7 @@ def _remarks(reopened: Reopened) -> Iterator[str]:
     if decision.verdict.is_contested:
         _, _, why = decision.reason.rpartition("; contested: ")
         yield f"It is marked as contested: {_one_line(why, 2 * QUOTE_LENGTH_MAX)}."
-    if decision.verdict.settled_ids:
+    if decision.verdict.settled:
         yield "It agrees with one side of a dispute, so the other side ended with it."
     if decision.decided_by is DecidedBy.AMENDMENT:
         yield _stop(f"The note was {_one_line(decision.reason, ARGUMENT_LENGTH_MAX).rstrip('.')}")
@@ -367,11 +366,10 @@ def _arbiter_sentences(reopened: Reopened) -> Iterator[str]:
         yield f"No arbiter was asked{', because none was set up' if is_open else ''}."
         return
     name = f"The arbiter {_quote(decision.opinion.arbiter)}"
-    if decision.opinion.error is not None:
-        error = _one_line(decision.opinion.error, ARGUMENT_LENGTH_MAX)
-        yield f"{name} gave no answer that could be used ({error})."
-    elif decision.opinion.relation is None:
-        yield f"{name} answered; how it named the relation is not on record."
+    if decision.opinion.relation is None:
+        error = decision.opinion.error  # none where its words were erased
+        why = f" ({_one_line(error, ARGUMENT_LENGTH_MAX)})" if error else ""
+        yield f"{name} gave no answer that could be used{why}."
     else:
         yield _answer_sentence(decision, name, decision.opinion.relation)
     if decision.opinion.is_cached:

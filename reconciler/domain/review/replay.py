@@ -16,7 +16,6 @@ from reconciler.domain.reconciling.limits import OBSERVATIONS_OF_FIRM
 from reconciler.domain.reconciling.rule import decide
 from reconciler.domain.reconciling.verdicts import Unread
 from reconciler.domain.records.decisions import (
-    Action,
     Comparison,
     DecidedBy,
     Decision,
@@ -27,17 +26,15 @@ from reconciler.domain.records.facts import Neighbour
 from reconciler.domain.records.findings import Difference
 from reconciler.domain.records.notes import Note, canonical_text
 from reconciler.domain.records.policies import ReconcilePolicy
-from reconciler.domain.review.calibration import Outcome, outcome, outcome_of_verdict
+from reconciler.domain.review.calibration import Outcome, outcome_of_verdict
 from reconciler.errors import ArbiterAnswerError
 
 __all__ = [
     "ReplaySummary",
     "Replayed",
-    "outcome_of_decision",
     "policy_of",
     "replay",
     "summarise",
-    "target_ids",
 ]
 
 
@@ -62,7 +59,7 @@ class Replayed:
     @property
     def before(self) -> Outcome:
         """What became of the note then."""
-        return outcome_of_decision(self.decision)
+        return outcome_of_verdict(self.decision.verdict)
 
     @property
     def after(self) -> Outcome:
@@ -112,7 +109,7 @@ def replay(decision: Decision, policy: ReconcilePolicy) -> Replayed:
     return Replayed(
         decision=decision,
         verdict=verdict,
-        is_same=_effect_of_verdict(verdict) == _effect_of_decision(decision),
+        is_same=_effect(verdict.by_id()) == _effect(decision.verdict),
         would_ask=would_ask,
     )
 
@@ -124,15 +121,6 @@ def summarise(replayed: Iterable[Replayed]) -> ReplaySummary:
         changes=Counter((one.before, one.after) for one in listed),
         same=sum(one.is_same for one in listed),
         would_ask=sum(one.would_ask for one in listed),
-    )
-
-
-def outcome_of_decision(decision: Decision) -> Outcome:
-    """What became of the note then."""
-    return outcome(
-        decision.action,
-        is_history=decision.is_history,
-        has_conflicts=bool(decision.conflicting_ids),
     )
 
 
@@ -152,16 +140,6 @@ def _reaching(policy: ReconcilePolicy, reach: float | None) -> ReconcilePolicy:
     if policy.reach is not None or reach is None:
         return policy
     return replace(policy, reach=min(reach, policy.cosine_add_max))
-
-
-def target_ids(decision: Decision) -> tuple[str, ...]:
-    """The facts that it superseded, the one that it repeats, or the one above it in history."""
-    if decision.verdict.history_of_id is not None:
-        return (decision.verdict.history_of_id,)
-    if decision.action is Action.SKIP and decision.fact_id is not None:
-        return (decision.fact_id,)
-    settled = decision.verdict.settled_ids
-    return tuple(fact_id for fact_id in decision.superseded_ids if fact_id not in settled)
 
 
 def _unread_in(decision: Decision) -> Unread:
@@ -195,7 +173,7 @@ def _neighbours(decision: Decision) -> list[Neighbour] | None:
     if decision.decided_by is DecidedBy.NOOP:
         return None
     ranked: Sequence[Comparison] = sorted(decision.compared_with, key=lambda fact: fact.rank)
-    spared = {*decision.conflicting_ids, *target_ids(decision)}
+    spared = {*decision.conflicting_ids, *decision.verdict.targets}
     return [_as_spared(fact, decision) if fact.fact_id in spared else fact for fact in ranked]
 
 
@@ -283,17 +261,5 @@ def _number_shown(
 Effect = tuple[Outcome, frozenset[str], frozenset[str]]
 
 
-def _effect_of_verdict(verdict: Verdict) -> Effect:
-    return (
-        outcome_of_verdict(verdict),
-        frozenset(target.fact_id for target in verdict.targets),
-        frozenset(neighbour.fact_id for neighbour in verdict.conflicts),
-    )
-
-
-def _effect_of_decision(decision: Decision) -> Effect:
-    return (
-        outcome_of_decision(decision),
-        frozenset(target_ids(decision)),
-        frozenset(decision.conflicting_ids),
-    )
+def _effect(verdict: Verdict[str]) -> Effect:
+    return outcome_of_verdict(verdict), frozenset(verdict.targets), frozenset(verdict.conflicts)

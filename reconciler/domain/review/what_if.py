@@ -23,7 +23,7 @@ from reconciler.domain.records.decisions import (
 )
 from reconciler.domain.records.kinds import SourceKind
 from reconciler.domain.records.slots import CONTACT_SUBJECT, Slot, SlotMatch, compare_slots
-from reconciler.domain.review.replay import Replayed, policy_of, replay, target_ids
+from reconciler.domain.review.replay import Replayed, policy_of, replay
 
 __all__ = ["Change", "Reopened", "WhatIf", "reopen", "what_ifs"]
 
@@ -124,7 +124,7 @@ def reopen(decision: Decision) -> Reopened:
     close = [fact for fact in compared if compare_slots(decision.note.slot, fact.slot) is not apart]
     by_id = {fact.fact_id: fact for fact in compared}
     # None stands for a fact that is no longer on record.
-    met = [by_id.get(fact_id) for fact_id in (*target_ids(decision), *decision.conflicting_ids)]
+    met = [by_id.get(fact_id) for fact_id in (*decision.verdict.targets, *decision.conflicting_ids)]
     yields_to = decision.note.trust.is_trusted_less_than
     return Reopened(
         decision=decision,
@@ -163,7 +163,7 @@ def _completed(decision: Decision) -> Decision:
         decision.opinion,
         relation=_RELATION_OF_ACTION[decision.action],
         action=decision.action,
-        target=next((ranks.get(fact_id) for fact_id in target_ids(decision)), None),
+        target=next((ranks.get(fact_id) for fact_id in decision.verdict.targets), None),
     )
     return replace(decision, opinion=answered)
 

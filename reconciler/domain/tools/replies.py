@@ -131,13 +131,13 @@ def reply_about_relating(decision: Decision, show: Show) -> ToolReply:
     stays = (decision.fact_id,) if decision.fact_id else ()
     for what, fact_ids in (
         ("It stays", stays),
-        ("Ended, and kept as history", verdict.superseded_ids),
-        (_SPARED, verdict.conflicting_ids),
-        ("Both hold, no longer in dispute", verdict.closed_ids),
+        ("Ended, and kept as history", verdict.ended),
+        (_SPARED, verdict.conflicts),
+        ("Both hold, no longer in dispute", decision.closed_ids),
     ):
         if fact_ids:
             told.append(f"{what}: {', '.join(show(fact_ids).values())}.")
-    if verdict.conflicting_ids:
+    if verdict.conflicts:
         told.append(_HOW_SPARED)
     return ToolReply(text=" ".join(told), decision=decision)
 

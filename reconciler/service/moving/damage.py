@@ -353,7 +353,7 @@ def _record(decision_id: str, left: Row, scope: Scope) -> str:
         NO_MODEL,
         Decision,
         RecordedPolicy,
-        RecordedVerdict,
+        Verdict,
     )
     from reconciler.domain.records.notes import Note
     from reconciler.service.stores.commits import record_of
@@ -373,16 +373,16 @@ def _record(decision_id: str, left: Row, scope: Scope) -> str:
         guard=False,
         embedding_model=NO_MODEL,
     )
-    verdict = RecordedVerdict(
+    verdict: Verdict[str] = Verdict(
         action=Action(left["action"]),
         decided_by=DecidedBy(left["decided_by"]),
         reason=ERASED,
-        fact_id=left["fact_id"],
     )
     decision = Decision(
         decision_id=decision_id,
         note=note,
         verdict=verdict,
+        fact_id=left["fact_id"],
         door=left["door"],
         at=left["at"],
         episode_id=left["episode_id"],

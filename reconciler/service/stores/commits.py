@@ -88,7 +88,7 @@ class Commit:
     @property
     def before(self) -> tuple[Standing, ...]:
         """How facts stood that it changes and that live on."""
-        undo = self.decision.verdict.undo
+        undo = self.decision.undo
         return undo.before if undo else ()
 
 
@@ -153,8 +153,8 @@ def _commit_map(commit: Commit, ended: list[str]) -> dict[str, Any]:
     """One decision; ``ended`` holds what those before it ended, and takes what it ends."""
     decision, verdict, fact = commit.decision, commit.decision.verdict, commit.fact
     is_revoked = decision.action is Action.REVOKE
-    ends = () if is_revoked else verdict.superseded_ids
-    ended += verdict.superseded_ids
+    ends = () if is_revoked else verdict.ended
+    ended += verdict.ended
     return {
         "decision_id": decision.decision_id,
         "decision": _decision_map(decision),
@@ -172,13 +172,14 @@ def _commit_map(commit: Commit, ended: list[str]) -> dict[str, Any]:
         "supersessions": [asdict(supersession) for supersession in _supersessions(commit)],
         "ended_ids": list(ends),
         "ended_so_far_ids": list(ended),
-        "revoked_ids": list(verdict.superseded_ids) if is_revoked else [],
-        "conflicting_ids": list(verdict.conflicting_ids),
+        "revoked_ids": list(verdict.ended) if is_revoked else [],
+        "conflicting_ids": list(verdict.conflicts),
         "closed": [
-            {"one_id": one, "other_id": other} for one, other in permutations(verdict.closed_ids, 2)
+            {"one_id": one, "other_id": other}
+            for one, other in permutations(decision.closed_ids, 2)
         ],
         "said": {
-            "cosine": verdict.cosine,
+            "cosine": decision.cosine,
             "decided_by": str(verdict.decided_by),
             "reason": verdict.reason,
             "at": decision.at,
@@ -194,24 +195,24 @@ def _commit_map(commit: Commit, ended: list[str]) -> dict[str, Any]:
 
 def _supersessions(commit: Commit) -> Iterator[Supersession]:
     """What takes whose place: the new fact, or one that stays and that the decision is about."""
-    verdict = commit.decision.verdict
-    if verdict.undo:
-        yield from verdict.undo.linked
-    if verdict.fact_id is None:
+    decision, verdict = commit.decision, commit.decision.verdict
+    if decision.undo:
+        yield from decision.undo.linked
+    if decision.fact_id is None:
         return
-    if verdict.history_of_id:
-        yield _supersession(verdict.history_of_id, verdict.fact_id, commit)
-    for old_id in verdict.superseded_ids:
-        yield _supersession(verdict.fact_id, old_id, commit)
+    if verdict.above:
+        yield _supersession(verdict.above, decision.fact_id, commit)
+    for old_id in verdict.ended:
+        yield _supersession(decision.fact_id, old_id, commit)
 
 
 def _supersession(new_id: str, old_id: str, commit: Commit) -> Supersession:
-    verdict = commit.decision.verdict
+    verdict, cosine = commit.decision.verdict, commit.decision.cosine
     return Supersession(
         new_id=new_id,
         old_id=old_id,
         # For whoever looks at the graph; the exact one stays on the decision.
-        cosine=None if verdict.cosine is None else round(verdict.cosine, _LINK_COSINE_DIGITS),
+        cosine=None if cosine is None else round(cosine, _LINK_COSINE_DIGITS),
         decided_by=str(verdict.decided_by),
         reason=verdict.reason,
         at=commit.decision.at,
@@ -221,7 +222,7 @@ def _supersession(new_id: str, old_id: str, commit: Commit) -> Supersession:
 
 def _undo_map(commit: Commit) -> dict[str, Any]:
     """What a revert takes away and gives back; empty lists for any other decision."""
-    undo = commit.decision.verdict.undo
+    undo = commit.decision.undo
     return {
         "reverted_ids": list(undo.decision_ids) if undo else [],
         "reopened": [asdict(link) for link in commit.reopened],
@@ -300,8 +301,8 @@ def _decision_map(decision: Decision) -> dict[str, Any]:
         "decided_by": str(verdict.decided_by),
         "reason": verdict.reason,
         "text": decision.text,
-        "cosine": verdict.cosine,
-        "fact_id": verdict.fact_id,
+        "cosine": decision.cosine,
+        "fact_id": decision.fact_id,
         "arbiter_reasoning": decision.opinion.reasoning,
         "door": decision.door,
         "trust": str(decision.note.trust),

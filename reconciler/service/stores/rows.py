@@ -149,7 +149,7 @@ def _decision(row: Row) -> Decision:
 
 def with_comparisons(decision: Decision, compared: Iterable[Comparison]) -> Decision:
     """The decision with what it was compared with, as that was then."""
-    expired_ids = decision.verdict.expired_ids
+    expired_ids = decision.expired_ids
     as_then = tuple(replace(fact, is_expired=fact.fact_id in expired_ids) for fact in compared)
     return replace(decision, compared_with=as_then)
 

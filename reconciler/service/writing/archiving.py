@@ -131,9 +131,8 @@ class Archiving:
 def _standing(commit: Commit, facts: Sequence[Fact], state: FactState) -> Commit:
     """The commit that has these facts stand so, with how they stood on its record."""
     undo = Undo(before=tuple(fact.standing for fact in facts))
-    verdict = replace(commit.decision.verdict, undo=undo)
     return replace(
         commit,
-        decision=replace(commit.decision, verdict=verdict),
+        decision=replace(commit.decision, undo=undo),
         restored=tuple(replace(fact, state=state) for fact in facts),
     )

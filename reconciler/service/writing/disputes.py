@@ -102,10 +102,9 @@ class Disputes:
                 conflict for conflict in conflicts if {conflict.new_id, conflict.old_id} <= kept_ids
             ),
         )
-        verdict = replace(
-            commit.decision.verdict, fact_id=kept[0].fact_id, closed_ids=tuple(closed), undo=undo
+        decision = replace(
+            commit.decision, fact_id=kept[0].fact_id, closed_ids=tuple(closed), undo=undo
         )
-        decision = replace(commit.decision, verdict=verdict)
         told = confirmed(kept[0], decision) if len(kept) == 1 else None
         return replace(commit, decision=decision, kept=told)
 
@@ -117,7 +116,7 @@ class Disputes:
         """
         ids = {fact.fact_id for fact in kept}
         for made in self._store.list_decisions([scope], _ANSWERS_MAX, DecisionFilter(door=door)):
-            if made.action is Action.RESOLVE and ids <= {made.fact_id, *made.verdict.closed_ids}:
+            if made.action is Action.RESOLVE and ids <= {made.fact_id, *made.closed_ids}:
                 return made.as_replay()
         raise InvalidAnswerError(
             f"{' and '.join(sorted(ids))}: in no open dispute; `reconciler disputes` lists those "

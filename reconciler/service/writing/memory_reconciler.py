@@ -238,8 +238,7 @@ class MemoryReconciler:
         )
         ended = self._store.find_facts(submission.note.scope, ended_ids)[1] if ended_ids else {}
         if freed := self._without_plan(decision, ended.values()):
-            undo = Undo(before=_standings(freed))
-            decision = replace(decision, verdict=replace(decision.verdict, undo=undo))
+            decision = replace(decision, undo=Undo(before=_standings(freed)))
         return Commit(
             version=seen.version,
             decision=decision,
@@ -455,8 +454,7 @@ class MemoryReconciler:
         later = [seen.facts[each.fact_id] for each in until_then]
         freed = self._without_plan(decision, ended, beside=later)
         if before := (*_before(decision, kept, seen), *_standings([*later, *freed])):
-            undo = Undo(before=before)
-            decision = replace(decision, verdict=replace(decision.verdict, undo=undo))
+            decision = replace(decision, undo=Undo(before=before))
         is_restated = verdict.is_restatement and verdict.target is not None
         return Commit(
             version=seen.version,

@@ -55,7 +55,7 @@ class OpenConflicts:
                 self._open(fact.fact_id, other)
         for drawn in filter(attrgetter("is_open"), commit.reopened):
             self._open(drawn.new_id, drawn.old_id)
-        for one, other in combinations(decision.verdict.closed_ids, 2):
+        for one, other in combinations(decision.closed_ids, 2):
             self._others.get(one, set()).discard(other)
             self._others.get(other, set()).discard(one)
 

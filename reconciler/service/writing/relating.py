@@ -341,11 +341,12 @@ class Relating:
         left = without_ended_value(stays, over)
         changed = [stays] if kept or left != stays else []
         counted = [one for one in ended if one.state is FactState.ARCHIVED]
-        verdict = replace(
-            commit.decision.verdict,
-            decided_by=decided_by,
+        decision = replace(
+            commit.decision,
+            verdict=replace(
+                commit.decision.verdict, decided_by=decided_by, conflicts=found.against
+            ),
             fact_id=stays.fact_id,
-            conflicting_ids=found.against,
             closed_ids=_ids_of(found.closed),
             undo=Undo(
                 before=(*commit.before, *(one.standing for one in (*changed, *counted))),
@@ -358,7 +359,7 @@ class Relating:
         )
         return replace(
             commit,
-            decision=replace(commit.decision, verdict=verdict),
+            decision=decision,
             kept=kept,
             restored=(*commit.restored, *(() if left == stays else (left,))),
             restated_id=found.restated.fact_id if found.restated else None,

@@ -18,7 +18,6 @@ from reconciler.domain.records.decisions import (
     Proposal,
     RecordedOpinion,
     RecordedPolicy,
-    RecordedVerdict,
     Timings,
     Verdict,
 )
@@ -196,10 +195,14 @@ def recorded(
     own, note = submission.candidate.evidence[0], submission.note
     if note.session_id != own.session_id:
         note = replace(note, session_id=own.session_id)
+    decided_on = next(iter((*verdict.targets, *verdict.conflicts, *neighbours)), None)
     return Decision(
         decision_id=submission.decision_id,
         note=note,
-        verdict=_verdict(verdict, neighbours, submission.fact_id),
+        verdict=verdict.by_id(),
+        cosine=decided_on.cosine if decided_on else None,
+        fact_id=_fact_id(verdict, submission.fact_id),
+        expired_ids=tuple(neighbour.fact_id for neighbour in neighbours if neighbour.is_expired),
         door=submission.door,
         at=at,
         episode_id=own.episode_id,
@@ -251,30 +254,14 @@ def recorded_plainly(
     made = recorded(
         submission, verdict, (), policy, embedding_model, at, version=version, timings=timings
     )
-    return replace(made, verdict=replace(made.verdict, fact_id=None, superseded_ids=ended_ids))
+    return replace(made, verdict=replace(made.verdict, targets=ended_ids), fact_id=None)
 
 
-def _verdict(verdict: Verdict, neighbours: Sequence[Neighbour], fact_id: str) -> RecordedVerdict:
-    decided_on = next(iter((*verdict.targets, *verdict.conflicts, *neighbours)), None)
-    target_ids = tuple(target.fact_id for target in verdict.targets)
-    settled_ids = tuple(neighbour.fact_id for neighbour in verdict.settled)
-    ends = verdict.action in (Action.UPDATE, Action.REVOKE)
-    written_id = None if verdict.action is Action.REVOKE else fact_id
-    return RecordedVerdict(
-        action=verdict.action,
-        decided_by=verdict.decided_by,
-        reason=verdict.reason,
-        cosine=decided_on.cosine if decided_on else None,
-        fact_id=target_ids[0] if verdict.action is Action.SKIP else written_id,
-        superseded_ids=(*(target_ids if ends else ()), *settled_ids),
-        settled_ids=settled_ids,
-        conflicting_ids=tuple(neighbour.fact_id for neighbour in verdict.conflicts),
-        history_of_id=target_ids[0] if verdict.is_history else None,
-        is_contested=verdict.is_contested,
-        findings=verdict.findings,
-        expired_ids=tuple(neighbour.fact_id for neighbour in neighbours if neighbour.is_expired),
-        voided_ids=tuple(neighbour.fact_id for neighbour in verdict.voided),
-    )
+def _fact_id(verdict: Verdict, new_id: str) -> str | None:
+    """The fact that says it from here on."""
+    if verdict.action is Action.SKIP:
+        return verdict.targets[0].fact_id
+    return None if verdict.action is Action.REVOKE else new_id
 
 
 def _comparison(neighbour: Neighbour, rank: int) -> Comparison:

@@ -461,10 +461,9 @@ class WriteGate:
             conflicts = self._store.list_conflicts(scope, is_open=False)
             found = reversal([*later, decision], facts, links, conflicts, self._clock())
             commit = self._reconciler.as_disposed(submission, Action.REVERT, seen)
-            verdict = replace(commit.decision.verdict, undo=found.undo)
             return replace(
                 commit,
-                decision=replace(commit.decision, verdict=verdict),
+                decision=replace(commit.decision, undo=found.undo),
                 restored=found.facts,
                 reopened=found.conflicts,
             )
@@ -608,13 +607,12 @@ def of_person(judged: Judged, decision_ids: DecisionIds, done: str, door: str) -
 def _remembering(commit: Commit, ended: Fact) -> Commit:
     """The commit, with how the fact stood that it ends, so that a revert puts it back so."""
     undo = Undo(before=(ended.standing,))
-    verdict = replace(commit.decision.verdict, undo=undo)
-    return replace(commit, decision=replace(commit.decision, verdict=verdict))
+    return replace(commit, decision=replace(commit.decision, undo=undo))
 
 
 def _voiding(commit: Commit, ended: Fact) -> Commit:
     """The commit that ends a fact, as never true."""
-    verdict = replace(commit.decision.verdict, voided_ids=(ended.fact_id,))
+    verdict = replace(commit.decision.verdict, voided=(ended.fact_id,))
     return replace(
         commit,
         decision=replace(commit.decision, verdict=verdict),
