@@ -316,6 +316,10 @@ def test_the_same_words_in_another_order_say_it_again(fact: str, said: str) -> N
         ("Has a nut allergy", "Has no nut allergy"),
         ("Wants calls from the Turin office", "Wants the Turin office"),
         ("Called the plumber on Monday", "The plumber called on Monday"),
+        ("Flies from Pune on Mondays", "Flies to Pune on Mondays"),
+        ("Works with the city council", "Works for the city council"),
+        ("Open until five", "Open from five"),
+        ("Only eats fish", "Also eats fish"),
     ],
 )
 def test_what_differs_in_a_state_a_role_or_a_value_is_no_wording(fact: str, said: str) -> None:

@@ -47,6 +47,9 @@ def is_change(note: str, fact: str) -> bool:
         ("number", "Seat 2022 is hers", "Seat 2021 is hers"),
         ("number", "Article 2022 is sold out", "Article 1999 is sold out"),
         ("date", "Joined in 2022", "Joined in 2021"),
+        ("number", "Calls every week", "Calls every two weeks"),
+        ("number", "Calls daily", "Calls twice a month"),
+        ("number", "The ride takes an hour", "The ride takes two hours"),
         ("number", "Has twenty-five staff", "Has twenty-six staff"),
         ("number", "Has two million users", "Has 3 million users"),
         ("number", "Finished in 2nd place", "Finished in third place"),
@@ -197,6 +200,7 @@ def test_the_same_relative_or_one_who_is_not_the_subject_is_no_difference() -> N
     ("note", "fact"),
     [
         ("Globex acquired Acme", "Acme acquired Globex"),
+        ("Acme acquired Globex", "Acme was acquired by Globex"),
         ("Acme was acquired by Globex", "Globex was acquired by Acme"),
         ("Ana reports to Bo", "Bo reports to Ana"),
         ("Flew from Pune to Delhi", "Flew from Delhi to Pune"),
@@ -217,6 +221,7 @@ def test_swapped_roles_are_found(note: str, fact: str) -> None:
 @pytest.mark.parametrize(
     ("note", "fact"),
     [
+        ("Globex was acquired by Acme", "Acme acquired Globex"),
         ("Likes hiking and cooking", "Likes cooking and hiking"),
         ("Likes tea, coffee and milk", "Likes milk, tea and coffee"),
         ("In 2019 she moved to Pune", "She moved to Pune in 2019"),
@@ -257,7 +262,13 @@ def test_another_count_of_the_same_thing_is_a_change(note: str, fact: str) -> No
 @every(
     ("note", "fact"),
     [
+        ("Has lived in Harajuku for 3 months now", "Moved to Harajuku, it's been a month now"),
+        ("The train to work takes two hours", "Her way to work by train takes an hour"),
+        ("Has two free nights at the Hilton", "Got a single free night at the Hilton"),
         ("Is on the 5th project for Acme", "Did 4 projects for Acme"),
+        ("Practises yoga twice a week", "Goes to yoga three times a week"),
+        ("Sees Dr. Smith every week", "Has seen Dr. Smith every two weeks"),
+        ("Her mother visits once a month", "Her mother visits weekly"),
         ("Just finished 50 episodes of Science", "Is on episode 10 of the Science series"),
         ("Takes 3 pills daily for her heart", "Takes 2 heart pills every day"),
         (
@@ -266,7 +277,9 @@ def test_another_count_of_the_same_thing_is_a_change(note: str, fact: str) -> No
         ),
     ],
 )
-def test_another_count_or_duration_in_other_words_is_a_change(note: str, fact: str) -> None:
+def test_another_count_frequency_or_duration_in_other_words_is_a_change(
+    note: str, fact: str
+) -> None:
     assert is_change(note, fact)
     assert is_change(fact, note)
 

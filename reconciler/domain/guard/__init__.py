@@ -42,6 +42,7 @@ from reconciler.domain.guard.changes import (
 )
 from reconciler.domain.guard.differences import (
     find_additions,
+    find_alike,
     find_cessation,
     find_currencies,
     find_details,
@@ -68,7 +69,7 @@ from reconciler.domain.guard.matters import (
     tell_apart,
     tells_of_end,
 )
-from reconciler.domain.guard.order import find_order
+from reconciler.domain.guard.order import find_order, find_voice
 from reconciler.domain.guard.reading import Reading, read
 from reconciler.domain.guard.vocabulary import vocabulary as _vocabulary
 from reconciler.domain.records.findings import Difference, Finding
@@ -147,6 +148,7 @@ _FINDERS_OF_CHANGES: tuple[_Finder, ...] = (
     find_values,
     find_negation,
     find_cessation,
+    find_voice,
     find_order,
 )
 """What may find that only one side can hold; the last one only where all words are the same."""
@@ -157,6 +159,7 @@ _FINDERS = (
     find_signs,
     find_words,
     find_names,
+    find_alike,
     find_subject,
 )
 

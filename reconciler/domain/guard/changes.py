@@ -237,13 +237,23 @@ def rewords(note: str, fact: str) -> bool:
     "Their CRM is HubSpot", "HubSpot is the CRM that they use". What a finding tells apart is for
     the rule to ask.
     """
+    new, old = read(note), read(fact)
+    if new.degrees.keys() != old.degrees.keys():
+        return False
     if _are_one_answer(note, fact):
         return True
-    new, old = read(note), read(fact)
+    if _exchange_prepositions(new, old):
+        return False
     if max(len(_content(note)), len(_content(fact))) > _SHORT or is_event(note) or is_event(fact):
         return False
     shared = (new.stems & old.stems) - vocabulary().light - _reworded(note)
     return len(shared) > 1 and not _own(new, old) and not _own(old, new)
+
+
+def _exchange_prepositions(new: Reading, old: Reading) -> bool:
+    """Whether one says "from" where the other says "to"; one that is only left out tells little."""
+    here, there = (vocabulary().prepositions & _said(reading) for reading in (new, old))
+    return bool(here - there) and bool(there - here)
 
 
 def are_in_order(note: str, fact: str) -> bool:

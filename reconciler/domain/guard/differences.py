@@ -27,6 +27,7 @@ from reconciler.domain.records.findings import Difference, Finding
 
 __all__ = [
     "find_additions",
+    "find_alike",
     "find_cessation",
     "find_currencies",
     "find_details",
@@ -44,6 +45,9 @@ __all__ = [
 
 _RATIO_MAX = 10.0
 """How many times as large the later of two counts of one thing may be."""
+
+_BEGINNING = 3
+"""Letters that two forms of a word have in common at least."""
 
 _PERCENT = frozenset({"percent", "permille"})
 
@@ -143,6 +147,18 @@ def find_signs(new: Reading, old: Reading) -> Iterator[Finding]:
         )
 
 
+def find_alike(new: Reading, old: Reading) -> Iterator[Finding]:
+    """A word that begins like one of the other text, and is no form of it: Michael, Michaela.
+
+    To a model that reads words in pieces the two are nearly one.
+    """
+    only_new, only_old = _capitals(new) - old.spelt.keys(), _capitals(old) - new.spelt.keys()
+    for word in sorted(only_new):
+        if other := next((each for each in sorted(only_old) if _only_look_alike(word, each)), ""):
+            yield Finding(kind=Difference.NAME, in_note=word, in_fact=other)
+            return
+
+
 def find_negation(new: Reading, old: Reading) -> Iterator[Finding]:
     """A denial that only one text has, by a word ("not") or by a prefix ("unpaid")."""
     if bool(new.negated) != bool(old.negated):
@@ -230,6 +246,38 @@ def _repeated(signs: Counter[str]) -> str:
     return " ".join(signs.elements())
 
 
+def _capitals(reading: Reading) -> set[str]:
+    return {
+        folded(word.text)
+        for word in reading.words
+        if word.kind == "word" and word.text[0].isupper()
+    }
+
+
+def _only_look_alike(word: str, other: str) -> bool:
+    """Whether two words begin alike, and are no two forms of a verb, which may open a sentence.
+
+    What has one letter more or less may be another name: Ann and Anne, Carlo and Carlos.
+    """
+    length = _shared_length(word, other)
+    if length < min(_BEGINNING, len(word), len(other)):
+        return False
+    is_longer_by_a_letter = {len(word), len(other)} == {length, length + 1}
+    return is_longer_by_a_letter or not _is_form(word, other, vocabulary().verb_endings)
+
+
+def _shared_length(word: str, other: str) -> int:
+    """How many letters two words begin with alike."""
+    pairs = enumerate(zip(word, other, strict=False))
+    return next((at for at, (here, there) in pairs if here != there), min(len(word), len(other)))
+
+
+def _is_form(word: str, other: str, endings: Collection[str]) -> bool:
+    """Whether two words differ in nothing but their endings: "engineer", "engineering"."""
+    length = _shared_length(word, other)
+    return length >= _BEGINNING and word[length:] in endings and other[length:] in endings
+
+
 def _stems(reading: Reading) -> Counter[str]:
     return Counter(word.stem for word in reading.words)
 
@@ -248,13 +296,20 @@ def _counted_otherwise(new: Reading, old: Reading) -> dict[str, list[tuple[Count
     for here in new.counts:
         for there in old.counts:
             if here.kind == there.kind:
-                for thing in set(here.things).intersection(there.things):
+                for thing in _things_shared(here, there):
                     pairs[here.kind, thing].append((here, there))
     found: dict[str, list[tuple[Count, Count]]] = defaultdict(list)
     for (kind, _), counts in pairs.items():
         if all(here.value != there.value for here, there in counts):
             found[kind] += counts
     return found
+
+
+def _things_shared(here: Count, there: Count) -> Collection[str]:
+    """What both count; of how often something is, whatever both speak of."""
+    if here.kind == "frequency":
+        return here.context & there.context
+    return set(here.things).intersection(there.things)
 
 
 def _is_change(here: Count, there: Count) -> bool:
@@ -318,4 +373,11 @@ def _prefixed(stems: frozenset[str], others: frozenset[str]) -> Iterator[tuple[s
 
 
 def _foreign_names(of: Reading, other: Reading) -> str:
-    return " ".join(text for name, text in of.names.items() if name not in other.spelt)
+    return " ".join(text for name, text in of.names.items() if not _is_spelt(name, of, other))
+
+
+def _is_spelt(word: str, of: Reading, reading: Reading) -> bool:
+    """Whether the text has the word, in one or in pieces, or one word of it and its neighbours."""
+    return word in reading.spelt or any(
+        word in pieces for joined, pieces in of.spelt.items() if joined in reading.spelt
+    )

@@ -1,4 +1,4 @@
-"""The finder of exchanged roles: the same words in another order.
+"""The finders of exchanged roles: the same words in another order, or in another voice.
 
 Two texts are aligned word by word; groups of words that moved are found; a move that is a mere way
 of putting it is let through, as ``_Order._is_harmless`` names them. No word may ever have a meaning
@@ -9,13 +9,13 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from itertools import accumulate
+from itertools import accumulate, pairwise
 from typing import NamedTuple
 
 from reconciler.domain.guard.reading import Reading, Word
 from reconciler.domain.records.findings import Difference, Finding
 
-__all__ = ["find_order"]
+__all__ = ["find_order", "find_voice"]
 
 _COMPOUND_WORDS_MAX = 3
 """Words of a compound that may turn round: "block of stone", "stone block".
@@ -24,6 +24,14 @@ Source: measured on PAWS; longer ones hide swaps, 15 of 494 without this limit, 
 
 _REPEATS_MAX = 8
 """Places of a repeated word that are compared; bounds the time for a text of one word."""
+
+
+def find_voice(new: Reading, old: Reading) -> Iterator[Finding]:
+    """Active against passive in the same order: who did it and to whom is turned round."""
+    for in_note, in_fact in _turned(new, old):
+        yield Finding(kind=Difference.ROLES, in_note=in_note, in_fact=in_fact, is_change=True)
+    for in_fact, in_note in _turned(old, new):
+        yield Finding(kind=Difference.ROLES, in_note=in_note, in_fact=in_fact, is_change=True)
 
 
 def find_order(new: Reading, old: Reading) -> Iterator[Finding]:
@@ -37,6 +45,21 @@ def find_order(new: Reading, old: Reading) -> Iterator[Finding]:
         in_note, in_fact = (as_here, as_there) if is_sorted else (as_there, as_here)
         is_change = new.stems == old.stems  # where words changed too, it may be a paraphrase
         yield Finding(kind=Difference.ROLES, in_note=in_note, in_fact=in_fact, is_change=is_change)
+
+
+def _turned(passive: Reading, active: Reading) -> Iterator[tuple[str, str]]:
+    """Each "acquired by Globex" where the other text has "acquired Globex", as both have it."""
+    found = [
+        (verb, agent)
+        for verb, agent in pairwise(passive.words)
+        if agent.governor == "by" and verb.gap == "is"
+    ]
+    if not found:
+        return
+    direct = {(verb.stem, word.stem) for verb, word in pairwise(active.words) if not word.gap}
+    for verb, agent in found:
+        if (verb.stem, agent.stem) in direct:
+            yield f"{verb.text} by {agent.text}", f"{verb.text} {agent.text}"
 
 
 class _Pair(NamedTuple):
@@ -93,9 +116,11 @@ class _Order:
         )
 
     def _harmless_exchange(self, group: list[_Pair]) -> tuple[list[_Pair], list[_Pair]] | None:
-        """The halves that only changed places, if that may say the same."""
+        """The halves that changed places; empty if their inside follows from the exchange."""
         for cut in _cuts(group):
             left, right = group[:cut], group[cut:]
+            if self._is_turned_passive(left, right):
+                return [], []
             if self._is_harmless(left, right):
                 return left, right
         return None
@@ -139,6 +164,17 @@ class _Order:
         return any(first == 0 or last + 1 == len(words) for first, last, words in spans) and all(
             last + 1 == len(words) or words[last + 1].gap for _, last, words in spans
         )
+
+    def _is_turned_passive(self, left: list[_Pair], right: list[_Pair]) -> bool:
+        """Whether the one is the other in the passive: "A acquired B", "B was acquired by A"."""
+        agents_here, agents_there = _agents(self._here), _agents(self._there)
+        if agents_here:
+            return agents_here == {right[0].here} and not agents_there
+        return agents_there == {min(pair.there for pair in left)}
+
+
+def _agents(words: Sequence[Word]) -> set[int]:
+    return {at for at, word in enumerate(words) if word.governor == "by"}
 
 
 def _phrases_like(opening: Word, words: Iterable[Word]) -> int:

@@ -33,6 +33,7 @@ __all__ = [
 VALUE_KINDS = {
     "number": Difference.NUMBER,
     "ordinal": Difference.NUMBER,
+    "frequency": Difference.NUMBER,
     "day": Difference.DATE,
     "month": Difference.DATE,
     "weekday": Difference.DATE,
@@ -57,7 +58,7 @@ _AGO = ("ago", "later", "earlier", "away")
 _ORDINAL_MIN = 2
 """Ordinals above it count: a fifth project is the last of five; a first or a second may be any."""
 
-_REACH = {"number": 2, "weekday": 2, "time": 2}
+_REACH = {"number": 2, "weekday": 2, "time": 2, "frequency": 0}
 """How many words before a date, or a number without a noun, say what it is about.
 
 Weekdays and times tell a habit ("gym at 7:00 on Mondays"). Days, months and years date an event, of
@@ -364,6 +365,8 @@ def _nouns(words: Sequence[Word], at: int) -> list[str]:
         after[0] = after[0]._replace(gap="")  # "a 6-person group", "3 of Ana's cars"
     nouns = [word.stem for word in takewhile(_is_owned_or_beside, after[:3])]
     measures = vocabulary().measures
+    if any(word.kind == "frequency" for word in words[at + 1 : at + 6]):
+        return [f"{noun} each time" for noun in nouns]  # "1 episode daily"
     if not nouns or nouns[0] not in measures:
         return nouns
     # "2 hours a day" is of another kind than "2 hours".

@@ -23,6 +23,7 @@ class Vocabulary:
         known = lexicon("guard")
         words, word_set, cue = known.words, known.word_set, _cues().pattern
         self.auxiliaries = word_set("be", "auxiliary")
+        self.frequencies = known.by_word("frequency")
         self.function_words = self.auxiliaries | word_set(
             "preposition", "negation", "article", "possessive", "function_word"
         )
@@ -36,6 +37,7 @@ class Vocabulary:
         self.change = cue("change")
         self.clause_marks = word_set("clause_mark", "supposition")
         self.correction = cue("correction")
+        self.countable = word_set("measure") | {"singl", "weekend", "fortnight", "quarter"}
         self.currencies = known.by_word("currency")
         self.degrees = word_set("degree")
         self.denying_signs = word_set("denying_sign")
@@ -57,6 +59,8 @@ class Vocabulary:
         self.negations = word_set("negation")
         self.negative_prefixes = words("negative_prefix")
         self.numbered = word_set("numbered")
+        self.numerals = _numbers("cardinal") | _numbers("numeral")
+        self.occasions = word_set("occasion")
         self.ordinals = _numbers("ordinal")
         self.payments = word_set("payment")
         self.positions = word_set("position")
@@ -75,7 +79,9 @@ class Vocabulary:
         self.stages = word_set("stage")
         self.stand_in = cue("stand_in")
         self.suppositions = word_set("supposition")
+        self.times_a_year = _numbers("times_a_year")
         self.turns = word_set("turn")
+        self.verb_endings = word_set("verb_ending") | {""}
         self.weekdays = word_set("weekday")
         self.wishes = word_set("wish")
 
