@@ -60,7 +60,7 @@ class Recording(RecordedClaude):
         if turn < len(recorded) and recorded[turn]["shown"] == hash_of(request):
             return dict(recorded[turn])
         recorded[turn:] = [{"shown": hash_of(request), **self._given(day, turn, request)}]
-        kept = json.dumps(self.answers, ensure_ascii=False, indent=1, sort_keys=True)
+        kept = json.dumps(self.answers, ensure_ascii=False, indent=1)
         self._path.write_text(f"{kept}\n", encoding="utf-8")
         return dict(recorded[turn])
 
