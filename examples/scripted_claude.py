@@ -1,20 +1,24 @@
 """A small server on the loopback that answers as Claude would, from a script; it costs nothing.
 
-It speaks ``POST /v1/messages`` to the real SDK: a request with tools gets the next tool call, one
-that wants structured output gets what an extractor reads out of a task. It remembers nothing
-between two requests: what is done already is in the request, as it is with Claude. Nothing here
-knows of memory, and no judgement is made here.
+It speaks ``POST /v1/messages`` to the real SDK. A function of the request gives the
+answer. Unless you name another one, a request with tools gets the next tool call, one that wants
+structured output gets what an extractor reads out of a task. It remembers nothing between two
+requests: what is done already is in the request, as it is with Claude. Nothing here knows of
+memory, and no judgement is made here.
 """
 
 from __future__ import annotations
 
 import json
 import threading
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any, NamedTuple, Self
 
-__all__ = ["GUESS_ALOUD", "HUNCH", "PLAN", "ScriptedClaude", "Step"]
+__all__ = ["GUESS_ALOUD", "HUNCH", "PLAN", "ScriptedClaude", "Step", "message", "text_block"]
+
+Reply = Callable[[dict[str, Any]], dict[str, Any]]
 
 HUNCH = "Perhaps the lock of van 12 still jams."
 """What it supposes on the way, and nobody but its working memory is told."""
@@ -101,12 +105,17 @@ _CANDIDATES: Sequence[Mapping[str, Any]] = (
 class ScriptedClaude:
     """The server, as a context manager; it listens on a free port of 127.0.0.1.
 
+    Args:
+        reply_to: gives the message that answers a request, or raises a ``LookupError``, which is
+            sent as the API's error 404; None for the fifteen steps.
+
     Attributes:
         base_url: what the SDK is given.
     """
 
-    def __init__(self) -> None:
-        self._http = ThreadingHTTPServer(("127.0.0.1", 0), _Handler)
+    def __init__(self, reply_to: Reply | None = None) -> None:
+        handler = partial(_Handler, reply_to or _planned)
+        self._http = ThreadingHTTPServer(("127.0.0.1", 0), handler)
         self._http.daemon_threads = True
         self.base_url = f"http://127.0.0.1:{self._http.server_port}"
 
@@ -122,11 +131,19 @@ class ScriptedClaude:
 class _Handler(BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
 
+    def __init__(self, reply_to: Reply, *request: Any) -> None:
+        self._reply_to = reply_to
+        super().__init__(*request)
+
     def do_POST(self) -> None:
         request = json.loads(self.rfile.read(int(self.headers["content-length"])))
-        answered = _next_call(request) if "tools" in request else _extraction(request)
+        try:
+            status, answered = 200, self._reply_to(request)
+        except LookupError as error:
+            told = {"type": "not_found_error", "message": str(error)}
+            status, answered = 404, {"type": "error", "error": told}
         body = json.dumps(answered).encode()
-        self.send_response(200)
+        self.send_response(status)
         self.send_header("content-type", "application/json")
         self.send_header("content-length", str(len(body)))
         self.end_headers()
@@ -136,20 +153,25 @@ class _Handler(BaseHTTPRequestHandler):
         """Say nothing: the example's own lines are what is to be read."""
 
 
+def _planned(request: Mapping[str, Any]) -> dict[str, Any]:
+    """The next step of the plan, or what an extractor reads out of the whole task."""
+    return _next_call(request) if "tools" in request else _extraction(request)
+
+
 def _next_call(request: Mapping[str, Any]) -> dict[str, Any]:
     """The first step of the plan that is not done; a farewell where all are."""
     done = _data(request)["done"]
     step = next((step for step in PLAN if step.subtask not in done), None)
     if step is None:
-        return _message([_text("Everything is done.")], "end_turn")
+        return message([text_block("Everything is done.")], "end_turn")
     call = {
         "type": "tool_use",
         "id": f"toolu_{len(done) + 1:02}",
         "name": step.tool,
         "input": {"subtask": step.subtask, "details": step.details},
     }
-    thought = [_text(step.thought)] if step.thought else []
-    return _message([*thought, call], "tool_use")
+    thought = [text_block(step.thought)] if step.thought else []
+    return message([*thought, call], "tool_use")
 
 
 def _extraction(request: Mapping[str, Any]) -> dict[str, Any]:
@@ -159,7 +181,7 @@ def _extraction(request: Mapping[str, Any]) -> dict[str, Any]:
         "summary": "A piano's delivery was moved to Friday afternoon.",
         "candidates": [_candidate(candidate, episodes) for candidate in _CANDIDATES],
     }
-    return _message([_text(json.dumps(answer))], "end_turn")
+    return message([text_block(json.dumps(answer))], "end_turn")
 
 
 def _candidate(
@@ -191,11 +213,13 @@ def _data(request: Mapping[str, Any]) -> dict[str, Any]:
     return dict(json.loads(content.removeprefix("<data>").removesuffix("</data>")))
 
 
-def _text(text: str) -> dict[str, Any]:
+def text_block(text: str) -> dict[str, Any]:
+    """A block of text."""
     return {"type": "text", "text": text, "citations": None}
 
 
-def _message(content: Sequence[Mapping[str, Any]], stop_reason: str) -> dict[str, Any]:
+def message(content: Sequence[Mapping[str, Any]], stop_reason: str) -> dict[str, Any]:
+    """A message of these blocks, as the API sends it."""
     return {
         "id": "msg_scripted",
         "type": "message",
