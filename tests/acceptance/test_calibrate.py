@@ -60,16 +60,16 @@ def test_a_profile_is_calibrated_then_used_and_other_thresholds_replayed(
     assert (code, "exists; give --overwrite" in err) == (2, True)
 
     run("add", *SCOPE, "Needs an early breakfast.")
-    added = json.loads(run("add", *SCOPE, "She needs an early breakfast", "--json")[1])
+    added = json.loads(run("add", *SCOPE, "Needs an early meal", "--json")[1])
     assert added["verdict"]["action"] == "ADD"
     profile = str(tmp_path / "out" / "mine.toml")
     code, out, err = run("replay", "--agent", "crm", "--profile", profile, "--json")
     assert code == 0, err
     [changed] = json.loads(out)["changed"]
-    assert (changed["text"], changed["before"]) == ("She needs an early breakfast", "apart")
+    assert (changed["text"], changed["before"]) == ("Needs an early meal", "apart")
 
     monkeypatch.setenv("RECONCILER_RECONCILE__PROFILE", profile)
-    decision = json.loads(run("add", *SCOPE, "She needs an early breakfast!", "--json")[1])
+    decision = json.loads(run("add", *SCOPE, "Needs an early meal!", "--json")[1])
     assert decision["policy"]["profile"] == "mine"
 
 
