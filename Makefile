@@ -72,7 +72,7 @@ $(STAMP): pyproject.toml constraints.txt | $(BIN)/pip
 
 $(LIGHT): pyproject.toml constraints.txt | $(BIN)/pip
 	@test -e $@ || echo "Installing into $(VENV): about a minute and half a gigabyte of disk."
-	$(BIN)/python -m pip install -c constraints.txt -e .
+	$(BIN)/python -m pip install -c constraints.txt -e '.[claude]'
 	@touch $@
 
 $(DOCS): pyproject.toml constraints.txt | $(BIN)/pip
