@@ -49,7 +49,8 @@ class _Rule:
     def _find_in(self, match: Any, text: str) -> SensitiveSpan | None:
         """Up to the last of the ends that the pattern's groups offer and the checks accept."""
         start = match.start()
-        for end in sorted(map(match.end, range(match.re.groups + 1)), reverse=True):
+        ends = {end for group in range(match.re.groups + 1) for end in match.ends(group)}
+        for end in sorted(ends, reverse=True):
             if self.is_valid(text[start:end]) and self._is_accepted(text, start, end):
                 return SensitiveSpan(start, end, self.kind)
         return None
@@ -93,9 +94,9 @@ class PersonalDataFinder:
 def _load_rules() -> Iterator[_Rule]:
     """All rules, the one for e-mail first, which alone needs no digit."""
     yield _Rule(SensitiveKind.EMAIL, _compiled(*_EMAIL))
-    for name, kind, accepts in _KINDS:
-        shape = SHAPES[name]
-        yield _Rule(kind, _compiled(*shape.patterns), shape.is_valid, accepts, shape.digits_min)
+    for name, shape in SHAPES.items():
+        made, accepts = _compiled(shape.pattern), _ACCEPTS.get(name)
+        yield _Rule(shape.kind, made, shape.is_valid, accepts, shape.digits_min)
     yield _Rule(SensitiveKind.CREDIT_CARD, _compiled(*_CARD), has_luhn_digit, _is_card, 12)
     for labelled in _LABELLED:
         made = _compiled(labelled.pattern)
@@ -134,14 +135,6 @@ def _is_said_aadhaar(text: str, start: int, end: int) -> bool:
     return not text[start:end].isdigit() or _AADHAAR_WORD(text, start, end)
 
 
-def _has_separator(text: str, start: int, end: int) -> bool:
-    return not text[start:end].isalnum()
-
-
-def _is_upper(text: str, start: int, end: int) -> bool:
-    return text[start:end].isupper()
-
-
 _VERSION_BEFORE = re.compile(r"\b(?:v|ver|version|release|build)\.?\s*$", re.IGNORECASE)
 _VERSION_REACH = 32
 
@@ -155,27 +148,11 @@ def _is_network_address(text: str, start: int, end: int) -> bool:
     return found.count(".") == 3 or len(re.findall(r"[0-9a-fA-F]+", found)) >= 3 or found == "::1"
 
 
-def _is_dashed(text: str, start: int, end: int) -> bool:
-    """Three groups parted by spaces or points are of many things, unless the text says of what."""
-    return text[start:end].count("-") == 2
-
-
-_KINDS: tuple[tuple[str, SensitiveKind, _Accepts | None], ...] = (
-    ("iban", SensitiveKind.IBAN, None),
-    ("ip", SensitiveKind.IP_ADDRESS, _is_network_address),
-    ("us_ssn", SensitiveKind.NATIONAL_ID, _is_dashed),
-    ("uk_nino", SensitiveKind.NATIONAL_ID, None),
-    ("in_aadhaar", SensitiveKind.NATIONAL_ID, _is_said_aadhaar),
-    ("es_nif", SensitiveKind.NATIONAL_ID, _is_upper),
-    ("es_nie", SensitiveKind.NATIONAL_ID, _is_upper),
-    ("it_fiscal_code", SensitiveKind.NATIONAL_ID, None),
-    ("fi_code", SensitiveKind.NATIONAL_ID, None),
-    ("kr_rrn", SensitiveKind.NATIONAL_ID, _has_separator),
-    ("se_number", SensitiveKind.NATIONAL_ID, _has_separator),
-    ("in_pan", SensitiveKind.TAX_ID, _is_upper),
-    ("in_gstin", SensitiveKind.TAX_ID, _is_upper),
-    ("uk_licence", SensitiveKind.DRIVING_LICENCE, None),
-)
+_ACCEPTS: dict[str, _Accepts] = {
+    "ipv4": _is_network_address,
+    "ipv6": _is_network_address,
+    "in_aadhaar": _is_said_aadhaar,
+}
 _NETWORKS: tuple[tuple[tuple[str, ...], tuple[int, ...]], ...] = (
     (("4",), (13, 16, 18, 19)),
     (("2", "5"), (16,)),
