@@ -44,12 +44,6 @@ def has_luhn_digit(number: str) -> bool:
     return luhn.is_valid("".join(filter(str.isdigit, number)))
 
 
-def _is_iban(found: str) -> bool:
-    return iban.is_valid(
-        found, check_country=False
-    )  # one with a slip in its bank's part is one too
-
-
 def _is_ip(found: str) -> bool:
     try:
         ipaddress.ip_interface(found)
@@ -115,7 +109,7 @@ SHAPES = {
         SensitiveKind.IBAN,
         r"(?-i:(?<![A-Z0-9])[A-Z]{2}[0-9]{2}([ -]?[A-Z0-9]{4}){2,7}([ -]?[A-Z0-9]{1,3})?"
         r"(?![A-Z0-9]))",
-        _is_iban,
+        iban.is_valid,
         digits_min=2,
     ),
     "ipv4": Shape(
