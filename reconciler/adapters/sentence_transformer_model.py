@@ -84,7 +84,7 @@ def _sentence_transformer() -> Any:
         from sentence_transformers import SentenceTransformer
     except ModuleNotFoundError as error:
         raise ConfigurationError(
-            "only the packaged model, minilm, can be used without sentence-transformers, which is "
+            "only the default model, minilm, can be used without sentence-transformers, which is "
             "not installed here: pip install 'sentence-transformers>=5.1,<6' (several GB, most of "
             "it PyTorch)"
         ) from error

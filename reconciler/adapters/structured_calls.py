@@ -231,7 +231,8 @@ def check_sdk(package: str, requirement: str) -> None:
     """
     if find_spec(package) is None:
         raise ConfigurationError(
-            f"this provider needs the {package} SDK: pip install '{requirement}'"
+            f"a key or an address is set for a model that needs the {package} SDK: set "
+            f"arbiter.mode 'off' and extractor.mode 'explicit', or pip install '{requirement}'"
         )
 
 

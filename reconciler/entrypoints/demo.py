@@ -113,6 +113,6 @@ def _closing_words() -> Panel:
         "value superseded the old one however differently it was worded, and an equal one was a "
         "restatement. Where two notes sounded alike and differed in a number or a name, the guard "
         "kept both, marked as a conflict. Notes that say the same in other words without a slot "
-        "stay side by side: set ANTHROPIC_API_KEY to let an arbiter judge those.",
+        "stay side by side: with the extra claude and ANTHROPIC_API_KEY, an arbiter judges those.",
         title="What to make of it",
     )

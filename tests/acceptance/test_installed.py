@@ -80,7 +80,7 @@ def test_the_sdist_holds_the_whole_project_and_nothing_that_was_made_of_it(built
     assert {name.partition("/")[0] for name in names} == {
         *(".gitignore", "ARCHITECTURE.md", "CHANGELOG.md", "Dockerfile", "LICENSE", "Makefile"),
         *("PKG-INFO", "README.md", "constraints.txt", "docker-compose.yml", "mkdocs.yml"),
-        *("pyproject.toml", "requirements-light.txt"),
+        "pyproject.toml",
         *("benchmarks", "browser", "config", "cypher", "docs", "examples"),
         *("reconciler", "tests", "tools"),
     }

@@ -29,9 +29,9 @@ from reconciler.adapters.local_embedder import (
     LocalModel,
     Windows,
 )
-from reconciler.adapters.model_files import packaged_folder
+from reconciler.adapters.minilm_weights import SHA256, WEIGHTS, weights_folder
 from reconciler.adapters.noop_embedder import NoopEmbedder
-from reconciler.adapters.onnx_minilm import GRAPH, SHA256, WEIGHTS, OnnxMinilm
+from reconciler.adapters.onnx_minilm import GRAPH, OnnxMinilm
 from reconciler.adapters.sentence_transformer_model import SentenceTransformerModel
 from reconciler.errors import ConfigurationError, EmbeddingError
 from reconciler.ports.embedder import Embedder
@@ -86,14 +86,14 @@ OBSERVER = """
 import json, os, signal, sys, warnings
 from pathlib import Path
 from reconciler.adapters.local_embedder import LocalEmbedder
-from reconciler.adapters.model_files import packaged_folder
+from reconciler.adapters.minilm_weights import weights_folder
 from reconciler.adapters.onnx_minilm import OnnxMinilm
 from reconciler.adapters.sentence_transformer_model import SentenceTransformerModel
 def heavy():
     return sorted({"torch", "onnxruntime", "transformers"} & set(sys.modules))
 seen = {}
 packaged = LocalEmbedder(OnnxMinilm())
-embedders = [packaged, LocalEmbedder(SentenceTransformerModel(str(packaged_folder())))]
+embedders = [packaged, LocalEmbedder(SentenceTransformerModel(str(weights_folder())))]
 seen["ids"] = [embedder.model_id for embedder in embedders]
 seen["dimension"] = packaged.dimension
 seen["heavy_before_use"] = heavy()
@@ -138,7 +138,7 @@ def make() -> Callable[[str], Embedder]:
 
 def with_torch() -> LocalModel:
     """The packaged weights, as any other model is run."""
-    return SentenceTransformerModel(str(packaged_folder()))
+    return SentenceTransformerModel(str(weights_folder()))
 
 
 @pytest.fixture(scope="session")
@@ -165,7 +165,7 @@ def reference() -> Any:
     """sentence-transformers itself, used as its manual says."""
     from sentence_transformers import SentenceTransformer
 
-    return SentenceTransformer(str(packaged_folder()), device="cpu", local_files_only=True)
+    return SentenceTransformer(str(weights_folder()), device="cpu", local_files_only=True)
 
 
 @pytest.fixture(scope="session")
@@ -476,7 +476,7 @@ def test_a_folder_without_a_model_says_so(tmp_path: Path) -> None:
 
 
 def test_a_folder_whose_model_cannot_be_read_is_the_operators_fault(tmp_path: Path) -> None:
-    shutil.copytree(packaged_folder(), tmp_path, dirs_exist_ok=True)
+    shutil.copytree(weights_folder(), tmp_path, dirs_exist_ok=True)
     (tmp_path / "model.safetensors").write_bytes(b"broken")
     with pytest.raises(ConfigurationError, match="cannot be loaded"):
         LocalEmbedder(SentenceTransformerModel(str(tmp_path))).warm_up()
@@ -491,16 +491,10 @@ def test_another_model_without_sentence_transformers_says_what_to_install(
         LocalEmbedder(with_torch()).warm_up()
 
 
-def test_a_missing_package_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(model_files, "PACKAGE", "no_such_package_anywhere")
-    with pytest.raises(ConfigurationError, match="pip install"):
-        _ = OnnxMinilm().model_id
-
-
 @pytest.mark.parametrize("name", sorted(SHA256))
-def test_packaged_files_that_are_not_the_known_ones_are_refused(tmp_path: Path, name: str) -> None:
+def test_files_that_are_not_the_known_ones_are_refused(tmp_path: Path, name: str) -> None:
     for file in SHA256:
-        (tmp_path / file).write_bytes((packaged_folder() / file).read_bytes())
+        (tmp_path / file).write_bytes((weights_folder() / file).read_bytes())
     with (tmp_path / name).open("r+b") as file:
         file.seek(-1, os.SEEK_END)
         file.write(b"\x01")
@@ -508,7 +502,7 @@ def test_packaged_files_that_are_not_the_known_ones_are_refused(tmp_path: Path, 
         OnnxMinilm(tmp_path).load()
 
 
-def test_packaged_weights_that_are_missing_are_the_operators_fault(tmp_path: Path) -> None:
+def test_weights_that_are_missing_are_the_operators_fault(tmp_path: Path) -> None:
     with pytest.raises(ConfigurationError, match=r"cannot be loaded.*model\.safetensors"):
         OnnxMinilm(tmp_path).load()
 
@@ -530,7 +524,7 @@ def test_a_text_that_is_none_is_an_embedding_error(real: Embedder, text: Any) ->
 
 
 def test_the_shipped_graph_is_what_its_builder_builds() -> None:
-    built = build(packaged_folder() / WEIGHTS).SerializeToString()
+    built = build(weights_folder() / WEIGHTS).SerializeToString()
     assert GRAPH.read_bytes() == built, "run python tools/build_minilm_graph.py"
 
 

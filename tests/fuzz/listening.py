@@ -21,11 +21,8 @@ import regex
 
 __all__: list[str] = []
 
-LOUD = ("reconciler", "presidio", "detect_secrets")
+LOUD = ("reconciler", "detect_secrets")
 """Whose patterns count: what the standard library and others compile is theirs to answer for."""
-
-UNUSED = "presidio_analyzer.pattern"
-"""It compiles all that its recognisers have, to see whether it can; what is used comes again."""
 
 INLINE = {"sub", "subn", "search", "match", "fullmatch", "findall", "finditer", "split", "compile"}
 
@@ -62,8 +59,6 @@ def _loud_caller() -> str | None:
         if frame is None:
             return None
         name = str(frame.f_globals.get("__name__", ""))
-        if name == UNUSED:
-            return None
         if name.startswith(LOUD):
             return name
         frame = frame.f_back

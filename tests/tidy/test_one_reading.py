@@ -17,7 +17,7 @@ STOPS = re.compile(
 
 NO_SENTENCE_ENDS = {
     "adapters/detect_secrets_finder.py": 1,  # behind the value that ends a line
-    "adapters/presidio_finder.py": 1,  # the letters of a mail address
+    "adapters/personal_data_finder.py": 1,  # the letters of a mail address
     "adapters/street_address_finder.py": 1,  # behind the name of a place
     "adapters/told_secrets_finder.py": 1,  # behind the value that was told
     "domain/guard/tokens.py": 1,  # of which ``TextReading.stops`` says whether they end one

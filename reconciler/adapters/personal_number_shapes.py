@@ -1,0 +1,182 @@
+"""Shapes of personal numbers that little else has, each with the check that proves a match.
+
+A pattern is the public format and no more: it names candidates, cheaply. What a number must fulfil
+(check digits, dates, ranges that are issued) is python-stdnum's to know, and that of an address
+Python's. What the text around a number says about it is the finder's to read.
+"""
+
+from __future__ import annotations
+
+import ipaddress
+from collections.abc import Callable
+from datetime import date
+from typing import NamedTuple
+
+from stdnum import iban, luhn
+from stdnum.es import nif
+from stdnum.exceptions import ValidationError
+from stdnum.fi import hetu
+from stdnum.in_ import aadhaar, gstin, pan
+from stdnum.it import codicefiscale
+from stdnum.kr import rrn
+from stdnum.se import personnummer
+from stdnum.us import itin, ssn
+
+from reconciler.sensitive_data import SensitiveKind
+
+__all__ = ["SHAPES", "Shape", "has_luhn_digit"]
+
+
+class Shape(NamedTuple):
+    """A pattern, without regard to case unless it says so, and what a match must fulfil."""
+
+    kind: SensitiveKind
+    pattern: str
+    """A find may end where any of its groups ends, if the longer one is not valid."""
+
+    is_valid: Callable[[str], bool]
+    digits_min: int
+    """Digits that a text must have to be looked at."""
+
+
+def has_luhn_digit(number: str) -> bool:
+    """Whether the last digit is right by Luhn's rule; what is no digit does not count."""
+    return luhn.is_valid("".join(filter(str.isdigit, number)))
+
+
+def _is_ip(found: str) -> bool:
+    try:
+        ipaddress.ip_interface(found)
+    except ValueError:
+        return False
+    return True
+
+
+def _is_ssn(found: str) -> bool:
+    """A social security number, or that of a taxpayer who has none; not what forms show as one."""
+    if found == "123-45-6789" or len(set(found)) == 2:  # one digit, again and again
+        return False
+    return ssn.is_valid(found) or itin.is_valid(found)
+
+
+_NINO_LETTERS_UNUSED = frozenset("DFIQUV")
+_NINO_PREFIXES_UNUSED = ("BG", "GB", "KN", "NK", "NT", "TN", "ZZ")
+
+
+def _is_nino(found: str) -> bool:
+    """Whether its prefix may be issued. Source: HMRC's National Insurance Manual, NIM39110."""
+    prefix = found[:2].upper()
+    is_issued = prefix[1] != "O" and prefix not in _NINO_PREFIXES_UNUSED
+    return is_issued and _NINO_LETTERS_UNUSED.isdisjoint(prefix)
+
+
+def _is_nif(found: str) -> bool:
+    """Of a citizen or a foreigner; old numbers are often written without their first zero."""
+    return nif.is_valid(found.replace("-", "").zfill(9))
+
+
+def _is_finnish(found: str) -> bool:
+    return hetu.is_valid(found, allow_temporary=True)
+
+
+def _is_korean(found: str) -> bool:
+    """Whether it begins with a day that there was; since October 2020 there is no check digit."""
+    return _has_birthday(rrn.get_birth_date, found)
+
+
+def _is_swedish(found: str) -> bool:
+    """The day may count sixty more: so it does in a number that is assigned for a while."""
+    day = int(found[-7:-5])
+    day -= 60 * (day > 60)
+    number = f"{found[:-7]}{day:02}{found[-5:]}"
+    return _has_birthday(personnummer.get_birth_date, number) and has_luhn_digit(found[-11:])
+
+
+def _has_birthday(read: Callable[[str], date], number: str) -> bool:
+    try:
+        read(number)
+    except ValidationError:
+        return False
+    return True
+
+
+_START, _END = r"(?<![0-9a-z])", r"(?![0-9a-z])"
+_OMOCODE = "[0-9L-NP-V]"
+"""A digit, or the letter that takes its place if two people would have the same code."""
+
+SHAPES = {
+    "iban": Shape(
+        SensitiveKind.IBAN,
+        r"(?-i:(?<![A-Z0-9])[A-Z]{2}[0-9]{2}([ -]?[A-Z0-9]{4}){2,7}([ -]?[A-Z0-9]{1,3})?"
+        r"(?![A-Z0-9]))",
+        iban.is_valid,
+        digits_min=2,
+    ),
+    "ipv4": Shape(
+        SensitiveKind.IP_ADDRESS,
+        r"(?<![\w.])([0-9]{1,3}(?:\.[0-9]{1,3}){3})(?:/[0-9]{1,2})?(?!\w|\.\d)",
+        _is_ip,
+        digits_min=4,
+    ),
+    "ipv6": Shape(
+        SensitiveKind.IP_ADDRESS,
+        r"(?<![\w:])([0-9A-F]{0,4}(?::[0-9A-F]{0,4}){2,8}(?<=[0-9A-F]|::)(?:(?:\.[0-9]{1,3}){3})?)"
+        r"(?:%[0-9A-Z]{1,16})?(?:/[0-9]{1,3})?(?!\w|:[\w:]|\.\d)",
+        _is_ip,
+        digits_min=0,
+    ),
+    "us_ssn": Shape(
+        SensitiveKind.NATIONAL_ID, r"\b[0-9]{3}-[0-9]{2}-[0-9]{4}\b", _is_ssn, digits_min=9
+    ),
+    "uk_nino": Shape(
+        SensitiveKind.NATIONAL_ID, r"\b[A-Z]{2}(?: ?[0-9]{2}){3} ?[A-D]\b", _is_nino, digits_min=6
+    ),
+    "in_aadhaar": Shape(
+        SensitiveKind.NATIONAL_ID,
+        r"\b[0-9]{4}(?:[0-9]{8}| [0-9]{4} [0-9]{4}|-[0-9]{4}-[0-9]{4})\b",
+        aadhaar.is_valid,
+        digits_min=12,
+    ),
+    "es_nif": Shape(
+        SensitiveKind.NATIONAL_ID,
+        r"(?-i:\b(?:[X-Z]-?|[0-9])?[0-9]{7}-?[A-Z]\b)",
+        _is_nif,
+        digits_min=7,
+    ),
+    "it_fiscal_code": Shape(
+        SensitiveKind.NATIONAL_ID,
+        rf"\b[A-Z]{{6}}[0-9]{{2}}[A-Z]{_OMOCODE}{{2}}[A-Z]{_OMOCODE}{{3}}[A-Z]\b",
+        codicefiscale.is_valid,
+        digits_min=2,
+    ),
+    "fi_code": Shape(
+        SensitiveKind.NATIONAL_ID,
+        rf"{_START}[0-9]{{6}}[-+A-FU-Y][0-9]{{3}}[0-9A-Y]{_END}",
+        _is_finnish,
+        digits_min=9,
+    ),
+    "kr_rrn": Shape(
+        SensitiveKind.NATIONAL_ID,
+        rf"{_START}[0-9]{{6}}-[1-4][0-9]{{6}}{_END}",
+        _is_korean,
+        digits_min=13,
+    ),
+    "se_number": Shape(
+        SensitiveKind.NATIONAL_ID,
+        rf"{_START}(?:18|19|20)?[0-9]{{6}}[-+][0-9]{{4}}{_END}",
+        _is_swedish,
+        digits_min=10,
+    ),
+    "in_pan": Shape(
+        SensitiveKind.TAX_ID,
+        r"(?-i:\b[A-Z]{5}[0-9]{4}[A-Z]\b)",
+        pan.is_valid,
+        digits_min=4,
+    ),
+    "in_gstin": Shape(
+        SensitiveKind.TAX_ID,
+        r"(?-i:\b[0-9]{2}[A-Z]{5}[0-9]{4}[A-Z][0-9A-Z]Z[0-9A-Z]\b)",
+        gstin.is_valid,
+        digits_min=6,
+    ),
+}
