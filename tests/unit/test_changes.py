@@ -320,10 +320,24 @@ def test_the_same_words_in_another_order_say_it_again(fact: str, said: str) -> N
         ("Works with the city council", "Works for the city council"),
         ("Open until five", "Open from five"),
         ("Only eats fish", "Also eats fish"),
+        ("We owe him money", "Owes us money"),
+        ("Can sign contracts", "Must sign contracts"),
+        ("Had a dog named Rex", "Has a dog named Rex"),
     ],
 )
 def test_what_differs_in_a_state_a_role_or_a_value_is_no_wording(fact: str, said: str) -> None:
     assert not decide(note(said), [known(fact, 0.7)], DEFAULT).is_restatement
+
+
+@every(
+    ("fact", "said"),
+    [
+        ("Peter is the CEO", "Anna is now the CEO"),
+        ("Salesforce is the CRM they use", "HubSpot is the CRM they use now"),
+    ],
+)
+def test_what_there_is_one_of_is_no_roster(fact: str, said: str) -> None:
+    assert decide(note(said), [known(fact, 0.7)], DEFAULT).conflicts
 
 
 ROSTER = [

@@ -18,7 +18,8 @@ CLAIMS_OPENING = re.compile(
 )
 """How a claim names the contact, who says "I"."""
 
-_JOINT = re.compile(r"(?:[,;]\s*|\s)(?:and|but|although|though|while)\s", re.IGNORECASE)
+_JOINT = re.compile(r"(?:[,;]\s*|\s)(?:and|while)\s", re.IGNORECASE)
+"""What puts one statement beside another; behind a "but" the hedge may take the first one back."""
 _SUBJECT = re.compile(r"(?:(?:i|we|he|she|they|it)\b)?\s*+(?:(?:also|now|still)\s*+)?")
 
 

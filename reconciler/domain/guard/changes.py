@@ -96,6 +96,7 @@ _CAPITAL = re.compile(r"[^\W\d_a-zß-ÿ][\w'-]*")
 _TWO_NAMES = re.compile(r"[A-Z][\w'-]*(?: [A-Z][\w'-]*){1,2}")
 _CAPITAL_OR_DIGIT = re.compile(r"[^\W_a-z]|@")
 
+_IS_THE = re.compile(r"\bis (?:now )?the\b")
 _HAS = re.compile(r"\b(?:has|have)\b")
 _FIRST = re.compile(r"\b(?:i|me|my|mine|i'm|i've|i'd|i'll|we|our|us|we're|we've)\b")
 _THIRD = re.compile(r"^(?:\w+,? ){0,3}?(?:he|she|they|his|her|hers|their)\b(?:'s|'re|'ve)?")
@@ -242,7 +243,7 @@ def rewords(note: str, fact: str) -> bool:
         return False
     if _are_one_answer(note, fact):
         return True
-    if _exchange_prepositions(new, old):
+    if _exchange_function_words(new, old):
         return False
     if max(len(_content(note)), len(_content(fact))) > _SHORT or is_event(note) or is_event(fact):
         return False
@@ -250,9 +251,14 @@ def rewords(note: str, fact: str) -> bool:
     return len(shared) > 1 and not _own(new, old) and not _own(old, new)
 
 
-def _exchange_prepositions(new: Reading, old: Reading) -> bool:
-    """Whether one says "from" where the other says "to"; one that is only left out tells little."""
-    here, there = (vocabulary().prepositions & _said(reading) for reading in (new, old))
+def _exchange_function_words(new: Reading, old: Reading) -> bool:
+    """Whether one says "to", "must" or "us" where the other says "from", "can" or "him".
+
+    One that is only left out tells little.
+    """
+    known = vocabulary()
+    kept = known.function_words - known.articles - known.possessives
+    here, there = (kept & _said(reading) for reading in (new, old))
     return bool(here - there) and bool(there - here)
 
 
@@ -343,6 +349,8 @@ def are_of_a_roster(one: str, other: str) -> bool:
     here, there = read(one), read(other)
     if here.negated or here.ceased or there.negated or there.ceased or _before(one):
         return False
+    if _cues(one) and _IS_THE.search(here.canonical) and _IS_THE.search(there.canonical):
+        return False  # "Anna is now the CEO": there is one
     if answer_one_question(one, other):
         return False
     return _are_two_entries(here, there) or _open_with_names(here, there) or _are_listed(one, other)

@@ -238,8 +238,7 @@ def _silent_from(fact: Fact) -> int:
 
 
 def _begins_at(fact: Fact) -> int:
-    is_told_ahead = fact.valid_from > fact.last_confirmed_at
-    return _microseconds(fact.valid_from) if is_told_ahead else _LONG_AGO
+    return _microseconds(fact.valid_from) if fact.is_told_ahead else _LONG_AGO
 
 
 def _microseconds(at: datetime | None) -> int:

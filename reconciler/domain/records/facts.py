@@ -17,7 +17,7 @@ from reconciler.domain.records.kinds import (
     Sensitivity,
     SourceKind,
 )
-from reconciler.domain.records.notes import Remembered
+from reconciler.domain.records.notes import CLOCK_SKEW_MAX, Remembered
 from reconciler.domain.records.scope import Scope
 from reconciler.domain.records.slots import Slot
 
@@ -173,12 +173,17 @@ class Fact(Remembered):
         """
         return self.is_live or (self.may_be_outdated and not hides_expired)
 
+    @property
+    def is_told_ahead(self) -> bool:
+        """Whether it is dated later than it was said, by more than clocks differ."""
+        return self.valid_from > self.last_confirmed_at + CLOCK_SKEW_MAX
+
     def is_upcoming(self, now: datetime) -> bool:
         """Whether it was said ahead, and the day from which it holds has not come.
 
-        What is dated later than it was said: a clock that stepped back makes no fact of the future.
+        A clock that stepped back makes no fact of the future.
         """
-        return self.valid_from > max(now, self.last_confirmed_at)
+        return self.is_told_ahead and self.valid_from > now
 
     def is_lapsed(self, now: datetime) -> bool:
         """Whether it holds no more unless it is said again: archived, or its lifetime is over."""

@@ -18,6 +18,7 @@ from reconciler.errors import InvalidNoteError
 
 __all__ = [
     "CLEANED_GROWTH_MAX",
+    "CLOCK_SKEW_MAX",
     "TEXT_LENGTH_MAX",
     "Note",
     "Remembered",
@@ -48,7 +49,8 @@ ARTEFACT_LENGTH_MAX = 500
 _TAG_COUNT_MAX = 100
 _OF_THE_DAY = re.compile(r"(live|confirmations)-\d{4}-\d{2}-\d{2}")
 _SURROGATE = re.compile("[\ud800-\udfff]")
-_CLOCK_SKEW_MAX = timedelta(minutes=5)
+CLOCK_SKEW_MAX = timedelta(minutes=5)
+"""How far ahead another machine's clock may be; what is dated later is of a time to come."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -230,7 +232,7 @@ def not_in_the_future(at: datetime, now: datetime, name: str = "said_at") -> dat
     Raises:
         InvalidNoteError: it is more than five minutes ahead.
     """
-    if at > now + _CLOCK_SKEW_MAX:
+    if at > now + CLOCK_SKEW_MAX:
         raise InvalidNoteError(
             f"{name} {at.isoformat()} has not come yet (it is {now.isoformat()}); "
             "check its time zone"

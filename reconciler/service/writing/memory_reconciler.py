@@ -53,7 +53,7 @@ from reconciler.domain.records.decisions import (
 from reconciler.domain.records.facts import Fact, Neighbour, Standing
 from reconciler.domain.records.handles import handle_of
 from reconciler.domain.records.kinds import PATIENT_DOORS, FactState
-from reconciler.domain.records.notes import Note
+from reconciler.domain.records.notes import CLOCK_SKEW_MAX, Note
 from reconciler.domain.records.policies import ReconcilePolicy
 from reconciler.domain.records.relations import Relations, check_not_ended
 from reconciler.domain.records.scope import Scope
@@ -325,7 +325,7 @@ class MemoryReconciler:
         self, verdict: Verdict, note: Note, submission: Submission
     ) -> tuple[Verdict, tuple[Neighbour, ...]]:
         """The verdict as of today, and the facts that end on the day that the note speaks of."""
-        if note.holds_from > max(note.said_at, self._clock()):
+        if note.holds_from > max(note.said_at, self._clock()) + CLOCK_SKEW_MAX:
             return announced(verdict, note)
         if submission.amendment is not None:
             return verdict, ()
@@ -441,7 +441,11 @@ class MemoryReconciler:
         if fact is not None and submission.ended_at is not None:
             fact = over(fact, submission.ended_at)
         ended = [seen.facts[each] for each in decision.superseded_ids if each in seen.facts]
-        plans = [each for each in seen.facts.values() if each.is_upcoming(decision.at)]
+        plans = [
+            each
+            for each in seen.facts.values()
+            if each.is_upcoming(decision.at) and each not in ended
+        ]
         if fact is not None and (planned := planned_end(ended, plans)) is not None:
             fact = ending(fact, planned)
         if (holds_until := submission.candidate.holds_until) is not None:
