@@ -144,6 +144,28 @@ def test_a_plan_that_came_early_holds(memory: Memory, planned: Decision, clock: 
     lives_in(memory, "Copenhagen", valid_from=MAY + DAY)
     assert cities(memory) == ["Copenhagen"]
     assert told(memory) == {"Lives in Copenhagen.": False}
+    clock.now = JULY
+    assert cities(memory) == ["Copenhagen"]
+
+
+def test_what_ends_a_plan_goes_on_after_its_day(
+    memory: Memory, planned: Decision, clock: Clock
+) -> None:
+    clock.now = MAY + DAY
+    lives_in(memory, "Oslo", replaces=[planned.fact_id])
+    clock.now = JULY
+    assert cities(memory) == ["Oslo"]
+
+
+def test_what_a_plan_is_said_to_replace_later_holds_until_its_day(
+    memory: Memory, clock: Clock
+) -> None:
+    now = lives_in(memory, "Lisbon")
+    plan = lives_in(memory, "Copenhagen", valid_from=JUNE)
+    memory.relate("crm", "alice", str(plan.fact_id), replaces=[str(now.fact_id)])
+    assert cities(memory) == ["Lisbon"]
+    clock.now = JULY
+    assert cities(memory) == ["Copenhagen"]
 
 
 @pytest.mark.parametrize("city", ["Copenhagen", "Oslo"])

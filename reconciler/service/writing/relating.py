@@ -12,6 +12,7 @@ from datetime import datetime
 
 from reconciler.domain.reconciling.limits import binds
 from reconciler.domain.reconciling.neighbours import neighbour_of
+from reconciler.domain.reconciling.past import ending
 from reconciler.domain.reconciling.restating import taking_over, without_ended_value
 from reconciler.domain.reconciling.rule import decide
 from reconciler.domain.records.assessment import Disposal, GateReason
@@ -329,17 +330,23 @@ class Relating:
         open_: Sequence[Conflict],
         seen: Seen,
     ) -> Commit:
-        stays, ended = found.stays, found.ended
-        note = submission.note.no_earlier_than(one.valid_from for one in (stays, *ended))
+        stays, now = found.stays, self._clock()
+        # What is replaced by what holds from a later day on holds until that day.
+        is_ahead = stays.is_upcoming(now)
+        until_then = [one for one in found.ended if is_ahead and not one.is_upcoming(now)]
+        ended = tuple(one for one in found.ended if one not in until_then)
+        found = replace(found, ended=ended)
+        begun = [one.valid_from for one in (stays, *ended) if not one.is_upcoming(now)]
+        note = submission.note.no_earlier_than(begun)
         about = submission.about(note)
         ended_ids = tuple(one.fact_id for one in ended)
         commit = self._reconciler.as_disposed(about, Action.RESOLVE, seen, ended_ids)
-        made = _links(found, open_, decided_by, note.text, self._clock())
+        made = _links(found, open_, decided_by, note.text, now)
         kept = taking_over(stays, found.restated) if found.restated else None
         told = submission.candidate.relations
         over = [one for one in ended if told is not None and one.fact_id in told.ends]
         left = without_ended_value(stays, over)
-        changed = [stays] if kept or left != stays else []
+        changed = [*until_then, *([stays] if kept or left != stays else [])]
         counted = [one for one in ended if one.state is FactState.ARCHIVED]
         decision = replace(
             commit.decision,
@@ -361,7 +368,11 @@ class Relating:
             commit,
             decision=decision,
             kept=kept,
-            restored=(*commit.restored, *(() if left == stays else (left,))),
+            restored=(
+                *commit.restored,
+                *(ending(one, stays.valid_from) for one in until_then),
+                *(() if left == stays else (left,)),
+            ),
             restated_id=found.restated.fact_id if found.restated else None,
             reopened=made,
         )
