@@ -29,12 +29,6 @@ _CLAUSE_END = re.compile(r"[;,]|\s(?:and|but|though|although)\s")
 _OPEN = re.compile(r"\b(?:if|unless|assuming|suppos(?:e|ing)|provided|in case)\b", re.IGNORECASE)
 """What leaves a sentence open, wherever it stands: stricter than the gate, which only asks."""
 
-_MONTHS = (
-    *("January", "February", "March", "April", "May", "June", "July", "August", "September"),
-    *("October", "November", "December"),
-)
-"""Not the calendar's own names: those change with the locale."""
-
 _DATING = r"as of|as at|(?<=week )before|(?<=weekend )before|(?<=month )before|(?<=night )before"
 """What stands before a date that only says when something was told."""
 
@@ -129,8 +123,9 @@ def _undated(text: str, evidence: Iterable[Evidence]) -> str:
     It writes it in the place of "now" or "last weekend", as it is told to. No other date:
     a deadline on that day is none that was said.
     """
+    months = {number: month for month, number in vocabulary().months.items()}
     for said_at in {each.said_at for each in evidence}:
-        day = rf"(?:{said_at.day} )?{_MONTHS[said_at.month - 1]} {said_at.year}\b"
+        day = rf"(?:{said_at.day} )?{months[said_at.month]} {said_at.year}\b"
         text = re.sub(rf"\b(?:{_DATING}) {day},?", "", text, flags=re.IGNORECASE)
     return text.strip()
 

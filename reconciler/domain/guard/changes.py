@@ -176,7 +176,7 @@ def ends(note: str, fact: str) -> bool:
     before = _before(note)
     if old.ceased or new.subject != old.subject or not _may_be_over(old, before):
         return False
-    left_out = words_of_its_own(old, new) - _reworded(fact)
+    left_out = words_of_its_own(old, new) - _reworded(old)
     if any(word in left_out for word in map(stem_of, old.names)):
         return False
     verb = {word.stem for word in old.words[:1]}
@@ -247,7 +247,7 @@ def rewords(note: str, fact: str) -> bool:
         return False
     if max(len(_content(note)), len(_content(fact))) > _SHORT or is_event(note) or is_event(fact):
         return False
-    shared = (new.stems & old.stems) - vocabulary().light - _reworded(note)
+    shared = (new.stems & old.stems) - vocabulary().light - _reworded(new)
     return len(shared) > 1 and not _own(new, old) and not _own(old, new)
 
 
@@ -278,19 +278,19 @@ def _own(of: Reading, other: Reading) -> set[str]:
     """
     known = vocabulary()
     light = (of.stems & known.light) - other.stems
-    found = (words_of_its_own(of, other) | light) - _reworded(of.canonical) - known.measures
+    found = (words_of_its_own(of, other) | light) - _reworded(of) - known.measures
     here, there = (known.wishes & _said(reading) for reading in (of, other))
     return found - known.wishes if here and there else found | here
 
 
-def _reworded(text: str) -> set[str]:
+def _reworded(reading: Reading) -> set[str]:
     """The stems of words that come and go where a thing is said again."""
     known = vocabulary().rewording
-    return {token.value for token in tokens_of(text) if token.text.casefold() in known}
+    return {token.value for token in reading.tokens if token.text.casefold() in known}
 
 
 def _said(reading: Reading) -> set[str]:
-    return {token.value for token in tokens_of(reading.canonical)}
+    return {token.value for token in reading.tokens}
 
 
 def names_before(note: str, value: str) -> bool:
@@ -424,7 +424,7 @@ def _frame(text: str) -> Frame | None:
     if (" " not in head or _is_named(head)) and _DEFINITE.match(value):
         head, value = value, head  # "Jo is the lead"
     stages = vocabulary().stages | {"new", "real", "actual"}
-    stems = _content(_ADVERB.sub("", head)) - stages - _reworded(head)
+    stems = _content(_ADVERB.sub("", head)) - stages - _reworded(read(head))
     known = set(read(value).names) | {folded(each) for each in _CAPITAL.findall(value)}
     values = {stem_of(each) for each in known} | {
         stem for found in read(value).values.values() for stem in found

@@ -23,7 +23,6 @@ class Vocabulary:
         known = lexicon("guard")
         words, word_set, cue = known.words, known.word_set, _cues().pattern
         self.auxiliaries = word_set("be", "auxiliary")
-        self.frequencies = known.by_word("frequency")
         self.function_words = self.auxiliaries | word_set(
             "preposition", "negation", "article", "possessive", "function_word"
         )
@@ -48,6 +47,7 @@ class Vocabulary:
         self.exact_signs = word_set("exact_sign")
         self.foreign = word_set("foreign", "foreign_negation")
         self.foreign_negations = word_set("foreign_negation")
+        self.frequencies = known.by_word("frequency")
         self.is_no_more = cue("is_no_more")
         self.lifted = cue("lifted")
         self.light = word_set("light")

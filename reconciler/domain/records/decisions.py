@@ -14,7 +14,7 @@ from reconciler.domain.records.assessment import Assessment, Disposal, GateReaso
 from reconciler.domain.records.facts import Conflict, Fact, Neighbour, Standing, Supersession
 from reconciler.domain.records.findings import Finding
 from reconciler.domain.records.kinds import Action, DecidedBy, Relation
-from reconciler.domain.records.notes import CLOCK_SKEW_MAX, Note
+from reconciler.domain.records.notes import Note
 from reconciler.domain.records.relations import Relations
 from reconciler.domain.records.scope import Scope
 
@@ -374,9 +374,7 @@ class Decision:
     def is_ahead(self) -> bool:
         """Whether it wrote a fact that holds from a later day on."""
         is_written = self.action in (Action.ADD, Action.UPDATE)
-        return (
-            is_written and self.note.holds_from > max(self.at, self.note.said_at) + CLOCK_SKEW_MAX
-        )
+        return is_written and self.note.is_ahead(self.at)
 
     @property
     def ends_on_the_day_ids(self) -> tuple[str, ...]:

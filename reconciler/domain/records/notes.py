@@ -151,6 +151,10 @@ class Note(Remembered):
         """From when it is true, as far as anybody said (UTC)."""
         return self.valid_from or self.said_at
 
+    def is_ahead(self, now: datetime) -> bool:
+        """Whether it is true from a later day on: later than said, and than now, by any clock."""
+        return self.holds_from > max(self.said_at, now) + CLOCK_SKEW_MAX
+
     @property
     def is_undated(self) -> bool:
         """Whether nobody said when it was said, nor from when it is true."""

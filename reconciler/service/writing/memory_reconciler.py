@@ -53,7 +53,7 @@ from reconciler.domain.records.decisions import (
 from reconciler.domain.records.facts import Fact, Neighbour, Standing
 from reconciler.domain.records.handles import handle_of
 from reconciler.domain.records.kinds import PATIENT_DOORS, FactState
-from reconciler.domain.records.notes import CLOCK_SKEW_MAX, Note
+from reconciler.domain.records.notes import Note
 from reconciler.domain.records.policies import ReconcilePolicy
 from reconciler.domain.records.relations import Relations, check_not_ended
 from reconciler.domain.records.scope import Scope
@@ -325,7 +325,7 @@ class MemoryReconciler:
         self, verdict: Verdict, note: Note, submission: Submission
     ) -> tuple[Verdict, tuple[Neighbour, ...]]:
         """The verdict as of today, and the facts that end on the day that the note speaks of."""
-        if note.holds_from > max(note.said_at, self._clock()) + CLOCK_SKEW_MAX:
+        if note.is_ahead(self._clock()):
             return announced(verdict, note)
         if submission.amendment is not None:
             return verdict, ()
