@@ -86,7 +86,7 @@ def test_a_guess_that_the_contact_confirmed_is_the_contacts_word() -> None:
         ({"category": "gossip"}, "category 'gossip' is not one of preference, fact"),
         ({"trust": "god"}, "trust 'god' is not one of user_explicit"),
         ({"since": datetime(2026, 1, 1)}, "since 2026-01-01T00:00:00 has no time zone"),
-        ({"until": "2026"}, "until must be a datetime"),
+        ({"until": "2026"}, "until must be a datetime, not str; datetime.fromisoformat makes one"),
         ({"since": NOW, "until": NOW - TICK}, "is not before until"),
         ({"tags": "vip"}, "tags must be a list"),
         ({"tags": [1]}, "a tag must be a string"),
