@@ -390,6 +390,7 @@ class Services:
             reconciler=self.reconciler,
             ledger=self.ledger,
             decision_ids=self._decision_ids,
+            clock=self.clock,
         )
 
     def siblings_of(self, decision: Decision) -> list[Fact]:

@@ -443,14 +443,15 @@ class Memory:
                 for those that keep the contact safe.
             as_of: what the memory knew at that instant, time-zone aware; None for now.
             valid_at: what was true in the world at that instant, time-zone aware, including facts
-                that a newer one has replaced since; None for what is true now.
+                that a newer one has replaced since; later than now, what is to hold then, as far
+                as is known. None for what is true now.
             **filters: which facts may be returned; ``RecallFilter`` documents them. Attribute and
                 subject may be given by any name that the attribute book knows.
 
         Raises:
             InvalidScopeError: tenant, agent or contact cannot be used.
             InvalidRequestError: the query or a filter cannot be used, limit or budget is below 1,
-                or an instant has no time zone or has not come yet.
+                an instant has no time zone, or ``as_of`` has not come yet.
         """
         if not isinstance(query, str) or len(query) > TEXT_LENGTH_MAX or query.strip():
             check_text("query", query, TEXT_LENGTH_MAX)
@@ -462,7 +463,8 @@ class Memory:
         # No line is as short as a token, so that as many facts as tokens are always enough.
         usual = budget or self.settings.recall.limit
         count = usual if limit is None else _positive("limit", limit)
-        knew_at, true_at = self._instant("as_of", as_of), self._instant("valid_at", valid_at)
+        knew_at = self._instant("as_of", as_of)
+        true_at = None if valid_at is None else utc("valid_at", valid_at)
         if knew_at or true_at:
             return self._services.past_recall.recall(
                 scope, query.strip(), count, wanted, budget, as_of=knew_at, valid_at=true_at

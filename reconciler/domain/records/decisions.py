@@ -27,6 +27,7 @@ __all__ = [
     "DecidedBy",
     "Decision",
     "Judgement",
+    "PlannedEnd",
     "Proposal",
     "RecordedOpinion",
     "RecordedPolicy",
@@ -171,11 +172,29 @@ class Resting:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class PlannedEnd:
+    """That a fact ends on the day on which another, the plan, begins; from then on it is over.
+
+    Attributes:
+        fact_id, plan_id: what ends, and what begins.
+        day: when the plan begins (UTC).
+        valid_to, expires_at: how the fact ends without any plan, as in ``Fact``.
+    """
+
+    fact_id: str
+    plan_id: str
+    day: datetime
+    valid_to: datetime | None = None
+    expires_at: datetime | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Undo:
     """What a decision changed about facts that lived on, so that it can be undone.
 
     Attributes:
-        before: how the facts stood that it counted again; with REVERT, all that it changed.
+        before: how the facts stood that it counted again or gave another end, and those that it
+            ended whose end was known; with REVERT, all that it changed.
         decision_ids: with REVERT, what it undid, the newest first.
         unlinked, linked: with REVERT, which supersessions no longer hold, and which hold again.
         unrested, rested: with REVERT, what facts no longer rest on, and rest on again.
@@ -299,6 +318,8 @@ class Decision:
             longer.
         expired_ids: the compared facts whose lifetime was over by then.
         undo: what it takes to undo it, where that does not follow from the rest; None else.
+        planned_ends: which facts end on a later day because of it, and with which plan. It holds
+            as long as the decision and the plan do.
         door: which door it came through.
         episode_id: the evidence that the note left.
         policy: the thresholds of then.
@@ -326,6 +347,7 @@ class Decision:
     closed_ids: tuple[str, ...] = ()
     expired_ids: tuple[str, ...] = ()
     undo: Undo | None = None
+    planned_ends: tuple[PlannedEnd, ...] = ()
     gate: Assessment | None = None
     proposal: Proposal = field(default_factory=Proposal)
     opinion: RecordedOpinion = field(default_factory=RecordedOpinion)
@@ -378,9 +400,8 @@ class Decision:
 
     @property
     def ends_on_the_day_ids(self) -> tuple[str, ...]:
-        """The facts that hold until the day on which what it wrote begins."""
-        undo = self.undo
-        return tuple(fact.fact_id for fact in undo.before) if undo and self.is_ahead else ()
+        """The facts that it lets hold until the day on which the fact that it is about begins."""
+        return tuple(end.fact_id for end in self.planned_ends if end.plan_id == self.fact_id)
 
     @property
     def is_over(self) -> bool:
@@ -418,7 +439,7 @@ class Decision:
         if self.is_over:
             return _OVER
         if self.action is Action.RESOLVE and self.decided_by is not DecidedBy.ANSWER:
-            return _RELATED
+            return _RELATED + "".join(self._remarks())
         is_silent = self.action is Action.HOLD and self.question is None
         template = _SILENT if is_silent else _ANSWERS[self.action]
         told = template.format(
@@ -433,6 +454,8 @@ class Decision:
             yield _VOID
         if self.is_ahead:
             yield _AHEAD.format(day=self.note.holds_from)
+        elif self.ends_on_the_day_ids:
+            yield _UNTIL_THEN.format(day=max(end.day for end in self.planned_ends))
         if self.conflicting_ids:
             yield _BESIDE.get(self.decided_by, _BESIDE_ANY)
         if self.verdict.is_contested:
@@ -520,6 +543,7 @@ _VOID = (
     "that wrote it is reverted."
 )
 _AHEAD = " It holds from {day:%Y-%m-%d} on."
+_UNTIL_THEN = " What it takes the place of holds until {day:%Y-%m-%d}."
 _BESIDE_ANY = " What it may contradict stays beside it."
 _CONTESTED = " It is contested: what is said about this has changed to and fro."
 

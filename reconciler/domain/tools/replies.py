@@ -129,9 +129,12 @@ def reply_about_relating(decision: Decision, show: Show) -> ToolReply:
     """
     verdict, told = decision.verdict, ["Done."]
     stays = (decision.fact_id,) if decision.fact_id else ()
+    days = [end.day for end in decision.planned_ends if end.plan_id == decision.fact_id]
+    begins = f", from {max(days):%Y-%m-%d} on" if days else ""
     for what, fact_ids in (
-        ("It stays", stays),
+        (f"It stays{begins}", stays),
         ("Ended, and kept as history", verdict.ended),
+        ("Until then stays", decision.ends_on_the_day_ids),
         (_SPARED, verdict.conflicts),
         ("Both hold, no longer in dispute", decision.closed_ids),
     ):
