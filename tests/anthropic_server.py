@@ -266,10 +266,12 @@ class AnthropicServer:
         requests: what came in so far, oldest first, well-formed or not.
         connection_count: how many connections were opened so far.
         batches: the batches that were sent; None where the server has none.
+        batch_calls: method and path of each request about batches, oldest first.
     """
 
     def __init__(self) -> None:
         self.batches: Batches | None = Batches()
+        self.batch_calls: list[str] = []
         self.requests: list[Request] = []
         self.connection_count = 0
         self._reply_to = _in_turn([])
@@ -328,8 +330,11 @@ class AnthropicServer:
             reply = self._answer(path, headers, body)
             return Answered(0 if reply.is_dropped else reply.status, reply.body)
 
+        self.batch_calls.append(f"{'POST' if sent else 'GET'} {path}")
         if self.batches is None:
             return api_error(404)
+        if self.batches.is_away:
+            return api_error(503)
         try:
             return Reply(body=self.batches.reply(path, headers, sent, answer))
         except NotFoundError:
@@ -354,7 +359,7 @@ class AnthropicServer:
                 server._is_stopping.wait(reply.delay_seconds)
                 self._send(reply)
 
-            do_GET = do_POST
+            do_GET = do_POST  # noqa: N815 - so it is called by http.server
 
             def _send(self, reply: Reply) -> None:
                 self.close_connection = reply.is_dropped or "connection" in reply.headers

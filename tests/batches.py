@@ -55,10 +55,12 @@ class Batches:
 
     Attributes:
         looks: how often a new batch is looked at before it has ended.
+        is_away: whether all that is asked about batches fails.
         rejection: the code with which OpenAI's validation rejects new batches; None for none.
     """
 
     looks: int = 0
+    is_away: bool = False
     rejection: str | None = None
     files: dict[str, bytes] = field(default_factory=dict)
     _batches: dict[str, _Batch] = field(default_factory=dict)

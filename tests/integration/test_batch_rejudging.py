@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from itertools import count
@@ -253,7 +254,45 @@ def test_a_server_without_batches_is_told_no_text(shop: Shop, server: AnthropicS
     server.batches = None
     with pytest.raises(InvalidRequestError, match="this server has no batches; run `reconciler re"):
         shop.rejudge()
-    assert server.requests == []
+    [asked] = server.batch_calls
+    assert asked.startswith("GET")
+
+
+def test_a_batch_is_sent_once_also_where_the_reply_is_lost(
+    shop: Shop, server: AnthropicServer, arguments: dict[str, Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    shop.memory.close()
+    arguments["arbiter"]["retries_max"] = 3
+    server.answers(REPLACES)
+    taken = server._of_batches
+
+    def lose(path: str, headers: Any, sent: bytes) -> Reply:
+        reply = taken(path, headers, sent)
+        return DROPPED if sent and not path.endswith("/files") else reply
+
+    monkeypatch.setattr(server, "_of_batches", lose)
+    with opened(arguments) as memory, pytest.raises(ArbiterUnavailableError, match="broke off"):
+        list(memory.rejudge_in_batches(*CRM))
+    assert len(batches(server)) == 1
+
+
+def test_a_server_that_is_away_for_a_while_is_waited_for(
+    shop: Shop, server: AnthropicServer
+) -> None:
+    assert server.batches is not None
+    server.answers(REPLACES)
+    server.batches.looks = 1
+    states: list[BatchState] = []
+
+    def leave(state: BatchState) -> None:
+        states.append(state)
+        if len(states) == 2:  # the first look
+            assert server.batches is not None
+            server.batches.is_away = True
+            threading.Timer(2, setattr, (server.batches, "is_away", False)).start()
+
+    assert became(shop.rejudge(on_wait=leave)) == [Upheld.AMENDED]
+    assert len(states) == 3
 
 
 def test_a_batch_that_nobody_sent_is_unknown(shop: Shop) -> None:
