@@ -224,8 +224,10 @@ def test_a_killed_process_leaves_a_batch_that_another_takes_up_by_its_id(
     victim.kill()
     asked_before = len(server.requests)
     server.batches.end()
+    server.batches.looks = 0
     with opened(arguments) as memory:
-        assert became(list(memory.rejudge_in_batches(*CRM, batch_id=batch_id))) == [Upheld.AMENDED]
+        found = list(memory.rejudge_in_batches(*CRM, batch_id=batch_id, wait_hours=0.01))
+        assert became(found) == [Upheld.AMENDED]
     assert (len(server.requests), batches(server)) == (asked_before, [batch_id])
 
 
