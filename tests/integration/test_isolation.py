@@ -83,10 +83,10 @@ MEMORY: Mapping[str, tuple[str, ...]] = {
             *("import_notes", "jobs", "pending"),
             *("profile", "recall", "recall_about", "refusals", "replay", "report", "tasks"),
             *("all_decisions", "check_known", "erasures", "rejudge", "value"),
-            "rejudge_in_batches",
         ),
         (SCOPED,),
     ),
+    "rejudge_in_batches": (SCOPED, "batch_id"),
     "find": (OF_AGENT,),
     "propose": (OWN,),
     **dict.fromkeys(
