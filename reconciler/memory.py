@@ -49,6 +49,7 @@ from reconciler.errors import (
     InvalidScopeError,
 )
 from reconciler.forks import Maker
+from reconciler.ports.arbiter import NO_BATCHES, BatchState
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -97,6 +98,7 @@ if TYPE_CHECKING:
 __all__ = ["ContactMemory", "Memory", "note_to_check"]
 
 PROPOSAL_DOOR = "proposal"
+_NO_ARBITER = "no arbiter is configured, so there is nobody to ask; docs/judges.md says how"
 _LIMIT_MAX = 1_000_000
 _DAYS_MAX = 36_500
 E = TypeVar("E", bound=StrEnum)
@@ -870,10 +872,52 @@ class Memory:
         """
         scopes = self._scopes(tenant, agent_id, contact_id)
         if self._services.rejudging is None:
-            raise InvalidRequestError(
-                "no arbiter is configured, so there is nobody to ask; docs/judges.md says how"
-            )
+            raise InvalidRequestError(_NO_ARBITER)
         return self._services.rejudging.run(scopes)
+
+    def rejudge_in_batches(
+        self,
+        agent_id: str,
+        contact_id: str | None = None,
+        *,
+        tenant: str | None = None,
+        batch_id: str | None = None,
+        wait_hours: float = 24.0,
+        on_wait: Callable[[BatchState], None] = lambda _: None,
+    ) -> Iterator[Rejudged]:
+        """``rejudge`` by batches of the vendor, at half the price and within a day.
+
+        All questions are sent at once, each as ``rejudge`` would ask it alone, and no budget
+        counts. A question that changes because an earlier answer changed the memory is asked in
+        the next batch. What has no usable answer stays unjudged, and is asked again next time.
+
+        Args:
+            agent_id: whose memory.
+            contact_id: only that of one contact; None for all of the agent's.
+            tenant: None for the configured one.
+            batch_id: take up this batch, which an earlier call has sent; None for a new one.
+            wait_hours: how long to wait, for all batches together.
+            on_wait: told of a batch when it is sent, and each time the server says how far it is.
+
+        Returns:
+            What became of each, as it is taken; what stays unjudged last.
+
+        Raises:
+            InvalidScopeError: tenant, agent or contact cannot be used.
+            InvalidRequestError: no arbiter is configured; its server has no batches, does not know
+                the one, or rejected it.
+            ArbiterUnavailableError: the server was away for long, or was not done in time. A batch
+                that was sent is kept there; call again with its id.
+        """
+        check_callable(on_wait=on_wait)
+        scopes = self._scopes(tenant, agent_id, contact_id)
+        if self._services.rejudging is None:
+            raise InvalidRequestError(_NO_ARBITER)
+        if self._services.batch_rejudging is None:
+            raise InvalidRequestError(NO_BATCHES)
+        return self._services.batch_rejudging.run(
+            scopes, batch_id=batch_id, wait_hours=wait_hours, on_wait=on_wait
+        )
 
     def health_of_all(
         self, on_progress: Callable[[int], None] = lambda _: None

@@ -86,6 +86,7 @@ MEMORY: Mapping[str, tuple[str, ...]] = {
         ),
         (SCOPED,),
     ),
+    "rejudge_in_batches": (SCOPED, "batch_id"),
     "find": (OF_AGENT,),
     "propose": (OWN,),
     **dict.fromkeys(

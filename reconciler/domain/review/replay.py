@@ -120,7 +120,7 @@ def _in_time(verdict: Verdict, note: Note, decision: Decision, policy: Reconcile
     if note.is_ahead(decision.at):
         return announced(verdict, note)[0]
     relations = decision.proposal.relations
-    return of_today(verdict, note, policy, relations.named_ids if relations else ())
+    return of_today(verdict, note, policy, relations.named_ids if relations else ())[0]
 
 
 def summarise(replayed: Iterable[Replayed]) -> ReplaySummary:
