@@ -165,7 +165,22 @@ def test_both_hold_closes_a_dispute_until_that_is_undone(memory: Memory, call: C
     assert len(memory.disputes(**ANNS)) == 1
     assert all(hit.disputed_with for hit in memory.recall(**ANNS, query="Lives in Goa."))
     assert call(RELATE, note=pune, both_hold=[goa]).is_error is False
-    assert "kept already" in call(RELATE, note=pune, both_hold=[goa]).text
+
+
+@pytest.mark.on_neo4j_too
+def test_that_facts_hold_which_hold_already_is_taken_and_changes_nothing(
+    memory: Memory, call: Call
+) -> None:
+    house, rent = noted(call, HOUSE), noted(call, RENT)
+    before = memory.recall(**ANNS)
+    reply = call(RELATE, note=house, both_hold=[rent])
+    assert (reply.is_error, made(reply).action) == (False, Action.RESOLVE)
+    assert reply.text.startswith("Done: that these facts hold beside each other is on record.")
+    assert made(reply).text == f"Fact {house} holds beside {rent}"
+    assert [hit.fact.standing for hit in memory.recall(**ANNS)] == [h.fact.standing for h in before]
+    assert memory.disputes(**ANNS) == []
+    memory.revert(**ANNS, decision_id=made(reply).decision_id, by="anna", reason="Wrong.")
+    assert live(memory) == {HOUSE, RENT}
 
 
 def test_what_replaces_takes_over_the_disputes_of_what_ends(memory: Memory, call: Call) -> None:
@@ -206,7 +221,7 @@ def test_an_older_fact_takes_no_newer_ones_place_and_may_outlive_it(
 def test_an_older_note_lies_beneath_the_fact_that_its_model_names(
     memory: Memory, call: Call
 ) -> None:
-    house = noted(call, HOUSE)
+    house = noted(call, HOUSE, valid_from="2024-01-01")
     reply = call(ADD, text=FLAT, source_kind=USER, valid_from="2020-01-01", replaces=[house])
     assert made(reply).is_history
     [chain] = memory.history(**ANNS)
@@ -227,7 +242,7 @@ def test_a_dated_note_ends_what_was_filed_after_its_date(memory: Memory, call: C
 
 
 def test_history_ends_nothing_and_its_model_is_told(memory: Memory, call: Call) -> None:
-    house, rent = noted(call, HOUSE), noted(call, RENT)
+    house, rent = noted(call, HOUSE, valid_from="2024-01-01"), noted(call, RENT)
     reply = call(
         ADD, text=FLAT, source_kind=USER, valid_from="2020-01-01", replaces=[house], ends=[rent]
     )

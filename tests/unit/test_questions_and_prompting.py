@@ -305,7 +305,7 @@ def test_without_facts_the_fence_says_that_nothing_is_known() -> None:
         ({"recall_semantics": RecallSemantics.CONSTRAINT}, ""),
         ({"recall_semantics": RecallSemantics.NEGATIVE}, "[not wanted] "),
         ({"category": Category.SUMMARY}, "[summary] "),
-        ({"yields_to_live_intent": True}, "[unless the contact asks for it now] "),
+        ({"yields_to_live_intent": True}, "[a preference: what they ask for now goes before it] "),
     ],
 )
 def test_a_fact_says_how_it_binds(changes: dict[str, Any], marks: str) -> None:

@@ -75,6 +75,7 @@ _WORDS = {
     SourceKind.TOOL_OUTPUT: "tool's word, unconfirmed",
     SourceKind.MODEL_GUESS: "a guess, unconfirmed",
 }
+_YIELDS = "a preference: what they ask for now goes before it"
 _NAMED = (Category.SUMMARY, Category.OUTCOME)
 """What is shown as what it is: it sums up what happened, and binds nobody."""
 
@@ -288,7 +289,7 @@ def _line(
     if fact.recall_semantics is RecallSemantics.NEGATIVE:
         marks.append("not wanted")
     if fact.yields_to_live_intent:
-        marks.append("unless the contact asks for it now")
+        marks.append(_YIELDS)
     if fact.may_be_outdated:
         marks.append(may_have_changed(fact.last_confirmed_at))
     if others:
