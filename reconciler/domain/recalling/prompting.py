@@ -12,6 +12,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from html import escape
 from types import MappingProxyType
 
+from reconciler.domain.recalling.current_values import ends_own_value
 from reconciler.domain.recalling.recalled import Recalled, RecallOutcome
 from reconciler.domain.records.facts import Fact, RankedFact, may_have_changed
 from reconciler.domain.records.kinds import Category, RecallSemantics, SourceKind
@@ -247,9 +248,14 @@ def shown_ids(ranked: Iterable[RankedFact]) -> list[str]:
     return [fact.fact_id for fact, _ in _with_other_sides(_standing_first(ranked))]
 
 
-def filed_as(slot: Slot | None) -> str:
-    """What a fact is filed under, as ``[city=Pune]``; personal values are not shown."""
+def filed_as(text: str, slot: Slot | None) -> str:
+    """What a fact is filed under, as ``[city=Pune]``; personal values are not shown.
+
+    Nothing where its own words say that the value is over: a reader takes the mark for what holds.
+    """
     if slot is None or slot.attribute is None or slot.shown_value is None:
+        return ""
+    if ends_own_value(text, slot):
         return ""
     whose = "" if slot.subject == CONTACT_SUBJECT else f"{slot.subject}: "
     return f" [{_plain(f'{whose}{slot.attribute}={slot.shown_value}')}]"
@@ -296,7 +302,7 @@ def _line(
         told = (handles.get(other.fact_id) or quoted(other.text) for other in others)
         marks.append(f"disputed: see {', '.join(told)}")
     marked = f"[{', '.join(marks)}] " if marks else ""
-    value = filed_as(fact.slot)
+    value = filed_as(fact.text, fact.slot)
     if fact.slot and fact.slot.is_personal and fact.slot.value:
         value = f" ({_plain(fact.slot.attribute or '')}: {_plain(fact.slot.value)})"
     about = [*_holds(fact, is_upcoming=is_upcoming), _WORDS[fact.word]]

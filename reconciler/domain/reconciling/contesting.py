@@ -49,9 +49,7 @@ def contest(
     if any(_says_again(note, predecessor, policy, unread) for predecessor in earlier):
         return _contested(verdict, "what was superseded before is said again")
     flips = [predecessor for predecessor in earlier if predecessor.was_contradicted]
-    is_correction = (
-        verdict.decided_by is DecidedBy.AGENT and note.trust is SourceKind.USER_EXPLICIT
-    )
+    is_correction = verdict.decided_by is DecidedBy.AGENT and note.trust is SourceKind.USER_EXPLICIT
     is_known = verdict.decided_by is not DecidedBy.MIDPOINT and not is_correction
     if is_known and any(
         note.holds_from - flip.followed_from <= policy.contested_window for flip in flips

@@ -216,7 +216,7 @@ def _name(
     named: list[str] = []
     for fact in facts[:_NAMED_MAX]:
         handle = show([fact.fact_id])[fact.fact_id]
-        shown = f"{handle} {quoted(fact.text, _QUOTE_LENGTH_MAX)}{filed_as(fact.slot)}"
+        shown = f"{handle} {quoted(fact.text, _QUOTE_LENGTH_MAX)}{filed_as(fact.text, fact.slot)}"
         length += len(shown) + len(", ")
         if named and length > _LENGTH_MAX:
             break
