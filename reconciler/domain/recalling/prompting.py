@@ -251,7 +251,8 @@ def shown_ids(ranked: Iterable[RankedFact]) -> list[str]:
 def filed_as(text: str, slot: Slot | None) -> str:
     """What a fact is filed under, as ``[city=Pune]``; personal values are not shown.
 
-    Nothing where its own words say that the value is over: a reader takes the mark for what holds.
+    Nothing where its own words say that the value is over, as in a profile: a reader takes the mark
+    for what holds.
     """
     if slot is None or slot.attribute is None or slot.shown_value is None:
         return ""

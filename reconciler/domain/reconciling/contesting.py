@@ -29,9 +29,9 @@ def contest(
 
     That is where it returns to what was superseded before (A, B, A), or contradicts for the
     second time within the policy's window. It is written all the same. An end or a denial names no
-    value to return to, and is no second answer; nor is a value that was said again, one that nothing
-    but the denial of another followed, or one that was only ever history here. A new value that the
-    contact's agent says takes the place of the last one is a correction, however soon it comes.
+    value to return to, and is no second answer; nor is a value that was said again, one that
+    nothing but the denial of another followed, or one that was only ever history here. A new value
+    that the contact's agent says takes the place of the last one is a correction, however soon.
 
     Args:
         verdict: what ``decide`` concluded.

@@ -217,8 +217,8 @@ class Neighbour:
     ``is_expired``: its lifetime was over when the note came, or it was archived. Such a fact has no
     protection. ``is_standing``: it orders or forbids something. ``shares_words``: it is among the
     facts whose words fit the note's best, however far its meaning is; never on record.
-    ``is_upcoming``: the day from which it holds had not come. ``is_start_given``: as of ``Fact``; never
-    on record.
+    ``is_upcoming``: the day from which it holds had not come. ``is_start_given``: that of ``Fact``;
+    never on record.
     """
 
     fact_id: str

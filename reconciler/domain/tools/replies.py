@@ -217,9 +217,11 @@ def _name(
     for fact in facts[:_NAMED_MAX]:
         handle = show([fact.fact_id])[fact.fact_id]
         shown = f"{handle} {quoted(fact.text, _QUOTE_LENGTH_MAX)}{filed_as(fact.text, fact.slot)}"
+        if length + len(shown) > _LENGTH_MAX:
+            if named:
+                break
+            shown = handle
         length += len(shown) + len(", ")
-        if named and length > _LENGTH_MAX:
-            break
         named.append(shown)
     if named:
         told.append(f"{what}: {', '.join(named)}.{f' {how}' if how else ''}")
