@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from hypothesis import given, strategies as st
 
-from reconciler.config_files import load_gate_policy
+from reconciler.config_files import load_attribute_book, load_gate_policy
 from reconciler.domain.gate.questions import question
 from reconciler.domain.recalling.prompting import (
     as_prompt,
@@ -305,7 +305,7 @@ def test_without_facts_the_fence_says_that_nothing_is_known() -> None:
         ({"recall_semantics": RecallSemantics.CONSTRAINT}, ""),
         ({"recall_semantics": RecallSemantics.NEGATIVE}, "[not wanted] "),
         ({"category": Category.SUMMARY}, "[summary] "),
-        ({"yields_to_live_intent": True}, "[unless the contact asks for it now] "),
+        ({"yields_to_live_intent": True}, "[a preference: what they ask for now goes before it] "),
     ],
 )
 def test_a_fact_says_how_it_binds(changes: dict[str, Any], marks: str) -> None:
@@ -329,6 +329,26 @@ def test_a_fact_says_since_when_on_whose_word_and_how_often(
 
 def test_a_value_that_is_kept_for_its_slot_only_is_added() -> None:
     assert "(email: a@b.com)" in lines(fact(slot=personal("a@b.com")))[0]
+
+
+@every(
+    ("text", "attribute", "value", "is_shown"),
+    [
+        ("Follows a vegetarian diet", "diet", "vegetarian", True),
+        ("Is not vegetarian after all", "diet", "vegetarian", False),
+        ("The vegetarian diet is over", "diet", "vegetarian", False),
+        ("Tasting boxes need no longer be vegetarian", "diet", "vegetarian", False),
+        ("No longer allergic to nuts", "allergy", "nuts", False),
+        ("Cannot eat nuts", "allergy", "nuts", True),
+        ("Firm rule: no sesame, not in oils", "banned_ingredient", "sesame", True),
+        ("The ban on nuts has been lifted", "product_restriction", "nuts", False),
+    ],
+)
+def test_a_value_that_the_words_end_is_not_shown_as_what_holds(
+    text: str, attribute: str, value: str, is_shown: bool
+) -> None:
+    slot = load_attribute_book(None).slot(attribute=attribute, value=value)
+    assert (f"[{attribute}={value}]" in lines(fact(text, slot=slot))[0]) is is_shown
 
 
 def test_a_fact_says_what_it_is_filed_under() -> None:

@@ -23,7 +23,7 @@ from reconciler.domain.values.attributes import AttributeBook
 from reconciler.lexicon import lexicon
 from reconciler.sensitive_data import TOKEN
 
-__all__ = ["SlotValue", "current_values"]
+__all__ = ["SlotValue", "current_values", "ends_own_value"]
 
 _TAKEN_OUT = "hidden"
 """One word in the place of a token, whose marks end what a denial reaches."""
@@ -130,8 +130,7 @@ def _may_deny(fact: Fact) -> bool:
 def _is_denied(fact: Fact, slot: Slot, attributes: AttributeBook) -> bool:
     """Whether the fact says of its own value that it does not hold, or no longer.
 
-    What the book's phrasings read of the words decides; else the denial does, but for an attribute
-    whose values a denial affirms, such as an allergy: there it has to name the attribute.
+    What the book's phrasings read of the words decides; else the denial does.
     """
     found = None if slot.is_single_valued else attributes.read_slot(fact.text)
     if found is not None and found.attribute == slot.attribute:
@@ -139,11 +138,19 @@ def _is_denied(fact: Fact, slot: Slot, attributes: AttributeBook) -> bool:
             return True
         if found.value == slot.value and not read(found.value).ceased:
             return False
+    return ends_own_value(fact.text, slot)
+
+
+def ends_own_value(text: str, slot: Slot) -> bool:
+    """Whether a text says that the value which it is filed under does not hold, or no longer.
+
+    Of an attribute whose values a denial affirms, such as an allergy, it has to name the attribute.
+    """
     name = _name(slot)
     if lexicon("values").word_set("affirmed_by_denial").isdisjoint(name):
-        return _says_no_more(fact.text, slot)
-    is_ended = _says_no_more(fact.text, slot) and _names(fact.text, name)
-    return is_ended or is_lifted(fact.text, slot.value or "")
+        return _says_no_more(text, slot)
+    is_ended = _says_no_more(text, slot) and _names(text, name)
+    return is_ended or is_lifted(text, slot.value or "")
 
 
 def _says_no_more(text: str, slot: Slot) -> bool:

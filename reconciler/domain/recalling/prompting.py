@@ -12,6 +12,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from html import escape
 from types import MappingProxyType
 
+from reconciler.domain.recalling.current_values import ends_own_value
 from reconciler.domain.recalling.recalled import Recalled, RecallOutcome
 from reconciler.domain.records.facts import Fact, RankedFact, may_have_changed
 from reconciler.domain.records.kinds import Category, RecallSemantics, SourceKind
@@ -75,6 +76,7 @@ _WORDS = {
     SourceKind.TOOL_OUTPUT: "tool's word, unconfirmed",
     SourceKind.MODEL_GUESS: "a guess, unconfirmed",
 }
+_YIELDS = "a preference: what they ask for now goes before it"
 _NAMED = (Category.SUMMARY, Category.OUTCOME)
 """What is shown as what it is: it sums up what happened, and binds nobody."""
 
@@ -246,9 +248,15 @@ def shown_ids(ranked: Iterable[RankedFact]) -> list[str]:
     return [fact.fact_id for fact, _ in _with_other_sides(_standing_first(ranked))]
 
 
-def filed_as(slot: Slot | None) -> str:
-    """What a fact is filed under, as ``[city=Pune]``; personal values are not shown."""
+def filed_as(text: str, slot: Slot | None) -> str:
+    """What a fact is filed under, as ``[city=Pune]``; personal values are not shown.
+
+    Nothing where its own words say that the value is over, as in a profile: a reader takes the mark
+    for what holds.
+    """
     if slot is None or slot.attribute is None or slot.shown_value is None:
+        return ""
+    if ends_own_value(text, slot):
         return ""
     whose = "" if slot.subject == CONTACT_SUBJECT else f"{slot.subject}: "
     return f" [{_plain(f'{whose}{slot.attribute}={slot.shown_value}')}]"
@@ -288,14 +296,14 @@ def _line(
     if fact.recall_semantics is RecallSemantics.NEGATIVE:
         marks.append("not wanted")
     if fact.yields_to_live_intent:
-        marks.append("unless the contact asks for it now")
+        marks.append(_YIELDS)
     if fact.may_be_outdated:
         marks.append(may_have_changed(fact.last_confirmed_at))
     if others:
         told = (handles.get(other.fact_id) or quoted(other.text) for other in others)
         marks.append(f"disputed: see {', '.join(told)}")
     marked = f"[{', '.join(marks)}] " if marks else ""
-    value = filed_as(fact.slot)
+    value = filed_as(fact.text, fact.slot)
     if fact.slot and fact.slot.is_personal and fact.slot.value:
         value = f" ({_plain(fact.slot.attribute or '')}: {_plain(fact.slot.value)})"
     about = [*_holds(fact, is_upcoming=is_upcoming), _WORDS[fact.word]]

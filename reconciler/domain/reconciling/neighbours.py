@@ -58,6 +58,7 @@ def neighbour_of(
         shares_words=shares_words,
         is_standing=fact.is_standing,
         is_upcoming=is_upcoming,
+        is_start_given=fact.is_start_given,
     )
 
 

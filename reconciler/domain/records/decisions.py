@@ -440,14 +440,22 @@ class Decision:
             return _OVER
         if self.action is Action.RESOLVE and self.decided_by is not DecidedBy.ANSWER:
             return _RELATED + "".join(self._remarks())
-        is_silent = self.action is Action.HOLD and self.question is None
-        template = _SILENT if is_silent else _ANSWERS[self.action]
-        told = template.format(
+        told = self._template().format(
             reason=self.reason,
             question=self.question or "",
             id=self.proposal.held_id or self.decision_id,
         )
         return told + "".join(self._remarks())
+
+    def _template(self) -> str:
+        if self.action is Action.HOLD and self.question is None:
+            return _SILENT
+        if self.action is Action.UPDATE and self.verdict.is_restatement:
+            return _AGAIN
+        over = self.proposal.relations.ends if self.proposal.relations else ()
+        if self.action is Action.UPDATE and over and {*over} >= {*self.superseded_ids}:
+            return _ENDED
+        return _ANSWERS[self.action]
 
     def _remarks(self) -> Iterator[str]:
         if self.verdict.voided:
@@ -527,6 +535,8 @@ _SILENT = (
     "Not remembered yet; do not act on it, and do not ask about it. What the contact says of it in "
     "plain words may be noted."
 )
+_AGAIN = "Remembered; it says again what is known, and both are kept as one fact."
+_ENDED = "Remembered; what it ends is kept as history, and nothing takes its place."
 _HISTORY = (
     "Kept as history, not as what holds now: what is known is newer than this, and stays as it is."
 )
@@ -545,7 +555,9 @@ _VOID = (
 _AHEAD = " It holds from {day:%Y-%m-%d} on."
 _UNTIL_THEN = " What it takes the place of holds until {day:%Y-%m-%d}."
 _BESIDE_ANY = " What it may contradict stays beside it."
-_CONTESTED = " It is contested: what is said about this has changed to and fro."
+_CONTESTED = (
+    " Marked for an operator: what is said about this has changed to and fro. You need do nothing."
+)
 
 
 def _plain(value: Any) -> Any:

@@ -312,13 +312,10 @@ class Relating:
         found = replace(_outcome_of(verdict, fact, facts), closed=closed)
         linked = {frozenset((one.new_id, one.old_id)) for one in open_}
         new = tuple(each for each in found.against if frozenset((fact_id, each)) not in linked)
-        if not (found.ended or new or closed):
-            is_idle = set(relations.named_ids) == set(relations.both_hold)
-            raise InvalidRequestError(
-                "these facts are in no open dispute, and both are kept already"
-                if is_idle
-                else f"{verdict.reason}; {_HOW_ELSE}"
-            )
+        # That facts hold which hold already is true; it goes on record, and changes nothing.
+        is_idle = set(relations.named_ids) == set(relations.both_hold)
+        if not (found.ended or new or closed or is_idle):
+            raise InvalidRequestError(f"{verdict.reason}; {_HOW_ELSE}")
         return replace(found, against=new)
 
     def _commit(
