@@ -12,6 +12,7 @@ from reconciler.domain.guard import (
     leaves_words_out,
 )
 from reconciler.domain.reconciling.judging import replaceable
+from reconciler.domain.reconciling.neighbours import are_two_questions
 from reconciler.domain.reconciling.verdicts import (
     LINK_COSINE_MIN,
     Rule,
@@ -135,6 +136,7 @@ def _beside(
         if policy.guard
         and candidate.cosine >= min(LINK_COSINE_MIN, policy.cosine_add_max)
         and (findings := find_changes(note.text, candidate.text))
+        and not are_two_questions(note, candidate)
         and not are_of_a_roster(note.text, candidate.text)
     }
     findings = next(iter(changes.values()), ())

@@ -15,7 +15,7 @@ from reconciler.domain.guard import (
     may_be_asked,
     named_in,
 )
-from reconciler.domain.reconciling.neighbours import match_of
+from reconciler.domain.reconciling.neighbours import are_two_questions, match_of
 from reconciler.domain.records.decisions import Action, DecidedBy, Judgement, Verdict
 from reconciler.domain.records.facts import Neighbour
 from reconciler.domain.records.findings import Difference, Finding
@@ -262,9 +262,9 @@ def kept_apart(note: Note, target: Neighbour, findings: tuple[Finding, ...], why
 
 def is_conflict(note: Note, fact: Neighbour, findings: tuple[Finding, ...]) -> bool:
     """Whether a reader of both would ask which one holds."""
-    return may_be_asked(note.text, fact.text, findings) and not are_of_a_roster(
-        note.text, fact.text
-    )
+    if not may_be_asked(note.text, fact.text, findings) or are_two_questions(note, fact):
+        return False
+    return not are_of_a_roster(note.text, fact.text)
 
 
 def live_first(neighbours: Iterable[Neighbour]) -> list[Neighbour]:
