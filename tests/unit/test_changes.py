@@ -449,3 +449,17 @@ def test_words_of_one_matter_outweigh_two_attributes(
     said: str, slot: tuple[str, str], fact: str, known_as: tuple[str, str]
 ) -> None:
     assert given(said, slot, fact, known_as)
+
+
+@every(
+    ("fact", "said"),
+    [
+        (
+            "In 2011 the yard became a part of Harnes, then Lund was sold",
+            "In 2011 Lund became a part of the yard, then Harnes was sold",
+        ),
+        ("Moved to Oslo, then back to Bergen", "Moved to Bergen, then back to Oslo"),
+    ],
+)
+def test_what_only_changed_places_is_no_new_answer(fact: str, said: str) -> None:
+    assert not decide(note(said), [known(fact, 0.99)], DEFAULT).targets

@@ -16,7 +16,7 @@ from reconciler.domain.guard.differences import words_of_its_own
 from reconciler.domain.guard.reading import Denial, Reading, folded, read
 from reconciler.domain.guard.tokens import Token, stem_of, tokens_of
 from reconciler.domain.guard.vocabulary import vocabulary
-from reconciler.domain.records.findings import Finding
+from reconciler.domain.records.findings import Difference, Finding
 from reconciler.domain.records.notes import canonical_text
 from reconciler.domain.text_reading import read_text
 
@@ -450,7 +450,9 @@ def answers_anew(note: str, fact: str, findings: Iterable[Finding]) -> bool:
         return False
     if answer_one_question(note, fact) or _undoes(note, fact):
         return True
-    if not any(each.is_change and each.in_note and each.in_fact for each in findings):
+    changed = [each for each in findings if each.is_change and each.in_note and each.in_fact]
+    # What only changed places may be another matter: "moved to Goa and back to Pune".
+    if not changed or any(each.kind is Difference.ROLES for each in findings):
         return False
     new, old = read(note), read(fact)
     said = " ".join(f"{each.in_note} {each.in_fact}" for each in findings)
