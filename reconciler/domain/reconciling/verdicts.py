@@ -69,6 +69,7 @@ class Seen:
     Attributes:
         neighbours: as ``decide`` takes them, without those that a model says hold beside the note.
         known: the same, with those; None where there is no embedder.
+        replaceable: the neighbours whose place the note could take.
         policy: the thresholds.
         judgement: an arbiter's answer about ``shown``, if any.
         shown: the facts that a judge is, or would be, asked about.
@@ -79,6 +80,7 @@ class Seen:
 
     neighbours: Sequence[Neighbour]
     known: Sequence[Neighbour] | None
+    replaceable: Sequence[Neighbour]
     policy: ReconcilePolicy
     judgement: Judgement | None
     shown: Sequence[Neighbour]
