@@ -463,3 +463,35 @@ def test_words_of_one_matter_outweigh_two_attributes(
 )
 def test_what_only_changed_places_is_no_new_answer(fact: str, said: str) -> None:
     assert not decide(note(said), [known(fact, 0.99)], DEFAULT).targets
+
+
+@every(
+    ("fact", "said"),
+    [
+        ("Ships by sea", "Ships by air these days"),
+        ("She travels by coach", "Travels by night train now"),
+        ("I come to the yard by tram", "I come to the yard by ferry from now on"),
+    ],
+)
+def test_another_way_of_doing_one_thing_ends_the_way_before(fact: str, said: str) -> None:
+    [target] = decide(note(said), [known(fact)], DEFAULT).targets
+    assert target.text == fact
+
+
+@every(
+    ("fact", "said"),
+    [
+        ("Can be reached by telex", "Can be reached by pager now"),
+        ("Is paid by the hour", "Is paid by the union now"),
+        ("Ships spices by sea", "Ships by air these days"),
+        ("Sent the oak by barge", "Sent the oak by lorry again"),
+        ("Ships by sea", "Ships by air"),
+        ("Ships by sea", "Also ships by air now"),
+        ("Ships by sea", "Ships by air as well now"),
+        ("Goes to the depot by tram", "Goes to the choir by ferry now"),
+        ("I travel by tram", "She travels by ferry now"),
+        ("Travels by night train", "Travels by train again"),
+    ],
+)
+def test_what_may_be_done_in_two_ways_ends_neither(fact: str, said: str) -> None:
+    assert not decide(note(said), [known(fact)], DEFAULT).targets

@@ -97,6 +97,10 @@ _TWO_NAMES = re.compile(r"[A-Z][\w'-]*(?: [A-Z][\w'-]*){1,2}")
 _CAPITAL_OR_DIGIT = re.compile(r"[^\W_a-z]|@")
 
 _IS_THE = re.compile(r"\bis (?:now )?the\b")
+_WAY = re.compile(
+    r"(?P<done>(?:(?!is\b|are\b|be\b|been\b|was\b|were\b|can\b|could\b|may\b)[\w'-]+ ){1,6})"
+    r"by (?P<way>[\w' -]+)"
+)
 _HAS = re.compile(r"\b(?:has|have)\b")
 _FIRST = re.compile(r"\b(?:i|me|my|mine|i'm|i've|i'd|i'll|we|our|us|we're|we've)\b")
 _THIRD = re.compile(r"^(?:\w+,? ){0,3}?(?:he|she|they|his|her|hers|their)\b(?:'s|'re|'ve)?")
@@ -452,7 +456,7 @@ def answers_anew(note: str, fact: str, findings: Iterable[Finding]) -> bool:
     """
     if not _changed_words(note) or are_of_other_people(note, fact):
         return False
-    if answer_one_question(note, fact) or _undoes(note, fact):
+    if answer_one_question(note, fact) or _goes_another_way(note, fact) or _undoes(note, fact):
         return True
     changed = [each for each in findings if each.is_change and each.in_note and each.in_fact]
     # What only changed places may be another matter: "moved to Goa and back to Pune".
@@ -463,6 +467,22 @@ def answers_anew(note: str, fact: str, findings: Iterable[Finding]) -> bool:
     aside = {token.value for token in tokens_of(said)} | _cues(note) | vocabulary().measures
     left_out, added = words_of_its_own(old, new) - aside, words_of_its_own(new, old) - aside
     return not left_out and len(added) <= 1
+
+
+def _goes_another_way(note: str, fact: str) -> bool:
+    """Whether the note puts another way behind the "by" of the fact: "pays by card now".
+
+    Not of what is done to somebody, or may be done in several ways: "can be reached by phone".
+    """
+    here, there = (_WAY.fullmatch(lowered(text)) for text in (note, fact))
+    if not here or not there or is_event(fact) or len(read(note).words) > _SHORT:
+        return False
+    if vocabulary().addition.search(read(note).canonical):
+        return False
+    way, before = _content(here["way"]) - _cues(note), _content(there["way"])
+    done = _content(here["done"])
+    is_plain = 0 < len(before) <= _FEW and 0 < len(done) < _FEW
+    return is_plain and done == _content(there["done"]) and bool(way) and way.isdisjoint(before)
 
 
 def _undoes(note: str, fact: str) -> bool:
