@@ -565,6 +565,7 @@ class Memory:
         """The current values of all of a contact's slots, the contact's own first, by attribute.
 
         Each says since when, whose word it is, how often it was said, and whether it is disputed.
+        A limit, such as an allergy, ``holds_until_settled``.
 
         Raises:
             InvalidScopeError: tenant, agent or contact cannot be used.

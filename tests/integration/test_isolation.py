@@ -211,6 +211,7 @@ def plant(memory: Memory, victim: Scope = VICTIM) -> Ids:
         "job_id": [job_id],
         "task_id": ["task-9"],
         "episode_id": [heard.episode_id],
+        "batch_id": ["msgbatch_17"],
     }
     ids["keep"] = ids["fact"] = ids["note"] = ids["fact_id"]
     return ids

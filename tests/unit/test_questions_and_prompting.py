@@ -474,6 +474,54 @@ def test_what_matters_most_is_never_cut() -> None:
     assert [hit.fact.fact_id for hit in found] == ["most"]
 
 
+# Limits that are in dispute
+
+
+def against(hit: RankedFact, other: RankedFact) -> list[str]:
+    """The lines of a prompt of two facts in dispute."""
+    sides = ((hit, other), (other, hit))
+    both = [replace(one, disputed_with=(opposite.fact,)) for one, opposite in sides]
+    return as_prompt(both).split("\n")
+
+
+@every(
+    "limit",
+    [
+        rule("No lead in any paint", fact_id="limit"),
+        rule("Must never get latex", fact_id="limit"),
+        fact("Latex makes her ill", fact_id="limit", slot=personal("latex", "allergy")),
+        fact("No lead in any paint", fact_id="limit", importance=1.0),
+    ],
+)
+def test_a_limit_in_dispute_holds_until_it_is_settled(limit: RankedFact) -> None:
+    lines = against(fact("It is fine in paint"), limit)
+    held = [line for line in lines if "[" in line and "holds until settled" in line]
+    assert [limit.fact.text in line for line in held] == [True]
+    assert "Keep to those that hold until settled" in lines[2]
+
+
+@every(
+    ("one", "other"),
+    [
+        (fact("Pays by card"), fact("Pays in cash", fact_id="other")),
+        (rule("Call after nine"), rule("Call after ten", fact_id="other")),
+        (
+            fact("Is no longer allergic to latex", slot=personal("latex", "allergy")),
+            fact("Wears gloves of latex", fact_id="other"),
+        ),
+    ],
+)
+def test_of_two_equals_in_dispute_none_holds_until_it_is_settled(
+    one: RankedFact, other: RankedFact
+) -> None:
+    assert not any("until settled" in line for line in against(one, other))
+
+
+def test_two_limits_of_safety_hold_both_until_it_is_settled() -> None:
+    lines = against(rule("Must never get latex"), rule("Never send nitrile", fact_id="other"))
+    assert sum("holds until settled" in line for line in lines) == 2
+
+
 def test_a_side_that_was_told_already_takes_no_room_twice() -> None:
     two = in_dispute(2)
     room = token_count("\n".join(prompt_lines(two)))

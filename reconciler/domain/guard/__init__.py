@@ -70,7 +70,7 @@ from reconciler.domain.guard.matters import (
     tells_of_end,
 )
 from reconciler.domain.guard.order import find_order, find_voice
-from reconciler.domain.guard.reading import Reading, read
+from reconciler.domain.guard.reading import Reading, lowered, read
 from reconciler.domain.guard.vocabulary import vocabulary as _vocabulary
 from reconciler.domain.records.findings import Difference, Finding
 from reconciler.domain.records.notes import canonical_text
@@ -363,7 +363,7 @@ def tells_of_more(text: str) -> bool:
 
 def tells_of_change(text: str) -> bool:
     """Whether a text says that things are otherwise than before: "pays by card now"."""
-    return _vocabulary().change.search(canonical_text(text).casefold()) is not None
+    return _vocabulary().change.search(lowered(text)) is not None
 
 
 def tell_of_other_matters(note: str, fact: str, attribute: str, values: Iterable[str]) -> bool:
@@ -417,7 +417,7 @@ def find_unreadable(note: str, fact: str, unread: Callable[[str], str]) -> tuple
         fact: the text that it would take the place of.
         unread: what of a text the model could not read.
     """
-    new, old = canonical_text(note).casefold(), canonical_text(fact).casefold()
+    new, old = lowered(note), lowered(fact)
     if new == old:
         return ()
     found = tuple(find_other_words(note, fact))

@@ -8,6 +8,7 @@ words say. Nothing here compares values.
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Sequence
+from functools import lru_cache
 from typing import NamedTuple
 
 from reconciler.domain.guard.reading import VALUE_KINDS, Reading, Word, folded, read
@@ -41,6 +42,7 @@ _DATED = ("id", "month", "year")
 """Kinds of words that tell one matter from another, beside names: "the budget for 2027"."""
 
 
+@lru_cache(maxsize=4096)
 def stems_of(text: str) -> frozenset[str]:
     """What is compared of a few words, such as a value or an attribute's name."""
     return frozenset(token.value for token in tokens_of(text) if token.kind != "mark")

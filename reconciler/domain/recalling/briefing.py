@@ -10,13 +10,9 @@ from types import MappingProxyType
 from typing import Any
 
 from reconciler.domain.recalling.current_values import SlotValue
-from reconciler.domain.recalling.prompting import (
-    as_prompt,
-    is_never_cut,
-    token_count,
-    within_budget,
-)
+from reconciler.domain.recalling.prompting import as_prompt, token_count, within_budget
 from reconciler.domain.recalling.recalled import Recalled
+from reconciler.domain.recalling.safety import is_never_cut
 from reconciler.domain.records.decisions import Decision
 from reconciler.domain.records.facts import Dispute, ExpiringFact, Fact
 from reconciler.domain.records.kinds import NOT_FOR_CONTACTS
@@ -113,7 +109,7 @@ def profile_first(found: Recalled, profile: Collection[SlotValue], limit: int | 
     """
     current = {value.fact_id for value in profile}
     ordered = sorted(found, key=lambda hit: hit.fact.fact_id not in current)
-    stays = [hit.fact.fact_id for hit in found if hit.is_standing or is_never_cut(hit)]
+    stays = [hit.fact.fact_id for hit in found if hit.is_standing or is_never_cut(hit.fact)]
     others = [hit.fact.fact_id for hit in ordered if hit.fact.fact_id not in {*stays}]
     kept = {*others[:limit], *stays}
     return Recalled(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
@@ -16,6 +16,7 @@ from reconciler.domain.guard import (
 )
 from reconciler.domain.guard.matters import stems_of
 from reconciler.domain.guard.reading import read
+from reconciler.domain.recalling.safety import holds_until_settled
 from reconciler.domain.records.facts import Fact
 from reconciler.domain.records.kinds import Category, SourceKind
 from reconciler.domain.records.slots import CONTACT_SUBJECT, Slot
@@ -45,6 +46,7 @@ class SlotValue:
         observations: how often it was said.
         last_confirmed_at: when it was last said (UTC).
         is_disputed: whether another fact contradicts it, and nobody settled that.
+        holds_until_settled: whether it is a limit, such as an allergy, that holds all the same.
         is_contested: whether it took the place of another in a to and fro.
         may_be_outdated: whether the lifetime of all facts that say it is over.
         is_single_valued: whether the attribute holds one value at a time.
@@ -59,6 +61,7 @@ class SlotValue:
     observations: int
     last_confirmed_at: datetime
     is_disputed: bool
+    holds_until_settled: bool
     is_contested: bool
     may_be_outdated: bool
     is_single_valued: bool
@@ -67,18 +70,18 @@ class SlotValue:
 
 
 def current_values(
-    facts: Iterable[Fact], disputed_ids: Collection[str], attributes: AttributeBook
+    facts: Iterable[Fact], disputes: Mapping[str, Collection[Fact]], attributes: AttributeBook
 ) -> list[SlotValue]:
     """The values of these facts: the contact's own first, by attribute, the newest of each first.
 
     A procedure has a slot of its own kind and is none of them. What a live fact denies is no value,
     whatever the attribute holds: neither its own, as in "No longer works at Globex", which is filed
-    under Globex, nor that of an older fact, as "No longer allergic to nuts" denies the nuts. Facts
-    that say the same value are one.
+    under Globex, nor that of an older fact, as "No longer allergic to nuts" denies the nuts; while
+    the two are in dispute, a limit holds. Facts that say the same value are one.
 
     Args:
         facts: those that are told.
-        disputed_ids: those of them that are in dispute.
+        disputes: by the id of each that is in dispute the other sides.
         attributes: the attributes of slots that are known.
     """
     live = sorted(facts, key=_newest, reverse=True)
@@ -88,20 +91,24 @@ def current_values(
         slot = fact.slot
         if not slot or not slot.key or fact.category is Category.PROCEDURE:
             continue
+        sides = disputes.get(fact.fact_id, ())
+        spared = sides if holds_until_settled(fact, sides) else ()
         others = live if _may_deny(fact) else denials
         if _is_denied(fact, slot, attributes) or any(
-            _denies(other, fact, slot, attributes) for other in others
+            _denies(other, fact, slot, attributes) for other in others if other not in spared
         ):
             continue
         held.setdefault(slot.key, []).append((fact, slot))
-    return sorted((_value(same, disputed_ids) for same in held.values()), key=_place)
+    return sorted((_value(same, disputes) for same in held.values()), key=_place)
 
 
 def _newest(fact: Fact) -> tuple[datetime, datetime, str]:
     return fact.valid_from, fact.last_confirmed_at, fact.fact_id
 
 
-def _value(same: Sequence[tuple[Fact, Slot]], disputed_ids: Collection[str]) -> SlotValue:
+def _value(
+    same: Sequence[tuple[Fact, Slot]], disputes: Mapping[str, Collection[Fact]]
+) -> SlotValue:
     """One value of all facts that say it, in the words of the newest, which comes first."""
     fact, slot = same[0]
     facts = [fact for fact, _ in same]
@@ -113,7 +120,10 @@ def _value(same: Sequence[tuple[Fact, Slot]], disputed_ids: Collection[str]) -> 
         word=min((each.word for each in facts), key=tuple(SourceKind).index),
         observations=sum(each.observations for each in facts),
         last_confirmed_at=max(each.last_confirmed_at for each in facts),
-        is_disputed=any(each.fact_id in disputed_ids for each in facts),
+        is_disputed=any(each.fact_id in disputes for each in facts),
+        holds_until_settled=any(
+            holds_until_settled(each, disputes.get(each.fact_id, ())) for each in facts
+        ),
         is_contested=any(each.is_contested for each in facts),
         may_be_outdated=all(each.may_be_outdated for each in facts),
         is_single_valued=slot.is_single_valued,
