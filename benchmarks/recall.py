@@ -73,7 +73,7 @@ ALONE, TOGETHER = "a conversation", "250 notes and more"
 NOTES_MIN = 250
 FIRST = (1, 5, 8, 10)
 LATER = "later"
-"""Questions by another author, written before the floor and the topics were last changed."""
+"""Questions written before the floor and the topics were last changed."""
 UNRELATED_COUNT = 30
 """Questions of others that are put to each contact for each of its own."""
 
@@ -235,9 +235,7 @@ def _print_questions() -> None:
     model = ReadyVectors(
         text for line in (*lines, *later) for text in (line["note"], line["question"])
     )
-    print(
-        "## a hundred questions about a hundred CRM notes of one contact, and sixty about sixty\n"
-    )
+    print("## questions about CRM notes of one contact, each about one note\n")
     print("| half | slots | recall | questions | first, % | among five, % | nothing, % |")
     print("|---|---|---|--:|--:|--:|--:|")
     for half in HALVES:

@@ -126,7 +126,7 @@ class WordIndex:
             lengths, counts = lengths[rows], [times[rows] for times in counts]
         damping = _K1 * (1 - _B + _B * lengths / ((lengths.mean() if len(lengths) else 0) or 1.0))
         scores = np.zeros(len(lengths))
-        held: dict[str, Scores] = {}
+        held: dict[str, NDArray[np.bool_]] = {}
         weights: dict[str, float] = {}
         for word, times in zip(words, counts, strict=True):
             holding = np.flatnonzero(times)
