@@ -486,11 +486,11 @@ class Memory:
     ) -> Briefing:
         """What to know and what to ask when a conversation opens.
 
-        Facts that fit the query, or without one the profile and then the rest, as many as the
-        limit; what stands; what is new since the contact was last asked about; and the questions
-        that the contact may answer. ``confirm``, ``reject`` and ``resolve`` take the answers. Some
-        are about what may have changed since it was said: to say that again renews it. A model is
-        given the two questions that matter most.
+        Facts that fit the query, or without one those that matter most, as many as the limit; what
+        stands; what is new since the contact was last asked about; and the questions that the
+        contact may answer. ``confirm``, ``reject`` and ``resolve`` take the answers. Some are about
+        what may have changed since it was said: to say that again renews it. A model is given the
+        two questions that matter most.
 
         Raises:
             As ``recall``.
@@ -500,7 +500,7 @@ class Memory:
             Briefing,
             changed_since_last_time,
             is_for_the_contact,
-            profile_first,
+            most_important_first,
         )
 
         contact = self.contact(agent_id, contact_id, tenant=tenant)
@@ -514,7 +514,7 @@ class Memory:
         else:
             count = self.settings.recall.limit if limit is None else _positive("limit", limit)
             known = self._services.recall.everything(contact.scope, kept, conflicts)
-            facts = profile_first(known, profile, count)
+            facts = most_important_first(known, profile, count)
             self._services.use_trace.note(hit.fact.fact_id for hit in facts)
         pending = self._services.records.pending([contact.scope])
         return Briefing(

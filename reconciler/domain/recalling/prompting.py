@@ -96,7 +96,7 @@ def as_prompt(
     *,
     new_ids: Collection[str] = (),
 ) -> str:
-    """Recalled facts between a fence, one a line: standing constraints, then what fits, best first.
+    """Recalled facts between a fence, one a line: what holds whatever is asked, then what fits.
 
     Each line has what the fact is filed under, since when it holds, whose word it is, how often it
     was said where that is more than once, and marks: disputed, a summary, what yields to a live
@@ -131,8 +131,8 @@ def _body(answer: Recalled, handles: Mapping[str, str], new_ids: Collection[str]
         return
     listed = _standing_first(answer)
     lines = _lines(listed, handles, new_ids)
-    standing = [line for line, hit in lines if hit.is_standing]
-    others = [line for line, hit in lines if not hit.is_standing]
+    standing = [line for line, hit in lines if _holds_always(hit)]
+    others = [line for line, hit in lines if not _holds_always(hit)]
     if standing:
         yield from (_STANDING, *standing)
     if answer.standing_left_out:
@@ -162,11 +162,11 @@ def within_budget(
 ) -> Recalled:
     """As many as make lines of so many tokens, by ``token_count``, in the order given.
 
-    What keeps the contact safe, or is of importance 1, takes its room first, however long it is;
-    then standing constraints up to a fifth of the budget. The first of the other facts that does
-    not fit ends the list. What a fact brings along counts with it, once however often it is
-    named; the fence does not count. A budget cuts, it never empties: the first fact stays where
-    nothing fits, so that a caller never reads "nothing is known" of what is known.
+    What keeps the contact safe, or is of importance 0.95 and more, takes its room first, however
+    long it is; then other standing constraints up to a fifth of the budget. The first of the other
+    facts that does not fit ends the list. What a fact brings along counts with it, once however
+    often it is named; the fence does not count. A budget cuts, it never empties: the first fact
+    stays where nothing fits, so that a caller never reads "nothing is known" of what is known.
     """
     listed = ranked if isinstance(ranked, Recalled) else Recalled(ranked)
     lines = _Lines(handles)
@@ -174,8 +174,9 @@ def within_budget(
     for hit in (hit for hit in listed if is_never_cut(hit.fact)):
         lines.add(hit)
     others = [hit for hit in listed if not is_never_cut(hit.fact)]
+    standing_room = lines.length + room * STANDING_SHARE
     for hit in (hit for hit in others if hit.is_standing):
-        if lines.length + lines.added_by(hit) <= room * STANDING_SHARE:
+        if lines.length + lines.added_by(hit) <= standing_room:
             lines.add(hit)
     for hit in (hit for hit in others if not hit.is_standing):
         if lines.length + lines.added_by(hit) > room and lines.told:
@@ -216,7 +217,11 @@ class _Lines:
 
 
 def _standing_first(ranked: Iterable[RankedFact]) -> list[RankedFact]:
-    return sorted(ranked, key=lambda hit: not hit.is_standing)
+    return sorted(ranked, key=lambda hit: not _holds_always(hit))
+
+
+def _holds_always(hit: RankedFact) -> bool:
+    return hit.is_standing or is_never_cut(hit.fact)
 
 
 def prompt_lines(

@@ -11,7 +11,8 @@ from reconciler.domain.records.facts import Fact
 
 __all__ = ["holds_until_settled", "is_never_cut", "is_safety"]
 
-_MATTERS_MOST = 1.0
+_MATTERS_MOST = 0.95
+"""From here on a fact is a limit that binds, as "never supply latex", or as grave."""
 _SAFETY = re.compile(r"\b(?:never|allerg|anaphyla|intoleran|must not\b)", re.IGNORECASE)
 
 
@@ -22,7 +23,7 @@ def is_safety(fact: Fact) -> bool:
 
 
 def is_never_cut(fact: Fact) -> bool:
-    """Whether it stays whatever the budget: it keeps the contact safe, or nothing matters more."""
+    """Whether it stays whatever the budget: it keeps the contact safe, or matters as much."""
     return is_safety(fact) or fact.importance >= _MATTERS_MOST
 
 
