@@ -103,13 +103,7 @@ _THIRD = re.compile(r"^(?:\w+,? ){0,3}?(?:he|she|they|his|her|hers|their)\b(?:'s
 
 
 def says_it_changed(note: str, fact: str, cosine: float) -> bool:
-    """Whether the note says that it is a change, and is about the same matter as the fact.
-
-    Args:
-        note: the new text.
-        fact: a text that is near to it.
-        cosine: of the two.
-    """
+    """Whether the note says that it is a change, and is about the same matter as the fact."""
     if cosine < COSINE_MIN or _tells_a_wish(fact):
         return False
     here, there = _changed_words(note), _content(fact)
@@ -136,7 +130,7 @@ def _labels(reading: Reading) -> set[str]:
 
 def are_of_other_people(note: str, fact: str) -> bool:
     """Whether the note speaks of him, her or them beside what the contact said of itself."""
-    here, there = canonical_text(note).casefold(), canonical_text(fact).casefold()
+    here, there = read(note).canonical, read(fact).canonical
     return (
         _FIRST.search(there) is not None
         and _THIRD.search(here) is not None
@@ -205,13 +199,7 @@ def is_wording_of(
 
     It names what that names, and says of it what that says: "prefers e-mail to calls" ends with
     "e-mail is the best way to reach her", a friend of the same name does not end with the boss.
-
-    Args:
-        fact: a text that the note does not end by itself.
-        ended: a text that it ends.
-        note: what says so.
-        is_near: whether a cosine takes fact and note for the same.
-        is_contradicted: whether they cannot both hold.
+    Near is what a cosine takes for the same as the note.
     """
     if _length(fact) > LONG or is_event(fact) or _tells_a_wish(fact) or differ_in_head(fact, ended):
         return False
@@ -321,7 +309,7 @@ def _plain(stems: Iterable[str]) -> set[str]:
 @lru_cache(maxsize=1024)
 def _before(note: str) -> frozenset[str]:
     """What the note says was before: "from Tuesday to Thursday", "instead of email"."""
-    text = canonical_text(note).casefold()
+    text = read(note).canonical
     if vocabulary().change.search(text) is None:
         return frozenset()
     said = _BEFORE.search(text)
@@ -476,7 +464,7 @@ def _undoes(note: str, fact: str) -> bool:
 @lru_cache(maxsize=1024)
 def _cues(note: str) -> frozenset[str]:
     """The stems of the note's words of change."""
-    text = canonical_text(note).casefold()
+    text = read(note).canonical
     said = " ".join(cue.group() for cue in vocabulary().change.finditer(text))
     return frozenset(token.value for token in tokens_of(said))
 
@@ -503,18 +491,18 @@ def says_beside(fact: str, note: str, *said: str) -> frozenset[str]:
 
 def is_event(text: str) -> bool:
     """Whether the text tells of something that happened: its dates and counts are its own."""
-    return _EVENT.search(canonical_text(text).casefold()) is not None
+    return _EVENT.search(read(text).canonical) is not None
 
 
 def _tells_a_wish(text: str) -> bool:
-    return _WISH.search(canonical_text(text).casefold()) is not None
+    return _WISH.search(read(text).canonical) is not None
 
 
 @lru_cache(maxsize=1024)
 def _changed_words(note: str) -> frozenset[str]:
     """The stems around the words of change; none where the note tells no change."""
     found: set[str] = set()
-    text = canonical_text(note).casefold()
+    text = read(note).canonical
     known = vocabulary().change
     if known.search(text) is None or _tells_a_wish(note):
         return frozenset()
@@ -529,7 +517,7 @@ def _changed_words(note: str) -> frozenset[str]:
 
 @lru_cache(maxsize=4096)
 def _content(text: str) -> frozenset[str]:
-    return frozenset(_stems(tokens_of(canonical_text(text).casefold())))
+    return frozenset(_stems(tokens_of(read(text).canonical)))
 
 
 def _stems(tokens: list[Token]) -> Iterator[str]:

@@ -100,9 +100,9 @@ def _statements(said: str, claims: list[_Claim], attributes: AttributeBook) -> I
             is_passing=claim.is_passing,
             is_hedged=find_hedge(_up_to(claim, said)) is not None,
             speech=_of_request(speech, said) if claim.is_request else meant,
-            subject=slot and slot.subject,
-            attribute=slot and slot.attribute,
-            value=slot and slot.value,
+            subject=slot.subject if slot else None,
+            attribute=slot.attribute if slot else None,
+            value=slot.value if slot else None,
         )
 
 
