@@ -404,12 +404,16 @@ def find_left_out(note: str, fact: str) -> tuple[Finding, ...]:
 
     A few other words are a way of putting it: "is based in Pune", "lives in Pune these days".
     """
-    new, old = read(note), read(fact)
-    only_old = words_of_its_own(old, new)
-    if len(only_old) <= _FEW or not words_of_its_own(new, old):
+    only_new, only_old = _own_words(note, fact)
+    if len(only_old) <= _FEW or not only_new:
         return ()
-    said = dict.fromkeys(word.text for word in old.words if word.stem in only_old)
+    said = dict.fromkeys(word.text for word in read(fact).words if word.stem in only_old)
     return (Finding(kind=Difference.DETAIL, in_note="", in_fact=" ".join(said)),)
+
+
+def _own_words(note: str, fact: str) -> tuple[set[str], set[str]]:
+    new, old = read(note), read(fact)
+    return words_of_its_own(new, old), words_of_its_own(old, new)
 
 
 def leaves_a_clause_out(note: str, fact: str) -> bool:
@@ -447,9 +451,8 @@ def leaves_words_out(note: str, fact: str) -> bool:
     One word may well be a synonym of a light one, "likes" of "wants"; it counts where the note has
     another in its place. Without a model nobody can tell whether that says the same.
     """
-    new, old = read(note), read(fact)
-    only_old = words_of_its_own(old, new)
-    return len(only_old) > 1 or bool(only_old and words_of_its_own(new, old))
+    only_new, only_old = _own_words(note, fact)
+    return len(only_old) > 1 or bool(only_old and only_new)
 
 
 def has_many_other_words(note: str, fact: str) -> bool:
@@ -458,7 +461,6 @@ def has_many_other_words(note: str, fact: str) -> bool:
     A cosine tells whether one word for another says the same. Of several it does not, nor in a long
     text, whose cosine hardly moves by one.
     """
-    new, old = read(note), read(fact)
-    only_new, only_old = words_of_its_own(new, old), words_of_its_own(old, new)
-    is_long = min(len(new.words), len(old.words)) > _LONG
+    only_new, only_old = _own_words(note, fact)
+    is_long = min(len(read(text).words) for text in (note, fact)) > _LONG
     return bool(only_new and only_old) and (is_long or len(only_new) + len(only_old) > 2)
