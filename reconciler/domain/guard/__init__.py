@@ -139,6 +139,9 @@ _DENIED_WORDS_MAX = 2
 _OPEN = (Difference.ROLES, Difference.UNREAD)
 """Kinds of findings that do not tell whether both texts answer one question."""
 
+_CLAUSE = re.compile(r"[,;:]|\b(?:and|but|because|so)\b", re.IGNORECASE)
+"""Where a clause ends: what follows may be a detail of its own, a number as well."""
+
 _THE_CONTACT = re.compile(r"^\s*the contact\s+", re.IGNORECASE)
 """Whom a reader of conversations names, and whom a note without a subject is about."""
 
@@ -418,8 +421,8 @@ def _own_words(note: str, fact: str) -> tuple[set[str], set[str]]:
 
 def leaves_a_clause_out(note: str, fact: str) -> bool:
     """Whether a clause of the fact shares no word with the note: "and carries a pen"."""
-    said, clauses = read(note).stems, read(fact).clauses
-    return len(clauses) > 1 and any(said.isdisjoint(clause.stems) for clause in clauses)
+    said, clauses = read(note).stems, [read(each).stems for each in _CLAUSE.split(fact)]
+    return len(clauses) > 1 and any(clause and clause.isdisjoint(said) for clause in clauses)
 
 
 def is_repeated_in(note: str, fact: str) -> bool:
