@@ -17,6 +17,7 @@ Read on in this order; each module imports only those above it::
     differences   two readings compared: values, names, denials, ends, opposites, the subject
     order         two readings compared: who did it and to whom
     matters       what a text says of its slot's value: whether it denies it, and what it is for
+    changes       whether a note says that a fact has changed, and names what was before
 """
 
 from __future__ import annotations
