@@ -107,13 +107,7 @@ _THIRD = re.compile(r"^(?:\w+,? ){0,3}?(?:he|she|they|his|her|hers|their)\b(?:'s
 
 
 def says_it_changed(note: str, fact: str, cosine: float) -> bool:
-    """Whether the note says that it is a change, and is about the same matter as the fact.
-
-    Args:
-        note: the new text.
-        fact: a text that is near to it.
-        cosine: of the two.
-    """
+    """Whether the note says that it is a change, and is about the same matter as the fact."""
     if cosine < COSINE_MIN or not _changed_words(note) or _tells_a_wish(fact):
         return False
     here, there = _changed_words(note), _content(fact)
@@ -213,13 +207,7 @@ def is_wording_of(
 
     It names what that names, and says of it what that says: "prefers e-mail to calls" ends with
     "e-mail is the best way to reach her", a friend of the same name does not end with the boss.
-
-    Args:
-        fact: a text that the note does not end by itself.
-        ended: a text that it ends.
-        note: what says so.
-        is_near: whether a cosine takes fact and note for the same.
-        is_contradicted: whether they cannot both hold.
+    Near is what a cosine takes for the same as the note.
     """
     if _length(fact) > LONG or is_event(fact) or _tells_a_wish(fact) or differ_in_head(fact, ended):
         return False
