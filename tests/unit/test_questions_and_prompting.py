@@ -348,7 +348,8 @@ def test_a_value_that_the_words_end_is_not_shown_as_what_holds(
     text: str, attribute: str, value: str, is_shown: bool
 ) -> None:
     slot = load_attribute_book(None).slot(attribute=attribute, value=value)
-    assert (f"[{attribute}={value}]" in lines(fact(text, slot=slot))[0]) is is_shown
+    shown = as_prompt([fact(text, slot=slot)])
+    assert (f"[{attribute}={value}]" in shown) is is_shown
 
 
 def test_a_fact_says_what_it_is_filed_under() -> None:

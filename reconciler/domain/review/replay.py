@@ -164,12 +164,14 @@ def _unread_in(decision: Decision) -> Unread:
 
 
 def _note(decision: Decision) -> Note:
+    # Whether a start was given is not on record: only then is what repeats a newer fact history.
     said_at, holds_from = decision.note.said_at, decision.note.holds_from
+    is_start_given = holds_from != said_at or decision.verdict.is_history
     return Note(
         scope=decision.scope,
         text=decision.text,
         said_at=said_at,
-        valid_from=None if holds_from == said_at else holds_from,
+        valid_from=holds_from if is_start_given else None,
         source_kind=decision.note.trust,
         slot=decision.note.slot,
         slot_read_from=decision.note.slot_read_from,
