@@ -109,7 +109,7 @@ def _value(same: Sequence[tuple[Fact, Slot]], disputed_ids: Collection[str]) -> 
         subject=slot.subject,
         attribute=slot.attribute or "",
         value=slot.value or "",
-        since=min(each.valid_from for each in facts),
+        since=min(each.holds_since for each in facts),
         word=min((each.word for each in facts), key=tuple(SourceKind).index),
         observations=sum(each.observations for each in facts),
         last_confirmed_at=max(each.last_confirmed_at for each in facts),

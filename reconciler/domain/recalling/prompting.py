@@ -309,7 +309,7 @@ def _line(
 def _holds(fact: Fact, *, is_upcoming: bool) -> Iterator[str]:
     """From when it holds and, where an end is known, until when."""
     begins = "not yet, from" if is_upcoming else "since"
-    yield f"{begins} {fact.valid_from:%Y-%m-%d}"
+    yield f"{begins} {fact.holds_since:%Y-%m-%d}"
     if fact.valid_to is not None:
         yield f"until {fact.valid_to:%Y-%m-%d}"
 
