@@ -16,6 +16,7 @@ from reconciler.domain.guard import (
 )
 from reconciler.domain.guard.matters import stems_of
 from reconciler.domain.guard.reading import read
+from reconciler.domain.guard.vocabulary import vocabulary
 from reconciler.domain.records.facts import Fact
 from reconciler.domain.records.kinds import Category, SourceKind
 from reconciler.domain.records.slots import CONTACT_SUBJECT, Slot
@@ -82,13 +83,13 @@ def current_values(
         attributes: the attributes of slots that are known.
     """
     live = sorted(facts, key=_newest, reverse=True)
-    denials = [fact for fact in live if _may_deny(fact)]
+    denials = [fact for fact in live if _may_deny(fact, attributes)]
     held: dict[str, list[tuple[Fact, Slot]]] = {}
     for fact in live:
         slot = fact.slot
         if not slot or not slot.key or fact.category is Category.PROCEDURE:
             continue
-        others = live if _may_deny(fact) else denials
+        others = live if _may_deny(fact, attributes) else denials
         if _is_denied(fact, slot, attributes) or any(
             _denies(other, fact, slot, attributes) for other in others
         ):
@@ -122,9 +123,10 @@ def _value(same: Sequence[tuple[Fact, Slot]], disputed_ids: Collection[str]) -> 
     )
 
 
-def _may_deny(fact: Fact) -> bool:
+def _may_deny(fact: Fact, attributes: AttributeBook) -> bool:
     said = read(fact.text)
-    return bool(said.negated or said.ceased) or tells_of_end(fact.text)
+    is_end = tells_of_end(fact.text) or bool(attributes.reader.ends(fact.text))
+    return is_end or bool(said.negated or said.ceased)
 
 
 def _is_denied(fact: Fact, slot: Slot, attributes: AttributeBook) -> bool:
@@ -170,6 +172,9 @@ def _denies(other: Fact, fact: Fact, slot: Slot, attributes: AttributeBook) -> b
     if other.last_confirmed_at < fact.last_confirmed_at:
         return False
     told = other.slot
+    subject = told.subject if told else CONTACT_SUBJECT
+    if subject == slot.subject == CONTACT_SUBJECT and attributes.is_told_over(other.text, slot):
+        return True
     if told is None:
         return deny_each_other(other.text, fact.text) or (
             _is_about(other.text, slot.subject) and _ends(other, fact, slot, attributes)
@@ -189,8 +194,22 @@ def _ends(other: Fact, fact: Fact, slot: Slot, attributes: AttributeBook) -> boo
     """Whether another fact says that the value of the slot holds no longer, or never did."""
     if _says_no_more(other.text, slot) and _names(other.text, _name(slot)):
         return True
+    if _is_wish_no_more(other.text, fact.text, slot):
+        return True
     known = read(fact.text).stems | _called(other.text, slot, attributes)
+    if slot.is_single_valued and is_over_itself(other.text, " ".join(_name(slot)), known):
+        return True  # "The budget is cancelled."
     return is_over_itself(other.text, slot.value or "", known)
+
+
+def _is_wish_no_more(said: str, wish: str, slot: Slot) -> bool:
+    """Whether a wish for the value is taken back, and no more said: not "no emails on Sundays"."""
+    wishes, told = vocabulary().wishes, read(said)
+    if not told.ceased or wishes.isdisjoint(told.stems) or wishes.isdisjoint(read(wish).stems):
+        return False
+    denial = " ".join(each.text for each in (*told.negated, *told.ceased))
+    light = wishes | vocabulary().light | stems_of(f"{denial} {slot.value}")
+    return told.stems <= light and _says_no_more(said, slot)
 
 
 def _called(text: str, slot: Slot, attributes: AttributeBook) -> frozenset[str]:

@@ -88,8 +88,8 @@ def restating(new: Fact, old: Fact, *, is_read_again: bool) -> Fact:
 
     It keeps counting where the old one stopped. A standing decision stays one, with its lifetime,
     and what a volatile remark says again is no more volatile for that; it holds since the old one
-    does, unless a date was given; of two lifetimes the longer one holds; what a note may bring, such as a slot, and a sensitivity are inherited where the new
-    fact has none.
+    does, unless a date was given; of two lifetimes the longer one holds; what a note may bring,
+    such as a slot, and a sensitivity are inherited where the new fact has none.
 
     Args:
         new: as ``written_fact`` gives it.
