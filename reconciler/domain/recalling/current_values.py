@@ -75,7 +75,8 @@ def current_values(
     A procedure has a slot of its own kind and is none of them. What a live fact denies is no value,
     whatever the attribute holds: neither its own, as in "No longer works at Globex", which is filed
     under Globex, nor that of an older fact, as "No longer allergic to nuts" denies the nuts. Facts
-    that say the same value are one.
+    that say the same value are one. Of an attribute of one value what holds for the moment is none
+    beside what lasts.
 
     Args:
         facts: those that are told.
@@ -95,7 +96,23 @@ def current_values(
         ):
             continue
         held.setdefault(slot.key, []).append((fact, slot))
-    return sorted((_value(same, disputed_ids) for same in held.values()), key=_place)
+    lasting = {_asked(slot) for same in held.values() for fact, slot in same if not _passes(fact)}
+    lasting.discard(None)
+    told = (
+        same
+        for same in held.values()
+        if not (all(_passes(fact) for fact, _ in same) and _asked(same[0][1]) in lasting)
+    )
+    return sorted((_value(same, disputed_ids) for same in told), key=_place)
+
+
+def _passes(fact: Fact) -> bool:
+    return fact.category is Category.VOLATILE
+
+
+def _asked(slot: Slot) -> tuple[str, str] | None:
+    """What a slot of one value answers: who is in Bergen right now still lives in Oslo."""
+    return (slot.subject, slot.attribute or "") if slot.is_single_valued else None
 
 
 def _newest(fact: Fact) -> tuple[datetime, datetime, str]:
