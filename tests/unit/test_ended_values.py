@@ -80,6 +80,26 @@ def test_an_end_without_a_slot_takes_the_value_that_it_names(
     assert values(fact(*known), fact(said, day=1)) == []
 
 
+NUTS = ("Allergic to nuts", "allergy", "nuts")
+
+
+@pytest.mark.parametrize("said", ["Allergic to peanuts only", "Is only allergic to peanuts."])
+def test_of_a_wide_value_only_the_narrow_one_stays(said: str) -> None:
+    narrow = fact(said, "allergy", "peanuts", day=1)
+    assert values(fact(*NUTS), narrow) == ["peanuts"]
+    latex = fact("Allergic to latex", "allergy", "latex")
+    assert set(values(fact(*NUTS), latex, narrow)) == {"latex", "peanuts"}
+
+
+@pytest.mark.parametrize(
+    "said",
+    ["Allergic to peanuts", "Allergic to peanuts, only mildly.", "Only her son is allergic to it."],
+)
+def test_a_narrow_value_beside_a_wide_one_leaves_it(said: str) -> None:
+    narrow = fact(said, "allergy", "peanuts", day=1)
+    assert set(values(fact(*NUTS), narrow)) == {"nuts", "peanuts"}
+
+
 WORKS = ("Works at Siemens.", "employer", "Siemens")
 MARRIED = ("Married to Jo.", "spouse", "Jo")
 VEGETARIAN = ("Vegetarian.", "diet", "vegetarian")

@@ -142,7 +142,9 @@ def _value(same: Sequence[tuple[Fact, Slot]], disputed_ids: Collection[str]) -> 
 
 def _may_deny(fact: Fact, attributes: AttributeBook) -> bool:
     said = read(fact.text)
-    is_end = tells_of_end(fact.text) or bool(attributes.reader.ends(fact.text))
+    is_end = (
+        tells_of_end(fact.text) or _says_only(fact.text) or bool(attributes.reader.ends(fact.text))
+    )
     return is_end or bool(said.negated or said.ceased)
 
 
@@ -204,7 +206,31 @@ def _denies(other: Fact, fact: Fact, slot: Slot, attributes: AttributeBook) -> b
         # A name that the caller made up may be another word for the other one.
         is_same = told.value_key == slot.value_key and not (told.is_known and slot.is_known)
         return is_same and _is_denied(other, told, attributes)
-    return deny_each_other(other.text, fact.text) or _ends(other, fact, slot, attributes)
+    return (
+        deny_each_other(other.text, fact.text)
+        or _narrows(other.text, told, slot, attributes)
+        or _ends(other, fact, slot, attributes)
+    )
+
+
+def _narrows(text: str, told: Slot, slot: Slot, attributes: AttributeBook) -> bool:
+    """Whether a whole sentence says that of a wider value one alone holds: of nuts "peanuts only".
+
+    It ends no other value: "allergic to peanuts only" was said of nuts, and not of latex.
+    """
+    narrow, wide = told.value_key or "", slot.value_key or ""
+    return (
+        told.attribute == slot.attribute
+        and narrow != wide
+        and narrow.endswith(wide)
+        and _says_only(text)
+        and attributes.read_slot(text) is not None
+    )
+
+
+def _says_only(text: str) -> bool:
+    words = text.casefold().strip(" .!").split()
+    return not lexicon("slots").word_set("narrowing").isdisjoint(words)
 
 
 def _ends(other: Fact, fact: Fact, slot: Slot, attributes: AttributeBook) -> bool:
