@@ -50,6 +50,7 @@ if TYPE_CHECKING:
     from reconciler.domain.tools.replies import ToolReply
     from reconciler.domain.tools.tool import Style
     from reconciler.memory import ContactMemory, Memory
+    from reconciler.ports.arbiter import BatchState
     from reconciler.ports.embedder import Embedder
     from reconciler.ports.graph import EngineDescription
     from reconciler.service.sessions.extraction import MemoryExtractor
@@ -969,6 +970,30 @@ class AsyncMemoryCalls:
         See ``Memory.rejudge``.
         """
         return self._threads.stream(self._sync.rejudge, agent_id, contact_id, tenant=tenant)
+
+    def rejudge_in_batches(
+        self,
+        agent_id: str,
+        contact_id: str | None = None,
+        *,
+        tenant: str | None = None,
+        batch_id: str | None = None,
+        wait_hours: float = 24.0,
+        on_wait: Callable[[BatchState], None] = lambda _: None,
+    ) -> AsyncIterator[Rejudged]:
+        """``rejudge`` by batches of the vendor, at half the price and within a day.
+
+        See ``Memory.rejudge_in_batches``.
+        """
+        return self._threads.stream(
+            self._sync.rejudge_in_batches,
+            agent_id,
+            contact_id,
+            tenant=tenant,
+            batch_id=batch_id,
+            wait_hours=wait_hours,
+            on_wait=on_wait,
+        )
 
     async def health_of_all(
         self, on_progress: Callable[[int], None] = lambda _: None

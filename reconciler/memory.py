@@ -49,6 +49,7 @@ from reconciler.errors import (
     InvalidScopeError,
 )
 from reconciler.forks import Maker
+from reconciler.ports.arbiter import NO_BATCHES, BatchState
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -97,6 +98,7 @@ if TYPE_CHECKING:
 __all__ = ["ContactMemory", "Memory", "note_to_check"]
 
 PROPOSAL_DOOR = "proposal"
+_NO_ARBITER = "no arbiter is configured, so there is nobody to ask; docs/judges.md says how"
 _LIMIT_MAX = 1_000_000
 _DAYS_MAX = 36_500
 E = TypeVar("E", bound=StrEnum)
@@ -443,14 +445,15 @@ class Memory:
                 for those that keep the contact safe.
             as_of: what the memory knew at that instant, time-zone aware; None for now.
             valid_at: what was true in the world at that instant, time-zone aware, including facts
-                that a newer one has replaced since; None for what is true now.
+                that a newer one has replaced since; later than now, what is to hold then, as far
+                as is known. None for what is true now.
             **filters: which facts may be returned; ``RecallFilter`` documents them. Attribute and
                 subject may be given by any name that the attribute book knows.
 
         Raises:
             InvalidScopeError: tenant, agent or contact cannot be used.
             InvalidRequestError: the query or a filter cannot be used, limit or budget is below 1,
-                or an instant has no time zone or has not come yet.
+                an instant has no time zone, or ``as_of`` has not come yet.
         """
         if not isinstance(query, str) or len(query) > TEXT_LENGTH_MAX or query.strip():
             check_text("query", query, TEXT_LENGTH_MAX)
@@ -462,7 +465,8 @@ class Memory:
         # No line is as short as a token, so that as many facts as tokens are always enough.
         usual = budget or self.settings.recall.limit
         count = usual if limit is None else _positive("limit", limit)
-        knew_at, true_at = self._instant("as_of", as_of), self._instant("valid_at", valid_at)
+        knew_at = self._instant("as_of", as_of)
+        true_at = None if valid_at is None else utc("valid_at", valid_at)
         if knew_at or true_at:
             return self._services.past_recall.recall(
                 scope, query.strip(), count, wanted, budget, as_of=knew_at, valid_at=true_at
@@ -482,11 +486,11 @@ class Memory:
     ) -> Briefing:
         """What to know and what to ask when a conversation opens.
 
-        Facts that fit the query, or without one the profile and then the rest, as many as the
-        limit; what stands; what is new since the contact was last asked about; and the questions
-        that the contact may answer. ``confirm``, ``reject`` and ``resolve`` take the answers. Some
-        are about what may have changed since it was said: to say that again renews it. A model is
-        given the two questions that matter most.
+        Facts that fit the query, or without one those that matter most, as many as the limit; what
+        stands; what is new since the contact was last asked about; and the questions that the
+        contact may answer. ``confirm``, ``reject`` and ``resolve`` take the answers. Some are about
+        what may have changed since it was said: to say that again renews it. A model is given the
+        two questions that matter most.
 
         Raises:
             As ``recall``.
@@ -496,7 +500,7 @@ class Memory:
             Briefing,
             changed_since_last_time,
             is_for_the_contact,
-            profile_first,
+            most_important_first,
         )
 
         contact = self.contact(agent_id, contact_id, tenant=tenant)
@@ -510,7 +514,7 @@ class Memory:
         else:
             count = self.settings.recall.limit if limit is None else _positive("limit", limit)
             known = self._services.recall.everything(contact.scope, kept, conflicts)
-            facts = profile_first(known, profile, count)
+            facts = most_important_first(known, profile, count)
             self._services.use_trace.note(hit.fact.fact_id for hit in facts)
         pending = self._services.records.pending([contact.scope])
         return Briefing(
@@ -561,6 +565,7 @@ class Memory:
         """The current values of all of a contact's slots, the contact's own first, by attribute.
 
         Each says since when, whose word it is, how often it was said, and whether it is disputed.
+        A limit, such as an allergy, ``holds_until_settled``.
 
         Raises:
             InvalidScopeError: tenant, agent or contact cannot be used.
@@ -868,10 +873,52 @@ class Memory:
         """
         scopes = self._scopes(tenant, agent_id, contact_id)
         if self._services.rejudging is None:
-            raise InvalidRequestError(
-                "no arbiter is configured, so there is nobody to ask; docs/judges.md says how"
-            )
+            raise InvalidRequestError(_NO_ARBITER)
         return self._services.rejudging.run(scopes)
+
+    def rejudge_in_batches(
+        self,
+        agent_id: str,
+        contact_id: str | None = None,
+        *,
+        tenant: str | None = None,
+        batch_id: str | None = None,
+        wait_hours: float = 24.0,
+        on_wait: Callable[[BatchState], None] = lambda _: None,
+    ) -> Iterator[Rejudged]:
+        """``rejudge`` by batches of the vendor, at half the price and within a day.
+
+        All questions are sent at once, each as ``rejudge`` would ask it alone, and no budget
+        counts. A question that changes because an earlier answer changed the memory is asked in
+        the next batch. What has no usable answer stays unjudged, and is asked again next time.
+
+        Args:
+            agent_id: whose memory.
+            contact_id: only that of one contact; None for all of the agent's.
+            tenant: None for the configured one.
+            batch_id: take up this batch, which an earlier call has sent; None for a new one.
+            wait_hours: how long to wait, for all batches together.
+            on_wait: told of a batch when it is sent, and each time the server says how far it is.
+
+        Returns:
+            What became of each, as it is taken; what stays unjudged last.
+
+        Raises:
+            InvalidScopeError: tenant, agent or contact cannot be used.
+            InvalidRequestError: no arbiter is configured; its server has no batches, does not know
+                the one, or rejected it.
+            ArbiterUnavailableError: the server was away for long, or was not done in time. A batch
+                that was sent is kept there; call again with its id.
+        """
+        check_callable(on_wait=on_wait)
+        scopes = self._scopes(tenant, agent_id, contact_id)
+        if self._services.rejudging is None:
+            raise InvalidRequestError(_NO_ARBITER)
+        if self._services.batch_rejudging is None:
+            raise InvalidRequestError(NO_BATCHES)
+        return self._services.batch_rejudging.run(
+            scopes, batch_id=batch_id, wait_hours=wait_hours, on_wait=on_wait
+        )
 
     def health_of_all(
         self, on_progress: Callable[[int], None] = lambda _: None

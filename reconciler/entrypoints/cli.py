@@ -463,7 +463,8 @@ def recall(
         str | None, typer.Option(help="What the memory knew at this time; ISO 8601 with a zone.")
     ] = None,
     valid_at: Annotated[
-        str | None, typer.Option(help="What was true at this time; ISO 8601 with a zone.")
+        str | None,
+        typer.Option(help="What was true at this time, or will be; ISO 8601 with a zone."),
     ] = None,
     prompt: Annotated[
         bool,

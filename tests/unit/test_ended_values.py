@@ -37,7 +37,7 @@ def fact(
 
 
 def values(*facts: Fact) -> list[str]:
-    return [each.value for each in current_values(facts, (), BOOK)]
+    return [each.value for each in current_values(facts, {}, BOOK)]
 
 
 @pytest.mark.parametrize(("text", "attribute", "value"), OVER)
@@ -184,3 +184,23 @@ def test_what_has_ended_for_one_of_two_stays_for_the_other() -> None:
     there = fact("Mill House is on the Silver plan.", "plan", "Silver", "mill house")
     assert values(here, there, fact(said, day=1)) == ["Silver"]
     assert values(here, there, fact(said, "plan", "Silver", "hill house", day=1)) == ["Silver"]
+
+
+def test_a_limit_is_a_value_until_its_dispute_is_settled() -> None:
+    known = fact("Is allergic to nuts.", "allergy", "nuts")
+    said = fact("Not allergic to nuts, said the lab.", day=1)
+    disputes = {known.fact_id: [said], said.fact_id: [known]}
+    [value] = current_values([known, said], disputes, BOOK)
+    assert (value.value, value.is_disputed, value.holds_until_settled) == ("nuts", True, True)
+    assert values(known, said) == []
+
+
+def test_no_limit_holds_a_value_that_is_only_disputed() -> None:
+    home, work = fact("Lives in Goa.", "city", "Goa"), fact("Works in Pune.", "office", "Pune")
+    disputes = {home.fact_id: [work], work.fact_id: [home]}
+    found = current_values([home, work], disputes, BOOK)
+    assert [(each.is_disputed, each.holds_until_settled) for each in found] == [(True, False)] * 2
+
+
+def test_a_ban_is_a_value_and_no_denial() -> None:
+    assert values(fact("No sesame in any delivery.", "banned_ingredient", "sesame")) == ["sesame"]

@@ -37,6 +37,10 @@ Works in the hospital as a porter
 Owns a day surgery
 The day surgery at Alder Quay takes deliveries on Tuesdays
 Their day surgery has twelve beds
+The Linz site is a day surgery
+The clinic has two sites: the day surgery at Alder Quay and the outreach rooms on Fennick Road
+Deliveries to the day surgery go to the back door
+The day surgery site is open until six
 Finds Standard delivery a bit slow for the surgery
 The parcel weighs 82 kg
 Is a lawyer
@@ -209,6 +213,10 @@ def test_a_term_that_says_nothing_is_refused(term: str) -> None:
         "She weighs 82 kg",
         "Her BMI is 31",
         "Goes in for day surgery on Friday",
+        "The procedure is a day surgery",
+        "Goes to the day surgery on Friday",
+        "Had a day surgery at the Linz site",
+        "Her operation at the Linz clinic is a day surgery",
     ],
 )
 def test_a_disclosure_about_health_is_found(text: str) -> None:

@@ -52,6 +52,9 @@ _ASKED_RANKS = 2.0
 _OF_SUBJECT = 0.2
 """How clearly a question that names a person asks for whatever is said of that person."""
 
+_NAMED = 0.2
+"""How clearly a question asks for what holds a number or a name of it, as "SL-204"."""
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Question:
@@ -202,6 +205,7 @@ class Recallable:
         if self._rows is not None:
             cosines = cosines[self._rows]
         asked = self._asked(question.asks, set(words.asked))
+        asked = np.where(words.named, np.maximum(asked, _NAMED), asked)
         meaning = np.clip(cosines, -1, 1).astype(np.float64)
         return _Closeness(words, meaning, asked, max(question.asks.values(), default=0.0))
 

@@ -29,6 +29,7 @@ from reconciler.domain.records.slots import Slot
 __all__ = [
     "confirmed",
     "expiry_of",
+    "holds_value",
     "observed",
     "restating",
     "taking_over",
@@ -160,7 +161,7 @@ def _slot_told_by(fact: Fact, by: Decision) -> Slot | None:
     slot = by.note.slot
     if slot is None or by.note.trust.is_trusted_less_than(_FILLS_SLOTS):
         return None
-    return slot if _holds_value(fact.text, slot) else None
+    return slot if holds_value(fact.text, slot) else None
 
 
 def with_slot_of(new: Fact, old: Fact) -> Fact:
@@ -168,7 +169,7 @@ def with_slot_of(new: Fact, old: Fact) -> Fact:
 
     "works at acme!" tells no reader of slots that acme is an employer; the fact before it did.
     """
-    if new.slot is not None or old.slot is None or not _holds_value(new.text, old.slot):
+    if new.slot is not None or old.slot is None or not holds_value(new.text, old.slot):
         return new
     return replace(new, slot=old.slot)
 
@@ -190,7 +191,7 @@ def without_ended_value(new: Fact, ended: Iterable[Fact]) -> Fact:
     return replace(new, slot=replace(slot, value=None, value_key=None))
 
 
-def _holds_value(text: str, slot: Slot | None) -> bool:
+def holds_value(text: str, slot: Slot | None) -> bool:
     """Whether the slot's value stands in the text, word for word but for case and marks."""
     if slot is None:
         return False
@@ -211,7 +212,7 @@ def taking_over(stays: Fact, goes: Fact) -> Fact:
     """
     return replace(
         stays,
-        slot=stays.slot or (goes.slot if _holds_value(stays.text, goes.slot) else None),
+        slot=stays.slot or (goes.slot if holds_value(stays.text, goes.slot) else None),
         observations=stays.observations + goes.observations,
         confidence=_surer(stays.confidence, goes.confidence),
         is_confirmed_by_user=stays.is_confirmed_by_user or goes.is_confirmed_by_user,
@@ -221,9 +222,13 @@ def taking_over(stays: Fact, goes: Fact) -> Fact:
 
 
 def expiry_of(decision: Decision) -> datetime | None:
-    """From when what it remembers may have changed, by when it was said (UTC); None for never."""
-    days = decision.gate.lifetime_days if decision.gate else None
-    return None if days is None else decision.note.said_at + timedelta(days=days)
+    """From when what it remembers may have changed (UTC); None for never.
+
+    That counts from when it was said, or from the day ahead on which it begins.
+    """
+    days, note = decision.gate.lifetime_days if decision.gate else None, decision.note
+    begins = note.holds_from if decision.is_ahead else note.said_at
+    return None if days is None else begins + timedelta(days=days)
 
 
 def _confirming_confidence(decision: Decision) -> float:

@@ -186,6 +186,15 @@ class Fact(Remembered):
         """Whether it is dated later than it was said, by more than clocks differ."""
         return self.valid_from > self.last_confirmed_at + CLOCK_SKEW_MAX
 
+    @property
+    def is_start_given(self) -> bool:
+        """Whether somebody said since when it holds; else it holds since it was said or written.
+
+        What was said again later than it was said first, and read in later still, counts as given.
+        """
+        is_as_said = self.valid_from == self.last_confirmed_at
+        return not is_as_said and abs(self.valid_from - self.recorded_at) > CLOCK_SKEW_MAX
+
     def is_upcoming(self, now: datetime) -> bool:
         """Whether it was said ahead, and the day from which it holds has not come.
 
@@ -216,7 +225,8 @@ class Neighbour:
     ``is_expired``: its lifetime was over when the note came, or it was archived. Such a fact has no
     protection. ``is_standing``: it orders or forbids something. ``shares_words``: it is among the
     facts whose words fit the note's best, however far its meaning is; never on record.
-    ``is_upcoming``: the day from which it holds had not come.
+    ``is_upcoming``: the day from which it holds had not come. ``is_start_given``: that of ``Fact``;
+    never on record.
     """
 
     fact_id: str
@@ -232,6 +242,7 @@ class Neighbour:
     shares_words: bool = False
     is_standing: bool = False
     is_upcoming: bool = False
+    is_start_given: bool = False
 
     @property
     def word(self) -> SourceKind:
@@ -249,6 +260,7 @@ class Predecessor:
         was_contradicted: whether what followed it said something else, by its slot or in an
             arbiter's judgement; a midpoint does not know.
         followed_from: from when that held (UTC).
+        was_live: whether it ever held here; False where it was history when it came.
     """
 
     fact_id: str
@@ -257,6 +269,7 @@ class Predecessor:
     slot: Slot | None
     was_contradicted: bool
     followed_from: datetime
+    was_live: bool = True
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

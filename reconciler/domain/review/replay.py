@@ -120,7 +120,7 @@ def _in_time(verdict: Verdict, note: Note, decision: Decision, policy: Reconcile
     if note.is_ahead(decision.at):
         return announced(verdict, note)[0]
     relations = decision.proposal.relations
-    return of_today(verdict, note, policy, relations.named_ids if relations else ())
+    return of_today(verdict, note, policy, relations.named_ids if relations else ())[0]
 
 
 def summarise(replayed: Iterable[Replayed]) -> ReplaySummary:
@@ -193,10 +193,12 @@ def _neighbours(decision: Decision) -> list[Neighbour] | None:
 def _as_spared(fact: Neighbour, decision: Decision) -> Neighbour:
     """The fact; where it was spared as said too often to end on a guess, said so often.
 
-    How often it was said then is not on record, nor whether it was standing.
+    How often it was said then is not on record, nor whether it was standing, or its start given.
     """
     if decision.decided_by is DecidedBy.HEDGE:
         return replace(fact, observations=OBSERVATIONS_OF_FIRM)
+    if decision.decided_by is DecidedBy.ORDER:
+        return replace(fact, is_start_given=True)
     return replace(fact, is_standing=decision.decided_by is DecidedBy.STANDING)
 
 
