@@ -69,6 +69,7 @@ _KNOWN_MAX = 20
 _STANDING = "Holds whatever is asked:"
 _FITTING = "Fits the question:"
 _MORE = "{left} more {fit}. For the rest ask a narrower question, or for one attribute."
+_OVER = "{over} tokens over the budget: what keeps the contact safe is never cut."
 _MORE_STANDING = "{left} more of what holds whatever is asked; a question about it brings it."
 _WORDS = {
     SourceKind.USER_EXPLICIT: "contact's word",
@@ -147,6 +148,8 @@ def _body(answer: Recalled, handles: Mapping[str, str], new_ids: Collection[str]
     if answer.left_out:
         fit = "fits" if answer.left_out == 1 else "fit"
         yield _MORE.format(left=answer.left_out, fit=fit)
+    if answer.over_budget:
+        yield _OVER.format(over=answer.over_budget)
 
 
 def token_count(prompt: str) -> int:
@@ -154,7 +157,11 @@ def token_count(prompt: str) -> int:
 
     An estimate, for English; scripts that a tokenizer cuts smaller take more.
     """
-    return -(-len(prompt) // CHARACTERS_PER_TOKEN)
+    return _tokens(len(prompt))
+
+
+def _tokens(characters: int) -> int:
+    return -(-characters // CHARACTERS_PER_TOKEN)
 
 
 def within_budget(
@@ -165,8 +172,8 @@ def within_budget(
     What keeps the contact safe, or is of importance 0.95 and more, takes its room first, however
     long it is; then other standing constraints up to a fifth of the budget. The first of the other
     facts that does not fit ends the list. What a fact brings along counts with it, once however
-    often it is named; the fence does not count. A budget cuts, it never empties: the first fact
-    stays where nothing fits, so that a caller never reads "nothing is known" of what is known.
+    often it is named; the fence does not count. A budget cuts, it never empties: the first of the
+    other facts stays whatever the first ones take, and how much is over is said.
     """
     listed = ranked if isinstance(ranked, Recalled) else Recalled(ranked)
     lines = _Lines(handles)
@@ -178,13 +185,13 @@ def within_budget(
     for hit in (hit for hit in others if hit.is_standing):
         if lines.length + lines.added_by(hit) <= standing_room:
             lines.add(hit)
-    for hit in (hit for hit in others if not hit.is_standing):
-        if lines.length + lines.added_by(hit) > room and lines.told:
+    for place, hit in enumerate(hit for hit in others if not hit.is_standing):
+        if place and lines.length + lines.added_by(hit) > room:
             break
         lines.add(hit)
     if listed and not lines.told:
         lines.add(listed[0])
-    return listed.only(lines.own_ids)
+    return listed.only(lines.own_ids, over_budget=max(_tokens(lines.length) - tokens, 0))
 
 
 class _Lines:
