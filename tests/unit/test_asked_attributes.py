@@ -20,6 +20,7 @@ from reconciler.config_files import (
 )
 from reconciler.domain.recalling.asking import AttributeQuestions, leanings_of, questions_of
 from reconciler.domain.recalling.filtering import EVERYTHING, RecallFilter
+from reconciler.domain.recalling.prompting import as_prompt
 from reconciler.domain.recalling.recallable import Question, Recallable, Recalling
 from reconciler.domain.recalling.recalled import Recalled, RecallOutcome
 from reconciler.domain.records.facts import Fact
@@ -287,3 +288,17 @@ def test_a_question_that_names_a_person_is_about_that_person() -> None:
     assert ids(answer("Where does her assistant live?", {"city": 0.8})) == ["goa"]
     assert ids(answer("Where does she live?", {"city": 0.8})) == ["oslo", "goa"]
     assert ids(answer("What about the assistant?", {})) == ["goa"]
+
+
+def test_a_filter_that_no_fact_passes_is_said_to_be_why() -> None:
+    how = Recalling(ranking=RankingPolicy())
+
+    def told(text: str, attribute: str) -> str:
+        wanted = RecallFilter(attribute=attribute)
+        return as_prompt(Recallable(FACTS).answer(Question(text), wanted, how, NOON, 8))
+
+    nothing = "Nothing that is known passes the filters; leave one out. Known: city, allergy."
+    assert nothing in told("tea", "budget")
+    assert nothing in told("", "budget")
+    assert "Nothing that is known fits the question. Known: city" in told("tea", "city")
+    assert "Nothing that is known" not in told("", "city")

@@ -65,6 +65,7 @@ STANDING_SHARE = 0.2
 """Of a budget, at most so much for standing constraints."""
 _EMPTY = "Nothing is known."
 _NOTHING_FITS = "Nothing that is known fits the question."
+_NOTHING_PASSES = "Nothing that is known passes the filters; leave one out."
 _KNOWN_MAX = 20
 _STANDING = "Holds whatever is asked:"
 _FITTING = "Fits the question:"
@@ -141,7 +142,8 @@ def _body(answer: Recalled, handles: Mapping[str, str], new_ids: Collection[str]
     if answer.outcome is RecallOutcome.NOTHING_FITS:
         known = ", ".join(map(_plain, answer.known[:_KNOWN_MAX]))
         more = ", …" if len(answer.known) > _KNOWN_MAX else ""
-        yield f"{_NOTHING_FITS} Known: {known}{more}." if known else _NOTHING_FITS
+        nothing = _NOTHING_FITS if answer.passing else _NOTHING_PASSES
+        yield f"{nothing} Known: {known}{more}." if known else nothing
     if standing and others:
         yield _FITTING if any(hit.similarity is not None for hit in answer) else "Known:"
     yield from others

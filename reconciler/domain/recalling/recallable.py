@@ -185,7 +185,7 @@ class Recallable:
         count = sum(hit.fits for hit in found) + len(left - self._ids(stays))
         known = () if count else self._known(held)
         told = self._with_disputes(found, held, now)
-        return Recalled(told, fitting=count, held=len(held), known=known)
+        return Recalled(told, fitting=count, held=len(held), known=known, passing=len(asked))
 
     def _ids(self, rows: Rows) -> set[str]:
         return {self._facts[row].fact_id for row in rows}

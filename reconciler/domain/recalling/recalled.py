@@ -32,6 +32,7 @@ class Recalled(list[RankedFact]):
         standing: how many standing constraints there are in all; None likewise.
         held: how many facts there are, whether they fit or not; None likewise.
         known: where nothing fits, the attributes that are known, those with most values first.
+        passing: how many facts pass the filters, whether they fit or not; None for all.
         over_budget: tokens that its lines take beyond a budget, for what no budget cuts.
     """
 
@@ -43,6 +44,7 @@ class Recalled(list[RankedFact]):
         standing: int | None = None,
         held: int | None = None,
         known: Iterable[str] = (),
+        passing: int | None = None,
         over_budget: int = 0,
     ) -> None:
         super().__init__(hits)
@@ -50,6 +52,7 @@ class Recalled(list[RankedFact]):
         self.standing = self._standing_here if standing is None else standing
         self.held = len(self) if held is None else held
         self.known = tuple(known)
+        self.passing = self.held if passing is None else passing
         self.over_budget = over_budget
 
     @property
@@ -77,6 +80,7 @@ class Recalled(list[RankedFact]):
             standing=self.standing,
             held=self.held,
             known=self.known,
+            passing=self.passing,
             over_budget=over_budget,
         )
 
