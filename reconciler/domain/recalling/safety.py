@@ -9,7 +9,7 @@ from reconciler.domain.guard import is_lifted
 from reconciler.domain.guard.reading import read
 from reconciler.domain.records.facts import Fact
 
-__all__ = ["holds_until_settled", "is_never_cut", "is_safety"]
+__all__ = ["holds_until_settled", "is_never_cut", "is_safety", "tells_of_allergy"]
 
 _MATTERS_MOST = 0.95
 """From here on a fact is a limit that binds, as "never supply latex", or as grave."""
@@ -26,7 +26,12 @@ def is_safety(fact: Fact) -> bool:
         return True
     if fact.slot is not None and fact.slot.attribute == "allergy":
         return True
-    return _ALLERGY.search(fact.text) is not None and not _lifts(fact)
+    return tells_of_allergy(fact.text) and not _lifts(fact)
+
+
+def tells_of_allergy(text: str) -> bool:
+    """Whether the words speak of an allergy or an intolerance, be it that there is none."""
+    return _ALLERGY.search(text) is not None
 
 
 def is_never_cut(fact: Fact) -> bool:
