@@ -505,6 +505,16 @@ def test_a_recall_is_fenced_as_data_and_has_no_vector(tools: AgentTools) -> None
     assert "embedding" not in reply.text
 
 
+def test_a_question_about_a_long_note_is_short(tools: AgentTools) -> None:
+    long = f"Was diagnosed with diabetes, {'and measures it at each of the meals, ' * 30}as told."
+    reply = tools.call(ADD, {"text": long, "source_kind": "contact"})
+    assert "“Was diagnosed with diabetes, and measures it" in reply.text
+    assert "…”: may I remember it" in reply.text
+    assert len(reply.text) <= 400
+    assert reply.decision is not None
+    assert long.rstrip(".") in str(reply.decision.question)
+
+
 @pytest.mark.parametrize(
     ("filters", "found"),
     [

@@ -27,6 +27,7 @@ __all__ = [
     "filed_as",
     "prompt_lines",
     "quoted",
+    "shortened",
     "shown_ids",
     "token_count",
     "within_budget",
@@ -344,10 +345,11 @@ def _holds(fact: Fact, *, is_upcoming: bool) -> Iterator[str]:
 
 def quoted(text: str, length_max: int = _QUOTE_LENGTH_MAX) -> str:
     """A text that somebody once said, as data within a sentence: on one line, cut, in quotes."""
-    return f'"{_shortened(_plain(text), length_max)}"'
+    return f'"{shortened(_plain(text), length_max)}"'
 
 
-def _shortened(text: str, length_max: int) -> str:
+def shortened(text: str, length_max: int) -> str:
+    """A text of at most so many characters; what was cut off is shown as a sign of it."""
     return text if len(text) <= length_max else f"{text[: length_max - 1].rstrip()}…"
 
 
