@@ -16,12 +16,13 @@ from reconciler.testing import HashingEmbedder
 from tests.engines import embedded_engine
 
 BAN = "Never call before nine."
+ALLERGY = "Is allergic to peanuts."
 TOLD = (
     BAN,
     "Lives in Pune.",
     "Has two children.",
     "Works at Globex.",
-    "Is allergic to peanuts.",
+    ALLERGY,
     "Drives a blue Volvo.",
     "The renewal is due in March.",
     "Her manager is Dana Olsen.",
@@ -31,7 +32,7 @@ RELATED = {
     "Where is she based?": "Lives in Pune.",
     "Does she have kids?": "Has two children.",
     "Which company employs her?": "Works at Globex.",
-    "Any food allergies?": "Is allergic to peanuts.",
+    "Any food allergies?": ALLERGY,
     "Which car does she drive?": "Drives a blue Volvo.",
     "Who is her boss?": "Her manager is Dana Olsen.",
 }
@@ -82,8 +83,10 @@ def test_a_question_about_another_person_brings_what_is_said_of_that_person(tmp_
     assert firsts == ["Has settled down in Goa.", "Lives in Pune."]
 
 
-def test_an_unrelated_question_gets_what_stands_and_nothing_else(memory: Memory) -> None:
-    assert [texts(memory, question) for question in UNRELATED] == [[BAN]] * len(UNRELATED)
+def test_an_unrelated_question_gets_what_stands_or_keeps_safe_and_nothing_else(
+    memory: Memory,
+) -> None:
+    assert [texts(memory, question) for question in UNRELATED] == [[BAN, ALLERGY]] * len(UNRELATED)
 
 
 def test_the_packaged_model_has_a_floor_and_a_model_that_nobody_measured_has_none(

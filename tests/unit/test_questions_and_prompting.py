@@ -472,7 +472,11 @@ def test_what_matters_most_is_never_cut() -> None:
     facts = [fact(f"Bought boat {n}", fact_id=f"f{n}", importance=0.9) for n in range(9)]
     most = fact("Nobody goes into a flat without notice", fact_id="most", importance=1.0)
     found = within_budget([*facts, most], 1)
-    assert [hit.fact.fact_id for hit in found] == ["most"]
+    assert [hit.fact.fact_id for hit in found] == ["f0", "most"]
+    told = as_prompt(found)
+    assert f"\n{found.over_budget} tokens over the budget: " in told
+    assert found.over_budget == token_count("\n".join(prompt_lines(found)) + "\n") - 1
+    assert not within_budget([*facts, most], 1_000).over_budget
 
 
 # Limits that are in dispute

@@ -112,6 +112,8 @@ WALK: list[tuple[tuple[str, str], float | None, dict[str, Any], str]] = [
     (PLAIN, 0.9, {"is_hedged": True, "observations": 4}, "ADD hedge"),
     (PLAIN, 0.9, {"is_hedged": False, "observations": 4}, "UPDATE midpoint"),
     (PLAIN, 0.9, DECISION | {"category": Category.DECISION}, "UPDATE midpoint"),
+    (PLAIN, 0.9, {"category": Category.VOLATILE}, "ADD guard"),
+    (PLAIN, 0.9, {"category": Category.VOLATILE, "of": Category.VOLATILE}, "UPDATE midpoint"),
     *(
         (texts, cosine, more, expected)
         for bound, texts, more, below, there in BOUNDS

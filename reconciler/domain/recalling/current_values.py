@@ -16,6 +16,7 @@ from reconciler.domain.guard import (
 )
 from reconciler.domain.guard.matters import stems_of
 from reconciler.domain.guard.reading import read
+from reconciler.domain.guard.vocabulary import vocabulary
 from reconciler.domain.recalling.safety import holds_until_settled
 from reconciler.domain.records.facts import Fact
 from reconciler.domain.records.kinds import Category, SourceKind
@@ -77,7 +78,8 @@ def current_values(
     A procedure has a slot of its own kind and is none of them. What a live fact denies is no value,
     whatever the attribute holds: neither its own, as in "No longer works at Globex", which is filed
     under Globex, nor that of an older fact, as "No longer allergic to nuts" denies the nuts; while
-    the two are in dispute, a limit holds. Facts that say the same value are one.
+    the two are in dispute, a limit holds. Facts that say the same value are one. Of an attribute of
+    one value what holds for the moment is none beside what lasts.
 
     Args:
         facts: those that are told.
@@ -85,7 +87,7 @@ def current_values(
         attributes: the attributes of slots that are known.
     """
     live = sorted(facts, key=_newest, reverse=True)
-    denials = [fact for fact in live if _may_deny(fact)]
+    denials = [fact for fact in live if _may_deny(fact, attributes)]
     held: dict[str, list[tuple[Fact, Slot]]] = {}
     for fact in live:
         slot = fact.slot
@@ -93,13 +95,29 @@ def current_values(
             continue
         sides = disputes.get(fact.fact_id, ())
         spared = sides if holds_until_settled(fact, sides) else ()
-        others = live if _may_deny(fact) else denials
+        others = live if _may_deny(fact, attributes) else denials
         if _is_denied(fact, slot, attributes) or any(
             _denies(other, fact, slot, attributes) for other in others if other not in spared
         ):
             continue
         held.setdefault(slot.key, []).append((fact, slot))
-    return sorted((_value(same, disputes) for same in held.values()), key=_place)
+    lasting = {_asked(slot) for same in held.values() for fact, slot in same if not _passes(fact)}
+    lasting.discard(None)
+    told = (
+        same
+        for same in held.values()
+        if not (all(_passes(fact) for fact, _ in same) and _asked(same[0][1]) in lasting)
+    )
+    return sorted((_value(same, disputes) for same in told), key=_place)
+
+
+def _passes(fact: Fact) -> bool:
+    return fact.category is Category.VOLATILE
+
+
+def _asked(slot: Slot) -> tuple[str, str] | None:
+    """What a slot of one value answers: who is in Bergen right now still lives in Oslo."""
+    return (slot.subject, slot.attribute or "") if slot.is_single_valued else None
 
 
 def _newest(fact: Fact) -> tuple[datetime, datetime, str]:
@@ -116,7 +134,7 @@ def _value(
         subject=slot.subject,
         attribute=slot.attribute or "",
         value=slot.value or "",
-        since=min(each.valid_from for each in facts),
+        since=min(each.holds_since for each in facts),
         word=min((each.word for each in facts), key=tuple(SourceKind).index),
         observations=sum(each.observations for each in facts),
         last_confirmed_at=max(each.last_confirmed_at for each in facts),
@@ -132,9 +150,12 @@ def _value(
     )
 
 
-def _may_deny(fact: Fact) -> bool:
+def _may_deny(fact: Fact, attributes: AttributeBook) -> bool:
     said = read(fact.text)
-    return bool(said.negated or said.ceased) or tells_of_end(fact.text)
+    is_end = (
+        tells_of_end(fact.text) or _says_only(fact.text) or bool(attributes.reader.ends(fact.text))
+    )
+    return is_end or bool(said.negated or said.ceased)
 
 
 def _is_denied(fact: Fact, slot: Slot, attributes: AttributeBook) -> bool:
@@ -187,6 +208,9 @@ def _denies(other: Fact, fact: Fact, slot: Slot, attributes: AttributeBook) -> b
     if other.last_confirmed_at < fact.last_confirmed_at:
         return False
     told = other.slot
+    subject = told.subject if told else CONTACT_SUBJECT
+    if subject == slot.subject == CONTACT_SUBJECT and attributes.is_told_over(other.text, slot):
+        return True
     if told is None:
         return deny_each_other(other.text, fact.text) or (
             _is_about(other.text, slot.subject) and _ends(other, fact, slot, attributes)
@@ -199,15 +223,53 @@ def _denies(other: Fact, fact: Fact, slot: Slot, attributes: AttributeBook) -> b
         # A name that the caller made up may be another word for the other one.
         is_same = told.value_key == slot.value_key and not (told.is_known and slot.is_known)
         return is_same and _is_denied(other, told, attributes)
-    return deny_each_other(other.text, fact.text) or _ends(other, fact, slot, attributes)
+    return (
+        deny_each_other(other.text, fact.text)
+        or _narrows(other.text, told, slot, attributes)
+        or _ends(other, fact, slot, attributes)
+    )
+
+
+def _narrows(text: str, told: Slot, slot: Slot, attributes: AttributeBook) -> bool:
+    """Whether a whole sentence says that of a wider value one alone holds: of nuts "peanuts only".
+
+    It ends no other value: "allergic to peanuts only" was said of nuts, and not of latex.
+    """
+    narrow, wide = told.value_key or "", slot.value_key or ""
+    return (
+        told.attribute == slot.attribute
+        and narrow != wide
+        and narrow.endswith(wide)
+        and _says_only(text)
+        and attributes.read_slot(text) is not None
+    )
+
+
+def _says_only(text: str) -> bool:
+    words = text.casefold().strip(" .!").split()
+    return not lexicon("slots").word_set("narrowing").isdisjoint(words)
 
 
 def _ends(other: Fact, fact: Fact, slot: Slot, attributes: AttributeBook) -> bool:
     """Whether another fact says that the value of the slot holds no longer, or never did."""
     if _says_no_more(other.text, slot) and _names(other.text, _name(slot)):
         return True
+    if _is_wish_no_more(other.text, fact.text, slot):
+        return True
     known = read(fact.text).stems | _called(other.text, slot, attributes)
+    if slot.is_single_valued and is_over_itself(other.text, " ".join(_name(slot)), known):
+        return True  # "The budget is cancelled."
     return is_over_itself(other.text, slot.value or "", known)
+
+
+def _is_wish_no_more(said: str, wish: str, slot: Slot) -> bool:
+    """Whether a wish for the value is taken back, and no more said: not "no emails on Sundays"."""
+    wishes, told = vocabulary().wishes, read(said)
+    if not told.ceased or wishes.isdisjoint(told.stems) or wishes.isdisjoint(read(wish).stems):
+        return False
+    denial = " ".join(each.text for each in (*told.negated, *told.ceased))
+    light = wishes | vocabulary().light | stems_of(f"{denial} {slot.value}")
+    return told.stems <= light and _says_no_more(said, slot)
 
 
 def _called(text: str, slot: Slot, attributes: AttributeBook) -> frozenset[str]:

@@ -27,6 +27,7 @@ __all__ = [
     "filed_as",
     "prompt_lines",
     "quoted",
+    "shortened",
     "shown_ids",
     "token_count",
     "within_budget",
@@ -65,10 +66,12 @@ STANDING_SHARE = 0.2
 """Of a budget, at most so much for standing constraints."""
 _EMPTY = "Nothing is known."
 _NOTHING_FITS = "Nothing that is known fits the question."
+_NOTHING_PASSES = "Nothing that is known passes the filters; leave one out."
 _KNOWN_MAX = 20
 _STANDING = "Holds whatever is asked:"
 _FITTING = "Fits the question:"
 _MORE = "{left} more {fit}. For the rest ask a narrower question, or for one attribute."
+_OVER = "{over} tokens over the budget: what keeps the contact safe is never cut."
 _MORE_STANDING = "{left} more of what holds whatever is asked; a question about it brings it."
 _WORDS = {
     SourceKind.USER_EXPLICIT: "contact's word",
@@ -140,13 +143,16 @@ def _body(answer: Recalled, handles: Mapping[str, str], new_ids: Collection[str]
     if answer.outcome is RecallOutcome.NOTHING_FITS:
         known = ", ".join(map(_plain, answer.known[:_KNOWN_MAX]))
         more = ", …" if len(answer.known) > _KNOWN_MAX else ""
-        yield f"{_NOTHING_FITS} Known: {known}{more}." if known else _NOTHING_FITS
+        nothing = _NOTHING_FITS if answer.passing else _NOTHING_PASSES
+        yield f"{nothing} Known: {known}{more}." if known else nothing
     if standing and others:
         yield _FITTING if any(hit.similarity is not None for hit in answer) else "Known:"
     yield from others
     if answer.left_out:
         fit = "fits" if answer.left_out == 1 else "fit"
         yield _MORE.format(left=answer.left_out, fit=fit)
+    if answer.over_budget:
+        yield _OVER.format(over=answer.over_budget)
 
 
 def token_count(prompt: str) -> int:
@@ -154,7 +160,11 @@ def token_count(prompt: str) -> int:
 
     An estimate, for English; scripts that a tokenizer cuts smaller take more.
     """
-    return -(-len(prompt) // CHARACTERS_PER_TOKEN)
+    return _tokens(len(prompt))
+
+
+def _tokens(characters: int) -> int:
+    return -(-characters // CHARACTERS_PER_TOKEN)
 
 
 def within_budget(
@@ -165,8 +175,8 @@ def within_budget(
     What keeps the contact safe, or is of importance 0.95 and more, takes its room first, however
     long it is; then other standing constraints up to a fifth of the budget. The first of the other
     facts that does not fit ends the list. What a fact brings along counts with it, once however
-    often it is named; the fence does not count. A budget cuts, it never empties: the first fact
-    stays where nothing fits, so that a caller never reads "nothing is known" of what is known.
+    often it is named; the fence does not count. A budget cuts, it never empties: the first of the
+    other facts stays whatever the first ones take, and how much is over is said.
     """
     listed = ranked if isinstance(ranked, Recalled) else Recalled(ranked)
     lines = _Lines(handles)
@@ -178,13 +188,13 @@ def within_budget(
     for hit in (hit for hit in others if hit.is_standing):
         if lines.length + lines.added_by(hit) <= standing_room:
             lines.add(hit)
-    for hit in (hit for hit in others if not hit.is_standing):
-        if lines.length + lines.added_by(hit) > room and lines.told:
+    for place, hit in enumerate(hit for hit in others if not hit.is_standing):
+        if place and lines.length + lines.added_by(hit) > room:
             break
         lines.add(hit)
     if listed and not lines.told:
         lines.add(listed[0])
-    return listed.only(lines.own_ids)
+    return listed.only(lines.own_ids, over_budget=max(_tokens(lines.length) - tokens, 0))
 
 
 class _Lines:
@@ -328,17 +338,18 @@ def _marks(fact: Fact, others: Sequence[Fact], handles: Mapping[str, str]) -> It
 def _holds(fact: Fact, *, is_upcoming: bool) -> Iterator[str]:
     """From when it holds and, where an end is known, until when."""
     begins = "not yet, from" if is_upcoming else "since"
-    yield f"{begins} {fact.valid_from:%Y-%m-%d}"
+    yield f"{begins} {fact.holds_since:%Y-%m-%d}"
     if fact.valid_to is not None:
         yield f"until {fact.valid_to:%Y-%m-%d}"
 
 
 def quoted(text: str, length_max: int = _QUOTE_LENGTH_MAX) -> str:
     """A text that somebody once said, as data within a sentence: on one line, cut, in quotes."""
-    return f'"{_shortened(_plain(text), length_max)}"'
+    return f'"{shortened(_plain(text), length_max)}"'
 
 
-def _shortened(text: str, length_max: int) -> str:
+def shortened(text: str, length_max: int) -> str:
+    """A text of at most so many characters; what was cut off is shown as a sign of it."""
     return text if len(text) <= length_max else f"{text[: length_max - 1].rstrip()}…"
 
 

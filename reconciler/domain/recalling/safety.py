@@ -9,17 +9,29 @@ from reconciler.domain.guard import is_lifted
 from reconciler.domain.guard.reading import read
 from reconciler.domain.records.facts import Fact
 
-__all__ = ["holds_until_settled", "is_never_cut", "is_safety"]
+__all__ = ["holds_until_settled", "is_never_cut", "is_safety", "tells_of_allergy"]
 
 _MATTERS_MOST = 0.95
 """From here on a fact is a limit that binds, as "never supply latex", or as grave."""
-_SAFETY = re.compile(r"\b(?:never|allerg|anaphyla|intoleran|must not\b)", re.IGNORECASE)
+_FOR_GOOD = re.compile(r"\b(?:never|must not\b)", re.IGNORECASE)
+_ALLERGY = re.compile(r"\b(?:allergic|allerg(?:y|ies)|anaphyla|intoleran)", re.IGNORECASE)
 
 
 def is_safety(fact: Fact) -> bool:
-    """Whether it keeps the contact safe: an allergy, or a standing constraint said for good."""
-    is_named = fact.slot is not None and fact.slot.attribute == "allergy"
-    return is_named or (fact.is_standing and _SAFETY.search(fact.text) is not None)
+    """Whether it keeps the contact safe: an allergy, or a standing constraint said for good.
+
+    An allergy is one in whatever words it was noted, filed under it or not.
+    """
+    if fact.is_standing and _FOR_GOOD.search(fact.text):
+        return True
+    if fact.slot is not None and fact.slot.attribute == "allergy":
+        return True
+    return tells_of_allergy(fact.text) and not _lifts(fact)
+
+
+def tells_of_allergy(text: str) -> bool:
+    """Whether the words speak of an allergy or an intolerance, be it that there is none."""
+    return _ALLERGY.search(text) is not None
 
 
 def is_never_cut(fact: Fact) -> bool:

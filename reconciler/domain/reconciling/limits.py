@@ -79,6 +79,17 @@ def _by_hedge(note: Note, seen: Seen, verdict: Verdict) -> Verdict | None:
     return sparing(firm, verdict, DecidedBy.HEDGE, reason)
 
 
+def _by_passing(note: Note, _seen: Seen, verdict: Verdict) -> Verdict | None:
+    """What holds for the moment stands beside what lasts, and is gone before it."""
+    if note.category is not Category.VOLATILE or not verdict.is_replacement:
+        return None
+    lasting = tuple(each for each in verdict.targets if each.category is not Category.VOLATILE)
+    if not lasting:
+        return None
+    reason = f"what holds for the moment ends nothing that lasts ({verdict.reason})"
+    return replace(sparing(lasting, verdict, DecidedBy.GUARD, reason), conflicts=verdict.conflicts)
+
+
 def _is_firm(fact: Neighbour) -> bool:
     return fact.is_confirmed_by_user or fact.observations >= OBSERVATIONS_OF_FIRM
 
@@ -240,6 +251,13 @@ LIMITS = (
         what="ADD, in dispute; SKIP if the note brings nothing new",
         why="A guess alone does not end what was confirmed or often said.",
         apply=_by_hedge,
+    ),
+    Limit(
+        decided_by="guard",
+        when="the note is volatile, and what it would end is not",
+        what="ADD; the facts stay",
+        why="Who is in Bergen right now still lives in Oslo.",
+        apply=_by_passing,
     ),
     Limit(
         decided_by="guard",

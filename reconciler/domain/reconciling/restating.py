@@ -88,9 +88,9 @@ def restating(new: Fact, old: Fact, *, is_read_again: bool) -> Fact:
     """The new fact with all that it takes over from the one that it restates.
 
     It keeps counting where the old one stopped. A standing decision stays one, with its lifetime,
-    and what a volatile remark says again is no more volatile for that; of two lifetimes the longer
-    one holds; what a note may bring, such as a slot, and a sensitivity are inherited where the new
-    fact has none.
+    and what a volatile remark says again is no more volatile for that; it holds since the old one
+    does, unless a date was given; of two lifetimes the longer one holds; what a note may bring,
+    such as a slot, and a sensitivity are inherited where the new fact has none.
 
     Args:
         new: as ``written_fact`` gives it.
@@ -103,6 +103,7 @@ def restating(new: Fact, old: Fact, *, is_read_again: bool) -> Fact:
     return replace(
         new,
         **{name: getattr(old, name) for name in _BROUGHT if getattr(new, name) is None},
+        first_held_from=_held_since(new, old),
         observations=old.observations + (not is_read_again),
         confidence=(
             max(old.confidence, new.confidence)
@@ -121,6 +122,12 @@ def restating(new: Fact, old: Fact, *, is_read_again: bool) -> Fact:
         recall_count=old.recall_count,
         last_recalled_at=old.last_recalled_at,
     )
+
+
+def _held_since(new: Fact, old: Fact) -> datetime | None:
+    has_break = old.valid_to is not None and old.valid_to < new.valid_from
+    is_given = new.valid_from != new.last_confirmed_at
+    return None if has_break or is_given else min(old.holds_since, new.valid_from)
 
 
 def confirmed(fact: Fact, by: Decision) -> Fact:

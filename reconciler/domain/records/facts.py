@@ -72,6 +72,8 @@ class Fact(Remembered):
         observations: how often it was said, counting its own restatements; 1 or more.
         recorded_at: when the graph learned it (UTC).
         valid_from: when it became true in the world, as far as anybody said (UTC).
+        first_held_from: from when the first of the facts held that said the same before it, without
+            a break (UTC); None where that is ``valid_from``.
         valid_to: when it stopped being true, or will, where its end is known; else None (UTC).
         last_confirmed_at: when it was last said (UTC).
         state: where it stands, as it was written last; ``as_of`` says where it stands at a time,
@@ -96,6 +98,7 @@ class Fact(Remembered):
     observations: int
     recorded_at: datetime
     valid_from: datetime
+    first_held_from: datetime | None = None
     valid_to: datetime | None = None
     last_confirmed_at: datetime
     state: FactState = FactState.LIVE
@@ -135,6 +138,11 @@ class Fact(Remembered):
     def is_standing(self) -> bool:
         """Whether it orders or forbids something, and so holds whatever is asked for."""
         return self.recall_semantics is not RecallSemantics.DEFAULT
+
+    @property
+    def holds_since(self) -> datetime:
+        """From when what it says is true, however often it was said again since (UTC)."""
+        return self.first_held_from or self.valid_from
 
     @property
     def word(self) -> SourceKind:

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from reconciler.domain.guard import share_a_word
 from reconciler.domain.recalling.briefing import is_for_the_contact
-from reconciler.domain.recalling.prompting import filed_as, quoted
+from reconciler.domain.recalling.prompting import filed_as, quoted, shortened
 from reconciler.domain.records.assessment import GateReason
 from reconciler.domain.records.decisions import Action, Comparison, Decision
 from reconciler.domain.records.facts import Fact
@@ -35,6 +35,7 @@ _NEAR_COSINE_APART = 0.7
 """From here on they may be though they are filed under two attributes: what answers two questions
 mostly shares no more than names. Source: measured on the recorded agents, benchmarks/FIGURES.md."""
 
+_ASK = "Not remembered yet; do not act on it. Ask the contact, once: "
 _HOW = "If one of these is replaced, repeated or over, say so with relate_contact_note."
 _HOW_DISPUTED = "Say with relate_contact_note which one ends, or that both hold."
 
@@ -167,8 +168,17 @@ def _what_became(decision: Decision) -> str:
     if decision.question is None or is_quarantined:
         return decision.answer
     if is_for_the_contact(decision):
-        return f"Not remembered yet; do not act on it. Ask the contact, once: {decision.question}"
+        return f"{_ASK}{_question_in(decision, _LENGTH_MAX - len(_ASK))}"
     return "Not remembered yet; do not act on it. An operator is asked; do not ask the contact."
+
+
+def _question_in(decision: Decision, length_max: int) -> str:
+    """The question to the contact, with a long note shortened in it: the model has it before it."""
+    asked, said = decision.question or "", decision.text.strip().rstrip(".")
+    over = len(asked) - length_max
+    if over <= 0:
+        return asked
+    return shortened(asked.replace(said, shortened(said, max(len(said) - over, 1))), length_max)
 
 
 def _own_handle(decision: Decision, show: Show) -> str:
