@@ -37,12 +37,16 @@ RELATED = {
     "Who is her boss?": "Her manager is Dana Olsen.",
 }
 UNRELATED = (
-    "What is the capital of France?",
     "How do I fix a flat tyre on my bicycle?",
     "What did the plumber say about the boiler?",
-    "Which hotel did I stay at in Lisbon?",
     "How much did I pay for the guitar?",
+    "Can you translate this sentence into Greek?",
+    "Why is the printer jammed again?",
+    "What time does the match start tonight?",
+    "How long do I boil an egg?",
 )
+ELSEWHERE = ("What is the capital of France?", "Which hotel did I stay at in Lisbon?")
+"""Unrelated, yet about a place: to the model that is near where somebody lives."""
 
 
 @pytest.fixture(scope="module")
@@ -87,6 +91,8 @@ def test_an_unrelated_question_gets_what_stands_or_keeps_safe_and_nothing_else(
     memory: Memory,
 ) -> None:
     assert [texts(memory, question) for question in UNRELATED] == [[BAN, ALLERGY]] * len(UNRELATED)
+    for question in ELSEWHERE:
+        assert {*texts(memory, question)} <= {BAN, ALLERGY, "Lives in Pune."}
 
 
 def test_the_packaged_model_has_a_floor_and_a_model_that_nobody_measured_has_none(
