@@ -1,7 +1,8 @@
 // Write decisions and all that follows from them, in one transaction: for each contact one look at
 // its version, and its decisions in their order. A contact that moved on gives no row, and nothing
 // is written about it; none does where the store moved to another model than the one given. What is
-// written is worked out in Python; no rule stands here.
+// written is worked out in Python; no rule stands here. It is one statement because a transaction of
+// several costs 0.8 ms a statement, together a third of the write.
 // Names, titles and labels of how a fact ended are there for Neo4j Browser alone; nothing reads them.
 // Contacts come in the order of their keys: in any other two writers may wait for each other. Whoever
 // writes about a contact of whom nothing is known takes the store's lock before, which a move to

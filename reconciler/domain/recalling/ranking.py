@@ -220,7 +220,7 @@ def score(
     policy: RankingPolicy,
     strength: Scores | float = 0.0,
 ) -> Scores:
-    """The weighed sum of the parts. Source: seed 004; of what is left of it, seed 002."""
+    """The weighed sum of the parts."""
     found: Scores = (
         policy.weight_similarity * similarity
         + policy.weight_recency * recency

@@ -1,7 +1,9 @@
 """Recallable: facts with what a question is compared with, and the answer to one. Pure.
 
 The way of a question, whatever the facts come from: *filter* them, *choose* by closeness in meaning
-and in words, *order* what was chosen. Standing constraints stand outside all three.
+and in words, *order* what was chosen. Standing constraints stand outside all three. Choosing is a
+stage of its own: with one score over all facts, age outweighed closeness, and old facts were not
+found.
 """
 
 from __future__ import annotations

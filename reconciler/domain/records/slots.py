@@ -106,7 +106,7 @@ class SlotMatch(StrEnum):
 
 
 def compare_slots(note: Slot | None, fact: Slot | None) -> SlotMatch:
-    """How the note's slot relates to the fact's. Source: DESIGN, "The rule", 2.
+    """How the note's slot relates to the fact's.
 
     A note without a value never touches a fact that has one; a value beside another one of an
     attribute that holds many is a sibling.

@@ -3,7 +3,9 @@
 A text is read if it is one sentence, and the whole of it is: perhaps an opening ("FYI,"), whom it
 is about, the words of an attribute and one value of its kind, perhaps a closing ("these days"). One
 word more, and nothing is read: what asks, guesses, plans, denies or quotes has such a word, and so
-has what says more than one thing. A wrong slot ends a true fact, a missing one ends nothing.
+has what says more than one thing. A wrong slot ends a true fact, a missing one ends nothing: frames
+and phrasings over any clause read 38 % of natural slots, 85 % of them rightly, and ended 6 of 53
+true facts.
 
 There are two shapes. A statement has words of its own in ``config/attributes.toml``: "lives in
 {place}". A card names the attribute, by any name in the book: "Her budget is 40k", "Budget: 40k",

@@ -1,4 +1,8 @@
-"""A commit: a decision and all that follows from it, and the maps that the query writes it from."""
+"""A commit: a decision and all that follows from it, and the maps that the query writes it from.
+
+A decision goes as one JSON record, beside the columns that queries filter by: sixty columns took
+the embedded engine three times as long to write.
+"""
 
 from __future__ import annotations
 
