@@ -9,6 +9,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 from functools import lru_cache
+from typing import cast
 
 from reconciler.domain.records.choices import one_of
 from reconciler.domain.records.kinds import Category, SourceKind
@@ -173,7 +174,7 @@ class Note(Remembered):
     @property
     def trust(self) -> SourceKind:
         """Whose word it is."""
-        return SourceKind(self.source_kind)
+        return cast("SourceKind", self.source_kind)  # since it was made
 
     @property
     def session(self) -> str:
