@@ -350,7 +350,9 @@ class Held:
 
     def worth_trying(self, name: str) -> Sequence[tuple[Cue, re.Pattern[str]]]:
         """The cues of a list that the text may hold, in the file's order, compiled."""
-        numbers, cues = self._numbers.get(name, ()), self._cues
+        numbers, cues = self._numbers.get(name), self._cues
+        if not numbers:
+            return ()
         return [(cues.cue(name, number), cues.pattern(name, number)) for number in numbers]
 
     def matches(self, name: str) -> Iterator[tuple[Cue, re.Match[str]]]:

@@ -28,8 +28,8 @@ from reconciler.adapters.detect_secrets_finder import (
     _SURPLUS_SIGNS,
     DetectSecretsFinder,
     _compiled,
-    _load_shapes,
     _literals,
+    _load_shapes,
     _may_hold_shape,
     _Shape,
 )

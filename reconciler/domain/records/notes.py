@@ -198,6 +198,9 @@ def is_of_the_day(session_id: str) -> bool:
     return _OF_THE_DAY.fullmatch(session_id) is not None
 
 
+_SPACES = re.compile(r"\s+")
+
+
 @lru_cache(maxsize=4096)
 def canonical_text(text: str) -> str:
     """The text as it is embedded: one Unicode form, single spaces, no closing full stops.
@@ -208,7 +211,7 @@ def canonical_text(text: str) -> str:
     folded = text  # which ASCII is already, and most texts are
     if not text.isascii():
         folded = unicodedata.normalize("NFC", "".join(map(_folded, text)))
-    collapsed = re.sub(r"\s+", " ", folded).strip()
+    collapsed = _SPACES.sub(" ", folded).strip()
     return collapsed.rstrip(" .。…") or collapsed
 
 
