@@ -198,6 +198,7 @@ class Literals(Generic[T]):
             longest = max(literal.split(), key=len)
             entry = (longest, literal, whats)
             self._by_piece.setdefault(longest[:_PIECE], []).append(entry)
+        self._lengths = set(map(len, self._by_piece))
         self._words: dict[str, tuple[tuple[str, set[T]], ...]] = {}
         self._silent: set[str] = set()
 
@@ -214,8 +215,8 @@ class Literals(Generic[T]):
 
     def _within(self, word: str) -> tuple[tuple[str, set[T]], ...]:
         """What the word alone tells of, by ""; and the literals of several words that it is in."""
-        lengths, places = range(1, _PIECE + 1), range(len(word))
-        starts = {word[at : at + length] for length in lengths for at in places}
+        places = range(len(word))
+        starts = {word[at : at + length] for length in self._lengths for at in places}
         alone: set[T] = set()
         beside = []
         for piece in starts & self._by_piece.keys():
