@@ -25,6 +25,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
+from functools import lru_cache
 
 from reconciler.domain.guard.changes import (
     answer_one_question,
@@ -184,6 +185,7 @@ def find_differences(note: str, fact: str) -> tuple[Finding, ...]:
     return findings
 
 
+@lru_cache(maxsize=256)
 def find_changes(note: str, fact: str) -> tuple[Finding, ...]:
     """Those of the differences of which only one side can hold, without looking for the others.
 
@@ -338,6 +340,7 @@ def tells_of_more(text: str) -> bool:
     return _vocabulary().addition.search(read(text).canonical) is not None
 
 
+@lru_cache(maxsize=1024)
 def tells_of_change(text: str) -> bool:
     """Whether a text says that things are otherwise than before: "pays by card now"."""
     return _vocabulary().change.search(lowered(text)) is not None

@@ -114,8 +114,8 @@ def compare_slots(note: Slot | None, fact: Slot | None) -> SlotMatch:
     if note is None and fact is None:
         return SlotMatch.UNKNOWN
     # What is filed under nobody is about the contact, as far as anybody knows.
-    subjects = {slot.subject if slot else CONTACT_SUBJECT for slot in (note, fact)}
-    if len(subjects) > 1:
+    about = note.subject if note else CONTACT_SUBJECT
+    if about != (fact.subject if fact else CONTACT_SUBJECT):
         return SlotMatch.APART
     if note is None or fact is None:
         return SlotMatch.UNKNOWN
