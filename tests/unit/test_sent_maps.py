@@ -134,4 +134,4 @@ def test_a_name_that_a_text_misspells_is_seen(engine: str) -> None:
     text = path.read_text(encoding="utf-8").replace("commit.said.reason", "commit.said.raeson")
     sent = paths_of(sent_trees()["commit_decisions"])
     misspelt = parse_query("commit_decisions", text)
-    assert lacking(misspelt, sent) == {"contacts.commits.said.raeson"}
+    assert "contacts.commits.said.raeson" in lacking(misspelt, sent)
