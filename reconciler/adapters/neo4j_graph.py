@@ -237,8 +237,7 @@ class Neo4jGraph:
         query.check_parameters(parameters)
         if query.index and not self._is_built(query.index):
             return []
-        sent = _sent(parameters, query) if query.maps else parameters
-        given = {_MAP: _Parameters(sent)}
+        given = {_MAP: _Parameters(_sent(parameters, query))}
         text = _in_one_row(_of_one_map(query.statements[0].text, query.loop), query.returns)
         access = neo4j.READ_ACCESS if query.mode == "read" else neo4j.WRITE_ACCESS
         try:

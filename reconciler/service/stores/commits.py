@@ -183,7 +183,6 @@ def _commit_map(commit: Commit, ended: list[str]) -> dict[str, Any]:
             for one, other in permutations(decision.closed_ids, 2)
         ],
         "said": {
-            "cosine": decision.cosine,
             "decided_by": str(verdict.decided_by),
             "reason": verdict.reason,
             "at": decision.at,
