@@ -121,11 +121,16 @@ def _has_slot(note: Note) -> bool:
 
 
 def _category(candidate: Candidate, meaning: MeaningFinding) -> Category:
-    """The one that was given; else what passes is volatile, and the words say the rest."""
+    """The one that was given; else what passes is volatile, and the words say the rest.
+
+    What a model says to end a fact lasts as that did: "is still waiting for the refund".
+    """
     if candidate.note.category is not None:
         return Category(candidate.note.category)
     is_remark = meaning.kind is Meaning.REMARK and not candidate.confirmed_by
-    return Category.VOLATILE if is_remark else infer_category(candidate.claim)
+    category = Category.VOLATILE if is_remark else infer_category(candidate.claim)
+    ends_any = candidate.relations is not None and bool(candidate.relations.ended_ids)
+    return Category.FACT if ends_any and category is Category.VOLATILE else category
 
 
 def _literalness(

@@ -111,6 +111,7 @@ __all__ = [
     "is_repeated_in",
     "is_wording_of",
     "leaves_a_clause_out",
+    "leaves_a_denial_out",
     "leaves_words_out",
     "may_be_asked",
     "named_in",
@@ -437,6 +438,21 @@ def is_repeated_in(note: str, fact: str) -> bool:
 def share_a_word(one: str, other: str) -> bool:
     """Whether a word of content stands in both texts, in any form."""
     return not read(one).stems.isdisjoint(read(other).stems)
+
+
+def leaves_a_denial_out(note: str, fact: str, denied: str) -> bool:
+    """Whether the fact denies something that the note, which is mostly in it, does not speak of.
+
+    "Reach her by phone" leaves out what "Reach her by phone, never by email" denies.
+
+    Args:
+        note: the new text.
+        fact: what is known.
+        denied: what only the fact denies, as in a finding.
+    """
+    said, known = read(note).stems, read(fact).stems
+    matter = {stem for stem in read(denied).stems if len(stem) > 3}  # "not any more" has none
+    return bool(matter) and matter.isdisjoint(said) and 2 * len(said & known) > len(said)
 
 
 def differ_only_in(findings: Iterable[Finding], note: str, fact: str) -> bool:
