@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 
 from reconciler.domain.guard import answer_one_question, are_of_a_roster, says_it_changed
@@ -9,7 +10,7 @@ from reconciler.domain.reconciling.neighbours import are_two_questions, match_of
 from reconciler.domain.reconciling.verdicts import LINK_COSINE_MIN, Seen, denials_of
 from reconciler.domain.records.decisions import Action, Verdict
 from reconciler.domain.records.notes import Note
-from reconciler.domain.records.slots import SlotMatch
+from reconciler.domain.records.slots import CONTACT_SUBJECT, SlotMatch
 
 __all__ = ["LINKS"]
 
@@ -70,10 +71,11 @@ def _with_changed(note: Note, seen: Seen, verdict: Verdict) -> Verdict | None:
     """A note that says it is a change is linked to the nearest fact about the same matter."""
     if verdict.action is not Action.ADD or verdict.conflicts or not seen.policy.guard:
         return None
+    matter = _matter(note)
     for fact in seen.neighbours:
         if fact.is_expired:
             continue
-        if says_it_changed(note.text, fact.text, fact.cosine):
+        if says_it_changed(matter, fact.text, fact.cosine):
             why = f'it says that it is a change, maybe of "{fact.text}"'
         elif fact.cosine >= LINK_COSINE_MIN and answer_one_question(note.text, fact.text):
             why = f'it answers the question that "{fact.text}" answers'
@@ -83,6 +85,13 @@ def _with_changed(note: Note, seen: Seen, verdict: Verdict) -> Verdict | None:
         if not is_apart and not are_of_a_roster(note.text, fact.text):
             return replace(verdict, reason=f"{verdict.reason}; {why}", conflicts=(fact,))
     return None
+
+
+def _matter(note: Note) -> str:
+    """The note without the name of whom it is about: that two facts share it is no matter."""
+    if note.slot is None or note.slot.subject == CONTACT_SUBJECT:
+        return note.text
+    return re.sub(re.escape(note.slot.subject), "", note.text, flags=re.IGNORECASE)
 
 
 LINKS = (_owning_to, _with_denied, _with_open, _with_changed)
