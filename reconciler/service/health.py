@@ -43,7 +43,7 @@ class Health:
         counts: what is counted in the graph.
         damage: finds what cannot be read.
         records: what waits for an answer.
-        embedding_model: whose vectors are compared.
+        embedding_model: the model that made the vectors to compare.
         near_min: from which raw cosine two facts are as near as restatements.
         file_bytes: what the store's files take up; None where a server keeps them.
         clock: the time now, UTC-aware.

@@ -225,7 +225,7 @@ class Records:
     def expiring(
         self, scopes: Sequence[Scope], days: float, limit: int | None
     ) -> list[ExpiringFact]:
-        """The facts about these contacts whose lifetime ends within so many days, or is over.
+        """The facts about these contacts that expire within so many days, or have expired.
 
         What is told as it may be outdated comes first, then what ends next.
         """

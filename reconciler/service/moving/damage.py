@@ -117,7 +117,7 @@ class Damage:
 
         Args:
             node: the record.
-            scope: whose it is.
+            scope: the contact's.
             at: what stands for a time that makes no sense (UTC).
         """
         kept = self._sound(node.label, node.held)

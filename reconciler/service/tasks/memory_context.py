@@ -4,8 +4,8 @@ What is cheap and harmless, what is kept of the task, and what may become a fact
 calls, each legal in the states that ``reconciler.domain.tasks.task_states`` gives it. Extraction
 proposes, the write gate disposes, and only ``commit`` writes a fact, of what the gate admitted.
 What is evidence is read back by its id, as it is kept: a caller's copy of it proves nothing.
-Nothing that answers for a person may ever be reached from here: what is held waits for somebody
-else's yes, and so does every procedure.
+No call here may ever lead to one that answers for a person: a held note waits for a person's yes,
+and so does every procedure.
 """
 
 from __future__ import annotations
@@ -252,9 +252,9 @@ class MemoryContext:
     def recall_about(
         self, entity: str, *, budget_tokens: int, limit: int | None = None
     ) -> list[RankedFact]:
-        """Known facts that mention somebody or something by name, as ``Memory.recall_about``.
+        """Known facts that mention a person or thing by name, as ``Memory.recall_about``.
 
-        It reads only, whoever wrote the result that gave the name.
+        It only reads, no matter who wrote the result that gave the name.
 
         Of the task's contact alone: what another one said is not this one's to hear.
 
@@ -304,7 +304,7 @@ class MemoryContext:
         Evidence, and nothing more; what was recalled into the text is cut out.
 
         Args:
-            turn: who says what; one that nobody dated is said now. A message as a dictionary, with
+            turn: who says what; a turn without a date is said now. A message as a dictionary, with
                 ``role`` and ``content``, is as good, where it says one thing.
 
         Raises:
@@ -392,7 +392,7 @@ class MemoryContext:
         return self._propose(text, SourceKind.EXTRACTOR, evidence, Category.PROCEDURE, slot)
 
     def propose_reflection(self, text: str, cited: Sequence[Cited]) -> Decision:
-        """How the gate disposes of what a failure may teach; it waits for somebody's yes.
+        """How the gate disposes of what a failure may teach; it waits for a person's yes.
 
         Blame needs provenance: without words that were really said, by anybody but the agent, the
         gate refuses it.
