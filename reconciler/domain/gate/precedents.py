@@ -14,8 +14,8 @@ from reconciler.domain.records.kinds import SourceKind
 __all__ = ["EarlierDecision", "precedents_of"]
 
 _SUPPORTING = (GateReason.THIN_EVIDENCE, GateReason.BELOW_FLOOR)
-"""A candidate refused for one of these reasons still supports a later one by its episodes. A candidate
-that was quarantined, not meant literally, or came from a tool or a model supports nothing."""
+"""A candidate refused for one of these reasons still supports a later one by its episodes. One that
+was quarantined, not meant literally, or came from a tool or a model supports nothing."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -58,8 +58,8 @@ def shown_to_judge(
     """The facts that an arbiter is asked about, at most five: live ones first, by nearness.
 
     They are near in meaning, share the note's words, or answer its question: three by the first,
-    two by the others, and then as many as there is room for. Without a reach, those that the note could
-    replace. A note with a slot is never shown beside a fact about another person.
+    two by the others, and then as many as there is room for. Without a reach, those that the note
+    could replace. A note with a slot is never shown beside a fact about another person.
 
     Args:
         note: what to remember.

@@ -1,7 +1,7 @@
 """Policies: the bounds and weights that can be set, each with its default and where it comes from.
 
-The settings take their defaults from here; the code that acts by a policy says how. Values alone, so
-that to read the settings loads none of that.
+The settings take their defaults from here; the code that acts by a policy says how. Values alone,
+so that to read the settings loads none of that.
 """
 
 from __future__ import annotations
