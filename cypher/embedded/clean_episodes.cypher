@@ -1,6 +1,6 @@
 // Put cleaned texts in the place of those that were handed over; is_cleaned says whether personal
-// data is out of them as well, and not secrets alone. What somebody else changed meanwhile stays: a
-// worker that fell behind brings nothing raw back, and what is cleaned once stays marked so.
+// data is out of them as well, and not secrets alone. What another writer changed meanwhile stays:
+// a worker that fell behind brings nothing raw back, and what is cleaned once stays marked so.
 // mode: write
 // params: episode_ids, texts_before, references_before, texts, references, are_cleaned
 // returns: episode_id

@@ -1,6 +1,6 @@
 // Write a page of the links between what belongs to a contact, as they were exported: of one type.
 // The page counts down the version of the contact that is being restored; no row means that it was
-// written already, or that nobody restores this contact.
+// written already, or that this contact is not being restored.
 // mode: write
 // params: contact_key, version, next_version, type, links
 // map links: from_id, to_id, link

@@ -1,4 +1,4 @@
-// What these decisions revoked; whoever reads this looks at which of it is revoked still.
+// What these decisions revoked; the caller looks at which of it is revoked still.
 // mode: read
 // params: decision_ids
 // script for each: wanted_id of decision_ids

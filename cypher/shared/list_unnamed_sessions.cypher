@@ -1,4 +1,5 @@
-// A contact's sessions whose id was made here, for the caller gave none; the one heard last first.
+// A contact's sessions with an id that was made here, for the caller gave none; the one heard last
+// first.
 // mode: read
 // params: contact_key, beginning, limit
 // returns: session_id, ended_at
