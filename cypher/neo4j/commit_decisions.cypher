@@ -168,8 +168,8 @@ CALL (each) {
       conflict.at = datetime(commit.said.at)
 }
 // Where facts end, their open conflicts stay open, and what lies beneath what is linked. The
-// evidence of what is said again stays where it is: a reader follows the links to it. A subquery
-// for each commit, because it sees what the one before it wrote.
+// evidence of what is said again stays where it is: a reader follows the links to it.
+// Each commit has its own subquery, because it sees what the one before it wrote.
 CALL (each) {
   UNWIND each.commits AS commit
   CALL (commit) {
