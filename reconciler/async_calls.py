@@ -133,7 +133,7 @@ class AsyncMemoryContext:
 
     @property
     def task_memory(self) -> AsyncTaskMemory:
-        """What is kept of the task itself.
+        """The stored state of the task.
 
         See ``MemoryContext.task_memory``.
         """

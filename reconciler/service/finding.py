@@ -54,7 +54,7 @@ _COMPARED_COUNT = 10
 
 @dataclass(frozen=True)
 class _Asked:
-    """What is looked for: near a vector, so many, of those that fit."""
+    """A search: near a vector, so many, of the facts that fit."""
 
     scope: Scope
     vector: NDArray[np.float32]

@@ -134,7 +134,7 @@ class Health:
         return found
 
     def _facts(self, scope: Scope, *, has_links: bool) -> dict[str, int]:
-        """What is twice there, or answers one question twice."""
+        """Duplicate facts, and facts that answer one question twice."""
         now = self._clock()
         _, facts, vectors = self._store.load_neighbourhood(scope, self._embedding_model)
         rows = [row for row, fact in enumerate(facts) if fact.as_of(now).is_live]

@@ -127,7 +127,7 @@ class UseTrace:
             self._flush_quietly()
 
     def _flush_quietly(self) -> None:
-        """A count is worth no error to anybody: if it cannot be written, it waits."""
+        """Write the counts; never raises: a count that cannot be written waits."""
         try:
             self.flush()
         except GraphError as error:

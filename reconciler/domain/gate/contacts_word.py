@@ -2,7 +2,7 @@
 
 Trust is the evidence's, not the door's. What an extractor read out of a conversation ranks as the
 contact's word if the contact's own literal words carry it; else an extractor could attribute
-anything to anybody. Whether the claim is written at all is not decided here.
+anything to any person. Whether the claim is written at all is not decided here.
 """
 
 from __future__ import annotations

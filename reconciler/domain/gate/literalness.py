@@ -87,7 +87,7 @@ def _read(text: str) -> tuple[str, Held]:
 
 
 def _said(plain: str, held: Held, found: re.Match[str]) -> str:
-    """What was found, in the letters in which it was said."""
+    """The found words, spelled as they were said."""
     start = held.text.find(found.group())
     return plain[start : start + len(found.group())] if start >= 0 else found.group()
 

@@ -42,7 +42,7 @@ class SlotValue:
         subject: about whom; ``contact`` for the contact itself.
         attribute: what is said, by its canonical name.
         value: as it was said.
-        since: from when it is true, as far as anybody said (UTC).
+        since: from when it is true, as far as known (UTC).
         word: the kind of source; the contact's own word if they confirmed it.
         observations: how often it was said.
         last_confirmed_at: when it was last said (UTC).

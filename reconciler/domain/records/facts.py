@@ -71,7 +71,7 @@ class Fact(Remembered):
         importance: 0 to 1, as it was given or judged.
         observations: how often it was said, counting its own restatements; 1 or more.
         recorded_at: when the graph learned it (UTC).
-        valid_from: when it became true in the world, as far as anybody said (UTC).
+        valid_from: when it became true in the world, as far as known (UTC).
         first_held_from: from when the first of the facts held that said the same before it, without
             a break (UTC); None where that is ``valid_from``.
         valid_to: when it stopped being true, or will, where its end is known; else None (UTC).

@@ -149,7 +149,7 @@ class Note(Remembered):
 
     @property
     def holds_from(self) -> datetime:
-        """From when it is true, as far as anybody said (UTC)."""
+        """From when it is true, as far as known (UTC)."""
         return self.valid_from or self.said_at
 
     def is_ahead(self, now: datetime) -> bool:

@@ -1,6 +1,6 @@
 """Health: how well a memory is kept, in numbers that can be followed over time. Pure.
 
-Numbers and ids only; no text of anybody's stands in a report.
+Numbers and ids only; a report never holds a remembered text.
 """
 
 from __future__ import annotations

@@ -113,7 +113,7 @@ class Damage:
             self._store.put_remains(label, nodes)
 
     def remains(self, node: DamagedNode, scope: Scope, at: datetime) -> Row:
-        """What is left of a damaged record: it can be read, and holds no words.
+        """The readable rest of a damaged record, without any words.
 
         Args:
             node: the record.

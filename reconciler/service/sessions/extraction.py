@@ -361,7 +361,7 @@ class SessionReader:
         )
 
     def read_raw(self, episodes: Sequence[Episode], new_ids: frozenset[str]) -> ReadSession:
-        """What is kept where no extractor could read: the contact's first words, barely believed.
+        """Raw words for when no extractor could read: the contact's first words, barely believed.
 
         Its confidence keeps it out of recall: a text that was not read must not be told as a fact,
         end one or repeat one.
@@ -422,7 +422,7 @@ class SessionReader:
         )
 
     def important(self, read: ReadSession, episodes: Sequence[Episode]) -> list[Proposal]:
-        """What is worth proposing: all that has some importance or was asked to be remembered."""
+        """The claims worth proposing: important ones, and those that a person asked to remember."""
         by_id = {episode.episode_id: episode for episode in episodes}
         return [
             proposal

@@ -86,7 +86,7 @@ class Marks:
 
 
 class ErasureStore:
-    """What is forgotten, in one graph.
+    """Erasures and their traces, in one graph.
 
     Invariant: nothing here reads or writes outside the scope it is given. One exception: the list
     of unfinished erasures, for the caller that finishes them.

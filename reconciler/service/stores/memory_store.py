@@ -276,7 +276,7 @@ class MemoryStore:
     def list_nearest(
         self, scope: Scope, embedding_model: str, vector: NDArray[np.float32], limit: int
     ) -> list[Near]:
-        """What is nearest to a vector among the facts of the agent's contacts, exactly.
+        """The facts of the agent's contacts that are nearest to a vector, exactly.
 
         Read from some contacts at a time: the facts of ten thousand take longer than a query may.
         """
@@ -533,7 +533,7 @@ class MemoryStore:
         return sorted(told, key=lambda pair: pair[1], reverse=True)
 
     def list_pending(self, scopes: Sequence[Scope], now: datetime) -> Iterator[Decision]:
-        """What was held and waits for an answer, the newest first; read as it is taken."""
+        """Held notes that wait for an answer, the newest first; read as they are taken."""
         found: list[Row] = []
         for page in _pages(scopes):
             found += self._graph.run("list_pending_ids", {**_contact_keys(page), "now": now})
@@ -548,7 +548,7 @@ class MemoryStore:
             yield from (scope for scope in page if scope.contact_key in keys)
 
     def list_earlier(self, scope: Scope, inference_key: str) -> list[EarlierDecision]:
-        """What was decided about an inference about the contact, the oldest first."""
+        """The decisions about an inference about the contact, the oldest first."""
         asked = {**_contact(scope), "inference_key": inference_key}
         return EARLIER.all(self._graph.run("list_precedents", asked))
 
@@ -634,7 +634,7 @@ class MemoryStore:
         """The decision of that id about the contact.
 
         Raises:
-            UnknownDecisionError: there is none; one about anybody else is answered alike.
+            UnknownDecisionError: there is none, or it is another contact's.
         """
         check_identifier("decision_id", decision_id, UnknownDecisionError)
         found = self.find_decision(scope, decision_id)

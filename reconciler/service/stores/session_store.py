@@ -48,7 +48,7 @@ class JobFilter:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReadSession:
-    """What was read out of a session, as it is kept on its job.
+    """The result of reading a session, as it is kept on its job.
 
     Attributes:
         extractor: who read it.
@@ -254,7 +254,7 @@ class SessionStore:
         self._run_leased("renew_lease", job_id, lease_id, {"until": until})
 
     def find_read(self, job_id: str) -> ReadSession | None:
-        """What was read out of a job's session already; None where nothing was.
+        """What a worker has read of a job's session so far; None if nothing.
 
         What cannot be read is as if nothing was: the session is read again.
         """

@@ -3,7 +3,7 @@
 What is cheap and harmless, what is kept of the task, and what may become a fact are different
 calls, each legal in the states that ``reconciler.domain.tasks.task_states`` gives it. Extraction
 proposes, the write gate disposes, and only ``commit`` writes a fact, of what the gate admitted.
-What is evidence is read back by its id, as it is kept: a caller's copy of it proves nothing.
+Evidence is read back from the store by its id: a caller's copy of it proves nothing.
 No call here may ever lead to one that answers for a person: a held note waits for a person's yes,
 and so does every procedure.
 """
@@ -164,7 +164,7 @@ class MemoryContext:
 
     @property
     def task_memory(self) -> TaskMemory:
-        """What is kept of the task itself."""
+        """The stored state of the task."""
         return self._task_memory
 
     def deciding(self) -> None:
@@ -394,8 +394,8 @@ class MemoryContext:
     def propose_reflection(self, text: str, cited: Sequence[Cited]) -> Decision:
         """How the gate disposes of what a failure may teach; it waits for a person's yes.
 
-        Blame needs provenance: without words that were really said, by anybody but the agent, the
-        gate refuses it.
+        Blame needs provenance: the gate refuses it without words that a person or a tool
+        really said.
 
         Args:
             text: what went wrong, in a sentence.
@@ -434,7 +434,7 @@ class MemoryContext:
         self._run.check(Operation.COMMIT)
         check_kind("candidate", candidate, Candidate)
         check_kind("decision", decision, Decision)
-        # What is on record counts, not what is handed over.
+        # The stored record counts, not the copy that the caller hands over.
         kept = self._records.decision(self._scope, decision.decision_id)
         self._check_about(candidate, kept)
         if kept.action is not Action.ADMIT:
@@ -530,7 +530,7 @@ class MemoryContext:
         return fitting
 
     def _last_turns(self) -> deque[Episode]:
-        """What was logged last: the next turn may answer a question in it."""
+        """The last logged turn: the next one may answer a question in it."""
         if self._recent is None:
             self._recent = deque(self._episodes_of(self._run.session_id), ANSWERED_WITHIN)
         return self._recent

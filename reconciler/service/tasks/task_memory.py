@@ -117,7 +117,7 @@ class TaskRun:
 
 
 class TaskMemory:
-    """What is kept of the task itself: durable, small, and read as it was just written.
+    """The stored state of the task: durable, small, and read as it was just written.
 
     What is done or decided is only ever added, so that two processes on one task lose nothing of
     each other's.

@@ -277,7 +277,7 @@ class AgentTools:
         )
 
     def _in_handles(self, error: InvalidRequestError) -> str:
-        """What is wrong, in words that hold no fact's id."""
+        """An error message that holds no fact's id."""
         with self._lock:
             complaint = self._shown.by_handle(str(error))
         return complaint[:_COMPLAINT_LENGTH_MAX].rstrip(".")
@@ -334,7 +334,7 @@ class AgentTools:
         return ToolReply(text=self._told(found, partial(_prompt, found)))
 
     def _told(self, found: Recalled, prompt: Callable[..., str]) -> str:
-        """What was found, by handles, within the budget."""
+        """The found facts, by handles, within the budget."""
         handles = self._show(shown_ids(found))
         return prompt(handles=handles, budget_tokens=self._budget_tokens)
 

@@ -210,7 +210,7 @@ class LiveDoor:
         ends: Sequence[str] = (),
         both_hold: Sequence[str] = (),
     ) -> Relations | None:
-        """What is said of facts that are named by id or handle; None where nothing is.
+        """The relations to facts that are named by id or handle; None without any.
 
         Raises:
             UnknownFactError: no fact, or more than one, has a handle.

@@ -1,4 +1,4 @@
-"""What was forgotten: looked up once for a contact, and asked before anything is written about it.
+"""Forgotten words: looked up once for a contact, and checked before each write about it.
 
 Held at one version of the contact, as its neighbourhood is: an erasure moves the version, so a
 stale look costs a retry and lets nothing through.

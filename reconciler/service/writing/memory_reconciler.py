@@ -273,7 +273,7 @@ class MemoryReconciler:
         )
 
     def plans(self, scope: Scope) -> Plans:
-        """What is planned about a contact."""
+        """The plans for a contact."""
         facts = {fact.fact_id: fact for fact in self._store.list_facts(scope)}
         return Plans(self._store.list_made(scope), facts)
 

@@ -75,7 +75,7 @@ class Submission:
 
     @property
     def note(self) -> Note:
-        """What is to be remembered."""
+        """The note to remember."""
         return self.candidate.note
 
     @property
