@@ -133,7 +133,7 @@ class AsyncMemoryContext:
 
     @property
     def task_memory(self) -> AsyncTaskMemory:
-        """What is kept of the task itself.
+        """The stored state of the task.
 
         See ``MemoryContext.task_memory``.
         """
@@ -210,7 +210,7 @@ class AsyncMemoryContext:
     async def recall_about(
         self, entity: str, *, budget_tokens: int, limit: int | None = None
     ) -> list[RankedFact]:
-        """Known facts that mention somebody or something by name, as ``Memory.recall_about``.
+        """Known facts that mention a person or thing by name, as ``Memory.recall_about``.
 
         See ``MemoryContext.recall_about``.
         """
@@ -256,7 +256,7 @@ class AsyncMemoryContext:
         return await self._threads.run(self._sync.propose_procedure, name, steps, episodes)
 
     async def propose_reflection(self, text: str, cited: Sequence[Cited]) -> Decision:
-        """How the gate disposes of what a failure may teach; it waits for somebody's yes.
+        """How the gate disposes of what a failure may teach; it waits for a person's yes.
 
         See ``MemoryContext.propose_reflection``.
         """
@@ -280,7 +280,7 @@ class AsyncMemoryExtractor:
     async def session_id(
         self, scope: Scope, turns: Sequence[Turn], started_at: datetime | None = None
     ) -> str:
-        """An id for a session that nobody named; nobody can guess its turns from it.
+        """An id for a session without a name; its turns cannot be guessed from it.
 
         See ``MemoryExtractor.session_id``.
         """

@@ -168,7 +168,7 @@ class Services:
         id_key: the store's key of ids.
         clock: the time now, UTC-aware.
         closing: what gives back what was opened.
-        only_reads: whether whoever opened it only reads, so that recalls leave no trace.
+        only_reads: whether its opener only reads, so that recalls leave no trace.
     """
 
     def __init__(
@@ -218,7 +218,7 @@ class Services:
                 getattr(self, name)
 
     def digest(self, text: str) -> str:
-        """A keyed hash, from which nobody can guess the text."""
+        """A keyed hash; the text cannot be guessed from it."""
         return keyed_digest(self.hash_key(), text)
 
     @_Part
@@ -1179,7 +1179,8 @@ def export_to(
 
     Raises:
         ConfigurationError: the file cannot be written, or exists already.
-        GraphError: the engine is unavailable, or somebody writes about a contact without a pause.
+        GraphError: the engine is unavailable, or another writer writes about a contact without a
+            pause.
     """
     from reconciler.adapters.store_backups import new_file
 
@@ -1250,7 +1251,8 @@ def _profile_for(
     """The profile to be set with a model, and whether it was calibrated on it.
 
     Raises:
-        ConfigurationError: it was calibrated on another model, or on none, which nobody accepted.
+        ConfigurationError: it was calibrated on another model, or on none, and the settings do not
+            accept that.
     """
     from reconciler.config_files import load_profile, profiles_of
 
@@ -1432,7 +1434,7 @@ def _at_opening(call: Callable[[], T]) -> T:
 
     A server takes seconds to give up the constraint that a killed process was making.
     """
-    # Not for long where the server is unavailable: whoever opens a memory wants to know at once.
+    # Not for long if the server is unavailable: the opener of a memory wants to know at once.
     policy = RetryPolicy(attempts_max=_OPENING_ATTEMPTS_MAX, unavailable_seconds_max=0.0)
     pauses = chain([0.0], repeat(_OPENING_PAUSE_SECONDS))
     return call_with_retries(policy, lambda _: call(), before_each=lambda: time.sleep(next(pauses)))

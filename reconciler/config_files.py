@@ -170,8 +170,9 @@ def load_own_questions(own: Path | None) -> dict[str, Sequence[str]]:
     """What asks for the user's own attributes.
 
     Args:
-        own: a file like ``config/attributes.toml``, whose attributes may have ``questions``; one
-            without any is asked for by the words of its name and its description. None for none.
+        own: a file like ``config/attributes.toml``, with attributes that may have ``questions``;
+            one without any is asked for by the words of its name and its description. None for
+            none.
 
     Raises:
         ConfigurationError: the file cannot be read, or has no lists of questions.
@@ -251,7 +252,7 @@ def load_gate_policy(own: Path | None = None, domain: str | None = None) -> Gate
 
     Args:
         own: a file like ``config/policy.toml``, instead of it; None for the shipped one.
-        domain: whose rules apply to agents that the file names none for; None for its default.
+        domain: its rules apply to agents that the file names none for; None for its default.
 
     Raises:
         ConfigurationError: the file cannot be read, a table is missing or unusable, or it has no

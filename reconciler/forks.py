@@ -1,7 +1,7 @@
 """What a forked child may not use: objects of its parent that rest on threads, locks or sockets.
 
 A child has a copy of them all, and none of the threads that serve them; a lock that was held at
-the fork is held for ever. So whatever waits for such a thing asks first in whose process it is.
+the fork is held for ever. So code that waits for such a thing asks first which process it is in.
 """
 
 from __future__ import annotations

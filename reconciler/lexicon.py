@@ -4,11 +4,11 @@ How such a file is read, how its shorthands are written out, and how a text is s
 cues are tried on it live here. What a cue means never does: that is the business of the module that
 asks for it. Nothing is read or compiled before it is needed.
 
-A file has one table ``[words]`` of lists, whose words two spaces or the end of a line part, and
-lists of cues: ``[[name]]`` begins a cue of the list ``name``. A word and a pattern are regular
-expressions, in which ``<name>`` stands for any of the words of that list; the lines of a pattern
-are put together without what indents them. So no line of a pattern and no word may begin or end
-with a space that counts.
+A file has one table ``[words]`` of lists, with words that are parted by two spaces or the end of a
+line, and lists of cues: ``[[name]]`` begins a cue of the list ``name``. A word and a pattern are
+regular expressions, in which ``<name>`` stands for any of the words of that list; the lines of a
+pattern are put together without what indents them. So no line of a pattern and no word may begin or
+end with a space that counts.
 """
 
 from __future__ import annotations
@@ -262,7 +262,7 @@ class Cues:
     A cue is compiled when a text first holds one of its literals; most never do.
 
     Args:
-        lexicon: whose cues they are.
+        lexicon: the lexicon of the cues.
         compiled: makes a pattern of a list's name and a pattern that is written out.
         names: the lists that are asked for together; None for all of the lexicon.
     """

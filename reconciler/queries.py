@@ -16,8 +16,9 @@ are those of the last one that has a RETURN. A comment ``// only when NAME is VA
 statement leaves it out for other values, and ``// only when NAME is not empty`` for null and for an
 empty list; ``is empty`` is the reverse, and ``is one`` and ``is not one`` ask for a list of one
 element. ``// for each NAME of LIST`` runs it once for each element. With ``// script for each: NAME
-of LIST`` in the header the whole script runs once for each element; one whose statement gives no
-row ends there, and the others go on. There ``$commit.decision.action`` is a value inside a map.
+of LIST`` in the header the whole script runs once for each element; if a statement gives no row,
+that element's run ends there, and the others go on. There ``$commit.decision.action`` is a value
+inside a map.
 """
 
 from __future__ import annotations
@@ -289,7 +290,7 @@ def _loop(text: str) -> Loop | None:
 
 
 def _last_returning(statements: tuple[Statement, ...]) -> str:
-    """The text of the statement whose rows are the query's."""
+    """The text of the statement that gives the query's rows."""
     returning = [statement.text for statement in statements if "RETURN" in statement.text]
     return (returning or [statements[-1].text])[-1]
 

@@ -120,7 +120,7 @@ def without_hashes(text: str) -> str:
 
 
 def keyed_digest(key: bytes, text: str) -> str:
-    """A hash of a text from which nobody without the key can guess it: 32 hexadecimal digits."""
+    """A hash that hides its text from all without the key: 32 hexadecimal digits."""
     return hmac.new(key, text.encode("utf-8", "surrogatepass"), hashlib.sha256).hexdigest()[:32]
 
 

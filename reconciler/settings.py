@@ -133,7 +133,7 @@ class ReconcileSettings(_Group):
 
 
 class GateSettings(_Group):
-    """The write gate: its policy, whose rules apply, and the key of its hashes."""
+    """The write gate: its policy, the domain that applies, and the key of its hashes."""
 
     policy_file: Path | None = None
     domain: str | None = Field(default=None, min_length=1)
@@ -162,7 +162,7 @@ class RecallSettings(_Group):
 
 
 class LifeSettings(_Group):
-    """What becomes of facts past their lifetime, and of those that nobody repeats or recalls."""
+    """What becomes of facts past their lifetime, and of those no longer repeated or recalled."""
 
     expired: Literal["marked", "hidden"] = "marked"
     use_flush_seconds: float = Field(default=10.0, ge=0, le=_SECONDS_MAX)

@@ -1,7 +1,7 @@
 """Spans of OpenTelemetry for the stages of a write, where the program traces; else nothing.
 
-The program chooses: spans are made only where it has imported ``opentelemetry.trace`` itself, which
-whoever exports spans has. So nothing is loaded for those who do not trace.
+The program chooses: spans are made only if it has imported ``opentelemetry.trace`` itself, as every
+program does that exports spans. So nothing is loaded for those who do not trace.
 """
 
 from __future__ import annotations

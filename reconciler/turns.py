@@ -1,7 +1,8 @@
 """Turns: who comes first goes first. What is waited for is not known here.
 
-The locks and semaphores of ``threading`` let a newcomer overtake those who wait: whoever gives one
-back and asks again usually gets it, and under load a few threads win for seconds on end.
+The locks and semaphores of ``threading`` let a newcomer overtake the threads that wait: a thread
+that gives one back and asks again usually gets it, and under load a few threads win for seconds on
+end.
 """
 
 from __future__ import annotations

@@ -2,8 +2,8 @@
 // All of it is one transaction: a session that was handed over is there whole, with its job. What
 // is kept already stays as it is, so handing over again adds only what is new.
 // Links are looked for and made instead of merged, and episodes too: MERGE of a link, and of a node
-// by a key out of a list, reads the whole table. Nobody else writes meanwhile on this engine.
-// A contact that is being erased and a session that was erased give no row, and take no turn.
+// by a key out of a list, reads the whole table. This engine has one writer at a time. A contact
+// that is being erased and a session that was erased give no row, and take no turn.
 // mode: write
 MERGE (contact:Contact {contact_key: $contact_key})
   ON CREATE SET contact.tenant = $tenant, contact.agent_id = $agent_id,

@@ -155,8 +155,8 @@ MATCH (one)-[conflict:CONFLICTS_WITH]->(other)
 SET conflict.decided_by = 'answer', conflict.reason = $commit.said.reason,
     conflict.at = $commit.said.at;
 
-// Where facts end, their open conflicts stay open, and what lies beneath what is linked. The evidence
-// of what is said again stays where it is: whoever asks for it follows the links.
+// Where facts end, their open conflicts stay open, and what lies beneath what is linked. The
+// evidence of what is said again stays where it is: a reader follows the links to it.
 // for each commit of each.commits
 // for each ended_id of commit.ended_ids
 MATCH (new:Fact {fact_id: $commit.fact_id}), (old:Fact {fact_id: $ended_id})
@@ -188,7 +188,7 @@ SET old.state = $change.state, old.valid_to = $change.valid_to, old.is_void = $c
 MATCH (decision:Decision {decision_id: $commit.decision_id}), (old:Fact {fact_id: $revoked_id})
 CREATE (decision)-[:REVOKED]->(old);
 
-// What was revoked does not come back unasked: whoever writes next looks for it.
+// What was revoked does not come back unasked: the next writer looks for it.
 // for each commit of each.commits
 // only when commit.revoked_ids is not empty
 MATCH (contact:Contact {contact_key: $each.contact_key})

@@ -2,7 +2,7 @@
 // Each end is found by its index, in a MATCH of its own, and a page is one statement: five times as
 // fast as one for each link.
 // The page counts down the version of the contact that is being restored; no row means that it was
-// written already, or that nobody restores this contact.
+// written already, or that this contact is not being restored.
 // mode: write
 MATCH (contact:Contact {contact_key: $contact_key})
 WHERE contact.version = $version

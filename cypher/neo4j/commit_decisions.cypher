@@ -4,9 +4,9 @@
 // written is worked out in Python; no rule stands here. It is one statement because a transaction of
 // several costs 0.8 ms a statement, together a third of the write.
 // Names, titles and labels of how a fact ended are there for Neo4j Browser alone; nothing reads them.
-// Contacts come in the order of their keys: in any other two writers may wait for each other. Whoever
-// writes about a contact of whom nothing is known takes the store's lock before, which a move to
-// another model holds when it ends: a contact that is not there yet has none of its own.
+// Contacts come in the order of their keys: in any other two writers may wait for each other. The
+// writer of a contact's first fact takes the store's lock before, which a move to another model
+// holds when it ends: a contact that is not there yet has none of its own.
 // mode: write
 // times: as text
 MATCH (store:Store {store_id: 'reconciler'})
@@ -145,9 +145,9 @@ CALL (each) {
   SET conflict.decided_by = 'answer', conflict.reason = commit.said.reason,
       conflict.at = datetime(commit.said.at)
 }
-// Where facts end, their open conflicts stay open, and what lies beneath what is linked. The evidence
-// of what is said again stays where it is: whoever asks for it follows the links.
-// A subquery for each commit, because it sees what the one before it wrote.
+// Where facts end, their open conflicts stay open, and what lies beneath what is linked. The
+// evidence of what is said again stays where it is: a reader follows the links to it.
+// Each commit has its own subquery, because it sees what the one before it wrote.
 CALL (each) {
   UNWIND each.commits AS commit
   CALL (commit) {
@@ -189,7 +189,7 @@ CALL (each) {
   MATCH (old:Fact {fact_id: revoked_id})
   CREATE (decision)-[:REVOKED]->(old)
 }
-// What was revoked does not come back unasked: whoever writes next looks for it.
+// What was revoked does not come back unasked: the next writer looks for it.
 CALL (each) {
   WITH each WHERE any(commit IN each.commits WHERE size(commit.revoked_ids) > 0)
   MATCH (contact:Contact {contact_key: each.contact_key})
@@ -261,7 +261,8 @@ CALL (each) {
   MATCH (undone:Decision {decision_id: reverted_id})
   CREATE (decision)-[:REVERTED]->(undone)
 }
-// What was compared, nearest first: exact for a replay, and rounded for whoever looks at the graph.
+// What was compared, nearest first: exact for a replay, and rounded for people who look at the
+// graph.
 CALL (each) {
   UNWIND each.commits AS commit
   MATCH (decision:Decision {decision_id: commit.decision_id})

@@ -1,4 +1,4 @@
-// The held candidates of some contacts that nobody answered yet and that have not lapsed.
+// The held candidates of some contacts that have no answer yet and have not lapsed.
 // mode: read
 MATCH (contact:Contact)<-[:`FOR`]-(decision:Decision)
 WHERE contact.contact_key IN $contact_keys

@@ -1,6 +1,6 @@
 // Mark what is to be erased, in one transaction and at one version of the contact: from here on the
-// gate knows, jobs end or start again, and what says the same again is held. No row means that somebody
-// else came first.
+// gate knows, jobs end or start again, and what says the same again is held. No row means that
+// another writer came first.
 // mode: write
 MATCH (contact:Contact {contact_key: $contact_key})
 SET contact.locked_by = $erasure.erasure_id
@@ -31,7 +31,7 @@ CALL (contact) {
   MATCH (fact:Fact {fact_id: fact_id})
   SET fact.state = 'erased'
 }
-// What was read out of these names what goes: whoever holds such a job has lost it.
+// What was read out of these names what goes: the holder of such a job has lost it.
 CALL (contact) {
   UNWIND $rewound_keys AS session_key
   MATCH (session:Session {session_key: session_key})<-[:READS]-(job:Job)

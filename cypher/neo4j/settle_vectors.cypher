@@ -1,5 +1,5 @@
 // Put vectors of the store's model, kept beside those of the one before, where vectors belong.
-// The first SET takes the fact's lock; what somebody else settled, or an erasure took away, is
+// The first SET takes the fact's lock; what another writer settled, or an erasure took away, is
 // looked at behind it.
 // mode: write
 UNWIND $fact_ids AS fact_id

@@ -2,10 +2,10 @@
 // there, a fact still lacks its vector, or a contact is being restored. Each contact's version moves,
 // so that what any process keeps of it is loaded again.
 // The locks come first, that of the store and then those of the contacts, in the order of writers:
-// whoever writes has finished by then, or finds that the contact moved on. Whoever writes about a
-// contact of whom nothing is known holds the store's. Only behind them is it looked at what is there.
-// The vectors themselves stay where they are: a transaction that held them all could be too large.
-// Until settle_vectors has put each in its place, readers take the one that is of the store's model.
+// a writer has finished by then, or finds that the contact moved on. The writer of a contact's
+// first fact holds the store's. Only behind them is it looked at what is there. The vectors
+// themselves stay where they are: a transaction that held them all could be too large. Until
+// settle_vectors has put each in its place, readers take the one that is of the store's model.
 // mode: write
 MATCH (store:Store {store_id: 'reconciler'})
 SET store.claimed_at = store.claimed_at

@@ -1,4 +1,4 @@
-// Bind the store to the key of whoever first hashes something; what it is bound to already stays. The
+// Bind the store to the key of the first host that hashes something; an earlier binding stays. The
 // first SET takes the lock, so that of two claims at once the second sees the first.
 // mode: write
 MATCH (store:Store {store_id: 'reconciler'})

@@ -1,4 +1,4 @@
-// What the store was made with, the key that ids are made of, which is shown to nobody, and what tells
+// What the store was made with, the key that ids are made of, which is never shown, and what tells
 // whether a host has the key of the hashes; no row in a store that was never opened.
 // mode: read
 MATCH (store:Store {store_id: 'reconciler'})

@@ -1,6 +1,6 @@
-// Which facts of a contact that have not ended may contradict each other, each pair once, also where
-// somebody answered that both hold: `decided_by` says so. A lifetime may be over meanwhile. Whoever
-// reads this looks at both.
+// Which facts of a contact that have not ended may contradict each other, each pair once, also
+// where a person answered that both hold: `decided_by` says so. A lifetime may be over meanwhile.
+// The caller looks at both.
 // mode: read
 MATCH (contact:Contact {contact_key: $contact_key})<-[:ABOUT]-(new:Fact)
 MATCH (new)-[conflict:CONFLICTS_WITH]->(old:Fact)

@@ -1,5 +1,5 @@
-// The facts of some contacts whose lifetime ends after now and until then, the next one first; and
-// before those, where they are asked for too, those whose lifetime is over and that are still told.
+// The facts of some contacts that expire after now and until then, the next one first; and before
+// those, where they are asked for too, those that have expired and are still told.
 // mode: read
 MATCH (contact:Contact)<-[:ABOUT]-(fact:Fact)
 WHERE contact.contact_key IN $contact_keys

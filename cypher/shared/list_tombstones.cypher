@@ -1,4 +1,4 @@
-// What a contact's memory is not to hold again unasked: keyed hashes, from which nobody can read it.
+// What a contact's memory is not to hold again unasked: keyed hashes that hide the words.
 // mode: read
 MATCH (tombstone:Tombstone)
 WHERE tombstone.contact_key = $contact_key

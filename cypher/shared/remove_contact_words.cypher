@@ -1,4 +1,4 @@
-// Take away a contact's name, whose id stays, and why parts of it were forgotten earlier.
+// Take away a contact's name, but not its id, and why parts of it were forgotten earlier.
 // mode: write
 MATCH (contact:Contact {contact_key: $contact_key})
 SET contact.name = contact.contact_id

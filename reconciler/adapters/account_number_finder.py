@@ -1,7 +1,7 @@
 """The finder of account numbers: cards and IBANs by their check digits, without any library.
 
-It is as quick as the finder of secrets, and so looks beside it where a text may not even be stored
-until somebody has read it: what the embedded engine overwrites stays in the bytes of its file.
+It is as quick as the finder of secrets, so it runs beside it if a text may not even be stored
+before a person has read it: overwritten text stays in the bytes of the embedded engine's file.
 """
 
 from __future__ import annotations

@@ -46,8 +46,8 @@ def memory_as_it_comes() -> Iterator[None]:
     """Have memory handed out without being cleared for a moment: while a log is read.
 
     A byte of a log that is damaged may be a length of many gigabytes. The engine asks for so much,
-    meets the file's end, and refuses the log. Memory that nobody touches costs nothing, and
-    clearing touches all of it: opening a damaged store of some kilobytes took 11 GB, not 1.5.
+    meets the file's end, and refuses the log. Untouched memory costs nothing, and clearing touches
+    all of it: opening a damaged store of some kilobytes took 11 GB, not 1.5.
     """
     if not clear_memory():
         yield

@@ -2,10 +2,11 @@
 
 What a name says of its value, in JSON and the like, is read by ``reconciler.named_secrets``.
 
-The plugins that go by entropy alone are left out, because ordinary words have enough of it; so are
-those for one vendor's build server, and npm's, whose pattern takes as the square of a text's length
-(``reconciler.named_secrets.shapes`` has one of ours instead). A secret that is neither of a
-known shape nor announced by a word is not seen here. Nothing personal is looked for.
+The plugins that go by entropy alone are left out, because ordinary words have enough of it. The
+plugins for one vendor's build server and for npm are left out too: npm's pattern takes time that
+grows as the square of a text's length (``reconciler.named_secrets.shapes`` has one of ours
+instead). A secret that is neither of a known shape nor announced by a word is not seen here.
+Nothing personal is looked for.
 """
 
 from __future__ import annotations

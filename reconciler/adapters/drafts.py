@@ -1,8 +1,8 @@
 """Drafts: what is written beside the place that it will have, and removed however its process ends.
 
-A draft lies in a hidden folder that its process has locked. The lock goes with the process, so one
-that nobody holds was left by a process that was killed; it may hold a contact's words. Never here:
-what a draft holds, and when it is put in place.
+A draft lies in a hidden folder that its process has locked. The lock goes with the process, so a
+draft without a lock was left by a process that was killed; it may hold a contact's words. Never
+here: what a draft holds, and when it is put in place.
 """
 
 from __future__ import annotations

@@ -38,9 +38,9 @@ class EmbeddedConnections:
 
     One is the writer's, the others are the readers': so a writer waits for other writers only, and
     readers for readers, and what writes is planned once. Who comes first is served first; the
-    connection that was used last is lent again first, because its statements are planned. One whose
-    caller met an error is closed, and where the buffer pool is full the idle ones are, too, with
-    the statements that they keep planned.
+    connection that was used last is lent again first, because its statements are planned. A
+    connection is closed if its caller met an error; if the buffer pool is full the idle ones are
+    closed too, with the statements that they keep planned.
 
     Args:
         database: what they connect to; the caller closes it, after these.

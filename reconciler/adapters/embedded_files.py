@@ -132,7 +132,7 @@ class EmbeddedFiles:
 
     @property
     def holds_nothing(self) -> bool:
-        """Whether the main file is that of a store whose log was never written into it."""
+        """Whether the main file is empty: its store's log was never written into it."""
         return _size(self.main) <= _HEADER_BYTES
 
     def open(self) -> ladybug.Database:
@@ -266,7 +266,7 @@ class EmbeddedFiles:
         return found.st_mtime_ns, found.st_size, self.log_bytes
 
     def put_in_place(self, draft: EmbeddedFiles, stamp: tuple[int, int, int]) -> None:
-        """Put a store that is whole in this one's place, in one step, while nobody has it open.
+        """Put a whole store in this one's place, in one step, while it is closed.
 
         Before it and after it the main file is a whole store that needs no log.
 
@@ -292,7 +292,7 @@ class EmbeddedFiles:
     def list_own(self) -> list[Path]:
         """The files in which the engine keeps what it is given, and whatever crashes left of them.
 
-        To read them gives a lock back: only while nobody has the store open.
+        Reading them gives a lock back: do it only while the store is closed.
         """
         own = [self.main, self.log, self._frozen_log, self._shadow, *self._left_over()]
         folders = [path for path in own if path.is_dir()]
@@ -445,7 +445,7 @@ class EmbeddedFiles:
                 self._cut(log, whole_bytes, error)
 
     def _cut_unfinished(self) -> None:
-        """Cut off a last write whose record the log's end cuts short, before the engine reads it.
+        """Cut off a last write that the log's end cuts short, before the engine reads it.
 
         The engine reads such a record into its own stack when it is long, and the process ends.
 

@@ -261,7 +261,7 @@ class EmbeddedGraph:
             return self._rewrite(search)
 
     def _rewrite(self, search: TextSearch) -> tuple[set[bytes], set[bytes]]:
-        """Put a copy without any old byte in the store's place, while nobody uses it."""
+        """Put a copy without any old byte in the store's place, while the store is unused."""
         with self._files.rewriting() as draft:
             with closing(PlanningConnection(self._database)) as old:
                 self._files.expect_no_log()
@@ -398,7 +398,7 @@ class EmbeddedGraph:
         return is_whole
 
     def _checkpoint(self, connection: PlanningConnection, patience_seconds: float) -> bool:
-        """Write the log into the main file, if nobody reads and there is room; else it has it all.
+        """Write the log into the main file, if there is room and no reader; else it has it all.
 
         Beside a reader the engine would keep the log and a third file, and after a crash it opens
         neither with the last write torn.

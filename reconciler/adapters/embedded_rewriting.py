@@ -68,8 +68,8 @@ def copy_store(
         old: of the store that is copied, at the newest schema.
         new: of an empty one.
         folder: for one table at a time, in a file that is removed again.
-        each_part: looks at each file that the copy is made of, where every text stands as it is:
-            those of the schema, whose names the store holds too, and those of the tables.
+        each_part: looks at each file that the copy is made of, with every text as it is: the files
+            of the schema, which hold the names in the store, and those of the tables.
 
     Raises:
         RuntimeError: a table was not copied whole.

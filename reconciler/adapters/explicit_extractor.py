@@ -1,8 +1,8 @@
 """The extractor that needs no model: it takes down what the contact says in so many words.
 
-Whose words are read, what they weigh and how several mentions become one candidate lives here;
-which words are a statement stands in ``reconciler.domain.sessions.explicit_statements``. It reaches
-no network and no file, gives the same for the same window, and never fails.
+Here lives which speakers are read, what their words weigh and how several mentions become one
+candidate; which words are a statement stands in ``reconciler.domain.sessions.explicit_statements``.
+It reaches no network and no file, gives the same for the same window, and never fails.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ _CONFIDENCE_REQUESTED, _CONFIDENCE_STATED, _CONFIDENCE_HEDGED = 0.95, 0.9, 0.5
 
 
 class ExplicitExtractor:
-    """Reads explicit statements of the contact; nobody else's words, and nothing between lines.
+    """Reads explicit statements of the contact; no other speaker's, and nothing between lines.
 
     Args:
         attributes: the known attributes, which read slots; of those, "my … is …" is taken more

@@ -271,7 +271,7 @@ class Windows:
 
 
 class _Engine(NamedTuple):
-    """What a loaded model runs with; ``stop`` also runs when nobody holds the embedder any more."""
+    """What a loaded model runs with; ``stop`` also runs once no one holds the embedder any more."""
 
     windows: Windows
     batcher: EmbeddingBatcher

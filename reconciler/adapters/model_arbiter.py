@@ -53,7 +53,7 @@ REASONING_LENGTH_MAX = 1000
 """Characters of reasoning that are kept; the API enforces no length in a schema."""
 
 FAILURES = Failures(
-    # Nobody waits for an arbiter: the rule decides without it.
+    # No write waits for an arbiter: the rule decides without it.
     unavailable=lambda text, _: ArbiterUnavailableError(text),
     refused=ArbiterRefusedError,
     answer=ArbiterAnswerError,
@@ -88,7 +88,7 @@ class ModelArbiter:
     The first judgement imports the SDK, 1 to 2 seconds that its time-out does not count.
 
     Args:
-        vendor: whose protocol is spoken.
+        vendor: defines the protocol that is spoken.
         connection: where calls go; its time-out is for the whole judgement, retries included.
 
     Raises:

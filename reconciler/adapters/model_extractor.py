@@ -195,7 +195,7 @@ class ModelExtractor:
     time-out does not count.
 
     Args:
-        vendor: whose protocol is spoken.
+        vendor: defines the protocol that is spoken.
         connection: where calls go; its time-out is for one call, retries included.
 
     Raises:

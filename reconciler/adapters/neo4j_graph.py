@@ -49,7 +49,7 @@ _CONFLICTS = (
     "Neo.TransientError.Transaction.",
     "Neo.ClientError.Schema.ConstraintValidation",
     # Two processes that make or upgrade a store at once, in spite of IF NOT EXISTS; or one, after
-    # another that was killed, whose statement the server still carries out.
+    # another was killed with a statement that the server still carries out.
     "Neo.ClientError.Schema.EquivalentSchemaRuleAlreadyExists",
     "Neo.ClientError.Schema.IndexAlreadyExists",
     "Neo.ClientError.Schema.IndexWithNameAlreadyExists",
@@ -245,7 +245,7 @@ class Neo4jGraph:
         except QueryError as error:
             if query.index is None:
                 raise
-            self._go_without(query.index, str(error))  # somebody dropped it, for example
+            self._go_without(query.index, str(error))  # an operator dropped it, for example
             return []
         return _rows(query.returns, rows)
 
@@ -359,8 +359,8 @@ class Neo4jGraph:
         silent call ended all others.
 
         A server that is busy is not silent: the first plan of a query may take it many seconds on a
-        machine that many processes share, and so may a process that gets no time of its own. So
-        whoever waits looks for a sign of life before it gives up, and at whether the server knows
+        machine that many processes share, and so may a process that gets no time of its own. So a
+        waiting caller looks for a sign of life before it gives up, and at whether the server knows
         the call: what dropped a connection without a word took the call or its answer along. One
         that still waits for a connection was not sent, and cannot be known.
 
@@ -579,9 +579,9 @@ def _is_done(asked: Future[T], seconds: float) -> bool:
 class _Parameters(dict[str, Any]):
     """Parameters that the driver's debug log cannot spell out.
 
-    The driver formats all parameters for its log at every call, also when nobody listens: 0.35 ms
-    for a vector of 384 numbers, more than the round trip's other half; and a log is no place for
-    what somebody said, or for vectors.
+    The driver formats all parameters for its log at every call, also when no handler listens: 0.35
+    ms for a vector of 384 numbers, more than the round trip's other half; and a log is no place for
+    a contact's words, or for vectors.
     """
 
     def __repr__(self) -> str:
@@ -642,7 +642,7 @@ def _rows(columns: tuple[str, ...], found: list[list[Any]]) -> list[Row]:
     for name in filter(_is_time, columns):
         for row in rows:
             if (told := row[name]) is not None:  # it may name its zone behind its offset
-                with suppress(ValueError):  # whoever reads the row says that it is no time
+                with suppress(ValueError):  # the reader of the row says that it is no time
                     row[name] = datetime.fromisoformat(told.partition("[")[0]).astimezone(UTC)
     if rows and any(isinstance(value, _MAPS) for value in rows[0].values()):
         return [{name: _plain(value) for name, value in row.items()} for row in rows]

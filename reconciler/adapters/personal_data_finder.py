@@ -263,6 +263,6 @@ _LABELLED = (
         r"|(?:aba|sort|ifsc|bsb)(?=[ ]?(?:code|num|no|:|\d))|clabe",
         digits_min=3,
     ),
-    # One whose check digits do not fit is still the number of an account.
+    # A number with wrong check digits is still the number of an account.
     _Labelled(SensitiveKind.BANK_ACCOUNT, r"ibans?", length_min=12, value=_IBAN_VALUE),
 )

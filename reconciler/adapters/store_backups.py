@@ -219,7 +219,7 @@ def _manifest(archive: zipfile.ZipFile, path: Path) -> dict[str, Any]:
 def _check_room(
     archive: zipfile.ZipFile, manifest: dict[str, Any], folder: Path, path: Path
 ) -> None:
-    """Let an archive through whose parts have the length that it tells, and fit on the disk."""
+    """Check that the parts of an archive have their recorded length, and fit on the disk."""
     lengths = {entry.filename: entry.file_size for entry in archive.infolist()}
     for name, told in manifest["members"].items():
         if not isinstance(told, dict) or told.get("bytes") != lengths.get(name):
@@ -257,7 +257,7 @@ def _extract(
 
 
 def _check_store(store: Path, manifest: dict[str, Any], path: Path) -> None:
-    """Have the engine open the store once where nobody looks for one."""
+    """Have the engine open the store once in a place of its own."""
     try:
         found = _schema_version(store)
     except ReconcilerError as error:

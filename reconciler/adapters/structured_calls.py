@@ -111,7 +111,7 @@ class Connection:
     base_url: str | None = None
 
     def __post_init__(self) -> None:
-        # A key that fits in no header fails in an encoder, whose error shows the key.
+        # A key that fits in no header fails in an encoder, with an error that shows the key.
         if not re.fullmatch("[!-~]+", self.api_key):
             raise ConfigurationError("the model's API key is empty or holds a space or line end")
         if self.base_url is not None and not _is_web_address(self.base_url):
@@ -308,7 +308,7 @@ class StructuredCalls(Generic[AnswerT]):
     The first call imports the SDK, 1 to 2 seconds that its time-out does not count.
 
     Args:
-        vendor: whose protocol is spoken.
+        vendor: defines the protocol that is spoken.
         connection: where calls go.
         question: what is asked each time.
 
@@ -363,7 +363,7 @@ class StructuredCalls(Generic[AnswerT]):
 
 
 class Session(Generic[AnswerT]):
-    """A client, and the daemon thread whose event loop it lives in."""
+    """A client, and the daemon thread with the event loop that it lives in."""
 
     def __init__(self, client: Client, question: Question[AnswerT], timeout_seconds: float) -> None:
         self._timeout_seconds = timeout_seconds

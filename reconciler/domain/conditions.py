@@ -31,5 +31,5 @@ def find_condition(sentence: str) -> re.Match[str] | None:
 
 
 def is_reported(sentence: str) -> bool:
-    """Whether it passes on the words of another, in which "I" may be anybody."""
+    """Whether it passes on the words of another, in which "I" may be any person."""
     return _held(sentence).first("reported") is not None

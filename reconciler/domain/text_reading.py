@@ -1,6 +1,6 @@
 """Text readings: a text in plain marks and in its sentences, made once for all who read it. Pure.
 
-Where a sentence ends is told here and nowhere else; the short forms whose full stop ends none are
+Only this module tells where a sentence ends. Short forms with a full stop that ends no sentence are
 data, in ``config/lexicon/sentences.toml``. In doubt a sentence goes on: two that are taken for one
 lose a fact at most, while one that is cut in two loses its "if". What a sentence means must never
 come in here. Every pattern moves on with each step, so a long text costs as it is long.

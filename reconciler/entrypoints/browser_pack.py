@@ -78,7 +78,7 @@ def pack_files(
 
     Args:
         base_url: where they will be found, with a slash at the end; the guide names the style.
-        agent_id: whose memory the guide asks about, until somebody puts another name in.
+        agent_id: the guide asks about this agent's memory, until a reader puts another name in.
         contact_id: about whom, likewise.
         tenant: in which deployment, likewise.
 
@@ -226,7 +226,7 @@ class _Handler(BaseHTTPRequestHandler):
         }
 
     def log_message(self, format: str, *given: object) -> None:  # noqa: A002
-        """Say nothing: whoever waits at the terminal looks at a Browser."""
+        """Say nothing: the person at the terminal looks at a Browser."""
 
 
 def _host_of(origin: str) -> str:

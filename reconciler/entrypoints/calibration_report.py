@@ -212,7 +212,7 @@ _CLOSE = 0.15
 
 
 def check_can_draw() -> None:
-    """Let a calibration begin whose picture can be drawn at its end.
+    """Check that a calibration will be able to draw its picture at its end.
 
     Raises:
         ConfigurationError: matplotlib is not installed.

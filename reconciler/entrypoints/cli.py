@@ -137,7 +137,7 @@ class _Commands(TyperGroup):
 def _secrets_kept() -> Iterator[None]:
     try:
         yield
-    except ExceptionGroup:  # whose message nobody may set, and which tells of no usage
+    except ExceptionGroup:  # its message cannot be set, and it tells of no usage
         raise
     except Exception as error:
         if isinstance(said := getattr(error, "message", None), str):

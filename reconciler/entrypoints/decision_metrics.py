@@ -1,7 +1,7 @@
 """Decisions in numbers, for Prometheus: how many, how long, what was refused, what an arbiter did.
 
-They are counted from what the ledger logs of each, in the process that writes them. No id of
-anybody is ever a label.
+They are counted from what the ledger logs of each, in the process that writes them. An id is
+never a label.
 """
 
 from __future__ import annotations

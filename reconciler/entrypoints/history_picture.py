@@ -54,7 +54,7 @@ def history_png(contact: str, chains: Sequence[FactHistory], at: datetime | None
     """The chains as a PNG; at most 150 facts, and how many more there are.
 
     Args:
-        contact: whose, for the title.
+        contact: the contact, for the title.
         chains: as ``Memory.history`` gives them; one or more.
         at: the time as of which they are; None for now.
     """

@@ -82,7 +82,7 @@ def handed_over_words(job: Job, turn_count: int) -> str:
 
 
 def retried_words(job: Job) -> str:
-    """How a job stands after somebody wanted it started again."""
+    """How a job stands after a person wanted it started again."""
     if job.state is JobState.DONE:
         return f"Job {job.job_id} is done already; there is nothing to retry."
     if job.state is JobState.RUNNING:

@@ -22,7 +22,7 @@ _DRIVER = "neo4j"
 def quiet_the_driver() -> None:
     """Leave out what the driver says about an unavailable server, at every attempt and connection.
 
-    Our own error says so once, with what to do. Whoever sets a level for the driver is heard.
+    Our own error says so once, with what to do. A level that is set for the driver counts.
     """
     logger = logging.getLogger(_DRIVER)
     if logger.level == logging.NOTSET:
@@ -33,7 +33,7 @@ def quiet_the_driver() -> None:
 def logging_to_stderr(level: int, settings: LogSettings, *others: str) -> Iterator[None]:
     """Print what is logged on standard error while the block runs.
 
-    Only loggers of this package, and those named, are touched: somebody who wants ours in detail
+    Only loggers of this package, and those named, are touched: a reader who wants ours in detail
     does not want every packet of the driver and of HTTP, which the root's level keeps quiet.
 
     Args:
@@ -95,4 +95,4 @@ def _formatter(settings: LogSettings) -> logging.Formatter:
 
 
 _RESERVED = [*vars(logging.makeLogRecord({})), "asctime", "taskName"]
-"""What every record has, and nobody asked for."""
+"""What every record has, unasked."""

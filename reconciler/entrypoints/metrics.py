@@ -1,7 +1,7 @@
 """The worker's metrics: the queue in numbers, for Prometheus; whether it lives, and is ready.
 
 What is counted of the queue, under which names, and where all of it can be read lives here. Numbers
-only: no contact's id and no text of anybody is ever a label. Nothing listens on any address but
+only: a contact's id or text is never a label. Nothing listens on any address but
 this machine's own, unless another is asked for, as in a container.
 """
 

@@ -126,7 +126,7 @@ def opened(file: Path) -> BinaryIO:
 def reading(
     agent: str | None, contact: str | None, tenant: str | None, *, warm_up: bool = False
 ) -> Iterator[Memory]:
-    """A memory to read from, in which somebody is known under these names.
+    """A memory to read from, in which a contact is known under these names.
 
     That is looked at when the block ends without an error: wrong input is told first.
 

@@ -33,7 +33,7 @@ def bar(
 
     Args:
         name: what is counted.
-        total: how much there is; None where nobody knows yet.
+        total: how much there is; None while unknown.
         is_quiet: show nothing.
         has_end: also say how long it will take.
     """

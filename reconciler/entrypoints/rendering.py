@@ -153,7 +153,7 @@ def id_column(found: Table, name: str) -> None:
 
 
 def word_column(found: Table, name: str, values: Iterable[str]) -> None:
-    """A column whose texts are broken between words only, unless a word is longer than an id."""
+    """A column that breaks texts between words only, unless a word is longer than an id."""
     words = (word for value in (name, *values) for word in visible(value).split())
     width = min(max(map(cell_len, words)), _ID_WIDTH)
     found.add_column(name, min_width=width, overflow="fold")

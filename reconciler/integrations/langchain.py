@@ -23,7 +23,7 @@ __all__ = ["ContactTool", "langchain_tools", "sent_back"]
 class ContactTool(BaseTool):
     """One of an agent's tools. What a model sends is checked by the tool itself, and told in words.
 
-    A mistake of a model's is a message whose status is ``error``.
+    A mistake of a model's is a message with the status ``error``.
     """
 
     handle_tool_error: Any = True

@@ -1,4 +1,4 @@
-"""Memory for LangGraph: tools whose contact comes from the run, and a store over the reconciler."""
+"""Memory for LangGraph: tools for the contact of a run, and a store over the reconciler."""
 
 from __future__ import annotations
 
@@ -117,14 +117,14 @@ def langgraph_tools(
     trusted_tools: Sequence[str] | None = None,
     with_colleague: bool = False,
 ) -> list[BaseTool]:
-    """Tools for all runs of a graph; whose memory it is, each run says.
+    """Tools for all runs of a graph; each run names its contact.
 
     A run names ``agent_id``, ``contact_id`` and ``thread_id`` in ``config={"configurable": {…}}``.
     The thread is the conversation that notes are filed in; without one they are filed in one. A run
     that names no contact fails with ``InvalidScopeError``, and its model is told nothing.
 
     Args:
-        memory: what is asked; whoever opened it closes it.
+        memory: what is asked; its opener closes it.
         tenant: the tenant; None for the configured one.
         can_recall: whether there is ``recall_contact``.
         budget_tokens: how much one recall gives; None for 500.
@@ -168,7 +168,7 @@ def contact_namespace(agent_id: str, contact_id: str) -> tuple[str, str]:
 
 
 class ReconcilerStore(BaseStore):
-    """A LangGraph store whose items are what is known of contacts. Safe to share between threads.
+    """A LangGraph store that holds what is known of contacts. Safe to share between threads.
 
     A namespace is an agent and a contact. What is put goes through the write gate and the
     reconciler, as every note does: it may be held or refused, or take the place of something that
@@ -191,11 +191,12 @@ class ReconcilerStore(BaseStore):
     ``list_namespaces``: an agent's contacts; the prefix names the agent.
 
     Args:
-        memory: what is asked; whoever opened it closes it.
-        source_kind: whose word a value is that does not say; a model's guess is never written.
+        memory: what is asked; its opener closes it.
+        source_kind: the kind of source of a value that does not name one; a model's guess is never
+            written.
         tenant: the tenant; None for the configured one.
         session_id: the conversation that is filed; None for one per UTC day.
-        deletes_as: in whose name ``delete`` ends facts; None refuses it.
+        deletes_as: the person who answers for a ``delete``, which ends facts; None refuses it.
         on_decision: told what became of every value that was put, since ``put`` returns nothing.
     """
 
@@ -297,7 +298,7 @@ class ReconcilerStore(BaseStore):
         return f"store-{self._memory.digest(said)}"
 
     def _wrote(self, namespace: tuple[str, ...], idempotency_key: str) -> str | None:
-        """The fact that the note of a key became; None where nobody can tell."""
+        """The fact that the note of a key became; None if it cannot be told."""
         with suppress(UnknownDecisionError, DamagedRecordError):
             decision = self._memory.decision(
                 *_contact(namespace), idempotency_key=idempotency_key, tenant=self._tenant
@@ -391,7 +392,7 @@ class ReconcilerStore(BaseStore):
         return list(islice(cut, op.offset, op.offset + op.limit))
 
     def _contact_ids(self, agent_id: str) -> Iterator[str]:
-        """Page by page: whoever asks for a few namespaces waits for no ten thousand contacts."""
+        """Page by page: who asks for a few namespaces does not wait for ten thousand contacts."""
         after = None
         while page := self._memory.contacts(
             agent_id, after=after, tenant=self._tenant, limit=_CONTACTS_AT_ONCE

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 
 from reconciler.errors import ConfigurationError, InvalidRequestError, ReconcilerError
 
-# A cluster that is started here tells nobody how it is used.
+# A cluster that is started here sends no usage statistics.
 os.environ["RAY_USAGE_STATS_ENABLED"] = "0"
 
 try:
@@ -66,7 +66,7 @@ def import_on_ray(
     takes effect twice. What a killed task wrote counts as ``resumed``.
 
     Args:
-        memory: whose store is written to, by processes that are given its settings.
+        memory: its store is written to, by processes that are given its settings.
         lines: as ``Memory.import_notes`` takes them.
         address: of the cluster; None for one on this machine, unless Ray is connected already.
         partitions: into how many parts the contacts are divided; a part is held in memory, and is
@@ -126,7 +126,7 @@ def _tables(lines: Iterable[str]) -> Iterator[pa.Table]:
 
 
 def _placed(table: pa.Table, defaults: Mapping[str, str]) -> pa.Table:
-    """The lines with whose they are and since when they hold."""
+    """The lines with their owner and since when they hold."""
     contacts, times = [], []
     for number, line in zip(table["number"].to_pylist(), _texts(table), strict=True):
         try:

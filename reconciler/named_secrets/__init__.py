@@ -40,7 +40,7 @@ def kind_of_name(name: str | None) -> SensitiveKind | None:
 
 
 def find_named_secrets(text: str) -> list[SensitiveSpan]:
-    """The values whose names say that they are secret; they may overlap, and are in no order."""
+    """Values that their names call secret; they may overlap, and are in no order."""
     plain, place = _unescaped(text) if _ESCAPE.search(text) else (text, None)
     folded = plain.casefold()
     spans = [*_named(plain, folded), *_told_of_locks(plain, folded)]

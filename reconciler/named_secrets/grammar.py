@@ -329,7 +329,7 @@ def _values(text: str, found: _Found) -> Iterator[SensitiveSpan]:
 
 
 def _within(text: str, start: int) -> Iterator[int]:
-    """Where in an object or a list the values begin whose keys say no more than that."""
+    """Where, in an object or a list, the values of keys such as "value" begin."""
     depth = 0
     for part in _PART.finditer(text, start, start + _REACH_WITHIN):
         if part["carrier"] and depth:

@@ -34,7 +34,7 @@ IN_ADDRESSES = (
     r"(?i)://[^\s\"'<>]{1,200}?/(?:reset|reset-password|password|magic|magic-link|invite|verify"
     r"|activate|login|signin|confirm)/((?=[\w-]*\d)(?=[\w-]*[a-z])[\w-]{16,})",
 )
-"""What lets whoever has the address in; the first group is the secret."""
+"""What lets a visitor in by the address alone; the first group is the secret."""
 
 _LOGIN_IN_ADDRESS = r"://[^\s/:@]{0,100}:([^\s/@]{1,200})@"
 _IBAN_COUNTRIES = (
@@ -78,7 +78,7 @@ def _compiled() -> tuple[re.Pattern[str], ...]:
 
 
 def _end_of_iban(text: str) -> int:
-    """Where the account's number ends whose check digits are right, at a word's end; 0 for none."""
+    """Where the account's number with right check digits ends, at a word's end; 0 for none."""
     ends = [len(text), *(at for at, each in reversed([*enumerate(text)]) if each == " ")]
     for end in ends:
         plain = text[:end].replace(" ", "")

@@ -21,7 +21,7 @@ HINTS_IN_A_SENTENCE = frozenset(HINTS) - {
     "jwt",
     "connection",
 }
-"""Those of them whose secret a sentence may tell."""
+"""Those of them with a secret that a sentence may tell."""
 
 HINTS_OF_LOCKS = (
     *("door", "gate", "lock", "safe", "vault", "strongbox", "alarm", "entrance", "keypad", "lift"),
@@ -32,7 +32,7 @@ HINTS_OF_LOCKS = (
 """A text that tells a code which opens something holds one of them, and digits."""
 
 DIGIT_WORD = r"(?:zero|oh|one|two|three|four|five|six|seven|eight|nine)"
-"""A digit in words, as somebody reads a code out."""
+"""A digit in words, as a person reads a code out."""
 
 NO_COMPOUND = (
     r"(?![ -](?:managers?|vaults?|apps?|applications?|tools?|software|generators?|reviews?|audits?"

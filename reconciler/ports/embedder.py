@@ -13,7 +13,7 @@ __all__ = ["Embedder", "KnowsUnread"]
 
 
 class Embedder(Protocol):
-    """Turns texts into vectors whose dot product is their cosine.
+    """Turns texts into unit vectors: their dot product is their cosine.
 
     Obligations, each with a test in ``tests/contract/test_embedder.py``:
 

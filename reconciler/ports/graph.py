@@ -28,7 +28,7 @@ class Purged:
 
     Attributes:
         traces: where bytes of it may still be, for how long, and what to do, in sentences for a
-            person; never empty, since nobody knows all copies of a store.
+            person; never empty, since copies of a store may be anywhere.
         searched_texts: how many removed texts the engine's own files were searched for; 0 where it
             has none, or no longer knew them.
         shared_texts: how many of these stand in the files because something that is kept says them

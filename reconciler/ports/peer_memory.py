@@ -46,7 +46,7 @@ class PeerMemory(Protocol):
 
         Raises:
             InvalidRequestError: the source is no export of that system, is cut off, or a record
-                lacks what says whose it is; the message says which record.
+                does not name its owner; the message says which record.
             ConfigurationError: the database cannot be reached.
         """
         ...

@@ -118,7 +118,7 @@ class Measurement:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CalibrationReport:
-    """What was measured on the pairs, and the profile that was chosen.
+    """The measurements on the pairs, and the profile that was chosen.
 
     Attributes:
         profile: the thresholds that keep the goal, for the model that was measured.

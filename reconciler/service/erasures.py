@@ -57,7 +57,7 @@ class Erasures:
     Args:
         store: what is forgotten in.
         damage: finds what cannot be read, and takes its words.
-        ledger: whose turns keep this process's writers away while a contact is marked.
+        ledger: gives the turns that keep this process's writers away while a contact is marked.
         ids: lets the names of those who ask through.
         digest: a keyed hash of a text.
         forget_answers: has what this process remembers of an arbiter's answers forgotten.

@@ -54,7 +54,7 @@ _COMPARED_COUNT = 10
 
 @dataclass(frozen=True)
 class _Asked:
-    """What is looked for: near a vector, so many, of those that fit."""
+    """A search: near a vector, so many, of the facts that fit."""
 
     scope: Scope
     vector: NDArray[np.float32]
@@ -63,7 +63,7 @@ class _Asked:
 
 
 class Finding:
-    """What is known about somebody or something that is named, and across contacts.
+    """Finds what is known about a named person or thing, also across contacts.
 
     Args:
         store: where facts are kept.
@@ -95,7 +95,7 @@ class Finding:
 
         Args:
             scope: the contact, or with ``all_contacts`` any of the agent's.
-            name: as somebody would write it.
+            name: as a user would write it.
             limit: at most this many.
             all_contacts: whether those of the agent's other contacts are found too.
 

@@ -60,7 +60,7 @@ class HashKey:
             return self._key
 
     def check(self) -> str:
-        """Let a host through whose key can be used, and say how the key and the store stand.
+        """Check that this host has a usable key, and tell how the key and the store agree.
 
         Raises:
             ConfigurationError: the store is bound to a key that this host does not have.

@@ -43,7 +43,7 @@ class Health:
         counts: what is counted in the graph.
         damage: finds what cannot be read.
         records: what waits for an answer.
-        embedding_model: whose vectors are compared.
+        embedding_model: the model that made the vectors to compare.
         near_min: from which raw cosine two facts are as near as restatements.
         file_bytes: what the store's files take up; None where a server keeps them.
         clock: the time now, UTC-aware.
@@ -134,7 +134,7 @@ class Health:
         return found
 
     def _facts(self, scope: Scope, *, has_links: bool) -> dict[str, int]:
-        """What is twice there, or answers one question twice."""
+        """Duplicate facts, and facts that answer one question twice."""
         now = self._clock()
         _, facts, vectors = self._store.load_neighbourhood(scope, self._embedding_model)
         rows = [row for row, fact in enumerate(facts) if fact.as_of(now).is_live]

@@ -80,7 +80,8 @@ def _too_deep() -> InvalidRequestError:
 def read_lines(stream: BinaryIO) -> Iterator[str]:
     """A file's lines, without a byte order mark; of one that is too long only the beginning.
 
-    What is no UTF-8 arrives as half surrogates, so that whoever reads the line can say which it is.
+    Bytes that are not UTF-8 arrive as half surrogates, so that the reader of the line can say which
+    line it is.
     """
     is_first = True
     while line := stream.readline(LINE_BYTES_MAX + 1):

@@ -37,7 +37,7 @@ _NOWHERE = Scope("any", "any", "any")
 
 
 class Recall:
-    """What is known about a contact now.
+    """Recalls what is known about a contact now.
 
     Args:
         store: where it is kept.

@@ -37,7 +37,7 @@ _ALL = DecisionFilter()
 
 
 class Records:
-    """What was decided and remembered, and what waits.
+    """Reads decisions, facts, and held notes.
 
     Args:
         store: where facts and decisions are kept.
@@ -103,7 +103,7 @@ class Records:
         return found[0]
 
     def held_at(self, scope: Scope, at: datetime) -> tuple[Known, list[Decision]]:
-        """What was held about a contact at a time, and the decisions that had led to it."""
+        """What was held true about a contact at a time, and the decisions that led to it."""
         from reconciler.domain.recalling.instants import Known, held_at, made_by
 
         # Links before facts, as below; decisions after both: one that came in between has changed
@@ -225,7 +225,7 @@ class Records:
     def expiring(
         self, scopes: Sequence[Scope], days: float, limit: int | None
     ) -> list[ExpiringFact]:
-        """The facts about these contacts whose lifetime ends within so many days, or is over.
+        """The facts about these contacts that expire within so many days, or have expired.
 
         What is told as it may be outdated comes first, then what ends next.
         """
@@ -268,7 +268,7 @@ class Records:
         return self._store.iter_decisions(scope)
 
     def disputes(self, scopes: Sequence[Scope]) -> Iterator[Dispute]:
-        """What is in dispute about these contacts, the newest of each first."""
+        """The open disputes about these contacts, the newest of each first."""
         for scope in self._store.list_disputed(scopes):
             if conflicts := self._store.list_conflicts(scope):
                 # What compares texts is loaded only where there is something to compare.

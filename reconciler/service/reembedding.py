@@ -36,8 +36,8 @@ _PAGE = 10_000
 """Facts that are looked for at a time, since each look reads all of them."""
 
 _SWITCHES_MAX = 500
-"""How often the last step is tried. Each time a fact that somebody wrote meanwhile comes first;
-at 50 writes a second one try in three succeeds."""
+"""How often the last step is tried. Each time, a fact that another writer wrote meanwhile comes
+first; at 50 writes a second one try in three succeeds."""
 
 _PAUSE_SECONDS_MAX = 0.02
 
@@ -60,7 +60,7 @@ class Reembedding:
         return self._store.move()
 
     def check(self, embedder: Embedder) -> None:
-        """Let an embedder through whose model the store could move to; nothing is begun.
+        """Check that the store could move to this embedder's model; starts nothing.
 
         Raises:
             ConfigurationError: the embedder does not embed.

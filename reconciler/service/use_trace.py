@@ -73,7 +73,7 @@ class UseTrace:
         self._thread: threading.Thread | None = None
 
     def note(self, fact_ids: Iterable[str]) -> None:
-        """Note that facts were recalled just now; writes nothing, and waits for nobody who does."""
+        """Note that facts were recalled just now; writes nothing, and waits for no writer."""
         if self._is_on:
             use = Use(1, self._clock())
             self._used.add((fact_id, use) for fact_id in fact_ids)
@@ -82,7 +82,7 @@ class UseTrace:
     def note_recall(self, contact_key: str, *, is_empty: bool) -> None:
         """Note that a contact was asked about just now, and whether nothing was found.
 
-        Writes nothing, and waits for nobody who does.
+        Writes nothing, and waits for no writer.
         """
         if self._is_on:
             self._asked.add([(contact_key, Asked(1, int(is_empty)))])
@@ -127,7 +127,7 @@ class UseTrace:
             self._flush_quietly()
 
     def _flush_quietly(self) -> None:
-        """A count is worth no error to anybody: if it cannot be written, it waits."""
+        """Write the counts; never raises: a count that cannot be written waits."""
         try:
             self.flush()
         except GraphError as error:

@@ -21,7 +21,7 @@ def translate(record: Record, how: Translation) -> Carried | NotCarried:
     """An edge as a note; one that was invalidated ended then.
 
     Raises:
-        InvalidRequestError: it is no edge, or does not say whose it is.
+        InvalidRequestError: it is no edge, or does not name its owner.
     """
     values = record.values
     if not {"uuid", "fact"} <= values.keys():

@@ -16,7 +16,7 @@ from reconciler.errors import InvalidRequestError
 __all__ = ["RECORD_LENGTH_MAX", "json_records"]
 
 RECORD_LENGTH_MAX = 1024 * 1024
-"""Characters in a record: with its vectors, which nobody needs, one may be long."""
+"""Characters in a record: with its vectors, which are not needed, one may be long."""
 
 _CHUNK_BYTES = 64 * 1024
 _LISTS = ("results", "memories", "items")

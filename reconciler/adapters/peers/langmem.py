@@ -28,10 +28,10 @@ def identity(values: dict[str, Any]) -> str:
 
 
 def translate(record: Record, how: Translation) -> Carried | NotCarried:
-    """An item as a note, whoever wrote it: LangMem's tool or its manager.
+    """An item as a note, whether LangMem's tool or its manager wrote it.
 
     Raises:
-        InvalidRequestError: it is no item, or does not say whose it is.
+        InvalidRequestError: it is no item, or does not name its owner.
     """
     values = record.values
     if not {"namespace", "key", "value"} <= values.keys():

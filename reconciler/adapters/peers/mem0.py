@@ -25,7 +25,7 @@ def translate(record: Record, how: Translation) -> Carried | NotCarried:
     A memory that was changed says what it says since then: what it said before is not in an export.
 
     Raises:
-        InvalidRequestError: it is no memory, or does not say whose it is.
+        InvalidRequestError: it is no memory, or does not name its owner.
     """
     values = record.values
     if "memory" not in values:
@@ -49,5 +49,5 @@ def _end(record: Record) -> str | None:
         return None
     try:
         return (datetime.fromisoformat(last_day).astimezone(UTC) + timedelta(days=1)).isoformat()
-    except OverflowError:  # in the first or the last year that there is: it matters to nobody
+    except OverflowError:  # in the first or the last year that there is: it makes no difference
         return last_day

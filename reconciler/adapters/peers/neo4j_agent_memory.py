@@ -25,7 +25,7 @@ def translate(record: Record, how: Translation) -> Carried | NotCarried:
     """A preference, a fact or a described relationship as a note.
 
     Raises:
-        InvalidRequestError: it is none of them, or does not say whose it is.
+        InvalidRequestError: it is none of them, or does not name its owner.
     """
     values = record.values
     kind = values.get("kind")

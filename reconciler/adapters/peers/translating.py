@@ -1,4 +1,4 @@
-"""What the translations of all systems share: whose a record is, when, and of what it is made."""
+"""What the translations of all systems share: a record's owner, its date and its parts."""
 
 from __future__ import annotations
 
@@ -72,7 +72,8 @@ class Translation:
         contact_id: the contact of every record; None to read it from each.
         contact_from: where it stands in a record: a key, or several with dots between; in a list
             the place, counted from 1, or ``last``.
-        source_kind: whose word a record counts as, unless it says of itself that it is less.
+        source_kind: the kind of source that a record counts as, unless it says of itself that it is
+            less.
         now: the time now (UTC): what ends later has not ended.
     """
 
@@ -101,10 +102,10 @@ class Translation:
             valid_from: since when it is true, where that differs.
             ended_at: until when it was true.
             tags: words to find it by.
-            source_kind: whose word it is, where the record itself says so.
+            source_kind: the kind of source, if the record itself says so.
 
         Raises:
-            InvalidRequestError: it does not say whose it is.
+            InvalidRequestError: it does not name its owner.
         """
         if not isinstance(text, str) or not text.strip():
             return record.left("it has no text")

@@ -53,7 +53,7 @@ class Known:
 
     Attributes:
         facts: live and ended.
-        links: which took whose place.
+        links: which fact took the place of which.
         decisions: with what each was compared with.
         judged: what the decisions rest on.
         session_keys: the sessions' keys by their ids.

@@ -22,7 +22,7 @@ from reconciler.domain.records.kinds import SourceKind
 __all__ = ["CHECKS", "FORBIDDING", "Case", "consent_topic", "findings"]
 
 _APPROVING = (SourceKind.OPERATOR, SourceKind.APPROVED_DOC)
-"""Whose word is an approval already, where a category always needs one."""
+"""The sources that count as an approval, for a category that always needs one."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -32,7 +32,7 @@ class Case:
     Attributes:
         cleaned: the candidate without the sensitive data that the policy takes out.
         reading: what its words give away.
-        policy: whose rules apply.
+        policy: the rules that apply.
         confidence: the score, 0 to 1.
         precedents: what became of the same inference before.
         is_contacts_word: whether an extractor only passes on what the contact said.
@@ -52,7 +52,7 @@ class Case:
 
     @property
     def is_confirmed(self) -> bool:
-        """Whether it was held, and somebody said yes."""
+        """Whether it was held, and a person said yes."""
         return bool(self.candidate.confirmed_by)
 
 
@@ -68,7 +68,7 @@ def _reject(reason: GateReason, detail: str) -> Finding:
 
 
 def _source(case: Case) -> Finding:
-    """Whose word it is. A tool's result is evidence; only a person's yes makes a fact of it."""
+    """Whether the source may be written. A tool's result becomes a fact only by a person's yes."""
     source = case.candidate.note.trust
     may = case.policy.file.sources[source].may
     if may == "nothing":
@@ -165,7 +165,7 @@ def _importance(case: Case) -> str:
 
 
 def _speculation(case: Case) -> Finding:
-    """Half a hypothesis dies with its task; somebody's own word is only scored as hedged."""
+    """Half a hypothesis dies with its task; a person's own word is only scored as hedged."""
     cue = case.reading.speculation
     is_own_word = case.policy.file.sources[case.candidate.note.trust].is_own_word
     if cue and not is_own_word and not case.is_confirmed:
@@ -249,7 +249,7 @@ CHECKS: Mapping[Check, Callable[[Case], Finding]] = {
 """In the gate's order."""
 
 FORBIDDING = frozenset({"source", "evidence", "erasure", "ownership", "sensitive_data"})
-"""Checks whose refusal stands whatever the others say."""
+"""Checks with a refusal that stands whatever the others say."""
 
 
 def findings(case: Case) -> Iterator[CheckFinding]:

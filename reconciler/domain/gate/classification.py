@@ -54,8 +54,8 @@ def _read(text: str) -> Held:
 def infer_category(text: str) -> Category:
     """The category that the words give away; a fact where they give none away.
 
-    The order is that of how surely the words say it, so a decision about what somebody prefers is
-    a decision, and a preference about the weather is a preference.
+    The surest kind of words comes first, so a decision about a preference is a decision, and a
+    preference about the weather is a preference.
     """
     held = _read(text)
     if held.first("summary"):
@@ -75,7 +75,7 @@ def infer_category(text: str) -> Category:
 def infer_recall_semantics(text: str) -> RecallSemantics | None:
     """CONSTRAINT or NEGATIVE where the words order or forbid something; else None.
 
-    What is forbidden only until somebody agrees is a constraint.
+    What is forbidden only until a person agrees is a constraint.
     """
     held = _read(text)
     if held.first("conditional_order"):
@@ -88,7 +88,7 @@ def infer_recall_semantics(text: str) -> RecallSemantics | None:
 def infer_weight(text: str) -> Weight:
     """What makes the text matter, as far as its words say; a circumstance where they say nothing.
 
-    What somebody asked to have remembered, and what is but a remark, is for the caller to see.
+    The caller decides about a request to remember, and about a mere remark.
     """
     if infer_recall_semantics(text):
         return Weight.WISH
@@ -101,13 +101,13 @@ def infer_weight(text: str) -> Weight:
 
 
 def find_hearsay(text: str) -> str | None:
-    """The words by which somebody else's word is passed on, case folded; None without any."""
+    """The words that pass on what another person said, case folded; None without any."""
     found = _read(text).first("hearsay")
     return found.group() if found else None
 
 
 def is_in_person(text: str) -> bool:
-    """Whether somebody speaks for themselves in it, or gives an order."""
+    """Whether a person speaks for themselves in it, or gives an order."""
     return bool(_read(text).first("in_person") or infer_recall_semantics(text))
 
 
@@ -130,7 +130,7 @@ def is_asked_to_keep(text: str, spans: Iterable[str]) -> bool:
 
 
 def find_speculation(text: str) -> str | None:
-    """The words that mark a guess at what nobody has verified, case folded; else None.
+    """The words that mark an unverified guess, case folded; else None.
 
     A mere hedge ("I think she prefers tea") is none: it weakens a claim and leaves it one.
     """

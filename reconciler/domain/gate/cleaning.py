@@ -2,7 +2,7 @@
 
 What is found, and what stands in its place, are the caller's; here is only where it is looked for
 and what becomes of it under the policy. Whatever words a record holds are cleaned, unless
-``AS_GIVEN`` names their field: a field that is new is cleaned before anybody thinks of it.
+``AS_GIVEN`` names their field: so a new field is cleaned by default.
 """
 
 from __future__ import annotations

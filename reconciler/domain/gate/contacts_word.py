@@ -1,8 +1,8 @@
-"""Whose word a claim really is: the contact's own, where an extractor only passes it on. Pure.
+"""The real source of a claim: the contact, if an extractor only passes on their words. Pure.
 
 Trust is the evidence's, not the door's. What an extractor read out of a conversation ranks as the
 contact's word if the contact's own literal words carry it; else an extractor could attribute
-anything to anybody. Whether the claim is written at all is not decided here.
+anything to any person. Whether the claim is written at all is not decided here.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ _DATING = r"as of|as at|(?<=week )before|(?<=weekend )before|(?<=month )before|(
 _HYPHEN = re.compile(r"(?<=\w)-(?=\w)")
 _WORDS = re.compile(r"\w+")
 _OTHERWISE = frozenset({Difference.NEGATION, Difference.CESSATION, Difference.SUBJECT})
-"""What makes another statement of the same words: a denial, an end, somebody else."""
+"""Differences that make another statement of the same words: denied, ended, of another person."""
 
 
 def is_contacts_word(cleaned: Cleaned, reading: Reading, confidence_min: float) -> bool:

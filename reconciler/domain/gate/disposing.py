@@ -55,7 +55,7 @@ def assess(
 
     Args:
         cleaned: the candidate without the sensitive data that the policy takes out.
-        policy: whose rules apply.
+        policy: the rules that apply.
         now: the time from which recency and the question's lapse count (UTC).
         precedents: what became of the same inference before.
         may_ask: whether there is room for another question to the contact.
@@ -130,10 +130,10 @@ def assess(
 
 
 def _semantics(candidate: Candidate, read: RecallSemantics) -> RecallSemantics:
-    """As the words have it, if whoever may bind an agent said them or said yes to them.
+    """As the words have it, if a person who may bind an agent said or confirmed them.
 
-    What a document or a tool orders or forbids is known, and binds nobody: whoever can slip a
-    sentence into one could else give every later conversation a rule.
+    An order or ban in a document or a tool's result is known, and binds no agent: else a sentence
+    slipped into one could give every later conversation a rule.
     """
     heard = [evidence.source_kind for evidence in candidate.evidence]
     whose = [each for each in (candidate.note.trust, *heard) if each is not SourceKind.EXTRACTOR]
@@ -190,7 +190,7 @@ def with_effective_source(candidate: Candidate) -> Candidate:
         return replace(candidate, note=replace(note, source_kind=said))
     source = note.trust
     if candidate.confidence is not None and SourceKind.EXTRACTOR.is_trusted_less_than(source):
-        source = SourceKind.EXTRACTOR  # whoever says it in person has no extractor's confidence
+        source = SourceKind.EXTRACTOR  # a person who says it has no extractor's confidence
     for evidence in candidate.evidence:
         if evidence.source_kind.is_trusted_less_than(source):
             source = evidence.source_kind

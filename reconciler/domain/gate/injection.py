@@ -1,10 +1,10 @@
 """Finds directives in a text: words aimed at the agent or its memory instead of telling a fact.
 
 A text is folded (case, accents, width, what cannot be seen) and matched against the cues of
-``config/lexicon/injection.toml``; where no cue settles it, a sentence that is a task or a question
-for whoever reads it counts, unless a person speaks in the text. Lexical: the
-same text always has the same findings. No model, no clock and no knowledge of a contact may ever
-live here, nor what follows from a finding; that is the gate's business.
+``config/lexicon/injection.toml``. If no cue settles it, a sentence counts that gives its reader a
+task or asks them a question, unless a person speaks in the text. Lexical: the same text always has
+the same findings. No model, no clock and no knowledge of a contact may ever live here, nor what
+follows from a finding; that is the gate's business.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ _REQUEST_LENGTH_MAX = 600
 
 
 class Directive(StrEnum):
-    """What a text wants of whoever reads it, other than to be known."""
+    """What a text wants of its reader, other than to be known."""
 
     OVERRIDE = "override"
     REMEMBER = "remember"
@@ -51,7 +51,7 @@ class Directive(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class DirectiveFinding:
-    r"""One thing that a text wants of whoever reads it.
+    r"""One thing that a text wants of its reader.
 
     Attributes:
         kind: what it wants.
@@ -71,7 +71,7 @@ def find_directives(text: str) -> tuple[DirectiveFinding, ...]:
     string, and takes time in proportion to its length; the first call also reads the lexicon.
 
     Args:
-        text: what somebody said, as it came: not yet stripped or made canonical.
+        text: what a person said, as it came: not yet stripped or made canonical.
 
     Returns:
         At most one finding of each ``Directive``.
@@ -149,7 +149,7 @@ def _shown(cue: str) -> str:
 _SHORTHAND = re.compile(r"\\.|\[(?:\\.|[^\]\\])*+(?:\]|\\?\Z)|~| \?| ")
 _WRITTEN_OUT = {"~": _GAP, " ?": r"\s{0,4}", " ": r"\s{1,4}"}
 _AS_THEY_STAND = ("mark", "script", "code_mark", "code_line", "told", "ordered", "states")
-"""The lists whose cues know no shorthand for a gap and for white space."""
+"""The lists with cues that know no shorthand for a gap and for white space."""
 
 
 def _compiled(name: str, pattern: str) -> re.Pattern[str]:
@@ -315,7 +315,7 @@ _FINDERS: tuple[Callable[[_Reading], Iterable[_Span]], ...] = (
 
 _SENTENCE_BRACKETS = " '\"(*-\t"
 _QUOTED = re.compile(r"(?<!\w)(['\"])[^'\"\n]{1,200}\1(?!\w)")
-"""Somebody else's words, which say nothing of who writes."""
+"""Quoted words, which say nothing about the writer."""
 _ASKING = re.compile(r"\?|^(?:what|who|how|which|where|when|why)\b")
 """A question, whether or not it ends like one."""
 
@@ -339,7 +339,7 @@ _REQUESTS = ("task", "question")
 
 
 def _is_of_a_person(text: str, *, is_asked: bool) -> bool:
-    """Whether somebody speaks of themselves or of somebody, of business, or goes on with a talk."""
+    """Whether it is about a person or business, or a person goes on with a talk."""
     held = _lexicon("person", "business", "talk").read(_QUOTED.sub(" ", text))
     names = ("person", "business", "talk") if is_asked else ("person", "business")
     return any(held.first(name) for name in names)

@@ -28,7 +28,7 @@ _WORDS_SHARE_MIN = 0.25
 
 
 def unread_script(text: str) -> str | None:
-    """How a text is written whose language the gate cannot read; None where it can, for all we see.
+    """The script of a text in a language that the gate cannot read; None if it seems readable.
 
     Returns:
         The script's name, or what letters the words hold.

@@ -87,7 +87,7 @@ def _read(text: str) -> tuple[str, Held]:
 
 
 def _said(plain: str, held: Held, found: re.Match[str]) -> str:
-    """What was found, in the letters in which it was said."""
+    """The found words, spelled as they were said."""
     start = held.text.find(found.group())
     return plain[start : start + len(found.group())] if start >= 0 else found.group()
 
@@ -95,7 +95,7 @@ def _said(plain: str, held: Held, found: re.Match[str]) -> str:
 # How a cue is looked for
 
 _Find = Callable[[Held, re.Pattern[str], Sequence[int]], re.Match[str] | None]
-"""Finds a cue in a text whose sentences begin at the given places."""
+"""Finds a cue in a text with sentences that begin at the given places."""
 
 
 def _anywhere(held: Held, pattern: re.Pattern[str], _: Sequence[int]) -> re.Match[str] | None:
@@ -120,7 +120,7 @@ def _if_unreal(held: Held, pattern: re.Pattern[str], starts: Sequence[int]) -> r
 
 
 def _if_open(held: Held, pattern: re.Pattern[str], starts: Sequence[int]) -> re.Match[str] | None:
-    """An "if" that nobody asks about, and what hangs on it."""
+    """An "if" outside a question, and what hangs on it."""
     told = (
         sentence for sentence in _sentences(held, starts) if not sentence.rstrip().endswith("?")
     )

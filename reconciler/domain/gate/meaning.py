@@ -2,8 +2,8 @@
 
 Pleasantries, moods, questions, requests and machine output change nothing that an agent will do
 later. A sentence of nothing but small words is one of these; so is one that asks for something and
-tells nothing beside it. What says more is a statement, unless its words show that it passes; where
-somebody chats, it is one only if they speak of themselves or of something that lasts, else a
+tells nothing beside it. What says more is a statement, unless its words show that it passes. In a
+chat it is a statement only if the speaker speaks of themselves or of something that lasts, else a
 remark. What ends, changes or has happened lasts. The words are in ``config/lexicon/meaning.toml``.
 A model, a score or what becomes of the text must not live here, nor whether a statement is meant
 literally.
@@ -185,7 +185,7 @@ def _is_filler(spelled: str) -> bool:
 
 
 def _asked(sentence: str, spelled: str) -> Meaning | None:
-    """How it begins says that it asks, or wants something of whoever reads it; else None."""
+    """Whether its beginning asks, or wants something of the reader; else None."""
     spelled = _the("opening").sub("", spelled)
     if "?" in sentence[-3:] or "？" in sentence[-3:]:
         if _the("asked").match(spelled) or _the("asked_of_a_name").match(sentence):
@@ -207,5 +207,5 @@ def _passes(told: str) -> bool:
 
 
 def _is_chat(text: str) -> bool:
-    """Whether somebody talks to somebody; a note about somebody does not."""
+    """Whether a person talks to another; a note about a person does not."""
     return "?" in text or _the("chat").search(text) is not None

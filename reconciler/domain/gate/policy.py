@@ -1,6 +1,6 @@
 """The gate's policy: its floors, lifetimes, handlings and domains, checked when it is made.
 
-It comes from ``config/policy.toml``; whoever builds it reads the file. Nothing is judged here.
+It comes from ``config/policy.toml``, which the caller reads. Nothing is judged here.
 """
 
 from __future__ import annotations
@@ -70,7 +70,7 @@ class _Table(BaseModel):
 class SourceRule(_Table):
     """What a source is worth.
 
-    ``may`` is ``admit``, ``ask`` (never written without somebody's yes) or ``nothing``.
+    ``may`` is ``admit``, ``ask`` (never written without a person's yes) or ``nothing``.
     """
 
     start: float = Field(ge=0, le=1)
@@ -168,7 +168,7 @@ class TopicRule(_Table):
 
 
 class RefuseRule(_Table):
-    """What some domains never keep: a pattern, and whose word it does not hold for."""
+    """What some domains never keep: a pattern, and the sources that are excepted."""
 
     name: str = Field(min_length=1)
     domains: frozenset[str] = Field(min_length=1)
@@ -330,7 +330,7 @@ class GatePolicy:
     def lasts(
         self, weight: Weight, topics: Iterable[str], importance: float, attribute: str | None
     ) -> bool:
-        """Whether what a fact is about lasts until somebody changes it.
+        """Whether what a fact is about lasts until a person changes it.
 
         Args:
             weight: what makes its words matter.
@@ -352,7 +352,7 @@ class GatePolicy:
 
         Args:
             category: what kind of thing it says.
-            source: whose word it is; of a tool's or a document's the domain says how long.
+            source: the kind of source; of a tool's or a document's the domain says how long.
             is_lasting: as ``lasts`` says.
         """
         if category is not Category.FACT:

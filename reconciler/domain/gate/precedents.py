@@ -14,8 +14,8 @@ from reconciler.domain.records.kinds import SourceKind
 __all__ = ["EarlierDecision", "precedents_of"]
 
 _SUPPORTING = (GateReason.THIN_EVIDENCE, GateReason.BELOW_FLOOR)
-"""Why something was not admitted whose episodes support it all the same. What was quarantined, not
-meant as it stands, a tool's or a model's corroborates nothing."""
+"""A candidate refused for one of these reasons still supports a later one by its episodes. One that
+was quarantined, not meant literally, or came from a tool or a model supports nothing."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -26,7 +26,7 @@ class EarlierDecision:
         decision_id: the decision's.
         action: what was done.
         reason: why the gate disposed of it so.
-        trust: whose word it was.
+        trust: the kind of its source.
         held_id: the decision under which the same question waited already.
         lapses_at: until when it waits for an answer.
         answer_id: the decision that settled it.

@@ -1,8 +1,9 @@
-"""Questions: how somebody is asked about a held candidate, in the words of a lexicon.
+"""Questions: how a person is asked about a held candidate, in the words of a lexicon.
 
-Neutral on purpose: the question says the inference, says first that nothing is kept without a yes,
-makes no easy, says where it can be changed, and names who said so: nobody is told that they said
-what a tool or an agent concluded. A question that leads to a yes would turn guesses into consent.
+Neutral on purpose. The question says the inference, and says first that nothing is kept without a
+yes. It makes no easy, and says where the answer can be changed. It names the source: a person never
+reads that they said what a tool or an agent concluded. A question that leads to a yes would turn
+guesses into consent.
 """
 
 from __future__ import annotations
@@ -33,13 +34,13 @@ def is_worth_asking(
     *,
     is_contradicting: bool,
 ) -> bool:
-    """Whether somebody is asked about what is held, or it waits until it is said again.
+    """Whether a person is asked about what is held, or it waits until it is said again.
 
     Args:
         reason: why it is held.
         importance: how much it matters, 0 to 1.
         semantics: how recall would present it.
-        policy: from which importance on somebody is asked.
+        policy: the importance from which on a person is asked.
         is_contradicting: whether a live fact says otherwise.
     """
     return (
@@ -65,20 +66,20 @@ def question(
 
 
 def revalidation(fact: Fact) -> str:
-    """What to ask about a fact whose lifetime ends, or is over."""
+    """What to ask about a fact that ends soon, or has ended."""
     asked = " ".join(lexicon("questions").words("revalidation"))
     said_on = f"{fact.last_confirmed_at:%Y-%m-%d}"
     return asked.replace("{date}", said_on).replace("{claim}", fact.text.strip().rstrip("."))
 
 
 def answer_since(asked: Note, facts: Iterable[Fact]) -> Fact | None:
-    """The fact of later words that answer what somebody would be asked; None without one.
+    """The fact of later words that answer what a person would be asked; None without one.
 
     Only the contact's and an operator's own words do: they answer the same question, or say all
     that it says.
 
     Args:
-        asked: what somebody would be asked about.
+        asked: what a person would be asked about.
         facts: the contact's.
     """
     text = canonical_text(asked.text)
@@ -133,4 +134,4 @@ _BY_SOURCE = {
     SourceKind.TOOL_OUTPUT: _RECORD,
     SourceKind.MODEL_GUESS: _CONCLUDED,
 }
-"""The words of a question, and of one for consent, by whose word is asked about."""
+"""The words of a question, and of one for consent, by the kind of source."""

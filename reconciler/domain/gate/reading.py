@@ -158,7 +158,7 @@ def _directives(candidate: Candidate, words: _Words) -> tuple[DirectiveFinding, 
 
 
 def _own_words(candidate: Candidate, policy: GatePolicy) -> list[str]:
-    """What was said by whoever may ask that something is remembered; a tool may not."""
+    """Words from those who may ask to remember something; a tool may not."""
     own = policy.file.sources
     return [
         evidence.text for evidence in candidate.evidence if own[evidence.source_kind].is_own_word

@@ -20,7 +20,7 @@ _TERM = re.compile(r"(?=.*\w)(?:\*|[^\s*-]+\*?)(?:[ -](?:\*|[^\s*-]+\*?))*")
 """Words, each of which may end in an asterisk or be one; one of them at least says something."""
 
 _IS_UNSPACED = re.compile(r"[\u3040-\u30ff\u3400-\u9fff]")
-"""How a term begins whose script sets no space between words: it is looked for within them."""
+"""How a term begins in a script without spaces between words: it is looked for within them."""
 
 _GAP = "[ -]"
 _ANY_WORD = "[^ -]*[^ ,;:.!?-]"

@@ -134,7 +134,7 @@ _LONG = 16
 cosine of 0.95 by less than a synonym does in a short text."""
 
 _FEW = 3
-"""Words of content. Source: the labelled pairs with slots, of whose restatements none has more."""
+"""Words of content. Source: the labelled pairs with slots; none of their restatements has more."""
 
 _DENIED_WORDS_MAX = 2
 """Words of content of two texts that are all of them a word and its denial: "paid", "unpaid"."""
@@ -472,7 +472,7 @@ def leaves_words_out(note: str, fact: str) -> bool:
     """Whether words of the fact's content are in no form in the note, light ones aside.
 
     One word may well be a synonym of a light one, "likes" of "wants"; it counts where the note has
-    another in its place. Without a model nobody can tell whether that says the same.
+    another in its place. Without a model it is unknown whether that says the same.
     """
     only_new, only_old = _own_words(note, fact)
     return len(only_old) > 1 or bool(only_old and only_new)
@@ -481,8 +481,8 @@ def leaves_words_out(note: str, fact: str) -> bool:
 def has_many_other_words(note: str, fact: str) -> bool:
     """Whether more than one word stands in the place of another, or one in a long text.
 
-    A cosine tells whether one word for another says the same. Of several it does not, nor in a long
-    text, whose cosine hardly moves by one.
+    A cosine tells whether one word for another says the same. It cannot tell for several words, nor
+    in a long text, where one word hardly moves the cosine.
     """
     only_new, only_old = _own_words(note, fact)
     is_long = min(len(read(text).words) for text in (note, fact)) > _LONG

@@ -329,7 +329,7 @@ def _before(note: str) -> frozenset[str]:
 
 
 def answer_one_question(note: str, fact: str) -> bool:
-    """Whether both name somebody or something for one head: "the lead is Jo", "the lead is Sam".
+    """Whether both name a person or thing for one head: "the lead is Jo", "the lead is Sam".
 
     A head with a name or number of its own ("the manager of Leeds", "room 12") is one of several.
     """
@@ -464,7 +464,7 @@ def answers_anew(note: str, fact: str, findings: Iterable[Finding]) -> bool:
 def _goes_another_way(note: str, fact: str) -> bool:
     """Whether the note puts another way behind the "by" of the fact: "pays by card now".
 
-    Not of what is done to somebody, or may be done in several ways: "can be reached by phone".
+    Not of what is done to a person, or may be done in several ways: "can be reached by phone".
     """
     here, there = (_WAY.fullmatch(lowered(text)) for text in (note, fact))
     if not here or not there or is_event(fact) or len(read(note).words) > _SHORT:

@@ -82,7 +82,7 @@ class _Order:
         self._there = there
 
     def swapped(self) -> list[_Pair]:
-        """A group of words whose order may matter; empty where there is none."""
+        """A group of words that matter by their order; empty if there is none."""
         pending = _unmoved_apart(self._aligned())
         while pending:
             group = pending.pop()
@@ -145,7 +145,7 @@ class _Order:
     def _is_fronted(self, phrase: list[_Pair]) -> bool:
         """Whether a phrase moved as a whole to or from an end of the text ("In 2019, ...").
 
-        With a second phrase of the kind ("in 2019 ... in 2021") nobody knows which went where.
+        With a second phrase of the kind ("in 2019 ... in 2021") it is unknown which went where.
         """
         here, there = self._here[phrase[0].here], self._there[phrase[0].there]
         return (

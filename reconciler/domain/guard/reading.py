@@ -383,7 +383,7 @@ def _nouns(words: Sequence[Word], at: int) -> list[str]:
 def _words_before(words: Sequence[Word], at: int, kind: str) -> list[str]:
     """The words right before a date, or before a number without a noun: what it is about.
 
-    "One" without a noun stands for somebody or something ("one of them", "the red one").
+    "One" without a noun stands for a person or thing ("one of them", "the red one").
     """
     reach = 0 if words[at].kind == "one" else _REACH[kind]
     before = [word.stem for word in words[max(at - 4, 0) : at] if word.kind == "word"]

@@ -28,7 +28,7 @@ from reconciler.sensitive_data import TOKEN
 __all__ = ["SlotValue", "current_values", "ends_own_value"]
 
 _TAKEN_OUT = "hidden"
-"""One word in the place of a token, whose marks end what a denial reaches."""
+"""One word in the place of a token; the marks around it end what a denial reaches."""
 
 _BEGINNING = 5
 """Letters that the forms of a word share: "allergic" and "allergy"."""
@@ -42,11 +42,11 @@ class SlotValue:
         subject: about whom; ``contact`` for the contact itself.
         attribute: what is said, by its canonical name.
         value: as it was said.
-        since: from when it is true, as far as anybody said (UTC).
-        word: whose word it is, the contact's where they confirmed it.
+        since: from when it is true, as far as known (UTC).
+        word: the kind of source; the contact's own word if they confirmed it.
         observations: how often it was said.
         last_confirmed_at: when it was last said (UTC).
-        is_disputed: whether another fact contradicts it, and nobody settled that.
+        is_disputed: whether another fact contradicts it, in an open dispute.
         holds_until_settled: whether it is a limit, such as an allergy, that holds all the same.
         is_contested: whether it took the place of another in a to and fro.
         may_be_outdated: whether the lifetime of all facts that say it is over.
@@ -175,7 +175,8 @@ def _is_denied(fact: Fact, slot: Slot, attributes: AttributeBook) -> bool:
 def ends_own_value(text: str, slot: Slot) -> bool:
     """Whether a text says that the value which it is filed under does not hold, or no longer.
 
-    Of an attribute whose values a denial affirms, such as an allergy, it has to name the attribute.
+    If a denial affirms a value of the attribute, as with an allergy, the text has to name the
+    attribute.
     """
     name = _name(slot)
     if lexicon("values").word_set("affirmed_by_denial").isdisjoint(name):
@@ -281,7 +282,7 @@ def _called(text: str, slot: Slot, attributes: AttributeBook) -> frozenset[str]:
 
 
 def _is_about(text: str, subject: str) -> bool:
-    """Whether a text that is filed under nobody may speak of the subject."""
+    """Whether a text without a subject of its own may speak of the subject."""
     if subject == CONTACT_SUBJECT:
         return not read(text).subject
     return all(_names(text, [word]) for word in subject.split())

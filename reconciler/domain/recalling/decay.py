@@ -1,7 +1,7 @@
-"""Decay: how much is left of a fact that nobody says any more, and what is put by for that. Pure.
+"""Decay: how much is left of a fact that is no longer said, and when it is archived. Pure.
 
 What matters more, and what was recalled more often, lasts longer. Nothing is deleted by it: what
-falls below a floor is archived, which anybody who says it again ends.
+falls below a floor is archived; saying it again makes it live again.
 """
 
 from __future__ import annotations

@@ -177,7 +177,7 @@ def _times(own: Sequence[EvidenceTurn]) -> str:
 
 
 def _instead(fact: Fact, turns: Sequence[EvidenceTurn]) -> str:
-    """Whose words they are in place of the contact's."""
+    """Which sources said it instead of the contact."""
     if not turns:
         return "no turn is on record that it rests on"
     kinds = sorted({turn.source_kind for turn in turns}, key=tuple(SourceKind).index)

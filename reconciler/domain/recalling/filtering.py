@@ -55,7 +55,7 @@ class RecallFilter:
         min_confidence: how sure the gate was of it, at least so much; 0 to 1.
         since: it was last said at or after it (UTC).
         until: it was last said before it (UTC).
-        trust: whose word it is, that of somebody trusted at least so much.
+        trust: the least trusted kind of source that is let through.
 
     Raises:
         InvalidRequestError: one of them cannot be used; the text says what to do.

@@ -1,4 +1,4 @@
-"""Mentions: whether a fact is about somebody or something that is named. Pure.
+"""Mentions: whether a fact is about a named person or thing. Pure.
 
 Whole words count, never a likeness: who asks about "ACME" is not told of the dog, however near the
 two sound to a model.

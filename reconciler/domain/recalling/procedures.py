@@ -187,7 +187,7 @@ def _is_personal(filed: FiledFact) -> bool:
 
 
 def _called(filed: FiledFact) -> tuple[str, ...]:
-    """By what somebody is called: id and name, and each word of either that may be a name."""
+    """What a contact is called: id and name, and each word of either that may be a name."""
     names = (filed.contact_id, filed.contact_name or "")
     words = (word for name in names for word in _NOT_IN_A_NAME.split(name))
     parts = [word for word in words if len(word) >= _WORD_LENGTH_MIN and not word.isdigit()]

@@ -1,6 +1,6 @@
 """Prompting: recalled facts as a model is given them, fenced, as data. Pure.
 
-A recalled text is what somebody once said, not an instruction; nothing in it can close the fence,
+A recalled text is what a person once said, not an instruction; nothing in it can close the fence,
 hide from a reader, or pass for the words around it.
 """
 
@@ -83,7 +83,7 @@ _WORDS = {
 }
 _YIELDS = "a preference: what they ask for now goes before it"
 _NAMED = (Category.SUMMARY, Category.OUTCOME)
-"""What is shown as what it is: it sums up what happened, and binds nobody."""
+"""What is shown as what it is: a summary of what happened, which binds no agent."""
 
 _INVISIBLE = frozenset({"Cc", "Cf", "Co", "Cs", "Cn", "Zl", "Zp"})
 _FILLERS = re.compile(
@@ -101,11 +101,10 @@ def as_prompt(
 ) -> str:
     """Recalled facts between a fence, one a line: what holds whatever is asked, then what fits.
 
-    Each line has what the fact is filed under, since when it holds, whose word it is, how often it
-    was said where that is more than once, and marks: disputed, a summary, what yields to a live
-    request. A side of a dispute that was not recalled follows the one that was. Where nothing fits
-    the attributes follow that are known, where more fit their number. The same facts make the same
-    prompt.
+    Each line has what the fact is filed under, since when it holds, its source, how often it was
+    said if more than once, and marks: disputed, a summary, what yields to a live request. A side of
+    a dispute that was not recalled follows the one that was. Where nothing fits the attributes
+    follow that are known, where more fit their number. The same facts make the same prompt.
 
     Args:
         ranked: as ``recall`` returns them.
@@ -344,7 +343,7 @@ def _holds(fact: Fact, *, is_upcoming: bool) -> Iterator[str]:
 
 
 def quoted(text: str, length_max: int = _QUOTE_LENGTH_MAX) -> str:
-    """A text that somebody once said, as data within a sentence: on one line, cut, in quotes."""
+    """A remembered text, as data within a sentence: on one line, cut, in quotes."""
     return f'"{shortened(_plain(text), length_max)}"'
 
 

@@ -114,7 +114,7 @@ def holding(numbers: Numbers, now: datetime) -> NDArray[np.bool_]:
 
 
 def telling(numbers: Numbers, now: datetime) -> NDArray[np.bool_]:
-    """Which facts a recall tells, those included whose lifetime is over (UTC)."""
+    """Which facts a recall tells, expired ones included (UTC)."""
     is_there = numbers["expires_at"] > _SILENT
     found: NDArray[np.bool_] = holding(numbers, now) | (is_there & ~numbers["is_passing"])
     return found

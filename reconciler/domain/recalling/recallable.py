@@ -84,7 +84,7 @@ class Recalling:
             compared.
         confidence_min: facts that the gate was less sure of are left out, 0 to 1.
         decay: how much is left of a fact, as far as that is weighed.
-        hides_expired: whether facts whose lifetime is over are left out; else they come last.
+        hides_expired: whether expired facts are left out; else they come last.
     """
 
     ranking: RankingPolicy

@@ -80,8 +80,9 @@ def _told_again(
 ) -> Verdict:
     """The note as one more observation of the fact that a model says it repeats.
 
-    The same cannot hold another number, name or negation, whoever says so. If the note leaves
-    something out ("and carries an adrenaline pen"), the fact stays; else the note takes its place.
+    The same cannot hold another number, name or negation, no matter what the model says. If the
+    note leaves something out ("and carries an adrenaline pen"), the fact stays; else the note takes
+    its place.
     """
     reason = f"the {related_by} says that it repeats what is known"
     if match_of(note, fact) in (SlotMatch.APART, SlotMatch.OPEN):
@@ -119,8 +120,9 @@ def _judged(note: Note, seen: Seen, verdict: Verdict | None) -> Verdict | None:
         return add(DecidedBy.ARBITER, reason)
     target = shown[judgement.target - 1]
     findings = differences_of(note, target, policy)
-    # The same cannot hold another number, name or negation, whoever says so. Who does what to whom
-    # an arbiter reads better than the guard, which sees only that words changed places.
+    # The same cannot hold another number, name or negation, no matter what the arbiter says. Who
+    # does what to whom an arbiter reads better than the guard, which sees only that words changed
+    # places.
     if judgement.relation is Relation.SAME and any(
         finding.kind is not Difference.ROLES for finding in findings
     ):

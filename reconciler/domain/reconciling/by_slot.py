@@ -57,7 +57,7 @@ def by_slot(note: Note, seen: Seen, _: Verdict | None = None) -> Verdict | None:
 def slot_alone(
     note: Note, neighbours: Sequence[Neighbour], policy: ReconcilePolicy
 ) -> Verdict | None:
-    """What the values of one slot decide, whoever is asked afterwards."""
+    """What the values of one slot decide, no matter who is asked afterwards."""
     if note.slot is None:
         return None
     matches = [
@@ -156,7 +156,7 @@ def _why_both_may_hold(note: Note, changed: Sequence[Neighbour]) -> str:
 def _sparing_details(
     note: Note, again: Sequence[Neighbour], verdict: Verdict, policy: ReconcilePolicy
 ) -> Verdict:
-    """The verdict of a slot without those facts of the same value whose other details would go.
+    """The verdict of a slot, less those facts of the same value that would lose other details.
 
     Such a fact says more than the note, or gives another date, number or name beside the value.
     """

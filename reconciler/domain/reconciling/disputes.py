@@ -30,7 +30,7 @@ WHOSE: Mapping[SourceKind, str] = {
     SourceKind.TOOL_OUTPUT: "a tool's output",
     SourceKind.MODEL_GUESS: "a model's guess",
 }
-"""Whose word something is, for a person."""
+"""The kind of source, in words for a person."""
 
 
 def disputes_of(

@@ -29,7 +29,7 @@ _NEAR_COUNT, _ALIKE_COUNT = 3, 2
 
 
 def replaceable(note: Note, neighbours: Iterable[Neighbour]) -> list[Neighbour]:
-    """The neighbours whose place the note could take, at most five: live ones first, by nearness.
+    """The neighbours that the note could replace, at most five: live ones first, by nearness.
 
     A fact about another subject, or a sibling value of an attribute that holds many, is none. Nor
     is one of the same words that holds another value of another attribute.
@@ -58,8 +58,8 @@ def shown_to_judge(
     """The facts that an arbiter is asked about, at most five: live ones first, by nearness.
 
     They are near in meaning, share the note's words, or answer its question: three by the first,
-    two by the others, and then as many as there is room for. Without a reach those whose place the
-    note could take. A fact about somebody else than a given slot names is never shown.
+    two by the others, and then as many as there is room for. Without a reach, those that the note
+    could replace. A note with a slot is never shown beside a fact about another person.
 
     Args:
         note: what to remember.
@@ -85,7 +85,7 @@ def _is_anothers(note: Note, fact: Neighbour) -> bool:
 
 
 def _answers_same(note: Note, fact: Neighbour) -> bool:
-    """Whether both are filed under one attribute, whoever a text was read to be about."""
+    """Whether both are filed under one attribute, no matter whom a text seems to be about."""
     if note.slot is None or fact.slot is None or note.slot.attribute is None:
         return False
     return note.slot.attribute == fact.slot.attribute

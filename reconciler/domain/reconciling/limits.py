@@ -184,9 +184,9 @@ def _correcting(note: Note, seen: Seen, verdict: Verdict) -> Verdict | None:
 def _in_order(note: Note, seen: Seen, verdict: Verdict) -> Verdict | None:
     """An older note takes the place of nothing newer: it becomes history beneath it.
 
-    A note that nobody dated is older than nothing: see ``dated``. What a model said to be over may
-    have begun later than the note holds. What it said to be replaced did begin later only if
-    somebody said since when that holds: else no more is known than when each was said.
+    An undated note is older than nothing: see ``dated``. What a model said to be over may have
+    begun later than the note holds. What a model said to be replaced began later only if a person
+    said since when it holds: else it is only known when each was said.
     """
     if note.is_undated:
         return None

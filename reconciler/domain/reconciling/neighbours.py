@@ -79,7 +79,7 @@ def filed(fact: Fact, attributes: AttributeBook, names: Iterable[str | None]) ->
 
     Args:
         fact: as it is kept.
-        attributes: whose phrasings are read.
+        attributes: the book with the phrasings to read.
         names: what the contact is called, as far as it is known.
     """
     slot, words = attributes.filled(fact.slot, fact.text, names)

@@ -19,10 +19,10 @@ __all__ = ["as_past", "as_told_to_end", "ending", "over"]
 
 
 def as_past(verdict: Verdict, ended_at: datetime, known: Fact | None) -> Verdict:
-    """The verdict about a note whose time is over.
+    """The verdict about a note that no longer holds.
 
-    Where it lies beneath something newer, it stays there. Where it says again what is known, and
-    nobody said that since its end, it takes the place of that fact, which so has ended, too. In any
+    Where it lies beneath something newer, it stays there. If it repeats a known fact that was not
+    said again since the note's end, it takes the place of that fact, which has ended too. In any
     other case it stands for itself: what is over replaces nothing, and contradicts nothing.
 
     Args:

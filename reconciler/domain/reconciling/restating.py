@@ -2,7 +2,7 @@
 
 Pure. The confidence algebra, what a restatement inherits, and what a lifetime becomes stand here
 and nowhere else; the commit writes what these functions return. The version check makes that sound:
-nobody changed the older fact since it was read.
+no writer changed the older fact since it was read.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ _BROUGHT = tuple(field.name for field in fields(Remembered))
 
 _WORDS = re.compile(r"\w+")
 _FILLS_SLOTS = SourceKind.EXTRACTOR
-"""Whose word is trusted less fills no slot."""
+"""A less trusted source fills no slot."""
 
 
 def written_fact(
@@ -94,7 +94,7 @@ def restating(new: Fact, old: Fact, *, is_read_again: bool) -> Fact:
 
     Args:
         new: as ``written_fact`` gives it.
-        old: the fact in whose place it stands.
+        old: the fact that it takes the place of.
         is_read_again: whether the old fact rests on the same episode already, which then neither
             counts again nor makes surer.
     """
@@ -133,7 +133,7 @@ def _held_since(new: Fact, old: Fact) -> datetime | None:
 def confirmed(fact: Fact, by: Decision) -> Fact:
     """The fact after one more episode that says it already: a SKIP. It may have renewed it.
 
-    A tool that repeats a fact is counted, and makes nobody surer of it.
+    A tool that repeats a fact is counted, and adds no confidence.
     """
     is_past_its_end = fact.valid_to is not None and fact.valid_to <= by.note.said_at
     renewed = replace(
@@ -206,7 +206,7 @@ def observed(fact: Fact) -> Fact:
 
 
 def taking_over(stays: Fact, goes: Fact) -> Fact:
-    """The fact that stays, after somebody noticed that the other one says the same.
+    """The fact that stays, after a person noticed that the other one says the same.
 
     Both were said, so both count; of two lifetimes the longer one holds.
     """

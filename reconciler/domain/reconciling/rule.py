@@ -131,7 +131,7 @@ def restated(
     policy: ReconcilePolicy,
     unread: Unread = all_read,
 ) -> Neighbour | None:
-    """The live fact that says all that the note says; None where none does, or nobody can tell.
+    """The live fact that says all that the note says; None if none does, or it cannot be told.
 
     A word that only the note has may be what needs a yes, whatever its slot.
 
@@ -152,7 +152,7 @@ def restated(
 
 
 def dated(note: Note, verdict: Verdict) -> Note:
-    """The note as it is written: where nobody dated it, no older than what it was decided on.
+    """The note as it is written; an undated one is no older than what it was decided on.
 
     So what it supersedes ends no earlier than it began, whatever the clocks say. Facts that it has
     nothing to do with do not move it: one host's wrong clock would spread over the whole contact.

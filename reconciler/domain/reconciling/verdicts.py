@@ -69,7 +69,7 @@ class Seen:
     Attributes:
         neighbours: as ``decide`` takes them, without those that a model says hold beside the note.
         known: the same, with those; None where there is no embedder.
-        replaceable: the neighbours whose place the note could take.
+        replaceable: the neighbours that the note could take the place of.
         policy: the thresholds.
         judgement: an arbiter's answer about ``shown``, if any.
         shown: the facts that a judge is, or would be, asked about.
@@ -283,9 +283,9 @@ def with_value_named(note: Note) -> Note:
 def without_loss(note: Note, verdict: Verdict, policy: ReconcilePolicy) -> Verdict:
     """The verdict, unless the fact that it ends says more than the note.
 
-    Such a fact stays. A note all of whose words stand in it counts as said again, where it is
-    known to say the same; any other stands beside it: a word that only the note has may be news,
-    and a more trusted word stands for itself.
+    Such a fact stays. If all words of a note stand in it, the note counts as said again, if it is
+    known to say the same. Any other note stands beside it: a word that only the note has may be
+    news, and a more trusted word stands for itself.
 
     Args:
         note: what was said.

@@ -38,7 +38,7 @@ class ExportReport:
     Attributes:
         nodes: how many of each label.
         links: how many of each type.
-        left_out: properties that no export has a place for, by ``Label.property``: somebody else
+        left_out: properties that no export has a place for, by ``Label.property``: another program
             gave them to the graph.
         damaged_ids: records that cannot be read, each with its label. The export holds what is left
             of them without their words, so that it can be restored.

@@ -67,15 +67,15 @@ class Assessment:
         recall_semantics: how recall presents the fact.
         yields_to_live_intent: whether what is asked for now overrides it.
         lifetime_days: after so many days the fact expires; None for never.
-        question: what to ask, where it is held for somebody's yes; worded so that no is easy. None
-            for what is held and waits silently, until it is said again.
+        question: what to ask, if it is held for a person's yes; worded so that no is easy. None for
+            what is held and waits silently, until it is said again.
         lapses_at: until when what is held waits; None for anything else.
         policy_version: of the policy that decided.
-        domain: whose rules the policy applied.
+        domain: its rules are what the policy applied.
         inference_key: equal for the same inference about the same contact.
         is_contacts_word: whether an extractor only passes on what the contact said, as far as that
             can be checked: then the contact's trust is what the rule goes by.
-        is_hedged: whether it only guesses: a hedge, or little confidence, and nobody's yes.
+        is_hedged: whether it only guesses: a hedge, or little confidence, and no person's yes.
         importance: 0 to 1, what the gate makes of it; None where the caller gave one. The record
             is the note's, and the finding of the check ``meaning``.
     """
@@ -104,5 +104,5 @@ class Assessment:
 
     @property
     def is_held(self) -> bool:
-        """Whether it waits for somebody's answer."""
+        """Whether it waits for a person's answer."""
         return self.disposal in (Disposal.CONFIRM, Disposal.CONSENT)

@@ -1,4 +1,4 @@
-"""Attributes: what can be known about somebody, as an attributes file describes it. Pure.
+"""Attributes: what can be known about a person, as an attributes file describes it. Pure.
 
 How they are found, and how their values are read, is said in ``reconciler.domain.values``.
 """
@@ -13,11 +13,11 @@ __all__ = ["Attribute"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Attribute:
-    """One thing that can be known about somebody.
+    """One thing that can be known about a person.
 
     Attributes:
         name: canonical, snake_case; what is stored.
-        description: one line for whoever chooses an attribute, people and models.
+        description: one line for choosing an attribute, for people and models.
         is_single_valued: whether a new value takes the place of the old one.
         normaliser: which reading its values take, a key of ``NORMALISERS``.
         aliases: other names of it, in any spelling.

@@ -24,7 +24,7 @@ from reconciler.errors import InvalidNoteError
 __all__ = ["CONTACT", "FALLBACK_PROPOSER", "Candidate", "Evidence", "Precedents"]
 
 CONTACT = "contact"
-"""Who answers for the person that a fact is about; nobody else can give their consent."""
+"""Who answers for the person that a fact is about; no one else can give their consent."""
 
 FALLBACK_PROPOSER = "fallback"
 """Who proposes raw words that no extractor could read. They are kept apart: barely believed, out
@@ -45,16 +45,16 @@ class Evidence:
             linked, not written again. Any other id names what is written only for this contact,
             who gets it back as an id of the store's own making.
         session_id: the session that it belongs to.
-        scope: whose it is.
+        scope: the contact's.
         text: what was said, 1 to 20,000 characters.
         said_at: when; time-zone aware, kept in UTC.
         spans: the words of the text that support the claim; empty for all of it.
-        source_kind: whose word it is.
+        source_kind: the kind of source.
         source_reference: where it can be looked up, or None.
         is_private: whether only its own contact's memory may be derived from it.
-        is_pending_erasure: whether somebody asked for it to be erased.
+        is_pending_erasure: whether a person asked for it to be erased.
         is_cleaned: as in ``Note``.
-        is_new: whether its id was drawn with this very call, so that nobody has it yet.
+        is_new: whether its id was drawn with this very call, so that no other caller has it yet.
 
     Raises:
         InvalidNoteError: any of the above does not hold.
@@ -105,8 +105,8 @@ class Candidate:
         evidence: the episodes that it rests on, the first one first; one that is named twice
             counts once. Without any the gate refuses it.
         is_literal: whether its words were meant as they stand, as far as an extractor can tell.
-        confidence: the extractor's own, 0 to 1; None where nobody extracted it.
-        proposed_by: who put it forward; whoever that is may not confirm it.
+        confidence: the extractor's own, 0 to 1; None if no extractor read it.
+        proposed_by: who put it forward; the same person may not confirm it.
         confirmed_by: who said yes to it after it was held; only the gate's own answers set it, and
             what comes with it already is refused.
         is_reworded: whether they said so in other words than they were asked about.
@@ -167,12 +167,12 @@ class Candidate:
 
     @property
     def has_contacts_yes(self) -> bool:
-        """Whether the contact said yes to it; nobody else can give their consent."""
+        """Whether the contact said yes to it; no one else can give their consent."""
         return CONTACT in self.confirmed_by
 
     @property
     def has_operators_yes(self) -> bool:
-        """Whether somebody who answers for the agent said yes to it."""
+        """Whether a person who answers for the agent said yes to it."""
         return any(name != CONTACT for name in self.confirmed_by)
 
     @property
@@ -187,7 +187,7 @@ class Candidate:
 
     @property
     def subject(self) -> str:
-        """About whom it is: the contact, unless its slot names somebody else."""
+        """Whom it is about: the contact, unless its slot names another person."""
         return self.note.slot.subject if self.note.slot else CONTACT_SUBJECT
 
     @property
@@ -206,7 +206,7 @@ class Precedents:
     """What became of the same inference about the same contact before.
 
     Attributes:
-        declined_id: the decision by which somebody said no to it; None where nobody did.
+        declined_id: the decision by which a person said no to it; None without one.
         pending_id: the decision that still waits for an answer; None where none does.
         waiting_id: the decision that waits without a question; None where none does.
         is_answered: whether later words than the candidate's answer what would be asked.

@@ -43,7 +43,7 @@ NO_MODEL = "none"
 """What embedded raw words: so no look for neighbours, and no recall by meaning, finds them."""
 
 UNSURE = "its confidence"
-"""How the error of an arbiter begins whose answer makes sense, and is too unsure to be used."""
+"""How an arbiter's error begins if its answer makes sense, but is too unsure to be used."""
 
 
 ACTIONS_OF_RELATION: Mapping[Relation, frozenset[Action]] = {
@@ -194,7 +194,7 @@ class Undo:
 
     Attributes:
         before: how the facts stood that it counted again or gave another end, and those that it
-            ended whose end was known; with REVERT, all that it changed.
+            ended before their known end; with REVERT, all that it changed.
         decision_ids: with REVERT, what it undid, the newest first.
         unlinked, linked: with REVERT, which supersessions no longer hold, and which hold again.
         unrested, rested: with REVERT, what facts no longer rest on, and rest on again.
@@ -316,7 +316,7 @@ class Decision:
             no fact does, because the gate did not let it through. With RESOLVE the fact that stays.
         closed_ids: the facts that an answer let stand side by side, so that they are in dispute no
             longer.
-        expired_ids: the compared facts whose lifetime was over by then.
+        expired_ids: the compared facts that had expired by then.
         undo: what it takes to undo it, where that does not follow from the rest; None else.
         planned_ends: which facts end on a later day because of it, and with which plan. It holds
             as long as the decision and the plan do.
@@ -330,7 +330,7 @@ class Decision:
         timings: how long it took.
         version: the contact's version that it led to, so that a contact's decisions have an
             order whatever the clocks say; 0 where its record was damaged.
-        correction: the relation that a person said was right; None where nobody did.
+        correction: the relation that a person said was right; None without one.
         compared_with: the neighbours that it looked at, nearest first.
         replayed: this decision was made by an earlier call with the same idempotency key.
     """
@@ -411,7 +411,7 @@ class Decision:
 
     @property
     def scope(self) -> Scope:
-        """Whose memory it is about."""
+        """The contact that it is about."""
         return self.note.scope
 
     @property
@@ -529,7 +529,7 @@ _ANSWERS: Mapping[Action, str] = {
     Action.UNARCHIVE: "Recalled again, as it stood.",
     Action.REVERT: "Undone: what holds is what held before; the record of both is kept.",
 }
-"""What a decision says to the agent whose note it was."""
+"""What a decision says to the agent that sent the note."""
 
 _SILENT = (
     "Not remembered yet; do not act on it, and do not ask about it. What the contact says of it in "

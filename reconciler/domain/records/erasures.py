@@ -116,7 +116,7 @@ class ErasurePlan:
         decision_ids: decisions that lose all words.
         quoting_ids: decisions about something else, that lose what was argued: it may quote.
         episodes: what is left of each episode that something goes from.
-        session_keys: sessions whose summary goes, and whose jobs lose what was read for them.
+        session_keys: sessions that lose their summary, and their jobs lose what was read for them.
     """
 
     fact_ids: tuple[str, ...] = ()
@@ -174,7 +174,7 @@ class Erasure:
 
     Attributes:
         erasure_id: its id; empty for a dry run, which leaves no record.
-        scope: whose memory.
+        scope: the contact's.
         target: what is forgotten. Of a finished one ids only: an attribute's name is a word, too.
         kind: how much it is.
         state: how far it got.

@@ -43,13 +43,13 @@ class EvidenceTurn:
         episode_id: its id.
         fact_id: the fact that it was first taken for: the one asked about, or one beneath it.
         is_beneath: whether that is one beneath it, which the fact asked about says again.
-        speaker: who spoke: the role in its session, else whose word it is.
+        speaker: who spoke: the role in its session, else the kind of source.
         text: the turn, as it is kept.
         spans: the words of it that are cited; empty for all of it.
         said_at: when (UTC).
         session_id, channel: the session that it belongs to, and how that was held.
-        source_kind, source_reference: whose word it is, and where it can be looked up.
-        is_answer: whether it is somebody's answer to a question, not a statement of their own.
+        source_kind, source_reference: the kind of source, and where it can be looked up.
+        is_answer: whether it is a person's answer to a question, not a statement of their own.
         taken_by: the decisions that took it up for the fact, the oldest first; empty where that
             was not kept yet.
     """
@@ -70,7 +70,7 @@ class EvidenceTurn:
 
     @property
     def is_contacts(self) -> bool:
-        """Whether these are the contact's own words, which nobody put to them."""
+        """Whether the contact said these words unasked."""
         return self.source_kind is SourceKind.USER_EXPLICIT and not self.is_answer
 
 

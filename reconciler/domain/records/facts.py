@@ -71,7 +71,7 @@ class Fact(Remembered):
         importance: 0 to 1, as it was given or judged.
         observations: how often it was said, counting its own restatements; 1 or more.
         recorded_at: when the graph learned it (UTC).
-        valid_from: when it became true in the world, as far as anybody said (UTC).
+        valid_from: when it became true in the world, as far as known (UTC).
         first_held_from: from when the first of the facts held that said the same before it, without
             a break (UTC); None where that is ``valid_from``.
         valid_to: when it stopped being true, or will, where its end is known; else None (UTC).
@@ -146,7 +146,7 @@ class Fact(Remembered):
 
     @property
     def word(self) -> SourceKind:
-        """Whose word it is: the contact's, whoever said it first, once they said yes to it."""
+        """The kind of source; the contact's own word once they confirmed it."""
         return SourceKind.USER_EXPLICIT if self.is_confirmed_by_user else self.trust
 
     @property
@@ -188,7 +188,7 @@ class Fact(Remembered):
 
     @property
     def is_start_given(self) -> bool:
-        """Whether somebody said since when it holds; else it holds since it was said or written.
+        """Whether a person said since when it holds; else it holds since it was said or written.
 
         What was said again later than it was said first, and read in later still, counts as given.
         """
@@ -224,7 +224,7 @@ class Neighbour:
 
     ``is_expired``: its lifetime was over when the note came, or it was archived. Such a fact has no
     protection. ``is_standing``: it orders or forbids something. ``shares_words``: it is among the
-    facts whose words fit the note's best, however far its meaning is; never on record.
+    facts that share the most words with the note, however far its meaning is; never on record.
     ``is_upcoming``: the day from which it holds had not come. ``is_start_given``: that of ``Fact``;
     never on record.
     """
@@ -246,7 +246,7 @@ class Neighbour:
 
     @property
     def word(self) -> SourceKind:
-        """Whose word it is, as ``Fact.word``."""
+        """The kind of source, as ``Fact.word``."""
         return SourceKind.USER_EXPLICIT if self.is_confirmed_by_user else self.trust
 
 
@@ -256,7 +256,7 @@ class Predecessor:
 
     Attributes:
         cosine: raw cosine to the note, in [-1, 1].
-        slot: what it answered about whom; None where nobody said.
+        slot: what it answered about whom; None if unknown.
         was_contradicted: whether what followed it said something else, by its slot or in an
             arbiter's judgement; a midpoint does not know.
         followed_from: from when that held (UTC).
@@ -291,7 +291,7 @@ class RankedFact:
         is_standing: whether it is a standing constraint, which is recalled whatever is asked.
         fits: whether it fits the question; a standing constraint need not.
         is_upcoming: whether it holds from a later day on.
-        disputed_with: the facts of which not all can hold beside it; nobody settled that yet.
+        disputed_with: the facts that cannot all hold beside it; the dispute is open.
     """
 
     fact: Fact
@@ -349,7 +349,7 @@ class Supersession:
 class Conflict:
     """Two live facts that may contradict each other, and were kept side by side.
 
-    ``is_open`` until somebody answers that both hold.
+    ``is_open`` until a person answers that both hold.
     """
 
     new_id: str
@@ -366,12 +366,12 @@ class Conflict:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Dispute:
-    """Live facts that contradict each other, as far as anybody can tell, until somebody settles it.
+    """Live facts that seem to contradict each other, until a person settles it.
 
     Attributes:
         scope: about whom.
         facts: the sides, two or more, what holds longest first.
-        question: what to ask, with each side's words, whose word it is and since when.
+        question: what to ask, with each side's words, its source and since when.
         reasons: why the sides were kept side by side.
         opened_at: when the last of them came in (UTC).
     """
@@ -410,7 +410,7 @@ class FactEvent:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ExpiringFact:
-    """A fact whose lifetime ends soon, or is over, and what to ask so that it is renewed.
+    """A fact that ends soon, or has ended, and what to ask so that it is renewed.
 
     To say it again renews it; ``revoke`` ends it.
     """

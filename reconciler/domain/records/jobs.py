@@ -37,7 +37,7 @@ class Outcomes:
         added: new facts.
         superseding: facts that took another's place, or took one back.
         known: what was known already, and was counted again.
-        held: waiting for somebody's yes.
+        held: waiting for a person's yes.
         refused: by the gate, each with its decision and reason; or of no use at all, which the
             worker's log tells.
         left_out: of too little importance to be proposed, or beyond the five of a turn.
@@ -80,14 +80,14 @@ class Job:
 
     Attributes:
         job_id: its id.
-        scope: whose memory.
+        scope: the contact's.
         session_id: which session.
         state: waiting, running, done or dead.
         attempts: how often it was begun.
         submitted_at: when it was handed over (UTC).
         due_at: when it is begun next, or its lease ends (UTC).
         finished_at: when it was done (UTC), or None.
-        extractor: who read it; None where nobody did yet.
+        extractor: who read it; None before it was read.
         last_error: why the last attempt ended, or None.
         outcomes: what became of its candidates; all 0 until it is done.
     """

@@ -1,4 +1,4 @@
-"""The closed lists that notes, facts and decisions share: whose word, what kind, how careful.
+"""The closed lists that notes, facts and decisions share: which source, what kind, how careful.
 
 Only enumerations live here, each beneath everything that uses it; what follows from a word is said
 where it follows.
@@ -40,7 +40,7 @@ PATIENT_DOORS = (EXTRACTION_DOOR, IMPORT_DOOR)
 
 
 class SourceKind(StrEnum):
-    """Whose word the evidence is, from the most to the least trusted."""
+    """Where the evidence comes from, from the most to the least trusted source."""
 
     USER_EXPLICIT = "user_explicit"
     OPERATOR = "operator"
@@ -56,7 +56,7 @@ class SourceKind(StrEnum):
 
 
 OWN_WORDS = (SourceKind.USER_EXPLICIT, SourceKind.OPERATOR)
-"""Whose word answers a question."""
+"""The sources that may answer a question."""
 
 
 class Category(StrEnum):
@@ -65,7 +65,7 @@ class Category(StrEnum):
     PREFERENCE = "preference"
     FACT = "fact"
     DECISION = "decision"
-    """Also a standing constraint: both hold until somebody revokes them."""
+    """Also a standing constraint: both hold until a person revokes them."""
     PROCEDURE = "procedure"
     SUMMARY = "summary"
     OUTCOME = "outcome"
@@ -110,13 +110,13 @@ class FactState(StrEnum):
     EXPIRED = "expired"
     """Its lifetime is over: recalled with a mark, or no longer, and live again when it is said."""
     ARCHIVED = "archived"
-    """It was archived: no longer recalled, and live again as soon as somebody says it."""
+    """It was archived: no longer recalled, and live again as soon as a note says it."""
     SUPERSEDED = "superseded"
     """Another fact took its place, or it was history from the start."""
     REVOKED = "revoked"
     """It was ended, or what wrote it was undone, and nothing took its place."""
     ERASED = "erased"
-    """Somebody asked for it to be forgotten: that it was there is all that is left."""
+    """A person asked for it to be forgotten: that it was there is all that is left."""
 
 
 class Disposal(StrEnum):
@@ -125,7 +125,7 @@ class Disposal(StrEnum):
     ADMIT = "admit"
     REJECT = "reject"
     CONFIRM = "confirm"
-    """Held until somebody else than its proposer says yes."""
+    """Held until a person other than its proposer says yes."""
     CONSENT = "consent"
     """Held until the contact agrees that it is kept."""
 
@@ -179,17 +179,17 @@ class Action(StrEnum):
     ADMIT = "ADMIT"
     """Proposed and let through; nothing is written until it is committed."""
     HOLD = "HOLD"
-    """Waits for somebody's yes."""
+    """Waits for a person's yes."""
     REJECT = "REJECT"
     """Refused by the gate."""
     DECLINE = "DECLINE"
-    """Somebody said no to what was held."""
+    """A person said no to what was held."""
     WITHDRAW = "WITHDRAW"
     """What was held or let through was taken back."""
     REVOKE = "REVOKE"
     """A fact was ended, and nothing takes its place."""
     RESOLVE = "RESOLVE"
-    """Somebody said which of the facts in dispute hold; the others end."""
+    """A person said which of the facts in dispute hold; the others end."""
     REVERT = "REVERT"
     """Earlier decisions were undone."""
     ARCHIVE = "ARCHIVE"
@@ -212,7 +212,7 @@ class DecidedBy(StrEnum):
     note supersede a fact that is newer than it, that rests on a more trusted word, that was
     confirmed or often said while the note only guesses, or that is a standing decision. By
     ``agent`` or ``extractor`` a model that read the note and the facts said how they relate.
-    ``gate`` decides before any of them, ``answer`` after somebody was asked, ``amendment`` by an
+    ``gate`` decides before any of them, ``answer`` after a person was asked, ``amendment`` by an
     operator's word, whatever the others say.
     """
 
@@ -246,7 +246,7 @@ class Relation(StrEnum):
 
 
 class JobState(StrEnum):
-    """Where a job stands. A dead one waits for somebody to ``retry`` it; nothing of it is lost."""
+    """Where a job stands. A dead one waits for a person to ``retry`` it; nothing of it is lost."""
 
     WAITING = "waiting"
     RUNNING = "running"

@@ -1,4 +1,4 @@
-"""Notes: what somebody wants remembered, checked before anything is read or written."""
+"""Notes: what a caller wants remembered, checked before anything is read or written."""
 
 from __future__ import annotations
 
@@ -63,10 +63,10 @@ class Remembered:
     restatement that leaves it None.
 
     Args:
-        text: 1 to 2,000 characters, not blank, no null bytes. A token that somebody typed counts
-            like any other text.
+        text: 1 to 2,000 characters, not blank, no null bytes. A typed token counts like any other
+            text.
         importance: 0 to 1.
-        slot: what it answers about whom, normalised; None where nobody said.
+        slot: what it answers about whom, normalised; None if unknown.
         tags: words to find it by.
         artefact: a document or a row that it points to, as a reference: a URI, a path, a key; up to
             500 characters on one line. It is kept and shown, never fetched.
@@ -81,21 +81,21 @@ class Remembered:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Note(Remembered):
-    """The text that somebody wants remembered, with what came with it.
+    """The text to remember, with what came with it.
 
     A note that exists can be stored: everything about it was checked when it was made.
 
     Args, beside those of ``Remembered``:
-        scope: whose memory it belongs to.
+        scope: the contact's.
         importance: None leaves it to the gate's reading of the text.
         said_at: when it was said; time-zone aware, kept in UTC.
-        is_dated: whether somebody said when. A note that nobody dated is as new as the moment in
-            which it is compared, and never older than what it is compared with.
+        is_dated: whether the caller said when. An undated note is as new as the moment in which it
+            is compared, and never older than what it is compared with.
         valid_from: from when it is true in the world, time-zone aware; None for ``said_at``.
         category: what kind of thing it says; None leaves it to the gate's reading of the text.
-        topic: a broad field of life, for example ``work``; None where nobody said.
+        topic: a broad field of life, for example ``work``; None if unknown.
         lifetime_days: after how many days it may have changed; None leaves it to the policy.
-        source_kind: whose word it is.
+        source_kind: the kind of source.
         source_reference: where it can be looked up (a call, a ticket), or None.
         contact_name: how a person would call the contact, or None.
         slot_read_from: the words that the slot was read from; None where it was given.
@@ -150,7 +150,7 @@ class Note(Remembered):
 
     @property
     def holds_from(self) -> datetime:
-        """From when it is true, as far as anybody said (UTC)."""
+        """From when it is true, as far as known (UTC)."""
         return self.valid_from or self.said_at
 
     def is_ahead(self, now: datetime) -> bool:
@@ -159,14 +159,14 @@ class Note(Remembered):
 
     @property
     def is_undated(self) -> bool:
-        """Whether nobody said when it was said, nor from when it is true."""
+        """Whether it is unknown both when it was said and from when it is true."""
         return not self.is_dated and self.valid_from is None
 
     def no_earlier_than(self, times: Iterable[datetime]) -> Note:
-        """The same note; where nobody dated it, said at the latest of these times or after it.
+        """The same note; an undated one is said at the latest of these times or after it.
 
-        Clocks step back, and two hosts' clocks differ. What nobody dated counts in the order in
-        which it arrives.
+        Clocks step back, and two hosts' clocks differ. Undated notes count in the order in which
+        they arrive.
         """
         if not self.is_undated:
             return self
@@ -174,7 +174,7 @@ class Note(Remembered):
 
     @property
     def trust(self) -> SourceKind:
-        """Whose word it is."""
+        """The kind of source."""
         return cast("SourceKind", self.source_kind)  # since it was made
 
     @property
@@ -220,7 +220,7 @@ def utc(name: str, value: object) -> datetime:
     """The same instant in UTC.
 
     Raises:
-        InvalidNoteError: not a datetime, or a naive one, whose instant nobody knows.
+        InvalidNoteError: not a datetime, or a naive one, which names no certain instant.
     """
     if not isinstance(value, datetime):
         raise InvalidNoteError(

@@ -18,7 +18,7 @@ def plain_name(name: str) -> str:
 
 
 def is_agent(name: str, scope: Scope) -> bool:
-    """Whether it is an agent's name, who may answer for nobody."""
+    """Whether it is an agent's name; an agent may not answer for a person."""
     return plain_name(name).startswith("agent") or plain_name(name) == plain_name(scope.agent_id)
 
 
@@ -26,8 +26,8 @@ def check_person(name: str, scope: Scope) -> None:
     """Let the contact's or an operator's name through.
 
     Args:
-        name: whose word it is to be.
-        scope: whose memory, and which agent's.
+        name: the name of the person who is to have said it.
+        scope: the contact's and the agent's.
 
     Raises:
         InvalidAnswerError: it cannot be used, is an agent's, or means the contact and is spelt

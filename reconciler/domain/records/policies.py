@@ -1,7 +1,7 @@
 """Policies: the bounds and weights that can be set, each with its default and where it comes from.
 
-The settings take their defaults from here, and whoever acts by a policy says how. Values alone, so
-that to read the settings loads none of that.
+The settings take their defaults from here; the code that acts by a policy says how. Values alone,
+so that to read the settings loads none of that.
 """
 
 from __future__ import annotations
@@ -80,7 +80,7 @@ class ReconcilePolicy:
 
     @property
     def cut(self) -> float:
-        """The cosine from which a note in the band supersedes where nobody else decides."""
+        """The cosine from which a note in the band supersedes if no judge decides."""
         if self.cosine_cut is not None:
             return self.cosine_cut
         return (self.cosine_update_min + self.cosine_add_max) / 2
@@ -250,7 +250,7 @@ class RecallFloor:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DecayPolicy:
-    """How facts fade that nobody says any more.
+    """How facts fade that are no longer said.
 
     Args:
         half_life_days: after so many days half is left of a fact that matters half (0.5) and was

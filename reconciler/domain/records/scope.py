@@ -1,4 +1,4 @@
-"""The scope: whose memory a note belongs to. Never anything about what is remembered."""
+"""The scope: which contact's memory a note belongs to. Never anything about what is remembered."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ class Scope:
     A scope that exists is complete; without one nothing is read and nothing is written.
 
     Args:
-        tenant: whose deployment, 1 to 200 characters.
+        tenant: the deployment, 1 to 200 characters.
         agent_id: which agent remembers, 1 to 200 characters.
         contact_id: whom the facts are about, 1 to 200 characters.
 

@@ -25,7 +25,7 @@ class Session:
     """A conversation as it is handed over, whole or as far as it went.
 
     Args:
-        scope: whose memory it belongs to.
+        scope: the contact's.
         session_id: its id; handed over again under the same one, only what is new is added.
         turns: in their order, at least one. A message as a dictionary, as chat APIs have them, is
             as good as a turn; it is kept as the turns that it makes.
@@ -61,7 +61,7 @@ class Session:
 
     @property
     def is_dated(self) -> bool:
-        """Whether somebody said when it began, or when any of it was said."""
+        """Whether a caller said when it began, or when any of it was said."""
         return self.started_at is not None or any(turn.said_at for turn in self.turns)
 
     @property
@@ -71,7 +71,7 @@ class Session:
 
 
 def time_of_saying(now: datetime, heard_at: datetime | None) -> datetime:
-    """When something was said that nobody dated: now, and after all that was heard before it.
+    """When an undated statement was said: now, and after all that was heard before it.
 
     Clocks step back, and hosts' clocks differ. A session is read some time after it was handed
     over, so its place in the order of arrival has to be kept in its turns' times.

@@ -30,8 +30,8 @@ class Slot:
         is_single_valued: whether the attribute holds one value at a time.
         is_open: neither the book nor the caller said how many values the attribute holds, so
             another value may end this one or stand beside it; never stored with a fact.
-        is_known: whether the attribute is one of the book's, so that its name is its own; a name
-            that somebody made up may be another word for another name.
+        is_known: whether the attribute is one of the book's, so that its name is its own; a made-up
+            name may be another word for another name.
         said_subject, said_attribute: as they were said, until the gate has looked at them; never
             stored.
         is_personal: whether the value is personal data, which no reason or prompt repeats.
@@ -113,7 +113,7 @@ def compare_slots(note: Slot | None, fact: Slot | None) -> SlotMatch:
     """
     if note is None and fact is None:
         return SlotMatch.UNKNOWN
-    # What is filed under nobody is about the contact, as far as anybody knows.
+    # What is filed without a subject counts as about the contact.
     about = note.subject if note else CONTACT_SUBJECT
     if about != (fact.subject if fact else CONTACT_SUBJECT):
         return SlotMatch.APART

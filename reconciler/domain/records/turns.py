@@ -35,7 +35,7 @@ class Role(StrEnum):
 
     @property
     def source_kind(self) -> SourceKind:
-        """Whose word it is. What the agent says, or was told, is no evidence of anything."""
+        """The kind of source. What the agent says, or was told, is no evidence of anything."""
         return _SOURCES.get(self, SourceKind.MODEL_GUESS)
 
     @property

@@ -1,4 +1,4 @@
-"""Calibration: what a rule makes of pairs whose relation is known, and thresholds chosen from that.
+"""Calibration: what a rule makes of labelled pairs, and thresholds chosen from that.
 
 Pure; no model, graph or file. What becomes of a pair is asked of ``decide`` and never worked out
 here, so that what is measured is what the engine does.
@@ -88,7 +88,7 @@ class LabelledPair:
 
     Attributes:
         source: where the pair comes from; each source is also reported by itself.
-        fact_slot, note_slot: what they answer about whom, normalised; None where nobody said.
+        fact_slot, note_slot: what they answer about whom, normalised; None if unknown.
     """
 
     pair_id: str
@@ -382,7 +382,7 @@ class Scores:
 
     @property
     def false_supersessions(self) -> Rate:
-        """Of the distinct, those whose fact is gone: a true one was retired."""
+        """Of the distinct, those that lost their fact: a true one was retired."""
         return self._rate((PairLabel.DISTINCT,), SETTLED)
 
     @property
@@ -474,7 +474,7 @@ class CalibrationGoal:
     """What the chosen thresholds have to keep; shares from 0 to 1.
 
     Args:
-        false_supersession_max: the bound on the share of distinct pairs whose fact is superseded;
+        false_supersession_max: the bound on the share of distinct pairs with a superseded fact;
             above 0, below 1.
         mistaken_restatement_max: the bound on the share of updates that are taken for
             restatements. Looser: the right fact is left, only with observations that are not its
@@ -515,13 +515,13 @@ def choose_thresholds(
     """The thresholds that keep the goal and settle the most, and what the bound was held against.
 
     Pairs of all chosen sources count together, each once: an interval needs a count, and a source
-    of two pairs has none worth the name. So whoever measures a source that fools every cosine by
-    design leaves it out of ``goal.sources`` and reads its row.
+    of two pairs has none worth the name. If you measure a source that fools every cosine by design,
+    leave it out of ``goal.sources`` and read its row.
 
     - ``cosine_cut`` is the lowest at or above which the rule supersedes no more distinct pairs
       than the bound allows.
-    - ``cosine_update_min`` is the lowest, from the cut on, at or above which no more of the
-      updates are taken for restatements than their bound allows; nobody is asked there.
+    - ``cosine_update_min`` is the lowest, from the cut on, at or above which no more of the updates
+      are taken for restatements than their bound allows; no judge is asked there.
     - ``cosine_add_max`` is the highest, up to the cut, at or above which the wanted shares of the
       same and of the updates lie in every source: no distinct pair more than that goes to the
       arbiter.

@@ -1,6 +1,6 @@
 """Health: how well a memory is kept, in numbers that can be followed over time. Pure.
 
-Numbers and ids only; no text of anybody's stands in a report.
+Numbers and ids only; a report never holds a remembered text.
 """
 
 from __future__ import annotations
@@ -74,7 +74,7 @@ class ContactHealth:
     """What is known about one contact, or about several together, in numbers.
 
     Attributes:
-        contact_id: whose; None for several together.
+        contact_id: the contact; None for several together.
         live, expired, archived, superseded, revoked: facts by their state now.
         near_pairs: pairs of live facts that are as near as restatements, and that no link joins.
         duplicated: live facts that are in such a pair.
@@ -157,7 +157,7 @@ class HealthReport:
     """How well an agent's memory is kept.
 
     Attributes:
-        tenant, agent_id: whose.
+        tenant, agent_id: the agent and its tenant.
         contacts: each contact that was asked about, by id.
         file_bytes: what the store's files take up; None where a server keeps them.
     """

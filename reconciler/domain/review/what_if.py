@@ -34,7 +34,7 @@ _NEAREST_COUNT = 5
 """Facts that are compared where there are so many; less similar ones may have gone unseen."""
 
 _UNHEARD = "\0"
-"""A name or a value that nobody gave: no text may hold it."""
+"""An invented name or value: no text may hold it."""
 
 _ONE_AT_A_TIME = Slot(
     subject=CONTACT_SUBJECT, attribute=_UNHEARD, value="", value_key="", is_single_valued=True
@@ -103,7 +103,7 @@ class Reopened:
 
     Attributes:
         unaided: the verdict without the arbiter's answer.
-        nearest: the most similar fact whose place the note could take, if any.
+        nearest: the most similar fact that the note could take the place of, if any.
         focus: the fact that it was decided on; None where there is none, or none on record.
         more_trusted: what it met, replaced or not, that rests on a more trusted word.
         is_reproduced: whether today's rule arrives at the decision. Where it does not, the rule

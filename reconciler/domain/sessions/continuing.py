@@ -1,7 +1,7 @@
 """Continuing: where turns that are handed over belong in a session that is kept already. Pure.
 
 A caller may hand over a session whole and longer each time, its last turns (a window that slides),
-or only what is new. Turns that nobody dated look the same in all three, so their order decides.
+or only what is new. Undated turns look the same in all three, so their order decides.
 """
 
 from __future__ import annotations

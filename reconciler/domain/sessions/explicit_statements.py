@@ -1,4 +1,4 @@
-"""Explicit statements: the sentences in which somebody plainly says what holds of them.
+"""Explicit statements: sentences in which a person plainly says what holds of them.
 
 What a sentence says by the openings of ``config/lexicon/statements.toml`` ("from now on", "remember
 that", "I prefer") lives here, and so does what the slot reader finds in a sentence in the first
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 __all__ = ["Statement", "find_statements"]
 
 SENTENCE_LENGTH_MAX = 400
-"""Characters in a sentence that is read; whoever says something plainly needs fewer."""
+"""Characters in a sentence that is read; a plain statement needs fewer."""
 
 REQUEST_LENGTH_MAX = 1_000
 """Characters in a sentence that asks to be remembered, which is not passed over for its length."""
@@ -84,7 +84,7 @@ def _statements(said: str, claims: list[_Claim], attributes: AttributeBook) -> I
     speech = _speech(said)
     is_left_alone = speech is None or infer_category(said) is Category.VOLATILE
     condition = find_condition(read_text(said).plain)
-    speech = speech or Speech.LITERAL  # a request that quotes somebody is meant
+    speech = speech or Speech.LITERAL  # a request that quotes a person is meant
     for claim in claims:
         if is_left_alone and not claim.is_request:
             continue
@@ -166,7 +166,7 @@ def _all(name: str) -> Sequence[re.Pattern[str]]:
     return [_lexicon().pattern(name, at) for at in range(len(lexicon("statements").cues[name]))]
 
 
-# Sentences: what somebody says in their own name
+# Sentences: what a person says in their own name
 
 
 _FENCE = re.compile(r"\s*(?:```|~~~)")
@@ -272,7 +272,7 @@ def _claims(said: str, attributes: AttributeBook) -> list[_Claim]:
     start = _after(_the("fillers"), said, 0)
     start = _after(_the("presupposed"), said, start)
     if not _OPENING_MARKS.isdisjoint(said[:start]):
-        return []  # it begins with somebody's words
+        return []  # it begins with a quotation
     if requested := _request(said, start):
         return [requested]
     if _the("forget").match(said, start):
@@ -297,7 +297,7 @@ def _own_slot(read: ReadSlot | None) -> ReadSlot | None:
 
 
 def _is_own(read: ReadSlot) -> bool:
-    """Whether a slot is the speaker's or the speaker's people's, and not somebody else's."""
+    """Whether a slot is the speaker's or their people's, and not another person's."""
     cut = _the("break").search(read.words)
     return bool(_the("own").search(read.words, 0, cut.start() if cut else len(read.words)))
 

@@ -70,8 +70,8 @@ class Extracted:
         subject, attribute, value: the slot that it fills, as far as it fills one.
         single_valued: of an attribute that is not configured, whether it holds one value.
         speech: how the cited words were meant.
-        replaces, repeats, ends: facts by their numbers in ``Window.known``: those whose place it
-            takes, the one that it says again, and those that are over without another in their
+        replaces, repeats, ends: facts by their numbers in ``Window.known``: those that it takes the
+            place of, the one that it says again, and those that are over without another in their
             place. A number that was not shown names nothing.
     """
 
@@ -278,11 +278,11 @@ def candidate_from(
 ) -> Candidate:
     """The claim as a candidate for the write gate, which checks its spans.
 
-    A claim that cites an episode nobody showed has no evidence, and is refused for it.
+    A claim that cites an episode outside the window has no evidence, and is refused for it.
 
     Args:
         proposal: the claim.
-        scope: whose memory.
+        scope: the contact's.
         episodes: the session's, by id.
         slot: what it answers, normalised, or None.
         slot_read_from: the words that the slot was read from; None where it was given.

@@ -56,7 +56,7 @@ _JOINING = frozenset({"and", "or", "but", "then"})
 
 
 class _UnsureError(Exception):
-    """A word whose form in the third person is not known."""
+    """A word with an unknown form in the third person."""
 
 
 def about_the_contact(said: str) -> str:
@@ -99,7 +99,7 @@ def _told(tokens: Sequence[str]) -> str:
             )
             is_named = True
         elif may_go_on and word in _words("present") and _is_joined(tokens, at):
-            raise _UnsureError  # whose verb it is, the words alone do not say
+            raise _UnsureError  # the words alone do not say which subject the verb belongs to
         else:
             told.append(_other(tokens, at, _REPEATED if is_named else _PRONOUNS))
     if awaits in ("i", "i'd"):

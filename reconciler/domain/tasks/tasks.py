@@ -20,7 +20,7 @@ __all__ = ["Task", "WorkingMemory"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Task:
-    """One task as it is kept: how far it is, never what somebody supposes.
+    """One task as it is kept: how far it is, never a guess.
 
     Attributes:
         task_id: its id, one of its scope's.

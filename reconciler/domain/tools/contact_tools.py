@@ -39,7 +39,7 @@ AGENT_SOURCES: Mapping[str, SourceKind] = {
     "tool": SourceKind.TOOL_OUTPUT,
     "document": SourceKind.TOOL_OUTPUT,
 }
-"""Whose word any agent may pass on, as its model calls it."""
+"""The sources that any agent may name, as its model calls them."""
 
 COLLEAGUE = "colleague"
 _NAME = re.compile(r"[a-z0-9][a-z0-9_-]{0,39}")
@@ -49,11 +49,11 @@ _RENAMED = (("user_explicit", "contact"), ("tool_output", "tool"))
 def agent_sources(
     trusted_tools: Iterable[str] = (), colleague: str | None = None
 ) -> dict[str, SourceKind]:
-    """Whose word an agent may pass on, as its model calls it, from the contact's on.
+    """The sources that an agent may name, as its model calls them, from the contact's on.
 
     Args:
         trusted_tools: systems of the builder's own, by name; what one says was validated.
-        colleague: who of the operator's people is in the conversation; None where nobody is.
+        colleague: who of the operator's people is in the conversation; None without one.
 
     Raises:
         InvalidRequestError: a name cannot be used.
@@ -103,7 +103,7 @@ def add_tool(
 
     Args:
         attributes: those that the book knows.
-        sources: whose word it may pass on, as ``agent_sources`` gives them.
+        sources: the sources that it may name, as ``agent_sources`` gives them.
     """
     known = list(attributes)
     one = ", ".join(attribute.name for attribute in known if attribute.is_single_valued)

@@ -60,7 +60,7 @@ class ToolReply:
         text: for the model; it can be sent as it is.
         is_error: whether the call could not be carried out. What the gate refused is no error.
         decision: what became of a note; None where nothing was decided.
-        error: what went wrong, for whoever runs the agent; None where nothing did.
+        error: what went wrong, for the operator; None if nothing did.
     """
 
     text: str

@@ -1,7 +1,7 @@
 """Tools: what a model is told of one, and what it sends, checked. Knows no tool in particular.
 
 One table of parameters makes the schema and checks the arguments, so that the two cannot differ. A
-model's mistake is an error whose text says what to send instead.
+model's mistake is an error with a text that says what to send instead.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from reconciler.errors import InvalidRequestError
 __all__ = ["Kind", "Parameter", "Style", "Tool", "check_style"]
 
 Style = Literal["anthropic", "openai", "openai-responses", "mcp"]
-"""Whose way of writing a tool down; ``openai`` is that of Chat Completions."""
+"""The firm that defined the format of a tool; ``openai`` is that of Chat Completions."""
 
 _NAMES_MAX = 5
 _NUMBER_MAX = 1e15

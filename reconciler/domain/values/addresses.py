@@ -1,7 +1,7 @@
-"""Where somebody is reached: e-mail, phone, web.
+"""Where a person is reached: e-mail, phone, web.
 
 An address is read as it is written. Nothing here asks whether it exists, and none gets a country or
-a domain that nobody named. A postal address is text.
+a domain that the text did not name. A postal address is text.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ _PHONE = re.compile(
 def phone(said: str) -> str:
     """E.164 where the number names its country, else its digits.
 
-    A national number has no country until somebody says which, so it equals no international one.
+    A national number without a named country equals no international one.
     """
     folded = DASHES.sub("-", plain(said).casefold())
     read = _PHONE.match(folded)

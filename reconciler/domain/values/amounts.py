@@ -85,8 +85,8 @@ def percent(said: str) -> str:
 def money(said: str) -> str:
     """Amount, currency where one was named, and per what: ``40000 EUR/month``.
 
-    An amount without a currency has a key without one: it equals the same bare amount and no
-    amount in a currency, since nobody said which. ``$`` alone is the US dollar, as in CLDR.
+    An amount without a currency has a key without one: it equals the same bare amount and no amount
+    in a currency, since the currency is unknown. ``$`` alone is the US dollar, as in CLDR.
     """
     amount = _amount(said)
     if amount is None:

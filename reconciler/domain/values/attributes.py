@@ -1,9 +1,9 @@
 """Attributes: what a slot may be about, and the slot that a caller's words describe.
 
-The book of attributes comes from ``config/attributes.toml``; whoever builds it reads the file. Here
-the names and subjects that a caller sends are normalised; when two values mean the same is said in
-``reconciler.domain.values``. A value that may be somebody's spelling of "no idea" is no value, so
-that it retires nothing.
+The book of attributes comes from ``config/attributes.toml``, which the caller reads. Here the names
+and subjects that a caller sends are normalised; when two values mean the same is said in
+``reconciler.domain.values``. A value that may be a way to write "no idea" is no value, so that it
+retires nothing.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ class AttributeBook:
     the caller says so: its other values end nothing, and a reader is asked.
 
     Args:
-        attributes: whose names and aliases are all different.
+        attributes: their names and aliases are all different.
 
     Raises:
         ConfigurationError: a name or an alias is unusable or taken twice.
@@ -167,12 +167,12 @@ class AttributeBook:
     def read_slot(self, text: str, names: Iterable[str | None] = ()) -> ReadSlot | None:
         """What a text says of the contact in plain words; None where it says nothing for certain.
 
-        Whoever "is also a musician" did not give up what they do: of an attribute that holds one
+        "Is also a musician" does not give up what the person does: of an attribute that holds one
         value, an addition is not read, since it would end the other one.
 
         Args:
             text: one sentence, in the first person or in the third.
-            names: what the contact is called, as far as it is known; a sentence about somebody of
+            names: what the contact is called, as far as it is known; a sentence about a person of
                 another name is not read.
         """
         read = self.reader.read(text, _name_words(names))
@@ -214,8 +214,8 @@ class AttributeBook:
     def slot_of(self, read: ReadSlot) -> Slot | None:
         """What was read as a slot that can be compared; None where it names no value.
 
-        What is denied decides about its own value alone: whoever no longer works at Globex, or
-        never did, may work at Brightwave.
+        A denial decides about its own value alone: who no longer works at Globex, or never did, may
+        work at Brightwave.
         """
         try:
             slot = self.slot(subject=read.subject, attribute=read.attribute, value=read.value)

@@ -58,7 +58,7 @@ _is_named_organisation = _named("joining_organisation", 5)
 
 
 def _is_person(said: str) -> bool:
-    """A name that is no language: "the decision maker is German" names nobody."""
+    """A name that is no language: "the decision maker is German" names no person."""
     words = {word.casefold().rstrip(".") for word in said.split()}
     is_shouted = said.isupper() and len(said) > 2  # "call me ASAP"
     is_somebody = not words <= lexicon("values").word_set("title") and not is_shouted
@@ -157,7 +157,7 @@ KINDS: Mapping[str, Callable[[str], bool]] = {
 """By name, what tells a value; ``known`` is one that the book lists, and so is any other kind's."""
 
 TOLD_BY_CAPITALS = frozenset({"place", "role"})
-"""Kinds of which nothing but capitals tells a value: "The role is Open" is one of nobody's."""
+"""Kinds with values that only capitals tell: "The role is Open" names no value."""
 
 OF_ANY_OWNER = frozenset({"date", "money", "number", "percent", "person"})
 """Kinds of what an account has, so that "the budget" is the contact's."""

@@ -197,7 +197,7 @@ class _Who:
 
 
 def _who(words: _Words, names: Collection[str]) -> Iterator[_Who]:
-    """Whom a statement may begin with: nobody, a pronoun, a name of the contact, a relative."""
+    """Whom a statement may begin with: no subject, a pronoun, a name of the contact, a relative."""
     yield _Who(0)
     if words.at(0) in _listed("subject"):
         yield _Who(1, words.at(0))
@@ -218,7 +218,7 @@ def _who(words: _Words, names: Collection[str]) -> Iterator[_Who]:
 
 
 def _owner(words: _Words, at: int, names: Collection[str]) -> _Who:
-    """Whose a card is whose attribute is named behind: the contact's, unless a relative's."""
+    """The owner of a card with its attribute behind: the contact, unless a relative."""
     end = at + (words.at(at) in _listed("possessive") or words.at(at) == "the")
     owned = words.at(end).removesuffix("'s")
     if owned != words.at(end):
@@ -241,7 +241,7 @@ class _Shape:
         before, behind: the words, as they are compared.
         kind: of the value.
         known: values of the attribute that the book lists, folded.
-        is_headless: whether "is" is left out, so that nobody may stand before them.
+        is_headless: whether "is" is left out, so that no subject may stand before them.
     """
 
     attribute: str
@@ -434,7 +434,7 @@ def _squeezed(words: Iterable[str]) -> str:
 
 
 def _is_certain(owner: _Who, card: _Shape, words: _Words, at: int, end: int) -> bool:
-    """Whether it is certain whose card it is: of "the role" it is not, of "the budget" it is."""
+    """Whether the owner is certain: of "the role" it is not, of "the budget" it is."""
     if owner.said == "the":
         return card.kind in OF_ANY_OWNER
     is_own_name = _squeezed(words.folded[at:end]) == _squeezed(card.attribute.split("_"))

@@ -235,7 +235,7 @@ class BoundedServer(uvicorn.Server):
                 accepted.close()
                 continue
             self._begin(self._carry(accepted, _address(peer[0])), self._shaking_hands)
-            await asyncio.sleep(0)  # so that whoever loses its place is gone before the next comes
+            await asyncio.sleep(0)  # so a client that loses its place goes before the next comes
 
     def _begin(self, work: Any, *kept: set[asyncio.Task[None]]) -> None:
         task: asyncio.Task[None] = asyncio.create_task(work)

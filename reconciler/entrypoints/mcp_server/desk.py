@@ -78,7 +78,7 @@ class Desk:
     """What clients get, each within its grant. Safe to share between threads.
 
     Args:
-        memory: what is asked; whoever opened it closes it.
+        memory: what is asked; its opener closes it.
     """
 
     def __init__(self, memory: Memory) -> None:
@@ -96,7 +96,7 @@ class Desk:
         """The tools of a grant, as ``tools/list`` has them."""
         if grant.profile is Profile.OPERATOR:
             return [self._of_operator(grant, tool) for tool in OPERATOR_TOOLS]
-        # Whose tools they are makes no difference to what they are called and take.
+        # They have the same names and parameters, whether agent or operator calls them.
         some = self._memory.agent_tools(grant.agent_ids[0], "any", tenant=grant.tenant)
         listed = some.definitions("mcp")
         return [_scoped(definition, grant) for definition in (*listed, _HAND_OVER_DEFINITION)]

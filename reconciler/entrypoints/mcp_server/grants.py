@@ -27,7 +27,7 @@ class Grant:
 
     Attributes:
         profile: what it may do.
-        tenant: whose deployment.
+        tenant: the deployment.
         agent_ids: which agents' memories, at least one.
         contact_id: the only contact; None for all of these agents' contacts.
         name: who answers, where an operator's yes or no is given.
@@ -59,7 +59,7 @@ class Grant:
             check_identifier("the session's id", self.session_id, InvalidNoteError)
 
     def agent(self, asked: object) -> str:
-        """The agent whose memory is asked for; the only one, where there is one.
+        """The agent that is asked for; the only one, if there is one.
 
         Raises:
             InvalidRequestError: it is none of the grant's, or was not named among several.

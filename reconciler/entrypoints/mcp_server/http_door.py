@@ -123,7 +123,7 @@ class TokenDoor:
 
     Args:
         app: what is behind the door.
-        tokens: whose they are.
+        tokens: says what each token may reach.
         calls_per_minute: how many requests a token has.
         wrong_per_minute: how many wrong tokens an address has.
     """
@@ -186,7 +186,7 @@ class TokenDoor:
 
 
 def http_app(desk: Desk, tokens: TokenFile, address: Address, *, calls_per_minute: int) -> ASGIApp:
-    """The server as an ASGI application, for whoever runs one of their own.
+    """The server as an ASGI application, to run in a server of your own.
 
     Args:
         desk: what answers.

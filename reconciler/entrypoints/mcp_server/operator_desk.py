@@ -25,7 +25,7 @@ class OperatorDesk:
     """What an operator's client gets. Safe to share between threads.
 
     Args:
-        memory: what is asked; whoever opened it closes it.
+        memory: what is asked; its opener closes it.
     """
 
     def __init__(self, memory: Memory) -> None:
@@ -44,7 +44,7 @@ class OperatorDesk:
 
         Args:
             grant: who asks.
-            agent_id: whose memory, within the grant.
+            agent_id: the agent, within the grant.
             contact_id: about whom, within the grant; None for all of the agent's contacts, where
                 the tool can do that.
             name: which tool.

@@ -1,6 +1,6 @@
 """The operator's tools: what they are called, say and take. Pure.
 
-None has a parameter by which a model could choose a tenant, or in whose name it answers.
+None has a parameter by which a model could choose a tenant, or the person that it answers for.
 """
 
 from __future__ import annotations

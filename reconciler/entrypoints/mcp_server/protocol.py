@@ -1,8 +1,8 @@
 """The protocol: a desk as a server of the official MCP SDK. Decides nothing.
 
 Each call has a thread. A tool's failure is a result with ``isError``, in words; what the protocol
-calls an error, an unknown name or parameters of another shape, is one of the protocol's. What
-nobody foresaw is logged and told as that alone: the SDK would send the exception's own text.
+calls an error, an unknown name or parameters of another shape, is one of the protocol's. An
+unforeseen error is logged and told as that alone: the SDK would send the exception's own text.
 """
 
 from __future__ import annotations

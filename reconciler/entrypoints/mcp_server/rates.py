@@ -1,4 +1,4 @@
-"""Rates: how often somebody may come. In this process alone, and in bounded memory."""
+"""Rates: how often a client may call. In this process alone, and in bounded memory."""
 
 from __future__ import annotations
 

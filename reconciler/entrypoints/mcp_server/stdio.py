@@ -1,4 +1,4 @@
-"""The server over standard input and output: one client, whose grant the command line gives."""
+"""The server over standard input and output: one client, with the grant of the command line."""
 
 from __future__ import annotations
 

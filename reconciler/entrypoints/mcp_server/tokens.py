@@ -43,7 +43,7 @@ class Token:
     Attributes:
         token_id: what ``revoke`` takes; it tells nothing of the token.
         hash: the keyed SHA-256 of the token, in hexadecimal.
-        grant: what whoever holds it may reach.
+        grant: what its holder may reach.
         created_at, expires_at, revoked_at: times (UTC); None for never.
     """
 
@@ -95,7 +95,7 @@ class TokenFile:
     """The file of tokens, which only its owner may write. Safe between threads and processes.
 
     A change by another process counts from the next request on. A file that can no longer be read
-    lets nobody in.
+    lets no client in.
 
     Args:
         path: where it is; made when the first token is.

@@ -1,7 +1,7 @@
 """Wording: what the operator's tools and the resources say, as lines of plain text. Pure.
 
-Whatever somebody once said stands in quotes, on one line, with every hidden character shown; an
-operator judges what is printed. Nothing here is longer than a model can read.
+Remembered words stand in quotes, on one line, with every hidden character shown; an operator judges
+what is printed. Nothing here is longer than a model can read.
 """
 
 from __future__ import annotations

@@ -24,7 +24,7 @@ HOME_BY: Mapping[str, tuple[str, ...]] = {
     "Job": ("READS",),
 }
 """By which links a node belongs to its contact. A session that is part of a task may have no turn
-yet, and then it is with nobody."""
+yet; then it belongs to no contact."""
 
 _ONCE = ("WITH", "IN", "READS")
 """Links of which a node has one at most."""
@@ -108,7 +108,7 @@ class Coherence:
     def _wrong_with_fact(self, fact: Node) -> str | None:
         fact_id, state = fact.node_id, fact.properties.get("state")
         has_end = "valid_to" in fact.properties
-        may_hold = not has_end or "expires_at" in fact.properties  # whose end is known
+        may_hold = not has_end or "expires_at" in fact.properties  # only those with a known end
         if state is None:
             return f"fact {fact_id} has no state"
         self._unwritten.add(fact_id)

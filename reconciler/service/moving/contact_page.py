@@ -55,7 +55,7 @@ class ContactPage:
         self._clock = clock
 
     def html(self, scope: Scope) -> str:
-        """The document; every text of anybody's is escaped, and invisible characters are named.
+        """The document; every remembered text is escaped, and invisible characters are named.
 
         Raises:
             InvalidRequestError: nothing is known of the contact.

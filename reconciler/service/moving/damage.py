@@ -113,11 +113,11 @@ class Damage:
             self._store.put_remains(label, nodes)
 
     def remains(self, node: DamagedNode, scope: Scope, at: datetime) -> Row:
-        """What is left of a damaged record: it can be read, and holds no words.
+        """The readable rest of a damaged record, without any words.
 
         Args:
             node: the record.
-            scope: whose it is.
+            scope: the contact's.
             at: what stands for a time that makes no sense (UTC).
         """
         kept = self._sound(node.label, node.held)

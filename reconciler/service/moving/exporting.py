@@ -1,6 +1,6 @@
 """Exporting: contacts with all that belongs to them, as lines of JSON, a page at a time.
 
-What is written is what is kept; nothing is decided here, and nothing is read that nobody asked for.
+It writes what is kept. It decides nothing, and reads only what the caller asked for.
 """
 
 from __future__ import annotations
@@ -83,13 +83,13 @@ class Exporter:
 
         Args:
             out: where to.
-            wanted: whose contacts.
+            wanted: the contacts to export.
             with_vectors: also the facts' vectors, so that no model is needed to restore them.
             with_keys: also the key that ids are made of, and the key of the hashes.
             on_progress: told how many more contacts were written.
 
         Raises:
-            GraphConflictError: somebody writes about a contact without a pause.
+            GraphConflictError: another writer writes about a contact without a pause.
             GraphError: the engine is unavailable.
         """
         report, digest = ExportReport(with_keys=with_keys), hashlib.sha256()
@@ -250,7 +250,7 @@ class _ContactExport:
 
 
 def _scope_of(contact_key: str, held: Row) -> Scope:
-    """Whose the contact is.
+    """The owner of the contact.
 
     Raises:
         DamagedRecordError: it does not say.

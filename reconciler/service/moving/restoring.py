@@ -52,7 +52,7 @@ from reconciler.service.stores.row_reader import UNREADABLE
 __all__ = ["Checked", "Restorer"]
 
 NODES_A_PAGE = 200
-"""Nodes that are written in one transaction, and whose texts are embedded together."""
+"""Nodes that are written in one transaction; their texts are embedded together."""
 
 LINKS_A_PAGE = 500
 
@@ -104,7 +104,7 @@ class Restorer:
     Args:
         path: the file.
         types: the properties that a line may hold.
-        engine: where to it goes, of whose schema this code knows a newest version.
+        engine: the engine that is restored into; this code knows the newest version of its schema.
     """
 
     def __init__(self, path: Path, types: PropertyTypes, engine: str) -> None:
@@ -154,15 +154,15 @@ class Restorer:
             hash_key: the key of this place's hashes; None where nothing was hashed yet.
             keep_hash_key: keeps the key that came with the export, where there is none.
             clock: the time now, UTC-aware.
-            accept_other_key: also into a store with contacts whose ids were made with another key;
-                then nothing of what comes recognises an idempotency key of before.
+            accept_other_key: also restore into a store with contacts that got their ids by another
+                key; then no restored node recognises an earlier idempotency key.
             on_progress: told how many contacts are there, of how many.
 
         Raises:
             InvalidArchiveError: the store knows contacts of the file otherwise, or makes ids with
                 another key. Nothing was written.
             EmbeddingError: the model failed; run it again.
-            GraphConflictError: somebody wrote about a contact while it was restored.
+            GraphConflictError: another writer wrote about a contact while it was restored.
             SchemaError: the store was moved to another model meanwhile.
             GraphError: the engine is unavailable; run it again.
         """
@@ -212,7 +212,7 @@ class _Writing:
         """Write a contact, from the page on that is not there yet.
 
         Raises:
-            GraphConflictError: somebody wrote about it meanwhile.
+            GraphConflictError: another writer wrote about it meanwhile.
         """
         scope = self._checked.contacts[contact.node_id].scope
         version, name = self._store.begin_contact(scope, self._mark)
@@ -412,7 +412,7 @@ class _Reading:
             contacts[contact.node_id] = check.found(lines, counted)
             wrong = wrong or check.wrong
         self._check_end(counted)
-        if wrong is not None:  # and no line is missing, so that somebody made it so
+        if wrong is not None:  # and no line is missing, so a person edited the file
             raise InvalidArchiveError(
                 f"{self._path} was altered: {wrong}. Nothing was written; export it again"
             )
@@ -701,7 +701,7 @@ def _pages(lines: Iterator[Node | Link]) -> Iterator[list[Node | Link]]:
 
 
 def _as_due(held: Row, now: datetime) -> Row:
-    """A job; one that somebody was at work on waits for a worker of the new store."""
+    """A job; if a worker held it, it waits for a worker of the new store."""
     if held.get("state") != JobState.RUNNING:
         return held
     return held | {"state": str(JobState.WAITING), "due_at": now}

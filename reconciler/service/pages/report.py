@@ -49,7 +49,7 @@ _LEGEND = (
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Day:
-    """What was decided on a day (UTC), by action."""
+    """The decisions of a day (UTC), by action."""
 
     day: date
     counts: Counter[Action]
@@ -61,7 +61,7 @@ class _Day:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Part:
-    """What is told of one contact."""
+    """The report on one contact."""
 
     contact: Contact
     timeline: Timeline
@@ -105,7 +105,7 @@ class Report:
         self._clock = clock
 
     def html(self, whose: Scope, contacts: Sequence[Contact]) -> str:
-        """The document; every text of anybody's is escaped, and invisible characters are named.
+        """The document; every remembered text is escaped, and invisible characters are named.
 
         Args:
             whose: tenant and agent, with one of the contacts or with any.

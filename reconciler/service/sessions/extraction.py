@@ -101,7 +101,7 @@ class SessionReader:
         cleaner: cleans what was said.
         near: the live facts of a contact that are nearest to some texts, at most so many; asked
             only for an extractor that reads them.
-        digest: a keyed hash of a text, from which nobody can guess it.
+        digest: a keyed hash of a text; it does not let a reader guess the text.
         policy: windows and bounds.
     """
 
@@ -139,7 +139,7 @@ class SessionReader:
         return turns_of_one_contact(turns, contact_name, self._is_attribute)
 
     def _is_attribute(self, label: str) -> bool:
-        """Whether a label names an attribute; one whose value is a person may be a speaker."""
+        """Whether a label names an attribute. If its value is a person, it may be a speaker."""
         known = self._attributes.find(label)
         return known is not None and known.normaliser != "person"
 
@@ -176,7 +176,7 @@ class SessionReader:
         known = {episode.episode_id: episode for episode in kept}
         found = []
         for position, turn, count in own:
-            at = turn.said_at or at  # what nobody dated was said after what came before it
+            at = turn.said_at or at  # a turn without a date was said after the turn before it
             made = self.episode(
                 session.scope, session.session_id, turn, position, at, occurrence=count
             )
@@ -243,7 +243,7 @@ class SessionReader:
         """An id by when a session began and its first dated turn: its own, however long it grows.
 
         Args:
-            scope: whose.
+            scope: the contact's.
             turns: what was said, at least one of them dated where there is no beginning.
             began: when it began, or None.
         """
@@ -280,7 +280,7 @@ class SessionReader:
         """One turn as it is kept.
 
         Args:
-            scope: whose.
+            scope: the contact's.
             session_id: which session.
             turn: what was said.
             position: its place in the session, from 0.
@@ -315,7 +315,7 @@ class SessionReader:
         """What the extractor proposes, read window by window and counted together.
 
         Args:
-            scope: whose session it is, and whose facts are shown.
+            scope: the contact of the session and of the facts that are shown.
             episodes: a session's, cleaned, in their order.
             new_ids: those that nothing was read out of yet.
             on_window: called after each window; what it raises ends the reading.
@@ -361,7 +361,7 @@ class SessionReader:
         )
 
     def read_raw(self, episodes: Sequence[Episode], new_ids: frozenset[str]) -> ReadSession:
-        """What is kept where no extractor could read: the contact's first words, barely believed.
+        """Raw words for when no extractor could read: the contact's first words, barely believed.
 
         Its confidence keeps it out of recall: a text that was not read must not be told as a fact,
         end one or repeat one.
@@ -400,7 +400,7 @@ class SessionReader:
             try:
                 given = self.candidate(proposal, read.extractor, scope, session_id, by_id)
                 judged = self._gate.judge(given).cleaned.candidate
-            except InvalidRequestError:  # nothing becomes of it, and whoever settles it says so
+            except InvalidRequestError:  # it leads to no fact, and the one who settles it says so
                 proposals.append(proposal)
                 continue
             taken |= _taken(proposal, given, judged)
@@ -422,7 +422,7 @@ class SessionReader:
         )
 
     def important(self, read: ReadSession, episodes: Sequence[Episode]) -> list[Proposal]:
-        """What is worth proposing: all that has some importance or was asked to be remembered."""
+        """The claims worth proposing: important ones, and those that a person asked to remember."""
         by_id = {episode.episode_id: episode for episode in episodes}
         return [
             proposal
@@ -561,7 +561,7 @@ class MemoryExtractor:
     def session_id(
         self, scope: Scope, turns: Sequence[Turn], started_at: datetime | None = None
     ) -> str:
-        """An id for a session that nobody named; nobody can guess its turns from it.
+        """An id for a session without a name; its turns cannot be guessed from it.
 
         It names the occasion. Dated turns are recognised by when the first of them was said.
         Undated ones belong to an unnamed session if they begin with all that it has, or with its
@@ -570,9 +570,9 @@ class MemoryExtractor:
         are said again.
 
         Args:
-            scope: whose.
+            scope: the contact's.
             turns: what was said, in its order.
-            started_at: when it began; None where nobody said.
+            started_at: when it began; None if unknown.
 
         Raises:
             InvalidSessionError: there are no turns, or the time cannot be used.

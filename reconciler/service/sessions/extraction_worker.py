@@ -125,8 +125,8 @@ class ExtractionWorker:
     def drain(self, on_progress: Callable[[Job], None] = lambda _: None) -> list[Job]:
         """Work until no job waits or runs any more, or until ``stop``; the jobs of this call.
 
-        A job that failed is waited for until it is done or dead, and so is one that another worker
-        holds; but not one whose time another host's clock gave, which is far ahead.
+        A failed job is waited for until it is done or dead, and so is a job that another worker
+        holds. A job is not waited for if another host's clock set its time far ahead.
 
         Raises:
             GraphUnavailableError: the engine stayed unavailable; what is not done waits.

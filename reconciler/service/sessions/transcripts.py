@@ -46,7 +46,7 @@ def read_turns(lines: Iterable[str]) -> list[Turn]:
 
 
 def too_large() -> InvalidSessionError:
-    """What is said of a transcript that is larger than any session that is taken."""
+    """The message about a transcript that is larger than any accepted session."""
     return InvalidSessionError(
         f"the transcript has more than {TRANSCRIPT_BYTES_MAX:,} bytes, at most so many are read; "
         "hand it over in parts, under ids of their own"

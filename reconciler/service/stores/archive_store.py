@@ -56,7 +56,7 @@ LINK_PROPERTIES: Mapping[str, tuple[str, ...]] = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ContactFilter:
-    """Whose contacts are meant; None lets all through."""
+    """The owner of the wanted contacts; None lets all through."""
 
     tenant: str | None = None
     agent_id: str | None = None
@@ -65,7 +65,7 @@ class ContactFilter:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BoundStore:
-    """What a store was made with. The key of its ids is a secret, and is shown to nobody.
+    """What a store was made with. The key of its ids is a secret and is never shown.
 
     ``hash_key_check`` tells which key its hashes are made with; None where nothing was hashed yet.
     """
@@ -118,7 +118,7 @@ class ArchiveStore:
             after = rows[-1]["contact_key"]
 
     def check(self, wanted: ContactFilter) -> None:
-        """Let a filter through under which there is somebody, where it names an agent or a contact.
+        """Check that a filter's agent or contact exists, if it names one.
 
         Raises:
             UnknownContactError: nothing is known of the contact, or of any of the agent's.
@@ -168,7 +168,7 @@ class ArchiveStore:
     def list_links(
         self, contact_key: str, kind: str, after: str, until: str
     ) -> Iterator[tuple[str, str, Row]]:
-        """The links of one kind from those of a contact's nodes whose ids lie between these two."""
+        """The links of one kind from a contact's nodes with ids between these two."""
         asked = {"contact_key": contact_key, "after": after, "until": until}
         for row in self._graph.run(_LINKS[kind], asked):
             yield row["from_id"], row["to_id"], row.get("link") or {}
@@ -187,8 +187,8 @@ class ArchiveStore:
             mark: its name until it is there whole, from which the same restore knows it again.
 
         Returns:
-            Its version, below 0 while it is being restored, and its name; that is "" where somebody
-            else wrote about it meanwhile.
+            Its version, below 0 while it is being restored, and its name; the name is "" if another
+            writer wrote about it meanwhile.
         """
         given = {
             "tenant": scope.tenant,
@@ -212,12 +212,12 @@ class ArchiveStore:
         """Write a page of nodes, each with its vector or None; written before, it changes nothing.
 
         Args:
-            contact_key: whose.
+            contact_key: the contact's.
             version: the contact's before this page; after it, it is one less.
             label: theirs.
             nodes: what each holds.
-            embedding_model: whose vectors they are. Nothing is written where the store moved to
-                another one.
+            embedding_model: the model that made the vectors. Nothing is written where the store
+                moved to another one.
         """
         rows = [{"node": held, "embedding": vector} for held, vector in nodes]
         page = {**_page(contact_key, version), "embedding_model": embedding_model}

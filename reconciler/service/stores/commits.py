@@ -69,8 +69,8 @@ class Commit:
         voided_from: by the id of each fact that ends as never true, from when it was held true.
         ended_at: by the id of each fact that ends, when that was, where it is not from when the
             note holds: as it began, if that was later, or when its own end was.
-        lapsed: facts that are written as live, and whose lifetime is seen to be over: by their ids
-            until when they held, where their end is known.
+        lapsed: facts that are written as live but have expired: by their ids until when they held,
+            if their end is known.
         restored, reopened: the facts and conflicts that a revert changes, as it leaves them.
         known_sessions: the keys of sessions that this process has seen in the store.
     """
@@ -197,7 +197,7 @@ def _commit_map(commit: Commit, ended: list[str]) -> dict[str, Any]:
 
 
 def _supersessions(commit: Commit) -> Iterator[Supersession]:
-    """What takes whose place: the new fact, or one that stays and that the decision is about."""
+    """Which fact takes the place of which: the new one, or one that stays by the decision."""
     decision, verdict = commit.decision, commit.decision.verdict
     if decision.undo:
         yield from decision.undo.linked
@@ -214,7 +214,7 @@ def _supersession(new_id: str, old_id: str, commit: Commit) -> Supersession:
     return Supersession(
         new_id=new_id,
         old_id=old_id,
-        # For whoever looks at the graph; the exact one stays on the decision.
+        # For people who look at the graph; the exact one stays on the decision.
         cosine=None if cosine is None else round(cosine, _LINK_COSINE_DIGITS),
         decided_by=str(verdict.decided_by),
         reason=verdict.reason,

@@ -75,7 +75,7 @@ class Marks:
     Attributes:
         tombstone_keys: what is held if it is said again.
         ended_keys: sessions that are over: their jobs end, and they take no turn any more.
-        rewound_keys: sessions whose jobs are started again, since what was read for them goes.
+        rewound_keys: sessions with jobs that are started again, since what was read for them goes.
         episodes: what is left of the episodes that are read again then, by their ids.
     """
 
@@ -86,10 +86,10 @@ class Marks:
 
 
 class ErasureStore:
-    """What is forgotten, in one graph.
+    """Erasures and their traces, in one graph.
 
-    Invariant: nothing here reads or writes outside the scope it is given, but the list of erasures
-    that are not finished, which whoever finishes them asks for.
+    Invariant: nothing here reads or writes outside the scope it is given. One exception: the list
+    of unfinished erasures, for the caller that finishes them.
 
     Args:
         graph: where it is kept.
@@ -111,7 +111,7 @@ class ErasureStore:
         return [row["tombstone_key"] for row in rows]
 
     def list_revoked(self, scope: Scope) -> list[Fact]:
-        """What somebody revoked or took back, and what is revoked still."""
+        """What a person revoked or took back, and what is still revoked."""
         ids = self._memory.list_revocation_ids(scope)
         rows = self._graph.run("list_revoked", {"decision_ids": ids}) if ids else []
         facts = self._memory.facts_of(rows)

@@ -14,7 +14,7 @@ __all__ = ["EvidenceStore"]
 
 
 class EvidenceStore:
-    """Turns and what was made of them, in one graph. Whoever asks has looked whose they are."""
+    """Turns and what was made of them, in one graph. The caller has checked the contact."""
 
     def __init__(self, graph: Graph) -> None:
         self._graph = graph

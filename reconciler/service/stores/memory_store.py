@@ -148,7 +148,7 @@ class MemoryStore:
             ) from None
 
     def check_schema_version(self) -> None:
-        """Let a store through whose schema this code works with.
+        """Check that this code works with the store's schema.
 
         Raises:
             SchemaError: it is older or newer; the text says which, and what to do.
@@ -276,7 +276,7 @@ class MemoryStore:
     def list_nearest(
         self, scope: Scope, embedding_model: str, vector: NDArray[np.float32], limit: int
     ) -> list[Near]:
-        """What is nearest to a vector among the facts of the agent's contacts, exactly.
+        """The facts of the agent's contacts that are nearest to a vector, exactly.
 
         Read from some contacts at a time: the facts of ten thousand take longer than a query may.
         """
@@ -380,8 +380,7 @@ class MemoryStore:
     def list_conflicts(self, scope: Scope, *, is_open: bool = True) -> list[Conflict]:
         """Which facts in scope that have not ended may contradict each other, each pair once.
 
-        Those that wait for an answer; without ``is_open`` also those of which somebody said that
-        both hold.
+        The open ones; without ``is_open`` also those that a person settled with "both hold".
         """
         rows = self._graph.run("list_conflicts", _contact(scope))
         return [conflict for conflict in CONFLICTS.all(rows) if conflict.is_open or not is_open]
@@ -534,7 +533,7 @@ class MemoryStore:
         return sorted(told, key=lambda pair: pair[1], reverse=True)
 
     def list_pending(self, scopes: Sequence[Scope], now: datetime) -> Iterator[Decision]:
-        """What was held and waits for an answer, the newest first; read as it is taken."""
+        """Held notes that wait for an answer, the newest first; read as they are taken."""
         found: list[Row] = []
         for page in _pages(scopes):
             found += self._graph.run("list_pending_ids", {**_contact_keys(page), "now": now})
@@ -549,7 +548,7 @@ class MemoryStore:
             yield from (scope for scope in page if scope.contact_key in keys)
 
     def list_earlier(self, scope: Scope, inference_key: str) -> list[EarlierDecision]:
-        """What was decided about an inference about the contact, the oldest first."""
+        """The decisions about an inference about the contact, the oldest first."""
         asked = {**_contact(scope), "inference_key": inference_key}
         return EARLIER.all(self._graph.run("list_precedents", asked))
 
@@ -564,7 +563,8 @@ class MemoryStore:
         """The cleaned evidence under the ids by which a contact's own episodes are kept.
 
         What is stored for the contact keeps its id. Any other id is bound to the contact: it may be
-        the id of another contact's episode, and nobody is to learn that, or to be linked to it.
+        the id of another contact's episode, which this caller must neither learn of nor be linked
+        to.
 
         Args:
             scope: whom the evidence is to support something about.
@@ -572,8 +572,8 @@ class MemoryStore:
             cleaned: the same as the gate would store it; either may be what is stored.
 
         Raises:
-            InvalidNoteError: the contact's episode of that id says something else, or in somebody
-                else's word.
+            InvalidNoteError: the contact's episode of that id says something else, or another
+                person said it.
         """
         bound = {
             episode.episode_id: _own_episode_id(scope, episode.episode_id) for episode in cleaned
@@ -634,7 +634,7 @@ class MemoryStore:
         """The decision of that id about the contact.
 
         Raises:
-            UnknownDecisionError: there is none; one about anybody else is answered alike.
+            UnknownDecisionError: there is none, or it is another contact's.
         """
         check_identifier("decision_id", decision_id, UnknownDecisionError)
         found = self.find_decision(scope, decision_id)
@@ -752,7 +752,7 @@ def _check_model(bound: Row, embedding_model: str, embedding_dimension: int) -> 
 
 
 def _pages(things: Sequence[T]) -> Iterator[Sequence[T]]:
-    """So many at a time that what is read of them fits into memory, whoever has how many."""
+    """Batches that fit into memory, however much each contact has."""
     return (things[first : first + _PAGE] for first in range(0, len(things), _PAGE))
 
 
@@ -787,5 +787,5 @@ def _asked(scopes: Iterable[Scope], limit: int, wanted: DecisionFilter) -> dict[
 
 
 def _own_episode_id(scope: Scope, given_id: str) -> str:
-    """The id under which a contact's evidence is kept: the same for the same, for nobody else."""
+    """The id under which a contact's evidence is kept; it differs for every contact."""
     return str(uuid.uuid5(_EPISODE_SPACE, f"{scope.contact_key}\0{given_id}"))

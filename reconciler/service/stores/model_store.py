@@ -64,8 +64,8 @@ class ModelStore:
         Those of facts that were erased meanwhile are not, and none where the move was given up.
 
         Args:
-            next_model: whose they are.
-            fact_ids: whose each is.
+            next_model: the model that makes them.
+            fact_ids: the fact of each.
             vectors: float32, shape (len(fact_ids), dimension), unit length.
         """
         rows = [

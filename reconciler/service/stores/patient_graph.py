@@ -1,8 +1,8 @@
 """The patient graph: runs a query again while the engine is unavailable. The stores stand above it.
 
-So nobody above has to try again, and the time that is waited for an engine is bounded in one place.
-A query that is run again may have been written the first time, the answer being lost: every one
-names what it writes, so that the second run changes nothing.
+So no layer above tries again, and one place bounds the time that is waited for an engine. A query
+that is run again may have been written the first time, the answer being lost: every one names what
+it writes, so that the second run changes nothing.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ __all__ = ["PatientGraph"]
 
 
 class PatientGraph:
-    """A graph whose ``run`` is tried again; everything else is passed on as it is.
+    """A graph with a ``run`` that is tried again; everything else is passed on as it is.
 
     Args:
         graph: what answers, or is unavailable.

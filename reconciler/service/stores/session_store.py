@@ -48,7 +48,7 @@ class JobFilter:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReadSession:
-    """What was read out of a session, as it is kept on its job.
+    """The result of reading a session, as it is kept on its job.
 
     Attributes:
         extractor: who read it.
@@ -90,7 +90,7 @@ class SessionStore:
         nothing.
 
         Args:
-            scope: whose.
+            scope: the contact's.
             session_id: which session.
             channel: how it was held.
             episodes: at least one.
@@ -143,7 +143,7 @@ class SessionStore:
     def list_unnamed_sessions(
         self, scope: Scope, beginning: str, count: int
     ) -> list[tuple[str, datetime]]:
-        """The sessions whose ids begin so, and when each was heard last, the latest first."""
+        """The sessions with ids that begin so, and when each was heard last, the latest first."""
         asked = {"contact_key": scope.contact_key, "beginning": beginning, "limit": count}
         rows = self._graph.run("list_unnamed_sessions", asked)
         return [(row["session_id"], row["ended_at"]) for row in rows]
@@ -227,7 +227,7 @@ class SessionStore:
         return [row["job_id"] for row in self._graph.run("list_due_jobs", {"now": now})]
 
     def is_waited_for(self, leased_until: datetime, due_until: datetime) -> bool:
-        """Whether a job runs whose lease ends until then, or one waits that is due until then."""
+        """Whether a job's lease ends until then, or a waiting job is due until then."""
         asked = {"leased_until": leased_until, "due_until": due_until}
         return bool(self._graph.run("find_unfinished_job", asked))
 
@@ -254,7 +254,7 @@ class SessionStore:
         self._run_leased("renew_lease", job_id, lease_id, {"until": until})
 
     def find_read(self, job_id: str) -> ReadSession | None:
-        """What was read out of a job's session already; None where nothing was.
+        """What a worker has read of a job's session so far; None if nothing.
 
         What cannot be read is as if nothing was: the session is read again.
         """

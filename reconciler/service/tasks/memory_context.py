@@ -3,9 +3,9 @@
 What is cheap and harmless, what is kept of the task, and what may become a fact are different
 calls, each legal in the states that ``reconciler.domain.tasks.task_states`` gives it. Extraction
 proposes, the write gate disposes, and only ``commit`` writes a fact, of what the gate admitted.
-What is evidence is read back by its id, as it is kept: a caller's copy of it proves nothing.
-Nothing that answers for a person may ever be reached from here: what is held waits for somebody
-else's yes, and so does every procedure.
+Evidence is read back from the store by its id: a caller's copy of it proves nothing.
+No call here may ever lead to one that answers for a person: a held note waits for a person's yes,
+and so does every procedure.
 """
 
 from __future__ import annotations
@@ -164,7 +164,7 @@ class MemoryContext:
 
     @property
     def task_memory(self) -> TaskMemory:
-        """What is kept of the task itself."""
+        """The stored state of the task."""
         return self._task_memory
 
     def deciding(self) -> None:
@@ -252,9 +252,9 @@ class MemoryContext:
     def recall_about(
         self, entity: str, *, budget_tokens: int, limit: int | None = None
     ) -> list[RankedFact]:
-        """Known facts that mention somebody or something by name, as ``Memory.recall_about``.
+        """Known facts that mention a person or thing by name, as ``Memory.recall_about``.
 
-        It reads only, whoever wrote the result that gave the name.
+        It only reads, no matter who wrote the result that gave the name.
 
         Of the task's contact alone: what another one said is not this one's to hear.
 
@@ -304,7 +304,7 @@ class MemoryContext:
         Evidence, and nothing more; what was recalled into the text is cut out.
 
         Args:
-            turn: who says what; one that nobody dated is said now. A message as a dictionary, with
+            turn: who says what; a turn without a date is said now. A message as a dictionary, with
                 ``role`` and ``content``, is as good, where it says one thing.
 
         Raises:
@@ -392,10 +392,10 @@ class MemoryContext:
         return self._propose(text, SourceKind.EXTRACTOR, evidence, Category.PROCEDURE, slot)
 
     def propose_reflection(self, text: str, cited: Sequence[Cited]) -> Decision:
-        """How the gate disposes of what a failure may teach; it waits for somebody's yes.
+        """How the gate disposes of what a failure may teach; it waits for a person's yes.
 
-        Blame needs provenance: without words that were really said, by anybody but the agent, the
-        gate refuses it.
+        Blame needs provenance: the gate refuses it without words that a person or a tool
+        really said.
 
         Args:
             text: what went wrong, in a sentence.
@@ -434,7 +434,7 @@ class MemoryContext:
         self._run.check(Operation.COMMIT)
         check_kind("candidate", candidate, Candidate)
         check_kind("decision", decision, Decision)
-        # What is on record counts, not what is handed over.
+        # The stored record counts, not the copy that the caller hands over.
         kept = self._records.decision(self._scope, decision.decision_id)
         self._check_about(candidate, kept)
         if kept.action is not Action.ADMIT:
@@ -530,7 +530,7 @@ class MemoryContext:
         return fitting
 
     def _last_turns(self) -> deque[Episode]:
-        """What was logged last: the next turn may answer a question in it."""
+        """The last logged turn: the next one may answer a question in it."""
         if self._recent is None:
             self._recent = deque(self._episodes_of(self._run.session_id), ANSWERED_WITHIN)
         return self._recent

@@ -54,7 +54,7 @@ class TaskRun:
         return self.working.task.state
 
     def open(self, goal: str | None) -> None:
-        """Begin the task, or find it: what has not ended was interrupted, whoever knew of it.
+        """Begin the task, or find it; one that has not ended was interrupted, by any process.
 
         Raises:
             UnknownTaskError: there is no such task, and no goal to begin it with.
@@ -117,7 +117,7 @@ class TaskRun:
 
 
 class TaskMemory:
-    """What is kept of the task itself: durable, small, and read as it was just written.
+    """The stored state of the task: durable, small, and read as it was just written.
 
     What is done or decided is only ever added, so that two processes on one task lose nothing of
     each other's.

@@ -1,1 +1,1 @@
-"""What a model calls: its tools, bound to one contact by whoever builds the agent."""
+"""What a model calls: its tools, bound to one contact by the builder of the agent."""

@@ -1,8 +1,8 @@
 """An agent's tools: what its model calls in the middle of a conversation, bound to one contact.
 
-Whoever builds the agent says whose memory it is, in which conversation, and whether it may recall;
-no argument of a model's can. A model's mistakes, and a memory that is unavailable, come back as
-words that the model can act on. Nothing that answers for a person may ever be reached from here.
+The builder of the agent chooses the contact, the conversation, and whether the agent may recall; no
+argument of a model can. A model's mistakes, and a memory that is unavailable, come back as words
+that the model can act on. Nothing that answers for a person may ever be reached from here.
 """
 
 from __future__ import annotations
@@ -94,7 +94,7 @@ class AgentTools:
         recall: gives what is known of the contact, as ``ContactMemory.recall`` does; None where the
             agent may not recall.
         briefing: gives what is known in general, as ``ContactMemory.briefing`` does.
-        scope: whose memory; nothing that a model sends can choose another.
+        scope: the contact's; nothing that a model sends can choose another.
         session_id: the conversation that the agent is in; None files all of its notes in one.
         budget_tokens: how much a recall gives, at about four characters a token.
         trusted_tools: systems of the builder's own, by name, that are believed as they are.
@@ -240,7 +240,7 @@ class AgentTools:
         )
 
     def _with_source(self, given: dict[str, Any]) -> dict[str, Any]:
-        """The arguments with whose word it is as the door knows it, and where it was said."""
+        """The arguments, with the source as the door knows it, and where it was said."""
         named, kind = given["source_kind"], self._sources[given["source_kind"]]
         speaker = {SourceKind.APPROVED_DOC: named, SourceKind.OPERATOR: self._colleague}.get(kind)
         reference = ": ".join(filter(None, (speaker, given.get("source_reference"))))
@@ -277,7 +277,7 @@ class AgentTools:
         )
 
     def _in_handles(self, error: InvalidRequestError) -> str:
-        """What is wrong, in words that hold no fact's id."""
+        """An error message that holds no fact's id."""
         with self._lock:
             complaint = self._shown.by_handle(str(error))
         return complaint[:_COMPLAINT_LENGTH_MAX].rstrip(".")
@@ -287,7 +287,7 @@ class AgentTools:
         return ToolReply(text=told, is_error=True, error=error)
 
     def _settled(self, given: dict[str, Any], write: Callable[[str], Decision]) -> Decision:
-        """The decision; one whose fate is unknown keeps its key until it is known."""
+        """The decision; its key is kept until its fate is known."""
         said = json.dumps(given, sort_keys=True)
         with self._lock:
             key = self._unsettled.pop(said, None) or f"tool-{uuid.uuid4()}"
@@ -334,7 +334,7 @@ class AgentTools:
         return ToolReply(text=self._told(found, partial(_prompt, found)))
 
     def _told(self, found: Recalled, prompt: Callable[..., str]) -> str:
-        """What was found, by handles, within the budget."""
+        """The found facts, by handles, within the budget."""
         handles = self._show(shown_ids(found))
         return prompt(handles=handles, budget_tokens=self._budget_tokens)
 

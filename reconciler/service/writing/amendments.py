@@ -25,7 +25,7 @@ __all__ = ["Amendments"]
 
 
 class Amendments:
-    """An operator's dated statements that end what is known, whoever said it.
+    """An operator's dated statements that end a known fact, no matter who said it.
 
     Args:
         gate: what every statement goes through.

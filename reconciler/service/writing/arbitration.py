@@ -95,7 +95,7 @@ class Arbitration:
         self._is_closed = threading.Event()
 
     def close(self) -> None:
-        """Let nobody wait for the budget any longer; the arbiter stays open."""
+        """Stop all waiting for the budget; the arbiter stays open."""
         self._is_closed.set()
 
     def pause(self, seconds: float) -> bool:
@@ -255,9 +255,9 @@ class _Budget:
 class _Breaker:
     """How often in a row the arbiter was away; not for two threads at a time.
 
-    Closed while failures are few. Open, nobody asks. Once it was open for long enough one question
-    is let through, and the others wait as long again for what comes of it: so one that never comes
-    back keeps nobody out for ever.
+    Closed while failures are few. When open, no question is asked. After being open for long enough
+    it lets one question through, and the others wait as long again for its result: so a question
+    that never comes back does not block the others for ever.
     """
 
     def __init__(self, policy: ArbitrationPolicy) -> None:
@@ -293,7 +293,7 @@ class _Breaker:
 def question_key(name: str, note: Note, neighbours: Sequence[Neighbour]) -> bytes:
     """All that an arbiter judges by, and which one it is: equal questions have equal answers.
 
-    The tenant is part of it, so that nobody learns from a quick answer what another one asked;
+    The tenant is part of it, so that a quick answer never tells one tenant what another asked;
     agent and contact are not. A digest, so that no text is kept beyond its answer.
     """
     asked = (

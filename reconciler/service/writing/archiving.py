@@ -1,7 +1,7 @@
 """Archiving: faded facts are archived, out of recall, or made live again. Not for agents.
 
-A sweep about a contact is one decision, whose record holds how each fact stood, so that it is
-reverted like any other.
+A sweep about a contact is one decision. Its record holds how each fact stood, so it is reverted
+like any other.
 """
 
 from __future__ import annotations

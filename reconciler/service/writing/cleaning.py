@@ -23,7 +23,7 @@ __all__ = ["Cleaner"]
 
 
 class Cleaner:
-    """Takes out of what was said what the policy of its agent lets nobody keep.
+    """Removes from what was said what the agent's policy forbids to keep.
 
     Args:
         finder: finds personal data and secrets.
@@ -61,7 +61,7 @@ class Cleaner:
         """What was said to an agent, without what its policy takes out; in the same order.
 
         Args:
-            scope: whose memory.
+            scope: the contact's.
             texts: what was said.
             turns: how many of them, from the first, are turns of one conversation in their order.
         """

@@ -1,4 +1,4 @@
-"""Confirmations: what was held for somebody's yes, and their answers. Judges nothing itself."""
+"""Confirmations: notes that are held for a person's yes, and the answers. Judges nothing itself."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from reconciler.service.writing.write_gate import WriteGate, candidate_of
 __all__ = ["Confirmations"]
 
 _YES = frozenset({Action.ADD, Action.UPDATE, Action.SKIP, Action.REVOKE, Action.HOLD})
-"""A yes remembers, takes back, or leads to another question, for somebody else to answer."""
+"""A yes remembers, takes back, or leads to another question for another person."""
 
 _JUST_SAID = timedelta(minutes=1)
 _NO = frozenset({Action.DECLINE})
@@ -94,7 +94,7 @@ class Confirmations:
         return _same_answer(earlier, _NO)
 
     def withdraw(self, scope: Scope, decision_id: str, by: str) -> Decision:
-        """Take back what was held or let through, so that nobody is asked and nothing committed.
+        """Take back a held or admitted note, so that no person is asked and nothing is committed.
 
         Args:
             scope: whom it is about.
@@ -140,7 +140,7 @@ class Confirmations:
         return found, earlier and earlier.as_replay()
 
     def _answered_meanwhile(self, held: Decision) -> Decision | None:
-        """The answer that somebody gave a moment ago; None for a question that is open.
+        """The answer that a person gave a moment ago; None for an open question.
 
         Where other words answered it later, a yes would put an older answer in their place.
         """
@@ -193,7 +193,7 @@ class Confirmations:
             session_id=session_id,
         )
         if held.at - held.note.holds_from < _JUST_SAID:
-            note = replace(note, valid_from=None)  # nobody dated it: it holds as of the yes
+            note = replace(note, valid_from=None)  # without a date: it holds as of the yes
         if text is not None:
             check_text("text", text, TEXT_LENGTH_MAX)
             note = replace(

@@ -1,9 +1,9 @@
 """One writer at a time for a contact, in this process and in the order in which they came.
 
-It is a courtesy that saves work: whoever looks, decides and commits while nobody else does loses no
-race. What keeps a decision right is the contact's version, which the commit compares; so a writer
-whose queue stands still goes on without a turn, and queues again if it loses. Nothing here knows a
-graph or an engine.
+It is a courtesy that saves work: a writer loses no race if it looks, decides and commits while no
+other writer does. The contact's version, which the commit compares, keeps a decision right; so a
+writer in a queue that stands still goes on without a turn, and queues again if it loses. Nothing
+here knows a graph or an engine.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ class ContactTurn:
 
 
 class ContactTurns:
-    """A queue for each contact that somebody writes about at the moment, and none for the others.
+    """A queue for each contact that is being written about at the moment, and none for the others.
 
     Args:
         stalled_seconds: how long a queue may stand still before those in it go on without a turn.

@@ -22,7 +22,7 @@ class DecisionIds:
     """Makes the ids under which the decisions of one store are kept.
 
     Args:
-        key: the store's own. Without it nobody can guess the id that an idempotency key leads to;
+        key: the store's own. Without it the id that an idempotency key leads to cannot be guessed;
             all hosts that write to the store have the same.
     """
 
@@ -48,6 +48,6 @@ class DecisionIds:
 def settlement_id_of(decision_id: str) -> str:
     """The id of the decision that settles a held or admitted one; there is one at most.
 
-    Whoever does not know the first id cannot guess this one.
+    This one cannot be guessed without the first id.
     """
     return str(uuid.uuid5(_NAMESPACE, f"settles/{decision_id}"))

@@ -1,4 +1,4 @@
-"""One structured record for every decision that was written, for whoever runs the memory.
+"""One structured log record for every written decision, for the operator.
 
 Ids, words of the code and numbers; never a text, and no name. Logger ``reconciler.decisions``,
 level INFO; what a record holds stands on it as attributes, as formatters and handlers take them.

@@ -1,7 +1,7 @@
 """The live door: where notes come in, one at a time. Checks the input, decides nothing.
 
 ``NoteFields`` is the one list of what may come with a note's text. Its bases say how far each field
-reaches: an agent's tool, a line of an import, a builder's call. ``LiveDoor`` is for whoever builds
+reaches: an agent's tool, a line of an import, a builder's call. ``LiveDoor`` is for the builder of
 an agent; what the agent itself may call stands in ``service/tools``.
 """
 
@@ -55,7 +55,7 @@ class SlotFields(TypedDict, total=False):
     Attributes:
         subject: about whom, for example ``wife``; None for the contact itself.
         attribute: what is said, for example ``city``; ``config/attributes.toml`` lists the known
-            ones, any other works by its name. None where nobody can say.
+            ones, any other works by its name. None if unknown.
         value: its value, for example ``Pune``; None supersedes nothing.
         single_valued: whether the attribute holds one value at a time, so that another value
             supersedes; None for what the file says. Where that says nothing, another value ends
@@ -72,8 +72,8 @@ class AgentFields(SlotFields, total=False):
     """What an agent may say about a note of its own.
 
     Attributes:
-        source_kind: whose word it is, one of ``SourceKind``; give the least trusted that is true.
-            A tool's output waits for somebody's yes, a model's guess is never written.
+        source_kind: the kind of source, one of ``SourceKind``; give the least trusted that is true.
+            A tool's output waits for a person's yes, a model's guess is never written.
         source_reference: where it can be looked up, for example a call or a ticket.
         importance: how much it matters in the long run, 0 to 1; None leaves it to the gate.
         valid_from: from when it is true, time-zone aware; None for when it was said. An older note
@@ -125,7 +125,7 @@ class EffectFields(TypedDict, total=False):
     Facts are named by their ids, or by their handles, such as ``#a2ck``.
 
     Attributes:
-        replaces: facts whose place it takes.
+        replaces: facts that it takes the place of.
         repeats: the fact that says the same already.
         ends: facts that are over, without it taking their place.
         valid_to: until when it is true, time-zone aware. From then on it is no longer recalled,
@@ -186,7 +186,7 @@ class LiveDoor:
         """What became of a note; see ``Memory.add_contact_note``.
 
         Args:
-            scope: whose memory.
+            scope: the contact's.
             text: one fact.
             **fields: what comes with it.
 
@@ -210,7 +210,7 @@ class LiveDoor:
         ends: Sequence[str] = (),
         both_hold: Sequence[str] = (),
     ) -> Relations | None:
-        """What is said of facts that are named by id or handle; None where nothing is.
+        """The relations to facts that are named by id or handle; None without any.
 
         Raises:
             UnknownFactError: no fact, or more than one, has a handle.
@@ -255,7 +255,7 @@ class LiveDoor:
         """The candidate with what it does to facts, and with its end.
 
         Raises:
-            InvalidNoteError: its end cannot be meant, or it is over and somebody would be asked.
+            InvalidNoteError: its end makes no sense, or it has ended and a person would be asked.
             As ``relations``.
         """
         relations = self.relations(
@@ -322,7 +322,7 @@ def note_of(
     """The note that a text and its fields make, checked; a time that is not given is now.
 
     Args:
-        scope: whose memory.
+        scope: the contact's.
         text: one fact.
         fields: those of ``LineFields`` that are given.
         attributes: the attributes of slots that are known.

@@ -1,4 +1,4 @@
-"""What was decided about an inference before, and what of it still waits. Writes nothing.
+"""Earlier decisions about an inference, and which still wait. Writes nothing.
 
 No decision says that later words answered a question; all the same ``pending`` lists it no longer,
 and a yes to it is refused. So nothing that is asked again may be filed under it.
@@ -20,7 +20,7 @@ __all__ = ["earlier_decisions"]
 def earlier_decisions(
     store: MemoryStore, scope: Scope, inference_key: str, now: datetime
 ) -> list[EarlierDecision]:
-    """What was decided about an inference about the contact, the oldest first.
+    """The decisions about an inference about the contact, the oldest first.
 
     Args:
         store: where decisions are kept.

@@ -1,4 +1,4 @@
-"""What was forgotten: looked up once for a contact, and asked before anything is written about it.
+"""Forgotten words: looked up once for a contact, and checked before each write about it.
 
 Held at one version of the contact, as its neighbourhood is: an erasure moves the version, so a
 stale look costs a retry and lets nothing through.
@@ -34,7 +34,7 @@ _DETAIL = "it was forgotten or revoked before, and does not come back unasked"
 
 
 def keys_of(scope: Scope, said: Iterable[Remembered], digest: Digest) -> frozenset[str]:
-    """The keyed hashes of what was said, from which nobody can read it."""
+    """The keyed hashes of what was said; the words cannot be read from them."""
     return frozenset(digest(saying) for one in said for saying in sayings(scope, one))
 
 
@@ -45,7 +45,7 @@ class Forgotten:
     Attributes:
         is_erasing: whether all of it goes.
         session_ids: sessions that were erased.
-        going_ids: decisions whose words go, or are about to.
+        going_ids: decisions that lose their words now or soon.
         emptied: what is left of episodes that words were erased from, by their ids.
         keys: what was erased or revoked, as keyed hashes.
         digest: makes them.

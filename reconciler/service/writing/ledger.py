@@ -49,8 +49,8 @@ class Seen:
         neighbours: the facts that the note is decided on, nearest first; None where there is no
             embedder, empty where nothing is compared.
         facts: those facts by id.
-        lapsed: the contact's facts that are written as live, and whose lifetime is over: by their
-            ids until when they held, where their end is known.
+        lapsed: the contact's facts that are written as live but have expired: by their ids until
+            when they held, if their end is known.
         disputed: what those of them that are in dispute contradict, by their ids.
         sessions: the keys of the contact's sessions that this process has seen.
         forgotten: what of the contact was forgotten, or is about to be.
@@ -221,7 +221,7 @@ class Ledger:
             for commit in commits:
                 self._neighbourhoods.drop(commit.decision.scope)
             raise
-        except GraphError:  # nobody knows whether it was written; each alone finds out
+        except GraphError:  # it is unknown whether it was written; each alone finds out
             ids = set()
         made, commit_ms = {}, _milliseconds_since(started) / max(len(ids), 1)
         for commit in commits:
@@ -292,7 +292,7 @@ class Ledger:
         try:
             with span("commit"):
                 written = self._store.commit_decisions([commit])
-        except BaseException:  # whether it was written, nobody knows
+        except BaseException:  # it is unknown whether it was written
             self._neighbourhoods.drop(scope)
             raise
         if not written:

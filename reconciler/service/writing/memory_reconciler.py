@@ -200,7 +200,7 @@ class MemoryReconciler:
     def reconfirm(self, submission: Submission, why: str) -> Decision | None:
         """One more observation of the live fact that says the same; None where none does.
 
-        What agrees with what is known needs nobody's yes; it is counted, and its words are not
+        A note that repeats a known fact needs no confirmation; it is counted, and its words are not
         written as a fact.
 
         Args:
@@ -226,7 +226,7 @@ class MemoryReconciler:
         over_ids: Collection[str] = (),
         is_again: bool = False,
     ) -> Commit:
-        """A plan that writes no fact: how the gate disposed, or what somebody answered.
+        """A plan that writes no fact: how the gate disposed, or what a person answered.
 
         Args:
             submission: what it is about.
@@ -273,7 +273,7 @@ class MemoryReconciler:
         )
 
     def plans(self, scope: Scope) -> Plans:
-        """What is planned about a contact."""
+        """The plans for a contact."""
         facts = {fact.fact_id: fact for fact in self._store.list_facts(scope)}
         return Plans(self._store.list_made(scope), facts)
 

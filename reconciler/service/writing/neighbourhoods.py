@@ -46,7 +46,7 @@ from reconciler.service.writing.open_conflicts import OpenConflicts
 __all__ = ["Neighbourhood", "Neighbourhoods"]
 
 _LOOKS_MAX = 3
-"""How often a recall looks at a contact about which somebody writes, before it loads it again."""
+"""How often a recall looks at a contact that is being written about, before it loads it again."""
 
 _SPARE_ROWS = 16
 _ENDED = np.iinfo(np.int64).min
@@ -56,7 +56,7 @@ _WORDS_COUNT_MAX = 3
 _SAME_QUESTION_MAX = 3
 """Facts that a judge is shown because they answer the note's question, which may have several."""
 _READ_COUNT_MAX = 100
-"""Facts without a slot whose words are read when a note with one comes, the nearest; each once."""
+"""Facts without a slot that are read when a note with one comes, the nearest; each once."""
 
 
 class Neighbourhood:
@@ -91,7 +91,7 @@ class Neighbourhood:
         self._vectors, self._numbers = vectors, numbers_of(self._facts.values())
         self._conflicts = OpenConflicts(conflicts)
         self._unread = {other.fact_id for other in self._facts.values() if not _is_filed(other)}
-        self._filed: dict[str, Fact] = {}  # those whose words gave a slot away that is not kept
+        self._filed: dict[str, Fact] = {}  # those with words that gave away a slot that is not kept
         self._by_question: dict[str, set[str]] | None = None  # made for the first note with a slot
         self._words = self._words_of_rows()
         self._sessions: frozenset[str] = frozenset()  # plans hold it: replaced, never changed
@@ -115,7 +115,7 @@ class Neighbourhood:
         return self._sessions
 
     def fork(self) -> Neighbourhood:
-        """One of its own at the same version, for plans whose commits are not written yet."""
+        """A separate one at the same version, for plans with commits that are not written yet."""
         with self._lock:
             kept = self._kept()
             facts = [self._facts[self._rows[row]] for row in kept]
@@ -232,7 +232,7 @@ class Neighbourhood:
             return [self._fact_of(row) for row in self._answering(question)]
 
     def lapsed(self, now: datetime) -> dict[str, datetime | None]:
-        """The facts that are written as live, and whose lifetime is over by now (UTC).
+        """The facts that are written as live but have expired by now (UTC).
 
         By their ids until when they held, where their end is known.
         """
@@ -348,7 +348,7 @@ class Neighbourhood:
         return rows
 
     def _alike(self, note: Note, now: datetime) -> set[int]:
-        """The rows of live facts whose words fit the note's best, or that answer its question."""
+        """The rows of live facts that share the most words with the note or answer its question."""
         is_outcome = self._numbers["is_outcome"][: len(self._rows)]
         wanted = self._holding(now) & (is_outcome == (note.category is Category.OUTCOME))
         rows = np.flatnonzero(wanted)
@@ -471,11 +471,11 @@ class Neighbourhoods:
         return self._loaded(scope) if found is None else found
 
     def current(self, scope: Scope) -> Neighbourhood:
-        """The contact's as it is now, whoever wrote about it last.
+        """The contact's as it is now, no matter who wrote about it last.
 
-        What this process knows is compared with the contact's version. Whoever in this process
-        moved that on takes it over in a moment, so what is known is not dropped before it was
-        looked at again.
+        What this process knows is compared with the contact's version. The writer of this process
+        that changed the version takes it over in a moment, so what is known is kept until the next
+        look.
         """
         for look in range(_LOOKS_MAX):
             found = self._used(scope)
@@ -544,7 +544,7 @@ class Neighbourhoods:
                 self._leave_out(key)
 
     def drop(self, scope: Scope) -> None:
-        """Forget the contact's: another writer came first, or nobody knows whether one did."""
+        """Forget the contact's: another writer came first, or may have come first."""
         with self._lock:
             self._leave_out(scope.contact_key)
 

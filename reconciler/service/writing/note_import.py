@@ -82,7 +82,7 @@ class ImportReport:
 
     Attributes:
         decisions: how often each action was decided by each rule in this run.
-        resumed: lines whose decision an earlier run, or an earlier line, had made.
+        resumed: lines that an earlier run, or an earlier line, had decided.
         errors: the refused lines, in their order.
         not_carried: what was never put to the gate, by the reason.
     """
@@ -160,7 +160,7 @@ class NoteImport:
         gate: what every note goes through, one after the other, in the file's order.
         cleaner: lets ids through, which are kept as they are given.
         embed: makes the vectors of many admitted notes at once.
-        digest: a keyed hash of a line, from which nobody can guess what the line said.
+        digest: a keyed hash of a line; the line cannot be guessed from it.
         decision_ids: the ids under which decisions are kept.
         store: asked which lines are done.
         attributes: the attributes of slots that are known.

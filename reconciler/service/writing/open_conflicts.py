@@ -1,6 +1,6 @@
 """Open conflicts: which live facts of a contact are in dispute, kept as commits change it.
 
-Not for several threads at once: whoever holds it has a lock.
+Not for several threads at once: the holder has a lock.
 """
 
 from __future__ import annotations

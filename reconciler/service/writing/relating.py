@@ -107,14 +107,14 @@ class Relating:
         """What became of it; with the same key, the first decision.
 
         Args:
-            scope: whose facts they are.
+            scope: the contact of the facts.
             fact_id: the fact that the relations are about.
             relations: what it does to others.
             decided_by: which model says so: the agent's own, or one that judges.
             reason: why, in its words; None to say no more than what it does.
             session_id: the conversation in which it is said; what binds then ends only by what the
                 contact said in it. None where a builder answers for that.
-            trust: whose word the relation is; None for that of the fact.
+            trust: the trust of the relation's source; None for that of the fact.
             proposed_by: who says so; None for the agent.
             idempotency_key: as that of a note.
 
@@ -155,7 +155,7 @@ class Relating:
         """Keep that an agent said of facts what cannot be meant; none of them changes.
 
         Args:
-            scope: whose facts they are.
+            scope: the contact of the facts.
             why: what is wrong with it.
             session_id: the conversation in which it was said.
             idempotency_key: as that of a note.
@@ -192,7 +192,7 @@ class Relating:
         """Keep that a judge read a fact beside others later, and that it stays as it is.
 
         Args:
-            scope: whose fact it is.
+            scope: the contact of the fact.
             reason: what the judge said.
             proposed_by: which judge.
             idempotency_key: as that of a note.

@@ -50,8 +50,8 @@ class Submission:
         candidate: cleaned, with at least one episode of evidence.
         assessment: how the gate disposed of it.
         door: which door it came through, as recorded.
-        decision_id: the id of its decision, the same at every attempt, so that a try whose answer
-            was lost finds what it wrote. A proposal is settled under one id.
+        decision_id: the id of its decision, the same at every attempt, so that a second try after a
+            lost answer finds what the first wrote. A proposal is settled under one id.
         fact_id: the id of the fact that it may become.
         settles_id: the held or admitted proposal that this settles, which is settled once.
         answered_by: who answered it.
@@ -75,7 +75,7 @@ class Submission:
 
     @property
     def note(self) -> Note:
-        """What is to be remembered."""
+        """The note to remember."""
         return self.candidate.note
 
     @property

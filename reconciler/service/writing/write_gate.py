@@ -122,7 +122,7 @@ class Judged:
 
     @property
     def is_own_word(self) -> bool:
-        """Whether it was said by whoever may say it, not read out of something."""
+        """Whether a trusted source said it, instead of it being read out of a text."""
         source = self.cleaned.candidate.note.trust
         return self.policy.file.sources[source].is_own_word
 
@@ -135,8 +135,8 @@ class Judged:
 class WriteGate:
     """Decides whether a candidate earns its place, and keeps a record of what it decided.
 
-    The default is not to write. What was said by whoever may say it is reconciled by the call that
-    proposes it; what was read out of something is only proposed, and committed by a second call.
+    The default is not to write. A statement from a trusted source is reconciled by the call that
+    proposes it. What was read out of a text is only proposed, and a second call commits it.
 
     Args:
         store: asked what became of the same inference before.
@@ -211,15 +211,15 @@ class WriteGate:
         Args:
             candidate: what is proposed.
             door: which door it came through.
-            may_commit: whether it is reconciled at once, where it is admitted and somebody's own
+            may_commit: whether it is reconciled at once, if it is admitted and its source's own
                 word; its evidence is its own then.
-            may_be_fallback: whether it may be raw words that nobody could read.
+            may_be_fallback: whether it may be raw words that no extractor could read.
             may_ask: whether there is room for another question to the contact; without it what is
                 held waits silently.
 
         Raises:
-            InvalidNoteError: it was confirmed by nobody knows whom, its evidence is not what is
-                stored under its ids, or its proposer's name is reserved.
+            InvalidNoteError: it is unknown who confirmed it, its evidence is not what is stored
+                under its ids, or its proposer's name is reserved.
             EmbeddingError: the model failed; nothing was written.
             GraphUnavailableError: the engine stayed unavailable.
             GraphConflictError: other writers came first too often; nothing was written.
@@ -266,7 +266,7 @@ class WriteGate:
         key = candidate.note.idempotency_key
         try:
             judged = self._with_precedents(self.judge(candidate))
-        except InvalidRequestError:  # whoever proposes it is told
+        except InvalidRequestError:  # the proposer is told
             return None
         if key is None or not _is_question(judged.assessment):
             return None
@@ -324,7 +324,7 @@ class WriteGate:
             answer: for a yes, what was confirmed, with ``confirmed_by`` and the answer as its
                 evidence: it is reconciled, or held again where another's yes is needed as well.
                 Else DECLINE, or WITHDRAW where it was taken back.
-            answered_by: whose answer it is.
+            answered_by: the person who answers.
 
         Raises:
             InvalidAnswerError: the gate refuses it in spite of the yes; it waits on.
@@ -401,7 +401,7 @@ class WriteGate:
         return self._ledger.write(submission, plan)
 
     def amend(self, candidate: Candidate, fact_id: str | None, reason: str, door: str) -> Decision:
-        """What became of an operator's correction, which ends what is known whoever said it.
+        """What became of an operator's correction, which ends a known fact no matter who said it.
 
         Args:
             candidate: what holds instead, and who says so.
@@ -671,7 +671,7 @@ def _extractors_confidence(found: Assessment | None) -> float | None:
 
 
 def _refuse_fallback(candidate: Candidate) -> None:
-    """Raw words are held to no floor, so nobody may call theirs so."""
+    """Raw words have no floor, so a caller may not claim that its words are raw."""
     if candidate.is_fallback:
         raise InvalidNoteError(
             f"proposed_by {candidate.proposed_by!r} is reserved; name who proposes it"
