@@ -18,7 +18,8 @@ names of properties, and nothing else.
 
 Columns that several queries return stand once, in ``cypher/fragments``. A line ``// include: fact``
 puts them into the text, and ``columns of fact`` names them in the header; ``caption(fact.text)``
-stands for what a node's caption shows of a text. In a file for Neo4j
+stands for what a node's caption shows of a text. ``// set to null: columns of fact but fields of
+fact_left``, within a SET, takes away each column that a list does not name. In a file for Neo4j
 ``// times: as text`` has the times that are given go there as ISO 8601; the statement makes times
 of them.
 
@@ -77,6 +78,9 @@ _CAPTION = re.compile(r"\bcaption\(([$\w.\[\]]+)\)")
 
 _INCLUDE = re.compile(r"^[ \t]*//\s*include:\s*(\w+)[ \t]*$", re.MULTILINE)
 _LISTED_ELSEWHERE = re.compile(r"(fields|columns) of (\w+)")
+_NULLED = re.compile(
+    r"^[ \t]*//\s*set to null: columns of (\w+) but fields of (\w+)[ \t]*$", re.MULTILINE
+)
 _CONDITION = re.compile(r"^//\s*only when ([\w.]+) is (.+)$", re.MULTILINE)
 _LOOP = re.compile(r"^//\s*for each (\w+ of [\w.]+)[ \t]*$", re.MULTILINE)
 _BRACKETED = re.compile(r"\([^()\[\]]*\)|\[[^()\[\]]*\]")
@@ -314,7 +318,8 @@ def parse_query(name: str, text: str) -> Query:
         raise QueryFileError(f"{name}: times are given as text, or the line is left out")
     if header.keys() != {"mode", "params", "returns"} or header["mode"].strip() not in _MODES:
         raise QueryFileError(f"{name}: the header needs mode (read, write), params and returns")
-    statements = _statements(_CAPTION.sub(_captioned, _INCLUDE.sub(_included, text)))
+    text = _NULLED.sub(_nulled, _INCLUDE.sub(_included, text))
+    statements = _statements(_CAPTION.sub(_captioned, text))
     if not statements:
         raise QueryFileError(f"{name}: there is no statement below the header")
     query = Query(
@@ -462,6 +467,13 @@ def _captioned(written: re.Match[str]) -> str:
 
 def _included(line: re.Match[str]) -> str:
     return _fragment(line[1])
+
+
+def _nulled(line: re.Match[str]) -> str:
+    """What a SET takes away: every column of a fragment that is not in a list of fields."""
+    left = _shared_text("fields", f"{line[2]}.txt").split()
+    gone = (name for name in _columns(f"RETURN {_fragment(line[1])}") if name not in left)
+    return "".join(f"{line[1]}.{name} = NULL,\n" for name in gone)
 
 
 def _fragment(name: str) -> str:
