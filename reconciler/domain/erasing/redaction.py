@@ -86,13 +86,17 @@ def without_words(decision: Decision, at: datetime) -> Decision:
 
     Args:
         decision: as it is kept.
-        at: when its words went (UTC): a question that waits for an answer lapses then.
+        at: when its words went (UTC): a question that waits for an answer lapses then, and what it
+            was to end on a later day does not end by it.
     """
     left: Decision = _emptied(decision)
     return replace(
         left,
         note=replace(left.note, is_cleaned=True),
         gate=left.gate and _assessment(left.gate, decision.gate, at),
+        planned_ends=tuple(
+            replace(end, is_released=end.is_released or end.day > at) for end in left.planned_ends
+        ),
     )
 
 
