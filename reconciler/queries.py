@@ -6,9 +6,10 @@ RETURN. What maps in them hold is seen where they are made; ``tests/unit/test_se
 compares that with what the texts of both dialects read.
 
 Columns that several queries return stand once, in ``cypher/fragments``. A line ``// include: fact``
-puts them into the text; ``caption(fact.text)`` stands for what a node's caption shows of a text. In
-a file for Neo4j ``// times: as text`` has the times that are given go there as ISO 8601; the
-statement makes times of them.
+puts them into the text. ``// set to null: columns of fact but fields of fact_left``, within a SET,
+takes away each column that ``cypher/fields/fact_left.txt`` does not name. ``caption(fact.text)``
+stands for what a node's caption shows of a text. In a file for Neo4j ``// times: as text`` has the
+times that are given go there as ISO 8601; the statement makes times of them.
 
 The embedded dialect may hold a script instead: statements divided by a semicolon at a line's end,
 run in one transaction, rolled back at the first one that has a RETURN and gives no row. Its rows
@@ -55,6 +56,9 @@ _CAPTION = re.compile(r"\bcaption\(([$\w.\[\]]+)\)")
 """Stands for what Neo4j Browser shows of a text: at most 60 characters of it."""
 
 _INCLUDE = re.compile(r"^[ \t]*//\s*include:\s*(\w+)[ \t]*$", re.MULTILINE)
+_NULLED = re.compile(
+    r"^[ \t]*//\s*set to null: columns of (\w+) but fields of (\w+)[ \t]*$", re.MULTILINE
+)
 _CONDITION = re.compile(r"^//\s*only when ([\w.]+) is (.+)$", re.MULTILINE)
 _LOOP = re.compile(r"^//\s*for each (\w+ of [\w.]+)[ \t]*$", re.MULTILINE)
 _BRACKETED = re.compile(r"\([^()\[\]]*\)|\[[^()\[\]]*\]")
@@ -254,7 +258,8 @@ def parse_query(name: str, text: str) -> Query:
         raise QueryFileError(f"{name}: the header needs mode: read or write")
     if header.get("times", "as text") != "as text":
         raise QueryFileError(f"{name}: times are given as text, or the line is left out")
-    statements = _statements(_CAPTION.sub(_captioned, _INCLUDE.sub(_included, text)))
+    text = _NULLED.sub(_nulled, _INCLUDE.sub(_included, text))
+    statements = _statements(_CAPTION.sub(_captioned, text))
     if not statements:
         raise QueryFileError(f"{name}: there is no statement below the header")
     loop = _loop(header.get("script for each", ""))
@@ -334,13 +339,24 @@ def _included(line: re.Match[str]) -> str:
     return _fragment(line[1])
 
 
+def _nulled(line: re.Match[str]) -> str:
+    """What a SET takes away: every column of a fragment that is not in a list of fields."""
+    left = _shared_text("fields", f"{line[2]}.txt").split()
+    gone = (name for name in _columns(f"RETURN {_fragment(line[1])}") if name not in left)
+    return "".join(f"{line[1]}.{name} = NULL,\n" for name in gone)
+
+
 def _fragment(name: str) -> str:
     """The columns in a fragment, without its comments."""
-    path = resource_path("cypher") / "fragments" / f"{name}.cypher"
-    if not path.is_file():
-        raise QueryFileError(f"there is no cypher/fragments/{name}.cypher")
-    lines = path.read_text(encoding="utf-8").splitlines()
+    lines = _shared_text("fragments", f"{name}.cypher").splitlines()
     return "\n".join(line for line in lines if not line.lstrip().startswith("//"))
+
+
+def _shared_text(folder: str, file_name: str) -> str:
+    path = resource_path("cypher") / folder / file_name
+    if not path.is_file():
+        raise QueryFileError(f"there is no cypher/{folder}/{file_name}")
+    return path.read_text(encoding="utf-8")
 
 
 def _number(path: Path) -> int:

@@ -266,6 +266,12 @@ def own_end(memory: Memory, city: str) -> tuple[datetime | None, datetime | None
     return fact.valid_to, fact.expires_at
 
 
+def ends(memory: Memory, fact_id: str) -> tuple[datetime | None, datetime | None]:
+    chains = memory.history("crm", "alice")
+    [fact] = [fact for chain in chains for fact in chain.facts if fact.fact_id == fact_id]
+    return fact.valid_to, fact.expires_at
+
+
 DROPPED = [revoke, revert, forget]
 
 
@@ -559,6 +565,37 @@ def test_what_holds_again_once_a_session_is_forgotten_ends_with_its_plan(
     memory.forget("crm", "alice", session_id="chat", **person)
     assert told(memory).keys() == {"Lives in Lisbon.", "Lives in Copenhagen."}
     assert own_end(memory, "Lisbon") == (JUNE, JUNE)
+
+
+@pytest.mark.parametrize("is_said_again", [False, True])
+def test_a_forgotten_session_ends_nothing_by_a_relation_whose_day_is_ahead(
+    memory: Memory, clock: Clock, is_said_again: bool
+) -> None:
+    flat = say(memory, "Rents a flat in Lisbon.", valid_to=JULY)
+    house = say(memory, "Rents a house in Lisbon, not a flat.", valid_from=JUNE)
+    ids = {"fact": str(house.fact_id), "replaces": [str(flat.fact_id)]}
+    if is_said_again:
+        memory.relate("crm", "alice", **ids)
+    clock.now = MAY + DAY
+    memory.relate("crm", "alice", **ids)
+    assert ends(memory, str(flat.fact_id)) == (JUNE, JUNE)
+    memory.forget("crm", "alice", session_id="live-2025-05-11", by="operator", reason="Asked.")
+    left = (JUNE, JUNE) if is_said_again else (JULY, JULY)
+    assert ends(memory, str(flat.fact_id)) == left
+    memory.revoke("crm", "alice", fact_id=str(house.fact_id), by="operator", reason="Asked.")
+    assert ends(memory, str(flat.fact_id)) == (JULY, JULY)
+
+
+def test_a_forgotten_session_leaves_over_what_ended_by_its_relation(
+    memory: Memory, clock: Clock
+) -> None:
+    flat = say(memory, "Rents a flat in Lisbon.", valid_to=JULY)
+    house = say(memory, "Rents a house in Lisbon, not a flat.", valid_from=JUNE)
+    clock.now = MAY + DAY
+    memory.relate("crm", "alice", str(house.fact_id), replaces=[str(flat.fact_id)])
+    clock.now = JUNE + DAY
+    memory.forget("crm", "alice", session_id="live-2025-05-11", by="operator", reason="Asked.")
+    assert ends(memory, str(flat.fact_id)) == (JUNE, JUNE)
 
 
 def test_the_lifetime_of_a_plan_counts_from_its_day(memory: Memory) -> None:

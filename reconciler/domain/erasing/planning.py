@@ -11,7 +11,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 
-from reconciler.domain.erasing.redaction import argued
+from reconciler.domain.erasing.redaction import argued, without_words
 from reconciler.domain.erasing.tombstones import in_one_form
 from reconciler.domain.reconciling.ahead import Plans
 from reconciler.domain.records.decisions import Decision
@@ -161,17 +161,21 @@ def _plan(
 
 
 def _ends(plan: ErasurePlan, known: Known, now: datetime) -> tuple[FactEnd, ...]:
-    """How facts end without the plans that go."""
+    """How facts end without the plans that go, and without what decisions that go had planned."""
     facts = {fact.fact_id: fact for fact in known.facts}
-    plans = Plans(known.decisions, facts)
+    own = {*plan.decision_ids}
+    left = [without_words(e, now) if e.decision_id in own else e for e in known.decisions]
+    plans = Plans(left, facts)
     gone_ids = {fact_id for fact_id in plan.fact_ids if facts[fact_id].is_upcoming(now)}
-    concerned = {fact.fact_id: fact for fact in plans.ended_by(gone_ids)}
+    going = (decision for decision in known.decisions if decision.decision_id in own)
+    plan_ids = {end.plan_id for decision in going for end in decision.planned_ends}
+    concerned = {fact.fact_id: fact for fact in plans.ended_by(gone_ids | plan_ids)}
     for fact_id in plan.revived_ids:
         concerned[fact_id] = replace(facts[fact_id], state=FactState.LIVE, valid_to=None)
-    left = {fact_id: plans.standing(fact, gone_ids) for fact_id, fact in concerned.items()}
+    standing = {fact_id: plans.standing(fact, gone_ids) for fact_id, fact in concerned.items()}
     return tuple(
         FactEnd(fact_id=fact_id, valid_to=fact.valid_to, expires_at=fact.expires_at)
-        for fact_id, fact in sorted(left.items())
+        for fact_id, fact in sorted(standing.items())
         if fact_id not in plan.fact_ids and fact != concerned[fact_id]
     )
 

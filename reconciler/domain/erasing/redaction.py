@@ -1,20 +1,74 @@
-"""Redaction: a record without a word of what it was about. Ids, actions, numbers and times stay."""
+"""Redaction: a record without a word of what it was about. Ids, actions, numbers and times stay.
+
+``STAYS`` names the words that stay; all others go. So a new field that holds words is erased, and
+looked for afterwards, unless it is named there.
+"""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Set
-from dataclasses import replace
+from collections.abc import Iterator, Mapping, Set
+from dataclasses import MISSING, Field, fields, is_dataclass, replace
 from datetime import datetime
+from enum import Enum
+from typing import Any
 
-from reconciler.domain.records.assessment import Assessment
-from reconciler.domain.records.decisions import Decision, Undo
+from reconciler.domain.records.assessment import Assessment, CheckFinding, ScorePart
+from reconciler.domain.records.decisions import (
+    Decision,
+    PlannedEnd,
+    Proposal,
+    RecordedOpinion,
+    RecordedPolicy,
+    Resting,
+    Timings,
+    Undo,
+    Verdict,
+)
 from reconciler.domain.records.erasures import ERASED
-from reconciler.domain.records.facts import Conflict, Standing, Supersession
+from reconciler.domain.records.facts import Conflict, Fact, Standing, Supersession
 from reconciler.domain.records.kinds import RecallSemantics, Sensitivity
 from reconciler.domain.records.notes import Note
+from reconciler.domain.records.relations import Relations
+from reconciler.domain.records.scope import Scope
 
-__all__ = ["argued", "is_erased", "without_argument", "without_telling", "without_words"]
+__all__ = [
+    "STAYS",
+    "argued",
+    "is_erased",
+    "without_argument",
+    "without_telling",
+    "without_words",
+    "words_of",
+]
+
+_LINK = frozenset({"new_id", "old_id", "decided_by"})
+
+STAYS: Mapping[type, frozenset[str]] = {
+    Assessment: frozenset({"policy_version", "domain"}),
+    CheckFinding: frozenset({"check"}),
+    Conflict: _LINK,
+    Decision: frozenset(
+        {"decision_id", "door", "episode_id", "fact_id", "closed_ids", "expired_ids"}
+    ),
+    Fact: frozenset({"fact_id"}),
+    Note: frozenset({"session_id"}),
+    PlannedEnd: frozenset({"fact_id", "plan_id"}),
+    Proposal: frozenset({"proposed_by", "answered_by", "settles_id", "held_id"}),
+    RecordedOpinion: frozenset({"arbiter"}),
+    RecordedPolicy: frozenset({"profile", "embedding_model"}),
+    Relations: frozenset({"replaces", "repeats", "ends", "both_hold"}),
+    Resting: frozenset({"fact_id", "decision_id"}),
+    Scope: frozenset({"tenant", "agent_id", "contact_id"}),
+    ScorePart: frozenset({"name"}),
+    Standing: frozenset({"fact_id"}),
+    Supersession: _LINK,
+    Timings: frozenset(),
+    Undo: frozenset({"decision_ids"}),
+    Verdict: frozenset({"targets", "conflicts", "settled", "voided"}),
+}
+"""The strings of a record that stay: ids, and names out of lists of ours. Numbers, times and
+enumerations stay without being named. A record of a class that is not here goes as a whole."""
 
 _WORD = re.compile(r"\w[\w'’-]*")
 _TELLING_LENGTH_MIN = 4
@@ -32,13 +86,17 @@ def without_words(decision: Decision, at: datetime) -> Decision:
 
     Args:
         decision: as it is kept.
-        at: when its words went (UTC): a question that waits for an answer lapses then.
+        at: when its words went (UTC): a question that waits for an answer lapses then, and what it
+            was to end on a later day does not end by it.
     """
-    everything = {fact.fact_id for fact in _before(decision)}
+    left: Decision = _emptied(decision)
     return replace(
-        without_argument(decision, everything),
-        note=_note(decision.note),
-        gate=decision.gate and _assessment(decision.gate, at),
+        left,
+        note=replace(left.note, is_cleaned=True),
+        gate=left.gate and _assessment(left.gate, decision.gate, at),
+        planned_ends=tuple(
+            replace(end, is_released=end.is_released or end.day > at) for end in left.planned_ends
+        ),
     )
 
 
@@ -51,9 +109,9 @@ def without_argument(decision: Decision, gone_ids: Set[str]) -> Decision:
     """
     return replace(
         decision,
-        verdict=replace(decision.verdict, reason=ERASED, findings=()),
+        verdict=_emptied(decision.verdict),
         undo=decision.undo and _undo(decision.undo, gone_ids),
-        opinion=replace(decision.opinion, reasoning=None, error=None),
+        opinion=_emptied(decision.opinion),
     )
 
 
@@ -92,62 +150,63 @@ def _unless(telling: Set[str], word: str) -> str:
 
 def argued(decision: Decision) -> str:
     """All that was argued between its note and others, to be searched for words."""
-    verdict, opinion = decision.verdict, decision.opinion
-    said = [verdict.reason, *map(str, verdict.findings), opinion.reasoning, opinion.error]
-    if undo := decision.undo:
-        said += [link.reason for link in (*undo.unlinked, *undo.linked)]
-        said += [conflict.reason for conflict in undo.conflicts]
-    return "\n".join(filter(None, said))
+    undo = decision.undo
+    links = (*undo.unlinked, *undo.linked, *undo.conflicts) if undo else ()
+    parts = (decision.verdict, decision.opinion, *links)
+    return "\n".join(word for part in parts for word in words_of(part))
 
 
-def _before(decision: Decision) -> tuple[Standing, ...]:
-    return decision.undo.before if decision.undo else ()
+def words_of(record: Any) -> Iterator[str]:
+    """All words of a record that an erasure takes, and what stands in the place of such words."""
+    stays = STAYS.get(type(record), frozenset())
+    for described in fields(record):
+        if described.name not in stays:
+            for item in _items(getattr(record, described.name)):
+                if is_dataclass(item):
+                    yield from words_of(item)
+                elif not _is_wordless(item):
+                    yield str(item)
 
 
-def _note(note: Note) -> Note:
-    return replace(
-        note,
-        text=ERASED,
-        slot=None,
-        slot_read_from=None,
-        tags=(),
-        topic=None,
-        source_reference=None,
-        artefact=None,
-        contact_name=None,
-        idempotency_key=None,
-        is_cleaned=True,
-    )
+def _emptied(record: Any) -> Any:
+    """A record without words: a field that held any has its default; one without, ``[erased]``."""
+    own = {each.name: (getattr(record, each.name), each) for each in fields(record)}
+    stays = STAYS[type(record)]
+    return replace(record, **{n: _left(*held) for n, held in own.items() if n not in stays})
+
+
+def _left(value: Any, described: Field[Any]) -> Any:
+    items = _items(value)
+    if all(map(_is_wordless, items)):
+        return value
+    if all(type(item) in STAYS for item in items):
+        emptied = tuple(map(_emptied, items))
+        return emptied if isinstance(value, tuple) else emptied[0]
+    if described.default_factory is not MISSING:
+        return described.default_factory()
+    return ERASED if described.default is MISSING else described.default
+
+
+def _items(value: Any) -> tuple[Any, ...]:
+    return value if isinstance(value, tuple) else (value,)
+
+
+def _is_wordless(value: object) -> bool:
+    return value is None or isinstance(value, bool | int | float | datetime | Enum)
 
 
 def _undo(undo: Undo, gone_ids: Set[str]) -> Undo:
-    before = [replace(e, slot=None) if e.fact_id in gone_ids else e for e in undo.before]
+    before = tuple(_emptied(e) if e.fact_id in gone_ids else e for e in undo.before)
+    left: Undo = _emptied(undo)
+    return replace(left, before=before)
+
+
+def _assessment(left: Assessment, before: Assessment | None, at: datetime) -> Assessment:
+    """It without what tells by itself what it was about; a question that waited lapses."""
     return replace(
-        undo,
-        before=tuple(before),
-        unlinked=tuple(map(_link, undo.unlinked)),
-        linked=tuple(map(_link, undo.linked)),
-        conflicts=tuple(map(_conflict, undo.conflicts)),
-    )
-
-
-def _link(link: Supersession) -> Supersession:
-    return replace(link, reason=ERASED)
-
-
-def _conflict(conflict: Conflict) -> Conflict:
-    return replace(conflict, reason=ERASED)
-
-
-def _assessment(found: Assessment, at: datetime) -> Assessment:
-    return replace(
-        found,
-        detail=ERASED,
-        findings=tuple(replace(finding, detail=ERASED) for finding in found.findings),
-        topic=None,
+        left,
         sensitivity=Sensitivity.NONE,
         recall_semantics=RecallSemantics.DEFAULT,
-        question=ERASED if found.question else None,
-        lapses_at=found.lapses_at and min(found.lapses_at, at),
-        inference_key="erased",
+        question=ERASED if before and before.question else None,
+        lapses_at=left.lapses_at and min(left.lapses_at, at),
     )

@@ -159,7 +159,9 @@ class Plans:
         self._ends: dict[str, dict[str, PlannedEnd]] = {}
         in_force = (one for one in listed if one.planned_ends and not undone_by(one, listed))
         for end in (end for decision in in_force for end in decision.planned_ends):
-            self._ends.setdefault(end.fact_id, {})[end.plan_id] = end
+            ends = self._ends.setdefault(end.fact_id, {})
+            if not end.is_released or end.plan_id not in ends:
+                ends[end.plan_id] = end
 
     def of(self, fact: Fact, gone_ids: Collection[str] = ()) -> list[PlannedEnd]:
         """What ends a fact: plans that began since it was said last, or will, and are not gone."""
@@ -167,6 +169,7 @@ class Plans:
             end
             for end in self._ends.get(fact.fact_id, {}).values()
             if end.plan_id not in gone_ids
+            and not end.is_released
             and end.day >= fact.last_confirmed_at
             and self._stands(end.plan_id)
         ]

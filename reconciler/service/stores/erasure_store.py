@@ -15,6 +15,7 @@ from typing import Any
 from pydantic import TypeAdapter
 
 from reconciler.domain.erasing.planning import Judged, Known
+from reconciler.domain.erasing.redaction import words_of
 from reconciler.domain.records.decisions import Decision
 from reconciler.domain.records.erasures import (
     ERASED,
@@ -220,7 +221,10 @@ class ErasureStore:
         records = self._memory.list_records(scope)
         return [
             *self._words_of_facts(scope),
-            *(_words("Decision", record.decision_id, _told(record)) for record in records),
+            *(
+                _words("Decision", record.decision_id, _joined(words_of(record)))
+                for record in records
+            ),
             *self._words_of("Episode", "list_scope_episodes", "episode_id", scope),
             *self._words_of("Session", "list_scope_sessions", "session_key", scope),
             *self._words_of("Job", "list_scope_jobs", "job_id", scope),
@@ -315,7 +319,8 @@ class ErasureStore:
 
     def _words_of_facts(self, scope: Scope) -> list[Words]:
         return [
-            _words("Fact", fact.fact_id, _said(fact)) for fact in self._memory.list_facts(scope)
+            _words("Fact", fact.fact_id, _joined(words_of(fact)))
+            for fact in self._memory.list_facts(scope)
         ]
 
     def _words_of(self, label: str, query: str, key: str, scope: Scope) -> list[Words]:
@@ -371,26 +376,6 @@ def _of_sessions(rows: Iterable[Row], key: str, session_keys: Iterable[str] | No
 
 def _words(label: str, key: str, text: str) -> Words:
     return Words(label=label, key=key, text=text)
-
-
-def _said(fact: Fact) -> str:
-    slot = fact.slot
-    filed = (slot.subject, slot.attribute, slot.value, slot.value_key) if slot else ()
-    return _joined((fact.text, fact.topic, *fact.tags, *filed))
-
-
-def _told(decision: Decision) -> str:
-    """All words of a record, but for what is no content of it: ids, names of lists, numbers."""
-    note, found = decision.note, decision.gate
-    filed = note.slot and (note.slot.subject, note.slot.attribute, note.slot.value)
-    parts: list[Any] = [note.text, note.topic, *note.tags, *(filed or ()), note.slot_read_from]
-    parts += [note.source_reference, note.contact_name, note.idempotency_key]
-    parts += [decision.reason, *decision.verdict.findings]
-    parts += [decision.opinion.reasoning, decision.opinion.error]
-    if found is not None:
-        parts += [found.detail, found.question, found.topic]
-        parts += [finding.detail for finding in found.findings]
-    return _joined(parts)
 
 
 def _joined(parts: Iterable[Any]) -> str:
