@@ -521,7 +521,7 @@ class Services:
         source_kind: str,
         **login: Any,
     ) -> PeerMemory:
-        """What reads another memory system; see ``Memory.import_from``."""
+        """What reads another memory system; see ``ContactMemory.import_from``."""
         from reconciler.adapters.peers.readers import Login, open_peer
         from reconciler.adapters.peers.translating import Translation
 

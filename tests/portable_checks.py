@@ -14,8 +14,8 @@ from typing import Any, Protocol
 
 import pytest
 
-from reconciler import Action, Decision, GateReason, Memory, as_prompt
-from reconciler.domain.records.kinds import Category
+from reconciler import Action, Decision, Memory, as_prompt
+from reconciler.domain.records.kinds import Category, GateReason
 from reconciler.domain.sessions.extraction import Citation, Extracted, Extraction
 from reconciler.testing import HashingEmbedder
 from tests.conftest import CHOICE, engine_of, params_of

@@ -85,10 +85,8 @@ def find(
 ) -> None:
     """Search all of an agent's contacts for the live facts nearest to a query."""
     with reading(agent, None, tenant, warm_up=True) as memory:
-        found = memory.find(
-            agent,
+        found = memory.agent(agent, tenant=tenant).find(
             query,
-            tenant=tenant,
             limit=limit,
             attribute=attribute,
             category=category,

@@ -33,7 +33,7 @@ def health(
 ) -> None:
     """Report a memory's duplicates, stale facts, disputes and open questions."""
     with reading(agent, contact, tenant) as memory:
-        report = memory.health(agent, contact, tenant=tenant)
+        report = memory.contact(agent, contact, tenant=tenant).health()
     show(as_json, report.to_dict(), lambda: _view(report))
 
 

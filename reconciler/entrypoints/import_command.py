@@ -112,13 +112,10 @@ def import_file(
             Memory.open(warm_up=True) as memory,
             bar(str(system), None, as_json) as update,
         ):
-            report = memory.import_from(
+            report = memory.contact(agent, contact, tenant=tenant).import_from(
                 system,
                 file,
-                agent,
-                contact,
                 contact_from=contact_from,
-                tenant=tenant,
                 source_kind=source_kind or SourceKind.OPERATOR,
                 username=username,
                 password=password,

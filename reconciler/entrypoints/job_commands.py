@@ -113,17 +113,14 @@ def extract(
     turns = read_turns(_lines(file))
     session_id = _session_id(file, session)
     with Memory.open() as memory:
-        job_id = memory.submit_session(
-            agent,
-            contact,
+        job_id = memory.contact(agent, contact, tenant=tenant).submit_session(
             session_id,
             turns,
-            tenant=tenant,
             channel=channel,
             started_at=parse_time("--started-at", started_at),
             contact_name=contact_name,
         )
-        made = memory.job(agent, contact, job_id, tenant=tenant)
+        made = memory.contact(agent, contact, tenant=tenant).job(job_id)
     plain = {"job_id": job_id, "session_id": session_id, "turns": len(turns), "state": made.state}
     show(as_json, plain, lambda: handed_over_words(made, len(turns)))
 
@@ -138,7 +135,7 @@ def jobs(
 ) -> None:
     """List jobs, newest first, with their states and how to retry dead ones."""
     with reading(agent, contact, tenant) as memory:
-        found = memory.jobs(agent, contact, state=state, tenant=tenant, limit=limit)
+        found = memory.contact(agent, contact, tenant=tenant).jobs(state=state, limit=limit)
     show(as_json, [job.to_dict() for job in found], lambda: jobs_table(found, _now()))
 
 
@@ -147,8 +144,8 @@ def job(
 ) -> None:
     """Show one job in full: its session's summary, its counts, its last error and what to do."""
     with Memory.open(must_exist=True) as memory:
-        found = memory.job(agent, contact, job_id, tenant=tenant)
-        record = memory.session(agent, contact, found.session_id, tenant=tenant)
+        found = memory.contact(agent, contact, tenant=tenant).job(job_id)
+        record = memory.contact(agent, contact, tenant=tenant).session(found.session_id)
     plain = {**found.to_dict(), "session": asdict(record)}
     show(as_json, plain, lambda: job_panel(found, record, _now()))
 
@@ -260,7 +257,7 @@ def worker(
 
 def _retry_one(agent: str, contact: str, job_id: str, tenant: str | None, as_json: bool) -> None:
     with Memory.open() as memory:
-        found = memory.retry(agent, contact, job_id, tenant=tenant)
+        found = memory.contact(agent, contact, tenant=tenant).retry(job_id)
     show(as_json, found.to_dict(), lambda: retried_words(found))
 
 
@@ -268,7 +265,9 @@ def _retry_all_dead(
     agent: str | None, contact: str | None, tenant: str | None, as_json: bool
 ) -> None:
     with Memory.open() as memory:
-        dead = memory.jobs(agent, contact, state=JobState.DEAD, tenant=tenant, limit=_DEAD_JOBS_MAX)
+        dead = memory.contact(agent, contact, tenant=tenant).jobs(
+            state=JobState.DEAD, limit=_DEAD_JOBS_MAX
+        )
         # Workers take about what has been due the longest: what was handed over first goes first.
         begun = [_retried(memory, job) for job in reversed(dead)]
     show(as_json, [job.to_dict() for job in begun], lambda: retried_all_words(len(begun)))
@@ -276,7 +275,7 @@ def _retry_all_dead(
 
 def _retried(memory: Memory, dead: Job) -> Job:
     scope = dead.scope
-    return memory.retry(scope.agent_id, scope.contact_id, dead.job_id, tenant=scope.tenant)
+    return memory.contact(scope.agent_id, scope.contact_id, tenant=scope.tenant).retry(dead.job_id)
 
 
 class _Signals:

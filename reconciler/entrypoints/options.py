@@ -137,7 +137,7 @@ def reading(
     with Memory.open(warm_up=warm_up, must_exist=True) as memory:
         yield memory
         if agent is not None:
-            memory.check_known(agent, contact, tenant=tenant)
+            memory.contact(agent, contact, tenant=tenant).check_known()
 
 
 def show(as_json: bool, plain: Any, rendered: Callable[[], Any]) -> None:

@@ -35,7 +35,7 @@ def rejudge(
     """Ask the judge about what was decided while it did not answer, and amend it."""
     found: list[Rejudged] = []
     with Memory.open() as memory, progress("decisions", as_json) as advance:
-        for rejudged in memory.rejudge(agent, contact, tenant=tenant):
+        for rejudged in memory.contact(agent, contact, tenant=tenant).rejudge():
             found.append(rejudged)
             advance(len(found), None)
     show(as_json, [rejudged.to_dict() for rejudged in found], lambda: Group(*_view(found)))

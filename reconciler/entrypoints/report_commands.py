@@ -37,6 +37,6 @@ def report(
     from reconciler.bootstrap import write_new
 
     with reading(agent, contact, tenant) as memory:
-        page = memory.report(agent, contact, tenant=tenant).encode()
+        page = memory.contact(agent, contact, tenant=tenant).report().encode()
     write_new(out, page, overwrite=overwrite)
     show(as_json, {"file": str(out), "bytes": len(page)}, lambda: f"Wrote {out}.")

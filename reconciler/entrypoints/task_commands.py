@@ -47,7 +47,7 @@ def tasks(
 ) -> None:
     """List an agent's tasks, last changed first; --state open shows what to resume."""
     with reading(agent, contact, tenant) as memory:
-        found = memory.tasks(agent, contact, state=state, tenant=tenant, limit=limit)
+        found = memory.contact(agent, contact, tenant=tenant).tasks(state=state, limit=limit)
     show(as_json, [asdict(task) for task in found], lambda: _table(found))
 
 

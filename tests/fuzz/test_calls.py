@@ -155,7 +155,9 @@ def test_a_policy_is_checked_for_any_text(bench: Bench) -> None:
         10,
         "policy checks",
         inputs,
-        lambda given: bench.attempt("policy checks", lambda memory: memory.check_policy(**given)),
+        lambda given: bench.attempt(
+            "policy checks", lambda memory: memory.agent("any").check_policy(**given)
+        ),
     )
 
 
@@ -190,7 +192,7 @@ STEPS = st.one_of(
 
 
 def stepped(steps: list[tuple[str, tuple[Any, ...]]], bench: Bench) -> None:
-    task = bench.memory.task(*WHO, "task-1", goal="Move the delivery")
+    task = bench.memory.contact(*WHO).task("task-1", goal="Move the delivery")
     for name, given in steps:
 
         def step(_: Memory, name: str = name, given: tuple[Any, ...] = given) -> None:

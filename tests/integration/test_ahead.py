@@ -49,12 +49,14 @@ def lives_in(memory: Memory, city: str, **given: Any) -> Decision:
 
 
 def cities(memory: Memory) -> list[str]:
-    return [value.value for value in memory.value("crm", "alice", "city")]
+    return [value.value for value in memory.contact("crm", "alice").value("city")]
 
 
 def told(memory: Memory) -> dict[str, bool]:
     """What is recalled, and whether it is still to come."""
-    return {hit.fact.text: hit.is_upcoming for hit in memory.recall("crm", "alice", limit=100)}
+    return {
+        hit.fact.text: hit.is_upcoming for hit in memory.contact("crm", "alice").recall(limit=100)
+    }
 
 
 @pytest.fixture
@@ -68,7 +70,7 @@ def test_until_the_day_the_old_value_stays(memory: Memory, planned: Decision) ->
     assert planned.action is Action.ADD
     assert cities(memory) == ["Lisbon"]
     assert told(memory) == {"Lives in Lisbon.": False, "Lives in Copenhagen.": True}
-    prompt = as_prompt(memory.recall("crm", "alice"))
+    prompt = as_prompt(memory.contact("crm", "alice").recall())
     assert "(not yet, from 2025-06-01, contact's word)" in prompt
     assert "(since 2025-05-10, until 2025-06-01, contact's word)" in prompt
 
@@ -90,7 +92,7 @@ def test_a_look_back_finds_each_in_its_time(
         say(memory, "Plays the cello.")
         lives_in(memory, city)
     for at, city in ((MAY + DAY, "Lisbon"), (JUNE + DAY, "Copenhagen"), (JULY - DAY, "Oslo")):
-        found = memory.recall("crm", "alice", valid_at=at, attribute="city")
+        found = memory.contact("crm", "alice").recall(valid_at=at, attribute="city")
         assert [hit.fact.text for hit in found] == [f"Lives in {city}."]
 
 
@@ -162,7 +164,7 @@ def test_what_a_plan_is_said_to_replace_later_holds_until_its_day(
 ) -> None:
     now = lives_in(memory, "Lisbon")
     plan = lives_in(memory, "Copenhagen", valid_from=JUNE)
-    memory.relate("crm", "alice", str(plan.fact_id), replaces=[str(now.fact_id)])
+    memory.contact("crm", "alice").relate(str(plan.fact_id), replaces=[str(now.fact_id)])
     assert cities(memory) == ["Lisbon"]
     clock.now = JULY
     assert cities(memory) == ["Copenhagen"]
@@ -185,10 +187,12 @@ def test_a_plan_that_is_dropped_leaves_what_holds(
     memory: Memory, planned: Decision, clock: Clock
 ) -> None:
     assert planned.fact_id is not None
-    memory.revoke("crm", "alice", fact_id=planned.fact_id, by="operator", reason="She stays.")
+    memory.contact("crm", "alice").revoke(
+        fact_id=planned.fact_id, by="operator", reason="She stays."
+    )
     clock.now = JULY
     assert cities(memory) == ["Lisbon"]
-    [hit] = memory.recall("crm", "alice")
+    [hit] = memory.contact("crm", "alice").recall()
     assert (hit.fact.valid_to, hit.fact.expires_at) == (None, None)
 
 
@@ -203,7 +207,9 @@ def test_the_contact_drops_a_plan(memory: Memory, planned: Decision, clock: Cloc
 def test_a_plan_that_is_reverted_gives_back_what_it_changed(
     memory: Memory, planned: Decision, clock: Clock
 ) -> None:
-    memory.revert("crm", "alice", planned.decision_id, by="operator", reason="Wrong contact.")
+    memory.contact("crm", "alice").revert(
+        planned.decision_id, by="operator", reason="Wrong contact."
+    )
     clock.now = JULY
     assert cities(memory) == ["Lisbon"]
 

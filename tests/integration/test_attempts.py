@@ -29,12 +29,12 @@ from typer.main import get_command
 
 from reconciler import AsyncMemory, Memory, Scope
 from reconciler.adapters.noop_embedder import NoopEmbedder
+from reconciler.contact_memory import ContactMemory
 from reconciler.entrypoints.cli import app, main
 from reconciler.entrypoints.mcp_server.desk import Desk
 from reconciler.entrypoints.mcp_server.grants import Grant, Profile
 from reconciler.errors import InvalidRequestError, InvalidScopeError
 from reconciler.integrations.langgraph import ReconcilerStore, contact_namespace
-from reconciler.memory import ContactMemory
 from reconciler.testing import HashingEmbedder
 from tests import faults
 from tests.command_line import environment_of
@@ -305,7 +305,9 @@ def test_a_task_and_an_extractor_of_anybody_find_nothing_of_the_victims(
             for value in random.Random(repr(scope)).sample(ids, 12):
                 said = told(call, scope, value)
                 attempts.refused("extractor", said, unknown, value, call.__name__, repr(scope))
-        task = world.memory.task(**of(scope), task_id="task-9", session_id="call-17", goal="Take")
+        task = world.memory.contact(**of(scope)).task(
+            task_id="task-9", session_id="call-17", goal="Take"
+        )
         asked = [task.procedures(), task.recall(MARK, budget_tokens=1000)]
         task.observed()
         asked += [task.recall_about(MARK, budget_tokens=1000), task.task_memory.checkpoint(())]

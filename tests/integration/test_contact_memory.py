@@ -41,7 +41,7 @@ def test_a_bound_call_takes_what_the_memorys_takes_but_for_whose_it_is(name: str
 def test_what_is_noted_is_what_the_memory_recalls(memory: Memory) -> None:
     alice = memory.contact("crm", "alice")
     noted = alice.note("Lives in Pune.", attribute="city", value="Pune", importance=0.9)
-    [recalled] = memory.recall("crm", "alice", "Pune")
+    [recalled] = memory.contact("crm", "alice").recall("Pune")
     assert [each.fact for each in alice.recall("Pune", limit=1)] == [recalled.fact]
     assert (recalled.fact.fact_id, recalled.fact.importance) == (noted.fact_id, 0.9)
 
@@ -49,7 +49,7 @@ def test_what_is_noted_is_what_the_memory_recalls(memory: Memory) -> None:
 def test_history_and_decisions_are_the_contacts_own(memory: Memory) -> None:
     alice, bob = memory.contact("crm", "alice"), memory.contact("crm", "bob")
     noted = alice.note("Lives in Pune.")
-    assert alice.history(fact_id=noted.fact_id) == memory.history("crm", "alice")
+    assert alice.history(fact_id=noted.fact_id) == memory.contact("crm", "alice").history()
     assert [each.decision_id for each in alice.decisions(door="live")] == [noted.decision_id]
     assert (bob.history(), bob.decisions(), alice.decisions(door="import")) == ([], [], [])
 
@@ -74,8 +74,8 @@ def test_decisions_are_narrowed_as_the_memorys_are(
 
 def test_a_session_is_handed_over_for_the_contact(memory: Memory) -> None:
     job_id = memory.contact("crm", "alice").submit_session("chat-17", TURNS, channel="phone")
-    assert memory.job("crm", "alice", job_id).session_id == "chat-17"
-    assert memory.session("crm", "alice", "chat-17").channel == "phone"
+    assert memory.contact("crm", "alice").job(job_id).session_id == "chat-17"
+    assert memory.contact("crm", "alice").session("chat-17").channel == "phone"
 
 
 def test_a_task_begins_for_the_contact_and_goes_on_in_the_memory(memory: Memory) -> None:
@@ -83,8 +83,8 @@ def test_a_task_begins_for_the_contact_and_goes_on_in_the_memory(memory: Memory)
     begun.observed()
     begun.log_episode(TURNS[0])
     begun.interrupt()
-    assert memory.session("crm", "alice", "chat-17").session_id == "chat-17"
-    assert memory.task("crm", "alice", "move").state == "interrupted"
+    assert memory.contact("crm", "alice").session("chat-17").session_id == "chat-17"
+    assert memory.contact("crm", "alice").task("move").state == "interrupted"
 
 
 def test_a_contact_of_another_tenant_is_another(memory: Memory) -> None:

@@ -37,7 +37,9 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
                 memory.add_contact_note(
                     "crm", contact_id, f"Lives in {city}.", attribute="city", value=city
                 )
-        memory.submit_session("crm", "bob", "chat-17", [{"role": "user", "content": "Hello."}])
+        memory.contact("crm", "bob").submit_session(
+            "chat-17", [{"role": "user", "content": "Hello."}]
+        )
         memory.export(folder / "all.jsonl", keys=True, vectors=True)
         memory.backup(folder / "memory.zip")
     return folder

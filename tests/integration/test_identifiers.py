@@ -14,9 +14,9 @@ from unittest.mock import Mock
 
 import pytest
 
-from reconciler import Candidate, Decision, Evidence, Memory, Note, Scope, Session, Turn
+from reconciler import Candidate, Decision, Evidence, Memory, Note, Scope, Turn
 from reconciler.adapters.noop_embedder import NoopEmbedder
-from reconciler.domain.records.sessions import Episode
+from reconciler.domain.records.sessions import Episode, Session
 from reconciler.errors import InvalidRequestError
 from reconciler.service.writing.doors import NoteFields
 from tests.engines import EngineUnderTest
@@ -126,7 +126,7 @@ def test_what_is_no_id_is_refused_by_every_method_and_named(memory: Memory) -> N
     ]
     assert unnamed == []
     assert len(found) > 70
-    assert memory.contacts("crm") == []
+    assert memory.agent("crm").contacts() == []
 
 
 BY_HAND: Mapping[str, tuple[object, tuple[str, ...]]] = {
@@ -158,7 +158,7 @@ def test_what_is_no_id_is_refused_in_what_is_made_by_hand(kind: str) -> None:
 
 
 def test_what_is_no_id_is_refused_by_a_task(memory: Memory) -> None:
-    task = memory.task("crm", "alice", "move", goal="Move")
+    task = memory.contact("crm", "alice").task("move", goal="Move")
     task.observed()
     for value in WRONG.values():
         assert "subtask_id" in complaint(lambda: task.task_memory.mark_done(value))  # noqa: B023
@@ -176,8 +176,13 @@ def test_a_string_of_another_class_is_an_id_like_any_other(memory: Memory) -> No
     held = memory.add_contact_note(
         agent, contact, "Prefers tea", source_kind="tool_output", idempotency_key=Name("key")
     )
-    yes = memory.confirm(agent, contact, Name(held.decision_id), Name("contact"))
-    job_id = memory.submit_session(agent, contact, Name("call"), [TURN], tenant=Name("default"))
-    assert memory.decision("crm", "alice", yes.decision_id).proposal.settles_id == held.decision_id
-    assert memory.job(agent, contact, Name(job_id)).session_id == "call"
-    assert [each.job_id for each in memory.jobs(agent, contact)] == [job_id]
+    yes = memory.contact(agent, contact).confirm(Name(held.decision_id), Name("contact"))
+    job_id = memory.contact(agent, contact, tenant=Name("default")).submit_session(
+        Name("call"), [TURN]
+    )
+    assert (
+        memory.contact("crm", "alice").decision(yes.decision_id).proposal.settles_id
+        == held.decision_id
+    )
+    assert memory.contact(agent, contact).job(Name(job_id)).session_id == "call"
+    assert [each.job_id for each in memory.contact(agent, contact).jobs()] == [job_id]

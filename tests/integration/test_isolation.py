@@ -24,6 +24,7 @@ from typing import Any
 import pytest
 
 from reconciler import AsyncMemory, Memory, Scope, Turn
+from reconciler.contact_memory import ContactMemory
 from reconciler.domain.records.candidates import Candidate, Evidence
 from reconciler.domain.records.kinds import SourceKind
 from reconciler.domain.records.notes import Note
@@ -35,13 +36,13 @@ from reconciler.entrypoints.mcp_server.desk import (
 )
 from reconciler.entrypoints.mcp_server.grants import Grant, Profile
 from reconciler.errors import InvalidRequestError
-from reconciler.memory import ContactMemory
 from reconciler.service.sessions.extraction import MemoryExtractor
 from reconciler.service.tasks.memory_context import MemoryContext
 from reconciler.service.tasks.task_memory import TaskMemory
 from reconciler.service.tools.agent_tools import AgentTools
 from reconciler.testing import HashingEmbedder
 from tests.engines import EngineUnderTest
+from tests.submissions import proposed
 from tests.whole_graph import links_of, nodes_of
 
 VICTIM = Scope("acme", "crm", "ada")
@@ -191,18 +192,18 @@ def plant(memory: Memory, victim: Scope = VICTIM) -> Ids:
     heard = Evidence(
         episode_id=str(uuid.uuid4()), session_id="call", scope=victim, text=note.text, said_at=now
     )
-    admitted = memory.propose(
-        Candidate(note=note, evidence=(heard,), proposed_by="reader", confidence=0.95)
+    admitted = proposed(
+        memory, Candidate(note=note, evidence=(heard,), proposed_by="reader", confidence=0.95)
     )
     city = {"attribute": "city", "value": f"{MARK}ville"}
     added = memory.add_contact_note(**whose, text=f"Lives in {MARK}ville.", **city)
     rival = memory.add_contact_note(
         **whose, text="Lives in Pune.", attribute="city", value="Pune", source_kind="approved_doc"
     )
-    job_id = memory.submit_session(
-        **whose, session_id="call-17", turns=[Turn(role="contact", text=f"My cat is {MARK}.")]
+    job_id = memory.contact(**whose).submit_session(
+        session_id="call-17", turns=[Turn(role="contact", text=f"My cat is {MARK}.")]
     )
-    memory.task(**whose, task_id="task-9", goal=f"Find {MARK}")
+    memory.contact(**whose).task(task_id="task-9", goal=f"Find {MARK}")
     ids = {
         "decision_id": [each.decision_id for each in (held, admitted, added, rival)],
         "fact_id": [str(added.fact_id), *([str(rival.fact_id)] if rival.fact_id else [])],
@@ -412,9 +413,11 @@ def test_evidence_under_an_id_of_another_is_kept_apart_from_it(world: World) -> 
 def test_a_task_reaches_no_task_decision_or_episode_of_another(world: World) -> None:
     for whose in ATTACKERS:
         scope = ATTACKERS[whose]
-        theirs = world.memory.decision(**of(VICTIM), decision_id=world.ids["decision_id"][1])
+        theirs = world.memory.contact(**of(VICTIM)).decision(
+            decision_id=world.ids["decision_id"][1]
+        )
         aimed = {"task_id": "task-9", "session_id": "call-17"}
-        task = world.memory.task(**of(scope), **aimed, goal="Take theirs")
+        task = world.memory.contact(**of(scope)).task(**aimed, goal="Take theirs")
         told(task.procedures)
         told(task.recall, MARK, budget_tokens=1000)
         task.observed()

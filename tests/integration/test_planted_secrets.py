@@ -37,6 +37,7 @@ from reconciler.service.writing.doors import LINE_KEYS
 from tests import raw_store
 from tests.engines import EngineUnderTest
 from tests.planting import KINDS, NOTATIONS, Planter, fields_of_record, text_parameters
+from tests.submissions import proposed
 
 NOW = datetime(2026, 3, 9, 12, tzinfo=UTC)
 FEW = ("JSON in JSON",)
@@ -159,7 +160,7 @@ def walk_import(memory: Memory, planter: Planter) -> None:
         def take_from(**record: Any) -> object:
             file = Path(folder, "mem0.json")
             file.write_text(json.dumps(record), encoding="utf-8")
-            return memory.import_from("mem0", file, "crm")
+            return memory.agent("crm").import_from("mem0", file)
 
         planter.walk("import from", take_from, OF_PEER)
     planter.walk("import key", lambda key: take(text="Likes tea.", **{key: "x"}), {"key": ""})
@@ -197,7 +198,7 @@ def walk_proposals(memory: Memory, planter: Planter) -> None:
             "proposed_by": "agent:crm",
         }
         made |= given if record == "Candidate" else {}
-        return memory.propose(Candidate(**made))
+        return proposed(memory, Candidate(**made))
 
     for kind, usual in RECORDS.items():
         planter.walk(kind.__name__, take, usual, record=kind.__name__)
@@ -260,7 +261,7 @@ def walk_sessions(memory: Memory, planter: Planter) -> None:
     ) -> object:
         usual = {"session_id": f"s{len(planter.planted)}"}
         turns = [Turn(role=role, text=text, reference=reference)]
-        return memory.submit_session("crm", "ann", **usual | given, turns=turns)
+        return memory.contact("crm", "ann").submit_session(**usual | given, turns=turns)
 
     for role in Role:
         planter.walk(f"a turn of the {role}", take, {"text": ""}, role=role)
@@ -440,7 +441,7 @@ def test_the_drivers_debug_log_spells_out_nothing_that_was_said(
     caplog.set_level(logging.DEBUG, logger="neo4j")
     turns = [Turn(role="contact", text="Write to ann@mail.example, please.")]
     with Memory.open(**neo4j_engine.settings_arguments, embedder=NoopEmbedder()) as memory:
-        memory.submit_session("crm", "ann", "s1", turns)
+        memory.contact("crm", "ann").submit_session("s1", turns)
         memory.add_contact_note("crm", "ann", "Likes marmalade.")
     assert "C: RUN" in caplog.text
     assert not [said for said in ("ann@mail", "marmalade") if said in caplog.text]

@@ -142,7 +142,7 @@ def undisturbed(folder: Path) -> Counter[tuple[Any, ...]]:
     with Memory.open(**engine.settings_arguments) as memory:
         for contact_id, texts in talks():
             turns = [Turn(role="contact", text=text) for text in texts]
-            memory.submit_session("crm", contact_id, f"talk with {contact_id}", turns)
+            memory.contact("crm", contact_id).submit_session(f"talk with {contact_id}", turns)
         assert {job.state for job in memory.drain()} == {JobState.DONE}
     return remembered(engine)
 

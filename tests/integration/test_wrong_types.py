@@ -34,7 +34,7 @@ NOT_CALLED = {
 
 def task_at(memory: Memory, *steps: str) -> MemoryContext:
     """A task that took these steps."""
-    task = memory.task(*WHO, "-".join(("task", *steps)), goal="Move the delivery")
+    task = memory.contact(*WHO).task("-".join(("task", *steps)), goal="Move the delivery")
     for step in steps if task.state == "start" else ():
         getattr(task, step)()
     return task
@@ -66,8 +66,8 @@ def memory(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Memory]:
 
 def usual(memory: Memory, folder: Path) -> dict[str, Any]:
     """What the other arguments get, by name, so that the wrong one is what is refused."""
-    [fact] = memory.history(*WHO)[0].facts
-    [decision] = memory.decisions(*WHO, limit=1)
+    [fact] = memory.contact(*WHO).history()[0].facts
+    [decision] = memory.contact(*WHO).decisions(limit=1)
     return {
         **{"agent_id": "crm", "contact_id": "priya", "tenant": "default", "task_id": "task-1"},
         **{"text": "Likes tea.", "query": "tea", "name": "Pune", "about": "Pune", "entity": "Pune"},

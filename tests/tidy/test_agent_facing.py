@@ -11,8 +11,9 @@ from typing import get_type_hints
 
 import pytest
 
+from reconciler.contact_memory import ContactMemory
 from reconciler.domain.tasks.tasks import WorkingMemory
-from reconciler.memory import ContactMemory, Memory
+from reconciler.memory import Memory
 from reconciler.service.recall import Recall
 from reconciler.service.records import Records
 from reconciler.service.sessions.extraction import MemoryExtractor

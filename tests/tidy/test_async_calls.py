@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import inspect
 
+from tools.write_async_calls import BINDING, NAMES, TARGET, source
+
 from reconciler.async_memory import AsyncMemory
 from reconciler.memory import Memory
 from tests.tables import every
-from tools.write_async_calls import BINDING, NAMES, TARGET, source
 
 
 def test_the_shipped_calls_are_what_the_script_makes_of_the_classes() -> None:

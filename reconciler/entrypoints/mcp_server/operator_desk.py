@@ -16,7 +16,8 @@ from reconciler.entrypoints.mcp_server.operator_tools import CONTACT_FREE, OPERA
 from reconciler.errors import InvalidRequestError
 
 if TYPE_CHECKING:
-    from reconciler.memory import ContactMemory, Memory
+    from reconciler.contact_memory import ContactMemory
+    from reconciler.memory import Memory
 
 __all__ = ["OperatorDesk"]
 
@@ -64,9 +65,11 @@ class OperatorDesk:
     def _overview(self, grant: Grant, agent_id: str, contact_id: str | None, name: str) -> str:
         if name == "pending":
             return wording.pending_words(
-                self._memory.pending(agent_id, contact_id, tenant=grant.tenant)
+                self._memory.contact(agent_id, contact_id, tenant=grant.tenant).pending()
             )
-        return wording.health_words(self._memory.health(agent_id, contact_id, tenant=grant.tenant))
+        return wording.health_words(
+            self._memory.contact(agent_id, contact_id, tenant=grant.tenant).health()
+        )
 
     def _answered(
         self, grant: Grant, about: ContactMemory, name: str, asked: dict[str, Any]
@@ -88,12 +91,9 @@ class OperatorDesk:
             "history": lambda fact_id=None: wording.history_words(about.history(fact_id=fact_id)),
             "profile": lambda: wording.profile_words(about.profile()),
             "explain": lambda decision_id: wording.explanation_words(
-                self._memory.explain(
-                    about.scope.agent_id,
-                    about.scope.contact_id,
-                    decision_id,
-                    tenant=about.scope.tenant,
-                )
+                self._memory.contact(
+                    about.scope.agent_id, about.scope.contact_id, tenant=about.scope.tenant
+                ).explain(decision_id)
             ),
             "evidence": lambda **given: _evidence(about, **given),
         }
