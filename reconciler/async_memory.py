@@ -52,9 +52,9 @@ class AsyncMemory(AsyncPart[Memory]):
             await priya.recall("Where does she live?")
 
     Open it once and keep it. Each call is made in one of a bounded number of threads; ``contact``,
-    ``agent`` and ``agent_tools`` only bind and are not awaited, nor are properties. A cancelled call that had
-    begun is finished in the background: what it wrote is complete and stays. Callbacks such as
-    ``on_progress`` are called in such a thread.
+    ``agent`` and ``agent_tools`` only bind and are not awaited, nor are properties. A cancelled
+    call that had begun is finished in the background: what it wrote is complete and stays.
+    Callbacks such as ``on_progress`` are called in such a thread.
 
     Args:
         memory: an open memory; it is closed with this.

@@ -26,7 +26,7 @@ from reconciler.domain.records.sessions import Turn
 from reconciler.domain.sessions.extraction import Citation, Extracted, Extraction, Window
 from reconciler.errors import ExtractionAnswerError, InvalidRequestError
 from reconciler.testing import HashingEmbedder
-from tests.submissions import proposed
+from tests.submissions import propose_to
 
 __all__ = ["AGENT", "ASKED", "Words", "forget_all", "opened", "plant"]
 
@@ -188,7 +188,7 @@ def _plant_proposals(memory: Memory, contact_id: str, word: Words) -> None:
             slot_read_from=word(),
         )
         candidate = Candidate(note=note, evidence=(told,), proposed_by="reader", confidence=0.95)
-        made = proposed(memory, candidate)
+        made = propose_to(memory, candidate)
         if made.action is Action.ADMIT and number:
             memory.contact(AGENT, contact_id).commit(made.decision_id)
 

@@ -20,6 +20,7 @@ from reconciler.domain.sessions.extraction import Citation, Extracted, Extractio
 from reconciler.testing import HashingEmbedder
 from tests.conftest import CHOICE, engine_of, params_of
 from tests.engines import EngineUnderTest
+from tests.submissions import call_about
 
 __all__ = [
     "ADA",
@@ -111,7 +112,7 @@ def lives_in(memory: Memory, city: str, text: str = "Lives in {}.", **given: Any
 
 def prompt(memory: Memory, query: str = "", **given: Any) -> str:
     """What a model would be given about Ada."""
-    return as_prompt(memory.recall(**ADA | {"query": query, "limit": 100} | given))
+    return as_prompt(call_about(memory, "recall")(**ADA | {"query": query, "limit": 100} | given))
 
 
 def exported(memory: Memory, **scope: str) -> list[dict[str, Any]]:

@@ -13,7 +13,15 @@ from typing import Annotated, Any
 import typer
 
 from reconciler.domain.records.archives import Backup, ExportReport, RestoreReport
-from reconciler.entrypoints.options import STANDARD_INPUT, AsJson, Overwrite, Tenant, existing, show
+from reconciler.entrypoints.options import (
+    STANDARD_INPUT,
+    AsJson,
+    Overwrite,
+    Tenant,
+    call_of,
+    existing,
+    show,
+)
 from reconciler.entrypoints.progress import progress
 from reconciler.entrypoints.rendering import terminal
 from reconciler.errors import GraphLockedError, InvalidRequestError
@@ -82,7 +90,7 @@ def export(
             done += count
             advance(done, None)
 
-        report = memory.contact(agent, contact, tenant=tenant).export(
+        report = call_of(memory, "export", agent, contact, tenant)(
             target, vectors=vectors, keys=keys, overwrite=overwrite, on_progress=on_progress
         )
     if out == _STANDARD_OUTPUT:

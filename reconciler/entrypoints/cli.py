@@ -65,6 +65,7 @@ from reconciler.entrypoints.options import (
     Tenant,
     TrustedAs,
     existing,
+    of_whom,
     opened,
     parse_time,
     print_json,
@@ -600,7 +601,7 @@ def decisions(
 ) -> None:
     """List decisions with their reasons, refusals included, newest first."""
     with reading(agent, contact, tenant) as memory:
-        made = memory.contact(agent, contact, tenant=tenant).decisions(
+        made = of_whom(memory, agent, contact, tenant).decisions(
             disposal=disposal,
             reason=reason,
             door=door,
@@ -685,7 +686,7 @@ def replay_decisions(
     from reconciler.entrypoints.calibration_report import replay_changes_table, replay_table
 
     with reading(agent, contact, tenant) as memory:
-        replayed = memory.contact(profile, agent, tenant=tenant).replay(contact)
+        replayed = of_whom(memory, agent, contact, tenant).replay(profile)
     changed = [change for change in replayed if not change.is_same or change.would_ask]
     show(
         as_json,
@@ -851,8 +852,9 @@ def _measured_from_decisions(
     if agent is None:
         raise InvalidRequestError("--from-decisions needs --agent: whose decisions")
     with Memory.open(must_exist=True) as memory:
-        decisions = memory.contact(agent, contact, tenant=tenant).all_decisions()
-        return pairs_from_decisions(decisions, memory.model_move().model), memory.model_move().model
+        decisions = of_whom(memory, agent, contact, tenant).all_decisions()
+        model = memory.model_move().model
+        return pairs_from_decisions(decisions, model), model
 
 
 def _replayed_values(replayed: Replayed) -> dict[str, Any]:

@@ -14,6 +14,7 @@ from reconciler.entrypoints.options import (
     MaybeLimit,
     Reason,
     Tenant,
+    of_whom,
     parse_time,
     reading,
     show,
@@ -39,7 +40,7 @@ def disputes(
 ) -> None:
     """List facts that contradict each other and are not settled, with the question to ask."""
     with reading(agent, contact, tenant) as memory:
-        found = memory.contact(agent, contact, tenant=tenant).disputes(limit=limit)
+        found = of_whom(memory, agent, contact, tenant).disputes(limit=limit)
     show(as_json, [dispute.to_dict() for dispute in found], lambda: disputes_view(found))
 
 

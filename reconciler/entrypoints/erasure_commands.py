@@ -17,6 +17,7 @@ from reconciler.entrypoints.options import (
     Person,
     Reason,
     Tenant,
+    call_of,
     reading,
     show,
 )
@@ -97,7 +98,7 @@ def erasures(
         if finish:
             found = memory.finish_erasures()
         else:
-            found = memory.contact(agent, contact, tenant=tenant).erasures(
+            found = call_of(memory, "erasures", agent, contact, tenant)(
                 unfinished=unfinished, limit=limit
             )
     show(as_json, [erasure.to_dict() for erasure in found], lambda: _erasures_view(found))

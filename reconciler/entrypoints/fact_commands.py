@@ -16,6 +16,7 @@ from reconciler.entrypoints.options import (
     Person,
     Reason,
     Tenant,
+    of_whom,
     reading,
     show,
 )
@@ -41,7 +42,7 @@ def expiring(
 ) -> None:
     """List the live facts that expire soon, each with the question that would renew it."""
     with reading(agent, contact, tenant) as memory:
-        found = memory.contact(agent, contact, tenant=tenant).expiring(days=days, limit=limit)
+        found = of_whom(memory, agent, contact, tenant).expiring(days=days, limit=limit)
     show(as_json, [asdict(fact) for fact in found], lambda: expiring_view(found))
 
 

@@ -15,6 +15,7 @@ from reconciler.entrypoints.options import (
     ContactId,
     MaybeContactId,
     Tenant,
+    of_whom,
     show,
 )
 from reconciler.entrypoints.rendering import decision_made, lines, panel, shown
@@ -54,7 +55,7 @@ def archive(
 ) -> None:
     """Archive faded facts: recall leaves them out, and they are live again once repeated."""
     with Memory.open(must_exist=dry_run) as memory:
-        found = memory.contact(agent, contact, tenant=tenant).archive(
+        found = of_whom(memory, agent, contact, tenant).archive(
             by=by, reason=reason, floor=floor, dry_run=dry_run
         )
     show(as_json, [archived.to_dict() for archived in found], lambda: _view(found))

@@ -18,6 +18,7 @@ from reconciler.entrypoints.options import (
     Person,
     Reason,
     Tenant,
+    of_whom,
     reading,
     show,
 )
@@ -62,7 +63,7 @@ def pending(
 ) -> None:
     """List what waits for an answer, held or disputed, with the question to ask."""
     with reading(agent, contact, tenant) as memory:
-        found = memory.contact(agent, contact, tenant=tenant).pending(
+        found = of_whom(memory, agent, contact, tenant).pending(
             limit=limit, with_silent=with_silent
         )
     show(as_json, [item.to_dict() for item in found], lambda: pending_view(found))
@@ -143,7 +144,7 @@ def refusals(
 ) -> None:
     """Count what the gate refused, by contact and reason."""
     with reading(agent, contact, tenant) as memory:
-        counts = memory.contact(agent, contact, tenant=tenant).refusals(limit=limit)
+        counts = of_whom(memory, agent, contact, tenant).refusals(limit=limit)
     show(as_json, [asdict(count) for count in counts], lambda: refusals_table(counts))
 
 

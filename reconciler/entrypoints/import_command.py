@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from reconciler.domain.records.kinds import SourceKind
-from reconciler.entrypoints.options import AsJson, Tenant, existing, opened, show
+from reconciler.entrypoints.options import AsJson, Tenant, existing, of_whom, opened, show
 from reconciler.entrypoints.progress import bar
 from reconciler.entrypoints.rendering import import_summary, print_errors, terminal
 from reconciler.errors import InvalidRequestError
@@ -112,7 +112,7 @@ def import_file(
             Memory.open(warm_up=True) as memory,
             bar(str(system), None, as_json) as update,
         ):
-            report = memory.contact(agent, contact, tenant=tenant).import_from(
+            report = of_whom(memory, agent, contact, tenant).import_from(
                 system,
                 file,
                 contact_from=contact_from,

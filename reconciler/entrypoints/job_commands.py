@@ -39,6 +39,7 @@ from reconciler.entrypoints.options import (
     ContactId,
     Limit,
     Tenant,
+    call_of,
     existing,
     opened,
     parse_time,
@@ -135,7 +136,7 @@ def jobs(
 ) -> None:
     """List jobs, newest first, with their states and how to retry dead ones."""
     with reading(agent, contact, tenant) as memory:
-        found = memory.contact(agent, contact, tenant=tenant).jobs(state=state, limit=limit)
+        found = call_of(memory, "jobs", agent, contact, tenant)(state=state, limit=limit)
     show(as_json, [job.to_dict() for job in found], lambda: jobs_table(found, _now()))
 
 
@@ -144,8 +145,9 @@ def job(
 ) -> None:
     """Show one job in full: its session's summary, its counts, its last error and what to do."""
     with Memory.open(must_exist=True) as memory:
-        found = memory.contact(agent, contact, tenant=tenant).job(job_id)
-        record = memory.contact(agent, contact, tenant=tenant).session(found.session_id)
+        whose = memory.contact(agent, contact, tenant=tenant)
+        found = whose.job(job_id)
+        record = whose.session(found.session_id)
     plain = {**found.to_dict(), "session": asdict(record)}
     show(as_json, plain, lambda: job_panel(found, record, _now()))
 
@@ -265,7 +267,7 @@ def _retry_all_dead(
     agent: str | None, contact: str | None, tenant: str | None, as_json: bool
 ) -> None:
     with Memory.open() as memory:
-        dead = memory.contact(agent, contact, tenant=tenant).jobs(
+        dead = call_of(memory, "jobs", agent, contact, tenant)(
             state=JobState.DEAD, limit=_DEAD_JOBS_MAX
         )
         # Workers take about what has been due the longest: what was handed over first goes first.
@@ -338,14 +340,12 @@ def _drain(memory: Memory, asked: _Signals, is_quiet: bool) -> list[Job]:
                 held,
                 memory.settings.jobs.lease_seconds,
             )
-        drainer = memory.worker()
-        draining = pool.submit(drainer.drain, advance)
+        draining = pool.submit(memory.worker().drain, advance)
         draining.add_done_callback(lambda _: asked.wake())
         asked.wait()
         if not draining.done():
             _LOG.warning("stopping; again to stop at once")
-            drainer.stop()
-            memory.interrupt_extraction()
+            memory.stop_workers()
         return draining.result()
 
 

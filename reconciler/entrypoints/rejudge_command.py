@@ -10,7 +10,7 @@ import typer
 from rich.console import Group
 from rich.text import Text
 
-from reconciler.entrypoints.options import Agent, AsJson, MaybeContactId, Tenant, show
+from reconciler.entrypoints.options import Agent, AsJson, MaybeContactId, Tenant, of_whom, show
 from reconciler.entrypoints.progress import progress
 from reconciler.entrypoints.rendering import shown
 from reconciler.memory import Memory
@@ -35,7 +35,7 @@ def rejudge(
     """Ask the judge about what was decided while it did not answer, and amend it."""
     found: list[Rejudged] = []
     with Memory.open() as memory, progress("decisions", as_json) as advance:
-        for rejudged in memory.contact(agent, contact, tenant=tenant).rejudge():
+        for rejudged in of_whom(memory, agent, contact, tenant).rejudge():
             found.append(rejudged)
             advance(len(found), None)
     show(as_json, [rejudged.to_dict() for rejudged in found], lambda: Group(*_view(found)))

@@ -258,20 +258,21 @@ class ReconcilerStore(BaseStore):
         put.sort(key=lambda fact: (fact.recorded_at, fact.fact_id))
         before_newest, newest = (["", "", *(fact.fact_id for fact in put)])[-2:]
         if put and put[-1].is_live:
-            earlier = self._key_after(before_newest, op.key, value)
+            earlier = self._key_after(op, before_newest, value)
             if self._wrote(op.namespace, earlier) == newest:
                 return earlier
-        return self._key_after(newest, op.key, value)
+        return self._key_after(op, newest, value)
 
-    def _key_after(self, fact_id: str, key: str, value: Mapping[str, Any]) -> str:
+    def _key_after(self, op: PutOp, fact_id: str, value: Mapping[str, Any]) -> str:
         """The same for the same value under the same key after the same fact."""
         try:
-            said = json.dumps([key, dict(value), fact_id], sort_keys=True, default=str)
+            said = json.dumps([op.key, dict(value), fact_id], sort_keys=True, default=str)
         except (ValueError, RecursionError):
             raise InvalidRequestError(
                 "a value holds itself, or is nested too deeply; give plain texts and numbers"
             ) from None
-        return f"store-{self._memory.digest(said)}"
+        whose = self._memory.contact(*_contact(op.namespace), tenant=self._tenant)
+        return f"store-{whose.digest(said)}"
 
     def _wrote(self, namespace: tuple[str, ...], idempotency_key: str) -> str | None:
         """The fact that the note of a key became; None where nobody can tell."""

@@ -18,6 +18,7 @@ from reconciler.settings import load_settings
 from reconciler.testing import HashingEmbedder
 from tests.anthropic_server import AnthropicServer, candidate, extraction
 from tests.engines import EngineUnderTest
+from tests.submissions import call_about
 
 CALLS = "I only take calls after five."
 CALLS_CLAIM = candidate(
@@ -172,7 +173,7 @@ def test_001_1_scope_is_mandatory_at_both_doors(opened: Open, part: str) -> None
     with pytest.raises(InvalidScopeError):
         memory.add_contact_note(text=CALLS, **scope)
     with pytest.raises(InvalidScopeError):
-        memory.submit_session(session_id="chat-1", turns=said(CALLS), **scope)
+        call_about(memory, "submit_session")(session_id="chat-1", turns=said(CALLS), **scope)
     assert memory.jobs(tenant="acme") == []
     assert memory.agent("crm", tenant="acme").contacts() == []
 

@@ -42,6 +42,7 @@ from tests.portable_checks import (
     read_out,
     say,
 )
+from tests.submissions import call_about
 from tests.whole_graph import links_of
 
 pytestmark = pytest.mark.faults
@@ -84,10 +85,10 @@ def test_the_best_match_of_one_scope_is_absent_in_every_other(
     for other in OTHERS.values():
         memory.add_contact_note(**other, text="Has a dog called Bruno.")
         for query in (question, ""):
-            found = as_prompt(memory.recall(**other, query=query, limit=1000))
+            found = as_prompt(call_about(memory, "recall")(**other, query=query, limit=1000))
             assert place not in found
         assert "Bruno" in found
-        assert memory.recall_about(**other, name="key") == []
+        assert call_about(memory, "recall_about")(**other, name="key") == []
 
 
 def test_a_caller_of_one_scope_reaches_no_other_by_naming_it(opened: Open) -> None:
@@ -126,13 +127,15 @@ def test_background_work_makes_nothing_of_two_scopes(opened: Open, engine: Engin
     memory = opened(extractor=ScriptedExtractor(answers), clock=clock)
     for name, scope in scopes.items():
         said = Turn(role="contact", text=f"My dog is {dogs[name]}, who likes the park.")
-        memory.submit_session(**scope, session_id="chat", turns=[said])
+        call_about(memory, "submit_session")(**scope, session_id="chat", turns=[said])
         memory.add_contact_note(**scope, text="Likes the park.")
         memory.drain()
-        assert dogs[name] in as_prompt(memory.recall(**scope, query="dog in the park"))
+        assert dogs[name] in as_prompt(
+            call_about(memory, "recall")(**scope, query="dog in the park")
+        )
     clock.pass_days(60)
     for scope in scopes.values():
-        assert memory.archive(**scope, floor=0.9)
+        assert call_about(memory, "archive")(**scope, floor=0.9)
     memory.reembed(OtherModel(), uncalibrated=True)
     memory.close()
     again = opened(embedder=OtherModel(), clock=clock, reconcile={"profile": "seed"})

@@ -40,7 +40,7 @@ from tests.portable_checks import (
     read_out,
     say,
 )
-from tests.submissions import proposed
+from tests.submissions import propose_to
 
 pytestmark = pytest.mark.faults
 SECRET = "sk-ant-api03-" + "Zq7Rm2Xw9Kp4Ld8Tn3Vb6Hs1" * 4
@@ -74,7 +74,7 @@ def by_proposal(memory: Memory, text: str) -> None:
         episode_id=f"e{len(text)}", session_id="call", scope=scope, text=text, said_at=NOON
     )
     candidate = Candidate(note=note, evidence=(told,), proposed_by="reader", confidence=0.95)
-    made = proposed(memory, candidate)
+    made = propose_to(memory, candidate)
     if made.action is Action.ADMIT:
         memory.contact(**ADA).commit(decision_id=made.decision_id)
 

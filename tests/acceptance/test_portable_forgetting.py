@@ -42,7 +42,7 @@ from tests.portable_checks import (
     read_out,
     say,
 )
-from tests.submissions import proposed
+from tests.submissions import propose_to
 
 pytestmark = pytest.mark.faults
 TOOL = SourceKind.TOOL_OUTPUT
@@ -307,7 +307,7 @@ def test_what_another_contact_was_told_stays_until_it_is_forgotten_there(opened:
     )
     for scope in (ada, bob):
         note = Note(scope=scope, text=told.text, said_at=NOON, source_kind=SourceKind.EXTRACTOR)
-        made = proposed(
+        made = propose_to(
             memory, Candidate(note=note, evidence=(told,), proposed_by="reader", confidence=0.95)
         )
         memory.contact("crm", scope.contact_id).commit(made.decision_id)

@@ -33,7 +33,7 @@ from reconciler.resources import resource_path
 from reconciler.testing import HashingEmbedder
 from tests import raw_store
 from tests.engines import EngineUnderTest
-from tests.submissions import proposed
+from tests.submissions import propose_to
 
 POLICY = (resource_path("config") / "policy.toml").read_text(encoding="utf-8")
 CHECKS = tuple(tomllib.loads(POLICY)["checks"])
@@ -108,7 +108,7 @@ def inferred(claim: str, *evidence: Evidence, confidence: float | None, **given:
 
 def remember(memory: Memory, candidate: Candidate) -> Decision:
     """Propose, and commit what was let through."""
-    return memory.contact("crm", "alice").commit(proposed(memory, candidate).decision_id)
+    return memory.contact("crm", "alice").commit(propose_to(memory, candidate).decision_id)
 
 
 def known(memory: Memory, query: str = "") -> list[Fact]:
@@ -172,7 +172,7 @@ def test_without_any_check_the_sarcasm_becomes_a_standing_preference(open_memory
 
 def test_the_literalness_check_alone_stops_the_sarcasm(open_memory: Open) -> None:
     memory = open_memory(on=("literalness",), changed=BOSSY)
-    decision = proposed(memory, sarcasm())
+    decision = propose_to(memory, sarcasm())
     assert why(decision) == (Action.HOLD, GateReason.NOT_LITERAL)
     assert "sarcastic evidence ('Oh sure, because')" in decision.reason
     assert known(memory) == []
@@ -180,7 +180,7 @@ def test_the_literalness_check_alone_stops_the_sarcasm(open_memory: Open) -> Non
 
 def test_the_sarcasm_scores_forty_of_a_hundred_and_shows_why(open_memory: Open) -> None:
     memory = open_memory()
-    decision = memory.contact("crm", "alice").decision(proposed(memory, sarcasm()).decision_id)
+    decision = memory.contact("crm", "alice").decision(propose_to(memory, sarcasm()).decision_id)
     assert confidence(decision) == 0.40
     assert parts(decision) == (
         "extractor's confidence +0.88",
@@ -191,7 +191,7 @@ def test_the_sarcasm_scores_forty_of_a_hundred_and_shows_why(open_memory: Open) 
 
 def test_the_preference_floor_alone_asks_about_a_single_observation(open_memory: Open) -> None:
     memory = open_memory(on=("score",), changed=BOSSY)
-    decision = proposed(memory, sarcasm())
+    decision = propose_to(memory, sarcasm())
     assert why(decision) == (Action.HOLD, GateReason.THIN_EVIDENCE)
     assert decision.reason.startswith("0.68 is below 0.9, from which a preference is admitted")
     assert known(memory) == []
@@ -199,7 +199,7 @@ def test_the_preference_floor_alone_asks_about_a_single_observation(open_memory:
 
 def test_the_chapters_own_floor_asks_where_the_sentence_is_seen_through(open_memory: Open) -> None:
     changed = {"categories.preference.admit_min": 0.6}
-    decision = proposed(open_memory(on=("literalness", "score"), changed=changed), sarcasm())
+    decision = propose_to(open_memory(on=("literalness", "score"), changed=changed), sarcasm())
     assert confidence(decision) == 0.40
     assert stopped_by(decision) == dict.fromkeys(("literalness", "score"), Disposal.CONFIRM)
 
@@ -214,7 +214,7 @@ def test_an_admitted_preference_alone_yields_to_the_live_request(open_memory: Op
 
 def test_by_default_the_sarcasm_is_asked_about_and_not_known(open_memory: Open) -> None:
     memory = open_memory()
-    decision = proposed(memory, sarcasm())
+    decision = propose_to(memory, sarcasm())
     assert stopped_by(decision) == dict.fromkeys(("literalness", "score"), Disposal.CONFIRM)
     assert [each.question for each in memory.contact("crm", "alice").pending()] == [
         decision.question
@@ -224,14 +224,14 @@ def test_by_default_the_sarcasm_is_asked_about_and_not_known(open_memory: Open) 
 
 def test_what_is_held_cannot_be_committed_without_an_answer(open_memory: Open) -> None:
     memory = open_memory()
-    held = proposed(memory, sarcasm())
+    held = propose_to(memory, sarcasm())
     with pytest.raises(InvalidRequestError, match="only a proposal that the gate admitted"):
         memory.contact("crm", "alice").commit(held.decision_id)
     assert known(memory) == []
 
 
 def test_the_question_writes_nothing_and_makes_no_easy(open_memory: Open) -> None:
-    question = proposed(open_memory(), sarcasm()).question
+    question = propose_to(open_memory(), sarcasm()).question
     assert question is not None
     assert MORNINGS.rstrip(".") in question
     for neutral in ("only if you say yes", "no is just as good", "change this at any time"):
@@ -240,8 +240,8 @@ def test_the_question_writes_nothing_and_makes_no_easy(open_memory: Open) -> Non
 
 def test_after_a_no_the_same_inference_is_not_asked_again(open_memory: Open) -> None:
     memory = open_memory()
-    memory.contact("crm", "alice").reject(proposed(memory, sarcasm()).decision_id, CONTACT)
-    again = proposed(memory, sarcasm(session_id="tuesday"))
+    memory.contact("crm", "alice").reject(propose_to(memory, sarcasm()).decision_id, CONTACT)
+    again = propose_to(memory, sarcasm(session_id="tuesday"))
     assert why(again) == (Action.REJECT, GateReason.DECLINED_BEFORE)
     assert memory.contact("crm", "alice").pending() == []
     assert known(memory) == []
@@ -250,7 +250,7 @@ def test_after_a_no_the_same_inference_is_not_asked_again(open_memory: Open) -> 
 def test_a_yes_by_the_contact_is_a_declaration_and_no_inference(open_memory: Open) -> None:
     memory = open_memory()
     answered = memory.contact("crm", "alice").confirm(
-        proposed(memory, sarcasm()).decision_id, CONTACT
+        propose_to(memory, sarcasm()).decision_id, CONTACT
     )
     [fact] = known(memory)
     assert (answered.action, answered.fact_id) == (Action.ADD, fact.fact_id)
@@ -260,7 +260,7 @@ def test_a_yes_by_the_contact_is_a_declaration_and_no_inference(open_memory: Ope
 
 def test_a_confirmed_fact_rests_on_the_answer(open_memory: Open, engine: EngineUnderTest) -> None:
     memory = open_memory()
-    held = proposed(memory, sarcasm())
+    held = propose_to(memory, sarcasm())
     answered = memory.contact("crm", "alice").confirm(held.decision_id, CONTACT)
     memory.close()
     evidence = evidence_of(engine, answered)
@@ -270,7 +270,7 @@ def test_a_confirmed_fact_rests_on_the_answer(open_memory: Open, engine: EngineU
 
 def test_the_answer_in_other_words_is_what_is_remembered(open_memory: Open) -> None:
     memory = open_memory()
-    held = proposed(memory, sarcasm())
+    held = propose_to(memory, sarcasm())
     memory.contact("crm", "alice").confirm(
         held.decision_id, CONTACT, text="Prefers calls after 10 a.m."
     )
@@ -281,7 +281,7 @@ def test_the_answer_in_other_words_is_what_is_remembered(open_memory: Open) -> N
 
 def test_neither_the_extractor_nor_an_agent_can_say_yes(open_memory: Open) -> None:
     memory = open_memory()
-    held = proposed(memory, sarcasm())
+    held = propose_to(memory, sarcasm())
     for answered_by in ("session-extractor", "agent:crm", "agent:another"):
         with pytest.raises(InvalidAnswerError, match="may not answer"):
             memory.contact("crm", "alice").confirm(held.decision_id, answered_by)
@@ -319,7 +319,7 @@ def test_without_any_check_a_manner_of_speaking_becomes_a_profession(open_memory
 
 def test_the_cap_alone_holds_every_framing_at_three_tenths(open_memory: Open) -> None:
     memory = open_memory(on=("literalness",), changed=EFFECTLESS)
-    found = [proposed(memory, doctor(framing=each)) for each in FRAMINGS]
+    found = [propose_to(memory, doctor(framing=each)) for each in FRAMINGS]
     assert [confidence(each) for each in found] == [CAUTIOUS] * len(FRAMINGS)
     assert [parts(each)[-1] for each in found] == [
         f"{kind}: at most -0.50" for kind in FRAMINGS.values()
@@ -328,21 +328,21 @@ def test_the_cap_alone_holds_every_framing_at_three_tenths(open_memory: Open) ->
 
 def test_without_the_cap_a_framing_would_be_as_sure_as_the_extractor(open_memory: Open) -> None:
     changed = EFFECTLESS | {"score.cap_roleplay": 1.0}
-    decision = proposed(open_memory(on=("literalness",), changed=changed), doctor())
+    decision = propose_to(open_memory(on=("literalness",), changed=changed), doctor())
     assert confidence(decision) == 0.8
 
 
 def test_neither_certainty_nor_repetition_lifts_the_cap(open_memory: Open) -> None:
     memory = open_memory(changed=EFFECTLESS)
     days = [said(FRAMING, session_id=each) for each in ("monday", "tuesday", "friday")]
-    decision = proposed(memory, inferred(DOCTOR, *days, confidence=1.0))
+    decision = propose_to(memory, inferred(DOCTOR, *days, confidence=1.0))
     assert "many observations +0.30" in parts(decision)
     assert confidence(decision) == CAUTIOUS
 
 
 def test_the_floor_of_a_fact_alone_does_not_admit_three_tenths(open_memory: Open) -> None:
     memory = open_memory(on=("score",), changed=EFFECTLESS)
-    decision = proposed(memory, doctor(CAUTIOUS))
+    decision = propose_to(memory, doctor(CAUTIOUS))
     assert why(decision) == (Action.HOLD, GateReason.THIN_EVIDENCE)
     assert decision.reason == "0.30 is below 0.7, from which a fact is admitted"
     assert known(memory) == []
@@ -373,7 +373,7 @@ def test_recall_starts_at_four_tenths(open_memory: Open) -> None:
 
 def test_by_default_the_profession_is_asked_about_and_not_known(open_memory: Open) -> None:
     memory = open_memory()
-    decision = proposed(memory, doctor())
+    decision = propose_to(memory, doctor())
     assert (decision.action, confidence(decision)) == (Action.HOLD, CAUTIOUS)
     assert stopped_by(decision) == dict.fromkeys(("literalness", "score"), Disposal.CONFIRM)
     assert known(memory, "Can you read my lab results, doctor?") == []
@@ -381,7 +381,7 @@ def test_by_default_the_profession_is_asked_about_and_not_known(open_memory: Ope
 
 def test_by_default_a_cautious_extractors_profession_is_refused(open_memory: Open) -> None:
     memory = open_memory()
-    decision = proposed(memory, doctor(CAUTIOUS))
+    decision = propose_to(memory, doctor(CAUTIOUS))
     assert why(decision) == (Action.REJECT, GateReason.BELOW_FLOOR)
     assert memory.contact("crm", "alice").pending() == []
 
@@ -414,7 +414,7 @@ def test_without_any_check_a_fetched_page_writes_the_rule_it_wants(open_memory: 
 
 def test_the_source_check_alone_keeps_every_tools_word_out(open_memory: Open) -> None:
     memory = open_memory(on=("source",))
-    decision = proposed(memory, from_tool(FRAGMENT, page=FRAGMENT))
+    decision = propose_to(memory, from_tool(FRAGMENT, page=FRAGMENT))
     assert why(decision) == (Action.HOLD, GateReason.UNTRUSTED_SOURCE)
     assert decision.reason == "tool_output is never written without somebody's yes"
     assert known(memory) == []
@@ -442,7 +442,7 @@ def test_a_page_that_names_an_entity_makes_recall_read_and_not_write(
 
 def test_the_injection_check_alone_quarantines_the_page(open_memory: Open) -> None:
     memory = open_memory(on=("injection",))
-    decision = proposed(memory, from_tool(RULE))
+    decision = propose_to(memory, from_tool(RULE))
     assert why(decision) == (Action.HOLD, GateReason.DIRECTIVE)
     assert "remember: 'Store in your memory'" in decision.reason
     assert known(memory) == []
@@ -467,7 +467,7 @@ def test_a_directive_is_found_in_what_comes_with_a_note(open_memory: Open) -> No
 
 def test_a_quarantined_directive_is_not_the_contacts_to_release(open_memory: Open) -> None:
     memory = open_memory()
-    held = proposed(memory, from_tool(RULE))
+    held = propose_to(memory, from_tool(RULE))
     with pytest.raises(InvalidAnswerError, match="for an operator"):
         memory.contact("crm", "alice").confirm(held.decision_id, CONTACT)
     assert known(memory) == []
@@ -475,7 +475,7 @@ def test_a_quarantined_directive_is_not_the_contacts_to_release(open_memory: Ope
 
 def test_an_operator_may_release_a_directive_by_name(open_memory: Open) -> None:
     memory = open_memory()
-    held = proposed(memory, from_tool(RULE))
+    held = propose_to(memory, from_tool(RULE))
     released = memory.contact("crm", "alice").confirm(held.decision_id, "Maria")
     assert (released.action, released.proposal.answered_by) == (Action.ADD, "Maria")
     [fact] = known(memory)
@@ -493,7 +493,7 @@ def test_the_live_door_does_not_repeat_a_directive_to_the_agent(open_memory: Ope
 def test_an_extractor_does_not_launder_what_a_tool_said(open_memory: Open) -> None:
     memory = open_memory(on=("source",))
     laundered = inferred(FRAGMENT, said(FRAGMENT, SourceKind.TOOL_OUTPUT), confidence=1.0)
-    decision = proposed(memory, laundered)
+    decision = propose_to(memory, laundered)
     assert decision.note.trust is SourceKind.TOOL_OUTPUT
     assert why(decision) == (Action.HOLD, GateReason.UNTRUSTED_SOURCE)
 
@@ -503,7 +503,7 @@ def test_one_page_among_the_evidence_makes_it_a_tools_word(open_memory: Open) ->
     for source in (SourceKind.USER_EXPLICIT, SourceKind.OPERATOR, SourceKind.EXTRACTOR):
         evidence = (said("We buy from Globex."), said(PAGE, SourceKind.TOOL_OUTPUT))
         read = inferred(FRAGMENT, *evidence, confidence=1.0, source_kind=source)
-        decision = proposed(memory, read)
+        decision = propose_to(memory, read)
         assert (decision.note.trust, decision.action) == (SourceKind.TOOL_OUTPUT, Action.HOLD), (
             source
         )
@@ -512,7 +512,7 @@ def test_one_page_among_the_evidence_makes_it_a_tools_word(open_memory: Open) ->
 
 def test_the_score_alone_holds_a_tools_word_at_full_confidence(open_memory: Open) -> None:
     memory = open_memory(on=("score",))
-    decision = proposed(memory, from_tool(FRAGMENT))
+    decision = propose_to(memory, from_tool(FRAGMENT))
     assert parts(decision) == (
         "extractor's confidence +1.00",
         "one observation -0.20",
@@ -531,7 +531,7 @@ def test_a_trusted_tools_fact_takes_more_than_an_extractors(open_memory: Open) -
         (SourceKind.EXTRACTOR, 0.79, Action.ADMIT),
     ):
         claim = f"Globex has {source} {certainty}."
-        decision = proposed(memory, inferred(claim, said(FRAGMENT, source), confidence=certainty))
+        decision = propose_to(memory, inferred(claim, said(FRAGMENT, source), confidence=certainty))
         assert (decision.note.trust, decision.action) == (source, action)
 
 
@@ -577,7 +577,7 @@ def test_a_slots_value_does_not_leave_the_fence_either(open_memory: Open) -> Non
 
 def test_by_default_the_page_is_stopped_before_anybody_scores_it(open_memory: Open) -> None:
     memory = open_memory()
-    decision = proposed(memory, from_tool(RULE))
+    decision = propose_to(memory, from_tool(RULE))
     assert why(decision) == (Action.HOLD, GateReason.DIRECTIVE)
     assert stopped_by(decision) == dict.fromkeys(("source", "injection", "score"), Disposal.CONFIRM)
     assert known(memory, "Shall I check the bill of Globex?") == []
@@ -585,7 +585,7 @@ def test_by_default_the_page_is_stopped_before_anybody_scores_it(open_memory: Op
 
 def test_by_default_a_harmless_page_is_asked_about_as_a_tools_word(open_memory: Open) -> None:
     memory = open_memory()
-    decision = proposed(memory, from_tool(FRAGMENT, page=FRAGMENT))
+    decision = propose_to(memory, from_tool(FRAGMENT, page=FRAGMENT))
     assert why(decision) == (Action.HOLD, GateReason.UNTRUSTED_SOURCE)
     assert decision.question is not None
     assert ("tool" in decision.question, FRAGMENT.rstrip(".") in decision.question) == (True, True)
@@ -594,7 +594,7 @@ def test_by_default_a_harmless_page_is_asked_about_as_a_tools_word(open_memory: 
 def test_a_page_that_the_agent_repeats_stays_one_observation_of_a_tool(open_memory: Open) -> None:
     memory = open_memory(changed=TRUSTED_TOOLS)
     page = from_tool(FRAGMENT, page=FRAGMENT)
-    decisions = [proposed(memory, page) for _ in range(4)]
+    decisions = [propose_to(memory, page) for _ in range(4)]
     assert [confidence(each) for each in decisions] == [0.6] * 4
     assert known(memory) == []
 
@@ -609,12 +609,12 @@ def corroborated(memory: Memory, page: str, source: SourceKind) -> Decision:
     """One weak mention by the contact, after three sessions in which something else said it."""
     for session_id in ("monday", "tuesday", "friday"):
         heard = said(page, source, session_id)
-        proposed(memory, inferred(RULE, heard, confidence=0.9, source_kind=source))
-    return proposed(memory, inferred(RULE, said(WEAK, session_id="sunday"), confidence=0.6))
+        propose_to(memory, inferred(RULE, heard, confidence=0.9, source_kind=source))
+    return propose_to(memory, inferred(RULE, said(WEAK, session_id="sunday"), confidence=0.6))
 
 
 def test_one_weak_mention_alone_is_asked_about(open_memory: Open) -> None:
-    decision = proposed(open_memory(), inferred(RULE, said(WEAK), confidence=0.6))
+    decision = propose_to(open_memory(), inferred(RULE, said(WEAK), confidence=0.6))
     assert (decision.action, confidence(decision)) == (Action.HOLD, 0.4)
 
 
@@ -633,9 +633,9 @@ def test_one_page_read_again_and_again_makes_no_fact_surer(open_memory: Open) ->
     twice = (said(FRAGMENT), said(FRAGMENT, session_id="tuesday"))
     remember(memory, inferred(FRAGMENT, *twice, confidence=0.72))
     page = from_tool(FRAGMENT, page=FRAGMENT)
-    proposed(memory, page)
+    propose_to(memory, page)
     [once] = known(memory)
-    proposed(memory, page)
+    propose_to(memory, page)
     assert known(memory) == [once]
 
 
@@ -653,7 +653,7 @@ def test_the_contacts_words_stay_the_contacts_beside_a_page(
 ) -> None:
     memory = open_memory()
     own, page = said("We buy from Globex."), said(FRAGMENT, SourceKind.TOOL_OUTPUT)
-    proposed(memory, inferred(FRAGMENT, own, page, confidence=1.0))
+    propose_to(memory, inferred(FRAGMENT, own, page, confidence=1.0))
     memory.close()
     asked = "MATCH (episode:Episode) RETURN episode.text, episode.source_kind"
     assert dict(raw_store.query(engine, asked)) == {

@@ -295,16 +295,17 @@ def test_whoever_awaits_gets_no_further(stored: World, attempts: Attempts) -> No
 
 
 @pytest.mark.faults(only=True)
-def test_a_task_and_an_extractor_of_anybody_find_nothing_of_the_victims(
+def test_a_task_a_job_and_a_session_of_anybody_find_nothing_of_the_victims(
     world: World, attempts: Attempts
 ) -> None:
-    extractor, ids = world.memory.extractor, tried(world)
+    ids = tried(world)
     for scope in scopes_near(VICTIM):
-        for call in (extractor.job, extractor.retry, extractor.session):
-            unknown = told(call, scope, NOBODYS)
+        whose = world.memory.contact(**of(scope))
+        for call in (whose.job, whose.retry, whose.session):
+            unknown = told(call, NOBODYS)
             for value in random.Random(repr(scope)).sample(ids, 12):
-                said = told(call, scope, value)
-                attempts.refused("extractor", said, unknown, value, call.__name__, repr(scope))
+                said = told(call, value)
+                attempts.refused("job", said, unknown, value, call.__name__, repr(scope))
         task = world.memory.contact(**of(scope)).task(
             task_id="task-9", session_id="call-17", goal="Take"
         )

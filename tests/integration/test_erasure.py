@@ -32,7 +32,7 @@ from reconciler.errors import (
 )
 from reconciler.testing import HashingEmbedder, ScriptedExtractor
 from tests.engines import EngineUnderTest
-from tests.submissions import proposed
+from tests.submissions import propose_to
 from tests.tables import every
 
 AT = datetime(2026, 3, 9, 12, tzinfo=UTC)
@@ -323,7 +323,7 @@ def test_what_was_erased_is_explained_and_replayed_without_its_words(memory: Mem
     changed = lives_in(memory, "Delhi")
     forget(memory, attribute="city")
     assert "Pune" not in str(memory.contact(AGENT, PRIYA).explain(changed.decision_id))
-    assert memory.contact("seed", AGENT).replay() == []
+    assert memory.contact(AGENT, PRIYA).replay("seed") == []
 
 
 def test_notes_of_today_go_on_after_the_days_session_was_forgotten(memory: Memory) -> None:
@@ -362,9 +362,9 @@ def test_evidence_that_was_erased_is_refused_without_a_word_of_it(memory: Memory
     )
     note = Note(scope=scope, text="Lives in Pune.", said_at=AT, source_kind=SourceKind.EXTRACTOR)
     candidate = Candidate(note=note, evidence=(told,), proposed_by="extractor", confidence=0.9)
-    assert proposed(memory, candidate).action is not Action.REJECT
+    assert propose_to(memory, candidate).action is not Action.REJECT
     forget(memory)
-    again = proposed(memory, candidate)
+    again = propose_to(memory, candidate)
     assert reason_of(again) is GateReason.PENDING_ERASURE
     assert "Pune" not in str(again)
 

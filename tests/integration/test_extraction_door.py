@@ -192,7 +192,7 @@ def a_talk(dated: bool) -> list[Turn]:
 
 
 def kept_of(memory: Memory) -> list[list[str]]:
-    store, scope = memory._services.session_store, memory._scope(None, "crm", "alice")
+    store, scope = memory._services.session_store, memory.contact("crm", "alice").scope
     ids = {job.session_id for job in memory.agent("crm").jobs()}
     return [[each.text for each in store.list_episodes(scope, one)] for one in sorted(ids)]
 
@@ -289,8 +289,8 @@ def test_a_session_that_is_made_by_hand_is_read_for_the_named_one_as_well(opened
     ]
     session = Session(scope=Scope("default", "crm", "alice"), session_id="chat", turns=turns)
     with pytest.raises(InvalidSessionError, match="speak as users"):
-        memory.extractor.submit(session)
-    memory.extractor.submit(replace(session, contact_name="alice"))
+        memory._services.memory_extractor.submit(session)
+    memory._services.memory_extractor.submit(replace(session, contact_name="alice"))
     memory.drain()
     assert [each.attribute for each in memory.contact("crm", "alice").profile()] == ["city"]
 
@@ -303,7 +303,7 @@ def test_what_is_labelled_with_an_attribute_is_the_contacts(opened: Open) -> Non
             f"chat-{name}", said(*texts), contact_name=name
         )
         kept = memory._services.session_store.list_episodes(
-            memory._scope(None, "crm", "alice"), f"chat-{name}"
+            memory.contact("crm", "alice").scope, f"chat-{name}"
         )
         assert [(each.role, each.text) for each in kept] == [("contact", text) for text in texts]
 
@@ -315,7 +315,9 @@ def test_a_turn_without_a_letter_is_kept_and_says_nothing(opened: Open) -> None:
     job_id = memory.contact("crm", "alice").submit_session("chat", messages)
     memory.drain()
     assert memory.contact("crm", "alice").job(job_id).outcomes == Outcomes(added=1)
-    kept = memory._services.session_store.list_episodes(memory._scope(None, "crm", "alice"), "chat")
+    kept = memory._services.session_store.list_episodes(
+        memory.contact("crm", "alice").scope, "chat"
+    )
     assert [episode.text for episode in kept] == [*marks, PUNE]
 
 
@@ -479,7 +481,7 @@ def test_secrets_are_out_of_the_turns_before_an_extractor_sees_them(opened: Open
     assert "tr0ub4dor" not in window.episodes[0].text
     assert "ana@example.com" not in window.episodes[0].text
     stored = memory._services.session_store.list_episodes(
-        memory._scope(None, "crm", "alice"), "chat"
+        memory.contact("crm", "alice").scope, "chat"
     )
     assert stored[0].text == window.episodes[0].text
 
@@ -496,7 +498,7 @@ def test_what_only_a_slot_gives_away_is_out_of_turns_and_of_what_was_kept(opened
     assert "secret" in reasons
     services = memory._services
     read = services.session_store.find_read(job.job_id)
-    [episode] = services.session_store.list_episodes(memory._scope(None, "crm", "alice"), "chat")
+    [episode] = services.session_store.list_episodes(memory.contact("crm", "alice").scope, "chat")
     assert number not in f"{read}{episode.text}{memory.contact('crm', 'alice').decisions()}"
 
 
@@ -510,7 +512,7 @@ def test_what_a_slot_gives_away_is_out_of_the_agents_echo_and_the_summary_too(
     turns = [*said("It opens with tango-77412."), *said("tango-77412, noted.", role="agent")]
     job_id = memory.contact("crm", "alice").submit_session("chat", turns)
     memory.drain()
-    store, scope = memory._services.session_store, memory._scope(None, "crm", "alice")
+    store, scope = memory._services.session_store, memory.contact("crm", "alice").scope
     kept = f"{store.list_episodes(scope, 'chat')}{store.find_session(scope, 'chat')}"
     assert "tango-77412" not in f"{kept}{store.find_read(job_id)}"
 
@@ -519,7 +521,7 @@ def test_a_reference_is_kept_without_personal_data(opened: Open) -> None:
     memory = opened(answer())
     turn = Turn(role="contact", text=TEA, reference="mailto:ana@example.com")
     worked_off(memory, [turn])
-    store, scope = memory._services.session_store, memory._scope(None, "crm", "alice")
+    store, scope = memory._services.session_store, memory.contact("crm", "alice").scope
     assert "ana@example.com" not in str(store.list_episodes(scope, "chat"))
 
 
@@ -702,7 +704,7 @@ def test_a_job_that_nobody_can_read_is_dead_with_its_evidence_safe(opened: Open)
     assert job.last_error == "the script has no further answer"
     whose = "--agent crm --contact alice --tenant default"
     assert job.advice == f"reconciler retry {job.job_id} {whose}"
-    scope = memory._scope(None, "crm", "alice")
+    scope = memory.contact("crm", "alice").scope
     assert [e.text for e in memory._services.session_store.list_episodes(scope, "chat")] == [PUNE]
 
 

@@ -18,6 +18,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -42,7 +43,7 @@ from reconciler.service.tasks.task_memory import TaskMemory
 from reconciler.service.tools.agent_tools import AgentTools
 from reconciler.testing import HashingEmbedder
 from tests.engines import EngineUnderTest
-from tests.submissions import proposed
+from tests.submissions import propose_to
 from tests.whole_graph import links_of, nodes_of
 
 VICTIM = Scope("acme", "crm", "ada")
@@ -192,7 +193,7 @@ def plant(memory: Memory, victim: Scope = VICTIM) -> Ids:
     heard = Evidence(
         episode_id=str(uuid.uuid4()), session_id="call", scope=victim, text=note.text, said_at=now
     )
-    admitted = proposed(
+    admitted = propose_to(
         memory, Candidate(note=note, evidence=(heard,), proposed_by="reader", confidence=0.95)
     )
     city = {"attribute": "city", "value": f"{MARK}ville"}
@@ -404,7 +405,7 @@ def test_evidence_under_an_id_of_another_is_kept_apart_from_it(world: World) -> 
                 said_at=now,
             )
             told(
-                world.memory.propose,
+                partial(propose_to, world.memory),
                 Candidate(note=note, evidence=(heard,), proposed_by="reader", confidence=0.95),
             )
         world.check_unchanged(own=True)
@@ -430,14 +431,14 @@ def test_a_task_reaches_no_task_decision_or_episode_of_another(world: World) -> 
         world.check_unchanged(own=True)
 
 
-def test_an_extractor_finds_no_job_or_session_of_another(world: World) -> None:
+def test_a_contact_finds_no_job_or_session_of_another(world: World) -> None:
     for whose in ATTACKERS:
-        scope, extractor = ATTACKERS[whose], world.memory.extractor
+        attacker = world.memory.contact(**of(ATTACKERS[whose]))
         for value in (*world.ids["job_id"], *guesses()):
-            assert told(extractor.job, scope, value) is not None
-            assert told(extractor.retry, scope, value) is not None
+            assert told(attacker.job, value) is not None
+            assert told(attacker.retry, value) is not None
         for value in world.ids["session_id"]:
-            assert told(extractor.session, scope, value) is not None
+            assert told(attacker.session, value) is not None
         world.check_unchanged(own=False)
 
 

@@ -21,6 +21,7 @@ from reconciler.errors import (
 )
 from reconciler.testing import ScriptedArbiter, TableEmbedder
 from tests.engines import EngineUnderTest
+from tests.submissions import call_about
 
 NOON = datetime(2025, 3, 9, 12, tzinfo=UTC)
 USER, DOCUMENT = SourceKind.USER_EXPLICIT, SourceKind.APPROVED_DOC
@@ -470,7 +471,11 @@ def test_a_correction_to_no_relation_is_refused(open_memory: Open) -> None:
 
 def test_a_decision_that_was_never_made_is_refused(open_memory: Open) -> None:
     memory = open_memory(FAR)
-    for call, *more in ((memory.decision,), (memory.explain,), (memory.correct, "same")):
+    for call, *more in (
+        (call_about(memory, "decision"),),
+        (call_about(memory, "explain"),),
+        (call_about(memory, "correct"), "same"),
+    ):
         for unknown in ("no-such-id", "", "' OR 1=1"):
             with pytest.raises(UnknownDecisionError, match="decision"):
                 call("crm", "alice", unknown, *more)

@@ -42,7 +42,7 @@ from reconciler.settings import load_settings
 from reconciler.testing import HashingEmbedder, ScriptedArbiter, TableEmbedder
 from tests import raw_store
 from tests.engines import EngineUnderTest
-from tests.submissions import proposed
+from tests.submissions import call_about, propose_to
 from tests.worker import Worker
 
 ADD, UPDATE, SKIP = Action.ADD, Action.UPDATE, Action.SKIP
@@ -307,7 +307,7 @@ def read(memory: Memory, text: str, episode_id: str, **given: Any) -> Decision:
     note = Note(text=text, slot=IN_PUNE, source_kind=SourceKind.EXTRACTOR, **said | given)
     heard = Evidence(episode_id=episode_id, session_id="call", text="I am in Pune.", **said)
     candidate = Candidate(note=note, evidence=(heard,), proposed_by="extractor", confidence=0.95)
-    return memory.contact("crm", "alice").commit(proposed(memory, candidate).decision_id)
+    return memory.contact("crm", "alice").commit(propose_to(memory, candidate).decision_id)
 
 
 @pytest.mark.parametrize(("second", "observations"), [("one", 1), ("two", 2)])
@@ -668,7 +668,7 @@ def test_a_decision_is_found_by_its_key_where_it_was_made_alone(open_memory: Ope
     for elsewhere in ({"contact_id": "bob"}, {"idempotency_key": "other key"}, {"tenant": "a"}):
         usual = {"agent_id": "crm", "contact_id": "alice", "idempotency_key": "key"}
         with pytest.raises(UnknownDecisionError, match="under the key"):
-            memory.decision(**usual | elsewhere)
+            call_about(memory, "decision")(**usual | elsewhere)
     for given in ({}, {"decision_id": first.decision_id, "idempotency_key": "key"}):
         with pytest.raises(InvalidRequestError, match="either"):
             memory.contact("crm", "alice").decision(**given)
@@ -681,7 +681,7 @@ def test_a_digest_is_equal_for_equal_texts_and_hangs_on_the_key_of_the_hashes(
     def digests(key: str) -> list[str]:
         given: dict[str, Any] = {"graph": "embedded", "embedded_path": tmp_path / key}
         with Memory.open(embedder=NoopEmbedder(), gate={"hash_key": key * 40}, **given) as memory:
-            return [memory.digest(text) for text in ("D", "D", "B")]
+            return [memory.contact("crm", "alice").digest(text) for text in ("D", "D", "B")]
 
     one, again, other = digests("k")
     assert one == again != other
@@ -959,17 +959,21 @@ def test_reading_outside_a_complete_scope_is_refused(
 ) -> None:
     memory = open_memory()
     agent = {"agent_id": "crm"} | wrong
-    for read in (memory.recall, memory.history, memory.decisions):
+    for read in (
+        call_about(memory, "recall"),
+        call_about(memory, "history"),
+        call_about(memory, "decisions"),
+    ):
         with pytest.raises(InvalidScopeError):
             read(contact_id="alice", **agent)
     with pytest.raises(InvalidScopeError):
-        memory.contacts(**agent)
+        memory.agent(**agent).contacts()
 
 
 def test_a_limit_below_one_is_refused(open_memory: Open) -> None:
     memory = open_memory()
     for limit in (0, -1, True, "5", 1.5):
-        for read in (memory.recall, memory.decisions):
+        for read in (call_about(memory, "recall"), call_about(memory, "decisions")):
             with pytest.raises(InvalidRequestError, match="limit must be a whole number"):
                 read("crm", "alice", limit=limit)
 

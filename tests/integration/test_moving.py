@@ -30,6 +30,7 @@ from reconciler.service.stores.archive_store import ArchiveStore
 from reconciler.testing import HashingEmbedder, ScriptedExtractor
 from tests import raw_store
 from tests.engines import EngineUnderTest, embedded_engine
+from tests.submissions import call_about
 from tests.whole_graph import links_of, nodes_of
 
 EMBEDDER = HashingEmbedder(16)
@@ -342,11 +343,6 @@ def test_an_export_of_a_contact_holds_nobody_else(source: EngineUnderTest, tmp_p
     assert report.contacts == 2
 
 
-def test_a_contact_without_its_agent_is_refused(source: EngineUnderTest) -> None:
-    with opened(source) as memory, pytest.raises(InvalidScopeError, match="name the agent"):
-        memory.export(io.BytesIO(), contact_id="alice")
-
-
 def test_a_contact_that_nobody_knows_is_an_error_and_no_file(
     source: EngineUnderTest, tmp_path: Path
 ) -> None:
@@ -405,7 +401,7 @@ def test_a_turn_that_comes_while_its_session_was_read_is_exported_with_it(
     """A turn is kept without a new version of the contact, and in a session that is new, too."""
     with opened(embedded_engine(tmp_path)) as memory:
         memory.add_contact_note("crm", "alice", "Keeps two cats.")
-        hand_over = partial(memory.submit_session, *ALICE, "chat-17", TURNS[:1])
+        hand_over = partial(call_about(memory, "submit_session"), *ALICE, "chat-17", TURNS[:1])
         once_read(monkeypatch, "Session", iter([hand_over]))
         report = memory.export(tmp_path / "all.jsonl")
     assert (report.nodes["Session"], report.nodes["Episode"], report.links["IN"]) == (2, 2, 2)

@@ -65,7 +65,7 @@ def test_the_decision_says_what_the_model_could_not_read(memory: Memory) -> None
     assert made.reason.endswith("the embedding model could not read 100% of the note")
     [replayed] = [
         each
-        for each in memory.contact("seed", "crm").replay("li")
+        for each in memory.contact("crm", "li").replay("seed")
         if each.decision.decision_id == made.decision_id
     ]
     assert replayed.is_same

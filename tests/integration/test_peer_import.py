@@ -169,7 +169,7 @@ def test_a_record_that_an_export_holds_twice_counts_once(memory: Memory, tmp_pat
 
 def test_no_threshold_is_tried_on_what_was_over(memory: Memory) -> None:
     imported(memory, *GRAPHITI)
-    replayed = {each.decision.text for each in memory.contact("seed", "crm").replay("anna")}
+    replayed = {each.decision.text for each in memory.contact("crm", "anna").replay("seed")}
     assert "Anna worked at Globex" not in replayed
     assert "Anna lives in Pune" in replayed
 
@@ -234,7 +234,7 @@ def test_agent_memorys_facts_have_no_user_and_the_error_says_what_to_choose(
     memory: Memory,
 ) -> None:
     with pytest.raises(InvalidRequestError, match="--contact-from subject"):
-        memory.import_from(*AGENT_MEMORY, "crm")
+        memory.agent("crm").import_from(*AGENT_MEMORY)
     assert memory.agent("crm").contacts() == []
 
 

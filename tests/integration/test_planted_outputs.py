@@ -27,6 +27,7 @@ from reconciler.settings import LogSettings
 from tests.engines import EngineUnderTest
 from tests.integration.test_observing import asked, exported
 from tests.planting import KINDS, NOTATIONS, Planter
+from tests.submissions import call_about
 
 ANNS = {"agent_id": "crm", "contact_id": "ann"}
 PLACES = ("note", "topic", "tag", "attribute", "contact", "tool", "import", "done", "goal", "MCP")
@@ -79,7 +80,13 @@ def shown(memory: Memory, folder: Path, engine: str) -> Iterator[str]:
     yield memory.contact(**ANNS).report()
     yield as_prompt(memory.contact(**ANNS).recall())
     yield memory.contact(**ANNS).briefing().as_prompt()
-    for read in (memory.decisions, memory.pending, memory.history, memory.tasks, memory.jobs):
+    for read in (
+        call_about(memory, "decisions"),
+        call_about(memory, "pending"),
+        call_about(memory, "history"),
+        call_about(memory, "tasks"),
+        call_about(memory, "jobs"),
+    ):
         yield repr(read(**ANNS))
     desk = Desk(memory)
     grant = Grant(profile=Profile.OPERATOR, tenant="default", agent_ids=("crm",))

@@ -23,6 +23,7 @@ from reconciler.errors import UnknownDecisionError
 from reconciler.service.stores.memory_store import MemoryStore
 from tests import raw_store
 from tests.engines import EngineUnderTest, embedded_engine
+from tests.submissions import propose_to
 
 SCOPES = [Scope(*parts) for parts in itertools.product(("acme", "globex"), ("crm", "desk"), "ab")]
 VICTIM, OTHERS = SCOPES[0], SCOPES[1:]
@@ -49,7 +50,7 @@ def proposed(memory: Memory, scope: Scope, text: str, **given: Any) -> Decision:
     heard = Evidence(
         episode_id=str(uuid.uuid4()), session_id="call", scope=scope, text=text, said_at=now
     )
-    return proposed(
+    return propose_to(
         memory, Candidate(note=note, evidence=(heard,), proposed_by="reader", confidence=0.95)
     )
 

@@ -98,7 +98,7 @@ def test_a_turn_that_loses_a_secret_before_it_is_read_still_loses_personal_data(
         mail = "Bluebird77x or ann@example.org"
         turn_by_turn(memory, "s", _turns(["Good day.", mail, "Go on.", "That's my password."]))
         turn_by_turn(memory, "t", _turns([mail, "That's my password."]))
-        store, scope = memory._services.session_store, memory._scope(None, "crm", "ann")
+        store, scope = memory._services.session_store, memory.contact("crm", "ann").scope
         [first, _] = store.list_episodes(scope, "t")
         assert ("Bluebird" in first.text, first.is_cleaned) == (False, False)
         memory.drain()

@@ -56,7 +56,7 @@ from tests import raw_store
 from tests.anthropic_server import AnthropicServer, judgement
 from tests.command_line import environment_of
 from tests.engines import EngineUnderTest, embedded_engine
-from tests.submissions import proposed
+from tests.submissions import call_about, propose_to
 
 NOON = datetime(2025, 3, 9, 12, tzinfo=UTC)
 ALICE, BOB = Scope("default", "crm", "alice"), Scope("default", "crm", "bob")
@@ -189,7 +189,7 @@ def candidate(text: str, *evidence: Evidence, **given: Any) -> Candidate:
 
 
 def admitted(memory: Memory, text: str = "Lives in Pune") -> Decision:
-    return proposed(memory, candidate(text, heard(text)))
+    return propose_to(memory, candidate(text, heard(text)))
 
 
 def live(memory: Memory, contact_id: str = "alice") -> list[str]:
@@ -372,18 +372,18 @@ def in_tags(memory: Memory, kind: str) -> Decision:
 
 def in_evidence(memory: Memory, kind: str) -> Decision:
     text = f"Lives in Pune. {SAID[kind]}"
-    return proposed(memory, candidate("Lives in Pune", heard(text, source_reference=SAID[kind])))
+    return propose_to(memory, candidate("Lives in Pune", heard(text, source_reference=SAID[kind])))
 
 
 def in_spans(memory: Memory, kind: str) -> Decision:
     said = heard(f"Lives in Pune. {SAID[kind]}", spans=(RAW[kind], "Pune"))
-    return proposed(memory, candidate("Lives in Pune", said))
+    return propose_to(memory, candidate("Lives in Pune", said))
 
 
 def in_an_earlier_episode(memory: Memory, kind: str) -> Decision:
     """The first episode has the bare value, which only the second one says the kind of."""
     said = heard(f"It is {RAW[kind]}"), heard(SAID[kind])
-    return proposed(memory, candidate("Lives in Pune", *said))
+    return propose_to(memory, candidate("Lives in Pune", *said))
 
 
 def in_a_directive(memory: Memory, kind: str) -> Decision:
@@ -659,7 +659,11 @@ def test_a_yes_of_whoever_may_give_it_is_remembered(embedded: Memory) -> None:
 
 
 def test_an_answer_to_nothing_is_refused(embedded: Memory) -> None:
-    for answer in (embedded.confirm, embedded.reject, embedded.withdraw):
+    for answer in (
+        call_about(embedded, "confirm"),
+        call_about(embedded, "reject"),
+        call_about(embedded, "withdraw"),
+    ):
         for wrong in ("", "no-such-id"):
             with pytest.raises(InvalidRequestError, match="decision"):
                 answer("crm", "alice", wrong, "contact")
@@ -675,7 +679,11 @@ def test_a_question_that_lapsed_cannot_be_answered(clock: Clock, embedded: Memor
     waiting = held(embedded)
     clock.pass_days(30)
     assert embedded.agent("crm").pending() == []
-    for answer in (embedded.confirm, embedded.reject, embedded.withdraw):
+    for answer in (
+        call_about(embedded, "confirm"),
+        call_about(embedded, "reject"),
+        call_about(embedded, "withdraw"),
+    ):
         with pytest.raises(InvalidAnswerError, match=r"lapsed on 2025-04-08"):
             answer("crm", "alice", waiting.decision_id, "contact")
 
@@ -970,7 +978,7 @@ def test_what_a_reader_says_is_over_is_asked_about(memory: Memory) -> None:
         confidence=0.6,
         relations=Relations(ends=(cat.fact_id,)),
     )
-    assert proposed(memory, gone).question is not None
+    assert propose_to(memory, gone).question is not None
 
 
 def test_what_forbids_something_is_asked_about(memory: Memory) -> None:
@@ -979,7 +987,7 @@ def test_what_forbids_something_is_asked_about(memory: Memory) -> None:
 
 def test_said_again_what_waited_is_let_through(memory: Memory) -> None:
     said = [candidate("Prefers tea", heard("I like tea best")) for _ in range(2)]
-    assert [proposed(memory, each).action for each in said] == [Action.HOLD, Action.ADMIT]
+    assert [propose_to(memory, each).action for each in said] == [Action.HOLD, Action.ADMIT]
 
 
 def test_what_waits_without_a_question_waits_once_and_hides_no_question(memory: Memory) -> None:
@@ -1058,12 +1066,14 @@ def test_the_id_of_anothers_episode_is_like_one_that_nobody_has(
 ) -> None:
     theirs = heard("Prefers short e-mails", scope=Scope(tenant, "crm", "bob"))
     with Memory.open(embedder=NoopEmbedder(), **any_engine.settings_arguments) as memory:
-        their_own = proposed(memory, candidate("Prefers short e-mails", theirs, scope=theirs.scope))
+        their_own = propose_to(
+            memory, candidate("Prefers short e-mails", theirs, scope=theirs.scope)
+        )
         made = []
         for number, known_id in enumerate((theirs.episode_id, their_own.episode_id, "nobody's")):
             ours = Scope("new", "crm", str(number))
             said = heard("Lives in Pune", episode_id=known_id, scope=ours)
-            made.append(proposed(memory, candidate("Lives in Pune", said, scope=said.scope)))
+            made.append(propose_to(memory, candidate("Lives in Pune", said, scope=said.scope)))
     assert len({(each.action, because(each), each.reason) for each in made}) == 1
     kept = evidence_rows(any_engine)
     assert [row[:2] for row in kept] == [
@@ -1076,12 +1086,12 @@ def test_the_id_of_anothers_episode_is_like_one_that_nobody_has(
 
 def test_an_own_episode_is_one_however_it_is_cited(embedded: Memory) -> None:
     said = heard("I live in Pune")
-    first = proposed(embedded, candidate("Lives in Pune", said))
+    first = propose_to(embedded, candidate("Lives in Pune", said))
     as_stored = replace(said, episode_id=first.episode_id)
-    again = proposed(embedded, candidate("Has a home in Pune", as_stored, said))
+    again = propose_to(embedded, candidate("Has a home in Pune", as_stored, said))
     assert again.episode_id == first.episode_id
     with pytest.raises(InvalidNoteError, match="is stored already, with another text or source"):
-        proposed(embedded, candidate("Lives in Rome", replace(said, text="I live in Rome")))
+        propose_to(embedded, candidate("Lives in Rome", replace(said, text="I live in Rome")))
 
 
 def test_what_is_refused_renames_nobody(embedded: Memory) -> None:
@@ -1112,7 +1122,7 @@ def test_a_given_value_carries_what_small_words_do_not(embedded: Memory, text: s
 def test_a_proposal_does_not_come_from_the_future(embedded: Memory) -> None:
     later = datetime.now(UTC) + timedelta(days=400)
     with pytest.raises(InvalidNoteError, match="has not come yet"):
-        proposed(embedded, candidate("Lives in Pune", heard("Lives in Pune"), said_at=later))
+        propose_to(embedded, candidate("Lives in Pune", heard("Lives in Pune"), said_at=later))
 
 
 def test_what_was_taken_back_cannot_be_committed(embedded: Memory) -> None:
@@ -1125,7 +1135,7 @@ def test_what_was_taken_back_cannot_be_committed(embedded: Memory) -> None:
 
 def test_a_candidate_that_says_it_was_confirmed_is_turned_away(embedded: Memory) -> None:
     with pytest.raises(InvalidNoteError, match="confirmed_by"):
-        proposed(embedded, replace(candidate("Lives in Pune"), confirmed_by=("contact",)))
+        propose_to(embedded, replace(candidate("Lives in Pune"), confirmed_by=("contact",)))
 
 
 def test_a_commit_again_writes_nothing(memory: Memory) -> None:
@@ -1162,7 +1172,7 @@ def test_a_committed_fact_keeps_the_spans_it_rests_on(
     said = heard("We moved. I live in Pune now, it is hot.", spans=("I live in Pune now",))
     with open_memory() as memory:
         written = memory.contact("crm", "alice").commit(
-            proposed(memory, candidate("Lives in Pune", said, heard("Pune!"))).decision_id
+            propose_to(memory, candidate("Lives in Pune", said, heard("Pune!"))).decision_id
         )
     links = "MATCH (:Fact {fact_id: $id})-[l:EVIDENCED_BY]->(e:Episode) RETURN e.episode_id, l.span"
     spans = dict(raw_store.query(engine, links, id=written.fact_id))
@@ -1194,7 +1204,7 @@ def test_a_candidate_that_its_evidence_does_not_carry_is_refused_and_on_record(
     embedded: Memory,
 ) -> None:
     for _, evidence, reason in NOT_SUPPORTED:
-        decision = proposed(embedded, candidate("Lives in Pune", *evidence()))
+        decision = propose_to(embedded, candidate("Lives in Pune", *evidence()))
         assert (decision.action, because(decision)) == (Action.REJECT, reason)
         assert embedded.contact("crm", "alice").decision(decision.decision_id) == decision
     assert live(embedded) == []
@@ -1212,19 +1222,19 @@ def test_evidence_that_may_not_be_used_is_not_copied_by_its_refusal(
     engine: EngineUnderTest, open_memory: Open, evidence: Callable[[str], Evidence]
 ) -> None:
     with open_memory() as memory:
-        proposed(memory, candidate("Lives in Pune", evidence("Confided that Pune is home now")))
+        propose_to(memory, candidate("Lives in Pune", evidence("Confided that Pune is home now")))
     assert not any("Confided" in each for each in raw_store.everything(engine))
 
 
 @pytest.mark.on_neo4j_too
 def test_evidence_that_is_shared_may_be_another_contacts(memory: Memory) -> None:
     shared = heard("The office is in Pune", BOB, is_private=False)
-    proposal = proposed(memory, candidate("Works in Pune", shared))
+    proposal = propose_to(memory, candidate("Works in Pune", shared))
     assert proposal.action is Action.ADMIT
 
 
 def test_what_a_tool_said_stays_a_tools_word_when_it_is_read_out(embedded: Memory) -> None:
-    decision = proposed(embedded, candidate("Lives in Pune", heard("Pune!", source_kind=TOOL)))
+    decision = propose_to(embedded, candidate("Lives in Pune", heard("Pune!", source_kind=TOOL)))
     assert (decision.action, decision.note.trust) == (Action.HOLD, TOOL)
 
 
@@ -1249,7 +1259,7 @@ def test_what_agrees_with_a_live_fact_confirms_it_and_asks_nobody(
 def test_what_agrees_but_is_not_meant_as_it_stands_confirms_nothing(embedded: Memory) -> None:
     first = say(embedded, "Adores calls at six")
     sarcastic = heard("Sure, because I adore calls at six")
-    decision = proposed(embedded, candidate("Adores calls at six", sarcastic))
+    decision = propose_to(embedded, candidate("Adores calls at six", sarcastic))
     assert (decision.action, because(decision)) == (Action.HOLD, GateReason.NOT_LITERAL)
     assert fact_of(embedded, first).observations == 1
 
@@ -1476,7 +1486,7 @@ def mixed(clock: Clock, timed: Memory) -> Memory:
     timed.import_notes([line("thanks a lot", contact_id="bob")], agent_id="crm")
     clock.pass_days(1)
     say(timed, "Has asthma", "bob")
-    proposed(timed, candidate("Prefers tea", scope=BOB, said_at=clock.at))
+    propose_to(timed, candidate("Prefers tea", scope=BOB, said_at=clock.at))
     timed.add_contact_note("support", "alice", "Lives in Pune")
     return timed
 

@@ -43,7 +43,8 @@ def task_at(memory: Memory, *steps: str) -> MemoryContext:
 DOORS: dict[str, Callable[[Memory], Any]] = {
     "memory": lambda memory: memory,
     "contact": lambda memory: memory.contact(*WHO),
-    "extractor": lambda memory: memory.extractor,
+    "agent": lambda memory: memory.agent("crm"),
+    "extractor": lambda memory: memory._services.memory_extractor,
     "task": task_at,
     "task with a result": lambda memory: task_at(memory, "observed"),
     "failed task": lambda memory: task_at(memory, "deciding", "tool_returned", "fail"),
@@ -114,7 +115,7 @@ def test_plain_episodes_are_no_citations(memory: Memory) -> None:
         task.propose_reflection("The address was wrong.", [{"text": "No."}])
 
 
-@pytest.mark.parametrize("name", ["note", "recall", "history", "agent_tools", "task", "export"])
+@pytest.mark.parametrize("name", ["note", "recall", "history", "tools", "task", "export"])
 def test_a_closed_memory_says_so(tmp_path: Path, name: str) -> None:
     memory = Memory.open(embedded_path=str(tmp_path / "memory.lbug"))
     contact = memory.contact(*WHO)
