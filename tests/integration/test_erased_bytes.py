@@ -82,7 +82,7 @@ with opened(Path(sys.argv[1])) as memory:
     memory.add_contact_note("crm", "priya", TEXT)
     memory.add_contact_note("crm", "bob", "Lives in Oslo.")
     litter()
-    memory.forget("crm", "priya", **ASKED)
+    memory.contact("crm", "priya").forget(**ASKED)
     litter()
     memory.add_contact_note("crm", "bob", "Works in Oslo.")
 """
@@ -195,7 +195,7 @@ def empty_and_die(self, scope, damaged, at):
 
 Damage.empty = empty_and_die
 with opened(Path(sys.argv[1])) as memory:
-    memory.finish_erasures() or memory.forget("crm", "priya", **ASKED)
+    memory.finish_erasures() or memory.contact("crm", "priya").forget(**ASKED)
 """
 
 

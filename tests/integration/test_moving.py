@@ -22,7 +22,6 @@ from reconciler.errors import (
     GraphConflictError,
     InvalidArchiveError,
     InvalidRequestError,
-    InvalidScopeError,
 )
 from reconciler.service.moving import restoring
 from reconciler.service.stores import archive_store

@@ -19,7 +19,7 @@ from typing import Any
 
 import pytest
 
-from reconciler import Candidate, Evidence, Memory, Note, Scope, Turn
+from reconciler import Candidate, ContactMemory, Evidence, Memory, Note, Scope, Turn
 from reconciler.adapters.noop_embedder import NoopEmbedder
 from reconciler.domain.records.kinds import Category
 from reconciler.domain.records.sessions import Role
@@ -441,10 +441,10 @@ def test_no_secret_is_kept_logged_or_said_whatever_field_it_came_in(
         (text_parameters(Memory.add_contact_note), LIVE),
         (set(LINE_KEYS) - NO_WORDS, IMPORTED),
         *((fields_of_record(kind), usual) for kind, usual in RECORDS.items()),
-        (text_parameters(Memory.confirm), ANSWER),
+        (text_parameters(ContactMemory.confirm), ANSWER),
         ({each.name for each in add_tool(()).parameters} - NO_WORDS, dict.fromkeys(TOLD)),
         ({each.name for each in recall_tool().parameters}, dict.fromkeys(ASKED)),
-        (text_parameters(Memory.relate), {**WHOSE, "fact": "", **RELATED, "reason": None}),
+        (text_parameters(ContactMemory.relate), {**WHOSE, "fact": "", **RELATED, "reason": None}),
         ({each.name for each in relate_tool().parameters}, {"note": "", **RELATED}),
     ],
 )

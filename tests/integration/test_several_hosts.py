@@ -43,7 +43,8 @@ from reconciler import Memory, Turn
 with Memory.open() as memory:
     for contact_id, texts in json.loads(sys.argv[1]):
         turns = [Turn(role="contact", text=text) for text in texts]
-        print(memory.submit_session("crm", contact_id, f"talk with {contact_id}", turns))
+        contact = memory.contact("crm", contact_id)
+        print(contact.submit_session(f"talk with {contact_id}", turns))
 """
 
 pytestmark = [pytest.mark.faults(only=True), pytest.mark.timeout(600)]

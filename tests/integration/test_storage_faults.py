@@ -413,7 +413,8 @@ with opened() as memory:
 with opened() as memory:
     acknowledged.append(add(memory, 101))
 with opened() as memory:
-    found = {each.decision_id for each in memory.decisions("crm", "priya", limit=1000)}
+    kept = memory.contact("crm", "priya").decisions(limit=1000)
+    found = {each.decision_id for each in kept}
     missing = set(acknowledged) - found
     sys.exit(f"lost: {missing}" if missing else 0)
 """
