@@ -531,18 +531,30 @@ class Memory:
         return [found.finish(erasure) for erasure in found.find([], is_unfinished=True)]
 
     def jobs(
-        self, *, state: JobState | str | None = None, tenant: str | None = None, limit: int = 50
+        self,
+        *,
+        contact_id: str | None = None,
+        state: JobState | str | None = None,
+        tenant: str | None = None,
+        limit: int = 50,
     ) -> list[Job]:
-        """The jobs of a tenant, newest first; None for the configured tenant.
+        """The jobs of all agents, newest first.
+
+        Args:
+            contact_id: only those about contacts of this id, whichever agent has them.
+            state: only those in this state.
+            tenant: the tenant; None for the configured one.
+            limit: at most this many.
 
         Raises:
-            InvalidScopeError: the tenant cannot be used.
+            InvalidScopeError: tenant or contact cannot be used.
             InvalidRequestError: the limit is below 1, or there is no such state.
         """
         from reconciler.service.stores.session_store import JobFilter
 
-        chosen = checked_ids({"tenant": self._opened.tenant(tenant)})["tenant"]
-        wanted = JobFilter(state=known_or_none(JobState, "state", state))
+        chosen = self._opened.tenant(tenant)
+        checked_ids({"tenant": chosen, "contact_id": contact_id})
+        wanted = JobFilter(contact_id=contact_id, state=known_or_none(JobState, "state", state))
         return self._services.session_store.list_jobs(chosen, wanted, positive("limit", limit))
 
     def queue(self) -> QueueReport:

@@ -118,7 +118,8 @@ def prompt(memory: Memory, query: str = "", **given: Any) -> str:
 def exported(memory: Memory, **scope: str) -> list[dict[str, Any]]:
     """Everything that is kept of a contact, or of all: a line for each node and each link."""
     out = io.BytesIO()
-    memory.export(out, vectors=True, **scope)
+    whole = memory if not scope else memory.contact(**scope)
+    whole.export(out, vectors=True)
     lines = map(json.loads, out.getvalue().splitlines())
     return [line for line in lines if "node" in line or "link" in line]
 

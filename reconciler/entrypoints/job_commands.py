@@ -16,6 +16,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
 from dataclasses import asdict
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -39,8 +40,8 @@ from reconciler.entrypoints.options import (
     ContactId,
     Limit,
     Tenant,
-    call_of,
     existing,
+    of_whom,
     opened,
     parse_time,
     reading,
@@ -136,7 +137,7 @@ def jobs(
 ) -> None:
     """List jobs, newest first, with their states and how to retry dead ones."""
     with reading(agent, contact, tenant) as memory:
-        found = call_of(memory, "jobs", agent, contact, tenant)(state=state, limit=limit)
+        found = _jobs_of(memory, agent, contact, tenant)(state=state, limit=limit)
     show(as_json, [job.to_dict() for job in found], lambda: jobs_table(found, _now()))
 
 
@@ -267,12 +268,19 @@ def _retry_all_dead(
     agent: str | None, contact: str | None, tenant: str | None, as_json: bool
 ) -> None:
     with Memory.open() as memory:
-        dead = call_of(memory, "jobs", agent, contact, tenant)(
-            state=JobState.DEAD, limit=_DEAD_JOBS_MAX
-        )
+        dead = _jobs_of(memory, agent, contact, tenant)(state=JobState.DEAD, limit=_DEAD_JOBS_MAX)
         # Workers take about what has been due the longest: what was handed over first goes first.
         begun = [_retried(memory, job) for job in reversed(dead)]
     show(as_json, [job.to_dict() for job in begun], lambda: retried_all_words(len(begun)))
+
+
+def _jobs_of(
+    memory: Memory, agent: str | None, contact: str | None, tenant: str | None
+) -> Callable[..., list[Job]]:
+    """The call that lists them: an agent's, a contact's, or those of all agents."""
+    if agent is None:
+        return partial(memory.jobs, contact_id=contact, tenant=tenant)
+    return of_whom(memory, agent, contact, tenant).jobs
 
 
 def _retried(memory: Memory, dead: Job) -> Job:

@@ -22,7 +22,7 @@ from reconciler.adapters.onnx_minilm import OnnxMinilm
 from reconciler.domain.recalling.prompting import token_count
 from reconciler.entrypoints.mcp_server.desk import Desk
 from reconciler.entrypoints.mcp_server.grants import Grant, Profile
-from reconciler.errors import InvalidScopeError
+from reconciler.errors import InvalidRequestError, InvalidScopeError
 from reconciler.testing import ScriptedExtractor
 from tests import raw_store
 from tests.engines import EngineUnderTest, embedded_engine
@@ -112,7 +112,7 @@ def test_a_caller_of_one_scope_reaches_no_other_by_naming_it(opened: Open) -> No
                 assert reply.is_error, more
                 assert "tea" not in reply.text
     assert [each.decision_id for each in memory.contact(**ADA).decisions()] == before
-    with pytest.raises(TypeError):
+    with pytest.raises(InvalidRequestError, match="no filter contact_id"):
         memory.contact("crm", "bob").recall(contact_id="ada")  # type: ignore[call-arg]
     for broken in ("", " ", "a\0b"):
         with pytest.raises(InvalidScopeError):
