@@ -45,7 +45,6 @@ READERS = (
     "gate/injection.py",
     "gate/literalness.py",
     "gate/meaning.py",
-    "gate/requests.py",
     "gate/asking.py",
     "values/slot_*.py",
     "sessions/explicit_statements.py",

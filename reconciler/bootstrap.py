@@ -44,7 +44,7 @@ from reconciler.service.writing.ids import IdCheck
 if TYPE_CHECKING:
     from reconciler.adapters.local_embedder import LocalModel
     from reconciler.adapters.street_address_finder import StreetAddressFinder
-    from reconciler.adapters.structured_calls import Connection, Vendor
+    from reconciler.adapters.structured_calls import BatchVendor, Connection
     from reconciler.domain.gate.policy import GatePolicy
     from reconciler.domain.recalling.recallable import Recalling
     from reconciler.domain.records.archives import Backup, ExportReport, RestoreReport
@@ -84,6 +84,7 @@ if TYPE_CHECKING:
     from reconciler.service.writing.amendments import Amendments
     from reconciler.service.writing.arbitration import Arbitration
     from reconciler.service.writing.archiving import Archiving
+    from reconciler.service.writing.batch_rejudging import BatchRejudging
     from reconciler.service.writing.cleaning import Cleaner
     from reconciler.service.writing.confirmations import Confirmations
     from reconciler.service.writing.disputes import Disputes
@@ -391,6 +392,7 @@ class Services:
             reconciler=self.reconciler,
             ledger=self.ledger,
             decision_ids=self._decision_ids,
+            clock=self.clock,
         )
 
     def siblings_of(self, decision: Decision) -> list[Fact]:
@@ -436,6 +438,19 @@ class Services:
             policy=self.policy,
             clock=self.clock,
         )
+
+    @_Part
+    def batch_rejudging(self) -> BatchRejudging | None:
+        """What asks the arbiter later, in batches; None where it knows none."""
+        from reconciler.ports.arbiter import BatchArbiter
+        from reconciler.service.writing.batch_rejudging import BatchRejudging
+
+        arbitration, rejudging = self.arbitration, self.rejudging
+        if arbitration is None or rejudging is None:
+            return None
+        if not isinstance(arbitration.arbiter, BatchArbiter):
+            return None
+        return BatchRejudging(rejudging, arbitration, arbitration.arbiter)
 
     @_Part
     def amendments(self) -> Amendments:
@@ -921,7 +936,7 @@ def build_extractor(settings: Settings, attributes: AttributeBook) -> Extractor:
     return ModelExtractor(_vendor(chosen.provider), _connection(chosen))
 
 
-def _vendor(provider: Literal["anthropic", "openai"]) -> Vendor:
+def _vendor(provider: Literal["anthropic", "openai"]) -> BatchVendor:
     if provider == "openai":
         from reconciler.adapters.openai_calls import OpenAI
 

@@ -35,6 +35,7 @@ from reconciler.errors import (
     InvalidRequestError,
 )
 from reconciler.opened import OpenMemory, at_most, known_or_none, positive
+from reconciler.ports.arbiter import NO_BATCHES, BatchState
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -63,6 +64,7 @@ if TYPE_CHECKING:
 __all__ = ["OPERATOR_DOOR", "BoundMemory"]
 
 _DAYS_MAX = 36_500
+_NO_ARBITER = "no arbiter is configured, so there is nobody to ask; docs/judges.md says how"
 
 
 class BoundMemory:
@@ -282,10 +284,45 @@ class BoundMemory:
         """
         scopes = self._scopes()
         if self._services.rejudging is None:
-            raise InvalidRequestError(
-                "no arbiter is configured, so there is nobody to ask; docs/judges.md says how"
-            )
+            raise InvalidRequestError(_NO_ARBITER)
         return self._services.rejudging.run(scopes)
+
+    def rejudge_in_batches(
+        self,
+        *,
+        batch_id: str | None = None,
+        wait_hours: float = 24.0,
+        on_wait: Callable[[BatchState], None] = lambda _: None,
+    ) -> Iterator[Rejudged]:
+        """``rejudge`` by batches of the vendor, at half the price and within a day.
+
+        All questions are sent at once, each as ``rejudge`` would ask it alone, and no budget
+        counts. A question that changes because an earlier answer changed the memory is asked in
+        the next batch. What has no usable answer stays unjudged, and is asked again next time.
+
+        Args:
+            batch_id: take up this batch, which an earlier call has sent; None for a new one.
+            wait_hours: how long to wait, for all batches together.
+            on_wait: told of a batch when it is sent, and each time the server says how far it is.
+
+        Returns:
+            What became of each, as it is taken; what stays unjudged last.
+
+        Raises:
+            InvalidRequestError: no arbiter is configured; its server has no batches, does not know
+                the one, or rejected it.
+            ArbiterUnavailableError: the server was away for long, or was not done in time. A batch
+                that was sent is kept there; call again with its id.
+        """
+        check_callable(on_wait=on_wait)
+        scopes = self._scopes()
+        if self._services.rejudging is None:
+            raise InvalidRequestError(_NO_ARBITER)
+        if self._services.batch_rejudging is None:
+            raise InvalidRequestError(NO_BATCHES)
+        return self._services.batch_rejudging.run(
+            scopes, batch_id=batch_id, wait_hours=wait_hours, on_wait=on_wait
+        )
 
     def replay(
         self,

@@ -135,13 +135,14 @@ class ContactMemory(BoundMemory):
                 for those that keep the contact safe.
             as_of: what the memory knew at that instant, time-zone aware; None for now.
             valid_at: what was true in the world at that instant, time-zone aware, including facts
-                that a newer one has replaced since; None for what is true now.
+                that a newer one has replaced since; later than now, what is to hold then, as far
+                as is known. None for what is true now.
             **filters: which facts may be returned; ``RecallFilter`` documents them. Attribute and
                 subject may be given by any name that the attribute book knows.
 
         Raises:
             InvalidRequestError: the query or a filter cannot be used, limit or budget is below 1,
-                or an instant has no time zone or has not come yet.
+                an instant has no time zone, or ``as_of`` has not come yet.
         """
         if not isinstance(query, str) or len(query) > TEXT_LENGTH_MAX or query.strip():
             check_text("query", query, TEXT_LENGTH_MAX)
@@ -152,7 +153,8 @@ class ContactMemory(BoundMemory):
         # No line is as short as a token, so that as many facts as tokens are always enough.
         usual = budget or self._settings.recall.limit
         count = usual if limit is None else positive("limit", limit)
-        knew_at, true_at = self._instant("as_of", as_of), self._instant("valid_at", valid_at)
+        knew_at = self._instant("as_of", as_of)
+        true_at = None if valid_at is None else utc("valid_at", valid_at)
         if knew_at or true_at:
             return self._services.past_recall.recall(
                 self._scope, query.strip(), count, wanted, budget, as_of=knew_at, valid_at=true_at
@@ -169,11 +171,11 @@ class ContactMemory(BoundMemory):
     ) -> Briefing:
         """What to know and what to ask when a conversation opens.
 
-        Facts that fit the query, or without one the profile and then the rest, as many as the
-        limit; what stands; what is new since the contact was last asked about; and the questions
-        that the contact may answer. ``confirm``, ``reject`` and ``resolve`` take the answers. Some
-        are about what may have changed since it was said: to say that again renews it. A model is
-        given the two questions that matter most.
+        Facts that fit the query, or without one those that matter most, as many as the limit; what
+        stands; what is new since the contact was last asked about; and the questions that the
+        contact may answer. ``confirm``, ``reject`` and ``resolve`` take the answers. Some are about
+        what may have changed since it was said: to say that again renews it. A model is given the
+        two questions that matter most.
 
         Raises:
             As ``recall``.
@@ -183,7 +185,7 @@ class ContactMemory(BoundMemory):
             Briefing,
             changed_since_last_time,
             is_for_the_contact,
-            profile_first,
+            most_important_first,
         )
 
         # As kept, for what this process has in mind does not say when others recalled it.
@@ -196,7 +198,7 @@ class ContactMemory(BoundMemory):
         else:
             count = self._settings.recall.limit if limit is None else positive("limit", limit)
             known = self._services.recall.everything(self._scope, kept, conflicts)
-            facts = profile_first(known, profile, count)
+            facts = most_important_first(known, profile, count)
             self._services.use_trace.note(hit.fact.fact_id for hit in facts)
         pending = self._services.records.pending([self._scope])
         return Briefing(
@@ -239,6 +241,7 @@ class ContactMemory(BoundMemory):
         """The current values of all of a contact's slots, the contact's own first, by attribute.
 
         Each says since when, whose word it is, how often it was said, and whether it is disputed.
+        A limit, such as an allergy, ``holds_until_settled``.
         """
         least, known = self._settings.recall.confidence_min, self._services.attributes
         return self._services.records.current_values(self._scope, least, known)

@@ -74,6 +74,8 @@ OVER = [
 """Text, attribute and value: the text says that the value holds no longer."""
 
 HELD = [
+    ("Firm rule: no sesame in any delivery, not in oils.", "banned_ingredient", "sesame"),
+    ("Sends back whatever is not free of latex.", "forbidden_material", "latex"),
     ("A parcel was dropped at Hill Road.", "complaint", "parcel dropped at Hill Road"),
     ("Wants Sorrel Court on the Gold plan instead of Silver.", "plan", "Gold"),
     ("The trial is over and the Gold plan has started.", "plan", "Gold"),

@@ -56,7 +56,8 @@ MATCH (fact:Fact {fact_id: $row.node_id})
 SET fact.subject = NULL, fact.attribute = NULL, fact.value = NULL, fact.value_key = NULL,
     fact.slot_key = NULL, fact.is_single_valued = NULL, fact.is_known = NULL, fact.is_personal =
     NULL, fact.topic = NULL, fact.tags = NULL, fact.expires_at = NULL, fact.artefact = NULL,
-    fact.last_recalled_at = NULL, fact.embedding = NULL, fact.embedding_bytes = NULL,
+    fact.first_held_from = NULL, fact.last_recalled_at = NULL, fact.embedding = NULL,
+    fact.embedding_bytes = NULL,
     fact.next_embedding = NULL, fact.next_embedding_bytes = NULL;
 
 // only when label is Fact

@@ -1,7 +1,8 @@
 // A fact as it is kept, written and read; what was not written has the default of the record.
 fact.fact_id AS fact_id, fact.text AS text, fact.importance AS importance,
 fact.trust AS trust, fact.observations AS observations, fact.recorded_at AS recorded_at,
-fact.valid_from AS valid_from, fact.valid_to AS valid_to,
+fact.valid_from AS valid_from, fact.first_held_from AS first_held_from,
+fact.valid_to AS valid_to,
 fact.last_confirmed_at AS last_confirmed_at, fact.state AS state, fact.is_void AS is_void,
 fact.is_contested AS is_contested, fact.subject AS subject, fact.attribute AS attribute,
 fact.value AS value, fact.value_key AS value_key, fact.is_single_valued AS is_single_valued,

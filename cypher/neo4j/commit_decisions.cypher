@@ -110,6 +110,7 @@ CALL (contact, each) {
       fact.name = caption(commit.fact.text),
       fact.recorded_at = datetime(commit.fact.recorded_at),
       fact.valid_from = datetime(commit.fact.valid_from),
+      fact.first_held_from = datetime(commit.fact.first_held_from),
       fact.valid_to = datetime(commit.fact.valid_to),
       fact.last_confirmed_at = datetime(commit.fact.last_confirmed_at),
       fact.expires_at = datetime(commit.fact.expires_at),

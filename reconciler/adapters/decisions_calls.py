@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
-from reconciler.adapters.openai_calls import OpenAI, open_client
+from reconciler.adapters.openai_calls import OpenAISdk, open_client
 from reconciler.adapters.structured_calls import (
     Client,
     Connection,
@@ -51,7 +51,7 @@ class Choice(BaseModel):
         return self
 
 
-class Decisions(OpenAI):
+class Decisions(OpenAISdk):
     """A model that chooses between options, with a probability for each, by OpenAI's SDK.
 
     Args:

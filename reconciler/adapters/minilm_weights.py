@@ -11,7 +11,9 @@ import logging
 import shutil
 import subprocess
 import sys
+import time
 from collections.abc import Callable
+from contextlib import suppress
 from importlib import util
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -42,6 +44,12 @@ HUB_SECONDS_MAX = 10
 
 INDEX_SECONDS_MAX = 900
 """90 MB at a tenth of a megabyte a second."""
+
+_UNFINISHED = "tmp"
+"""How the folder of a fetch begins that is not done."""
+
+_LEFT_SECONDS = 2 * INDEX_SECONDS_MAX
+"""So long after its last write a fetch is over, whatever became of it."""
 
 
 def weights_folder() -> Path:
@@ -102,11 +110,21 @@ def _is_offline() -> bool:
 def _keep(fetch: Callable[[Path], Path], kept: Path) -> None:
     """Move the files to their place once they are whole and right: other processes look there."""
     kept.mkdir(parents=True, exist_ok=True)
-    with TemporaryDirectory(dir=kept) as temporary:
+    _remove_left(kept)
+    with TemporaryDirectory(dir=kept, prefix=_UNFINISHED) as temporary:
         fetched = fetch(Path(temporary))
         check_files(fetched)
         for name in SHA256:
             (fetched / name).replace(kept / name)
+
+
+def _remove_left(kept: Path) -> None:
+    """Remove what a fetch left that was killed; one that goes on has written something lately."""
+    for left in kept.glob(f"{_UNFINISHED}*/"):
+        with suppress(FileNotFoundError):  # another process is at it
+            written = max(path.lstat().st_mtime for path in (left, *left.rglob("*")))
+            if written < time.time() - _LEFT_SECONDS:
+                shutil.rmtree(left, ignore_errors=True)
 
 
 def _fetch_from_hub(into: Path) -> Path:

@@ -6,20 +6,21 @@ bounded and translated stands in ``reconciler.adapters.structured_calls``.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Annotated, Any
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from reconciler.adapters.answer_reading import LaxFloat, LaxInt, OneOrMany, word_of
+from reconciler.adapters.batch_calls import BatchCalls
 from reconciler.adapters.structured_calls import (
+    BatchVendor,
     Connection,
     Failures,
     Prompt,
     Question,
     StructuredCalls,
-    Vendor,
     read_prompt,
 )
 from reconciler.domain.records.decisions import Action, Judgement, Relation, Usage
@@ -27,7 +28,13 @@ from reconciler.domain.records.facts import Neighbour
 from reconciler.domain.records.kinds import SourceKind
 from reconciler.domain.records.notes import Note
 from reconciler.domain.records.slots import Slot
-from reconciler.errors import ArbiterAnswerError, ArbiterRefusedError, ArbiterUnavailableError
+from reconciler.errors import (
+    ArbiterAnswerError,
+    ArbiterError,
+    ArbiterRefusedError,
+    ArbiterUnavailableError,
+)
+from reconciler.ports.arbiter import BatchState
 from reconciler.resources import resource_path
 
 __all__ = [
@@ -88,7 +95,7 @@ class ModelArbiter:
         ConfigurationError: the prompt has no version.
     """
 
-    def __init__(self, vendor: Vendor, connection: Connection) -> None:
+    def __init__(self, vendor: BatchVendor, connection: Connection) -> None:
         asked = Question(
             prompt=arbiter_prompt(),
             answer=_Answer,
@@ -96,6 +103,7 @@ class ModelArbiter:
             failures=FAILURES,
         )
         self._calls = StructuredCalls(vendor, connection, asked)
+        self._batches = BatchCalls(vendor, connection, asked)
         self.name = self._calls.name
 
     def judge(self, note: Note, neighbours: Sequence[Neighbour]) -> Judgement:
@@ -106,6 +114,23 @@ class ModelArbiter:
     def close(self) -> None:
         """End what is under way and close the connections; a later judgement opens them again."""
         self._calls.close()
+        self._batches.close()
+
+    def send_batch(self, questions: Mapping[str, tuple[Note, Sequence[Neighbour]]]) -> str:
+        """Send questions by their names; the port says what is promised."""
+        return self._batches.send({name: data_of(*asked) for name, asked in questions.items()})
+
+    def batch_state(self, batch_id: str) -> BatchState:
+        """How far the server is."""
+        return self._batches.state(batch_id)
+
+    def batch_answers(self, batch_id: str) -> dict[str, Judgement | ArbiterError]:
+        """What was answered, by the questions' names."""
+        answers = self._batches.answers(batch_id)
+        return {
+            name: answer if isinstance(answer, ArbiterError) else judgement_of(*answer)
+            for name, answer in answers.items()
+        }
 
 
 ANSWER_SHAPE = _Answer

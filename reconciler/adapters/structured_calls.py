@@ -17,9 +17,9 @@ import json
 import math
 import re
 import threading
-from collections.abc import Callable, Iterator, Mapping, MutableMapping
+from collections.abc import Callable, Coroutine, Iterator, Mapping, MutableMapping
 from concurrent.futures import CancelledError, Future
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -34,10 +34,15 @@ from pydantic import AliasChoices, BaseModel, Field, ValidationError
 from reconciler.adapters.answer_reading import UnreadableAnswerError, fault_of, read_answer
 from reconciler.domain.records.decisions import Usage
 from reconciler.errors import ConfigurationError
+from reconciler.ports.arbiter import BatchState
 from reconciler.resources import read_config
 
 __all__ = [
     "WAIT_SECONDS_MAX",
+    "AnswerT",
+    "BatchClient",
+    "BatchVendor",
+    "Batched",
     "Client",
     "Connection",
     "Correction",
@@ -45,7 +50,9 @@ __all__ = [
     "Prompt",
     "Question",
     "Reply",
+    "ResultT",
     "SdkErrors",
+    "Session",
     "StructuredCalls",
     "Vendor",
     "check_sdk",
@@ -79,6 +86,7 @@ _told_to_wait: ContextVar[float | None] = ContextVar("told_to_wait", default=Non
 """The wait that the last reply to a call asked for, in seconds; each call has its own context."""
 
 AnswerT = TypeVar("AnswerT", bound=BaseModel)
+ResultT = TypeVar("ResultT")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -195,6 +203,42 @@ class Client(Protocol):
         ...
 
 
+class Batched(NamedTuple):
+    """What came back of one request of a batch: the server's reply, or why there is none."""
+
+    name: str
+    reply: str | None
+    fault: str = ""
+
+
+class BatchClient(Client, Protocol):
+    """A connection to a server that may answer batches; each request is that of a single call."""
+
+    async def check_batches(self) -> None:
+        """Ask for something harmless that a server without batches does not find."""
+        ...
+
+    async def send_batch(self, questions: Mapping[str, Mapping[str, Any]]) -> str:
+        """Send the data of each question by its name; the batch's id."""
+        ...
+
+    async def batch_state(self, batch_id: str) -> BatchState:
+        """How far the server is."""
+        ...
+
+    async def batch_replies(self, batch_id: str) -> list[Batched]:
+        """What came back, in any order, once the batch has ended."""
+        ...
+
+    def read(self, text: str) -> Reply:
+        """What a reply of the server says.
+
+        Raises:
+            ValueError: it is none of its protocol.
+        """
+        ...
+
+
 class SdkErrors(NamedTuple):
     """How an SDK's errors are called: of a time-out, of a status, and what all derive from."""
 
@@ -219,6 +263,14 @@ class Vendor(Protocol):
         ...
 
     def open(self, connection: Connection, question: Question[Any]) -> Client:
+        """A client; called on the thread that asks."""
+        ...
+
+
+class BatchVendor(Vendor, Protocol):
+    """A protocol that knows batches."""
+
+    def open(self, connection: Connection, question: Question[Any]) -> BatchClient:
         """A client; called on the thread that asks."""
         ...
 
@@ -268,7 +320,7 @@ class StructuredCalls(Generic[AnswerT]):
         self._vendor = vendor
         self._connection = connection
         self._question = question
-        self._session: _Session[AnswerT] | None = None
+        self._session: Session[AnswerT] | None = None
         self._lock = threading.Lock()
 
     def ask(self, data: Mapping[str, Any]) -> tuple[AnswerT, Usage | None]:
@@ -277,13 +329,7 @@ class StructuredCalls(Generic[AnswerT]):
         Raises:
             Exception: one of the question's ``failures``, and no other.
         """
-        failures, seconds = self._question.failures, self._connection.timeout_seconds
-        with _translated_errors(self._vendor, seconds, failures):
-            call = self._start(data)
-            try:
-                return call.result(seconds + _GRACE_SECONDS)
-            finally:
-                call.cancel()
+        return self._call(lambda session: session.answer(data))
 
     def close(self) -> None:
         """End what is under way and close the connections; a later call opens them again."""
@@ -292,64 +338,86 @@ class StructuredCalls(Generic[AnswerT]):
                 self._session.close()
             self._session = None
 
-    def _start(self, data: Mapping[str, Any]) -> Future[tuple[AnswerT, Usage | None]]:
+    def _call(self, work: Callable[[Session[AnswerT]], Coroutine[Any, Any, ResultT]]) -> ResultT:
+        with self._translated_errors():
+            call = self._start(work)
+            try:
+                return call.result(self._connection.timeout_seconds + _GRACE_SECONDS)
+            finally:
+                call.cancel()
+
+    def _translated_errors(self) -> AbstractContextManager[None]:
+        seconds = self._connection.timeout_seconds
+        return _translated_errors(self._vendor, seconds, self._question.failures)
+
+    def _start(
+        self, work: Callable[[Session[AnswerT]], Coroutine[Any, Any, ResultT]]
+    ) -> Future[ResultT]:
         # Under the lock, so that a call is seen by the close that comes after it.
         with self._lock:
             # A forked process inherits the session, but not its thread.
             if self._session is None or not self._session.is_alive():
                 client = self._vendor.open(self._connection, self._question)
-                self._session = _Session(client, self._question, self._connection.timeout_seconds)
-            return self._session.start(data)
+                self._session = Session(client, self._question, self._connection.timeout_seconds)
+            return self._session.start(work(self._session))
 
 
-class _Session(Generic[AnswerT]):
+class Session(Generic[AnswerT]):
     """A client, and the daemon thread whose event loop it lives in."""
 
     def __init__(self, client: Client, question: Question[AnswerT], timeout_seconds: float) -> None:
         self._timeout_seconds = timeout_seconds
         self._question = question
-        self._client = client
-        self._calls: set[Future[tuple[AnswerT, Usage | None]]] = set()
+        self.client = client
+        self._calls: set[Future[Any]] = set()
         self._loop = asyncio.new_event_loop()
         self._thread = threading.Thread(target=self._run, name="model-calls", daemon=True)
         self._thread.start()
 
     def is_alive(self) -> bool:
+        """Whether the thread is there; a forked process has none."""
         return self._thread.is_alive()
 
-    def start(self, data: Mapping[str, Any]) -> Future[tuple[AnswerT, Usage | None]]:
-        """The answer to be; it is there within the time-out or not at all."""
-        call = asyncio.run_coroutine_threadsafe(self._answer_in_time(data), self._loop)
+    def start(self, work: Coroutine[Any, Any, ResultT]) -> Future[ResultT]:
+        """The result to be; it is there within the time-out or not at all."""
+        call = asyncio.run_coroutine_threadsafe(self._in_time(work), self._loop)
         self._calls.add(call)
         call.add_done_callback(self._calls.discard)
         return call
 
     def close(self) -> None:
+        """End what is under way, and the thread."""
         for call in list(self._calls):
             call.cancel()
         asyncio.run_coroutine_threadsafe(self._stop(), self._loop)
         self._thread.join(_GRACE_SECONDS)
 
-    async def _answer_in_time(self, data: Mapping[str, Any]) -> tuple[AnswerT, Usage | None]:
+    async def _in_time(self, work: Coroutine[Any, Any, ResultT]) -> ResultT:
         try:
             async with asyncio.timeout(self._timeout_seconds):
-                return await self._answer(data)
+                return await work
         except TimeoutError as error:
             raise _OutOfTimeError(_told_to_wait.get()) from error
 
-    async def _answer(self, data: Mapping[str, Any]) -> tuple[AnswerT, Usage | None]:
-        reply = await self._client.reply(data, None)
+    async def answer(self, data: Mapping[str, Any]) -> tuple[AnswerT, Usage | None]:
+        """What the model says to the data; what cannot be read is asked for once more."""
+        reply = await self.client.reply(data, None)
         try:
-            return self._read(reply), reply.usage
+            return self.read(reply), reply.usage
         except UnreadableAnswerError as error:
             said = reply.text.strip()[:_SAID_LENGTH_MAX]
             if not said:
                 raise
             correction = Correction(said=said, fault=str(error))
-        again = await self._client.reply(data, correction)
-        return self._read(again), summed([reply.usage, again.usage])
+        again = await self.client.reply(data, correction)
+        return self.read(again), summed([reply.usage, again.usage])
 
-    def _read(self, reply: Reply) -> AnswerT:
+    def read(self, reply: Reply) -> AnswerT:
+        """The answer that a reply holds.
+
+        Raises:
+            UnreadableAnswerError: it holds none.
+        """
         if reply.is_refusal:
             raise self._question.failures.refused("the model declined to answer")
         if reply.cut_off is not None:
@@ -367,7 +435,7 @@ class _Session(Generic[AnswerT]):
         await asyncio.gather(
             *asyncio.all_tasks() - {asyncio.current_task()}, return_exceptions=True
         )
-        await self._client.close()
+        await self.client.close()
         self._loop.stop()
 
 

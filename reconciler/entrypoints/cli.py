@@ -464,7 +464,8 @@ def recall(
         str | None, typer.Option(help="What the memory knew at this time; ISO 8601 with a zone.")
     ] = None,
     valid_at: Annotated[
-        str | None, typer.Option(help="What was true at this time; ISO 8601 with a zone.")
+        str | None,
+        typer.Option(help="What was true at this time, or will be; ISO 8601 with a zone."),
     ] = None,
     prompt: Annotated[
         bool,
@@ -503,9 +504,12 @@ def recall(
     if prompt and not as_json:
         sys.stdout.write(told + "\n")
         return
-    near = f" that is near to: {asked}" if asked else ""
+    filters = (attribute, category, topic, subject, since, until, trust, min_score, min_confidence)
+    is_filtered = bool(tags) or any(each is not None for each in filters)
+    asks = ["passes every filter"] * is_filtered + [f"is near to: {asked}"] * bool(asked)
+    that = f" that {' and '.join(asks)}" if asks else ""
     known = "was known" if as_of else "is known"
-    nothing = f"Nothing {known} of contact {contact} of agent {agent}{near}"
+    nothing = f"Nothing {known} of contact {contact} of agent {agent}{that}"
     tokens, facts = token_count(told), [asdict(hit) for hit in ranked]
     kind = filter(None, [recall_outcome(ranked, nothing)])
     takes = (

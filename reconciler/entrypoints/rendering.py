@@ -388,9 +388,13 @@ def recall_table(query: str, ranked: Sequence[RankedFact]) -> Table:
 
 def _marks(hit: RankedFact) -> Iterator[Text]:
     """What else there is to know of a recalled fact."""
+    from reconciler.domain.recalling.safety import holds_until_settled
+
     fact = hit.fact
     if hit.is_standing:
         yield Text("standing, whatever is asked", "magenta")
+    if holds_until_settled(fact, hit.disputed_with):
+        yield Text("holds until settled", "magenta")
     if hit.is_upcoming:
         yield Text(f"not yet, from {_day(fact.valid_from)}", "yellow")
     if fact.valid_to is not None:

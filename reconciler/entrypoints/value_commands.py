@@ -100,7 +100,8 @@ def _values_table(title: str, values: Sequence[SlotValue]) -> Table:
     id_column(made, "value, its fact")
     made.add_column(_SINCE, no_wrap=True)
     for current in values:
-        disputed = [shown("in dispute", "red")] if current.is_disputed else []
+        holds = ", holds until settled" if current.holds_until_settled else ""
+        disputed = [shown(f"in dispute{holds}", "red")] if current.is_disputed else []
         made.add_row(
             lines(shown(current.attribute), *_about(current.subject)),
             lines(shown(current.value), *disputed, shown(current.fact_id, "dim")),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from functools import partial
 from itertools import islice
@@ -69,7 +69,7 @@ class _Runs:
     def __init__(self, memory: Memory, **bound: Any) -> None:
         self._memory = memory
         self._bound = bound
-        self._tools: LRUCache[tuple[str, str, str | None], AgentTools] = LRUCache(_RUNS_MAX)
+        self._tools: LRUCache[tuple[str | None, ...], AgentTools] = LRUCache(_RUNS_MAX)
         self._lock = Lock()
 
     def tools(self, config: Mapping[str, Any]) -> AgentTools:
@@ -82,11 +82,16 @@ class _Runs:
         agent_id, contact_id = _named(given, "agent_id"), _named(given, "contact_id")
         thread_id = given.get("thread_id")
         session_id = None if thread_id is None else str(thread_id)
-        key = (agent_id, contact_id, session_id)
+        colleague = given.get("colleague")
+        key = (agent_id, contact_id, session_id, colleague)
         with self._lock:
             if (tools := self._tools.get(key)) is None:
                 tools = self._memory.agent_tools(
-                    agent_id, contact_id, session_id=session_id, **self._bound
+                    agent_id,
+                    contact_id,
+                    session_id=session_id,
+                    colleague=colleague,
+                    **self._bound,
                 )
                 self._tools[key] = tools
             return tools
@@ -109,6 +114,8 @@ def langgraph_tools(
     tenant: str | None = None,
     can_recall: bool = True,
     budget_tokens: int | None = None,
+    trusted_tools: Sequence[str] | None = None,
+    with_colleague: bool = False,
 ) -> list[BaseTool]:
     """Tools for all runs of a graph; whose memory it is, each run says.
 
@@ -121,10 +128,26 @@ def langgraph_tools(
         tenant: the tenant; None for the configured one.
         can_recall: whether there is ``recall_contact``.
         budget_tokens: how much one recall gives; None for 500.
+        trusted_tools: as ``Memory.agent_tools`` takes it.
+        with_colleague: whether the model is told that it may note a colleague's word. A run that
+            one of your own people takes part in names this person as ``colleague``, beside the
+            contact; in any other run the word of a colleague is refused.
     """
-    bound = {"tenant": tenant, "can_recall": can_recall, "budget_tokens": budget_tokens}
-    runs = _Runs(memory, **bound)
-    described = memory.agent_tools("any", "any", tenant=tenant, can_recall=can_recall)
+    runs = _Runs(
+        memory,
+        tenant=tenant,
+        can_recall=can_recall,
+        budget_tokens=budget_tokens,
+        trusted_tools=trusted_tools,
+    )
+    described = memory.agent_tools(
+        "any",
+        "any",
+        tenant=tenant,
+        can_recall=can_recall,
+        trusted_tools=trusted_tools,
+        colleague="any" if with_colleague else None,
+    )
     return [
         RunTool(
             name=definition["name"],

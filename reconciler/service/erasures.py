@@ -150,7 +150,7 @@ class Erasures:
     def _drafted(
         self, scope: Scope, target: ErasureTarget, by: str, reason: str, known: Known
     ) -> Erasure:
-        plan = plan_of(target, known)
+        plan = plan_of(target, known, self._clock())
         facts, going = _going_of(known, plan, target.kind)
         own = [decision.note for decision in going]
         texts = {item.text for item in (*facts, *own)}
@@ -292,6 +292,7 @@ class Erasures:
         store.remove_task_words(going.task_keys)
         store.remove_facts(erasure.scope, plan.fact_ids, at)
         store.revive_facts(plan.revived_ids)
+        store.put_ends(plan.ends)
         if erasure.kind is ErasureKind.CONTACT:
             store.remove_contact_words(erasure.scope)
 

@@ -11,15 +11,18 @@ from typing import TYPE_CHECKING, Any
 from reconciler.domain.recalling.filtering import EVERYTHING, FilterFields, RecallFilter
 from reconciler.domain.recalling.prompting import within_budget
 from reconciler.domain.recalling.recallable import Question, Recallable, Recalling
+from reconciler.domain.recalling.words import content_words
+from reconciler.domain.records.facts import Fact
 from reconciler.domain.records.scope import Scope
-from reconciler.domain.records.slots import CONTACT_SUBJECT
+from reconciler.domain.records.slots import CONTACT_SUBJECT, Slot
 from reconciler.errors import InvalidRequestError
 from reconciler.service.embedding import embed
+from reconciler.service.stores.row_reader import adapter_of
 from reconciler.service.writing.open_conflicts import OpenConflicts
 
 if TYPE_CHECKING:
     from reconciler.domain.recalling.recalled import Recalled
-    from reconciler.domain.records.facts import Conflict, Fact
+    from reconciler.domain.records.facts import Conflict
     from reconciler.domain.values.attributes import AttributeBook
     from reconciler.ports.embedder import Embedder
     from reconciler.service.attribute_questions import AskedAttributes
@@ -105,6 +108,9 @@ class Recall:
         """
         question = self._question(_ORDINARY)
         with_asked(question, self._known(_NOWHERE, question), self._asked)
+        content_words(_ORDINARY)  # its stemmer
+        for kind in (Slot, Fact):  # there is none to read of a contact that is nowhere
+            adapter_of(kind)
         self._neighbourhoods.drop(_NOWHERE)
 
     def near(self, scope: Scope, texts: Sequence[str], limit: int) -> list[Fact]:

@@ -208,9 +208,12 @@ class Records:
         ]
         sure = {fact.fact_id: fact for fact in told if fact.confidence >= confidence_min}
         live = {fact_id for fact_id, fact in sure.items() if fact.is_live}
-        open_pairs = [(conflict.new_id, conflict.old_id) for conflict in pairs]
-        disputed = {one for pair in open_pairs if live >= set(pair) for one in pair}
-        return current_values(sure.values(), disputed, attributes)
+        open_pairs = ((conflict.new_id, conflict.old_id) for conflict in pairs)
+        disputes: dict[str, list[Fact]] = {}
+        for one, other in (pair for pair in open_pairs if live >= set(pair)):
+            disputes.setdefault(one, []).append(sure[other])
+            disputes.setdefault(other, []).append(sure[one])
+        return current_values(sure.values(), disputes, attributes)
 
     def _events(self, scope: Scope) -> list[FactEvent]:
         """What persons decided about the contact's facts or took back, the oldest first."""

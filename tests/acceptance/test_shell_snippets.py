@@ -41,6 +41,7 @@ NOT_RUN = {
     "reconciler calibrate --from-decisions*": "needs twenty corrections of each label",
     "reconciler replay --agent crm --profile mine.toml": "needs the profile of that calibration",
     "reconciler doctor --judge": "asks a model; tests/acceptance/test_judge_command.py",
+    "reconciler rejudge*": "asks a model; tests/acceptance/test_rejudge_command.py",
     "reconciler retry*": "no job is dead here; tests/acceptance/test_job_commands.py",
     "reconciler reembed --model*": "another model; tests/acceptance/test_model_commands.py",
     "reconciler reembed --cancel": "no move is under way; tests/acceptance/test_model_commands.py",

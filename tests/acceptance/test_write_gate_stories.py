@@ -209,7 +209,7 @@ def test_an_admitted_preference_alone_yields_to_the_live_request(open_memory: Op
     remember(memory, sarcasm())
     [fact] = known(memory, "When shall I call?")
     assert fact.yields_to_live_intent
-    assert f"- [unless the contact asks for it now] {MORNINGS}" in prompt(memory)
+    assert f"- [a preference: what they ask for now goes before it] {MORNINGS}" in prompt(memory)
 
 
 def test_by_default_the_sarcasm_is_asked_about_and_not_known(open_memory: Open) -> None:

@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 from langchain_core.messages import AIMessage, ToolMessage
+from langchain_core.tools import BaseTool
 from langgraph.graph import END, START, MessagesState, StateGraph
 from langgraph.prebuilt import ToolNode
 from langgraph.store.base import BaseStore, GetOp, InvalidNamespaceError, Item, PutOp
@@ -42,9 +43,13 @@ def memory(tmp_path: Path) -> Iterator[Memory]:
 
 @pytest.fixture
 def graph(memory: Memory) -> Any:
+    return _graph_of(langgraph_tools(memory))
+
+
+def _graph_of(tools: list[BaseTool]) -> Any:
     """A graph of one node, which carries out what the last message calls."""
     built = StateGraph(MessagesState)
-    built.add_node("tools", ToolNode(langgraph_tools(memory)))
+    built.add_node("tools", ToolNode(tools))
     built.add_edge(START, "tools")
     built.add_edge("tools", END)
     return built.compile()
@@ -113,6 +118,22 @@ def test_a_models_mistake_is_a_message_that_says_so(graph: Any) -> None:
     message = _run(graph, ADD, {"text": "x"}, agent_id="crm", contact_id="priya")
     assert message.status == "error"
     assert "Nothing was remembered." in message.content
+
+
+def test_a_run_names_the_colleague_and_the_builder_the_systems_that_are_believed(
+    memory: Memory,
+) -> None:
+    tools = langgraph_tools(memory, trusted_tools=("erp",), with_colleague=True)
+    graph = _graph_of(tools)
+
+    def noted(source_kind: str, text: str, **named: str) -> str:
+        said = {"text": text, "source_kind": source_kind}
+        run = {"agent_id": "crm", "contact_id": "priya", "thread_id": "chat-1", **named}
+        return str(_run(graph, "add_contact_note", said, **run).content)
+
+    assert "Remembered" in noted("erp", "Three invoices are unpaid.")
+    assert "Remembered" in noted("colleague", "Wants a monthly invoice.", colleague="dana")
+    assert "colleague is not one of contact" in noted("colleague", "Wants two chairs.")
 
 
 @pytest.fixture

@@ -10,6 +10,7 @@ import hashlib
 import os
 import subprocess
 import sys
+import time
 import zipfile
 from collections.abc import Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -166,6 +167,23 @@ def test_only_the_two_files_are_kept(server: Server, tmp_path: Path) -> None:
     assert error == ""
     assert {each.name for each in Path(folder).iterdir()} == set(SHA256)
     assert Path(folder).is_relative_to(tmp_path)
+
+
+def test_what_a_killed_fetch_left_goes_with_the_next_fetch_and_one_that_goes_on_stays(
+    server: Server, tmp_path: Path
+) -> None:
+    serve_as_hub(server)
+    folder = Path(run(FOLDER, tmp_path, hub=server.url)[0])
+    killed, going_on = folder / "tmpkilled", folder / "tmpgoing"
+    for left in (killed, going_on):
+        (left / "download").mkdir(parents=True)
+        (left / "download" / WEIGHTS).write_bytes(b"a part")
+    an_hour_ago = time.time() - 3_600
+    for path in (killed / "download" / WEIGHTS, killed / "download", killed, going_on):
+        os.utime(path, (an_hour_ago, an_hour_ago))
+    (folder / WEIGHTS).unlink()
+    assert run(FOLDER, tmp_path, hub=server.url) == (str(folder), "")
+    assert {each.name for each in folder.iterdir()} == {*SHA256, "tmpgoing"}
 
 
 def test_files_that_are_not_the_known_ones_are_not_kept(server: Server, tmp_path: Path) -> None:

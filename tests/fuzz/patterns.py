@@ -43,7 +43,6 @@ _CLEAN_LENGTH_MAX = 8 * TEXT_LENGTH_MAX
 _LENGTHS = {
     "reconciler.domain.values": SLOT_TEXT_LENGTH_MAX,
     "reconciler.domain.gate": _CLEAN_LENGTH_MAX,
-    "reconciler.domain.gate.requests": EVIDENCE_LENGTH_MAX,
     "reconciler.domain.gate.contacts_word": EVIDENCE_LENGTH_MAX,
     "reconciler.domain.gate.cleaning": EVIDENCE_LENGTH_MAX,
     "reconciler.domain.guard": _CLEAN_LENGTH_MAX,

@@ -95,6 +95,7 @@ class KnownFact:
     observations: int = 1
     is_contested: bool = False
     above: str | None = None
+    was_live: bool = field(default=True, compare=False)
     was_contradicted: bool = field(default=False, compare=False)
 
 
@@ -189,6 +190,7 @@ class KnownContact:
             return
         said = said._replace(said_at=outcome.holds_from, is_dated=True)
         new = KnownFact(said, is_contested=outcome.is_contested, above=outcome.beneath)
+        new.was_live = outcome.beneath is None
         self.facts[decision.fact_id] = new
         open_pairs = [pair for pair in self.conflicts if pair & set(outcome.superseded)]
         beside = set(outcome.conflicting).union(*open_pairs) - set(outcome.superseded)
@@ -278,7 +280,8 @@ class KnownContact:
 
     def _is_contested(self, said: Said, claim: Claim, superseded: Iterable[str]) -> bool:
         """Whether it comes back to what was before, or contradicts twice within the window."""
-        before = [self.facts[each] for each in set().union(*map(self.beneath, superseded))]
+        beneath = (self.facts[each] for each in set().union(*map(self.beneath, superseded)))
+        before = [each for each in beneath if each.was_live]
         if any(_says_again(said, each.said) for each in before):
             return True
         flips = [self._said(each.above).said_at for each in before if each.was_contradicted]

@@ -505,6 +505,16 @@ def test_a_recall_is_fenced_as_data_and_has_no_vector(tools: AgentTools) -> None
     assert "embedding" not in reply.text
 
 
+def test_a_question_about_a_long_note_is_short(tools: AgentTools) -> None:
+    long = f"Was diagnosed with diabetes, {'and measures it at each of the meals, ' * 30}as told."
+    reply = tools.call(ADD, {"text": long, "source_kind": "contact"})
+    assert "“Was diagnosed with diabetes, and measures it" in reply.text
+    assert "…”: may I remember it" in reply.text
+    assert len(reply.text) <= 400
+    assert reply.decision is not None
+    assert long.rstrip(".") in str(reply.decision.question)
+
+
 @pytest.mark.parametrize(
     ("filters", "found"),
     [
@@ -533,7 +543,8 @@ def test_a_model_can_narrow_a_recall(
         memory.add_contact_note("crm", "alice", text, said_at=at, **fields)  # type: ignore[arg-type]
     reply = tools.call(RECALL, filters)
     assert {word for word in ("Pune", "cello", "Goa") if word in reply.text} == found
-    assert ("Nothing that is known fits the question. Known: city" in reply.text) is not bool(found)
+    nothing = "Nothing that is known passes the filters; leave one out. Known: city"
+    assert (nothing in reply.text) is not bool(found)
 
 
 @every(
@@ -547,7 +558,6 @@ def test_a_model_can_narrow_a_recall(
         ({"since": 1767225600}, "since must be null or a string"),
         ({"since": "2026-03-01", "until": "2026-03-01"}, "is not before until"),
         ({"since": "0001-01-01T00:00:00+14:00"}, "has no date in UTC"),
-        ({"valid_at": "2999-01-01"}, "has not come yet"),
         ({"valid_at": "x" * 5000}, "is not a time"),
         ({"category": "secret"}, "category secret is not one of preference, fact"),
         ({"query": "x" * 2001}, "at most 2,000"),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from typing import Any
@@ -232,3 +233,340 @@ def test_a_tool_says_that_it_holds_from_a_later_day_on(memory: Memory) -> None:
     reply = memory.agent_tools("crm", "alice").call("add_contact_note", said | given)
     assert "It holds from 2025-06-01 on." in reply.text
     assert "Until then stays: " in reply.text
+
+
+@pytest.fixture
+def works(memory: Memory) -> Decision:
+    """At Acme now, at Globex from June on, the day on which she moves."""
+    say(memory, "Works at Acme.", attribute="employer", value="Acme")
+    return say(memory, "Works at Globex.", attribute="employer", value="Globex", valid_from=JUNE)
+
+
+def employers(memory: Memory) -> list[str]:
+    return [value.value for value in memory.value("crm", "alice", "employer")]
+
+
+def revoke(memory: Memory, decision: Decision) -> Decision:
+    person = {"by": "operator", "reason": "Asked."}
+    return memory.revoke("crm", "alice", fact_id=str(decision.fact_id), **person)
+
+
+def revert(memory: Memory, decision: Decision, **how: Any) -> Decision:
+    person = {"by": "operator", "reason": "Asked."}
+    return memory.revert("crm", "alice", decision.decision_id, **person, **how)
+
+
+def forget(memory: Memory, decision: Decision) -> None:
+    person = {"by": "operator", "reason": "Asked."}
+    memory.forget("crm", "alice", fact_id=str(decision.fact_id), **person)
+
+
+def resolve(memory: Memory, decision: Decision) -> Decision:
+    person = {"by": "operator", "reason": "Asked."}
+    return memory.resolve("crm", "alice", str(decision.fact_id), **person)
+
+
+def own_end(memory: Memory, city: str) -> tuple[datetime | None, datetime | None]:
+    hits = memory.recall("crm", "alice", limit=100)
+    [fact] = [hit.fact for hit in hits if hit.fact.text == f"Lives in {city}."]
+    return fact.valid_to, fact.expires_at
+
+
+DROPPED = [revoke, revert, forget]
+
+
+@pytest.mark.parametrize("drop", DROPPED)
+def test_one_of_two_plans_of_a_day_is_dropped_and_the_other_stays(
+    memory: Memory, planned: Decision, works: Decision, clock: Clock, drop: Any
+) -> None:
+    drop(memory, planned)
+    assert (cities(memory), employers(memory)) == (["Lisbon"], ["Acme"])
+    clock.now = JULY
+    assert (cities(memory), employers(memory)) == (["Lisbon"], ["Globex"])
+
+
+@pytest.mark.parametrize("drop", DROPPED)
+def test_a_dropped_plan_gives_back_a_lifetime_and_an_end(
+    memory: Memory, clock: Clock, drop: Any
+) -> None:
+    lives_in(memory, "Lisbon", valid_to=JULY)
+    plan = lives_in(memory, "Copenhagen", valid_from=JUNE)
+    assert own_end(memory, "Lisbon") == (JUNE, JUNE)
+    drop(memory, plan)
+    assert own_end(memory, "Lisbon") == (JULY, JULY)
+
+
+@pytest.mark.parametrize("drop", [revoke, forget])
+def test_what_changed_meanwhile_goes_on_once_the_plan_is_dropped(
+    memory: Memory, planned: Decision, clock: Clock, drop: Any
+) -> None:
+    clock.now = MAY + DAY
+    lives_in(memory, "Porto", lifetime_days=300)
+    drop(memory, planned)
+    assert own_end(memory, "Porto") == (None, MAY + 301 * DAY)
+
+
+def test_what_ends_sooner_by_itself_is_left_so(memory: Memory) -> None:
+    lives_in(memory, "Lisbon", valid_to=MAY + DAY)
+    lives_in(memory, "Copenhagen", valid_from=JUNE)
+    assert own_end(memory, "Lisbon") == (MAY + DAY, MAY + DAY)
+
+
+@pytest.mark.parametrize("is_again", [False, True])
+def test_a_change_that_was_made_meanwhile_is_reverted_and_the_plan_stays(
+    memory: Memory, planned: Decision, clock: Clock, is_again: bool
+) -> None:
+    clock.now = MAY + DAY
+    made = lives_in(memory, "Porto")
+    undone = revert(memory, made)
+    if is_again:
+        revert(memory, undone)
+    assert cities(memory) == (["Porto"] if is_again else ["Lisbon"])
+    clock.now = JUNE
+    assert cities(memory) == ["Copenhagen"]
+
+
+def test_what_was_ended_meanwhile_is_restored_and_the_plan_stays(
+    memory: Memory, clock: Clock
+) -> None:
+    lisbon = lives_in(memory, "Lisbon")
+    lives_in(memory, "Copenhagen", valid_from=JUNE)
+    revert(memory, revoke(memory, lisbon))
+    assert cities(memory) == ["Lisbon"]
+    clock.now = JUNE
+    assert cities(memory) == ["Copenhagen"]
+
+
+def test_a_change_is_reverted_after_the_plan_was_forgotten(
+    memory: Memory, planned: Decision, clock: Clock
+) -> None:
+    clock.now = MAY + DAY
+    made = lives_in(memory, "Porto")
+    forget(memory, planned)
+    clock.now = JULY
+    revert(memory, made)
+    assert cities(memory) == ["Lisbon"]
+
+
+@pytest.mark.parametrize("drop", [revoke, revert])
+def test_a_plan_that_is_dropped_by_mistake_comes_back(
+    memory: Memory, planned: Decision, clock: Clock, drop: Any
+) -> None:
+    revert(memory, drop(memory, planned))
+    assert cities(memory) == ["Lisbon"]
+    assert own_end(memory, "Lisbon") == (JUNE, JUNE)
+    clock.now = JULY
+    assert cities(memory) == ["Copenhagen"]
+
+
+def test_a_plan_that_is_reverted_twice_is_no_evidence_for_what_it_ends(
+    memory: Memory, clock: Clock
+) -> None:
+    lisbon = lives_in(memory, "Lisbon")
+    plan = lives_in(memory, "Copenhagen", valid_from=JUNE)
+    revert(memory, revert(memory, plan))
+    assert len(memory.evidence("crm", "alice", str(lisbon.fact_id)).turns) == 1
+
+
+def test_a_plan_that_began_is_forgotten_and_what_it_ended_stays_over(
+    memory: Memory, planned: Decision, clock: Clock
+) -> None:
+    clock.now = JULY
+    forget(memory, planned)
+    assert cities(memory) == []
+
+
+def test_a_fact_that_two_plans_end_ends_with_the_one_that_is_left(
+    memory: Memory, clock: Clock
+) -> None:
+    rents = say(memory, "Rents a flat in Lisbon.")
+    ends = [str(rents.fact_id)]
+    first = say(memory, "Leaves the flat in Lisbon in June.", ends=ends, valid_from=JUNE)
+    say(memory, "Sells all flats in Lisbon in July.", ends=ends, valid_from=JULY)
+    revoke(memory, first)
+    clock.now = JUNE + DAY
+    assert "Rents a flat in Lisbon." in told(memory)
+    clock.now = JULY
+    assert "Rents a flat in Lisbon." not in told(memory)
+
+
+@pytest.mark.parametrize("day", [JUNE, JULY])
+def test_another_plan_ends_what_the_plan_was_to_end_whose_place_it_takes(
+    memory: Memory, clock: Clock, day: datetime
+) -> None:
+    rents = say(memory, "Rents a flat in Lisbon.")
+    plan = say(memory, "Leaves the flat in Lisbon.", replaces=[str(rents.fact_id)], valid_from=JUNE)
+    clock.now = MAY + DAY
+    say(memory, "Leaves Lisbon for Rome.", replaces=[str(plan.fact_id)], valid_from=day)
+    clock.now = day - timedelta(seconds=1)
+    assert told(memory) == {"Rents a flat in Lisbon.": False, "Leaves Lisbon for Rome.": True}
+    clock.now = day
+    assert told(memory) == {"Leaves Lisbon for Rome.": False}
+
+
+@pytest.mark.parametrize("filed", [{}, {"attribute": "city", "value": "Copenhagen"}])
+@pytest.mark.parametrize("given", [{}, {"valid_from": JUNE}])
+def test_a_plan_said_again_in_other_words_gives_way(
+    memory: Memory, planned: Decision, clock: Clock, given: dict[str, Any], filed: dict[str, Any]
+) -> None:
+    clock.now = MAY + DAY
+    text, named = "From June on her home is Copenhagen.", [str(planned.fact_id)]
+    say(memory, text, replaces=named, **given, **filed)
+    assert told(memory) == {"Lives in Lisbon.": False, text: True}
+    assert cities(memory) == ["Lisbon"]
+    clock.now = JUNE
+    assert told(memory) == {text: False}
+    assert cities(memory) == ["Copenhagen"]
+
+
+def test_an_operator_corrects_a_plan_which_stays_one(
+    memory: Memory, planned: Decision, clock: Clock
+) -> None:
+    person = {"by": "operator", "reason": "Misheard."}
+    memory.amend(
+        "crm", "alice", "Lives in Aarhus.", value="Aarhus", fact_id=planned.fact_id, **person
+    )
+    assert cities(memory) == ["Lisbon"]
+    clock.now = JUNE
+    assert cities(memory) == ["Aarhus"]
+
+
+@pytest.fixture
+def doubted(memory: Memory, clock: Clock) -> Decision:
+    """An operator says that she moves, who herself said that she lives in Lisbon: a dispute."""
+    lives_in(memory, "Lisbon")
+    made = lives_in(memory, "Copenhagen", valid_from=JUNE, source_kind="operator")
+    assert len(memory.disputes("crm", "alice")) == 1
+    return made
+
+
+def test_a_dispute_that_a_plan_wins_ends_the_other_side_on_its_day(
+    memory: Memory, doubted: Decision, clock: Clock
+) -> None:
+    made = resolve(memory, doubted)
+    assert "holds until 2025-06-01" in made.answer
+    assert memory.disputes("crm", "alice") == []
+    assert told(memory) == {"Lives in Lisbon.": False, "Lives in Copenhagen.": True}
+    clock.now = JUNE
+    assert told(memory) == {"Lives in Copenhagen.": False}
+
+
+def test_a_dispute_that_a_plan_won_is_open_again_once_that_is_reverted(
+    memory: Memory, doubted: Decision, clock: Clock
+) -> None:
+    revert(memory, resolve(memory, doubted))
+    assert len(memory.disputes("crm", "alice")) == 1
+    assert own_end(memory, "Lisbon")[0] is None
+
+
+def test_a_dispute_that_a_plan_loses_drops_it(
+    memory: Memory, planned: Decision, clock: Clock
+) -> None:
+    porto = lives_in(memory, "Porto", source_kind="operator")
+    resolve(memory, porto)
+    assert told(memory) == {"Lives in Porto.": False}
+    clock.now = JULY
+    assert cities(memory) == ["Porto"]
+
+
+def test_the_contact_says_a_doubted_plan_again_and_lives_there_until_then(
+    memory: Memory, doubted: Decision, clock: Clock
+) -> None:
+    clock.now = MAY + DAY
+    lives_in(memory, "Copenhagen", valid_from=JUNE)
+    assert cities(memory) == ["Lisbon"]
+    assert memory.disputes("crm", "alice") == []
+    clock.now = JUNE
+    assert cities(memory) == ["Copenhagen"]
+
+
+def test_what_takes_the_place_of_a_fact_later_ends_with_its_plan_too(
+    memory: Memory, clock: Clock
+) -> None:
+    rents = say(memory, "Rents a flat in Lisbon.")
+    say(memory, "Leaves the flat in Lisbon.", replaces=[str(rents.fact_id)], valid_from=JUNE)
+    house = say(memory, "Rents a house in Lisbon, not a flat.")
+    made = memory.relate("crm", "alice", str(house.fact_id), replaces=[str(rents.fact_id)])
+    assert told(memory).keys() == {
+        "Rents a house in Lisbon, not a flat.",
+        "Leaves the flat in Lisbon.",
+    }
+    clock.now = JUNE
+    assert told(memory) == {"Leaves the flat in Lisbon.": False}
+    revert(memory, made)
+    assert told(memory) == {
+        "Rents a house in Lisbon, not a flat.": False,
+        "Leaves the flat in Lisbon.": False,
+    }
+
+
+def test_an_agent_relates_a_plan_and_hears_what_holds_until_then(memory: Memory) -> None:
+    say(memory, "Rents a flat in Lisbon.")
+    tools = memory.agent_tools("crm", "alice")
+    said = {"text": "Will rent no flat in Lisbon.", "source_kind": "contact"}
+    tools.call("add_contact_note", said | {"valid_from": "2025-06-01"})
+    hits = memory.recall("crm", "alice")
+    handles = {hit.is_upcoming: hit.fact.handle for hit in hits}
+    tools.call("recall_contact_memory", {})
+    given = {"note": handles[True], "replaces": [handles[False]]}
+    reply = tools.call("relate_contact_note", given)
+    assert f"It stays, from 2025-06-01 on: {handles[True]}." in reply.text
+    assert f"Until then stays: {handles[False]}." in reply.text
+
+
+def test_a_change_in_the_batch_of_a_plan_ends_with_it(memory: Memory, clock: Clock) -> None:
+    lives_in(memory, "Lisbon")
+    lines = [
+        {"text": f"Lives in {city}.", "attribute": "city", "value": city} | dated
+        for city, dated in (("Copenhagen", {"valid_from": JUNE.isoformat()}), ("Porto", {}))
+    ]
+    imported = memory.import_notes(map(json.dumps, lines), agent_id="crm", contact_id="alice")
+    assert not imported.errors
+    assert cities(memory) == ["Porto"]
+    versions = [made.version for made in memory.decisions("crm", "alice")]
+    assert sorted(versions) == [1, 2, 3]
+    clock.now = JUNE
+    assert cities(memory) == ["Copenhagen"]
+
+
+def test_a_recall_tells_what_will_hold(memory: Memory, planned: Decision) -> None:
+    for at, city in ((JUNE - DAY, "Lisbon"), (JUNE, "Copenhagen"), (JULY, "Copenhagen")):
+        found = memory.recall("crm", "alice", valid_at=at)
+        assert {hit.fact.text: hit.is_upcoming for hit in found} == {f"Lives in {city}.": False}
+
+
+def test_what_was_said_again_since_a_plan_began_ends_with_none_of_the_past(
+    memory: Memory, clock: Clock
+) -> None:
+    lisbon = lives_in(memory, "Lisbon")
+    lives_in(memory, "Copenhagen", valid_from=JUNE)
+    clock.now = JULY
+    again = lives_in(memory, "Lisbon", repeats=lisbon.fact_id, lifetime_days=300)
+    assert again.action is Action.SKIP
+    revert(memory, lives_in(memory, "Porto"))
+    assert own_end(memory, "Lisbon") == (None, JULY + 300 * DAY)
+    lives_in(memory, "Oslo", valid_from=JULY + 30 * DAY)
+    assert own_end(memory, "Lisbon")[0] == JULY + 30 * DAY
+
+
+def test_a_reverted_change_gives_back_an_end_that_was_known(memory: Memory) -> None:
+    lives_in(memory, "Lisbon", valid_to=JULY)
+    revert(memory, lives_in(memory, "Porto"))
+    assert own_end(memory, "Lisbon") == (JULY, JULY)
+
+
+def test_what_holds_again_once_a_session_is_forgotten_ends_with_its_plan(
+    memory: Memory, planned: Decision, clock: Clock
+) -> None:
+    text = "Lives in Lisbon, by the river Tagus."
+    say(memory, text, attribute="city", value="Lisbon", session_id="chat")
+    assert told(memory).keys() == {text, "Lives in Copenhagen."}
+    person = {"by": "operator", "reason": "Asked."}
+    memory.forget("crm", "alice", session_id="chat", **person)
+    assert told(memory).keys() == {"Lives in Lisbon.", "Lives in Copenhagen."}
+    assert own_end(memory, "Lisbon") == (JUNE, JUNE)
+
+
+def test_the_lifetime_of_a_plan_counts_from_its_day(memory: Memory) -> None:
+    lives_in(memory, "Copenhagen", valid_from=JUNE, lifetime_days=7)
+    assert own_end(memory, "Copenhagen") == (None, JUNE + 7 * DAY)

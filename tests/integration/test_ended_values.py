@@ -71,6 +71,8 @@ def test_an_end_that_an_agent_notes_leaves_no_value(
     reply = tools.call("add_contact_note", {**sent, "ends": [handle_of(hit.fact.fact_id)]})
     assert not reply.is_error, reply.text
     assert contact.profile() == []
+    # Nor does a recall show it as what holds.
+    assert f"{attribute}={value}]" not in tools.call("recall_contact", {"query": text}).text
 
 
 SLOT = {"attribute": "floor_preference", "value": "planta baja"}

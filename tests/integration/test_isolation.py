@@ -88,6 +88,7 @@ MEMORY: Mapping[str, tuple[str, ...]] = {
         ),
         (SCOPED,),
     ),
+    "rejudge_in_batches": (SCOPED, "batch_id"),
     "find": (OF_AGENT,),
     "propose": (OWN,),
     **dict.fromkeys(
@@ -212,6 +213,7 @@ def plant(memory: Memory, victim: Scope = VICTIM) -> Ids:
         "job_id": [job_id],
         "task_id": ["task-9"],
         "episode_id": [heard.episode_id],
+        "batch_id": ["msgbatch_17"],
     }
     ids["keep"] = ids["fact"] = ids["note"] = ids["fact_id"]
     return ids

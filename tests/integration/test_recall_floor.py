@@ -16,12 +16,13 @@ from reconciler.testing import HashingEmbedder
 from tests.engines import embedded_engine
 
 BAN = "Never call before nine."
+ALLERGY = "Is allergic to peanuts."
 TOLD = (
     BAN,
     "Lives in Pune.",
     "Has two children.",
     "Works at Globex.",
-    "Is allergic to peanuts.",
+    ALLERGY,
     "Drives a blue Volvo.",
     "The renewal is due in March.",
     "Her manager is Dana Olsen.",
@@ -31,17 +32,21 @@ RELATED = {
     "Where is she based?": "Lives in Pune.",
     "Does she have kids?": "Has two children.",
     "Which company employs her?": "Works at Globex.",
-    "Any food allergies?": "Is allergic to peanuts.",
+    "Any food allergies?": ALLERGY,
     "Which car does she drive?": "Drives a blue Volvo.",
     "Who is her boss?": "Her manager is Dana Olsen.",
 }
 UNRELATED = (
-    "What is the capital of France?",
     "How do I fix a flat tyre on my bicycle?",
     "What did the plumber say about the boiler?",
-    "Which hotel did I stay at in Lisbon?",
     "How much did I pay for the guitar?",
+    "Can you translate this sentence into Greek?",
+    "Why is the printer jammed again?",
+    "What time does the match start tonight?",
+    "How long do I boil an egg?",
 )
+ELSEWHERE = ("What is the capital of France?", "Which hotel did I stay at in Lisbon?")
+"""Unrelated, yet about a place: to the model that is near where somebody lives."""
 
 
 @pytest.fixture(scope="module")
@@ -82,8 +87,12 @@ def test_a_question_about_another_person_brings_what_is_said_of_that_person(tmp_
     assert firsts == ["Has settled down in Goa.", "Lives in Pune."]
 
 
-def test_an_unrelated_question_gets_what_stands_and_nothing_else(memory: Memory) -> None:
-    assert [texts(memory, question) for question in UNRELATED] == [[BAN]] * len(UNRELATED)
+def test_an_unrelated_question_gets_what_stands_or_keeps_safe_and_nothing_else(
+    memory: Memory,
+) -> None:
+    assert [texts(memory, question) for question in UNRELATED] == [[BAN, ALLERGY]] * len(UNRELATED)
+    for question in ELSEWHERE:
+        assert {*texts(memory, question)} <= {BAN, ALLERGY, "Lives in Pune."}
 
 
 def test_the_packaged_model_has_a_floor_and_a_model_that_nobody_measured_has_none(

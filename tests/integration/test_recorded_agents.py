@@ -43,3 +43,17 @@ def test_the_same_calls_leave_the_same_memory(name: str, tmp_path: Path) -> None
     assert len(pairs) > len(calls) / 2
     assert [reply for reply, _ in pairs] == [recorded for _, recorded in pairs]
     assert played.live == recording["live"]
+
+
+def test_a_limit_that_a_recorded_customer_set_leads_each_briefing(tmp_path: Path) -> None:
+    recording = RECORDINGS["clinic-02"]
+    played = play(recording, tmp_path / "memory.lbug")
+    calls = [call for session in recording["sessions"] for call in session["calls"]]
+    briefings = [
+        reply
+        for reply, call in zip(played.replies, calls, strict=True)
+        if call["name"] == "recall_contact" and call["arguments"] == {"query": None}
+    ]
+    assert len(briefings) >= 2
+    for briefing in briefings[1:]:  # the first is of a contact of whom nothing is known
+        assert "Holds whatever is asked:\n- #dzrf Alder Quay Clinic is latex-free" in briefing

@@ -165,7 +165,22 @@ def test_both_hold_closes_a_dispute_until_that_is_undone(memory: Memory, call: C
     assert len(memory.contact(**ANNS).disputes()) == 1
     assert all(hit.disputed_with for hit in memory.contact(**ANNS).recall(query="Lives in Goa."))
     assert call(RELATE, note=pune, both_hold=[goa]).is_error is False
-    assert "kept already" in call(RELATE, note=pune, both_hold=[goa]).text
+
+
+@pytest.mark.on_neo4j_too
+def test_that_facts_hold_which_hold_already_is_taken_and_changes_nothing(
+    memory: Memory, call: Call
+) -> None:
+    house, rent = noted(call, HOUSE), noted(call, RENT)
+    before = memory.recall(**ANNS)
+    reply = call(RELATE, note=house, both_hold=[rent])
+    assert (reply.is_error, made(reply).action) == (False, Action.RESOLVE)
+    assert reply.text.startswith("Done: that these facts hold beside each other is on record.")
+    assert made(reply).text == f"Fact {house} holds beside {rent}"
+    assert [hit.fact.standing for hit in memory.recall(**ANNS)] == [h.fact.standing for h in before]
+    assert memory.disputes(**ANNS) == []
+    with pytest.raises(InvalidRequestError, match="nothing to revert"):
+        memory.revert(**ANNS, decision_id=made(reply).decision_id, by="anna", reason="Wrong.")
 
 
 def test_what_replaces_takes_over_the_disputes_of_what_ends(memory: Memory, call: Call) -> None:
@@ -206,11 +221,93 @@ def test_an_older_fact_takes_no_newer_ones_place_and_may_outlive_it(
 def test_an_older_note_lies_beneath_the_fact_that_its_model_names(
     memory: Memory, call: Call
 ) -> None:
-    house = noted(call, HOUSE)
+    house = noted(call, HOUSE, valid_from="2024-01-01")
     reply = call(ADD, text=FLAT, source_kind=USER, valid_from="2020-01-01", replaces=[house])
     assert made(reply).is_history
     [chain] = memory.contact(**ANNS).history()
     assert [fact.text for fact in chain.facts] == [HOUSE, FLAT]
+
+
+@pytest.mark.on_neo4j_too
+@pytest.mark.parametrize("days", [0, 1, 400])
+def test_a_note_of_an_earlier_day_replaces_what_nobody_dated(
+    memory: Memory, call: Call, days: int
+) -> None:
+    flat = noted(call, FLAT)
+    since = datetime.now(UTC).date() - timedelta(days=days)
+    reply = call(ADD, text=HOUSE, source_kind=USER, valid_from=f"{since}", replaces=[flat])
+    assert (made(reply).action, live(memory)) == (Action.UPDATE, {HOUSE})
+    assert f"It replaced: {flat}" in reply.text
+    memory.revert(**ANNS, decision_id=made(reply).decision_id, by="anna", reason="Wrong.")
+    assert live(memory) == {FLAT}
+
+
+def test_the_date_of_today_is_now_whatever_the_note_names(memory: Memory, call: Call) -> None:
+    noted(call, "Lives in Pune.", attribute="city", value="Pune")
+    today = f"{datetime.now(UTC):%Y-%m-%d}"
+    goa = {"attribute": "city", "value": "Goa", "valid_from": today}
+    reply = call(ADD, text="Lives in Goa.", source_kind=USER, **goa)
+    assert (made(reply).note.valid_from, live(memory)) == (None, {"Lives in Goa."})
+
+
+def test_a_later_day_that_was_given_stays_and_the_answer_says_what_to_do(
+    memory: Memory, call: Call
+) -> None:
+    house = noted(call, HOUSE, valid_from="2024-01-01")
+    sent = {"text": FLAT, "source_kind": USER, "replaces": [house]}
+    reply = call(ADD, **sent, valid_from="2020-01-01")
+    assert (made(reply).is_history, live(memory)) == (True, {HOUSE})
+    assert f'Newer: {house} "{HOUSE}". If the note holds now instead' in reply.text
+    assert len(reply.text) <= 400
+    call(ADD, **sent)  # as the answer says: without valid_from
+    assert live(memory) == {FLAT}
+
+
+def test_what_was_said_later_may_be_related_as_what_replaces(memory: Memory, call: Call) -> None:
+    flat = noted(call, FLAT)
+    house = noted(call, HOUSE, valid_from="2024-01-01")
+    assert call(RELATE, note=house, replaces=[flat]).is_error is False
+    assert live(memory) == {HOUSE}
+
+
+def test_a_correction_of_the_same_day_is_no_to_and_fro_and_a_return_is(
+    memory: Memory, call: Call
+) -> None:
+    days = {"attribute": "delivery_day", "single_valued": True}
+    last = noted(call, "Deliveries come on Tuesday.", value="Tuesday", **days)
+    replies = []
+    for value in ("Wednesday", "Monday", "Wednesday"):
+        text = f"Deliveries come on {value}."
+        sent = {"text": text, "source_kind": USER, "value": value, "replaces": [last], **days}
+        replies.append(call(ADD, **sent))
+        last = handle_of(made(replies[-1]).fact_id or "")
+    marked = [made(reply).verdict.is_contested for reply in replies]
+    assert marked == [False, False, True]
+    assert ["to and fro" in reply.text for reply in replies] == marked
+
+
+def test_an_answer_says_whether_a_note_repeats_ends_or_replaces(memory: Memory, call: Call) -> None:
+    window, rent = noted(call, "Prefers window seats."), noted(call, RENT)
+    reply = call(ADD, text="Likes to sit at the window.", source_kind=USER, repeats=window)
+    assert "it says again what is known, and both are kept as one fact" in reply.text
+    assert f'It repeats: {window} "Prefers window seats."' in reply.text
+    over = "Pays no rent each month any more."
+    ended = call(ADD, text=over, source_kind=USER, ends=[rent])
+    assert "what it ends is kept as history, and nothing takes its place" in ended.text
+    assert f'It ended: {rent} "{RENT}"' in ended.text
+    assert not any("takes the place of" in each.text for each in (reply, ended))
+    assert not any("It replaced" in each.text for each in (reply, ended))
+
+
+def test_a_note_that_is_over_itself_ends_nothing_and_its_answer_says_why(
+    memory: Memory, call: Call
+) -> None:
+    rent = noted(call, RENT)
+    over = {"valid_from": "2020-01-01", "valid_to": "2021-01-01", "ends": [rent]}
+    reply = call(ADD, text="Paid 700 euros each month.", source_kind=USER, **over)
+    assert "note that it has ended, without valid_to" in reply.text
+    assert "does not speak of it" not in reply.text
+    assert live(memory) == {RENT}
 
 
 def test_a_dated_note_ends_what_was_filed_after_its_date(memory: Memory, call: Call) -> None:
@@ -227,7 +324,7 @@ def test_a_dated_note_ends_what_was_filed_after_its_date(memory: Memory, call: C
 
 
 def test_history_ends_nothing_and_its_model_is_told(memory: Memory, call: Call) -> None:
-    house, rent = noted(call, HOUSE), noted(call, RENT)
+    house, rent = noted(call, HOUSE, valid_from="2024-01-01"), noted(call, RENT)
     reply = call(
         ADD, text=FLAT, source_kind=USER, valid_from="2020-01-01", replaces=[house], ends=[rent]
     )
@@ -380,6 +477,20 @@ def test_the_answer_names_what_is_close_by_handle_in_a_few_words(
     assert f'Close to it: {first} "Speaks French." [language=French].' in reply.text
     assert "relate_contact_note" in reply.text
     assert "Close to it" not in call(ADD, text="Owns a red bicycle.", source_kind=USER).text
+
+
+def test_an_answer_names_no_fact_that_answers_another_question(memory: Memory, call: Call) -> None:
+    name = {"attribute": "name", "value": "Greta Pymont"}
+    noted(call, "The contact's name is Greta Pymont.", **name)
+    phone = {"attribute": "mobile_phone", "value": "07700 900456"}
+    reply = call(ADD, text="Greta Pymont's number is 07700 900456.", source_kind=USER, **phone)
+    assert "Close to it" not in reply.text
+    # Of two names that were made up one may stand for the other.
+    far = {"attribute": "farm_delivery_time", "value": "after 7"}
+    near = {"attribute": "delivery_time", "value": "before 7"}
+    first = noted(call, "Deliveries have to come after 7 in the morning.", **far)
+    reply = call(ADD, text="Deliveries have to come before 7.", source_kind=USER, **near)
+    assert first in reply.text
 
 
 def test_an_answer_stays_short_however_many_facts_are_close(memory: Memory, call: Call) -> None:

@@ -142,6 +142,16 @@ def test_a_replay_knows_what_had_expired_when_the_note_came(clock: Clock, memory
     assert [each.is_same for each in memory.contact("crm", "alice").replay("seed")] == [True, True]
 
 
+def test_a_replay_knows_what_was_planned_when_the_note_came(clock: Clock, memory: Memory) -> None:
+    lives_in(memory, "Pune")
+    lives_in(memory, "Goa", valid_from=clock() + timedelta(days=30))
+    lives_in(memory, "Delhi", valid_from=clock() + timedelta(days=60))
+    lives_in(memory, "Agra")
+    lives_in(memory, "Delhi")
+    replayed = memory.replay("seed", "crm", "alice")
+    assert [each.is_same for each in replayed] == [True] * 5
+
+
 # One property, everywhere the same
 
 

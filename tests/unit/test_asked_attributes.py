@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -18,7 +19,8 @@ from reconciler.config_files import (
     load_question_vectors,
 )
 from reconciler.domain.recalling.asking import AttributeQuestions, leanings_of, questions_of
-from reconciler.domain.recalling.filtering import EVERYTHING
+from reconciler.domain.recalling.filtering import EVERYTHING, RecallFilter
+from reconciler.domain.recalling.prompting import as_prompt
 from reconciler.domain.recalling.recallable import Question, Recallable, Recalling
 from reconciler.domain.recalling.recalled import Recalled, RecallOutcome
 from reconciler.domain.records.facts import Fact
@@ -231,7 +233,8 @@ def answer(text: str, asks: Mapping[str, float], floor: RecallFloor | None = FAR
 
 
 def ids(found: Recalled) -> list[str]:
-    return [hit.fact.fact_id for hit in found]
+    """What fits; an allergy that does not stands behind it all the same."""
+    return [hit.fact.fact_id for hit in found if hit.fits]
 
 
 def test_what_is_asked_for_comes_whatever_its_words_and_its_meaning() -> None:
@@ -250,7 +253,30 @@ def test_a_question_that_asks_for_nothing_known_is_told_what_is_known() -> None:
 def test_a_question_that_one_asks_about_contacts_needs_less(clearness: float, count: int) -> None:
     asks = {"decision_maker": clearness} if clearness else {}
     floor = RecallFloor(base=0.2, fact=0.0, usual=0.5)
-    assert len(answer("Who signs?", asks, floor)) == count
+    assert answer("Who signs?", asks, floor).fitting == count
+
+
+def test_an_allergy_is_told_whatever_is_asked_within_a_filter() -> None:
+    found = answer("Who signs?", {})
+    assert [(hit.fact.fact_id, hit.is_standing, hit.fits) for hit in found] == [
+        ("sesame", True, False)
+    ]
+    rash = FACTS[0]
+    plain = replace(rash, fact_id="plain", text="allergic to nuts; it is grave", slot=None)
+    for none in (plain, replace(plain, fact_id="none", text="Not allergic to nuts.")):
+        known = Recallable([none], np.array([[0.0, 1.0]], dtype=np.float32))
+        how = Recalling(ranking=RankingPolicy(), floor=FAR)
+        question = Question("Who signs?", NORTH, {})
+        assert len(known.answer(question, EVERYTHING, how, NOON, 8)) == (none is plain)
+        city = RecallFilter(attribute="city")
+        assert not known.answer(question, city, how, NOON, 8)
+
+
+def test_an_allergy_beyond_the_limit_is_told_and_counted_once() -> None:
+    how = Recalling(ranking=RankingPolicy())
+    found = Recallable(FACTS).answer(Question(""), EVERYTHING, how, NOON, 1)
+    assert "sesame" in [hit.fact.fact_id for hit in found]
+    assert (found.fitting, found.left_out) == (4, 4 - len(found))
 
 
 def test_what_is_clearly_asked_for_comes_before_what_is_near() -> None:
@@ -262,3 +288,17 @@ def test_a_question_that_names_a_person_is_about_that_person() -> None:
     assert ids(answer("Where does her assistant live?", {"city": 0.8})) == ["goa"]
     assert ids(answer("Where does she live?", {"city": 0.8})) == ["oslo", "goa"]
     assert ids(answer("What about the assistant?", {})) == ["goa"]
+
+
+def test_a_filter_that_no_fact_passes_is_said_to_be_why() -> None:
+    how = Recalling(ranking=RankingPolicy())
+
+    def told(text: str, attribute: str) -> str:
+        wanted = RecallFilter(attribute=attribute)
+        return as_prompt(Recallable(FACTS).answer(Question(text), wanted, how, NOON, 8))
+
+    nothing = "Nothing that is known passes the filters; leave one out. Known: city, allergy."
+    assert nothing in told("tea", "budget")
+    assert nothing in told("", "budget")
+    assert "Nothing that is known fits the question. Known: city" in told("tea", "city")
+    assert "Nothing that is known" not in told("", "city")

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from datetime import UTC, datetime
 
-from reconciler.domain.recalling.briefing import Briefing
+from reconciler.domain.recalling.briefing import Briefing, most_important_first
 from reconciler.domain.recalling.recalled import Recalled
-from reconciler.domain.records.facts import Dispute
+from reconciler.domain.records.facts import Dispute, Fact, RankedFact
+from reconciler.domain.records.kinds import RecallSemantics, SourceKind
 from reconciler.domain.records.scope import Scope
 
 SCOPE, NOON = Scope("acme", "crm", "priya"), datetime(2026, 3, 9, 12, tzinfo=UTC)
@@ -31,3 +32,56 @@ def test_a_question_that_no_person_can_answer_is_not_put_to_one() -> None:
     briefing = Briefing(facts=Recalled(), pending=(long, short))
     assert briefing.questions == ("Pune or Goa?",)
     assert len(briefing.to_dict()["questions"]) == 2
+
+
+def recalled(text: str, importance: float, *, stands: bool = False) -> RankedFact:
+    fact = Fact(
+        fact_id=text,
+        text=text,
+        importance=importance,
+        trust=SourceKind.USER_EXPLICIT,
+        observations=1,
+        recorded_at=NOON,
+        valid_from=NOON,
+        last_confirmed_at=NOON,
+        recall_semantics=RecallSemantics.CONSTRAINT if stands else RecallSemantics.DEFAULT,
+    )
+    return RankedFact(
+        fact=fact, score=0.5, similarity=None, recency=1.0, strength=1.0, is_standing=stands
+    )
+
+
+KNOWN = Recalled(
+    [
+        recalled("Has a dog.", 0.2),
+        recalled("Signs up to 2,500.", 0.85),
+        recalled("Buys no latex.", 0.95),
+        recalled("Brings a PO.", 0.7, stands=True),
+        recalled("Likes tea.", 0.5),
+    ]
+)
+
+
+def test_minor_facts_are_cut_from_a_briefing_first_and_counted() -> None:
+    found = most_important_first(KNOWN, (), 1)
+    assert [hit.fact.text for hit in found] == [
+        "Buys no latex.",
+        "Signs up to 2,500.",
+        "Brings a PO.",
+    ]
+    assert found.left_out == 2
+
+
+def test_a_limit_that_matters_most_holds_whatever_is_asked() -> None:
+    prompt = Briefing(facts=most_important_first(KNOWN, (), 5), pending=()).as_prompt()
+    texts = ["Holds whatever", "Buys no latex.", "Brings a PO.", "Known:", "Signs", "tea", "dog"]
+    places = [prompt.index(text) for text in texts]
+    assert places == sorted(places)
+
+
+def test_a_fact_that_is_never_cut_takes_no_room_from_what_stands() -> None:
+    prompt = Briefing(facts=most_important_first(KNOWN, (), 5), pending=()).as_prompt(
+        budget_tokens=80
+    )
+    assert "Buys no latex." in prompt
+    assert "Brings a PO." in prompt

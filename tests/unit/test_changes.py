@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -384,3 +385,113 @@ def test_entries_of_a_roster_are_never_linked(one: str, other: str, cosine: floa
 def test_a_new_value_of_one_entry_is_asked_about_or_ends_it(fact: str, said: str) -> None:
     verdict = decide(note(said), [known(fact, 0.7)], DEFAULT)
     assert verdict.conflicts or verdict.targets
+
+
+# Attributes that the caller gave
+
+
+def given(said: str, slot: tuple[str, str], fact: str, known_as: tuple[str, str]) -> bool:
+    """Whether the two are in dispute, each filed by its caller."""
+    old = known(fact, slot=read_slot(known_as[1], known_as[0]))
+    made_up = replace(read_slot(slot[1], slot[0]), is_known=False)
+    return bool(decide(note(said, slot=made_up), [old], DEFAULT).conflicts)
+
+
+@every(
+    ("said", "slot", "fact", "known_as"),
+    [
+        (
+            "Pallets have to come before 8, since the lift is busy after that",
+            ("pallet_time", "before 8"),
+            "Wants three pallets a month, on Mondays",
+            ("pallet_days", "Mondays"),
+        ),
+        (
+            "Ines at Kellow Print signs the orders from now on",
+            ("order_signer", "Ines"),
+            "Kellow Print moved; from May on parcels go to Dock 9",
+            ("parcel_address", "Dock 9"),
+        ),
+        (
+            "A jar of cashews came as a free gift, in spite of the nut ban; Ines complained",
+            ("complaint", "cashews as a gift"),
+            "Firm rule: nothing with nuts in it, not in jars and not as a free gift",
+            ("banned_food", "nuts"),
+        ),
+    ],
+)
+def test_what_the_caller_filed_under_two_attributes_holds_both(
+    said: str, slot: tuple[str, str], fact: str, known_as: tuple[str, str]
+) -> None:
+    assert not given(said, slot, fact, known_as)
+    assert given(said, ("", ""), fact, known_as)
+
+
+@every(
+    ("said", "slot", "fact", "known_as"),
+    [
+        ("Has no dog", ("animals", "none"), "Has a dog", ("pet", "dog")),
+        (
+            "The pallets come daily now",
+            ("rhythm", "daily"),
+            "Wants three pallets a month",
+            ("pallet_days", "three a month"),
+        ),
+        (
+            "Goes to five plays a year",
+            ("plays", "five"),
+            "Goes to two plays a year, in Leeds",
+            ("plays_seen", "two"),
+        ),
+    ],
+)
+def test_words_of_one_matter_outweigh_two_attributes(
+    said: str, slot: tuple[str, str], fact: str, known_as: tuple[str, str]
+) -> None:
+    assert given(said, slot, fact, known_as)
+
+
+@every(
+    ("fact", "said"),
+    [
+        (
+            "In 2011 the yard became a part of Harnes, then Lund was sold",
+            "In 2011 Lund became a part of the yard, then Harnes was sold",
+        ),
+        ("Moved to Oslo, then back to Bergen", "Moved to Bergen, then back to Oslo"),
+    ],
+)
+def test_what_only_changed_places_is_no_new_answer(fact: str, said: str) -> None:
+    assert not decide(note(said), [known(fact, 0.99)], DEFAULT).targets
+
+
+@every(
+    ("fact", "said"),
+    [
+        ("Ships by sea", "Ships by air these days"),
+        ("She travels by coach", "Travels by night train now"),
+        ("I come to the yard by tram", "I come to the yard by ferry from now on"),
+    ],
+)
+def test_another_way_of_doing_one_thing_ends_the_way_before(fact: str, said: str) -> None:
+    [target] = decide(note(said), [known(fact)], DEFAULT).targets
+    assert target.text == fact
+
+
+@every(
+    ("fact", "said"),
+    [
+        ("Can be reached by telex", "Can be reached by pager now"),
+        ("Is paid by the hour", "Is paid by the union now"),
+        ("Ships spices by sea", "Ships by air these days"),
+        ("Sent the oak by barge", "Sent the oak by lorry again"),
+        ("Ships by sea", "Ships by air"),
+        ("Ships by sea", "Also ships by air now"),
+        ("Ships by sea", "Ships by air as well now"),
+        ("Goes to the depot by tram", "Goes to the choir by ferry now"),
+        ("I travel by tram", "She travels by ferry now"),
+        ("Travels by night train", "Travels by train again"),
+    ],
+)
+def test_what_may_be_done_in_two_ways_ends_neither(fact: str, said: str) -> None:
+    assert not decide(note(said), [known(fact)], DEFAULT).targets

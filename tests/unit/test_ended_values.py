@@ -37,7 +37,7 @@ def fact(
 
 
 def values(*facts: Fact) -> list[str]:
-    return [each.value for each in current_values(facts, (), BOOK)]
+    return [each.value for each in current_values(facts, {}, BOOK)]
 
 
 @pytest.mark.parametrize(("text", "attribute", "value"), OVER)
@@ -80,6 +80,85 @@ def test_an_end_without_a_slot_takes_the_value_that_it_names(
     assert values(fact(*known), fact(said, day=1)) == []
 
 
+NUTS = ("Allergic to nuts", "allergy", "nuts")
+
+
+@pytest.mark.parametrize("said", ["Allergic to peanuts only", "Is only allergic to peanuts."])
+def test_of_a_wide_value_only_the_narrow_one_stays(said: str) -> None:
+    narrow = fact(said, "allergy", "peanuts", day=1)
+    assert values(fact(*NUTS), narrow) == ["peanuts"]
+    latex = fact("Allergic to latex", "allergy", "latex")
+    assert set(values(fact(*NUTS), latex, narrow)) == {"latex", "peanuts"}
+
+
+@pytest.mark.parametrize(
+    "said",
+    ["Allergic to peanuts", "Allergic to peanuts, only mildly.", "Only her son is allergic to it."],
+)
+def test_a_narrow_value_beside_a_wide_one_leaves_it(said: str) -> None:
+    narrow = fact(said, "allergy", "peanuts", day=1)
+    assert set(values(fact(*NUTS), narrow)) == {"nuts", "peanuts"}
+
+
+WORKS = ("Works at Siemens.", "employer", "Siemens")
+MARRIED = ("Married to Jo.", "spouse", "Jo")
+VEGETARIAN = ("Vegetarian.", "diet", "vegetarian")
+BUDGET = ("Budget is 40k", "budget", "40k")
+EMAIL = ("Prefers email", "preferred_channel", "email")
+
+
+@pytest.mark.parametrize(
+    ("known", "said"),
+    [
+        *((WORKS, said) for said in ("Quit his job yesterday.", "I resigned.", "Was laid off.")),
+        *((MARRIED, said) for said in ("Got divorced.", "She is divorced now.", "I'm divorced.")),
+        (("Is married.", "marital_status", "married"), "Got divorced."),
+        *((VEGETARIAN, said) for said in ("Eats meat again.", "She eats everything now.")),
+        *((BUDGET, said) for said in ("The budget is cancelled.", "The budget has been scrapped.")),
+        *((EMAIL, said) for said in ("Does not want emails any more.", "No longer wants email.")),
+    ],
+)
+def test_an_end_that_does_not_name_the_value_takes_it(
+    known: tuple[str, str, str], said: str
+) -> None:
+    assert values(fact(*known), fact(said, day=1)) == []
+    assert values(fact(*known), fact(said, day=-1)) == [known[2]]
+
+
+@pytest.mark.parametrize(
+    ("known", "said"),
+    [
+        *(
+            (WORKS, said)
+            for said in (
+                "Her husband quit his job.",
+                "Has not quit her job.",
+                "Wants to quit his job.",
+                "Resigned from the board of the club.",
+                "Quit his job yesterday?",
+                "Says that Jo quit her job.",
+            )
+        ),
+        *((MARRIED, said) for said in ("Her sister got divorced.", "Is not divorced.")),
+        (("Keeps kosher.", "diet", "kosher"), "Eats meat again."),
+        *((VEGETARIAN, said) for said in ("Her son eats meat again.", "Does not eat meat.")),
+        *(
+            (BUDGET, said)
+            for said in (
+                "The travel budget is cancelled.",
+                "The budget meeting is cancelled.",
+                "The budget for the move is cancelled.",
+                "The budget is not cancelled.",
+            )
+        ),
+        *((EMAIL, said) for said in ("Does not want emails on Sundays.",)),
+        (("Lives in Oslo.", "city", "Oslo"), "Does not like Oslo any more."),
+    ],
+)
+def test_an_end_of_something_near_leaves_the_value(known: tuple[str, str, str], said: str) -> None:
+    assert values(fact(*known), fact(said, day=1)) == [known[2]]
+
+
 @pytest.mark.parametrize(
     ("known", "said"),
     [
@@ -105,3 +184,23 @@ def test_what_has_ended_for_one_of_two_stays_for_the_other() -> None:
     there = fact("Mill House is on the Silver plan.", "plan", "Silver", "mill house")
     assert values(here, there, fact(said, day=1)) == ["Silver"]
     assert values(here, there, fact(said, "plan", "Silver", "hill house", day=1)) == ["Silver"]
+
+
+def test_a_limit_is_a_value_until_its_dispute_is_settled() -> None:
+    known = fact("Is allergic to nuts.", "allergy", "nuts")
+    said = fact("Not allergic to nuts, said the lab.", day=1)
+    disputes = {known.fact_id: [said], said.fact_id: [known]}
+    [value] = current_values([known, said], disputes, BOOK)
+    assert (value.value, value.is_disputed, value.holds_until_settled) == ("nuts", True, True)
+    assert values(known, said) == []
+
+
+def test_no_limit_holds_a_value_that_is_only_disputed() -> None:
+    home, work = fact("Lives in Goa.", "city", "Goa"), fact("Works in Pune.", "office", "Pune")
+    disputes = {home.fact_id: [work], work.fact_id: [home]}
+    found = current_values([home, work], disputes, BOOK)
+    assert [(each.is_disputed, each.holds_until_settled) for each in found] == [(True, False)] * 2
+
+
+def test_a_ban_is_a_value_and_no_denial() -> None:
+    assert values(fact("No sesame in any delivery.", "banned_ingredient", "sesame")) == ["sesame"]

@@ -190,7 +190,7 @@ def test_a_decision_about_something_else_keeps_its_note_and_how_others_stood() -
 
 
 def test_a_fact_goes_with_what_says_the_same_and_not_with_what_it_replaced() -> None:
-    plan = plan_of(ErasureTarget(fact_id="pune"), KNOWN)
+    plan = plan_of(ErasureTarget(fact_id="pune"), KNOWN, NOON)
     assert plan.fact_ids == ("again", "pune")
     assert set(plan.decision_ids) == {"wrote again", "wrote pune"}
     assert plan.episodes == {"said again": ERASED, "said pune": ERASED}
@@ -201,10 +201,10 @@ def test_a_fact_goes_with_what_says_the_same_and_not_with_what_it_replaced() -> 
 def test_an_attribute_goes_with_all_that_was_filed_under_it_held_or_not() -> None:
     held = decided(lives_in("none", "Goa"), fact_id=None, action=Action.HOLD)
     known = replace(KNOWN, decisions=[*KNOWN.decisions, held])
-    plan = plan_of(ErasureTarget(attribute="city"), known)
+    plan = plan_of(ErasureTarget(attribute="city"), known, NOON)
     assert set(plan.fact_ids) == {"again", "delhi", "pune"}
     assert held.decision_id in plan.decision_ids
-    assert plan_of(ErasureTarget(attribute="city", subject="Maya"), known).decision_ids == ()
+    assert plan_of(ErasureTarget(attribute="city", subject="Maya"), known, NOON).decision_ids == ()
 
 
 def test_only_the_cited_words_go_from_an_episode_that_supports_something_else() -> None:
@@ -216,7 +216,7 @@ def test_only_the_cited_words_go_from_an_episode_that_supports_something_else() 
         told(other, span="like tea", **shared),
     ]
     known = replace(KNOWN, decisions=[*KNOWN.decisions, other], judged=judged)
-    plan = plan_of(ErasureTarget(fact_id="pune"), known)
+    plan = plan_of(ErasureTarget(fact_id="pune"), known, NOON)
     assert plan.episodes == {"turn": f"{ERASED} and like tea."}
     assert other.decision_id not in plan.decision_ids
 
@@ -227,7 +227,7 @@ def test_an_episode_that_is_cited_as_a_whole_goes_as_a_whole(span: str | None) -
     shared = {"episode_id": "turn", "text": "I live in Pune and like tea."}
     judged = [told(decided(PUNE), span=span, **shared), told(other, **shared)]
     known = replace(KNOWN, decisions=[*KNOWN.decisions, other], judged=judged)
-    assert plan_of(ErasureTarget(fact_id="pune"), known).episodes == {"turn": ERASED}
+    assert plan_of(ErasureTarget(fact_id="pune"), known, NOON).episodes == {"turn": ERASED}
 
 
 def test_what_a_restatement_of_a_forgotten_session_had_replaced_holds_again() -> None:
@@ -235,14 +235,14 @@ def test_what_a_restatement_of_a_forgotten_session_had_replaced_holds_again() ->
         told(decided(PUNE), session_id="elsewhere"),
         told(decided(AGAIN), session_id="chat"),
     ]
-    plan = plan_of(ErasureTarget(session_id="chat"), replace(KNOWN, judged=judged))
+    plan = plan_of(ErasureTarget(session_id="chat"), replace(KNOWN, judged=judged), NOON)
     assert (plan.fact_ids, plan.revived_ids) == (("again",), ("pune",))
 
 
 def test_a_decision_that_quotes_what_goes_loses_what_was_argued() -> None:
     quoting = decided(lives_in("goa", "Goa"), reason='not "Lives in Pune." any more')
     known = replace(KNOWN, decisions=[*KNOWN.decisions, quoting])
-    plan = plan_of(ErasureTarget(fact_id="pune"), known)
+    plan = plan_of(ErasureTarget(fact_id="pune"), known, NOON)
     assert quoting.decision_id in plan.quoting_ids
     assert quoting.decision_id not in plan.decision_ids
 
@@ -256,7 +256,7 @@ def test_an_answer_and_what_undid_it_go_with_a_question() -> None:
     undone = replace(undone, undo=undo)
     known = replace(KNOWN, decisions=[*KNOWN.decisions, held, answer, undone])
     assert {"held", "answer", "undone"} <= set(
-        plan_of(ErasureTarget(fact_id="pune"), known).decision_ids
+        plan_of(ErasureTarget(fact_id="pune"), known, NOON).decision_ids
     )
 
 
@@ -290,7 +290,7 @@ def said(text: str) -> Fact:
 def test_other_case_width_spaces_or_punctuation_do_not_hide_what_was_forgotten(again: str) -> None:
     assert sayings(SCOPE, SAID) == sayings(SCOPE, said(again))
     known = Known(facts=[SAID, said(again)], links=[], decisions=[], judged=[])
-    plan = plan_of(ErasureTarget(fact_id=SAID.fact_id), known)
+    plan = plan_of(ErasureTarget(fact_id=SAID.fact_id), known, NOON)
     assert set(plan.fact_ids) == {SAID.fact_id, again}
 
 
@@ -311,7 +311,7 @@ def test_letters_that_look_alike_do_not_hide_what_was_forgotten(again: str) -> N
     assert set(sayings(SCOPE, SAID)) & set(sayings(SCOPE, said(again)))
     known = Known(facts=[SAID, said(again)], links=[], decisions=[], judged=[])
     for each in (SAID.fact_id, again):
-        plan = plan_of(ErasureTarget(fact_id=each), known)
+        plan = plan_of(ErasureTarget(fact_id=each), known, NOON)
         assert set(plan.fact_ids) == {SAID.fact_id, again}
 
 
@@ -321,7 +321,7 @@ def test_a_value_in_letters_that_look_alike_is_known_as_what_was_forgotten() -> 
     other = replace(PUNE, fact_id="alike", slot=alike, text="Has moved there.")
     assert set(sayings(SCOPE, PUNE)) & set(sayings(SCOPE, other))
     known = Known(facts=[PUNE, other], links=[], decisions=[], judged=[])
-    plan = plan_of(ErasureTarget(fact_id=PUNE.fact_id), known)
+    plan = plan_of(ErasureTarget(fact_id=PUNE.fact_id), known, NOON)
     assert set(plan.fact_ids) == {PUNE.fact_id, "alike"}
 
 
@@ -330,7 +330,7 @@ def test_the_contact_as_the_subject_does_not_hide_what_was_forgotten() -> None:
     assert set(sayings(SCOPE, SAID)) & set(sayings(SCOPE, named))
     known = Known(facts=[SAID, named], links=[], decisions=[], judged=[])
     for each in (SAID, named):
-        plan = plan_of(ErasureTarget(fact_id=each.fact_id), known)
+        plan = plan_of(ErasureTarget(fact_id=each.fact_id), known, NOON)
         assert set(plan.fact_ids) == {SAID.fact_id, named.fact_id}
 
 
@@ -357,7 +357,7 @@ def test_the_contact_as_the_subject_does_not_hide_what_was_forgotten() -> None:
 def test_what_says_something_else_is_not_known_as_what_was_forgotten(one: str, other: str) -> None:
     assert not set(sayings(SCOPE, said(one))) & set(sayings(SCOPE, said(other)))
     known = Known(facts=[said(one), said(other)], links=[], decisions=[], judged=[])
-    assert plan_of(ErasureTarget(fact_id=one), known).fact_ids == (one,)
+    assert plan_of(ErasureTarget(fact_id=one), known, NOON).fact_ids == (one,)
 
 
 def test_nobody_elses_words_are_known_as_the_contacts() -> None:

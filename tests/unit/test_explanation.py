@@ -37,6 +37,8 @@ from tests.tables import every
 
 NOW = datetime(2026, 3, 9, 12, tzinfo=UTC)
 MONTH = timedelta(days=30)
+DECIDED = NOW + 2 * MONTH
+"""When what was said at NOW was imported: no fact and no note is a plan then."""
 DEFAULT = ReconcilePolicy()
 UNGUARDED = ReconcilePolicy(guard=False)
 CALIBRATED = ReconcilePolicy(
@@ -122,7 +124,7 @@ def decided(
         scope=Scope("acme", "agent-7", "ann"),
         text=text,
         said_at=NOW,
-        valid_from=held_from,
+        valid_from=None if held_from == NOW else held_from,
         source_kind=trust,
         slot=filed,
         is_hedged=hedged,
@@ -162,7 +164,7 @@ def _recorded(
         **_answer(note, compared, judgement),
         door="live",
         said_at=note.said_at,
-        at=NOW,
+        at=DECIDED,
         compared_with=tuple(compared),
     )
 
@@ -763,7 +765,7 @@ def note_of(record: Decision) -> Note:
         scope=Scope("a", "b", "c"),
         text=record.text,
         said_at=NOW,
-        valid_from=record.note.holds_from,
+        valid_from=None if record.note.holds_from == NOW else record.note.holds_from,
         slot=record.note.slot,
         source_kind=record.note.trust,
     )

@@ -222,8 +222,6 @@ def test_the_words_give_away_the_category(said: str, category: Category) -> None
     [
         ("I'm actually a doctor, so skip the basics.", Speech.ROLEPLAY),
         ("From now on you are a pirate.", Speech.ROLEPLAY),
-        ("In this game, my name is Zorg.", Speech.ROLEPLAY),
-        ("Imagine I'm a pilot. My name is Jack.", Speech.HYPOTHETICAL),
         ("I live in Leeds.", Speech.LITERAL),
     ],
 )

@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import pytest
 
+from reconciler.adapters.explicit_extractor import ExplicitExtractor
 from reconciler.domain.records.kinds import Category, Speech
 from reconciler.domain.records.sessions import Role
 from reconciler.domain.sessions.extraction import Citation, Extracted, Extraction
@@ -94,6 +95,20 @@ def test_what_the_agent_plays_is_played_and_what_it_supposes_is_not() -> None:
 def test_what_was_said_in_front_of_a_frame_is_meant() -> None:
     assert speech(f"{TOKYO} Now imagine I am Ken.", "Hello.", cited=1) is Speech.LITERAL
     assert speech(f"Imagine I am Ken. {TOKYO}") is Speech.HYPOTHETICAL
+
+
+@pytest.mark.parametrize(
+    ("said", "meant"),
+    [
+        ("In this game, my name is Zorg.", Speech.ROLEPLAY),
+        ("Imagine I'm a pilot. My name is Jack.", Speech.HYPOTHETICAL),
+        ("My name is Jack.", Speech.LITERAL),
+    ],
+)
+def test_what_is_read_without_a_model_is_meant_as_its_frame(said: str, meant: Speech) -> None:
+    shown = window(said)
+    found = frames_of(shown.episodes).meant(shown, ExplicitExtractor().extract(shown))
+    assert {each.speech for each in found.candidates} == {meant}
 
 
 def test_a_claim_that_is_made_outside_too_rests_on_that_alone() -> None:

@@ -263,8 +263,8 @@ REMEMBERED = {
             "targets": ("other",),
             "is_contested": True,
         },
-        "Remembered; it takes the place of what was known before. It is contested: what is said "
-        "about this has changed to and fro.",
+        "Remembered; it takes the place of what was known before. Marked for an operator: what is "
+        "said about this has changed to and fro. You need do nothing.",
     ),
     "in the place of one and beside another": (
         {

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from hypothesis import given, strategies as st
 
-from reconciler.config_files import load_gate_policy
+from reconciler.config_files import load_attribute_book, load_gate_policy
 from reconciler.domain.gate.questions import question
 from reconciler.domain.recalling.prompting import (
     as_prompt,
@@ -305,7 +305,7 @@ def test_without_facts_the_fence_says_that_nothing_is_known() -> None:
         ({"recall_semantics": RecallSemantics.CONSTRAINT}, ""),
         ({"recall_semantics": RecallSemantics.NEGATIVE}, "[not wanted] "),
         ({"category": Category.SUMMARY}, "[summary] "),
-        ({"yields_to_live_intent": True}, "[unless the contact asks for it now] "),
+        ({"yields_to_live_intent": True}, "[a preference: what they ask for now goes before it] "),
     ],
 )
 def test_a_fact_says_how_it_binds(changes: dict[str, Any], marks: str) -> None:
@@ -329,6 +329,27 @@ def test_a_fact_says_since_when_on_whose_word_and_how_often(
 
 def test_a_value_that_is_kept_for_its_slot_only_is_added() -> None:
     assert "(email: a@b.com)" in lines(fact(slot=personal("a@b.com")))[0]
+
+
+@every(
+    ("text", "attribute", "value", "is_shown"),
+    [
+        ("Follows a vegetarian diet", "diet", "vegetarian", True),
+        ("Is not vegetarian after all", "diet", "vegetarian", False),
+        ("The vegetarian diet is over", "diet", "vegetarian", False),
+        ("Tasting boxes need no longer be vegetarian", "diet", "vegetarian", False),
+        ("No longer allergic to nuts", "allergy", "nuts", False),
+        ("Cannot eat nuts", "allergy", "nuts", True),
+        ("Firm rule: no sesame, not in oils", "banned_ingredient", "sesame", True),
+        ("The ban on nuts has been lifted", "product_restriction", "nuts", False),
+    ],
+)
+def test_a_value_that_the_words_end_is_not_shown_as_what_holds(
+    text: str, attribute: str, value: str, is_shown: bool
+) -> None:
+    slot = load_attribute_book(None).slot(attribute=attribute, value=value)
+    shown = as_prompt([fact(text, slot=slot)])
+    assert (f"[{attribute}={value}]" in shown) is is_shown
 
 
 def test_a_fact_says_what_it_is_filed_under() -> None:
@@ -451,7 +472,59 @@ def test_what_matters_most_is_never_cut() -> None:
     facts = [fact(f"Bought boat {n}", fact_id=f"f{n}", importance=0.9) for n in range(9)]
     most = fact("Nobody goes into a flat without notice", fact_id="most", importance=1.0)
     found = within_budget([*facts, most], 1)
-    assert [hit.fact.fact_id for hit in found] == ["most"]
+    assert [hit.fact.fact_id for hit in found] == ["f0", "most"]
+    told = as_prompt(found)
+    assert f"\n{found.over_budget} tokens over the budget: " in told
+    assert found.over_budget == token_count("\n".join(prompt_lines(found)) + "\n") - 1
+    assert not within_budget([*facts, most], 1_000).over_budget
+
+
+# Limits that are in dispute
+
+
+def against(hit: RankedFact, other: RankedFact) -> list[str]:
+    """The lines of a prompt of two facts in dispute."""
+    sides = ((hit, other), (other, hit))
+    both = [replace(one, disputed_with=(opposite.fact,)) for one, opposite in sides]
+    return as_prompt(both).split("\n")
+
+
+@every(
+    "limit",
+    [
+        rule("No lead in any paint", fact_id="limit"),
+        rule("Must never get latex", fact_id="limit"),
+        fact("Latex makes her ill", fact_id="limit", slot=personal("latex", "allergy")),
+        fact("No lead in any paint", fact_id="limit", importance=1.0),
+    ],
+)
+def test_a_limit_in_dispute_holds_until_it_is_settled(limit: RankedFact) -> None:
+    lines = against(fact("It is fine in paint"), limit)
+    held = [line for line in lines if "[" in line and "holds until settled" in line]
+    assert [limit.fact.text in line for line in held] == [True]
+    assert "Keep to those that hold until settled" in lines[2]
+
+
+@every(
+    ("one", "other"),
+    [
+        (fact("Pays by card"), fact("Pays in cash", fact_id="other")),
+        (rule("Call after nine"), rule("Call after ten", fact_id="other")),
+        (
+            fact("Is no longer allergic to latex", slot=personal("latex", "allergy")),
+            fact("Wears gloves of latex", fact_id="other"),
+        ),
+    ],
+)
+def test_of_two_equals_in_dispute_none_holds_until_it_is_settled(
+    one: RankedFact, other: RankedFact
+) -> None:
+    assert not any("until settled" in line for line in against(one, other))
+
+
+def test_two_limits_of_safety_hold_both_until_it_is_settled() -> None:
+    lines = against(rule("Must never get latex"), rule("Never send nitrile", fact_id="other"))
+    assert sum("holds until settled" in line for line in lines) == 2
 
 
 def test_a_side_that_was_told_already_takes_no_room_twice() -> None:

@@ -235,6 +235,25 @@ def test_the_floor_grows_with_the_number_of_facts_up_to_a_thousand(
     assert RecallFloor(base=0.2, growth=0.05).of(count) == pytest.approx(expected)
 
 
+@pytest.mark.parametrize(("asked", "counted"), [(0, 0), (4, 4), (5, 5), (6, 5), (12, 5)])
+def test_the_floor_grows_with_the_words_of_the_question_up_to_five(
+    asked: int, counted: int
+) -> None:
+    floor = RecallFloor(base=0.2, question=0.3)
+    assert floor.of(1, asked) == pytest.approx(0.2 + 0.3 * np.log1p(counted))
+
+
+@pytest.mark.parametrize(
+    ("text", "is_answered"), [("Order SL-204 is open", True), ("Order SL-205 is open", False)]
+)
+def test_what_holds_the_number_asked_for_is_found_below_any_floor(
+    text: str, is_answered: bool
+) -> None:
+    asked = Question("When will she get the tent that was shipped as SL-204?", NORTH)
+    found = answer([fact(text=text), fact("far")], [0.0, 0.0], asked, floor=RecallFloor(base=0.9))
+    assert ids(found) == ["fact"] * is_answered
+
+
 # What stands
 
 

@@ -74,6 +74,25 @@ def test_a_fact_without_a_slot_is_about_the_contact() -> None:
     assert (fits({"subject": "contact"}, told), fits({"attribute": "city"}, told)) == (True, False)
 
 
+@pytest.mark.parametrize(
+    ("attribute", "text", "expected"),
+    [
+        ("allergy", "allergic to nuts; it is life-threatening", True),
+        ("allergy", "Severe nut allergies.", True),
+        ("budget", "The budgets are with the board.", True),
+        ("preferred_channel", "The preferred delivery channel is the web shop", True),
+        ("preferred_channel", "The channel is crowded", False),
+        ("country", "Counts on us", False),
+        ("allergy", "Eats nuts", False),
+    ],
+)
+def test_what_is_filed_under_nothing_passes_where_it_names_the_attribute(
+    attribute: str, text: str, expected: bool
+) -> None:
+    assert fits({"attribute": attribute}, replace(PUNE, slot=None, text=text)) is expected
+    assert not fits({"attribute": attribute}, replace(PUNE, text=text))
+
+
 def test_a_guess_that_the_contact_confirmed_is_the_contacts_word() -> None:
     told = replace(PUNE, trust=SourceKind.MODEL_GUESS, is_confirmed_by_user=True)
     assert fits({"trust": "user_explicit"}, told)
@@ -86,7 +105,7 @@ def test_a_guess_that_the_contact_confirmed_is_the_contacts_word() -> None:
         ({"category": "gossip"}, "category 'gossip' is not one of preference, fact"),
         ({"trust": "god"}, "trust 'god' is not one of user_explicit"),
         ({"since": datetime(2026, 1, 1)}, "since 2026-01-01T00:00:00 has no time zone"),
-        ({"until": "2026"}, "until must be a datetime"),
+        ({"until": "2026"}, "until must be a datetime, not str; datetime.fromisoformat makes one"),
         ({"since": NOW, "until": NOW - TICK}, "is not before until"),
         ({"tags": "vip"}, "tags must be a list"),
         ({"tags": [1]}, "a tag must be a string"),

@@ -32,6 +32,7 @@ from reconciler.errors import ArbiterAnswerError
 from tests.records import changed, decision_of
 
 NOON = datetime(2026, 3, 9, 12, tzinfo=UTC)
+LATER = NOON + timedelta(days=6)  # all that the notes and facts say has begun
 SEED = ReconcilePolicy()
 WIDE = ReconcilePolicy(cosine_update_min=0.95, cosine_add_max=0.5, cosine_cut=0.9, profile="wide")
 BOLD = ReconcilePolicy(cosine_update_min=0.8, cosine_add_max=0.7, cosine_cut=0.75, profile="bold")
@@ -85,7 +86,7 @@ def recorded(
         trust=about.trust,
         valid_from=about.holds_from,
         said_at=about.said_at,
-        at=about.said_at,
+        at=LATER,
         episode_id="episode",
         tenant=about.scope.tenant,
         agent_id=about.scope.agent_id,

@@ -257,7 +257,7 @@ def test_what_a_note_may_bring_is_taken_over_where_the_next_one_brings_none(name
 TAKEN_OVER = MAY_BE_BROUGHT | {
     *{"observations", "confidence", "is_confirmed_by_user", "category", "recall_semantics"},
     *{"yields_to_live_intent", "expires_at", "sensitivity", "last_confirmed_at"},
-    *{"recall_count", "last_recalled_at"},
+    *{"recall_count", "last_recalled_at", "first_held_from"},
 }
 UNLIKE = {
     "fact_id": "another",

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -13,7 +14,7 @@ from reconciler.domain.reconciling.judging import check_judgement, replaceable
 from reconciler.domain.reconciling.rule import dated, decide
 from reconciler.domain.reconciling.verdicts import update
 from reconciler.domain.records.decisions import Action, DecidedBy, Judgement, Relation, Verdict
-from reconciler.domain.records.facts import Neighbour, Predecessor
+from reconciler.domain.records.facts import Fact, Neighbour, Predecessor
 from reconciler.domain.records.kinds import SourceKind
 from reconciler.domain.records.notes import Note
 from reconciler.domain.records.policies import ReconcilePolicy
@@ -836,6 +837,29 @@ def test_nothing_ever_ends_before_it_began(
     assert is_dated or not verdict.is_history
 
 
+@pytest.mark.parametrize(
+    ("minutes", "said_again", "is_given"),
+    [(0, 0, False), (-5, 0, False), (-5.01, 0, True), (5, 1, False), (-60, 0, True)],
+)
+def test_a_start_is_given_if_it_is_not_when_the_fact_was_said(
+    minutes: float, said_again: int, is_given: bool
+) -> None:
+    at = datetime(2026, 3, 9, 12, tzinfo=UTC)
+    told = Fact(
+        fact_id="one",
+        text="Lives in Pune.",
+        trust=SourceKind.USER_EXPLICIT,
+        observations=1,
+        recorded_at=at,
+        valid_from=at + timedelta(minutes=minutes),
+        last_confirmed_at=at + timedelta(days=said_again),
+    )
+    assert told.is_start_given is is_given
+    # What was read in later, and not said again, holds since it was said.
+    imported = replace(told, last_confirmed_at=told.valid_from)
+    assert not imported.is_start_given
+
+
 # To and fro
 
 
@@ -918,6 +942,29 @@ def test_two_contradictions_within_the_window_are_contested(
     said = note(slot=PUNE, at=day(1 + days))
     assert contested(said, predecessor("goa")) is is_second_flip
     assert not contested(said, predecessor("goa", was_contradicted=False))
+
+
+@every(
+    ("said", "by", "is_flip"),
+    [
+        ({}, DecidedBy.AGENT, False),
+        ({"source_kind": TOOL}, DecidedBy.AGENT, True),
+        ({}, DecidedBy.EXTRACTOR, True),
+        ({}, DecidedBy.SLOT, True),
+        ({"slot": slot("Goa")}, DecidedBy.AGENT, True),  # a value that comes back
+    ],
+)
+def test_a_new_value_that_the_contact_names_is_a_correction_however_soon(
+    said: dict[str, Any], by: DecidedBy, is_flip: bool
+) -> None:
+    told = note(**{"slot": PUNE, "at": day(1)} | said)
+    verdict = update(by, neighbour(0.5, slot=DELHI), "", is_restatement=False)
+    assert contest(verdict, told, [predecessor("goa")], DEFAULT).is_contested is is_flip
+
+
+def test_what_was_history_from_the_start_does_not_return() -> None:
+    assert contested(note(slot=PUNE, at=day(30)), predecessor("pune"))
+    assert not contested(note(slot=PUNE, at=day(30)), predecessor("pune", was_live=False))
 
 
 def test_a_midpoint_knows_of_no_contradiction() -> None:

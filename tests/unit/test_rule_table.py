@@ -65,6 +65,7 @@ VAN = ("Has a van", "Sold the van")
 MORE = ("Lives in Turin with 2 cats", "Lives in Turin")
 JUDGED, TOLD = {"judgement": REPLACES}, {"relations": ENDS}
 DECISION = {"of": Category.DECISION}
+EARLY, GIVEN = {"valid_from": NOW - 3 * MONTH}, {"is_start_given": True}
 
 # Of each bound of a cosine: the texts, what else is said, and the action and rule below it and from
 # it on.
@@ -96,12 +97,23 @@ WALK: list[tuple[tuple[str, str], float | None, dict[str, Any], str]] = [
     (PLAIN, 0.96, {"valid_from": NOW - MONTH - SECOND}, "ADD order"),
     (PLAIN, 0.96, {"valid_from": NOW - MONTH}, "UPDATE threshold"),
     (PLAIN, 0.96, {"valid_from": NOW - MONTH + SECOND}, "UPDATE threshold"),
+    # Of what a model says is replaced, and nobody dated, it counts when the note was said.
+    (PLAIN, 0.1, TOLD | {"valid_from": NOW - MONTH - SECOND}, "UPDATE agent"),
+    (PLAIN, 0.1, TOLD | EARLY | {"said_at": NOW - MONTH - SECOND}, "ADD order"),
+    (PLAIN, 0.1, TOLD | EARLY | {"said_at": NOW - MONTH}, "UPDATE agent"),
+    (PLAIN, 0.1, TOLD | EARLY | {"said_at": NOW - MONTH + SECOND}, "UPDATE agent"),
+    (PLAIN, 0.1, TOLD | GIVEN | {"valid_from": NOW - MONTH - SECOND}, "ADD order"),
+    (PLAIN, 0.1, TOLD | GIVEN | {"valid_from": NOW - MONTH}, "UPDATE agent"),
+    (PLAIN, 0.1, TOLD | GIVEN | {"valid_from": NOW - MONTH + SECOND}, "UPDATE agent"),
+    (PLAIN, 0.96, EARLY, "ADD order"),  # no model said that it is replaced
     (PLAIN, 0.9, {"source_kind": OWN}, "UPDATE midpoint"),
     (PLAIN, 0.9, {"is_hedged": True, "observations": 2}, "UPDATE midpoint"),
     (PLAIN, 0.9, {"is_hedged": True, "observations": 3}, "ADD hedge"),
     (PLAIN, 0.9, {"is_hedged": True, "observations": 4}, "ADD hedge"),
     (PLAIN, 0.9, {"is_hedged": False, "observations": 4}, "UPDATE midpoint"),
     (PLAIN, 0.9, DECISION | {"category": Category.DECISION}, "UPDATE midpoint"),
+    (PLAIN, 0.9, {"category": Category.VOLATILE}, "ADD guard"),
+    (PLAIN, 0.9, {"category": Category.VOLATILE, "of": Category.VOLATILE}, "UPDATE midpoint"),
     *(
         (texts, cosine, more, expected)
         for bound, texts, more, below, there in BOUNDS
@@ -119,6 +131,7 @@ def outcome(texts: tuple[str, str], cosine: float | None, more: dict[str, Any]) 
     old, new = more.pop("slots", (None, None))
     told = {key: more.pop(key) for key in ("judgement", "relations") if key in more}
     kept = {"observations": more.pop("observations", 1), "category": more.pop("of", Category.FACT)}
+    kept["is_start_given"] = more.pop("is_start_given", False)
     fact = known(texts[0], cosine or 0, slot=old and city(old), trust=OWN, **kept)
     note = said(texts[1], slot=new and city(new), **more)
     verdict = decide(note, None if cosine is None else [fact], DEFAULT, **told)

@@ -262,6 +262,13 @@ def test_one_channel_in_other_words_is_the_same_value(text: str) -> None:
     assert compare_slots(slot(text), asked) is SlotMatch.EQUAL
 
 
+@pytest.mark.parametrize(
+    "text", ["Has a nut allergy.", "She has a severe nut allergy.", "Has a severe allergy to nuts."]
+)
+def test_one_allergy_in_other_words_is_the_same_value(text: str) -> None:
+    assert compare_slots(slot(text), slot("Is allergic to nuts.")) is SlotMatch.EQUAL
+
+
 def test_what_holds_beside_another_value_is_read_of_what_holds_many() -> None:
     assert told("She also speaks Danish.") == ("contact", "language", "Danish")
 

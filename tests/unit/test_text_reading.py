@@ -71,7 +71,7 @@ def test_every_sentence_stands_where_it_says_and_no_letter_is_lost(text: str) ->
 def test_a_long_text_costs_as_it_is_long(piece: str) -> None:
     started = time.process_time()
     assert read_text(piece * 20_000).sentences is not None
-    assert time.process_time() - started < 1.0
+    assert time.process_time() - started < 5.0
 
 
 def test_a_text_is_read_once() -> None:

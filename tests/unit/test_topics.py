@@ -37,6 +37,10 @@ Works in the hospital as a porter
 Owns a day surgery
 The day surgery at Alder Quay takes deliveries on Tuesdays
 Their day surgery has twelve beds
+The Linz site is a day surgery
+The clinic has two sites: the day surgery at Alder Quay and the outreach rooms on Fennick Road
+Deliveries to the day surgery go to the back door
+The day surgery site is open until six
 Finds Standard delivery a bit slow for the surgery
 The parcel weighs 82 kg
 Is a lawyer
@@ -209,6 +213,10 @@ def test_a_term_that_says_nothing_is_refused(term: str) -> None:
         "She weighs 82 kg",
         "Her BMI is 31",
         "Goes in for day surgery on Friday",
+        "The procedure is a day surgery",
+        "Goes to the day surgery on Friday",
+        "Had a day surgery at the Linz site",
+        "Her operation at the Linz clinic is a day surgery",
     ],
 )
 def test_a_disclosure_about_health_is_found(text: str) -> None:
@@ -469,6 +477,12 @@ KEPT_OUT = {
         'The lookup gave {"status": "ok"}',
         '<?xml version="1.0"?><a/>',
     ],
+    ("general", "unverified claim about two parts"): [
+        "BC547 works as a drop-in for 2N2222.",
+        "The LM317 is pin-compatible with the LM338",
+        "2N3904 and BC547 are equivalent to the 2N2222",
+        "An IRF540 works as a replacement for the IRFZ44N",
+    ],
     ("support", "raw chat transcript"): [
         "Customer: hi\nAgent: hello\nCustomer: where is it?",
         "Agent 1: hi Customer: hello Agent 1: bye",
@@ -523,6 +537,13 @@ KEPT_OUT = {
 KEPT = {
     ("general", "raw log"): ["2025-05-01 10:00 call with Ana", "Was born on Nov 22"],
     ("general", "raw tool output"): ['She said "yes": fine', "Uses {braces} in templates"],
+    ("general", "unverified claim about two parts"): [
+        "Invoice INV-2043 replaces INV-2040.",
+        "Order A1042 is a replacement for A1037",
+        "Uses the LM317 in the power stage",
+        "Wants a drop-in replacement for the 2N2222",
+        "Has a degree equivalent to a BSc from 2014",
+    ],
     ("support", "raw chat transcript"): ["Agent: Maria", "Ticket 123 resolved by rollback"],
     ("support", "raw log"): ["Ticket 123 resolved by rollback at 02:31"],
     ("support", "raw tool output"): ["The ticket {7} is closed"],

@@ -62,6 +62,49 @@ def test_a_question_without_a_known_word_matches_nothing(question: str) -> None:
     assert (found.scores.tolist(), found.shares.tolist()) == ([0, 0], [0, 0])
 
 
+CUSTOMER = [
+    "Invoice SL-204 is open.",
+    "Clem wants an aisle seat.",
+    "Cost centre 4711 pays.",
+    "Tea.",
+]
+
+
+@pytest.mark.parametrize(
+    ("question", "named"),
+    [
+        ("What became of SL-204 in the end?", [0]),
+        ("is sl-204 paid?", [0]),
+        ("What is on 4711?", [2]),
+        ("Where does Clem sit?", [1]),
+        ("lake quote SL-204, seat", [0, 1]),
+        ("Where is SL-205?", []),
+        ("How many seats are free?", []),
+        ("Is anything due in May?", []),
+        ("Where is the seat of the firm?", []),
+    ],
+)
+def test_a_number_a_name_and_a_keyword_name_what_holds_them(
+    question: str, named: list[int]
+) -> None:
+    texts = [*CUSTOMER, *(f"Box {n} arrived in May" for n in range(8))]
+    assert np.flatnonzero(WordIndex(texts).matches(question).named).tolist() == named
+
+
+@pytest.mark.parametrize(("held", "count"), [(3, 3), (4, 0)])
+def test_a_number_that_many_texts_hold_names_none(held: int, count: int) -> None:
+    texts = ["Order SL-204 came"] * held + ["Tea"] * 9
+    assert WordIndex(texts).matches("Where is SL-204?").named.sum() == count
+
+
+def test_what_fits_one_thing_of_a_list_fits_more_than_as_part_of_a_sentence() -> None:
+    index = WordIndex(["Has a bad knee", "Likes tea", "Likes coffee"])
+    listed, said = (
+        index.matches(each).shares[0] for each in ("knee, long hikes", "knee long hikes")
+    )
+    assert said < listed <= 1
+
+
 @pytest.mark.parametrize("texts", [[], ["who is it"], ["...", "???"]])
 def test_texts_without_a_word_match_nothing(texts: list[str]) -> None:
     assert WordIndex(texts).matches("tea").scores.tolist() == [0] * len(texts)

@@ -21,8 +21,8 @@ CREATE NODE TABLE IF NOT EXISTS Episode(
   source_reference STRING, role STRING, position INT64, job_id STRING, is_cleaned BOOLEAN);
 CREATE NODE TABLE IF NOT EXISTS Fact(
   fact_id STRING PRIMARY KEY, text STRING, importance DOUBLE, trust STRING, observations INT64,
-  recorded_at TIMESTAMP, valid_from TIMESTAMP, valid_to TIMESTAMP, last_confirmed_at TIMESTAMP,
-  state STRING, is_void BOOLEAN, is_contested BOOLEAN, subject STRING, attribute STRING,
+  recorded_at TIMESTAMP, valid_from TIMESTAMP, first_held_from TIMESTAMP,
+  valid_to TIMESTAMP, last_confirmed_at TIMESTAMP, state STRING, is_void BOOLEAN, is_contested BOOLEAN, subject STRING, attribute STRING,
   value STRING, value_key STRING, is_single_valued BOOLEAN, is_known BOOLEAN, is_personal BOOLEAN,
   slot_key STRING, category STRING, topic STRING, tags STRING[], confidence DOUBLE,
   sensitivity STRING, is_redacted BOOLEAN, recall_semantics STRING, yields_to_live_intent BOOLEAN,

@@ -8,16 +8,19 @@ stays; why one gave way to the other goes, for that quotes both.
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence, Set
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from datetime import datetime
 
 from reconciler.domain.erasing.redaction import argued
 from reconciler.domain.erasing.tombstones import in_one_form
+from reconciler.domain.reconciling.ahead import Plans
 from reconciler.domain.records.decisions import Decision
 from reconciler.domain.records.erasures import (
     ERASED,
     ErasureKind,
     ErasurePlan,
     ErasureTarget,
+    FactEnd,
 )
 from reconciler.domain.records.facts import Fact, Supersession
 from reconciler.domain.records.kinds import Action, FactState
@@ -63,17 +66,23 @@ class Known:
     session_keys: Mapping[str, str] = field(default_factory=dict)
 
 
-def plan_of(target: ErasureTarget, known: Known) -> ErasurePlan:
+def plan_of(target: ErasureTarget, known: Known, now: datetime) -> ErasurePlan:
     """What goes, by ids.
 
     Args:
         target: a fact, a session or an attribute; of a whole contact everything goes, unplanned.
         known: the contact, at one version.
+        now: the time now (UTC); what was to begin later, and goes, never began.
     """
     if target.kind is ErasureKind.CONTACT:
         return ErasurePlan()
-    if target.kind is ErasureKind.SESSION:
-        return _plan_of_session(str(target.session_id), known)
+    is_session = target.kind is ErasureKind.SESSION
+    plan = _plan_of_session(str(target.session_id), known) if is_session else _of(target, known)
+    return replace(plan, ends=_ends(plan, known, now))
+
+
+def _of(target: ErasureTarget, known: Known) -> ErasurePlan:
+    """What goes of a fact or an attribute."""
     facts = _same_facts(_named(target, known.facts), known)
     said = {key for fact in facts for key in _keys(fact)}
     own = {
@@ -148,6 +157,22 @@ def _plan(
             known.session_keys[session_id]
             for session_id in sorted(session_ids & known.session_keys.keys())
         ),
+    )
+
+
+def _ends(plan: ErasurePlan, known: Known, now: datetime) -> tuple[FactEnd, ...]:
+    """How facts end without the plans that go."""
+    facts = {fact.fact_id: fact for fact in known.facts}
+    plans = Plans(known.decisions, facts)
+    gone_ids = {fact_id for fact_id in plan.fact_ids if facts[fact_id].is_upcoming(now)}
+    concerned = {fact.fact_id: fact for fact in plans.ended_by(gone_ids)}
+    for fact_id in plan.revived_ids:
+        concerned[fact_id] = replace(facts[fact_id], state=FactState.LIVE, valid_to=None)
+    left = {fact_id: plans.standing(fact, gone_ids) for fact_id, fact in concerned.items()}
+    return tuple(
+        FactEnd(fact_id=fact_id, valid_to=fact.valid_to, expires_at=fact.expires_at)
+        for fact_id, fact in sorted(left.items())
+        if fact_id not in plan.fact_ids and fact != concerned[fact_id]
     )
 
 

@@ -14,7 +14,7 @@ from functools import cache
 from itertools import islice
 
 from reconciler.domain.text_reading import read_text
-from reconciler.lexicon import Cues, lexicon
+from reconciler.lexicon import Cues, Held, lexicon
 from reconciler.sensitive_data import SensitiveKind, SensitiveSpan
 
 __all__ = ["ANSWERED_WITHIN", "asked_for"]
@@ -56,7 +56,7 @@ def asked_for(turns: Sequence[str], find: Find) -> Mapping[str, Sequence[Sensiti
             found.setdefault(text, []).extend(_secret(*place) for place in places)
     for at, text in enumerate(turns):
         for statement in dict.fromkeys(_statements(text)):  # a long turn asks the same many times
-            if _refers_back(text):
+            if _read(text).first("refers_back"):  # the turn before it was the secret
                 spans = _told(statement, turns[at - 1] if at else "", find, is_at_once=True)
                 found.setdefault(turns[at - 1], []).extend(spans)
             for answer, span in _answers(statement, turns[at + 1 : at + 1 + ANSWERED_WITHIN], find):
@@ -70,7 +70,7 @@ def _pieces(turns: Sequence[str], find: Find) -> Iterator[tuple[str, list[Sensit
     """What is told of a secret bit by bit, from where it was named on: "the rest is …"."""
     named_at: int | None = None
     for at, text in enumerate(turns):
-        held = _cues().read(text, text.casefold())
+        held = _read(text)
         if any(not match["other"] for _, match in held.matches("asked")):
             named_at = at
         if named_at is None or at - named_at > ANSWERED_WITHIN:
@@ -98,7 +98,7 @@ def _answers(
         yield from ((text, span) for span in spans)
         if spans:
             return
-        is_at_once = is_at_once and bool(_cues().read(text, text.casefold()).first("put_off"))
+        is_at_once = is_at_once and bool(_read(text).first("put_off"))
 
 
 def _told(statement: str, answer: str, find: Find, *, is_at_once: bool) -> Iterator[SensitiveSpan]:
@@ -122,23 +122,18 @@ def _found_in(statement: str, told: str, start: int, find: Find) -> Iterator[Sen
 
 def _start(answer: str) -> int:
     """Where an answer comes to the point: "Sure, it's …"."""
-    opening = _cues().read(answer, answer.casefold()).first("opening")
+    opening = _read(answer).first("opening")
     return opening.end() if opening else 0
-
-
-def _refers_back(text: str) -> bool:
-    """Whether a turn says that the one before it was the secret."""
-    return _cues().read(text, text.casefold()).first("refers_back") is not None
 
 
 def _statements(text: str) -> Iterator[str]:
     """What statements a turn begins that asks for secrets or names them; none for most turns."""
     plain = _HUMP.sub(" ", text).replace("_", " ")
-    if _cues().read(plain, plain.casefold()).first("asked") is None:
+    if _read(plain).first("asked") is None:
         return
     for sentence in read_text(plain).sentences:
         said = sentence.text
-        held = _cues().read(said, said.casefold())
+        held = _read(said)
         if held.first("told_of"):
             continue
         is_request = held.first("request") is not None
@@ -154,6 +149,10 @@ def _ends_with(text: str, match: re.Match[str]) -> bool:
 
 def _secret(start: int, end: int) -> SensitiveSpan:
     return SensitiveSpan(start, end, SensitiveKind.SECRET)
+
+
+def _read(text: str) -> Held:
+    return _cues().read(text, text.casefold())
 
 
 @cache

@@ -7,10 +7,12 @@ that no list knows is a fact, which is the category that promises least.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from enum import StrEnum
 from functools import cache, lru_cache
 
 from reconciler.domain.records.kinds import Category, RecallSemantics
+from reconciler.domain.text_reading import read_text
 from reconciler.lexicon import Cues, Held, lexicon
 
 __all__ = [
@@ -21,6 +23,7 @@ __all__ = [
     "infer_category",
     "infer_recall_semantics",
     "infer_weight",
+    "is_asked_to_keep",
     "is_in_person",
 ]
 
@@ -112,6 +115,18 @@ def find_trigger(text: str) -> str | None:
     """The words that ask for the note to be kept, case folded; None where there are none."""
     found = _read(text).first("trigger")
     return next(filter(None, found.groups())) if found else None
+
+
+def is_asked_to_keep(text: str, spans: Iterable[str]) -> bool:
+    """Whether a sentence that one of the spans stands in asks for it to be kept.
+
+    "Remember that …" speaks for its own sentence and for no other one of a long turn. What does not
+    stand in the text asks for nothing.
+    """
+    if find_trigger(text) is None:
+        return False
+    touched = (read_text(text).around(span) for span in spans)
+    return any(find_trigger(sentence.text) for sentences in touched for sentence in sentences)
 
 
 def find_speculation(text: str) -> str | None:

@@ -63,6 +63,7 @@ class DirectiveFinding:
     cue: str
 
 
+@lru_cache(maxsize=1024)
 def find_directives(text: str) -> tuple[DirectiveFinding, ...]:
     """What in the text is aimed at the agent or its memory; empty where nothing is.
 

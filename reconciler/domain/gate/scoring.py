@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from datetime import datetime, timedelta
 
+from reconciler.domain.gate.classification import is_asked_to_keep
 from reconciler.domain.gate.literalness import Literalness
 from reconciler.domain.gate.meaning import Meaning
 from reconciler.domain.gate.policy import GatePolicy
 from reconciler.domain.gate.reading import Reading
-from reconciler.domain.gate.requests import is_asked_to_keep
 from reconciler.domain.records.assessment import ScorePart
 from reconciler.domain.records.candidates import Candidate, Precedents
 from reconciler.domain.records.kinds import SourceKind

@@ -3,7 +3,9 @@
 Each text is read once, into words, numbers and names; then two readings are compared. Nothing here
 knows a meaning: closed classes (number words, months, negations, opposites, relatives) are small
 tables, and everything else is form and order. No cosine and no policy may ever live here: a finding
-only ever demotes a pair, and what follows from that is the rule's business.
+only ever demotes a pair, and what follows from that is the rule's business. Everywhere ``note`` is
+the new text, ``fact`` the one that it may take the place of, and ``value`` what a text is filed
+under.
 
 Read on in this order; each module imports only those above it::
 
@@ -15,6 +17,7 @@ Read on in this order; each module imports only those above it::
     differences   two readings compared: values, names, denials, ends, opposites, the subject
     order         two readings compared: who did it and to whom
     matters       what a text says of its slot's value: whether it denies it, and what it is for
+    changes       whether a note says that a fact has changed, and names what was before
 """
 
 from __future__ import annotations
@@ -70,7 +73,7 @@ from reconciler.domain.guard.matters import (
     tells_of_end,
 )
 from reconciler.domain.guard.order import find_order, find_voice
-from reconciler.domain.guard.reading import Reading, read
+from reconciler.domain.guard.reading import Reading, lowered, read
 from reconciler.domain.guard.vocabulary import vocabulary as _vocabulary
 from reconciler.domain.records.findings import Difference, Finding
 from reconciler.domain.records.notes import canonical_text
@@ -138,7 +141,7 @@ _OPEN = (Difference.ROLES, Difference.UNREAD)
 """Kinds of findings that do not tell whether both texts answer one question."""
 
 _CLAUSE = re.compile(r"[,;:]|\b(?:and|but|because|so)\b", re.IGNORECASE)
-"""Where a clause ends: what follows may be a detail of its own."""
+"""Where a clause ends: what follows may be a detail of its own, a number as well."""
 
 _THE_CONTACT = re.compile(r"^\s*the contact\s+", re.IGNORECASE)
 """Whom a reader of conversations names, and whom a note without a subject is about."""
@@ -169,10 +172,6 @@ def find_differences(note: str, fact: str) -> tuple[Finding, ...]:
 
     Whether there is any finding does not depend on which of the two is the note. Texts equal up to
     case and canonical form have none. Never raises, whatever the strings.
-
-    Args:
-        note: the new text.
-        fact: the text it would take the place of.
     """
     new, old = read(note), read(fact)
     if new.canonical == old.canonical:
@@ -189,10 +188,6 @@ def find_changes(note: str, fact: str) -> tuple[Finding, ...]:
     """Those of the differences of which only one side can hold, without looking for the others.
 
     Every fact near a note is asked about this one, and names or words that moved are dear to find.
-
-    Args:
-        note: the new text.
-        fact: the text that it may contradict.
     """
     denied = tuple(find_denial(note, fact))
     told = stated(note), stated(fact)
@@ -257,9 +252,7 @@ _DATED = (Difference.DATE, Difference.NUMBER, Difference.AMOUNT)
 
 def _is_apart(finding: Finding, note: str, fact: str) -> bool:
     """Whether a date or a count belongs to another event, or another thing, than the fact's."""
-    if finding.kind not in _DATED:
-        return False
-    return tell_of_two_things(note, fact)
+    return finding.kind in _DATED and tell_of_two_things(note, fact)
 
 
 def denies_ever(note: str, fact: str) -> bool:
@@ -267,10 +260,6 @@ def denies_ever(note: str, fact: str) -> bool:
 
     Only where it denies all of it and nothing beside: "Never worked at Globex on Fridays" denies a
     part. What has ended, or is no habit, is not denied.
-
-    Args:
-        note: the new text.
-        fact: the text that it would take the place of.
     """
     canonical = read(note).canonical
     cue = _vocabulary().correction.search(canonical)
@@ -297,10 +286,6 @@ def takes_back(note: str, fact: str) -> bool:
 
     "I misspoke, I do not have a sister" takes back "Has a sister", and neither that she has two nor
     that she has a sister in Pune: who denies less or more than was said is asked what holds.
-
-    Args:
-        note: the new text.
-        fact: the text that it may take back.
     """
     said = denial_in(note)
     if said is None:
@@ -325,10 +310,6 @@ def denies_value(text: str, value: str) -> bool:
     """Whether the text says that the value does not hold: "Never worked at Globex", "left Globex".
 
     A word may stand for the value: "Never worked there".
-
-    Args:
-        text: what was said.
-        value: the value that it is filed under.
     """
     return denies(read(named_in(text, value)), read(value))
 
@@ -344,10 +325,6 @@ def named_in(text: str, value: str) -> str:
 
     "Never worked there", filed under Globex, says "never worked Globex". Only a text that denies
     something, or says that it has ended, is changed, and only where it does not name the value.
-
-    Args:
-        text: what was said.
-        value: the value that it is filed under.
     """
     reading = read(text)
     is_denial = reading.negated or reading.ceased
@@ -363,19 +340,13 @@ def tells_of_more(text: str) -> bool:
 
 def tells_of_change(text: str) -> bool:
     """Whether a text says that things are otherwise than before: "pays by card now"."""
-    return _vocabulary().change.search(canonical_text(text).casefold()) is not None
+    return _vocabulary().change.search(lowered(text)) is not None
 
 
 def tell_of_other_matters(note: str, fact: str, attribute: str, values: Iterable[str]) -> bool:
     """Whether each says what the value of one attribute is for, and both mean something else.
 
     "Her budget for the ERP project" and "her budget for the CRM rollout" are two budgets.
-
-    Args:
-        note: the new text.
-        fact: the text that it would take the place of.
-        attribute: what both tell of, such as ``renewal_date``.
-        values: their values.
     """
     nouns = stems_of(attribute.replace("_", " "))
     return are_other_matters(read(note), read(fact), nouns, stems_of(" ".join(values)))
@@ -395,55 +366,37 @@ def differ_beside(finding: Finding, note_value: str, fact_value: str) -> bool:
 
 
 def find_news(note: str, fact: str) -> tuple[Finding, ...]:
-    """All that would be lost if the note were dropped for the fact: differences, and new details.
-
-    Args:
-        note: the text that would be dropped.
-        fact: the text that would stay.
-    """
-    new, old = read(note), read(fact)
-    return (*find_differences(note, fact), *find_additions(new, old))
+    """All that would be lost if the note were dropped for the fact: differences, new details."""
+    return (*find_differences(note, fact), *find_additions(read(note), read(fact)))
 
 
 def find_unreadable(note: str, fact: str, unread: Callable[[str], str]) -> tuple[Finding, ...]:
-    """What differs in two texts, where a model or the guard could not read what differs.
+    """What differs in two texts, where the guard, or a model by ``unread``, could not read it.
 
     No cosine says of such texts that the one restates the other: the letters that the model could
     not read are no part of it, and the guard does not know which word is a "not". Texts that are
     equal up to case and canonical form have none.
-
-    Args:
-        note: the new text.
-        fact: the text that it would take the place of.
-        unread: what of a text the model could not read.
     """
-    new, old = canonical_text(note).casefold(), canonical_text(fact).casefold()
+    new, old = lowered(note), lowered(fact)
     if new == old:
         return ()
     found = tuple(find_other_words(note, fact))
     here, there = unread(new), unread(old)
     if here == there:
         return found
-    return (*found, _unread(here, there))
-
-
-def _unread(in_note: str, in_fact: str) -> Finding:
-    """How much of each text could not be read: its letters would outlive an erasure here."""
-    return Finding(
+    lost = Finding(  # counted: the letters would outlive an erasure in a record
         kind=Difference.UNREAD,
-        in_note=f"{len(in_note)} letters of the note" if in_note else "",
-        in_fact=f"{len(in_fact)} letters of the fact" if in_fact else "",
+        in_note=f"{len(here)} letters of the note" if here else "",
+        in_fact=f"{len(there)} letters of the fact" if there else "",
     )
+    return (*found, lost)
 
 
 def find_losses(note: str, fact: str, *, value: str = "") -> tuple[Finding, ...]:
     """What would be lost if the fact ended for the note: details that only the fact has.
 
-    Args:
-        note: the text that would stay.
-        fact: the text that would end.
-        value: as the fact has it, what the note names in a spelling of its own: who was born on
-            "1980-05-03" was born on "3 May 1980".
+    The fact's value is none, as the note has it in a spelling of its own: who was born on
+    "1980-05-03" was born on "3 May 1980".
     """
     kept = stems_of(value)
     losses = find_details(read(note), read(fact))
@@ -455,18 +408,21 @@ def find_left_out(note: str, fact: str) -> tuple[Finding, ...]:
 
     A few other words are a way of putting it: "is based in Pune", "lives in Pune these days".
     """
-    new, old = read(note), read(fact)
-    only_old = words_of_its_own(old, new)
-    if len(only_old) <= _FEW or not words_of_its_own(new, old):
+    only_new, only_old = _own_words(note, fact)
+    if len(only_old) <= _FEW or not only_new:
         return ()
-    said = dict.fromkeys(word.text for word in old.words if word.stem in only_old)
+    said = dict.fromkeys(word.text for word in read(fact).words if word.stem in only_old)
     return (Finding(kind=Difference.DETAIL, in_note="", in_fact=" ".join(said)),)
+
+
+def _own_words(note: str, fact: str) -> tuple[set[str], set[str]]:
+    new, old = read(note), read(fact)
+    return words_of_its_own(new, old), words_of_its_own(old, new)
 
 
 def leaves_a_clause_out(note: str, fact: str) -> bool:
     """Whether a clause of the fact shares no word with the note: "and carries a pen"."""
-    said = {word.stem for word in read(note).words}
-    clauses = [{word.stem for word in read(each).words} for each in _CLAUSE.split(fact)]
+    said, clauses = read(note).stems, [read(each).stems for each in _CLAUSE.split(fact)]
     return len(clauses) > 1 and any(clause and clause.isdisjoint(said) for clause in clauses)
 
 
@@ -477,8 +433,7 @@ def is_repeated_in(note: str, fact: str) -> bool:
 
 def share_a_word(one: str, other: str) -> bool:
     """Whether a word of content stands in both texts, in any form."""
-    stems = ({word.stem for word in read(text).words} for text in (one, other))
-    return not next(stems).isdisjoint(next(stems))
+    return not read(one).stems.isdisjoint(read(other).stems)
 
 
 def differ_only_in(findings: Iterable[Finding], note: str, fact: str) -> bool:
@@ -500,9 +455,8 @@ def leaves_words_out(note: str, fact: str) -> bool:
     One word may well be a synonym of a light one, "likes" of "wants"; it counts where the note has
     another in its place. Without a model nobody can tell whether that says the same.
     """
-    new, old = read(note), read(fact)
-    only_old = words_of_its_own(old, new)
-    return len(only_old) > 1 or bool(only_old and words_of_its_own(new, old))
+    only_new, only_old = _own_words(note, fact)
+    return len(only_old) > 1 or bool(only_old and only_new)
 
 
 def has_many_other_words(note: str, fact: str) -> bool:
@@ -511,7 +465,6 @@ def has_many_other_words(note: str, fact: str) -> bool:
     A cosine tells whether one word for another says the same. Of several it does not, nor in a long
     text, whose cosine hardly moves by one.
     """
-    new, old = read(note), read(fact)
-    only_new, only_old = words_of_its_own(new, old), words_of_its_own(old, new)
-    is_long = min(len(new.words), len(old.words)) > _LONG
+    only_new, only_old = _own_words(note, fact)
+    is_long = min(len(read(text).words) for text in (note, fact)) > _LONG
     return bool(only_new and only_old) and (is_long or len(only_new) + len(only_old) > 2)

@@ -13,10 +13,10 @@ from itertools import takewhile
 from typing import NamedTuple
 
 from reconciler.domain.guard.differences import words_of_its_own
-from reconciler.domain.guard.reading import Denial, Reading, folded, read
+from reconciler.domain.guard.reading import Denial, Reading, folded, lowered, read
 from reconciler.domain.guard.tokens import Token, stem_of, tokens_of
 from reconciler.domain.guard.vocabulary import vocabulary
-from reconciler.domain.records.findings import Finding
+from reconciler.domain.records.findings import Difference, Finding
 from reconciler.domain.records.notes import canonical_text
 from reconciler.domain.text_reading import read_text
 
@@ -97,23 +97,21 @@ _TWO_NAMES = re.compile(r"[A-Z][\w'-]*(?: [A-Z][\w'-]*){1,2}")
 _CAPITAL_OR_DIGIT = re.compile(r"[^\W_a-z]|@")
 
 _IS_THE = re.compile(r"\bis (?:now )?the\b")
+_WAY = re.compile(
+    r"(?P<done>(?:(?!is\b|are\b|be\b|been\b|was\b|were\b|can\b|could\b|may\b)[\w'-]+ ){1,6})"
+    r"by (?P<way>[\w' -]+)"
+)
 _HAS = re.compile(r"\b(?:has|have)\b")
 _FIRST = re.compile(r"\b(?:i|me|my|mine|i'm|i've|i'd|i'll|we|our|us|we're|we've)\b")
 _THIRD = re.compile(r"^(?:\w+,? ){0,3}?(?:he|she|they|his|her|hers|their)\b(?:'s|'re|'ve)?")
 
 
 def says_it_changed(note: str, fact: str, cosine: float) -> bool:
-    """Whether the note says that it is a change, and is about the same matter as the fact.
-
-    Args:
-        note: the new text.
-        fact: a text that is near to it.
-        cosine: of the two.
-    """
-    if cosine < COSINE_MIN or _tells_a_wish(fact):
+    """Whether the note says that it is a change, and is about the same matter as the fact."""
+    if cosine < COSINE_MIN or not _changed_words(note) or _tells_a_wish(fact):
         return False
     here, there = _changed_words(note), _content(fact)
-    if not here or not there or are_of_other_people(note, fact) or _are_numbered(note, fact):
+    if not there or are_of_other_people(note, fact) or _are_numbered(note, fact):
         return False
     if max(map(_length, (note, fact))) > LONG:
         return False
@@ -136,12 +134,14 @@ def _labels(reading: Reading) -> set[str]:
 
 def are_of_other_people(note: str, fact: str) -> bool:
     """Whether the note speaks of him, her or them beside what the contact said of itself."""
-    here, there = canonical_text(note).casefold(), canonical_text(fact).casefold()
-    return (
-        _FIRST.search(there) is not None
-        and _THIRD.search(here) is not None
-        and not here.startswith(("i ", "i'", "we ", "my ", "our "))
-    )
+    return _speaks_of_another(note) and _FIRST.search(lowered(fact)) is not None
+
+
+@lru_cache(maxsize=1024)
+def _speaks_of_another(note: str) -> bool:
+    text = lowered(note)
+    opens_with_me = text.startswith(("i ", "i'", "we ", "my ", "our "))
+    return not opens_with_me and _THIRD.search(text) is not None
 
 
 @lru_cache(maxsize=4096)
@@ -170,17 +170,19 @@ def ends(note: str, fact: str) -> bool:
     "No longer uses Zendesk", "sold the van", "moved from Tuesday to Thursday". A note that ends a
     part ("no longer works on Fridays"), or leaves out more than the fact's verb, ends nothing.
     """
-    if _tells_a_wish(note) or are_of_other_people(note, fact) or _length(fact) > LONG:
+    new, before = read(note), _before(note)
+    ended = _ended(new)
+    if (ended is None and not before) or _length(fact) > LONG:
         return False
-    new, old = read(note), read(fact)
-    before = _before(note)
+    if _tells_a_wish(note) or are_of_other_people(note, fact):
+        return False
+    old = read(fact)
     if old.ceased or new.subject != old.subject or not _may_be_over(old, before):
         return False
     left_out = words_of_its_own(old, new) - _reworded(old)
     if any(word in left_out for word in map(stem_of, old.names)):
         return False
     verb = {word.stem for word in old.words[:1]}
-    ended = _ended(new)
     if ended is not None:
         may_differ = verb if ended.text.split()[0] in _DISPOSING else set()
         what = _plain(ended.reach) - _cues(note)
@@ -205,13 +207,7 @@ def is_wording_of(
 
     It names what that names, and says of it what that says: "prefers e-mail to calls" ends with
     "e-mail is the best way to reach her", a friend of the same name does not end with the boss.
-
-    Args:
-        fact: a text that the note does not end by itself.
-        ended: a text that it ends.
-        note: what says so.
-        is_near: whether a cosine takes fact and note for the same.
-        is_contradicted: whether they cannot both hold.
+    Near is what a cosine takes for the same as the note.
     """
     if _length(fact) > LONG or is_event(fact) or _tells_a_wish(fact) or differ_in_head(fact, ended):
         return False
@@ -321,7 +317,7 @@ def _plain(stems: Iterable[str]) -> set[str]:
 @lru_cache(maxsize=1024)
 def _before(note: str) -> frozenset[str]:
     """What the note says was before: "from Tuesday to Thursday", "instead of email"."""
-    text = canonical_text(note).casefold()
+    text = lowered(note)
     if vocabulary().change.search(text) is None:
         return frozenset()
     said = _BEFORE.search(text)
@@ -448,15 +444,33 @@ def answers_anew(note: str, fact: str, findings: Iterable[Finding]) -> bool:
     """
     if not _changed_words(note) or are_of_other_people(note, fact):
         return False
-    if answer_one_question(note, fact) or _undoes(note, fact):
+    if answer_one_question(note, fact) or _goes_another_way(note, fact) or _undoes(note, fact):
         return True
-    if not any(each.is_change and each.in_note and each.in_fact for each in findings):
+    changed = [each for each in findings if each.is_change and each.in_note and each.in_fact]
+    # What only changed places may be another matter: "moved to Goa and back to Pune".
+    if not changed or any(each.kind is Difference.ROLES for each in findings):
         return False
     new, old = read(note), read(fact)
     said = " ".join(f"{each.in_note} {each.in_fact}" for each in findings)
     aside = {token.value for token in tokens_of(said)} | _cues(note) | vocabulary().measures
     left_out, added = words_of_its_own(old, new) - aside, words_of_its_own(new, old) - aside
     return not left_out and len(added) <= 1
+
+
+def _goes_another_way(note: str, fact: str) -> bool:
+    """Whether the note puts another way behind the "by" of the fact: "pays by card now".
+
+    Not of what is done to somebody, or may be done in several ways: "can be reached by phone".
+    """
+    here, there = (_WAY.fullmatch(lowered(text)) for text in (note, fact))
+    if not here or not there or is_event(fact) or len(read(note).words) > _SHORT:
+        return False
+    if vocabulary().addition.search(read(note).canonical):
+        return False
+    way, before = _content(here["way"]) - _cues(note), _content(there["way"])
+    done = _content(here["done"])
+    is_plain = 0 < len(before) <= _FEW and 0 < len(done) < _FEW
+    return is_plain and done == _content(there["done"]) and bool(way) and way.isdisjoint(before)
 
 
 def _undoes(note: str, fact: str) -> bool:
@@ -476,7 +490,7 @@ def _undoes(note: str, fact: str) -> bool:
 @lru_cache(maxsize=1024)
 def _cues(note: str) -> frozenset[str]:
     """The stems of the note's words of change."""
-    text = canonical_text(note).casefold()
+    text = lowered(note)
     said = " ".join(cue.group() for cue in vocabulary().change.finditer(text))
     return frozenset(token.value for token in tokens_of(said))
 
@@ -503,18 +517,19 @@ def says_beside(fact: str, note: str, *said: str) -> frozenset[str]:
 
 def is_event(text: str) -> bool:
     """Whether the text tells of something that happened: its dates and counts are its own."""
-    return _EVENT.search(canonical_text(text).casefold()) is not None
+    return _EVENT.search(lowered(text)) is not None
 
 
+@lru_cache(maxsize=4096)
 def _tells_a_wish(text: str) -> bool:
-    return _WISH.search(canonical_text(text).casefold()) is not None
+    return _WISH.search(lowered(text)) is not None
 
 
 @lru_cache(maxsize=1024)
 def _changed_words(note: str) -> frozenset[str]:
     """The stems around the words of change; none where the note tells no change."""
     found: set[str] = set()
-    text = canonical_text(note).casefold()
+    text = lowered(note)
     known = vocabulary().change
     if known.search(text) is None or _tells_a_wish(note):
         return frozenset()
@@ -529,7 +544,7 @@ def _changed_words(note: str) -> frozenset[str]:
 
 @lru_cache(maxsize=4096)
 def _content(text: str) -> frozenset[str]:
-    return frozenset(_stems(tokens_of(canonical_text(text).casefold())))
+    return frozenset(_stems(tokens_of(lowered(text))))
 
 
 def _stems(tokens: list[Token]) -> Iterator[str]:

@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import replace
+from itertools import takewhile
 from typing import Any
 
 from reconciler.domain.guard.reading import (
@@ -133,8 +134,8 @@ def find_signs(new: Reading, old: Reading) -> Iterator[Finding]:
     if not either.keys().isdisjoint(known.denying_signs) and not (only_new and only_old):
         yield Finding(
             kind=Difference.NEGATION,
-            in_note=_repeated(only_new),
-            in_fact=_repeated(only_old),
+            in_note=" ".join(only_new.elements()),
+            in_fact=" ".join(only_old.elements()),
             is_change=_is_same_but_for(new, old, *either),
         )
     elif (only_new and only_old) or any(
@@ -142,8 +143,8 @@ def find_signs(new: Reading, old: Reading) -> Iterator[Finding]:
     ):
         yield Finding(
             kind=Difference.WORD,
-            in_note=_repeated(only_new),
-            in_fact=_repeated(only_old),
+            in_note=" ".join(only_new.elements()),
+            in_fact=" ".join(only_old.elements()),
         )
 
 
@@ -242,10 +243,6 @@ def _units(reading: Reading) -> frozenset[str]:
     return reading.currencies or _PERCENT & reading.stems
 
 
-def _repeated(signs: Counter[str]) -> str:
-    return " ".join(signs.elements())
-
-
 def _capitals(reading: Reading) -> set[str]:
     return {
         folded(word.text)
@@ -259,23 +256,13 @@ def _only_look_alike(word: str, other: str) -> bool:
 
     What has one letter more or less may be another name: Ann and Anne, Carlo and Carlos.
     """
-    length = _shared_length(word, other)
+    pairs = takewhile(lambda pair: pair[0] == pair[1], zip(word, other, strict=False))
+    length = len(list(pairs))
     if length < min(_BEGINNING, len(word), len(other)):
         return False
     is_longer_by_a_letter = {len(word), len(other)} == {length, length + 1}
-    return is_longer_by_a_letter or not _is_form(word, other, vocabulary().verb_endings)
-
-
-def _shared_length(word: str, other: str) -> int:
-    """How many letters two words begin with alike."""
-    pairs = enumerate(zip(word, other, strict=False))
-    return next((at for at, (here, there) in pairs if here != there), min(len(word), len(other)))
-
-
-def _is_form(word: str, other: str, endings: Collection[str]) -> bool:
-    """Whether two words differ in nothing but their endings: "engineer", "engineering"."""
-    length = _shared_length(word, other)
-    return length >= _BEGINNING and word[length:] in endings and other[length:] in endings
+    is_form = length >= _BEGINNING and {word[length:], other[length:]} <= vocabulary().verb_endings
+    return is_longer_by_a_letter or not is_form
 
 
 def _stems(reading: Reading) -> Counter[str]:

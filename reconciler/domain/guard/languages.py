@@ -13,6 +13,7 @@ from collections import Counter
 from collections.abc import Iterator
 from functools import cache, lru_cache
 
+from reconciler.domain.guard.reading import lowered
 from reconciler.domain.guard.tokens import UNSPACED, kind_of, stem_of
 from reconciler.domain.guard.vocabulary import vocabulary
 from reconciler.domain.records.findings import Difference, Finding
@@ -110,7 +111,7 @@ def _is_known(word: str) -> bool:
 
 def _order(text: str) -> list[str]:
     """The words in their order; marks do not count."""
-    folded = canonical_text(text).casefold()
+    folded = lowered(text)
     spaced = "".join(
         " " if unicodedata.category(letter)[0] in "PZ" else letter for letter in folded
     )
@@ -124,7 +125,7 @@ def _pieces(text: str) -> Counter[str]:
 
 def _denials(text: str) -> list[str]:
     """The words that deny; in scripts without spaces also where they are part of one."""
-    folded = canonical_text(text).casefold()
+    folded = lowered(text)
     within = [word for word in _denied_within() if word in folded]
     return [*within, *vocabulary().foreign_negations.intersection(_pieces(text))]
 

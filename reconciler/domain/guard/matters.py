@@ -8,6 +8,7 @@ words say. Nothing here compares values.
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Sequence
+from functools import lru_cache
 from typing import NamedTuple
 
 from reconciler.domain.guard.reading import VALUE_KINDS, Reading, Word, folded, read
@@ -41,6 +42,7 @@ _DATED = ("id", "month", "year")
 """Kinds of words that tell one matter from another, beside names: "the budget for 2027"."""
 
 
+@lru_cache(maxsize=4096)
 def stems_of(text: str) -> frozenset[str]:
     """What is compared of a few words, such as a value or an attribute's name."""
     return frozenset(token.value for token in tokens_of(text) if token.kind != "mark")
@@ -74,12 +76,8 @@ def is_over(text: str, value: str, attribute: str = "") -> bool:
 
     "The Silver plan has ended", "sold the Volvo", "a lift is no longer needed". Of a value that is
     a limit, "no long walks", it says so where it lifts the limit. What names the value last
-    decides: "the trial is over and the Gold plan has started" ends no Gold.
-
-    Args:
-        text: what was said.
-        value: the value that it is filed under.
-        attribute: its name, for "Rosa is not the assistant any more".
+    decides: "the trial is over and the Gold plan has started" ends no Gold. "Rosa is not the
+    assistant any more" says so by the attribute.
     """
     words = tokens_of(value)
     clause, stems = _last_naming(text, words)
@@ -94,12 +92,8 @@ def is_over(text: str, value: str, attribute: str = "") -> bool:
 def is_over_itself(text: str, value: str, known: Collection[str]) -> bool:
     """Whether what the text says to have ended is the value, and not something of it.
 
-    "Sold the Volvo" ends the Volvo; "the contract with Orbis has ended" ends no job at Orbis.
-
-    Args:
-        text: what was said.
-        value: the value that another text is filed under.
-        known: stems of what that text says of it.
+    "Sold the Volvo" ends the Volvo; "the contract with Orbis has ended" ends no job at Orbis. The
+    known are stems of what another text says of the value.
     """
     clause, stems = _last_naming(text, tokens_of(value))
     said = clause.ended(stems) if clause else None
@@ -122,10 +116,6 @@ def opens(text: str, whole: str) -> bool:
 
     "Wants calls", then a mark or an "and", and what is denied behind that is none of its words. A
     denial that names nothing, "not any more", may mean all of it.
-
-    Args:
-        text: what may stand at the beginning.
-        whole: what may go on.
     """
     said = [token.value for token in tokens_of(text) if token.kind != "mark"]
     tokens = tokens_of(whole)
@@ -235,11 +225,8 @@ def are_other_matters(
 ) -> bool:
     """Whether both texts say what the attribute's value is for, and each names something else.
 
-    Args:
-        one: a text.
-        other: another text about the same attribute.
-        nouns: stems of what the attribute is called, such as "budget".
-        values: stems of the values, which are no matter: "her title is head of sales".
+    The nouns are stems of what the attribute is called, such as "budget". Stems of the values are
+    no matter: "her title is head of sales".
     """
     matters = [_matter(reading, nouns, values) for reading in (one, other)]
     named = [

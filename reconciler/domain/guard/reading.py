@@ -27,6 +27,7 @@ __all__ = [
     "Reading",
     "Word",
     "folded",
+    "lowered",
     "read",
 ]
 
@@ -241,6 +242,12 @@ class Reading:
 def read(text: str) -> Reading:
     """The reading of a text, whatever the string; a text read lately is not read again."""
     return Reading(canonical_text(text))
+
+
+@lru_cache(maxsize=4096)
+def lowered(text: str) -> str:
+    """The canonical text without capitals, in which phrases are searched."""
+    return canonical_text(text).casefold()
 
 
 def folded(word: str) -> str:

@@ -312,38 +312,6 @@ def _read_time(text: str) -> Token:
     return Token("time", f"{hour}:{minute:02}", text)
 
 
-def _read_ordinal(text: str) -> Token:
-    return Token("ordinal", f"{int(text[:-2])}th", text)
-
-
-def _read_id(text: str) -> Token:
-    return Token("id", "".join(filter(str.isalnum, text.lower())), text)
-
-
-def _read_dotted(text: str) -> Token:
-    return Token("id", text.lower().strip("./"), text)
-
-
-def _read_initials(text: str) -> Token:
-    return _read_word(text.replace(".", ""))
-
-
-def _read_label(text: str) -> Token:
-    return Token("id", text.lower(), text)
-
-
-def _read_ratio(text: str) -> Token:
-    return Token("ratio", text.strip("/:"), text)
-
-
-def _read_minus(text: str) -> Token:
-    return Token("minus", "-", text)
-
-
-def _read_sign(text: str) -> Token:
-    return Token("sign", text, text)
-
-
 def _read_mark(text: str) -> Token:
     known = vocabulary()
     if text in known.currencies:
@@ -357,21 +325,27 @@ def _read_mark(text: str) -> Token:
     return Token("sign" if is_sign else "mark", text, text)
 
 
+def _as(kind: str, value: Callable[[str], str]) -> Callable[[str], Token]:
+    return lambda text: Token(kind, value(text), text)
+
+
+_read_label = _as("id", str.lower)
+_read_id = _as("id", lambda text: "".join(filter(str.isalnum, text.lower())))
 _READERS: dict[str, Callable[[str], Token]] = {
     "plain": _read_word,
     "word": _read_word,
     "number": _read_number,
     "day": _read_day,
     "time": _read_time,
-    "ordinal": _read_ordinal,
+    "ordinal": _as("ordinal", lambda text: f"{int(text[:-2])}th"),
     "id": _read_id,
-    "dotted": _read_dotted,
-    "initials": _read_initials,
+    "dotted": _as("id", lambda text: text.lower().strip("./")),
+    "initials": lambda text: _read_word(text.replace(".", "")),
     "label": _read_label,
-    "ratio": _read_ratio,
-    "minus": _read_minus,
+    "ratio": _as("ratio", lambda text: text.strip("/:")),
+    "minus": _as("minus", lambda _: "-"),
     "flag": _read_mark,
-    "sign": _read_sign,
+    "sign": _as("sign", str),
     "tag": _read_label,
     "mark": _read_mark,
     "token": _read_id,

@@ -24,7 +24,7 @@ _SPREADS = 3.3
 """A question asks for an attribute where it is nearer to one of its questions than that of two
 attributes are to each other, by so many standard deviations. Source: benchmarks/recall.py."""
 
-_LEANING = 3.0
+_LEANING = 4.0
 """How far a question that asks for an attribute leans towards what facts of it say. From 2 to 5 as
 many are found. Source: benchmarks/recall.py."""
 

@@ -10,13 +10,9 @@ from types import MappingProxyType
 from typing import Any
 
 from reconciler.domain.recalling.current_values import SlotValue
-from reconciler.domain.recalling.prompting import (
-    as_prompt,
-    is_never_cut,
-    token_count,
-    within_budget,
-)
+from reconciler.domain.recalling.prompting import as_prompt, token_count, within_budget
 from reconciler.domain.recalling.recalled import Recalled
+from reconciler.domain.recalling.safety import is_never_cut
 from reconciler.domain.records.decisions import Decision
 from reconciler.domain.records.facts import Dispute, ExpiringFact, Fact
 from reconciler.domain.records.kinds import NOT_FOR_CONTACTS
@@ -26,7 +22,7 @@ __all__ = [
     "Briefing",
     "changed_since_last_time",
     "is_for_the_contact",
-    "profile_first",
+    "most_important_first",
 ]
 
 ASKED_MAX = 2
@@ -44,7 +40,7 @@ class Briefing:
     """What is known of a contact, and what only the contact can settle.
 
     Attributes:
-        facts: as ``recall`` returns them; without a query those of the profile first.
+        facts: as ``recall`` returns them; without a query what matters most first.
         profile: the current values of the contact's slots.
         changed: the ids of those facts that are new since the contact was last asked about.
         pending: what waits for the contact's answer: what is held, then what is in dispute.
@@ -106,14 +102,17 @@ def _asked_within(asked: Iterable[str], tokens: int) -> tuple[tuple[str, ...], i
     return tuple(kept), taken
 
 
-def profile_first(found: Recalled, profile: Collection[SlotValue], limit: int | None) -> Recalled:
-    """All that is known in general, the current values of slots first, cut at a limit.
+def most_important_first(
+    found: Recalled, profile: Collection[SlotValue], limit: int | None
+) -> Recalled:
+    """All that is known in general, what matters most first, cut at a limit.
 
-    Beside the limit stand constraints, and what no budget cuts.
+    Of equals the current values of slots come first. Beside the limit stand constraints, and what
+    no budget cuts.
     """
     current = {value.fact_id for value in profile}
-    ordered = sorted(found, key=lambda hit: hit.fact.fact_id not in current)
-    stays = [hit.fact.fact_id for hit in found if hit.is_standing or is_never_cut(hit)]
+    ordered = sorted(found, key=lambda hit: (-hit.fact.importance, hit.fact.fact_id not in current))
+    stays = [hit.fact.fact_id for hit in found if hit.is_standing or is_never_cut(hit.fact)]
     others = [hit.fact.fact_id for hit in ordered if hit.fact.fact_id not in {*stays}]
     kept = {*others[:limit], *stays}
     return Recalled(

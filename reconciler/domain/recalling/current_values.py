@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
@@ -16,6 +16,8 @@ from reconciler.domain.guard import (
 )
 from reconciler.domain.guard.matters import stems_of
 from reconciler.domain.guard.reading import read
+from reconciler.domain.guard.vocabulary import vocabulary
+from reconciler.domain.recalling.safety import holds_until_settled
 from reconciler.domain.records.facts import Fact
 from reconciler.domain.records.kinds import Category, SourceKind
 from reconciler.domain.records.slots import CONTACT_SUBJECT, Slot
@@ -23,7 +25,7 @@ from reconciler.domain.values.attributes import AttributeBook
 from reconciler.lexicon import lexicon
 from reconciler.sensitive_data import TOKEN
 
-__all__ = ["SlotValue", "current_values"]
+__all__ = ["SlotValue", "current_values", "ends_own_value"]
 
 _TAKEN_OUT = "hidden"
 """One word in the place of a token, whose marks end what a denial reaches."""
@@ -45,6 +47,7 @@ class SlotValue:
         observations: how often it was said.
         last_confirmed_at: when it was last said (UTC).
         is_disputed: whether another fact contradicts it, and nobody settled that.
+        holds_until_settled: whether it is a limit, such as an allergy, that holds all the same.
         is_contested: whether it took the place of another in a to and fro.
         may_be_outdated: whether the lifetime of all facts that say it is over.
         is_single_valued: whether the attribute holds one value at a time.
@@ -59,6 +62,7 @@ class SlotValue:
     observations: int
     last_confirmed_at: datetime
     is_disputed: bool
+    holds_until_settled: bool
     is_contested: bool
     may_be_outdated: bool
     is_single_valued: bool
@@ -67,41 +71,62 @@ class SlotValue:
 
 
 def current_values(
-    facts: Iterable[Fact], disputed_ids: Collection[str], attributes: AttributeBook
+    facts: Iterable[Fact], disputes: Mapping[str, Collection[Fact]], attributes: AttributeBook
 ) -> list[SlotValue]:
     """The values of these facts: the contact's own first, by attribute, the newest of each first.
 
     A procedure has a slot of its own kind and is none of them. What a live fact denies is no value,
     whatever the attribute holds: neither its own, as in "No longer works at Globex", which is filed
-    under Globex, nor that of an older fact, as "No longer allergic to nuts" denies the nuts. Facts
-    that say the same value are one.
+    under Globex, nor that of an older fact, as "No longer allergic to nuts" denies the nuts; while
+    the two are in dispute, a limit holds. Facts that say the same value are one. Of an attribute of
+    one value what holds for the moment is none beside what lasts.
 
     Args:
         facts: those that are told.
-        disputed_ids: those of them that are in dispute.
+        disputes: by the id of each that is in dispute the other sides.
         attributes: the attributes of slots that are known.
     """
     live = sorted(facts, key=_newest, reverse=True)
-    denials = [fact for fact in live if _may_deny(fact)]
+    denials = [fact for fact in live if _may_deny(fact, attributes)]
     held: dict[str, list[tuple[Fact, Slot]]] = {}
     for fact in live:
         slot = fact.slot
         if not slot or not slot.key or fact.category is Category.PROCEDURE:
             continue
-        others = live if _may_deny(fact) else denials
+        sides = disputes.get(fact.fact_id, ())
+        spared = sides if holds_until_settled(fact, sides) else ()
+        others = live if _may_deny(fact, attributes) else denials
         if _is_denied(fact, slot, attributes) or any(
-            _denies(other, fact, slot, attributes) for other in others
+            _denies(other, fact, slot, attributes) for other in others if other not in spared
         ):
             continue
         held.setdefault(slot.key, []).append((fact, slot))
-    return sorted((_value(same, disputed_ids) for same in held.values()), key=_place)
+    lasting = {_asked(slot) for same in held.values() for fact, slot in same if not _passes(fact)}
+    lasting.discard(None)
+    told = (
+        same
+        for same in held.values()
+        if not (all(_passes(fact) for fact, _ in same) and _asked(same[0][1]) in lasting)
+    )
+    return sorted((_value(same, disputes) for same in told), key=_place)
+
+
+def _passes(fact: Fact) -> bool:
+    return fact.category is Category.VOLATILE
+
+
+def _asked(slot: Slot) -> tuple[str, str] | None:
+    """What a slot of one value answers: who is in Bergen right now still lives in Oslo."""
+    return (slot.subject, slot.attribute or "") if slot.is_single_valued else None
 
 
 def _newest(fact: Fact) -> tuple[datetime, datetime, str]:
     return fact.valid_from, fact.last_confirmed_at, fact.fact_id
 
 
-def _value(same: Sequence[tuple[Fact, Slot]], disputed_ids: Collection[str]) -> SlotValue:
+def _value(
+    same: Sequence[tuple[Fact, Slot]], disputes: Mapping[str, Collection[Fact]]
+) -> SlotValue:
     """One value of all facts that say it, in the words of the newest, which comes first."""
     fact, slot = same[0]
     facts = [fact for fact, _ in same]
@@ -109,11 +134,14 @@ def _value(same: Sequence[tuple[Fact, Slot]], disputed_ids: Collection[str]) -> 
         subject=slot.subject,
         attribute=slot.attribute or "",
         value=slot.value or "",
-        since=min(each.valid_from for each in facts),
+        since=min(each.holds_since for each in facts),
         word=min((each.word for each in facts), key=tuple(SourceKind).index),
         observations=sum(each.observations for each in facts),
         last_confirmed_at=max(each.last_confirmed_at for each in facts),
-        is_disputed=any(each.fact_id in disputed_ids for each in facts),
+        is_disputed=any(each.fact_id in disputes for each in facts),
+        holds_until_settled=any(
+            holds_until_settled(each, disputes.get(each.fact_id, ())) for each in facts
+        ),
         is_contested=any(each.is_contested for each in facts),
         may_be_outdated=all(each.may_be_outdated for each in facts),
         is_single_valued=slot.is_single_valued,
@@ -122,16 +150,18 @@ def _value(same: Sequence[tuple[Fact, Slot]], disputed_ids: Collection[str]) -> 
     )
 
 
-def _may_deny(fact: Fact) -> bool:
+def _may_deny(fact: Fact, attributes: AttributeBook) -> bool:
     said = read(fact.text)
-    return bool(said.negated or said.ceased) or tells_of_end(fact.text)
+    is_end = (
+        tells_of_end(fact.text) or _says_only(fact.text) or bool(attributes.reader.ends(fact.text))
+    )
+    return is_end or bool(said.negated or said.ceased)
 
 
 def _is_denied(fact: Fact, slot: Slot, attributes: AttributeBook) -> bool:
     """Whether the fact says of its own value that it does not hold, or no longer.
 
-    What the book's phrasings read of the words decides; else the denial does, but for an attribute
-    whose values a denial affirms, such as an allergy: there it has to name the attribute.
+    What the book's phrasings read of the words decides; else the denial does.
     """
     found = None if slot.is_single_valued else attributes.read_slot(fact.text)
     if found is not None and found.attribute == slot.attribute:
@@ -139,11 +169,19 @@ def _is_denied(fact: Fact, slot: Slot, attributes: AttributeBook) -> bool:
             return True
         if found.value == slot.value and not read(found.value).ceased:
             return False
+    return ends_own_value(fact.text, slot)
+
+
+def ends_own_value(text: str, slot: Slot) -> bool:
+    """Whether a text says that the value which it is filed under does not hold, or no longer.
+
+    Of an attribute whose values a denial affirms, such as an allergy, it has to name the attribute.
+    """
     name = _name(slot)
     if lexicon("values").word_set("affirmed_by_denial").isdisjoint(name):
-        return _says_no_more(fact.text, slot)
-    is_ended = _says_no_more(fact.text, slot) and _names(fact.text, name)
-    return is_ended or is_lifted(fact.text, slot.value or "")
+        return _says_no_more(text, slot)
+    is_ended = _says_no_more(text, slot) and _names(text, name)
+    return is_ended or is_lifted(text, slot.value or "")
 
 
 def _says_no_more(text: str, slot: Slot) -> bool:
@@ -170,6 +208,9 @@ def _denies(other: Fact, fact: Fact, slot: Slot, attributes: AttributeBook) -> b
     if other.last_confirmed_at < fact.last_confirmed_at:
         return False
     told = other.slot
+    subject = told.subject if told else CONTACT_SUBJECT
+    if subject == slot.subject == CONTACT_SUBJECT and attributes.is_told_over(other.text, slot):
+        return True
     if told is None:
         return deny_each_other(other.text, fact.text) or (
             _is_about(other.text, slot.subject) and _ends(other, fact, slot, attributes)
@@ -182,15 +223,53 @@ def _denies(other: Fact, fact: Fact, slot: Slot, attributes: AttributeBook) -> b
         # A name that the caller made up may be another word for the other one.
         is_same = told.value_key == slot.value_key and not (told.is_known and slot.is_known)
         return is_same and _is_denied(other, told, attributes)
-    return deny_each_other(other.text, fact.text) or _ends(other, fact, slot, attributes)
+    return (
+        deny_each_other(other.text, fact.text)
+        or _narrows(other.text, told, slot, attributes)
+        or _ends(other, fact, slot, attributes)
+    )
+
+
+def _narrows(text: str, told: Slot, slot: Slot, attributes: AttributeBook) -> bool:
+    """Whether a whole sentence says that of a wider value one alone holds: of nuts "peanuts only".
+
+    It ends no other value: "allergic to peanuts only" was said of nuts, and not of latex.
+    """
+    narrow, wide = told.value_key or "", slot.value_key or ""
+    return (
+        told.attribute == slot.attribute
+        and narrow != wide
+        and narrow.endswith(wide)
+        and _says_only(text)
+        and attributes.read_slot(text) is not None
+    )
+
+
+def _says_only(text: str) -> bool:
+    words = text.casefold().strip(" .!").split()
+    return not lexicon("slots").word_set("narrowing").isdisjoint(words)
 
 
 def _ends(other: Fact, fact: Fact, slot: Slot, attributes: AttributeBook) -> bool:
     """Whether another fact says that the value of the slot holds no longer, or never did."""
     if _says_no_more(other.text, slot) and _names(other.text, _name(slot)):
         return True
+    if _is_wish_no_more(other.text, fact.text, slot):
+        return True
     known = read(fact.text).stems | _called(other.text, slot, attributes)
+    if slot.is_single_valued and is_over_itself(other.text, " ".join(_name(slot)), known):
+        return True  # "The budget is cancelled."
     return is_over_itself(other.text, slot.value or "", known)
+
+
+def _is_wish_no_more(said: str, wish: str, slot: Slot) -> bool:
+    """Whether a wish for the value is taken back, and no more said: not "no emails on Sundays"."""
+    wishes, told = vocabulary().wishes, read(said)
+    if not told.ceased or wishes.isdisjoint(told.stems) or wishes.isdisjoint(read(wish).stems):
+        return False
+    denial = " ".join(each.text for each in (*told.negated, *told.ceased))
+    light = wishes | vocabulary().light | stems_of(f"{denial} {slot.value}")
+    return told.stems <= light and _says_no_more(said, slot)
 
 
 def _called(text: str, slot: Slot, attributes: AttributeBook) -> frozenset[str]:

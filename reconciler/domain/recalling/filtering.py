@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from dataclasses import dataclass, fields
 from datetime import datetime
 from enum import StrEnum
 from typing import Any, TypedDict
 
+from reconciler.domain.recalling.safety import tells_of_allergy
 from reconciler.domain.records.choices import one_of
 from reconciler.domain.records.facts import Fact
 from reconciler.domain.records.kinds import Category, SourceKind
@@ -42,7 +44,8 @@ class RecallFilter:
     Standing constraints are recalled beside them, whatever is asked for.
 
     Attributes:
-        attribute: what its slot says, by its canonical name (``city``).
+        attribute: what its slot says, by its canonical name (``city``); what is filed under none
+            passes where its words name it.
         category: what kind of thing it says.
         topic: in which field of life.
         tags: words of which it must bear each.
@@ -93,7 +96,11 @@ class RecallFilter:
         slot = fact.slot
         attribute = slot.attribute if slot else None
         subject = slot.subject if slot else CONTACT_SUBJECT
-        return self.attribute in (None, attribute) and self.subject in (None, subject)
+        if self.subject not in (None, subject):
+            return False
+        if self.attribute is not None and attribute is None:
+            return _is_named(self.attribute, fact.text)
+        return self.attribute in (None, attribute)
 
     def _fits_kind(self, fact: Fact) -> bool:
         if self.category not in (None, fact.category):
@@ -108,6 +115,13 @@ class RecallFilter:
         said_at = fact.last_confirmed_at
         is_early = self.since is not None and said_at < self.since
         return not is_early and (self.until is None or said_at < self.until)
+
+
+def _is_named(attribute: str, text: str) -> bool:
+    if attribute == "allergy":
+        return tells_of_allergy(text)
+    words = map(re.escape, attribute.split("_"))
+    return all(re.search(rf"\b{word}s?\b", text, re.IGNORECASE) for word in words)
 
 
 def _name(name: str, given: object) -> str:

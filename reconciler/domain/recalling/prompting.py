@@ -10,9 +10,12 @@ import re
 import unicodedata
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from html import escape
+from itertools import starmap
 from types import MappingProxyType
 
+from reconciler.domain.recalling.current_values import ends_own_value
 from reconciler.domain.recalling.recalled import Recalled, RecallOutcome
+from reconciler.domain.recalling.safety import holds_until_settled, is_never_cut
 from reconciler.domain.records.facts import Fact, RankedFact, may_have_changed
 from reconciler.domain.records.kinds import Category, RecallSemantics, SourceKind
 from reconciler.domain.records.slots import CONTACT_SUBJECT, Slot
@@ -22,10 +25,9 @@ __all__ = [
     "STANDING_SHARE",
     "as_prompt",
     "filed_as",
-    "is_never_cut",
-    "is_safety",
     "prompt_lines",
     "quoted",
+    "shortened",
     "shown_ids",
     "token_count",
     "within_budget",
@@ -39,6 +41,10 @@ _OPENING = (
 _DISPUTED = (
     "\nLines marked as disputed contradict each other. Rely on none of them, and ask the contact "
     "once which one holds."
+)
+_DISPUTED_LIMIT = (
+    "\nLines marked as disputed contradict each other. Keep to those that hold until settled, rely "
+    "on no other of them, and ask the contact once which one holds."
 )
 _TO_ASK = "Not settled yet. Where it fits, ask the contact, each once:"
 _OTHER_SIDES_MAX = 3
@@ -58,14 +64,14 @@ _RECALLED = re.compile(
 _MARK = "[recalled facts]"
 STANDING_SHARE = 0.2
 """Of a budget, at most so much for standing constraints."""
-_MATTERS_MOST = 1.0
-_SAFETY = re.compile(r"\b(?:never|allerg|anaphyla|intoleran|must not\b)", re.IGNORECASE)
 _EMPTY = "Nothing is known."
 _NOTHING_FITS = "Nothing that is known fits the question."
+_NOTHING_PASSES = "Nothing that is known passes the filters; leave one out."
 _KNOWN_MAX = 20
 _STANDING = "Holds whatever is asked:"
 _FITTING = "Fits the question:"
 _MORE = "{left} more {fit}. For the rest ask a narrower question, or for one attribute."
+_OVER = "{over} tokens over the budget: what keeps the contact safe is never cut."
 _MORE_STANDING = "{left} more of what holds whatever is asked; a question about it brings it."
 _WORDS = {
     SourceKind.USER_EXPLICIT: "contact's word",
@@ -75,6 +81,7 @@ _WORDS = {
     SourceKind.TOOL_OUTPUT: "tool's word, unconfirmed",
     SourceKind.MODEL_GUESS: "a guess, unconfirmed",
 }
+_YIELDS = "a preference: what they ask for now goes before it"
 _NAMED = (Category.SUMMARY, Category.OUTCOME)
 """What is shown as what it is: it sums up what happened, and binds nobody."""
 
@@ -92,7 +99,7 @@ def as_prompt(
     *,
     new_ids: Collection[str] = (),
 ) -> str:
-    """Recalled facts between a fence, one a line: standing constraints, then what fits, best first.
+    """Recalled facts between a fence, one a line: what holds whatever is asked, then what fits.
 
     Each line has what the fact is filed under, since when it holds, whose word it is, how often it
     was said where that is more than once, and marks: disputed, a summary, what yields to a live
@@ -107,9 +114,17 @@ def as_prompt(
         new_ids: of facts that are marked as new.
     """
     answer = ranked if isinstance(ranked, Recalled) else Recalled(ranked)
-    opening = _OPENING + (_DISPUTED if any(hit.disputed_with for hit in answer) else "")
+    opening = _OPENING + _how_disputed(answer)
     asked = [_TO_ASK, *(f"- {_plain(question)}" for question in questions)] if questions else []
     return "\n".join((opening, *_body(answer, handles, frozenset(new_ids)), *asked, _CLOSING))
+
+
+def _how_disputed(answer: Sequence[RankedFact]) -> str:
+    """What to do about disputes, where there are any."""
+    sides = [(fact, others) for fact, others in _with_other_sides(answer) if others]
+    if not sides:
+        return ""
+    return _DISPUTED_LIMIT if any(starmap(holds_until_settled, sides)) else _DISPUTED
 
 
 def _body(answer: Recalled, handles: Mapping[str, str], new_ids: Collection[str]) -> Iterator[str]:
@@ -119,8 +134,8 @@ def _body(answer: Recalled, handles: Mapping[str, str], new_ids: Collection[str]
         return
     listed = _standing_first(answer)
     lines = _lines(listed, handles, new_ids)
-    standing = [line for line, hit in lines if hit.is_standing]
-    others = [line for line, hit in lines if not hit.is_standing]
+    standing = [line for line, hit in lines if _holds_always(hit)]
+    others = [line for line, hit in lines if not _holds_always(hit)]
     if standing:
         yield from (_STANDING, *standing)
     if answer.standing_left_out:
@@ -128,13 +143,16 @@ def _body(answer: Recalled, handles: Mapping[str, str], new_ids: Collection[str]
     if answer.outcome is RecallOutcome.NOTHING_FITS:
         known = ", ".join(map(_plain, answer.known[:_KNOWN_MAX]))
         more = ", …" if len(answer.known) > _KNOWN_MAX else ""
-        yield f"{_NOTHING_FITS} Known: {known}{more}." if known else _NOTHING_FITS
+        nothing = _NOTHING_FITS if answer.passing else _NOTHING_PASSES
+        yield f"{nothing} Known: {known}{more}." if known else nothing
     if standing and others:
         yield _FITTING if any(hit.similarity is not None for hit in answer) else "Known:"
     yield from others
     if answer.left_out:
         fit = "fits" if answer.left_out == 1 else "fit"
         yield _MORE.format(left=answer.left_out, fit=fit)
+    if answer.over_budget:
+        yield _OVER.format(over=answer.over_budget)
 
 
 def token_count(prompt: str) -> int:
@@ -142,7 +160,11 @@ def token_count(prompt: str) -> int:
 
     An estimate, for English; scripts that a tokenizer cuts smaller take more.
     """
-    return -(-len(prompt) // CHARACTERS_PER_TOKEN)
+    return _tokens(len(prompt))
+
+
+def _tokens(characters: int) -> int:
+    return -(-characters // CHARACTERS_PER_TOKEN)
 
 
 def within_budget(
@@ -150,28 +172,29 @@ def within_budget(
 ) -> Recalled:
     """As many as make lines of so many tokens, by ``token_count``, in the order given.
 
-    What keeps the contact safe, or is of importance 1, takes its room first, however long it is;
-    then standing constraints up to a fifth of the budget. The first of the other facts that does
-    not fit ends the list. What a fact brings along counts with it, once however often it is
-    named; the fence does not count. A budget cuts, it never empties: the first fact stays where
-    nothing fits, so that a caller never reads "nothing is known" of what is known.
+    What keeps the contact safe, or is of importance 0.95 and more, takes its room first, however
+    long it is; then other standing constraints up to a fifth of the budget. The first of the other
+    facts that does not fit ends the list. What a fact brings along counts with it, once however
+    often it is named; the fence does not count. A budget cuts, it never empties: the first of the
+    other facts stays whatever the first ones take, and how much is over is said.
     """
     listed = ranked if isinstance(ranked, Recalled) else Recalled(ranked)
     lines = _Lines(handles)
     room = tokens * CHARACTERS_PER_TOKEN
-    for hit in filter(is_never_cut, listed):
+    for hit in (hit for hit in listed if is_never_cut(hit.fact)):
         lines.add(hit)
-    others = [hit for hit in listed if not is_never_cut(hit)]
+    others = [hit for hit in listed if not is_never_cut(hit.fact)]
+    standing_room = lines.length + room * STANDING_SHARE
     for hit in (hit for hit in others if hit.is_standing):
-        if lines.length + lines.added_by(hit) <= room * STANDING_SHARE:
+        if lines.length + lines.added_by(hit) <= standing_room:
             lines.add(hit)
-    for hit in (hit for hit in others if not hit.is_standing):
-        if lines.length + lines.added_by(hit) > room and lines.told:
+    for place, hit in enumerate(hit for hit in others if not hit.is_standing):
+        if place and lines.length + lines.added_by(hit) > room:
             break
         lines.add(hit)
     if listed and not lines.told:
         lines.add(listed[0])
-    return listed.only(lines.own_ids)
+    return listed.only(lines.own_ids, over_budget=max(_tokens(lines.length) - tokens, 0))
 
 
 class _Lines:
@@ -203,20 +226,12 @@ class _Lines:
         }
 
 
-def is_safety(hit: RankedFact) -> bool:
-    """Whether it keeps the contact safe: an allergy, or a standing constraint said for good."""
-    fact = hit.fact
-    is_named = fact.slot is not None and fact.slot.attribute == "allergy"
-    return is_named or (hit.is_standing and _SAFETY.search(fact.text) is not None)
-
-
-def is_never_cut(hit: RankedFact) -> bool:
-    """Whether it stays whatever the budget: it keeps the contact safe, or nothing matters more."""
-    return is_safety(hit) or hit.fact.importance >= _MATTERS_MOST
-
-
 def _standing_first(ranked: Iterable[RankedFact]) -> list[RankedFact]:
-    return sorted(ranked, key=lambda hit: not hit.is_standing)
+    return sorted(ranked, key=lambda hit: not _holds_always(hit))
+
+
+def _holds_always(hit: RankedFact) -> bool:
+    return hit.is_standing or is_never_cut(hit.fact)
 
 
 def prompt_lines(
@@ -246,9 +261,15 @@ def shown_ids(ranked: Iterable[RankedFact]) -> list[str]:
     return [fact.fact_id for fact, _ in _with_other_sides(_standing_first(ranked))]
 
 
-def filed_as(slot: Slot | None) -> str:
-    """What a fact is filed under, as ``[city=Pune]``; personal values are not shown."""
+def filed_as(text: str, slot: Slot | None) -> str:
+    """What a fact is filed under, as ``[city=Pune]``; personal values are not shown.
+
+    Nothing where its own words say that the value is over, as in a profile: a reader takes the mark
+    for what holds.
+    """
     if slot is None or slot.attribute is None or slot.shown_value is None:
+        return ""
+    if ends_own_value(text, slot):
         return ""
     whose = "" if slot.subject == CONTACT_SUBJECT else f"{slot.subject}: "
     return f" [{_plain(f'{whose}{slot.attribute}={slot.shown_value}')}]"
@@ -284,18 +305,9 @@ def without_recalled(text: str) -> str | None:
 def _line(
     fact: Fact, others: Sequence[Fact], handles: Mapping[str, str], *, is_upcoming: bool
 ) -> str:
-    marks = [str(fact.category)] if fact.category in _NAMED else []
-    if fact.recall_semantics is RecallSemantics.NEGATIVE:
-        marks.append("not wanted")
-    if fact.yields_to_live_intent:
-        marks.append("unless the contact asks for it now")
-    if fact.may_be_outdated:
-        marks.append(may_have_changed(fact.last_confirmed_at))
-    if others:
-        told = (handles.get(other.fact_id) or quoted(other.text) for other in others)
-        marks.append(f"disputed: see {', '.join(told)}")
-    marked = f"[{', '.join(marks)}] " if marks else ""
-    value = filed_as(fact.slot)
+    marks = ", ".join(_marks(fact, others, handles))
+    marked = f"[{marks}] " if marks else ""
+    value = filed_as(fact.text, fact.slot)
     if fact.slot and fact.slot.is_personal and fact.slot.value:
         value = f" ({_plain(fact.slot.attribute or '')}: {_plain(fact.slot.value)})"
     about = [*_holds(fact, is_upcoming=is_upcoming), _WORDS[fact.word]]
@@ -306,20 +318,38 @@ def _line(
     return f"{marked}{_plain(fact.text)}{value} ({', '.join(about)})"
 
 
+def _marks(fact: Fact, others: Sequence[Fact], handles: Mapping[str, str]) -> Iterator[str]:
+    """What stands before a fact: how to take it."""
+    if fact.category in _NAMED:
+        yield str(fact.category)
+    if fact.recall_semantics is RecallSemantics.NEGATIVE:
+        yield "not wanted"
+    if fact.yields_to_live_intent:
+        yield _YIELDS
+    if fact.may_be_outdated:
+        yield may_have_changed(fact.last_confirmed_at)
+    if holds_until_settled(fact, others):
+        yield "holds until settled"
+    if others:
+        told = (handles.get(other.fact_id) or quoted(other.text) for other in others)
+        yield f"disputed: see {', '.join(told)}"
+
+
 def _holds(fact: Fact, *, is_upcoming: bool) -> Iterator[str]:
     """From when it holds and, where an end is known, until when."""
     begins = "not yet, from" if is_upcoming else "since"
-    yield f"{begins} {fact.valid_from:%Y-%m-%d}"
+    yield f"{begins} {fact.holds_since:%Y-%m-%d}"
     if fact.valid_to is not None:
         yield f"until {fact.valid_to:%Y-%m-%d}"
 
 
 def quoted(text: str, length_max: int = _QUOTE_LENGTH_MAX) -> str:
     """A text that somebody once said, as data within a sentence: on one line, cut, in quotes."""
-    return f'"{_shortened(_plain(text), length_max)}"'
+    return f'"{shortened(_plain(text), length_max)}"'
 
 
-def _shortened(text: str, length_max: int) -> str:
+def shortened(text: str, length_max: int) -> str:
+    """A text of at most so many characters; what was cut off is shown as a sign of it."""
     return text if len(text) <= length_max else f"{text[: length_max - 1].rstrip()}…"
 
 

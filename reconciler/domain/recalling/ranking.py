@@ -13,6 +13,7 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
+from reconciler.domain.recalling.safety import is_safety
 from reconciler.domain.records.facts import Fact
 from reconciler.domain.records.kinds import Category, FactState
 from reconciler.domain.records.policies import DecayPolicy, RankingPolicy
@@ -52,6 +53,7 @@ _ROW = np.dtype(
         ("begins_at", np.int64),
         ("recall_count", np.int64),
         ("is_standing", np.bool_),
+        ("is_safety", np.bool_),
         ("is_passing", np.bool_),
         ("is_outcome", np.bool_),
     ]
@@ -96,6 +98,7 @@ def numbers_of(facts: Iterable[Fact]) -> Numbers:
             _begins_at(fact),
             fact.recall_count,
             fact.is_standing,
+            is_safety(fact),
             fact.is_passing,
             fact.category is Category.OUTCOME,
         )

@@ -52,6 +52,9 @@ _ASKED_RANKS = 2.0
 _OF_SUBJECT = 0.2
 """How clearly a question that names a person asks for whatever is said of that person."""
 
+_NAMED = 0.2
+"""How clearly a question asks for what holds a number or a name of it, as "SL-204"."""
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Question:
@@ -147,8 +150,8 @@ class Recallable:
         """The facts that answer a question, the best first, and then the standing constraints.
 
         Of these those that fit the question come first, then the others in the order in which they
-        came to hold. Without a question everything is an answer, what was said last and matters
-        most first.
+        came to hold. What keeps the contact safe stands, too, unless it is among the best. Without
+        a question everything is an answer, what was said last and matters most first.
 
         Args:
             question: what is asked.
@@ -170,17 +173,29 @@ class Recallable:
         if (least := wanted.min_score) is not None:
             answered = (hit for hit in answered if hit.score >= least)
         best = list(islice(answered, limit))
-        more = len(answering) - len(best) if least is None else len(list(answered))
-        touched = set(fitting.tolist())
+        left = self._ids(answering) if least is None else {hit.fact.fact_id for hit in answered}
+        left -= {hit.fact.fact_id for hit in best}
+        touched = self._ids(standing[np.isin(standing, fitting)]) | left
+        stays = np.concatenate((standing, self._safety(asked, best)))
         constraints = [
-            replace(hit, fits=self._place(hit) in touched)
-            for hit in self._ordered(standing, near, how, now)
+            replace(hit, fits=hit.fact.fact_id in touched, is_standing=True)
+            for hit in self._ordered(stays, near, how, now)
         ]
         found = [*best, *sorted(constraints, key=_standing_order)]
-        count = sum(hit.fits for hit in found) + more
+        count = sum(hit.fits for hit in found) + len(left - self._ids(stays))
         known = () if count else self._known(held)
         told = self._with_disputes(found, held, now)
-        return Recalled(told, fitting=count, held=len(held), known=known)
+        return Recalled(told, fitting=count, held=len(held), known=known, passing=len(asked))
+
+    def _ids(self, rows: Rows) -> set[str]:
+        return {self._facts[row].fact_id for row in rows}
+
+    def _safety(self, rows: Rows, told: Sequence[RankedFact]) -> Rows:
+        """Those of these that keep the contact safe, and neither stand nor were told."""
+        is_left = self._numbers["is_safety"] & ~self._numbers["is_standing"]
+        ids = {hit.fact.fact_id for hit in told}
+        left = [row for row in rows[is_left[rows]] if self._facts[row].fact_id not in ids]
+        return np.array(left, dtype=np.intp)
 
     def _held(self, how: Recalling, now: datetime) -> Rows:
         """The rows of the facts that are told, and that are sure enough."""
@@ -202,6 +217,7 @@ class Recallable:
         if self._rows is not None:
             cosines = cosines[self._rows]
         asked = self._asked(question.asks, set(words.asked))
+        asked = np.where(words.named, np.maximum(asked, _NAMED), asked)
         meaning = np.clip(cosines, -1, 1).astype(np.float64)
         return _Closeness(words, meaning, asked, max(question.asks.values(), default=0.0))
 
@@ -241,13 +257,6 @@ class Recallable:
         """The attributes of the facts that hold, those of most facts first."""
         holds = set(held.tolist())
         return [name for name in self.attributes if not holds.isdisjoint(self._filed[name])]
-
-    def _place(self, hit: RankedFact) -> int:
-        return self._places[hit.fact.fact_id]
-
-    @cached_property
-    def _places(self) -> dict[str, int]:
-        return {fact.fact_id: row for row, fact in enumerate(self._facts) if fact.is_standing}
 
     def _ordered(
         self, page: Rows, near: _Closeness | None, how: Recalling, now: datetime

@@ -32,6 +32,8 @@ class Recalled(list[RankedFact]):
         standing: how many standing constraints there are in all; None likewise.
         held: how many facts there are, whether they fit or not; None likewise.
         known: where nothing fits, the attributes that are known, those with most values first.
+        passing: how many facts pass the filters, whether they fit or not; None for all.
+        over_budget: tokens that its lines take beyond a budget, for what no budget cuts.
     """
 
     def __init__(
@@ -42,12 +44,16 @@ class Recalled(list[RankedFact]):
         standing: int | None = None,
         held: int | None = None,
         known: Iterable[str] = (),
+        passing: int | None = None,
+        over_budget: int = 0,
     ) -> None:
         super().__init__(hits)
         self.fitting = self._fitting_here if fitting is None else fitting
         self.standing = self._standing_here if standing is None else standing
         self.held = len(self) if held is None else held
         self.known = tuple(known)
+        self.passing = self.held if passing is None else passing
+        self.over_budget = over_budget
 
     @property
     def outcome(self) -> RecallOutcome:
@@ -66,7 +72,7 @@ class Recalled(list[RankedFact]):
         """How many more standing constraints there are."""
         return max(self.standing - self._standing_here, 0)
 
-    def only(self, fact_ids: Container[str]) -> Recalled:
+    def only(self, fact_ids: Container[str], over_budget: int = 0) -> Recalled:
         """The same answer cut down to these facts."""
         return Recalled(
             (hit for hit in self if hit.fact.fact_id in fact_ids),
@@ -74,6 +80,8 @@ class Recalled(list[RankedFact]):
             standing=self.standing,
             held=self.held,
             known=self.known,
+            passing=self.passing,
+            over_budget=over_budget,
         )
 
     @property

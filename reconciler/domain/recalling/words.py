@@ -10,8 +10,8 @@ import math
 import re
 import threading
 from array import array
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
 from functools import cache, lru_cache
 from itertools import chain
 from typing import Any
@@ -24,6 +24,24 @@ from reconciler.domain.records.notes import canonical_text
 __all__ = ["WordIndex", "WordMatches", "content_words"]
 
 _WORD = re.compile(r"\w+")
+_PART = re.compile(r"[,;?\n]")
+"""What ends one of the things that a query lists: "knee, walking limits"."""
+_NAMED = re.compile(
+    r"(?<![\w/.-])(?=[\w/.-]*\d)(?=[\w/.-]*[^\W\d]|[\d/.-]{4})\w+(?:[/.-]\w+)*"  # SL-204, 4711
+    r"|(?<=[\w,;] )(?!I\b)[A-Z]\w+(?:[ -][A-Z]\w+)*"  # Dele, not at the beginning
+)
+"""What a question calls by its number or its name; a count or a day of the month is neither."""
+_NAMED_MAX, _NAMED_SHARE = 3, 10
+"""What so many texts hold, or one of ten, still tells them from the others."""
+_DATED = frozenset(
+    word
+    for words in (
+        "January February March April May June July August September October November December",
+        "Monday Tuesday Wednesday Thursday Friday Saturday Sunday",
+    )
+    for word in words.split()
+)
+"""Written like names, but many different things have one in common."""
 _K1, _B = 1.5, 0.75
 """How soon a word that is repeated tells no more, and how much a long text is held against it.
 Source: BM25 as Lucene and bm25s have it."""
@@ -55,13 +73,16 @@ class WordMatches:
     Attributes:
         scores: BM25, 0 where no word is shared; shape (texts,).
         shares: the share of the question's words that stand in the text, each weighed by how few
-            of the texts hold it, 0 to 1; shape (texts,).
+            of the texts hold it, 0 to 1; of a query that lists several things the best of them;
+            shape (texts,).
         asked: the question's words, as they are compared.
+        named: which texts hold a number or a name of the question that few do; shape (texts,).
     """
 
     scores: Scores
     shares: Scores
     asked: tuple[str, ...] = ()
+    named: NDArray[np.bool_] = field(default_factory=lambda: np.zeros(0, dtype=np.bool_))
 
 
 class WordIndex:
@@ -104,14 +125,16 @@ class WordIndex:
         if rows is not None:
             lengths, counts = lengths[rows], [times[rows] for times in counts]
         damping = _K1 * (1 - _B + _B * lengths / ((lengths.mean() if len(lengths) else 0) or 1.0))
-        scores, shares, told = np.zeros(len(lengths)), np.zeros(len(lengths)), 0.0
-        for times in counts:
+        scores = np.zeros(len(lengths))
+        held: dict[str, NDArray[np.bool_]] = {}
+        weights: dict[str, float] = {}
+        for word, times in zip(words, counts, strict=True):
             holding = np.flatnonzero(times)
-            weight = _weight(len(holding), len(lengths))
+            weight = weights[word] = _weight(len(holding), len(lengths))
             scores[holding] += weight * times[holding] / (times[holding] + damping[holding])
-            shares[holding] += weight
-            told += weight
-        return WordMatches(scores, shares / told if told else shares, tuple(words))
+            held[word] = times > 0
+        shares = _shares(question, held, weights, len(lengths))
+        return WordMatches(scores, shares, tuple(words), _named(question, held, len(lengths)))
 
     def _read(self) -> None:
         read = [content_words(text) for text in chain.from_iterable(self._unread)]
@@ -120,6 +143,40 @@ class WordIndex:
             for word in words:
                 self._rows.setdefault(word, array("i")).append(row)
         self._unread = []
+
+
+def _shares(
+    question: str, held: Mapping[str, NDArray[np.bool_]], weights: Mapping[str, float], size: int
+) -> Scores:
+    """The share of the words of one thing asked for; a thing in fewer words counts for less."""
+    parts = [part for part in map(content_words, _PART.split(question)) if part]
+    usual = sum(weights.values()) / max(len(parts), 1)
+    found = np.zeros(size)
+    for part in map(dict.fromkeys, parts):
+        told = sum(weights[word] for word in part)
+        holds = sum((weights[word] * held[word] for word in part), start=np.zeros(size))
+        found = np.maximum(found, holds / max(told, usual))
+    return found
+
+
+def _named(question: str, held: Mapping[str, NDArray[np.bool_]], size: int) -> NDArray[np.bool_]:
+    """The texts that hold all of a number or of a name, or a keyword of a query of keywords."""
+    text = canonical_text(question)
+    given = (name for name in _NAMED.findall(text) if name not in _DATED)
+    names = [content_words(name) for name in given]
+    if _is_keywords(text):
+        names += [[word] for word in held]
+    found = np.zeros(size, dtype=np.bool_)
+    for name in filter(None, names):
+        holds = np.logical_and.reduce([held[word] for word in name])
+        if holds.sum() <= max(_NAMED_MAX, size / _NAMED_SHARE):
+            found |= holds
+    return found
+
+
+def _is_keywords(text: str) -> bool:
+    """Whether a query is no sentence: each of its words was chosen to find something."""
+    return _STOP_WORDS.isdisjoint(_WORD.findall(text.casefold()))
 
 
 def _weight(holding: int, size: int) -> float:

@@ -1,22 +1,29 @@
 """Ahead: what is said of a day to come, and what stays the value until then. Pure.
 
-A fact that holds from a later day on ends nothing before that day: what it is to replace gets that
-day as its end. Readers judge both by the clock, so that nothing is written on the day itself.
+A fact that holds from a later day on, a plan, ends nothing before that day: what it is to replace
+gets that day as its end. Readers judge both by the clock, so that nothing is written on the day
+itself. Which fact ends with which plan is on the record of the decision that says so, beside the
+end that the fact has by itself: so a plan that is dropped gives back what it alone was to end.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable
-from dataclasses import replace
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from datetime import datetime
 
+from reconciler.domain.reconciling.neighbours import match_of
+from reconciler.domain.reconciling.past import ending
+from reconciler.domain.reconciling.restating import holds_value
+from reconciler.domain.reconciling.reverting import order_of, undone_by
 from reconciler.domain.reconciling.verdicts import denials_of
-from reconciler.domain.records.decisions import Action, Verdict
+from reconciler.domain.records.decisions import Action, Decision, PlannedEnd, Verdict
 from reconciler.domain.records.facts import Fact, Neighbour
 from reconciler.domain.records.notes import Note
 from reconciler.domain.records.policies import ReconcilePolicy
+from reconciler.domain.records.slots import SlotMatch
 
-__all__ = ["announced", "is_planned_by", "of_today", "own_end", "planned_end"]
+__all__ = ["Ends", "Plans", "announced", "as_of_its_plan", "ends_after", "of_today"]
 
 
 def announced(verdict: Verdict, note: Note) -> tuple[Verdict, tuple[Neighbour, ...]]:
@@ -29,6 +36,8 @@ def announced(verdict: Verdict, note: Note) -> tuple[Verdict, tuple[Neighbour, .
         note: what was said.
     """
     first = verdict.target
+    if first is not None and first.is_upcoming and verdict.action is Action.SKIP:
+        return _settled_on_the_day(verdict)
     if verdict.action is not Action.UPDATE or first is None:
         return verdict, ()
     if verdict.is_restatement and not first.is_upcoming:
@@ -37,13 +46,53 @@ def announced(verdict: Verdict, note: Note) -> tuple[Verdict, tuple[Neighbour, .
     planned = tuple(fact for fact in verdict.targets if fact.is_upcoming)
     until_then = tuple(fact for fact in verdict.targets if not fact.is_upcoming)
     reason = f"{verdict.reason}; from {note.holds_from:%Y-%m-%d} on"
-    return _ending_only(planned, verdict, reason), until_then
+    verdict, settled = _settled_on_the_day(_ending_only(planned, verdict, reason))
+    return verdict, until_then + settled
+
+
+def as_of_its_plan(
+    note: Note,
+    verdict: Verdict,
+    policy: ReconcilePolicy,
+    *,
+    replaced_ids: Collection[str] = (),
+    amended_id: str | None = None,
+) -> Note:
+    """The note, with the day of the plan that it says in other words or corrects, if it has none.
+
+    Args:
+        note: what was said.
+        verdict: what ``decide`` concluded.
+        policy: as in ``decide``.
+        replaced_ids: the facts that a model says it takes the place of.
+        amended_id: the fact that a person corrects.
+    """
+    if note.valid_from is not None or verdict.action is not Action.UPDATE:
+        return note
+    days = [
+        fact.valid_from
+        for fact in verdict.targets
+        if fact.is_upcoming
+        and (
+            fact.fact_id == amended_id
+            or (fact.fact_id in replaced_ids and _says_again(note, fact, policy))
+        )
+    ]
+    return replace(note, valid_from=max(days)) if days else note
+
+
+def _says_again(note: Note, plan: Neighbour, policy: ReconcilePolicy) -> bool:
+    match = match_of(note, plan)
+    is_same = match is SlotMatch.EQUAL or (note.slot is None and holds_value(note.text, plan.slot))
+    return is_same and not denials_of(note, plan, policy)
 
 
 def of_today(
     verdict: Verdict, note: Note, policy: ReconcilePolicy, named_ids: Collection[str]
-) -> Verdict:
-    """The verdict about a note of today, which leaves plans alone that it does not speak of.
+) -> tuple[Verdict, tuple[Neighbour, ...]]:
+    """The verdict about a note of today, and the facts that it ends on a plan's day only.
+
+    It leaves plans alone that it does not speak of.
 
     What it says again of a plan is counted, unless it says that it holds since an earlier day.
 
@@ -55,23 +104,32 @@ def of_today(
     """
     first = verdict.target
     if first is None or verdict.is_history:
-        return verdict
+        return verdict, ()
     says_again = verdict.action is Action.SKIP or verdict.is_restatement
     if says_again and first.is_upcoming:
         if note.valid_from is not None:
-            return verdict
+            return verdict, ()
         reason = f"{verdict.reason}; it holds from {first.valid_from:%Y-%m-%d} on"
-        return replace(verdict, action=Action.SKIP, reason=reason, targets=(first,), conflicts=())
+        return _settled_on_the_day(
+            replace(verdict, action=Action.SKIP, reason=reason, targets=(first,), conflicts=())
+        )
     if verdict.action is not Action.UPDATE:
-        return verdict
+        return verdict, ()
     ended = tuple(
         fact
         for fact in verdict.targets
         if not fact.is_upcoming or fact.fact_id in named_ids or denials_of(note, fact, policy)
     )
     if len(ended) == len(verdict.targets):
-        return verdict
-    return _ending_only(ended, verdict, f"{verdict.reason}; what is planned stays")
+        return verdict, ()
+    return _ending_only(ended, verdict, f"{verdict.reason}; what is planned stays"), ()
+
+
+def _settled_on_the_day(verdict: Verdict) -> tuple[Verdict, tuple[Neighbour, ...]]:
+    """The verdict that a plan holds, and the other sides of its disputes: until then they stay."""
+    until_then = tuple(fact for fact in verdict.settled if not fact.is_upcoming)
+    settled = tuple(fact for fact in verdict.settled if fact.is_upcoming)
+    return replace(verdict, settled=settled), until_then
 
 
 def _ending_only(ended: tuple[Neighbour, ...], verdict: Verdict, reason: str) -> Verdict:
@@ -85,22 +143,155 @@ def _ending_only(ended: tuple[Neighbour, ...], verdict: Verdict, reason: str) ->
     return verdict if ended else replace(verdict, action=Action.ADD, is_restatement=False)
 
 
-def is_planned_by(fact: Fact, plan: Fact) -> bool:
-    """Whether the fact ends on the day on which the plan begins."""
-    return fact.valid_to == plan.valid_from and not fact.has_ended
-
-
-def own_end(fact: Fact, lifetime_ends: datetime | None) -> Fact:
-    """The fact without the end that a plan gave it.
+class Plans:
+    """Which facts end on the day on which a plan begins, as the decisions in force say.
 
     Args:
-        fact: as it stands.
-        lifetime_ends: when its lifetime is over; None for never.
+        made: the decisions about a contact; those that others undid do not count.
+        facts: its facts by id.
     """
-    return replace(fact, valid_to=None, expires_at=lifetime_ends)
+
+    def __init__(
+        self, made: Iterable[Decision] = (), facts: Mapping[str, Fact] | None = None
+    ) -> None:
+        listed = sorted(made, key=order_of)
+        self.facts = facts or {}
+        self._ends: dict[str, dict[str, PlannedEnd]] = {}
+        in_force = (one for one in listed if one.planned_ends and not undone_by(one, listed))
+        for end in (end for decision in in_force for end in decision.planned_ends):
+            self._ends.setdefault(end.fact_id, {})[end.plan_id] = end
+
+    def of(self, fact: Fact, gone_ids: Collection[str] = ()) -> list[PlannedEnd]:
+        """What ends a fact: plans that began since it was said last, or will, and are not gone."""
+        return [
+            end
+            for end in self._ends.get(fact.fact_id, {}).values()
+            if end.plan_id not in gone_ids
+            and end.day >= fact.last_confirmed_at
+            and self._stands(end.plan_id)
+        ]
+
+    def ended_by(self, plan_ids: Collection[str]) -> list[Fact]:
+        """The facts that have not ended, and that these plans are to end."""
+        ids = (i for i, ends in self._ends.items() if not ends.keys().isdisjoint(plan_ids))
+        found = (self.facts[fact_id] for fact_id in ids if fact_id in self.facts)
+        return [fact for fact in found if not fact.has_ended]
+
+    def end_of(self, fact: Fact, plan: Fact) -> PlannedEnd:
+        """That the fact ends with the plan, beside how it ends by itself."""
+        own = self._own(fact)
+        return PlannedEnd(
+            fact_id=fact.fact_id,
+            plan_id=plan.fact_id,
+            day=max(plan.valid_from, fact.valid_from, fact.last_confirmed_at),
+            valid_to=own.valid_to,
+            expires_at=own.expires_at,
+        )
+
+    def standing(
+        self, fact: Fact, gone_ids: Collection[str] = (), more: Iterable[PlannedEnd] = ()
+    ) -> Fact:
+        """The fact as it ends: with the first plan that is left, or else by itself.
+
+        Args:
+            fact: as it stands.
+            gone_ids: plans that are dropped.
+            more: with what it ends besides.
+        """
+        own, days = self._own(fact), [end.day for end in (*self.of(fact, gone_ids), *more)]
+        if not days or (own.is_passing and own.is_expired(min(days))):
+            return own
+        return ending(own, min(days))
+
+    def _own(self, fact: Fact) -> Fact:
+        """The fact without the end that a plan gave it."""
+        for end in self._ends.get(fact.fact_id, {}).values():
+            if end.day == fact.expires_at:
+                return replace(fact, valid_to=end.valid_to, expires_at=end.expires_at)
+        return fact
+
+    def _stands(self, plan_id: str) -> bool:
+        """Whether the plan began, or is still to: what was dropped before it began has no time."""
+        plan = self.facts.get(plan_id)
+        if plan is None or not plan.has_ended:
+            return plan is not None
+        return plan.valid_to is not None and plan.valid_to > plan.valid_from
 
 
-def planned_end(ended: Iterable[Fact], plans: Collection[Fact]) -> datetime | None:
-    """When what takes the place of these facts ends, where one of these plans says so."""
-    ends = (plan.valid_from for fact in ended for plan in plans if is_planned_by(fact, plan))
-    return next(ends, None)
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Ends:
+    """What follows from a decision for how facts end on days to come.
+
+    Attributes:
+        planned: which facts end with which plan, because of it.
+        before, after: facts that live on with another end.
+        heir: what takes the place of what ended, as it ends itself; None where nothing does.
+    """
+
+    planned: tuple[PlannedEnd, ...] = ()
+    before: tuple[Fact, ...] = ()
+    after: tuple[Fact, ...] = ()
+    heir: Fact | None = None
+
+
+def ends_after(
+    plans: Plans,
+    now: datetime,
+    *,
+    ended: Sequence[Fact],
+    until_then: Sequence[tuple[Fact, Fact]] = (),
+    heir: Fact | None = None,
+    over_ids: Collection[str] = (),
+    is_again: bool = False,
+) -> Ends:
+    """What ends with which plan, where some facts end.
+
+    What takes the place of a fact ends with the plans that were to end that. What takes the place
+    of a plan, as a plan of its own or in other words, ends what that was to end. What else a plan
+    was to end stays, once the plan is dropped.
+
+    Args:
+        plans: what was planned before.
+        now: the time now (UTC).
+        ended: what ends at once.
+        until_then: what ends with a plan: pairs of a fact and the plan.
+        heir: what takes the place of what ends; None where nothing does.
+        over_ids: what ends without the heir in its place.
+        is_again: whether the heir says again what ends.
+    """
+    gone_ids = {fact.fact_id for fact in ended if fact.is_upcoming(now)}
+    ended_ids = {fact.fact_id for fact in ended}
+    freed = [fact for fact in plans.ended_by(gone_ids) if fact.fact_id not in ended_ids]
+    planned = [plans.end_of(fact, plan) for fact, plan in until_then]
+    if heir is not None and (is_again or heir.is_upcoming(now)):
+        taken_over = plans.ended_by(gone_ids.difference(over_ids))
+        planned += [
+            plans.end_of(fact, heir)
+            for fact in taken_over
+            if fact in freed and fact.fact_id != heir.fact_id
+        ]
+    if heir is not None and not heir.is_upcoming(now):
+        replaced = (fact for fact in ended if fact.fact_id not in {*over_ids, *gone_ids})
+        inherited = (end for fact in replaced for end in plans.of(fact, gone_ids))
+        planned += [
+            plans.end_of(heir, plans.facts[end.plan_id])
+            for end in inherited
+            if end.day > heir.valid_from
+        ]
+    ends: dict[str, list[PlannedEnd]] = {}
+    for end in planned:
+        ends.setdefault(end.fact_id, []).append(end)
+    stand = {fact.fact_id: fact for fact in (*freed, *(fact for fact, _ in until_then))}
+    if heir is not None and (heir.fact_id in stand or heir.fact_id in ends):
+        stand.pop(heir.fact_id, None)
+        heir = plans.standing(heir, gone_ids, ends.get(heir.fact_id, ()))
+    after = [
+        plans.standing(fact, gone_ids, ends.get(fact_id, ())) for fact_id, fact in stand.items()
+    ]
+    changed = [(old, new) for old, new in zip(stand.values(), after, strict=True) if old != new]
+    return Ends(
+        planned=tuple(dict.fromkeys(planned)),
+        before=tuple(old for old, _ in changed),
+        after=tuple(new for _, new in changed),
+        heir=heir,
+    )

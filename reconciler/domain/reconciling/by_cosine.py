@@ -11,7 +11,7 @@ from reconciler.domain.guard import (
     has_many_other_words,
     leaves_words_out,
 )
-from reconciler.domain.reconciling.judging import replaceable
+from reconciler.domain.reconciling.neighbours import are_two_questions
 from reconciler.domain.reconciling.verdicts import (
     LINK_COSINE_MIN,
     Rule,
@@ -33,7 +33,7 @@ __all__ = ["ABOVE", "AGAIN", "BELOW", "FAR", "LEFT_OUT", "UNLIKE"]
 
 
 def _again(note: Note, seen: Seen, _: Verdict | None) -> Verdict | None:
-    policy, candidates = seen.policy, replaceable(note, seen.neighbours)
+    policy, candidates = seen.policy, seen.replaceable
     same = _restated(note, candidates, policy, seen.unread)
     if same is None:
         return None
@@ -43,7 +43,7 @@ def _again(note: Note, seen: Seen, _: Verdict | None) -> Verdict | None:
 
 
 def _far(note: Note, seen: Seen, _: Verdict | None) -> Verdict | None:
-    candidates, is_open = replaceable(note, seen.neighbours), seen.is_asked
+    candidates, is_open = seen.replaceable, seen.is_asked
     if not candidates:
         reason = "no fact about this contact whose place it could take"
         return _left_open(add(DecidedBy.THRESHOLD, reason), is_open=is_open)
@@ -55,7 +55,7 @@ def _far(note: Note, seen: Seen, _: Verdict | None) -> Verdict | None:
 
 
 def _below_the_cut(note: Note, seen: Seen, _: Verdict | None) -> Verdict | None:
-    candidates, cut = replaceable(note, seen.neighbours), seen.policy.cut
+    candidates, cut = seen.replaceable, seen.policy.cut
     if decided_on(candidates, seen.policy).cosine >= cut:
         return None
     where = f"below the cut {cut:g}"
@@ -63,22 +63,22 @@ def _below_the_cut(note: Note, seen: Seen, _: Verdict | None) -> Verdict | None:
 
 
 def _unlike_the_nearest(note: Note, seen: Seen, _: Verdict | None) -> Verdict | None:
-    nearest = _nearest(note, seen)
+    nearest = _nearest(seen)
     findings = unlike(note, nearest, seen.policy, seen.unread)
     apart = kept_apart(note, nearest, findings, cosine_of(nearest))
     return _left_open(apart) if findings else None
 
 
 def _leaving_words_out(note: Note, seen: Seen, _: Verdict | None) -> Verdict | None:
-    nearest = _nearest(note, seen)
+    nearest = _nearest(seen)
     if not seen.policy.guard or not leaves_words_out(note.text, nearest.text):
         return None
     reason = f"{cosine_of(nearest)}, yet it has words that the note leaves out"
     return _left_open(add(DecidedBy.GUARD, reason))
 
 
-def _above_the_cut(note: Note, seen: Seen, _: Verdict | None) -> Verdict | None:
-    nearest = _nearest(note, seen)
+def _above_the_cut(_note: Note, seen: Seen, _: Verdict | None) -> Verdict | None:
+    nearest = _nearest(seen)
     reason = f"{cosine_of(nearest)}, at or above the cut {seen.policy.cut:g}"
     return _left_open(update(DecidedBy.MIDPOINT, nearest, reason, is_restatement=False))
 
@@ -88,8 +88,8 @@ def _left_open(verdict: Verdict, *, is_open: bool = True) -> Verdict:
     return replace(verdict, can_be_arbitrated=is_open)
 
 
-def _nearest(note: Note, seen: Seen) -> Neighbour:
-    return decided_on(replaceable(note, seen.neighbours), seen.policy)
+def _nearest(seen: Seen) -> Neighbour:
+    return decided_on(seen.replaceable, seen.policy)
 
 
 def decided_on(candidates: Sequence[Neighbour], policy: ReconcilePolicy) -> Neighbour:
@@ -135,6 +135,7 @@ def _beside(
         if policy.guard
         and candidate.cosine >= min(LINK_COSINE_MIN, policy.cosine_add_max)
         and (findings := find_changes(note.text, candidate.text))
+        and not are_two_questions(note, candidate)
         and not are_of_a_roster(note.text, candidate.text)
     }
     findings = next(iter(changes.values()), ())

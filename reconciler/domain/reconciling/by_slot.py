@@ -61,9 +61,10 @@ def slot_alone(
     if note.slot is None:
         return None
     matches = [
-        (match_of(note, neighbour), neighbour)
+        (match, neighbour)
         for neighbour in live_first(neighbours)
-        if note.slot_read_from is None or not _is_of_another_matter(note, neighbour)
+        if (match := match_of(note, neighbour)) in (SlotMatch.EQUAL, SlotMatch.CHANGED)
+        and (note.slot_read_from is None or not _is_of_another_matter(note, neighbour))
     ]
     equal = tuple(neighbour for match, neighbour in matches if match is SlotMatch.EQUAL)
     changed = tuple(neighbour for match, neighbour in matches if match is SlotMatch.CHANGED)

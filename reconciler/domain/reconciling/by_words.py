@@ -16,8 +16,8 @@ from reconciler.domain.guard import (
     rewords,
     says_beside,
     takes_back,
+    tells_of_change,
 )
-from reconciler.domain.reconciling.judging import replaceable
 from reconciler.domain.reconciling.neighbours import match_of
 from reconciler.domain.reconciling.verdicts import (
     Rule,
@@ -88,6 +88,8 @@ def _by_change(note: Note, seen: Seen, _: Verdict | None) -> Verdict | None:
 def _is_over(note: Note, fact: Neighbour) -> bool:
     if ends(note.text, fact.text) or _is_named_as_before(note, fact):
         return True
+    if not tells_of_change(note.text):
+        return False
     return answers_anew(note.text, fact.text, find_changes(note.text, fact.text))
 
 
@@ -104,7 +106,7 @@ def _by_wording(note: Note, seen: Seen, _: Verdict | None) -> Verdict | None:
     """What has all the words of a fact and no others says it again, further away than a synonym."""
     if not seen.policy.guard:
         return None
-    for fact in replaceable(note, seen.neighbours):
+    for fact in seen.replaceable:
         if fact.cosine >= _WORDING_COSINE_MIN and _is_again(note, fact, seen):
             reason = f"{cosine_of(fact)}, and it says the same in the same words"
             again = update(DecidedBy.THRESHOLD, fact, reason, is_restatement=True)

@@ -10,6 +10,7 @@ from reconciler.domain.guard import denies_value, find_differences, find_unreada
 from reconciler.domain.reconciling.verdicts import Unread, all_read
 from reconciler.domain.records.decisions import DecidedBy, Verdict
 from reconciler.domain.records.facts import Neighbour, Predecessor
+from reconciler.domain.records.kinds import SourceKind
 from reconciler.domain.records.notes import Note, canonical_text
 from reconciler.domain.records.policies import ReconcilePolicy
 from reconciler.domain.records.slots import SlotMatch, compare_slots
@@ -28,8 +29,9 @@ def contest(
 
     That is where it returns to what was superseded before (A, B, A), or contradicts for the
     second time within the policy's window. It is written all the same. An end or a denial names no
-    value to return to, and is no second answer; nor is a value that was said again, or one that
-    nothing but the denial of another followed.
+    value to return to, and is no second answer; nor is a value that was said again, one that
+    nothing but the denial of another followed, or one that was only ever history here. A new value
+    that the contact's agent says takes the place of the last one is a correction, however soon.
 
     Args:
         verdict: what ``decide`` concluded.
@@ -41,11 +43,15 @@ def contest(
     value = (note.slot and note.slot.value) or ""
     if not verdict.is_replacement or denies_value(note.text, value):
         return verdict
-    earlier = [each for each in predecessors if not _has_stayed(each, verdict.targets)]
+    earlier = [
+        each for each in predecessors if each.was_live and not _has_stayed(each, verdict.targets)
+    ]
     if any(_says_again(note, predecessor, policy, unread) for predecessor in earlier):
         return _contested(verdict, "what was superseded before is said again")
     flips = [predecessor for predecessor in earlier if predecessor.was_contradicted]
-    if verdict.decided_by is not DecidedBy.MIDPOINT and any(
+    is_correction = verdict.decided_by is DecidedBy.AGENT and note.trust is SourceKind.USER_EXPLICIT
+    is_known = verdict.decided_by is not DecidedBy.MIDPOINT and not is_correction
+    if is_known and any(
         note.holds_from - flip.followed_from <= policy.contested_window for flip in flips
     ):
         days = policy.contested_window / timedelta(days=1)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import replace
+from datetime import datetime
 
 from reconciler.domain.guard import denies_ever, share_a_word, takes_back
 from reconciler.domain.reconciling.neighbours import match_of
@@ -22,6 +23,7 @@ from reconciler.domain.records.decisions import Action, DecidedBy, Verdict
 from reconciler.domain.records.facts import Fact, Neighbour
 from reconciler.domain.records.kinds import Category, SourceKind
 from reconciler.domain.records.notes import Note
+from reconciler.domain.records.relations import Relations
 from reconciler.domain.records.slots import SlotMatch
 
 __all__ = ["LIMITS", "OBSERVATIONS_OF_FIRM", "binds", "by_standing", "within_limits"]
@@ -75,6 +77,17 @@ def _by_hedge(note: Note, seen: Seen, verdict: Verdict) -> Verdict | None:
     if is_repeated and not news_of(note, known, seen.policy):
         return repeating(known, verdict, DecidedBy.HEDGE, reason)
     return sparing(firm, verdict, DecidedBy.HEDGE, reason)
+
+
+def _by_passing(note: Note, _seen: Seen, verdict: Verdict) -> Verdict | None:
+    """What holds for the moment stands beside what lasts, and is gone before it."""
+    if note.category is not Category.VOLATILE or not verdict.is_replacement:
+        return None
+    lasting = tuple(each for each in verdict.targets if each.category is not Category.VOLATILE)
+    if not lasting:
+        return None
+    reason = f"what holds for the moment ends nothing that lasts ({verdict.reason})"
+    return replace(sparing(lasting, verdict, DecidedBy.GUARD, reason), conflicts=verdict.conflicts)
 
 
 def _is_firm(fact: Neighbour) -> bool:
@@ -172,18 +185,18 @@ def _in_order(note: Note, seen: Seen, verdict: Verdict) -> Verdict | None:
     """An older note takes the place of nothing newer: it becomes history beneath it.
 
     A note that nobody dated is older than nothing: see ``dated``. What a model said to be over may
-    have begun later than the note holds.
+    have begun later than the note holds. What it said to be replaced did begin later only if
+    somebody said since when that holds: else no more is known than when each was said.
     """
     if note.is_undated:
         return None
     is_told = verdict.decided_by is seen.related_by
-    over = seen.relations.ends if seen.relations and is_told else ()
+    told = seen.relations if is_told else None
     newer = [
         target
         for target in verdict.targets
-        if note.holds_from < target.valid_from
-        and not target.is_upcoming
-        and target.fact_id not in over
+        if _began(note, target, told) < target.valid_from and not target.is_upcoming
+        if told is None or target.fact_id not in told.ends
     ]
     # What a fact says already is counted, unless the note says that it held before that.
     is_news = verdict.action is Action.SKIP and note.valid_from is not None
@@ -202,6 +215,13 @@ def _in_order(note: Note, seen: Seen, verdict: Verdict) -> Verdict | None:
     )
 
 
+def _began(note: Note, fact: Neighbour, told: Relations | None) -> datetime:
+    """From when the note counts against the fact: since it holds, or since it was said."""
+    if told is None or fact.fact_id not in told.replaces or fact.is_start_given:
+        return note.holds_from
+    return note.said_at if note.is_dated else max(note.said_at, fact.valid_from)
+
+
 LIMITS = (
     Limit(
         decided_by="guard",
@@ -211,7 +231,8 @@ LIMITS = (
     ),
     Limit(
         decided_by="order",
-        when="the note is older than what it would supersede (`valid_from`, else `said_at`)",
+        when="the note is older than what it would supersede (`valid_from`, else `said_at`; of a "
+        "fact that a model says it replaces, and that nobody dated, `said_at`)",
         what="ADD as history beneath it, not live",
         over=frozenset({Action.UPDATE, Action.SKIP}),
         why="An older note replaces no newer fact, and what is over replaces nothing.",
@@ -230,6 +251,13 @@ LIMITS = (
         what="ADD, in dispute; SKIP if the note brings nothing new",
         why="A guess alone does not end what was confirmed or often said.",
         apply=_by_hedge,
+    ),
+    Limit(
+        decided_by="guard",
+        when="the note is volatile, and what it would end is not",
+        what="ADD; the facts stay",
+        why="Who is in Bergen right now still lives in Oslo.",
+        apply=_by_passing,
     ),
     Limit(
         decided_by="guard",

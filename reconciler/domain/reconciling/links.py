@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from reconciler.domain.guard import answer_one_question, are_of_a_roster, says_it_changed
-from reconciler.domain.reconciling.neighbours import match_of
+from reconciler.domain.reconciling.neighbours import are_two_questions, match_of
 from reconciler.domain.reconciling.verdicts import LINK_COSINE_MIN, Seen, denials_of
 from reconciler.domain.records.decisions import Action, Verdict
 from reconciler.domain.records.notes import Note
@@ -73,14 +73,14 @@ def _with_changed(note: Note, seen: Seen, verdict: Verdict) -> Verdict | None:
     for fact in seen.neighbours:
         if fact.is_expired or match_of(note, fact) is SlotMatch.APART:
             continue
-        if are_of_a_roster(note.text, fact.text):
-            continue
         if says_it_changed(note.text, fact.text, fact.cosine):
-            reason = f'{verdict.reason}; it says that it is a change, maybe of "{fact.text}"'
-            return replace(verdict, reason=reason, conflicts=(fact,))
-        if fact.cosine >= LINK_COSINE_MIN and answer_one_question(note.text, fact.text):
-            reason = f'{verdict.reason}; it answers the question that "{fact.text}" answers'
-            return replace(verdict, reason=reason, conflicts=(fact,))
+            why = f'it says that it is a change, maybe of "{fact.text}"'
+        elif fact.cosine >= LINK_COSINE_MIN and answer_one_question(note.text, fact.text):
+            why = f'it answers the question that "{fact.text}" answers'
+        else:
+            continue
+        if not are_two_questions(note, fact) and not are_of_a_roster(note.text, fact.text):
+            return replace(verdict, reason=f"{verdict.reason}; {why}", conflicts=(fact,))
     return None
 
 

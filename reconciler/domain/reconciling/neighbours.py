@@ -6,7 +6,16 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from itertools import combinations, starmap
 
-from reconciler.domain.guard import denies_value, denies_value_ever, tell_of_other_matters
+from reconciler.domain.guard import (
+    denies_value,
+    denies_value_ever,
+    differ_only_in,
+    find_differences,
+    names_before,
+    share_a_word,
+    tell_of_other_matters,
+    tells_of_change,
+)
 from reconciler.domain.records.facts import Fact, Neighbour
 from reconciler.domain.records.kinds import Category
 from reconciler.domain.records.notes import Note
@@ -18,6 +27,7 @@ __all__ = [
     "NEIGHBOUR_COUNT_MAX",
     "are_of_one_kind",
     "are_of_several_matters",
+    "are_two_questions",
     "filed",
     "is_rival",
     "match_of",
@@ -58,6 +68,7 @@ def neighbour_of(
         shares_words=shares_words,
         is_standing=fact.is_standing,
         is_upcoming=is_upcoming,
+        is_start_given=fact.is_start_given,
     )
 
 
@@ -117,6 +128,28 @@ def are_other_matters(one: Note | Fact | Neighbour, other: Fact | Neighbour) -> 
         return False
     values = (one.slot.value or "", other.slot.value or "")
     return tell_of_other_matters(one.text, other.text, one.slot.attribute or "", values)
+
+
+def are_two_questions(note: Note, fact: Neighbour) -> bool:
+    """Whether the caller gave the note another attribute than the fact's, so that both hold.
+
+    Not where one name is a part of the other ("films", "films_watched"), nothing but the answer
+    differs ("has a dog", "has no dog"), or the note tells of a change of what the fact is filed
+    under.
+    """
+    new, old = note.slot, fact.slot
+    if note.slot_read_from is not None or not (new and old and new.attribute and old.attribute):
+        return False
+    here, there = (set(attribute.split("_")) for attribute in (new.attribute, old.attribute))
+    if here <= there or there <= here or new.value_key in (None, old.value_key):
+        return False
+    value = old.value or ""
+    if denies_value(note.text, value) or names_before(note.text, value):
+        return False
+    if tells_of_change(note.text) and share_a_word(note.text, " ".join(there - here)):
+        return False
+    found = find_differences(note.text, fact.text)
+    return not differ_only_in(found, note.text, fact.text)
 
 
 def neighbours_of(

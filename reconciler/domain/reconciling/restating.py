@@ -29,6 +29,7 @@ from reconciler.domain.records.slots import Slot
 __all__ = [
     "confirmed",
     "expiry_of",
+    "holds_value",
     "observed",
     "restating",
     "taking_over",
@@ -87,9 +88,9 @@ def restating(new: Fact, old: Fact, *, is_read_again: bool) -> Fact:
     """The new fact with all that it takes over from the one that it restates.
 
     It keeps counting where the old one stopped. A standing decision stays one, with its lifetime,
-    and what a volatile remark says again is no more volatile for that; of two lifetimes the longer
-    one holds; what a note may bring, such as a slot, and a sensitivity are inherited where the new
-    fact has none.
+    and what a volatile remark says again is no more volatile for that; it holds since the old one
+    does, unless a date was given; of two lifetimes the longer one holds; what a note may bring,
+    such as a slot, and a sensitivity are inherited where the new fact has none.
 
     Args:
         new: as ``written_fact`` gives it.
@@ -102,6 +103,7 @@ def restating(new: Fact, old: Fact, *, is_read_again: bool) -> Fact:
     return replace(
         new,
         **{name: getattr(old, name) for name in _BROUGHT if getattr(new, name) is None},
+        first_held_from=_held_since(new, old),
         observations=old.observations + (not is_read_again),
         confidence=(
             max(old.confidence, new.confidence)
@@ -120,6 +122,12 @@ def restating(new: Fact, old: Fact, *, is_read_again: bool) -> Fact:
         recall_count=old.recall_count,
         last_recalled_at=old.last_recalled_at,
     )
+
+
+def _held_since(new: Fact, old: Fact) -> datetime | None:
+    has_break = old.valid_to is not None and old.valid_to < new.valid_from
+    is_given = new.valid_from != new.last_confirmed_at
+    return None if has_break or is_given else min(old.holds_since, new.valid_from)
 
 
 def confirmed(fact: Fact, by: Decision) -> Fact:
@@ -153,7 +161,7 @@ def _slot_told_by(fact: Fact, by: Decision) -> Slot | None:
     slot = by.note.slot
     if slot is None or by.note.trust.is_trusted_less_than(_FILLS_SLOTS):
         return None
-    return slot if _holds_value(fact.text, slot) else None
+    return slot if holds_value(fact.text, slot) else None
 
 
 def with_slot_of(new: Fact, old: Fact) -> Fact:
@@ -161,7 +169,7 @@ def with_slot_of(new: Fact, old: Fact) -> Fact:
 
     "works at acme!" tells no reader of slots that acme is an employer; the fact before it did.
     """
-    if new.slot is not None or old.slot is None or not _holds_value(new.text, old.slot):
+    if new.slot is not None or old.slot is None or not holds_value(new.text, old.slot):
         return new
     return replace(new, slot=old.slot)
 
@@ -183,7 +191,7 @@ def without_ended_value(new: Fact, ended: Iterable[Fact]) -> Fact:
     return replace(new, slot=replace(slot, value=None, value_key=None))
 
 
-def _holds_value(text: str, slot: Slot | None) -> bool:
+def holds_value(text: str, slot: Slot | None) -> bool:
     """Whether the slot's value stands in the text, word for word but for case and marks."""
     if slot is None:
         return False
@@ -204,7 +212,7 @@ def taking_over(stays: Fact, goes: Fact) -> Fact:
     """
     return replace(
         stays,
-        slot=stays.slot or (goes.slot if _holds_value(stays.text, goes.slot) else None),
+        slot=stays.slot or (goes.slot if holds_value(stays.text, goes.slot) else None),
         observations=stays.observations + goes.observations,
         confidence=_surer(stays.confidence, goes.confidence),
         is_confirmed_by_user=stays.is_confirmed_by_user or goes.is_confirmed_by_user,
@@ -214,9 +222,13 @@ def taking_over(stays: Fact, goes: Fact) -> Fact:
 
 
 def expiry_of(decision: Decision) -> datetime | None:
-    """From when what it remembers may have changed, by when it was said (UTC); None for never."""
-    days = decision.gate.lifetime_days if decision.gate else None
-    return None if days is None else decision.note.said_at + timedelta(days=days)
+    """From when what it remembers may have changed (UTC); None for never.
+
+    That counts from when it was said, or from the day ahead on which it begins.
+    """
+    days, note = decision.gate.lifetime_days if decision.gate else None, decision.note
+    begins = note.holds_from if decision.is_ahead else note.said_at
+    return None if days is None else begins + timedelta(days=days)
 
 
 def _confirming_confidence(decision: Decision) -> float:

@@ -210,7 +210,8 @@ def _rests_before(decision: Decision) -> Iterable[tuple[Resting, int]]:
     if undo is None:
         return
     if decision.action not in _COUNTING_NOTHING:
-        for fact in undo.before:
+        counted_ids = {decision.fact_id, decision.verdict.above}
+        for fact in (fact for fact in undo.before if fact.fact_id in counted_ids):
             yield Resting(fact_id=fact.fact_id, decision_id=decision.decision_id), -1
     yield from ((tie, 1) for tie in undo.unrested)
     yield from ((tie, -1) for tie in undo.rested)

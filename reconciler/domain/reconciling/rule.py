@@ -10,7 +10,7 @@ from reconciler.domain.reconciling.by_cosine import ABOVE, AGAIN, BELOW, FAR, LE
 from reconciler.domain.reconciling.by_model import JUDGE, TOLD
 from reconciler.domain.reconciling.by_slot import SLOT
 from reconciler.domain.reconciling.by_words import CHANGE, RETRACTION, WORDING
-from reconciler.domain.reconciling.judging import shown_to_judge
+from reconciler.domain.reconciling.judging import replaceable, shown_to_judge
 from reconciler.domain.reconciling.limits import LIMITS, within_limits
 from reconciler.domain.reconciling.links import LINKS
 from reconciler.domain.reconciling.verdicts import (
@@ -100,6 +100,7 @@ def decide(
     seen = Seen(
         neighbours=beside,
         known=neighbours,
+        replaceable=replaceable(note, beside),
         policy=policy,
         judgement=judgement,
         shown=shown,

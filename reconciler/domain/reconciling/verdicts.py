@@ -15,7 +15,7 @@ from reconciler.domain.guard import (
     may_be_asked,
     named_in,
 )
-from reconciler.domain.reconciling.neighbours import match_of
+from reconciler.domain.reconciling.neighbours import are_two_questions, match_of
 from reconciler.domain.records.decisions import Action, DecidedBy, Judgement, Verdict
 from reconciler.domain.records.facts import Neighbour
 from reconciler.domain.records.findings import Difference, Finding
@@ -69,6 +69,7 @@ class Seen:
     Attributes:
         neighbours: as ``decide`` takes them, without those that a model says hold beside the note.
         known: the same, with those; None where there is no embedder.
+        replaceable: the neighbours whose place the note could take.
         policy: the thresholds.
         judgement: an arbiter's answer about ``shown``, if any.
         shown: the facts that a judge is, or would be, asked about.
@@ -79,6 +80,7 @@ class Seen:
 
     neighbours: Sequence[Neighbour]
     known: Sequence[Neighbour] | None
+    replaceable: Sequence[Neighbour]
     policy: ReconcilePolicy
     judgement: Judgement | None
     shown: Sequence[Neighbour]
@@ -262,9 +264,9 @@ def kept_apart(note: Note, target: Neighbour, findings: tuple[Finding, ...], why
 
 def is_conflict(note: Note, fact: Neighbour, findings: tuple[Finding, ...]) -> bool:
     """Whether a reader of both would ask which one holds."""
-    return may_be_asked(note.text, fact.text, findings) and not are_of_a_roster(
-        note.text, fact.text
-    )
+    if not may_be_asked(note.text, fact.text, findings) or are_two_questions(note, fact):
+        return False
+    return not are_of_a_roster(note.text, fact.text)
 
 
 def live_first(neighbours: Iterable[Neighbour]) -> list[Neighbour]:

@@ -26,6 +26,7 @@ class Attribute:
         value: the kind of the value that may stand beside a name of it; empty for none.
         known: what is a value of it, whatever its kind.
         questions: what asks for it, as people ask; for recall.
+        over: by value, or ``*`` for any, what says that it holds no longer without naming it.
     """
 
     name: str
@@ -38,3 +39,4 @@ class Attribute:
     value: str = ""
     known: tuple[str, ...] = ()
     questions: tuple[str, ...] = ()
+    over: Mapping[str, tuple[str, ...]] = field(default_factory=dict, hash=False)

@@ -27,6 +27,7 @@ __all__ = [
     "DecidedBy",
     "Decision",
     "Judgement",
+    "PlannedEnd",
     "Proposal",
     "RecordedOpinion",
     "RecordedPolicy",
@@ -171,11 +172,29 @@ class Resting:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class PlannedEnd:
+    """That a fact ends on the day on which another, the plan, begins; from then on it is over.
+
+    Attributes:
+        fact_id, plan_id: what ends, and what begins.
+        day: when the plan begins (UTC).
+        valid_to, expires_at: how the fact ends without any plan, as in ``Fact``.
+    """
+
+    fact_id: str
+    plan_id: str
+    day: datetime
+    valid_to: datetime | None = None
+    expires_at: datetime | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Undo:
     """What a decision changed about facts that lived on, so that it can be undone.
 
     Attributes:
-        before: how the facts stood that it counted again; with REVERT, all that it changed.
+        before: how the facts stood that it counted again or gave another end, and those that it
+            ended whose end was known; with REVERT, all that it changed.
         decision_ids: with REVERT, what it undid, the newest first.
         unlinked, linked: with REVERT, which supersessions no longer hold, and which hold again.
         unrested, rested: with REVERT, what facts no longer rest on, and rest on again.
@@ -299,6 +318,8 @@ class Decision:
             longer.
         expired_ids: the compared facts whose lifetime was over by then.
         undo: what it takes to undo it, where that does not follow from the rest; None else.
+        planned_ends: which facts end on a later day because of it, and with which plan. It holds
+            as long as the decision and the plan do.
         door: which door it came through.
         episode_id: the evidence that the note left.
         policy: the thresholds of then.
@@ -326,6 +347,7 @@ class Decision:
     closed_ids: tuple[str, ...] = ()
     expired_ids: tuple[str, ...] = ()
     undo: Undo | None = None
+    planned_ends: tuple[PlannedEnd, ...] = ()
     gate: Assessment | None = None
     proposal: Proposal = field(default_factory=Proposal)
     opinion: RecordedOpinion = field(default_factory=RecordedOpinion)
@@ -378,9 +400,8 @@ class Decision:
 
     @property
     def ends_on_the_day_ids(self) -> tuple[str, ...]:
-        """The facts that hold until the day on which what it wrote begins."""
-        undo = self.undo
-        return tuple(fact.fact_id for fact in undo.before) if undo and self.is_ahead else ()
+        """The facts that it lets hold until the day on which the fact that it is about begins."""
+        return tuple(end.fact_id for end in self.planned_ends if end.plan_id == self.fact_id)
 
     @property
     def is_over(self) -> bool:
@@ -418,21 +439,31 @@ class Decision:
         if self.is_over:
             return _OVER
         if self.action is Action.RESOLVE and self.decided_by is not DecidedBy.ANSWER:
-            return _RELATED
-        is_silent = self.action is Action.HOLD and self.question is None
-        template = _SILENT if is_silent else _ANSWERS[self.action]
-        told = template.format(
+            return _RELATED + "".join(self._remarks())
+        told = self._template().format(
             reason=self.reason,
             question=self.question or "",
             id=self.proposal.held_id or self.decision_id,
         )
         return told + "".join(self._remarks())
 
+    def _template(self) -> str:
+        if self.action is Action.HOLD and self.question is None:
+            return _SILENT
+        if self.action is Action.UPDATE and self.verdict.is_restatement:
+            return _AGAIN
+        over = self.proposal.relations.ends if self.proposal.relations else ()
+        if self.action is Action.UPDATE and over and {*over} >= {*self.superseded_ids}:
+            return _ENDED
+        return _ANSWERS[self.action]
+
     def _remarks(self) -> Iterator[str]:
         if self.verdict.voided:
             yield _VOID
         if self.is_ahead:
             yield _AHEAD.format(day=self.note.holds_from)
+        elif self.ends_on_the_day_ids:
+            yield _UNTIL_THEN.format(day=max(end.day for end in self.planned_ends))
         if self.conflicting_ids:
             yield _BESIDE.get(self.decided_by, _BESIDE_ANY)
         if self.verdict.is_contested:
@@ -504,6 +535,8 @@ _SILENT = (
     "Not remembered yet; do not act on it, and do not ask about it. What the contact says of it in "
     "plain words may be noted."
 )
+_AGAIN = "Remembered; it says again what is known, and both are kept as one fact."
+_ENDED = "Remembered; what it ends is kept as history, and nothing takes its place."
 _HISTORY = (
     "Kept as history, not as what holds now: what is known is newer than this, and stays as it is."
 )
@@ -520,8 +553,11 @@ _VOID = (
     "that wrote it is reverted."
 )
 _AHEAD = " It holds from {day:%Y-%m-%d} on."
+_UNTIL_THEN = " What it takes the place of holds until {day:%Y-%m-%d}."
 _BESIDE_ANY = " What it may contradict stays beside it."
-_CONTESTED = " It is contested: what is said about this has changed to and fro."
+_CONTESTED = (
+    " Marked for an operator: what is said about this has changed to and fro. You need do nothing."
+)
 
 
 def _plain(value: Any) -> Any:

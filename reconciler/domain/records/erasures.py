@@ -20,6 +20,7 @@ __all__ = [
     "ErasureReceipt",
     "ErasureState",
     "ErasureTarget",
+    "FactEnd",
 ]
 
 ERASED = "[erased]"
@@ -96,12 +97,22 @@ class ErasureTarget:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class FactEnd:
+    """How a fact ends, as in ``Fact``."""
+
+    fact_id: str
+    valid_to: datetime | None
+    expires_at: datetime | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class ErasurePlan:
     """What goes with what is to be forgotten, by ids alone. Of a whole contact everything goes.
 
     Attributes:
         fact_ids: facts that go.
         revived_ids: facts that hold again, since what had taken their place goes.
+        ends: how facts end then that were to end with what goes, or that hold again.
         decision_ids: decisions that lose all words.
         quoting_ids: decisions about something else, that lose what was argued: it may quote.
         episodes: what is left of each episode that something goes from.
@@ -110,6 +121,7 @@ class ErasurePlan:
 
     fact_ids: tuple[str, ...] = ()
     revived_ids: tuple[str, ...] = ()
+    ends: tuple[FactEnd, ...] = ()
     decision_ids: tuple[str, ...] = ()
     quoting_ids: tuple[str, ...] = ()
     episodes: Mapping[str, str] = field(default_factory=dict)

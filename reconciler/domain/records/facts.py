@@ -72,6 +72,8 @@ class Fact(Remembered):
         observations: how often it was said, counting its own restatements; 1 or more.
         recorded_at: when the graph learned it (UTC).
         valid_from: when it became true in the world, as far as anybody said (UTC).
+        first_held_from: from when the first of the facts held that said the same before it, without
+            a break (UTC); None where that is ``valid_from``.
         valid_to: when it stopped being true, or will, where its end is known; else None (UTC).
         last_confirmed_at: when it was last said (UTC).
         state: where it stands, as it was written last; ``as_of`` says where it stands at a time,
@@ -96,6 +98,7 @@ class Fact(Remembered):
     observations: int
     recorded_at: datetime
     valid_from: datetime
+    first_held_from: datetime | None = None
     valid_to: datetime | None = None
     last_confirmed_at: datetime
     state: FactState = FactState.LIVE
@@ -135,6 +138,11 @@ class Fact(Remembered):
     def is_standing(self) -> bool:
         """Whether it orders or forbids something, and so holds whatever is asked for."""
         return self.recall_semantics is not RecallSemantics.DEFAULT
+
+    @property
+    def holds_since(self) -> datetime:
+        """From when what it says is true, however often it was said again since (UTC)."""
+        return self.first_held_from or self.valid_from
 
     @property
     def word(self) -> SourceKind:
@@ -178,6 +186,15 @@ class Fact(Remembered):
         """Whether it is dated later than it was said, by more than clocks differ."""
         return self.valid_from > self.last_confirmed_at + CLOCK_SKEW_MAX
 
+    @property
+    def is_start_given(self) -> bool:
+        """Whether somebody said since when it holds; else it holds since it was said or written.
+
+        What was said again later than it was said first, and read in later still, counts as given.
+        """
+        is_as_said = self.valid_from == self.last_confirmed_at
+        return not is_as_said and abs(self.valid_from - self.recorded_at) > CLOCK_SKEW_MAX
+
     def is_upcoming(self, now: datetime) -> bool:
         """Whether it was said ahead, and the day from which it holds has not come.
 
@@ -208,7 +225,8 @@ class Neighbour:
     ``is_expired``: its lifetime was over when the note came, or it was archived. Such a fact has no
     protection. ``is_standing``: it orders or forbids something. ``shares_words``: it is among the
     facts whose words fit the note's best, however far its meaning is; never on record.
-    ``is_upcoming``: the day from which it holds had not come.
+    ``is_upcoming``: the day from which it holds had not come. ``is_start_given``: that of ``Fact``;
+    never on record.
     """
 
     fact_id: str
@@ -224,6 +242,7 @@ class Neighbour:
     shares_words: bool = False
     is_standing: bool = False
     is_upcoming: bool = False
+    is_start_given: bool = False
 
     @property
     def word(self) -> SourceKind:
@@ -241,6 +260,7 @@ class Predecessor:
         was_contradicted: whether what followed it said something else, by its slot or in an
             arbiter's judgement; a midpoint does not know.
         followed_from: from when that held (UTC).
+        was_live: whether it ever held here; False where it was history when it came.
     """
 
     fact_id: str
@@ -249,6 +269,7 @@ class Predecessor:
     slot: Slot | None
     was_contradicted: bool
     followed_from: datetime
+    was_live: bool = True
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -218,7 +218,10 @@ def utc(name: str, value: object) -> datetime:
         InvalidNoteError: not a datetime, or a naive one, whose instant nobody knows.
     """
     if not isinstance(value, datetime):
-        raise InvalidNoteError(f"{name} must be a datetime, not {type(value).__name__}")
+        raise InvalidNoteError(
+            f"{name} must be a datetime, not {type(value).__name__}; "
+            "datetime.fromisoformat makes one of a text"
+        )
     if value.tzinfo is None or value.utcoffset() is None:
         raise InvalidNoteError(
             f"{name} {value.isoformat()} has no time zone; add one, for example "

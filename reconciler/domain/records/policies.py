@@ -27,6 +27,7 @@ __all__ = [
     "RetryPolicy",
 ]
 
+_FLOOR_WORDS_MAX = 5
 _FLOOR_COUNT_MAX = 1_000
 
 
@@ -234,11 +235,11 @@ class RecallFloor:
 
         Args:
             count: among so many facts, 1 or more; from a thousand on it does not grow.
-            asked: how many words of content the question has.
+            asked: how many words of content the question has; from five on it does not grow.
             clearness: how clearly it asks for an attribute, 0 to 1.
         """
         grown = self.growth * math.log(min(count, _FLOOR_COUNT_MAX))
-        least = self.base + grown + self.question * math.log1p(asked)
+        least = self.base + grown + self.question * math.log1p(min(asked, _FLOOR_WORDS_MAX))
         return least - self.usual * clearness
 
     @property

@@ -11,12 +11,12 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+from reconciler.domain.reconciling.ahead import announced, of_today
 from reconciler.domain.reconciling.judging import check_judgement, shown_to_judge
 from reconciler.domain.reconciling.limits import OBSERVATIONS_OF_FIRM
 from reconciler.domain.reconciling.rule import decide
 from reconciler.domain.reconciling.verdicts import Unread
 from reconciler.domain.records.decisions import (
-    Comparison,
     DecidedBy,
     Decision,
     Judgement,
@@ -24,7 +24,7 @@ from reconciler.domain.records.decisions import (
 )
 from reconciler.domain.records.facts import Neighbour
 from reconciler.domain.records.findings import Difference
-from reconciler.domain.records.notes import Note, canonical_text
+from reconciler.domain.records.notes import CLOCK_SKEW_MAX, Note, canonical_text
 from reconciler.domain.records.policies import ReconcilePolicy
 from reconciler.domain.review.calibration import Outcome, outcome_of_verdict
 from reconciler.errors import ArbiterAnswerError
@@ -106,12 +106,21 @@ def replay(decision: Decision, policy: ReconcilePolicy) -> Replayed:
     judgement = _judgement(decision, shown) if verdict.can_be_arbitrated else None
     if judgement is not None:
         verdict = decide(note, neighbours, policy, judgement, shown=shown, unread=unread)
+    verdict = _in_time(verdict, note, decision, policy)
     return Replayed(
         decision=decision,
         verdict=verdict,
         is_same=_effect(verdict.by_id()) == _effect(decision.verdict),
         would_ask=would_ask,
     )
+
+
+def _in_time(verdict: Verdict, note: Note, decision: Decision, policy: ReconcilePolicy) -> Verdict:
+    """The verdict as of the day of the decision: what is planned ends nothing before its day."""
+    if note.is_ahead(decision.at):
+        return announced(verdict, note)[0]
+    relations = decision.proposal.relations
+    return of_today(verdict, note, policy, relations.named_ids if relations else ())[0]
 
 
 def summarise(replayed: Iterable[Replayed]) -> ReplaySummary:
@@ -155,11 +164,14 @@ def _unread_in(decision: Decision) -> Unread:
 
 
 def _note(decision: Decision) -> Note:
+    # Whether a start was given is not on record: only then is what repeats a newer fact history.
+    said_at, holds_from = decision.note.said_at, decision.note.holds_from
+    is_start_given = holds_from != said_at or decision.verdict.is_history
     return Note(
         scope=decision.scope,
         text=decision.text,
-        said_at=decision.note.said_at,
-        valid_from=decision.note.holds_from,
+        said_at=said_at,
+        valid_from=holds_from if is_start_given else None,
         source_kind=decision.note.trust,
         slot=decision.note.slot,
         slot_read_from=decision.note.slot_read_from,
@@ -172,7 +184,10 @@ def _note(decision: Decision) -> Note:
 def _neighbours(decision: Decision) -> list[Neighbour] | None:
     if decision.decided_by is DecidedBy.NOOP:
         return None
-    ranked: Sequence[Comparison] = sorted(decision.compared_with, key=lambda fact: fact.rank)
+    ranked = [
+        replace(fact, is_upcoming=fact.valid_from > decision.at + CLOCK_SKEW_MAX)
+        for fact in sorted(decision.compared_with, key=lambda fact: fact.rank)
+    ]
     spared = {*decision.conflicting_ids, *decision.verdict.targets}
     return [_as_spared(fact, decision) if fact.fact_id in spared else fact for fact in ranked]
 
@@ -180,10 +195,12 @@ def _neighbours(decision: Decision) -> list[Neighbour] | None:
 def _as_spared(fact: Neighbour, decision: Decision) -> Neighbour:
     """The fact; where it was spared as said too often to end on a guess, said so often.
 
-    How often it was said then is not on record, nor whether it was standing.
+    How often it was said then is not on record, nor whether it was standing, or its start given.
     """
     if decision.decided_by is DecidedBy.HEDGE:
         return replace(fact, observations=OBSERVATIONS_OF_FIRM)
+    if decision.decided_by is DecidedBy.ORDER:
+        return replace(fact, is_start_given=True)
     return replace(fact, is_standing=decision.decided_by is DecidedBy.STANDING)
 
 

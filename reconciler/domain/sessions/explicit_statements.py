@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cache
 from typing import TYPE_CHECKING
 
@@ -74,24 +74,23 @@ def find_statements(text: str, attributes: AttributeBook) -> Iterator[Statement]
         text: one message of one speaker, of any length.
         attributes: those that are known, by which slots are read.
     """
-    for sentence in dict.fromkeys(_sentences(text)):
+    for said in dict.fromkeys(_sentences(text)):
         # What a sentence claims is asked first: most claim nothing, and need no further reading.
-        if claims := _claims(" ".join(sentence.text.split()), attributes):
-            yield from _statements(sentence, claims, attributes)
+        if claims := _claims(" ".join(said.split()), attributes):
+            yield from _statements(said, claims, attributes)
 
 
-def _statements(
-    sentence: _Sentence, claims: list[_Claim], attributes: AttributeBook
-) -> Iterator[Statement]:
-    said, speech = sentence.text, _speech(sentence)
+def _statements(said: str, claims: list[_Claim], attributes: AttributeBook) -> Iterator[Statement]:
+    speech = _speech(said)
     is_left_alone = speech is None or infer_category(said) is Category.VOLATILE
     condition = find_condition(read_text(said).plain)
     speech = speech or Speech.LITERAL  # a request that quotes somebody is meant
     for claim in claims:
         if is_left_alone and not claim.is_request:
             continue
-        is_open = condition is not None and _hangs_on(claim, condition, attributes)
-        slot = _NO_SLOT if is_open or is_left_alone else claim.slot
+        slot = _own_slot(attributes.read_slot(claim.text))
+        is_open = condition is not None and _hangs_on(claim, slot, condition, attributes)
+        slot = None if is_open or is_left_alone else slot
         meant = Speech.HYPOTHETICAL if is_open and speech is Speech.LITERAL else speech
         yield Statement(
             text=about_the_contact(claim.text),
@@ -101,25 +100,26 @@ def _statements(
             is_passing=claim.is_passing,
             is_hedged=find_hedge(_up_to(claim, said)) is not None,
             speech=_of_request(speech, said) if claim.is_request else meant,
-            subject=slot.subject,
-            attribute=slot.attribute,
-            value=slot.value,
+            subject=slot.subject if slot else None,
+            attribute=slot.attribute if slot else None,
+            value=slot.value if slot else None,
         )
 
 
-def _hangs_on(claim: _Claim, condition: re.Match[str], attributes: AttributeBook) -> bool:
+def _hangs_on(
+    claim: _Claim, slot: ReadSlot | None, condition: re.Match[str], attributes: AttributeBook
+) -> bool:
     """Whether the claim is not so yet: a habit ("when I travel") is so, but fills no slot.
 
     A state would fill one without its condition: "I work at Globex", if the deal closes.
 
     What another clause hangs on does not count: "I live in Leeds, but once it closes, …".
     """
-    value = claim.slot.value
-    if value and (at := condition.string.find(value)) >= 0:
-        between = condition.string[at + len(value) : condition.start()]
+    if slot and (at := condition.string.find(slot.value)) >= 0:
+        between = condition.string[at + len(slot.value) : condition.start()]
         if _ANOTHER_CLAUSE.search(between):
             return False
-    if claim.slot.attribute is not None or not _the("habitual").match(condition.group()):
+    if slot or not _the("habitual").match(condition.group()):
         return True
     is_preference = infer_category(claim.text) is Category.PREFERENCE
     return not is_preference and _is_state(condition, attributes)
@@ -169,30 +169,18 @@ def _all(name: str) -> Sequence[re.Pattern[str]]:
 # Sentences: what somebody says in their own name
 
 
-@dataclass(frozen=True, slots=True)
-class _Sentence:
-    text: str
-    frame: Speech
-
-
-_WORD = re.compile(r"[^\W\d_]")
 _FENCE = re.compile(r"\s*(?:```|~~~)")
 _QUOTED_LINE = re.compile(r"\s*(?:>|\|)")
 _OPENING_MARKS = frozenset('"“«')
 
 
-def _sentences(text: str) -> Iterator[_Sentence]:
-    """What may be a statement, with how the sentences before it frame it."""
-    frame = Speech.LITERAL
+def _sentences(text: str) -> Iterator[str]:
+    """What may be a statement."""
     own = _own_part(text)
     for sentence in read_text(own).sentences:
-        said = sentence.text
-        if not _WORD.search(said):
-            continue
-        frame = Speech.LITERAL if _the("frame_end").search(said) else _frame(said) or frame
         is_own = not _is_within_quotation(own, sentence.start)
-        if is_own and _is_of_length(said) and (told := _told(said)):
-            yield _Sentence(told, frame)
+        if is_own and _is_of_length(sentence.text) and (told := _told(sentence.text)):
+            yield told
 
 
 def _own_part(text: str) -> str:
@@ -214,13 +202,6 @@ def _own_part(text: str) -> str:
 def _is_within_quotation(text: str, at: int) -> bool:
     before = text[max(0, at - 2000, text.rfind("\n", 0, at) + 1) : at]
     return before.count('"') % 2 == 1 or before.count("“") > before.count("”")
-
-
-def _frame(said: str) -> Speech | None:
-    head = said[:SENTENCE_LENGTH_MAX]
-    if _the("frame_played").search(head):
-        return Speech.ROLEPLAY
-    return Speech.HYPOTHETICAL if _the("frame_imagined").search(head) else None
 
 
 def _is_of_length(said: str) -> bool:
@@ -257,14 +238,13 @@ _SPEECHES = {
 }
 
 
-def _speech(sentence: _Sentence) -> Speech | None:
+def _speech(said: str) -> Speech | None:
     """How the sentence is meant; None for another's words."""
-    if _the("if_first").match(sentence.text):
+    if _the("if_first").match(said):
         return Speech.HYPOTHETICAL
-    if is_reported(read_text(sentence.text).plain):
+    if is_reported(read_text(said).plain):
         return None
-    own = _SPEECHES.get(classify_literalness(sentence.text).kind)
-    return sentence.frame if own is Speech.LITERAL else own
+    return _SPEECHES.get(classify_literalness(said).kind)
 
 
 def _of_request(speech: Speech, said: str) -> Speech:
@@ -277,19 +257,8 @@ def _of_request(speech: Speech, said: str) -> Speech:
 
 
 @dataclass(frozen=True, slots=True)
-class _Slot:
-    subject: str | None = None
-    attribute: str | None = None
-    value: str | None = None
-
-
-_NO_SLOT = _Slot()
-
-
-@dataclass(frozen=True, slots=True)
 class _Claim:
     text: str
-    slot: _Slot = _NO_SLOT
     is_request: bool = False
     is_passing: bool = False
 
@@ -305,53 +274,32 @@ def _claims(said: str, attributes: AttributeBook) -> list[_Claim]:
     if not _OPENING_MARKS.isdisjoint(said[:start]):
         return []  # it begins with somebody's words
     if requested := _request(said, start):
-        return [_with_read_slot(requested, attributes)]
-    if _asks_not_to_be_kept(said, start):
+        return [requested]
+    if _the("forget").match(said, start):
         return []
-    if found := _plain_claims(said, start):
-        return [_with_read_slot(claim, attributes) for claim in found]
-    return _read_claim(said, start, attributes)
+    return _plain_claims(said, start) or _read_claim(said, start, attributes)
 
 
 def _read_claim(said: str, start: int, attributes: AttributeBook) -> list[_Claim]:
     """What the slot reader finds in a sentence that no opening gives away."""
-    is_open = _the("subordinate").match(said, start) or _the("unsettled").match(said, start)
-    if is_open or not _the("own").search(said, start):
+    if _the("subordinate").match(said, start) or _the("unsettled").match(said, start):
         return []
     read = attributes.read_slot(said[start:])
-    slot = _own_slot(read)
-    if read is None or slot is None:
+    if read is None or not _is_own(read):
         return []
     core_end = max(start, said.find(read.value) + len(read.value))
-    return [_Claim(_clause(said, start, core_end, len(said)), slot)]
+    return [_Claim(_clause(said, start, core_end, len(said)))]
 
 
-def _with_read_slot(claim: _Claim, attributes: AttributeBook) -> _Claim:
-    """The claim with the slot that its words give away, where its opening gave none."""
-    if claim.slot.attribute:
-        return claim
-    slot = _own_slot(attributes.read_slot(claim.text))
-    return replace(claim, slot=slot) if slot else claim
+def _own_slot(read: ReadSlot | None) -> ReadSlot | None:
+    """The slot of the speaker; what is denied fills none, as its words say all of it."""
+    return None if read is None or read.is_denied or not _is_own(read) else read
 
 
-def _own_slot(read: ReadSlot | None) -> _Slot | None:
-    """The slot of the speaker or the speaker's people; None for somebody else's.
-
-    What is denied fills no slot: its words say all of it.
-    """
-    if read is None:
-        return None
+def _is_own(read: ReadSlot) -> bool:
+    """Whether a slot is the speaker's or the speaker's people's, and not somebody else's."""
     cut = _the("break").search(read.words)
-    if not _the("own").search(read.words, 0, cut.start() if cut else len(read.words)):
-        return None
-    if read.is_denied:
-        return _NO_SLOT
-    subject = read.subject and _the("of_mine").sub("", read.subject).casefold()
-    return _Slot(subject, read.attribute, read.value)
-
-
-def _asks_not_to_be_kept(said: str, start: int) -> bool:
-    return bool(_the("forget").match(said, start))
+    return bool(_the("own").search(read.words, 0, cut.start() if cut else len(read.words)))
 
 
 def _plain_claims(said: str, start: int) -> list[_Claim]:

@@ -255,7 +255,7 @@ def is_request(proposal: Proposal, episodes: Mapping[str, Episode]) -> bool:
         episodes: the session's, by id.
     """
     # Who only lists jobs reads no lexicon.
-    from reconciler.domain.gate.requests import is_asked_to_keep
+    from reconciler.domain.gate.classification import is_asked_to_keep
 
     cited = ((episodes[key], spans) for key, spans in proposal.spans.items() if key in episodes)
     return proposal.extracted.speech is Speech.LITERAL and any(

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from reconciler.domain.guard import share_a_word
 from reconciler.domain.recalling.briefing import is_for_the_contact
-from reconciler.domain.recalling.prompting import filed_as, quoted
+from reconciler.domain.recalling.prompting import filed_as, quoted, shortened
 from reconciler.domain.records.assessment import GateReason
 from reconciler.domain.records.decisions import Action, Comparison, Decision
 from reconciler.domain.records.facts import Fact
@@ -31,9 +31,15 @@ _CLOSE_COSINE = 0.45
 _NEAR_COSINE = 0.3
 """From here on they may be if they share a word of content."""
 
+_NEAR_COSINE_APART = 0.7
+"""From here on they may be though they are filed under two attributes: what answers two questions
+mostly shares no more than names. Source: measured on the recorded agents, benchmarks/FIGURES.md."""
+
+_ASK = "Not remembered yet; do not act on it. Ask the contact, once: "
 _HOW = "If one of these is replaced, repeated or over, say so with relate_contact_note."
 _HOW_DISPUTED = "Say with relate_contact_note which one ends, or that both hold."
 
+_BOTH_HELD = "Done: that these facts hold beside each other is on record. None of them changes."
 _UNRELATED = "What you said of other facts was left out"
 _HOW_UNRELATED = "Do not note it again: say it with relate_contact_note."
 _SPARED = "Not ended, but in dispute now"
@@ -42,6 +48,8 @@ _HOW_SPARED = (
 )
 
 _HOW_UNSAID = f"The note does not speak of it. {_HOW_SPARED}"
+_HOW_OVER = "A note that is over itself ends nothing: note that it has ended, without valid_to."
+_HOW_OLDER = "If the note holds now instead, note it again without valid_from, and with replaces."
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -99,8 +107,10 @@ def reply_about(
     seen = {fact.fact_id: fact for fact in decision.compared_with}
     verb = "It took back" if decision.action is Action.REVOKE else "It replaced"
     superseded = [seen[i] for i in decision.superseded_ids if i in seen]
+    again = superseded[:1] if decision.verdict.is_restatement else []
     over = [fact for fact in superseded if related and fact.fact_id in related.ends]
-    _name(told, verb, [fact for fact in superseded if fact not in over], show)
+    _name(told, "It repeats", again, show)
+    _name(told, verb, [fact for fact in superseded if fact not in (*again, *over)], show)
     _name(told, "It ended", over, show)
     against = [seen[i] for i in decision.conflicting_ids if i in seen]
     said_over = related.ended_ids if related else ()
@@ -109,9 +119,14 @@ def reply_about(
     until_then = decision.ends_on_the_day_ids
     _name(told, "Until then stays", [seen[i] for i in until_then if i in seen], show)
     done = (*decision.superseded_ids, *decision.conflicting_ids, *until_then)
-    stay = [i for i in said_over if i not in done]
-    if not decision.is_history:
-        _name(told, "Not ended", [seen[i] for i in stay if i in seen], show, how=_HOW_UNSAID)
+    stay = [seen[i] for i in said_over if i not in done and i in seen]
+    if decision.is_history and not decision.verdict.is_restatement:
+        above = [seen[i] for i in decision.verdict.targets if i in seen]
+        known = [fact for fact in above if names_close or fact.fact_id in said_over]
+        _name(told, "Newer", known, show, how=_HOW_OLDER)
+    elif not decision.is_history:
+        how = _HOW_OVER if decision.is_over else _HOW_UNSAID
+        _name(told, "Not ended", stay, show, how=how)
     beside = [fact for fact in against if fact not in spared]
     _name(told, "Beside it stands", beside, show, how=_HOW_DISPUTED)
     is_new = decision.action in (Action.ADD, Action.UPDATE) and not decision.is_over
@@ -128,10 +143,15 @@ def reply_about_relating(decision: Decision, show: Show) -> ToolReply:
         show: gives the handles of what is shown.
     """
     verdict, told = decision.verdict, ["Done."]
+    if not (verdict.ended or verdict.conflicts or decision.closed_ids):
+        return ToolReply(text=_BOTH_HELD, decision=decision)
     stays = (decision.fact_id,) if decision.fact_id else ()
+    days = [end.day for end in decision.planned_ends if end.plan_id == decision.fact_id]
+    begins = f", from {max(days):%Y-%m-%d} on" if days else ""
     for what, fact_ids in (
-        ("It stays", stays),
+        (f"It stays{begins}", stays),
         ("Ended, and kept as history", verdict.ended),
+        ("Until then stays", decision.ends_on_the_day_ids),
         (_SPARED, verdict.conflicts),
         ("Both hold, no longer in dispute", decision.closed_ids),
     ):
@@ -148,8 +168,17 @@ def _what_became(decision: Decision) -> str:
     if decision.question is None or is_quarantined:
         return decision.answer
     if is_for_the_contact(decision):
-        return f"Not remembered yet; do not act on it. Ask the contact, once: {decision.question}"
+        return f"{_ASK}{_question_in(decision, _LENGTH_MAX - len(_ASK))}"
     return "Not remembered yet; do not act on it. An operator is asked; do not ask the contact."
+
+
+def _question_in(decision: Decision, length_max: int) -> str:
+    """The question to the contact, with a long note shortened in it: the model has it before it."""
+    asked, said = decision.question or "", decision.text.strip().rstrip(".")
+    over = len(asked) - length_max
+    if over <= 0:
+        return asked
+    return shortened(asked.replace(said, shortened(said, max(len(said) - over, 1))), length_max)
 
 
 def _own_handle(decision: Decision, show: Show) -> str:
@@ -165,11 +194,26 @@ def _close(decision: Decision, siblings: Sequence[Fact]) -> list[Comparison | Fa
         fact.fact_id: fact for fact in siblings if fact.fact_id not in done
     }
     for fact in decision.compared_with:
-        is_near = fact.cosine >= _NEAR_COSINE and share_a_word(decision.text, fact.text)
         is_live = not fact.is_expired and fact.fact_id not in done
-        if is_live and (is_near or fact.cosine >= _CLOSE_COSINE):
+        if is_live and _is_close(decision, fact):
             found.setdefault(fact.fact_id, fact)
     return list(found.values())
+
+
+def _is_close(decision: Decision, fact: Comparison) -> bool:
+    """Whether the note may change the fact, as far as words, meaning and attributes tell."""
+    is_near = fact.cosine >= _NEAR_COSINE and share_a_word(decision.text, fact.text)
+    if not (is_near or fact.cosine >= _CLOSE_COSINE):
+        return False
+    one, other = decision.note.slot, fact.slot
+    if one is None or other is None or None in (one.attribute, other.attribute):
+        return True
+    if one.attribute == other.attribute:
+        return True
+    # Names of the book are two questions; of names that were made up two may mean the same.
+    is_made_up = not (one.is_known and other.is_known)
+    words = [set(str(slot.attribute).split("_")) for slot in (one, other)]
+    return is_made_up and (fact.cosine >= _NEAR_COSINE_APART or bool(words[0] & words[1]))
 
 
 def _name(
@@ -185,10 +229,12 @@ def _name(
     named: list[str] = []
     for fact in facts[:_NAMED_MAX]:
         handle = show([fact.fact_id])[fact.fact_id]
-        shown = f"{handle} {quoted(fact.text, _QUOTE_LENGTH_MAX)}{filed_as(fact.slot)}"
+        shown = f"{handle} {quoted(fact.text, _QUOTE_LENGTH_MAX)}{filed_as(fact.text, fact.slot)}"
+        if length + len(shown) > _LENGTH_MAX:
+            if named:
+                break
+            shown = handle
         length += len(shown) + len(", ")
-        if named and length > _LENGTH_MAX:
-            break
         named.append(shown)
     if named:
         told.append(f"{what}: {', '.join(named)}.{f' {how}' if how else ''}")

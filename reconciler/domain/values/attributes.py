@@ -179,6 +179,14 @@ class AttributeBook:
         known = self.find(read.attribute) if read and read.is_addition else None
         return None if known and known.is_single_valued else read
 
+    def is_told_over(self, text: str, slot: Slot) -> bool:
+        """Whether a sentence about the contact ends the slot's value without naming it.
+
+        "Quit her job" ends an employer, "got divorced" a spouse.
+        """
+        said = self.reader.ends(text).get(slot.attribute or "", frozenset())
+        return "*" in said or slot.value_key in said
+
     def filled(
         self, given: Slot | None, text: str, names: Iterable[str | None] = ()
     ) -> tuple[Slot | None, str | None]:
@@ -271,6 +279,7 @@ _KEYS = frozenset(
         "aliases",
         "synonyms",
         "says",
+        "over",
         "value",
         "known",
         "questions",
@@ -298,6 +307,7 @@ def _attribute(name: str, entry: object) -> Attribute:
         value=_value_kind(name, entry.get("value", "")),
         known=_words(name, "known", entry.get("known", [])),
         questions=_words(name, "questions", entry.get("questions", [])),
+        over=_by_value(name, "over", entry.get("over", {})),
     )
     if not (attribute.says or attribute.value):
         return attribute
@@ -337,6 +347,12 @@ def _value_kind(name: str, given: object) -> str:
     if not isinstance(given, str):
         raise _misfit(name, "value must be the name of a kind of values, such as date")
     return given
+
+
+def _by_value(name: str, key: str, given: object) -> Mapping[str, tuple[str, ...]]:
+    if not isinstance(given, Mapping):
+        raise _misfit(name, f"{key} must be a table of lists, by value or for any, '*'")
+    return {value: _words(name, f"{key} of {value}", given[value]) for value in given}
 
 
 def _synonyms(name: str, given: object) -> Mapping[str, tuple[str, ...]]:

@@ -13,7 +13,7 @@ There are two shapes. A statement has words of its own in ``config/attributes.to
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cache
 
@@ -123,7 +123,7 @@ class _Clause:
 _MARKS = frozenset({",", ":", "-", "!"})
 
 
-def _clause(words: _Words) -> _Clause:
+def _clause(words: _Words, also_closing: str = "") -> _Clause:
     while phrase := next((each for each in _phrases("opening") if words.has(each, 0)), None):
         end = len(phrase)
         while words.at(end) in _MARKS:
@@ -134,7 +134,8 @@ def _clause(words: _Words) -> _Clause:
         if words.said[at] in asides:
             words = words.without(at, at + 1)
     words, is_denied = _affirmed(words)
-    while (start := _closing(words, is_denied=is_denied)) > 0:
+    names = ["closing", also_closing or "closing_of_a_denial"]
+    while (start := _closing(words, names if is_denied or also_closing else names[:1])) > 0:
         asides.update(words.folded[start:])
         words = words.without(start, len(words.said))
     return _Clause(words, is_denied, is_addition=not _listed("beside").isdisjoint(asides))
@@ -153,10 +154,9 @@ def _affirmed(words: _Words) -> tuple[_Words, bool]:
     return (words.without(0, 1), True) if words.at(0) == "not" else (words, False)
 
 
-def _closing(words: _Words, *, is_denied: bool) -> int:
+def _closing(words: _Words, names: Iterable[str]) -> int:
     """Where the last closing begins, with the mark before it; 0 where there is none."""
     end = len(words.said)
-    names = ("closing", "closing_of_a_denial") if is_denied else ("closing",)
     spans = [
         end - len(each)
         for name in names
@@ -288,7 +288,12 @@ class SlotReader:
         self._by_last: dict[str, list[_Shape]] = {}
         self._cards: dict[str, _Shape] = {}
         self._regions: frozenset[str] = frozenset()
+        self._ends: dict[tuple[str, ...], dict[str, set[str]]] = {}
         for attribute in attributes:
+            for value, phrases in attribute.over.items():
+                for phrase in phrases:
+                    ends = self._ends.setdefault(tuple(_words(phrase).folded), {})
+                    ends.setdefault(attribute.name, set()).add(key_of(value))
             for shape in _shapes(attribute):
                 words, index = (
                     (shape.before[:1], self._by_first)
@@ -310,11 +315,8 @@ class SlotReader:
             text: a note, or one message, of any length.
             names: the words of the contact's names, in small letters.
         """
-        if len(text) > TEXT_LENGTH_MAX or not _UNREAD.isdisjoint(text):
-            return None
-        reading = read_text(text)
-        words = _words(reading.plain.strip(" .!-*"))
-        if not 1 < len(words.said) <= WORDS_MAX or len(reading.sentences) != 1:
+        words = self._sentence(text)
+        if words is None or len(words.said) == 1:
             return None
         clause = _clause(words)
         for shape, start, who in (*self._stated(clause, names), *self._on_a_card(clause, names)):
@@ -331,6 +333,32 @@ class SlotReader:
                         is_addition=clause.is_addition,
                     )
         return None
+
+    def _sentence(self, text: str) -> _Words | None:
+        """The words of a text that is one sentence, and short; else None."""
+        if len(text) > TEXT_LENGTH_MAX or not _UNREAD.isdisjoint(text):
+            return None
+        reading = read_text(text)
+        words = _words(reading.plain.strip(" .!-*"))
+        is_one = 0 < len(words.said) <= WORDS_MAX and len(reading.sentences) == 1
+        return words if is_one else None
+
+    def ends(self, text: str) -> Mapping[str, Collection[str]]:
+        """By attribute the values of the contact's that a sentence ends without naming them.
+
+        The whole sentence has to say so, as with what is read; ``*`` stands for any value.
+        """
+        words = self._sentence(text)
+        if words is None:
+            return {}
+        clause = _clause(words, "closing_of_an_end")
+        for who in () if clause.is_denied else _who(clause.words, ()):
+            for start in {who.end, who.end + (clause.words.at(who.end) == "has")}:
+                said = clause.words.folded[start:]
+                own = tuple(word for word in said if word not in _listed("possessive"))
+                if not who.subject and own in self._ends:
+                    return self._ends[own]
+        return {}
 
     def _stated(self, clause: _Clause, names: Collection[str]) -> Iterator[_Place]:
         """What says it in words of its own: "lives in {place}"."""

@@ -122,6 +122,8 @@ def profile_words(values: Sequence[SlotValue]) -> str:
 
 def _value(value: SlotValue) -> str:
     marks = ", in dispute" if value.is_disputed else ", contested" if value.is_contested else ""
+    if value.holds_until_settled:
+        marks += ", holds until settled"
     if value.may_be_outdated:
         marks += f", {may_have_changed(value.last_confirmed_at)}"
     said = f"since {value.since:%Y-%m-%d}, {value.word}, said {value.observations}×{marks}"

@@ -309,6 +309,7 @@ def _fact_left(held: Row, _: Scope, at: datetime) -> Row:
         "trust": held.get("trust", str(SourceKind.MODEL_GUESS)),
         "observations": held.get("observations", 1),
         **_times(held, at, "recorded_at", "valid_from", "valid_to", "last_confirmed_at"),
+        "first_held_from": None,
         "state": str(FactState.ERASED),
         "is_void": False,
         "is_contested": False,

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, dataclass, field, replace
 from datetime import datetime
 from functools import cache
 from typing import Any
@@ -24,6 +24,7 @@ from reconciler.domain.records.erasures import (
     ErasureReceipt,
     ErasureState,
     ErasureTarget,
+    FactEnd,
 )
 from reconciler.domain.records.facts import Fact
 from reconciler.domain.records.kinds import FactState
@@ -174,6 +175,11 @@ class ErasureStore:
         """Have facts hold again."""
         if fact_ids:
             self._graph.run("revive_facts", {"fact_ids": list(fact_ids)})
+
+    def put_ends(self, ends: Sequence[FactEnd]) -> None:
+        """Have facts end so."""
+        for some in _batches(ends):
+            self._graph.run("put_fact_ends", {"ends": [asdict(end) for end in some]})
 
     def put_decisions(self, decisions: Sequence[Decision]) -> None:
         """Put records in the place of those of the same ids."""

@@ -16,7 +16,7 @@ from pydantic import TypeAdapter
 from reconciler.errors import DamagedRecordError, ReconcilerError
 from reconciler.ports.graph import Row
 
-__all__ = ["UNREADABLE", "RowReader", "validated"]
+__all__ = ["UNREADABLE", "RowReader", "adapter_of", "validated"]
 
 T = TypeVar("T")
 
@@ -96,7 +96,12 @@ def validated(kind: type[T], values: Mapping[str, Any]) -> T:
     Raises:
         ValueError: one is missing, or of another type; its text quotes the values.
     """
-    if kind not in _ADAPTERS:  # made when there is first need of it: that takes milliseconds
-        _ADAPTERS[kind] = TypeAdapter(kind)
-    made: T = _ADAPTERS[kind].validate_python(values)
+    made: T = adapter_of(kind).validate_python(values)
     return made
+
+
+def adapter_of(kind: type[T]) -> TypeAdapter[T]:
+    """What validates such records, made when there is first need of it: that takes milliseconds."""
+    if kind not in _ADAPTERS:
+        _ADAPTERS[kind] = TypeAdapter(kind)
+    return _ADAPTERS[kind]

@@ -117,7 +117,12 @@ def _predecessor(row: Row) -> Predecessor:
     """A fact beneath another one, and how it came to lie there."""
     told = {name: row[name] for name in ("fact_id", "text", "cosine", "followed_from")}
     is_known = not row["is_restatement"] and row["decided_by"] in _KNOWN_CONTRADICTIONS
-    return validated(Predecessor, told | {"slot": _slot(row), "was_contradicted": is_known})
+    own = {
+        "slot": _slot(row),
+        "was_contradicted": is_known,
+        "was_live": row["decided_by"] != DecidedBy.ORDER,
+    }
+    return validated(Predecessor, told | own)
 
 
 @cache

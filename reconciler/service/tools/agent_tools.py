@@ -12,7 +12,7 @@ import logging
 import uuid
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
-from datetime import UTC, datetime
+from datetime import UTC, date, datetime
 from functools import partial
 from threading import Lock
 from typing import Any
@@ -201,7 +201,7 @@ class AgentTools:
 
     def _add(self, given: dict[str, Any]) -> ToolReply:
         """What became of a note."""
-        fields = self._with_source(_with_times(given))
+        fields = self._with_source(self._unless_today(given))
         wrong: list[InvalidRequestError] = []
 
         def write(key: str) -> Decision:
@@ -223,6 +223,16 @@ class AgentTools:
             complaint=self._in_handles(wrong[0]) if wrong else "",
             answers=self._has_answered(decision),
         )
+
+    def _unless_today(self, given: dict[str, Any]) -> dict[str, Any]:
+        """The arguments with their times; that it is true since the date of today says nothing.
+
+        The day begins before all that was said today, which the note would then be older than.
+        """
+        read = _with_times(given)
+        if _is_date_of(given.get("valid_from"), self._door.now()):
+            del read["valid_from"]
+        return read
 
     def _noted(self, fields: dict[str, Any], key: str) -> Decision:
         return self._door.add(
@@ -387,6 +397,14 @@ def _with_times(given: dict[str, Any]) -> dict[str, Any]:
         InvalidRequestError: one is none.
     """
     return given | {name: _time(name, given[name]) for name in _TIMES if name in given}
+
+
+def _is_date_of(given: str | None, now: datetime) -> bool:
+    """Whether it is a date without a time, and that of now (UTC)."""
+    try:
+        return given is not None and date.fromisoformat(given.strip()) == now.date()
+    except ValueError:
+        return False
 
 
 def _time(name: str, given: str) -> datetime:

@@ -25,12 +25,13 @@ from reconciler.domain.records.notes import Note
 from reconciler.domain.records.policies import ArbitrationPolicy
 from reconciler.errors import (
     ArbiterAnswerError,
+    ArbiterError,
     ArbiterRefusedError,
 )
 from reconciler.ports.arbiter import Arbiter
 from reconciler.tracing import traced
 
-__all__ = ["Arbitration", "Opinion"]
+__all__ = ["Arbitration", "Opinion", "question_key"]
 
 MINUTE_SECONDS = 60.0
 DAY_SECONDS = 86_400.0
@@ -83,7 +84,7 @@ class Arbitration:
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self.name = arbiter.name
-        self._arbiter = arbiter
+        self.arbiter = arbiter
         self._policy = policy
         self._clock = clock
         self._lock = threading.Lock()
@@ -95,6 +96,10 @@ class Arbitration:
     def close(self) -> None:
         """Let nobody wait for the budget any longer; the arbiter stays open."""
         self._is_closed.set()
+
+    def pause(self, seconds: float) -> bool:
+        """Wait so long; True if this was closed meanwhile."""
+        return self._is_closed.wait(seconds)
 
     def forget(self) -> None:
         """Forget all answers: they argue about what was said."""
@@ -114,7 +119,7 @@ class Arbitration:
                 used up. The budget of a day and an arbiter that is away are never waited for.
         """
         started = self._clock()
-        question = _question(self.name, note, neighbours)
+        question = question_key(self.name, note, neighbours)
         opinion = self._remembered(question)
         while opinion is None and is_patient and (wait := self._wait_seconds()):
             if self._is_closed.wait(wait):
@@ -125,6 +130,12 @@ class Arbitration:
             opinion = self._asked(note, neighbours)
             self._remember(question, opinion)
         return replace(opinion, milliseconds=(self._clock() - started) * 1000)
+
+    def examined(self, answer: Judgement | ArbiterError, neighbour_count: int) -> Opinion:
+        """What an answer that was got elsewhere comes to, by the same checks."""
+        if isinstance(answer, ArbiterError):
+            return _failed(answer)
+        return self._examined(answer, neighbour_count)
 
     def _remembered(self, question: bytes) -> Opinion | None:
         with self._lock:
@@ -158,7 +169,7 @@ class Arbitration:
 
     def _asked(self, note: Note, neighbours: Sequence[Neighbour]) -> Opinion:
         try:
-            opinion = self._examined(self._arbiter.judge(note, neighbours), len(neighbours))
+            opinion = self._examined(self.arbiter.judge(note, neighbours), len(neighbours))
         except (ArbiterRefusedError, ArbiterAnswerError) as error:
             # It is there and answers; a note that it stumbles over says nothing about the next.
             self._reached()
@@ -278,7 +289,7 @@ class _Breaker:
             self._open_until = now + self._reset_seconds
 
 
-def _question(name: str, note: Note, neighbours: Sequence[Neighbour]) -> bytes:
+def question_key(name: str, note: Note, neighbours: Sequence[Neighbour]) -> bytes:
     """All that an arbiter judges by, and which one it is: equal questions have equal answers.
 
     The tenant is part of it, so that nobody learns from a quick answer what another one asked;

@@ -5,8 +5,9 @@ What later evidence settles by itself is decided where it is reconciled.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
+from datetime import datetime
 from typing import TYPE_CHECKING
 
 from reconciler.domain.reconciling.restating import confirmed
@@ -41,6 +42,7 @@ class Disputes:
         reconciler: puts answers on record.
         ledger: what writes.
         decision_ids: the ids under which answers are kept.
+        clock: the time now, UTC-aware.
     """
 
     def __init__(
@@ -51,12 +53,14 @@ class Disputes:
         reconciler: MemoryReconciler,
         ledger: Ledger,
         decision_ids: DecisionIds,
+        clock: Callable[[], datetime],
     ) -> None:
         self._gate = gate
         self._store = store
         self._reconciler = reconciler
         self._ledger = ledger
         self._decision_ids = decision_ids
+        self._clock = clock
 
     def resolve(self, candidate: Candidate, keep: Sequence[str], door: str) -> Decision:
         """End what is in dispute with the facts that are kept; once, however often it is called.
@@ -64,7 +68,8 @@ class Disputes:
         Args:
             candidate: why, in a sentence, as the word of who answers.
             keep: the facts that hold. What is in dispute with one of them ends, unless it is kept
-                too: then the two contradict each other no longer.
+                too: then the two contradict each other no longer. What is in dispute only with
+                what holds from a later day on ends on that day.
             door: which door the answer came through.
 
         Raises:
@@ -92,20 +97,28 @@ class Disputes:
             return None
         lost_ids = sorted(set().union(*open_) - kept_ids)
         _, lost = self._store.find_facts(scope, lost_ids)
-        begins = [fact.valid_from for fact in (*kept, *lost.values())]
+        now = self._clock()
+        until_then = _until_then(kept, lost.values(), open_, now)
+        stay_ids = {fact.fact_id for fact, _ in until_then}
+        ended = [fact for fact_id, fact in lost.items() if fact_id not in stay_ids]
+        begins = [fact.valid_from for fact in (*kept, *ended) if not fact.is_upcoming(now)]
         about = submission.about(submission.note.no_earlier_than(begins))
-        commit = self._reconciler.as_disposed(about, Action.RESOLVE, seen, tuple(lost_ids))
+        only = kept[0] if len(kept) == 1 else None
+        commit = self._reconciler.as_disposed(
+            about, Action.RESOLVE, seen, ended, until_then=until_then, heir=only
+        )
         closed = [fact.fact_id for fact in kept] if any(p <= kept_ids for p in open_) else []
         undo = Undo(
-            before=(*commit.before, *((kept[0].standing,) if len(kept) == 1 else ())),
-            conflicts=tuple(
-                conflict for conflict in conflicts if {conflict.new_id, conflict.old_id} <= kept_ids
+            before=(*commit.before, *((only.standing,) if only else ())),
+            conflicts=(
+                *(commit.decision.undo.conflicts if commit.decision.undo else ()),
+                *(one for one in conflicts if {one.new_id, one.old_id} <= kept_ids),
             ),
         )
         decision = replace(
             commit.decision, fact_id=kept[0].fact_id, closed_ids=tuple(closed), undo=undo
         )
-        told = confirmed(kept[0], decision) if len(kept) == 1 else None
+        told = confirmed(commit.kept, decision) if commit.kept else None
         return replace(commit, decision=decision, kept=told)
 
     def _earlier(self, scope: Scope, kept: Sequence[Fact], door: str) -> Decision:
@@ -148,3 +161,16 @@ class Disputes:
                 f"{fact_id}` says what took its place"
             )
         return fact
+
+
+def _until_then(
+    kept: Iterable[Fact], lost: Iterable[Fact], open_: Sequence[set[str]], now: datetime
+) -> list[tuple[Fact, Fact]]:
+    """What holds until the day of what is kept, each with that; no plan does."""
+    found = []
+    by_day = sorted(kept, key=lambda fact: fact.valid_from)
+    for fact in lost:
+        against = [one for one in by_day if {fact.fact_id, one.fact_id} in open_]
+        if against[0].is_upcoming(now) and not fact.is_upcoming(now):
+            found.append((fact, against[0]))
+    return found

@@ -177,6 +177,10 @@ class LiveDoor:
         """The attributes of slots that are known."""
         return self._attributes
 
+    def now(self) -> datetime:
+        """The time now, as every note is dated by (UTC)."""
+        return self._clock()
+
     @traced("door")
     def add(self, scope: Scope, text: str, **fields: Unpack[NoteFields]) -> Decision:
         """What became of a note; see ``Memory.add_contact_note``.

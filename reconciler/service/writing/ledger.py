@@ -190,8 +190,10 @@ class Ledger:
                 continue
             planned = self._planned(draft, forks)
             if isinstance(planned, Commit) and not _is_alone(planned, commits.values()):
-                forks[key].apply(planned)
                 commits[decision_id] = planned
+                # What was planned is read from the store, and what it changed as well.
+                if not forks[key].apply(planned) or planned.decision.planned_ends:
+                    stopped.add(key)
             else:
                 stopped.add(key)
         written = self._write_batch(list(commits.values()))

@@ -15,11 +15,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from reconciler.domain.reconciling.ahead import (
+    Ends,
+    Plans,
     announced,
-    is_planned_by,
+    as_of_its_plan,
+    ends_after,
     of_today,
-    own_end,
-    planned_end,
 )
 from reconciler.domain.reconciling.amending import amended
 from reconciler.domain.reconciling.contesting import contest
@@ -28,14 +29,12 @@ from reconciler.domain.reconciling.judging import shown_to_judge
 from reconciler.domain.reconciling.past import as_past, as_told_to_end, ending, over
 from reconciler.domain.reconciling.restating import (
     confirmed,
-    expiry_of,
     observed,
     restating,
     with_slot_of,
     without_ended_value,
     written_fact,
 )
-from reconciler.domain.reconciling.reverting import fact_written_by
 from reconciler.domain.reconciling.rule import dated, decide, restated
 from reconciler.domain.records.assessment import Disposal
 from reconciler.domain.records.candidates import Evidence
@@ -50,7 +49,7 @@ from reconciler.domain.records.decisions import (
     Undo,
     Verdict,
 )
-from reconciler.domain.records.facts import Fact, Neighbour, Standing
+from reconciler.domain.records.facts import Conflict, Fact, Neighbour, Standing
 from reconciler.domain.records.handles import handle_of
 from reconciler.domain.records.kinds import PATIENT_DOORS, FactState
 from reconciler.domain.records.notes import Note
@@ -216,7 +215,16 @@ class MemoryReconciler:
         return self._ledger.write(submission, plan, _compared(draft))
 
     def as_disposed(
-        self, submission: Submission, action: Action, seen: Seen, ended_ids: tuple[str, ...] = ()
+        self,
+        submission: Submission,
+        action: Action,
+        seen: Seen,
+        ended: Sequence[Fact] = (),
+        *,
+        until_then: Sequence[tuple[Fact, Fact]] = (),
+        heir: Fact | None = None,
+        over_ids: Collection[str] = (),
+        is_again: bool = False,
     ) -> Commit:
         """A plan that writes no fact: how the gate disposed, or what somebody answered.
 
@@ -224,7 +232,12 @@ class MemoryReconciler:
             submission: what it is about.
             action: what was done with it.
             seen: what the plan is made on.
-            ended_ids: facts that end, and nothing takes their place.
+            ended: facts that end, as they stand.
+            until_then: facts that end on the day of a plan, each with that plan.
+            heir: a known fact that takes the place of what ends; the commit keeps it as it ends
+                itself then.
+            over_ids: those that end without it in their place.
+            is_again: whether it says again what ends.
         """
         decision = recorded_plainly(
             submission,
@@ -234,18 +247,35 @@ class MemoryReconciler:
             self._clock(),
             version=seen.version + 1,
             number=seen.number,
-            ended_ids=ended_ids,
+            ended_ids=tuple(fact.fact_id for fact in ended),
         )
-        ended = self._store.find_facts(submission.note.scope, ended_ids)[1] if ended_ids else {}
-        if freed := self._without_plan(decision, ended.values()):
-            decision = replace(decision, undo=Undo(before=_standings(freed)))
+        ends = self._ends(
+            decision,
+            ended=ended,
+            until_then=until_then,
+            heir=heir,
+            over_ids=over_ids,
+            is_again=is_again,
+        )
+        settled, closed = self._settled(decision, until_then)
+        before = (*_of_known_end(ended), *ends.before)
+        if before or settled:
+            decision = replace(decision, undo=Undo(before=_standings(before), conflicts=settled))
         return Commit(
             version=seen.version,
-            decision=decision,
+            decision=replace(decision, planned_ends=ends.planned),
             evidence=submission.candidate.evidence,
+            kept=ends.heir,
+            ended_at=_ended_at(decision.note, ended),
             lapsed=seen.lapsed,
-            restored=tuple(freed.values()),
+            restored=ends.after,
+            reopened=closed,
         )
+
+    def plans(self, scope: Scope) -> Plans:
+        """What is planned about a contact."""
+        facts = {fact.fact_id: fact for fact in self._store.list_facts(scope)}
+        return Plans(self._store.list_made(scope), facts)
 
     def correct(self, scope: Scope, decision_id: str, relation: Relation) -> Decision:
         """Keep what a person says about a decision; the graph's facts stay as they are.
@@ -314,7 +344,14 @@ class MemoryReconciler:
                 verdict = self._decided(note, seen, opinion.judgement)
         if draft.submission.ended_at is None:
             verdict = settle(verdict, note, seen.disputed)
-        note = dated(note, verdict)
+        told = draft.submission.candidate.relations
+        note = as_of_its_plan(
+            dated(note, verdict),
+            verdict,
+            self._policy,
+            replaced_ids=told.replaces if told else (),
+            amended_id=draft.submission.amended_id,
+        )
         verdict, until_then = self._in_time(verdict, note, draft.submission)
         if verdict.is_replacement:
             beneath = self._store.list_predecessors(verdict.targets, draft.vector)
@@ -330,7 +367,7 @@ class MemoryReconciler:
         if submission.amendment is not None:
             return verdict, ()
         told = submission.candidate.relations
-        return of_today(verdict, note, self._policy, told.named_ids if told else ()), ()
+        return of_today(verdict, note, self._policy, told.named_ids if told else ())
 
     def _verdict(self, submission: Submission, note: Note, seen: Seen) -> Verdict:
         if submission.amendment is not None:
@@ -435,19 +472,12 @@ class MemoryReconciler:
         own = submission.candidate.evidence[0]
         fact, kept = self._facts(decision, verdict, seen, own)
         told = submission.candidate.relations
-        if fact is not None and told is not None:
-            ended = [seen.facts[each] for each in told.ends if each in seen.facts]
-            fact = without_ended_value(fact, ended)
+        ended = [seen.facts[each] for each in decision.superseded_ids if each in seen.facts]
+        said_over = [each for each in ended if told is not None and each.fact_id in told.ends]
+        if fact is not None:
+            fact = without_ended_value(fact, said_over)
         if fact is not None and submission.ended_at is not None:
             fact = over(fact, submission.ended_at)
-        ended = [seen.facts[each] for each in decision.superseded_ids if each in seen.facts]
-        plans = [
-            each
-            for each in seen.facts.values()
-            if each.is_upcoming(decision.at) and each not in ended
-        ]
-        if fact is not None and (planned := planned_end(ended, plans)) is not None:
-            fact = ending(fact, planned)
         if (holds_until := submission.candidate.holds_until) is not None:
             fact = fact and ending(fact, holds_until)
             told_to_end = kept and as_told_to_end(kept, holds_until, note)
@@ -455,14 +485,29 @@ class MemoryReconciler:
                 kept = told_to_end
             else:
                 decision = _with_reason(decision, "its end is too weak a word to be taken over")
-        later = [seen.facts[each.fact_id] for each in until_then]
-        freed = self._without_plan(decision, ended, beside=later)
-        if before := (*_before(decision, kept, seen), *_standings([*later, *freed])):
-            decision = replace(decision, undo=Undo(before=before))
+        before = _before(decision, kept, seen)
+        plan = fact or kept
+        pairs = [(seen.facts[each.fact_id], plan) for each in until_then if plan is not None]
+        ends = self._ends(
+            decision,
+            ended=ended,
+            until_then=pairs,
+            heir=kept if fact is None or fact.has_ended else fact,
+            over_ids=[each.fact_id for each in said_over],
+            is_again=verdict.is_restatement,
+        )
+        if fact is None:
+            kept = ends.heir
+        elif not fact.has_ended:
+            fact = ends.heir
+        settled, closed = self._settled(decision, pairs)
+        before = (*before, *_standings(ends.before))
+        if before or settled:
+            decision = replace(decision, undo=Undo(before=before, conflicts=settled))
         is_restated = verdict.is_restatement and verdict.target is not None
         return Commit(
             version=seen.version,
-            decision=decision,
+            decision=replace(decision, planned_ends=ends.planned),
             evidence=submission.candidate.evidence,
             fact=fact,
             vector=draft.vector,
@@ -471,7 +516,8 @@ class MemoryReconciler:
             voided_from={voided.fact_id: voided.valid_from for voided in verdict.voided},
             ended_at=_ended_at(note, ended),
             lapsed=seen.lapsed,
-            restored=(*(ending(each, note.holds_from) for each in later), *freed.values()),
+            restored=ends.after,
+            reopened=closed,
             known_sessions=seen.sessions,
         )
 
@@ -507,20 +553,59 @@ class MemoryReconciler:
             written_fact(decision, restates=target), target, is_read_again=is_read_again
         ), None
 
-    def _without_plan(
-        self, decision: Decision, ended: Iterable[Fact], beside: Collection[Fact] = ()
-    ) -> dict[Fact, Fact]:
-        """By what a plan that comes to nothing was to end, the same without that end."""
-        plans = [fact for fact in ended if fact.is_upcoming(decision.at)]
-        if not plans:
-            return {}
-        scope, spared = decision.scope, {*decision.superseded_ids, *(one.fact_id for one in beside)}
-        written = {fact_written_by(made): made for made in self._store.list_made(scope)}
-        return {
-            fact: own_end(fact, expiry_of(written[fact.fact_id]))
-            for fact in self._store.list_facts(scope)
-            if fact.fact_id not in spared and any(is_planned_by(fact, plan) for plan in plans)
-        }
+    def _ends(
+        self,
+        decision: Decision,
+        *,
+        ended: Sequence[Fact],
+        until_then: Sequence[tuple[Fact, Fact]],
+        heir: Fact | None,
+        over_ids: Collection[str] = (),
+        is_again: bool = False,
+    ) -> Ends:
+        """What follows for plans; what was planned is read only where it may matter."""
+        concerned = [*ended, *(fact for fact, _ in until_then)]
+        is_planned = any(
+            fact.valid_to is not None or fact.is_upcoming(decision.at) for fact in concerned
+        )
+        return ends_after(
+            self.plans(decision.scope) if is_planned else Plans(),
+            decision.at,
+            ended=ended,
+            until_then=until_then,
+            heir=heir,
+            over_ids=over_ids,
+            is_again=is_again,
+        )
+
+    def _settled(
+        self, decision: Decision, until_then: Sequence[tuple[Fact, Fact]]
+    ) -> tuple[tuple[Conflict, ...], tuple[Conflict, ...]]:
+        """The disputes between plans and what holds until their day, as they were and as closed.
+
+        A plan takes those over of what it takes the place of.
+        """
+        known = self._store.list_conflicts(decision.scope) if until_then else ()
+        were, are = [], []
+        for fact, plan in until_then:
+            against = {plan.fact_id, *decision.superseded_ids}
+            for conflict in known:
+                pair = {conflict.new_id, conflict.old_id}
+                if fact.fact_id not in pair or pair.isdisjoint(against):
+                    continue
+                if plan.fact_id in pair:
+                    were.append(conflict)
+                else:
+                    conflict = replace(conflict, new_id=plan.fact_id, old_id=fact.fact_id)
+                are.append(
+                    replace(
+                        conflict,
+                        decided_by=DecidedBy.ANSWER,
+                        reason=decision.reason,
+                        at=decision.at,
+                    )
+                )
+        return tuple(were), tuple(are)
 
     def _recorded(self, opinion: Opinion | None, note: Note, seen: Seen) -> RecordedOpinion:
         """What the record keeps of an arbiter; its target as a rank among all that was compared."""
@@ -552,10 +637,14 @@ def _with_reason(decision: Decision, also: str) -> Decision:
 
 def _before(decision: Decision, kept: Fact | None, seen: Seen) -> tuple[Standing, ...]:
     """How facts stood that a decision changes, as far as that does not follow from the decision."""
-    ended = (seen.facts.get(fact_id) for fact_id in decision.superseded_ids)
-    archived = [fact for fact in ended if fact and fact.state is FactState.ARCHIVED]
+    ended = [seen.facts[each] for each in decision.superseded_ids if each in seen.facts]
     counted = [seen.facts[kept.fact_id]] if kept is not None else []
-    return tuple(fact.standing for fact in (*counted, *archived))
+    return _standings((*counted, *_of_known_end(ended)))
+
+
+def _of_known_end(ended: Iterable[Fact]) -> list[Fact]:
+    """What a revert does not put back by itself: what was archived, or was to end."""
+    return [fact for fact in ended if fact.state is FactState.ARCHIVED or fact.valid_to is not None]
 
 
 def _ended_at(note: Note, ended: Iterable[Fact]) -> dict[str, datetime]:

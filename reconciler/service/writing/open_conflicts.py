@@ -55,7 +55,8 @@ class OpenConflicts:
                 self._open(fact.fact_id, other)
         for drawn in filter(attrgetter("is_open"), commit.reopened):
             self._open(drawn.new_id, drawn.old_id)
-        for one, other in combinations(decision.closed_ids, 2):
+        shut = [(one.new_id, one.old_id) for one in commit.reopened if not one.is_open]
+        for one, other in (*shut, *combinations(decision.closed_ids, 2)):
             self._others.get(one, set()).discard(other)
             self._others.get(other, set()).discard(one)
 

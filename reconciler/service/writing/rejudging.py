@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from enum import StrEnum
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -20,17 +21,21 @@ from numpy.typing import NDArray
 from reconciler.domain.reconciling.judging import shown_to_judge
 from reconciler.domain.records.decisions import Action, DecidedBy, Decision, Judgement, Relation
 from reconciler.domain.records.facts import Neighbour
+from reconciler.domain.records.notes import Note
 from reconciler.domain.records.policies import ReconcilePolicy
 from reconciler.domain.records.relations import RELATED_MAX, Relations
 from reconciler.domain.records.scope import Scope
 from reconciler.errors import InvalidRequestError
 from reconciler.service.stores.memory_store import MemoryStore
-from reconciler.service.writing.arbitration import Arbitration
+from reconciler.service.writing.arbitration import Arbitration, Opinion
 from reconciler.service.writing.decision_ids import DecisionIds
 from reconciler.service.writing.neighbourhoods import Neighbourhood, Neighbourhoods
 from reconciler.service.writing.relating import Relating
 
-__all__ = ["IdleRejudging", "Rejudged", "Rejudging", "Upheld"]
+__all__ = ["Ask", "IdleRejudging", "Rejudged", "Rejudging", "Upheld"]
+
+Ask = Callable[[Note, Sequence[Neighbour]], Opinion]
+"""Asks about a note and the facts that it is shown with."""
 
 _SAYS_SAME = (Relation.SAME, Relation.REFINES)
 _PAUSE, _PAUSE_MAX = timedelta(minutes=10), timedelta(days=1)
@@ -120,6 +125,10 @@ class Rejudging:
             scopes: the contacts.
             is_patient: wait for the arbiter's budget; else what it does not cover stays unjudged.
         """
+        return self.run_by(partial(self._arbitration.ask, is_patient=is_patient), scopes)
+
+    def run_by(self, ask: Ask, scopes: Iterable[Scope]) -> Iterator[Rejudged]:
+        """The same by another way to ask; without a judgement nothing is written."""
         for scope in scopes:
             made = [one for one in self._store.iter_decisions(scope) if _is_unjudged(one)]
             known = self._store.find_decision_ids(self._id_of(one) for one in made)
@@ -129,7 +138,7 @@ class Rejudging:
                 facts = self._neighbourhoods.current(scope)  # each time: what was judged ends some
                 vector = facts.vector_of(decision.fact_id or "")
                 if vector is not None:
-                    yield self._rejudged(decision, facts, vector, is_patient)
+                    yield self._rejudged(decision, facts, vector, ask)
 
     def _id_of(self, decision: Decision) -> str:
         return self._decision_ids.of_key(decision.scope, _key_of(decision))
@@ -139,7 +148,7 @@ class Rejudging:
         decision: Decision,
         facts: Neighbourhood,
         vector: NDArray[np.float32],
-        is_patient: bool,
+        ask: Ask,
     ) -> Rejudged:
         is_ending = decision.action is Action.UPDATE
         shown = self._ended(decision) if is_ending else self._beside(decision, facts, vector)
@@ -147,7 +156,7 @@ class Rejudging:
             return Rejudged(decision=decision, became=Upheld.UNJUDGED, why="nothing is near it")
         note = decision.note
         asked = note.no_earlier_than(fact.valid_from for fact in shown)
-        opinion = self._arbitration.ask(asked, shown, is_patient=is_patient)
+        opinion = ask(asked, shown)
         if opinion.judgement is None:
             return Rejudged(decision=decision, became=Upheld.UNJUDGED, why=opinion.error or "")
         is_apart = opinion.judgement.action is Action.ADD

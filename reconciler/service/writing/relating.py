@@ -12,7 +12,6 @@ from datetime import datetime
 
 from reconciler.domain.reconciling.limits import binds
 from reconciler.domain.reconciling.neighbours import neighbour_of
-from reconciler.domain.reconciling.past import ending
 from reconciler.domain.reconciling.restating import taking_over, without_ended_value
 from reconciler.domain.reconciling.rule import decide
 from reconciler.domain.records.assessment import Disposal, GateReason
@@ -20,7 +19,7 @@ from reconciler.domain.records.candidates import Candidate, Evidence
 from reconciler.domain.records.decisions import Action, DecidedBy, Decision, Undo, Verdict
 from reconciler.domain.records.facts import Conflict, Fact
 from reconciler.domain.records.handles import handle_of
-from reconciler.domain.records.kinds import FactState, SourceKind
+from reconciler.domain.records.kinds import SourceKind
 from reconciler.domain.records.notes import Note
 from reconciler.domain.records.policies import ReconcilePolicy
 from reconciler.domain.records.relations import Relations, check_not_ended
@@ -313,13 +312,10 @@ class Relating:
         found = replace(_outcome_of(verdict, fact, facts), closed=closed)
         linked = {frozenset((one.new_id, one.old_id)) for one in open_}
         new = tuple(each for each in found.against if frozenset((fact_id, each)) not in linked)
-        if not (found.ended or new or closed):
-            is_idle = set(relations.named_ids) == set(relations.both_hold)
-            raise InvalidRequestError(
-                "these facts are in no open dispute, and both are kept already"
-                if is_idle
-                else f"{verdict.reason}; {_HOW_ELSE}"
-            )
+        # That facts hold which hold already is true; it goes on record, and changes nothing.
+        is_idle = set(relations.named_ids) == set(relations.both_hold)
+        if not (found.ended or new or closed or is_idle):
+            raise InvalidRequestError(f"{verdict.reason}; {_HOW_ELSE}")
         return replace(found, against=new)
 
     def _commit(
@@ -338,16 +334,22 @@ class Relating:
         found = replace(found, ended=ended)
         begun = [one.valid_from for one in (stays, *ended) if not one.is_upcoming(now)]
         note = submission.note.no_earlier_than(begun)
-        about = submission.about(note)
-        ended_ids = tuple(one.fact_id for one in ended)
-        commit = self._reconciler.as_disposed(about, Action.RESOLVE, seen, ended_ids)
-        made = _links(found, open_, decided_by, note.text, now)
-        kept = taking_over(stays, found.restated) if found.restated else None
         told = submission.candidate.relations
         over = [one for one in ended if told is not None and one.fact_id in told.ends]
-        left = without_ended_value(stays, over)
-        changed = [*until_then, *([stays] if kept or left != stays else [])]
-        counted = [one for one in ended if one.state is FactState.ARCHIVED]
+        restated = found.restated if found.restated in ended else None
+        heir = taking_over(stays, restated) if restated else stays
+        commit = self._reconciler.as_disposed(
+            submission.about(note),
+            Action.RESOLVE,
+            seen,
+            ended,
+            until_then=[(one, stays) for one in until_then],
+            heir=without_ended_value(heir, over),
+            over_ids=[one.fact_id for one in over],
+            is_again=restated is not None,
+        )
+        made = _links(found, open_, decided_by, note.text, now)
+        left, undo = commit.kept or stays, commit.decision.undo or Undo(before=())
         decision = replace(
             commit.decision,
             verdict=replace(
@@ -356,9 +358,10 @@ class Relating:
             fact_id=stays.fact_id,
             closed_ids=_ids_of(found.closed),
             undo=Undo(
-                before=(*commit.before, *(one.standing for one in (*changed, *counted))),
+                before=(*undo.before, *(() if left == stays else (stays.standing,))),
                 # A link that this draws holds no longer once it is undone.
                 conflicts=(
+                    *undo.conflicts,
                     *found.closed,
                     *(replace(link, decided_by=DecidedBy.ANSWER) for link in made),
                 ),
@@ -367,14 +370,10 @@ class Relating:
         return replace(
             commit,
             decision=decision,
-            kept=kept,
-            restored=(
-                *commit.restored,
-                *(ending(one, stays.valid_from) for one in until_then),
-                *(() if left == stays else (left,)),
-            ),
-            restated_id=found.restated.fact_id if found.restated else None,
-            reopened=made,
+            kept=left if restated else None,
+            restored=(*commit.restored, *(() if restated or left == stays else (left,))),
+            restated_id=restated.fact_id if restated else None,
+            reopened=(*commit.reopened, *made),
         )
 
 

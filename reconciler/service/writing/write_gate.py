@@ -20,12 +20,13 @@ from reconciler.domain.gate.policy import GatePolicy
 from reconciler.domain.gate.precedents import precedents_of
 from reconciler.domain.gate.questions import answer_since, contradicts
 from reconciler.domain.gate.scoring import EXTRACTORS_CONFIDENCE
+from reconciler.domain.reconciling.ahead import Plans
 from reconciler.domain.reconciling.reverting import resting_on, reversal, undone_by
 from reconciler.domain.records.assessment import ALL_PASSED, Assessment, Disposal, GateReason
 from reconciler.domain.records.candidates import Candidate, Evidence
-from reconciler.domain.records.decisions import Action, Decision, Undo
+from reconciler.domain.records.decisions import Action, Decision
 from reconciler.domain.records.facts import Fact
-from reconciler.domain.records.kinds import NOT_FOR_CONTACTS, FactState, SourceKind
+from reconciler.domain.records.kinds import NOT_FOR_CONTACTS, SourceKind
 from reconciler.domain.records.scope import Scope, check_identifier
 from reconciler.errors import (
     ErasedError,
@@ -391,12 +392,10 @@ class WriteGate:
                 raise UnknownFactError(
                     f"contact {scope.contact_id} has no fact {fact_id}, or it has ended"
                 )
-            # Nothing ends before it began.
-            note = submission.note.no_earlier_than([ended.valid_from])
-            about = submission.about(note)
-            commit = self._reconciler.as_disposed(about, Action.REVOKE, seen, (fact_id,))
-            if ended.state is FactState.ARCHIVED:
-                commit = _remembering(commit, ended)
+            # Nothing ends before it began; a plan never does.
+            begun = [] if ended.is_upcoming(self._clock()) else [ended.valid_from]
+            about = submission.about(submission.note.no_earlier_than(begun))
+            commit = self._reconciler.as_disposed(about, Action.REVOKE, seen, [ended])
             return _voiding(commit, ended) if never else commit
 
         return self._ledger.write(submission, plan)
@@ -459,12 +458,17 @@ class WriteGate:
             facts = {fact.fact_id: fact for fact in self._store.list_facts(scope)}
             links = self._store.list_supersessions(scope)
             conflicts = self._store.list_conflicts(scope, is_open=False)
-            found = reversal([*later, decision], facts, links, conflicts, self._clock())
+            undone = [*later, decision]
+            found = reversal(undone, facts, links, conflicts, self._clock())
+            # What was to end with a plan that was forgotten meanwhile goes on.
+            undone_ids = {other.decision_id for other in undone}
+            left = [other for other in made if other.decision_id not in undone_ids]
+            plans = Plans(left, facts | {fact.fact_id: fact for fact in found.facts})
             commit = self._reconciler.as_disposed(submission, Action.REVERT, seen)
             return replace(
                 commit,
                 decision=replace(commit.decision, undo=found.undo),
-                restored=found.facts,
+                restored=tuple(map(plans.standing, found.facts)),
                 reopened=found.conflicts,
             )
 
@@ -602,12 +606,6 @@ def of_person(judged: Judged, decision_ids: DecisionIds, done: str, door: str) -
         decision_id=decision_ids.of(candidate.note),
         answered_by=candidate.proposed_by,
     )
-
-
-def _remembering(commit: Commit, ended: Fact) -> Commit:
-    """The commit, with how the fact stood that it ends, so that a revert puts it back so."""
-    undo = Undo(before=(ended.standing,))
-    return replace(commit, decision=replace(commit.decision, undo=undo))
 
 
 def _voiding(commit: Commit, ended: Fact) -> Commit:

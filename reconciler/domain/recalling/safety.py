@@ -1,0 +1,64 @@
+"""Safety: which facts no budget cuts, and which hold although they are in dispute. Pure."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection
+
+from reconciler.domain.guard import is_lifted
+from reconciler.domain.guard.reading import read
+from reconciler.domain.records.facts import Fact
+
+__all__ = ["holds_until_settled", "is_never_cut", "is_safety", "tells_of_allergy"]
+
+_MATTERS_MOST = 0.95
+"""From here on a fact is a limit that binds, as "never supply latex", or as grave."""
+_FOR_GOOD = re.compile(r"\b(?:never|must not\b)", re.IGNORECASE)
+_ALLERGY = re.compile(r"\b(?:allergic|allerg(?:y|ies)|anaphyla|intoleran)", re.IGNORECASE)
+
+
+def is_safety(fact: Fact) -> bool:
+    """Whether it keeps the contact safe: an allergy, or a standing constraint said for good.
+
+    An allergy is one in whatever words it was noted, filed under it or not.
+    """
+    if fact.is_standing and _FOR_GOOD.search(fact.text):
+        return True
+    if fact.slot is not None and fact.slot.attribute == "allergy":
+        return True
+    return tells_of_allergy(fact.text) and not _lifts(fact)
+
+
+def tells_of_allergy(text: str) -> bool:
+    """Whether the words speak of an allergy or an intolerance, be it that there is none."""
+    return _ALLERGY.search(text) is not None
+
+
+def is_never_cut(fact: Fact) -> bool:
+    """Whether it stays whatever the budget: it keeps the contact safe, or matters as much."""
+    return is_safety(fact) or fact.importance >= _MATTERS_MOST
+
+
+def holds_until_settled(fact: Fact, others: Collection[Fact]) -> bool:
+    """Whether a side of a dispute holds until the contact or an operator answers.
+
+    What is never cut does, and a standing constraint beside what is none. To rely on neither side
+    would drop the limit. What says that a limit has gone is none.
+
+    Args:
+        fact: the side that is asked about.
+        others: the other sides; empty where it is in no dispute.
+    """
+    if not others or _lifts(fact):
+        return False
+    return is_never_cut(fact) or (
+        fact.is_standing and not any(other.is_standing for other in others)
+    )
+
+
+def _lifts(fact: Fact) -> bool:
+    """Whether the fact says that its limit has gone: "no longer allergic", "may eat nuts again"."""
+    said = read(fact.text)
+    denied = {stem for denial in (*said.negated, *said.ceased) for stem in denial.reach}
+    value = (fact.slot and fact.slot.value) or ""
+    return any(stem.startswith("allerg") for stem in denied) or is_lifted(fact.text, value)
