@@ -92,7 +92,7 @@ class Shop:
         return list(self.memory.rejudge_in_batches("crm", contact, **how))
 
     def live(self, contact: tuple[str, str] = CRM) -> set[str]:
-        return {each.fact.text for each in self.memory.recall(*contact, limit=99)}
+        return {each.fact.text for each in self.memory.contact(*contact).recall(limit=99)}
 
 
 @pytest.fixture
@@ -138,7 +138,7 @@ def test_a_batch_asks_what_a_single_call_asks(
     shop.memory.close()
     arguments["arbiter"]["calls_per_day_max"] = 9
     with opened(arguments) as memory:
-        list(memory.rejudge(*CRM))
+        list(memory.contact(*CRM).rejudge())
     assert [request.body for request in server.requests] == [in_batch] * 2
 
 
@@ -148,7 +148,7 @@ def test_the_answers_of_a_batch_are_revertable_decisions_of_the_judge(
     server.answers(REPLACES)
     [rejudged] = shop.rejudge()
     assert rejudged.amendment is not None
-    shop.memory.revert(*CRM, rejudged.amendment.decision_id, reason="Both hold.", by="anna")
+    shop.memory.contact(*CRM).revert(rejudged.amendment.decision_id, reason="Both hold.", by="anna")
     assert shop.live() == {OLD, NEW}
 
 

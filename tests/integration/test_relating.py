@@ -172,15 +172,19 @@ def test_that_facts_hold_which_hold_already_is_taken_and_changes_nothing(
     memory: Memory, call: Call
 ) -> None:
     house, rent = noted(call, HOUSE), noted(call, RENT)
-    before = memory.recall(**ANNS)
+    before = memory.contact(**ANNS).recall()
     reply = call(RELATE, note=house, both_hold=[rent])
     assert (reply.is_error, made(reply).action) == (False, Action.RESOLVE)
     assert reply.text.startswith("Done: that these facts hold beside each other is on record.")
     assert made(reply).text == f"Fact {house} holds beside {rent}"
-    assert [hit.fact.standing for hit in memory.recall(**ANNS)] == [h.fact.standing for h in before]
-    assert memory.disputes(**ANNS) == []
+    assert [hit.fact.standing for hit in memory.contact(**ANNS).recall()] == [
+        h.fact.standing for h in before
+    ]
+    assert memory.contact(**ANNS).disputes() == []
     with pytest.raises(InvalidRequestError, match="nothing to revert"):
-        memory.revert(**ANNS, decision_id=made(reply).decision_id, by="anna", reason="Wrong.")
+        memory.contact(**ANNS).revert(
+            decision_id=made(reply).decision_id, by="anna", reason="Wrong."
+        )
 
 
 def test_what_replaces_takes_over_the_disputes_of_what_ends(memory: Memory, call: Call) -> None:
@@ -238,7 +242,7 @@ def test_a_note_of_an_earlier_day_replaces_what_nobody_dated(
     reply = call(ADD, text=HOUSE, source_kind=USER, valid_from=f"{since}", replaces=[flat])
     assert (made(reply).action, live(memory)) == (Action.UPDATE, {HOUSE})
     assert f"It replaced: {flat}" in reply.text
-    memory.revert(**ANNS, decision_id=made(reply).decision_id, by="anna", reason="Wrong.")
+    memory.contact(**ANNS).revert(decision_id=made(reply).decision_id, by="anna", reason="Wrong.")
     assert live(memory) == {FLAT}
 
 

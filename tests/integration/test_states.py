@@ -148,7 +148,7 @@ def test_a_replay_knows_what_was_planned_when_the_note_came(clock: Clock, memory
     lives_in(memory, "Delhi", valid_from=clock() + timedelta(days=60))
     lives_in(memory, "Agra")
     lives_in(memory, "Delhi")
-    replayed = memory.replay("seed", "crm", "alice")
+    replayed = memory.contact("crm", "alice").replay("seed")
     assert [each.is_same for each in replayed] == [True] * 5
 
 
