@@ -65,7 +65,7 @@ MAY_IMPORT = {
         "class_calls",
     },
     "opened": {"bootstrap", "domain", "errors", "settings", "forks"},
-    "bound_memory": {"opened", "bootstrap", "service", "domain", "errors", "settings"},
+    "bound_memory": {"opened", "bootstrap", "service", "ports", "domain", "errors", "settings"},
     "contact_memory": {"bound_memory", "opened", "service", "domain", "errors"},
     "agent_memory": {"contact_memory", "bound_memory", "opened", "service", "domain", "errors"},
     "memory": {
