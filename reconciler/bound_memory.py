@@ -555,9 +555,7 @@ class BoundMemory:
         """
         check_callable(on_progress=on_progress)
         if self._is_of_a_contact and contact_from is not None:
-            raise InvalidRequestError(
-                "all records are about this contact; give contact_from to an agent's import_from"
-            )
+            raise InvalidRequestError("give either a contact or contact_from, not both")
         if contact_from is not None and not isinstance(contact_from, str):
             raise InvalidRequestError(
                 f"contact_from must be a key, not {type(contact_from).__name__}"

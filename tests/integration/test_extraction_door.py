@@ -878,7 +878,7 @@ def test_an_outage_is_logged_once_however_long_it_is(
 ) -> None:
     memory = opened(jobs=FAST | {"poll_seconds": 0.001}, reconcile={"unavailable_seconds_max": 0.0})
     worker = memory.worker()
-    memory.close()
+    memory._services.closing.close()  # the engine goes away, and the memory stays open
     working = threading.Thread(target=worker.run)
     with caplog.at_level("INFO", "reconciler"):
         working.start()
@@ -886,6 +886,15 @@ def test_an_outage_is_logged_once_however_long_it_is(
         worker.stop()
         working.join(60)
     assert [each.getMessage()[:22] for each in caplog.records] == ["no job could be taken:"]
+
+
+def test_closing_a_memory_stops_its_workers(opened: Open) -> None:
+    memory = opened()
+    working = threading.Thread(target=memory.worker().run, daemon=True)
+    working.start()
+    memory.close()
+    working.join(60)
+    assert not working.is_alive()
 
 
 # what is known is shown

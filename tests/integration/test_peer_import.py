@@ -43,7 +43,11 @@ def memory(tmp_path: Path) -> Iterator[Memory]:
         yield opened
 
 
-def imported(memory: Memory, system: str, source: str | Path, **how: Any) -> ImportReport:
+def imported(
+    memory: Memory, system: str, source: str | Path, *, contact_id: str | None = None, **how: Any
+) -> ImportReport:
+    if contact_id is not None:
+        return memory.contact("crm", contact_id).import_from(system, source, **how)
     return memory.agent("crm").import_from(system, source, **BY_SUBJECT.get(system, {}) | how)
 
 
