@@ -26,7 +26,7 @@ WRONG: tuple[Any, ...] = (
 )
 NOT_CALLED = {
     *("open", "close", "restore", "worker", "start_worker", "stop_workers", "run", "stop"),
-    *("interrupt_extraction", "interrupt", "deciding", "tool_returned"),
+    *("interrupt", "deciding", "tool_returned"),
     *("observed", "succeed", "fail", "resume"),
 }
 """What opens, ends or begins something; ``open`` and ``restore`` have tests of their own."""
@@ -44,7 +44,6 @@ DOORS: dict[str, Callable[[Memory], Any]] = {
     "memory": lambda memory: memory,
     "contact": lambda memory: memory.contact(*WHO),
     "agent": lambda memory: memory.agent("crm"),
-    "extractor": lambda memory: memory._services.memory_extractor,
     "task": task_at,
     "task with a result": lambda memory: task_at(memory, "observed"),
     "failed task": lambda memory: task_at(memory, "deciding", "tool_returned", "fail"),
