@@ -37,7 +37,7 @@
     │   ├── DamagedRecordError      a record cannot be read; the others can
     │   ├── SchemaError             the store is older, newer or of another model
     │   └── QueryError              the engine rejected a query
-    └── QueryFileError              a file under cypher/ does not match its header
+    └── QueryFileError              a file under cypher/ is malformed, or a call does not match it
 
 An adapter translates its library's errors into these, most specific first, and keeps the original
 as ``__cause__``. An error about a caller's input has none, because it would quote the input. Each
@@ -279,4 +279,4 @@ class QueryError(GraphError):
 
 
 class QueryFileError(ReconcilerError):
-    """A query file is missing, malformed, or does not match its header."""
+    """A query file is missing or malformed, or a call does not match it."""

@@ -198,13 +198,15 @@ class Literals(Generic[T]):
             longest = max(literal.split(), key=len)
             entry = (longest, literal, whats)
             self._by_piece.setdefault(longest[:_PIECE], []).append(entry)
+        self._lengths = set(map(len, self._by_piece))
         self._words: dict[str, tuple[tuple[str, set[T]], ...]] = {}
+        self._silent: set[str] = set()
 
     def held(self, text: str) -> set[T]:
         """What the literals in the text tell of."""
         found: set[T] = set()
         known = self._words
-        for word in _words(text):
+        for word in _words(text) - self._silent:
             entries = known.get(word)
             for literal, told in self._within(word) if entries is None else entries:
                 if literal in text:
@@ -213,8 +215,8 @@ class Literals(Generic[T]):
 
     def _within(self, word: str) -> tuple[tuple[str, set[T]], ...]:
         """What the word alone tells of, by ""; and the literals of several words that it is in."""
-        lengths, places = range(1, _PIECE + 1), range(len(word))
-        starts = {word[at : at + length] for length in lengths for at in places}
+        places = range(len(word))
+        starts = {word[at : at + length] for length in self._lengths for at in places}
         alone: set[T] = set()
         beside = []
         for piece in starts & self._by_piece.keys():
@@ -225,10 +227,17 @@ class Literals(Generic[T]):
                     beside.append((literal, told))
         found = (*([("", alone)] if alone else []), *beside)
         if len(word) <= _WORD_LENGTH_MAX:
-            if len(self._words) >= _WORDS_MAX:
-                self._words.clear()
-            self._words[word] = found
+            self._remember(word, found)
         return found
+
+    def _remember(self, word: str, found: tuple[tuple[str, set[T]], ...]) -> None:
+        """What a word tells of; most tell of nothing, and are taken out of a text in one step."""
+        if len(self._words) + len(self._silent) >= _WORDS_MAX:
+            self._words, self._silent = {}, set()
+        if found:
+            self._words[word] = found
+        else:
+            self._silent.add(word)
 
 
 _Entry = tuple[str, str, set[T]]
@@ -274,6 +283,7 @@ class Cues:
         ]
         needs = [lexicon.cues[name][number].literals for name, number in self._places]
         self._always = frozenset(at for at, literals in enumerate(needs) if not literals)
+        self._at_least = self._by_list(self._always)
         self._literals = Literals(
             (literal, at) for at, all_ in enumerate(needs) for literal in all_
         )
@@ -289,8 +299,12 @@ class Cues:
 
     def _worth_trying(self, folded: str) -> dict[str, list[int]]:
         """By list, the numbers of the cues that the text may hold, in the file's order."""
+        held = self._literals.held(folded)
+        return self._by_list(held | self._always) if held else self._at_least
+
+    def _by_list(self, places: Iterable[int]) -> dict[str, list[int]]:
         numbers: dict[str, list[int]] = {}
-        for at in sorted(self._literals.held(folded) | self._always):
+        for at in sorted(places):
             name, number = self._places[at]
             numbers.setdefault(name, []).append(number)
         return numbers
@@ -337,7 +351,9 @@ class Held:
 
     def worth_trying(self, name: str) -> Sequence[tuple[Cue, re.Pattern[str]]]:
         """The cues of a list that the text may hold, in the file's order, compiled."""
-        numbers, cues = self._numbers.get(name, ()), self._cues
+        numbers, cues = self._numbers.get(name), self._cues
+        if not numbers:
+            return ()
         return [(cues.cue(name, number), cues.pattern(name, number)) for number in numbers]
 
     def matches(self, name: str) -> Iterator[tuple[Cue, re.Match[str]]]:

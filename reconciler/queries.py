@@ -1,26 +1,14 @@
-"""Loads the query files under ``cypher/`` and holds them to their headers. Runs nothing.
+"""Loads the query files under ``cypher/``. Runs nothing.
 
-A query file is a comment header, then one statement::
-
-    // What it does, in a sentence or more.
-    // mode: read | write
-    // params: name, name
-    // returns: column, column
-
-A parameter may be a map, or a list of maps. The header then names the keys that each must have, no
-more and no fewer; those of a record that several files use stand in ``cypher/fields``::
-
-    // map commits: version, decision
-    // map commits.decision: fields of decision
-
-A map whose keys nobody can list, because it is a whole node of any age, is ``any``: its keys are
-names of properties, and nothing else.
+A query file is a comment header, then one statement. The header says why, and ``// mode: read`` or
+``// mode: write``. The parameters are the ``$names`` in the text, and the columns those of its last
+RETURN. What maps in them hold is seen where they are made; ``tests/unit/test_sent_maps.py``
+compares that with what the texts of both dialects read.
 
 Columns that several queries return stand once, in ``cypher/fragments``. A line ``// include: fact``
-puts them into the text, and ``columns of fact`` names them in the header; ``caption(fact.text)``
-stands for what a node's caption shows of a text. In a file for Neo4j
-``// times: as text`` has the times that are given go there as ISO 8601; the statement makes times
-of them.
+puts them into the text; ``caption(fact.text)`` stands for what a node's caption shows of a text. In
+a file for Neo4j ``// times: as text`` has the times that are given go there as ISO 8601; the
+statement makes times of them.
 
 The embedded dialect may hold a script instead: statements divided by a semicolon at a line's end,
 run in one transaction, rolled back at the first one that has a RETURN and gives no row. Its rows
@@ -36,7 +24,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -45,10 +33,8 @@ from reconciler.errors import QueryFileError
 from reconciler.resources import resource_path
 
 __all__ = [
-    "ANY_KEYS",
     "PARAMETER",
     "Loop",
-    "MapKeys",
     "Migration",
     "Query",
     "QueryBook",
@@ -63,20 +49,11 @@ __all__ = [
 PARAMETER = re.compile(r"\$(\w+(?:\.\w+)*)")
 """A parameter in a query's text, or a value in one that is a map; group 1 is its path."""
 
-ANY_KEYS = ("any",)
-"""The keys of a map that may have any: it is written with those that it has."""
-
-_PROPERTY_NAME = re.compile(r"[a-z][a-z0-9_]{0,63}")
-"""What such a key may be: it becomes a part of a query's text."""
-
-_HEADER_LINE = re.compile(
-    r"^//\s*(mode|params|returns|times|index|script for each|map [\w.]+):(.*)$"
-)
+_HEADER_LINE = re.compile(r"^//\s*(mode|times|index|script for each):(.*)$")
 _CAPTION = re.compile(r"\bcaption\(([$\w.\[\]]+)\)")
 """Stands for what Neo4j Browser shows of a text: at most 60 characters of it."""
 
 _INCLUDE = re.compile(r"^[ \t]*//\s*include:\s*(\w+)[ \t]*$", re.MULTILINE)
-_LISTED_ELSEWHERE = re.compile(r"(fields|columns) of (\w+)")
 _CONDITION = re.compile(r"^//\s*only when ([\w.]+) is (.+)$", re.MULTILINE)
 _LOOP = re.compile(r"^//\s*for each (\w+ of [\w.]+)[ \t]*$", re.MULTILINE)
 _BRACKETED = re.compile(r"\([^()\[\]]*\)|\[[^()\[\]]*\]")
@@ -89,10 +66,17 @@ _NOT_ONE = frozenset({"not one"})
 
 
 def value_at(given: Mapping[str, Any], path: str) -> Any:
-    """What a path names, such as ``commit.decision.action``; None inside a map that is null."""
+    """What a path names, such as ``commit.decision.action``; None inside a map that is null.
+
+    Raises:
+        QueryFileError: a map on the way lacks the key.
+    """
     value: Any = given
-    for name in path.split("."):
-        value = None if value is None else value[name]
+    try:
+        for name in path.split("."):
+            value = None if value is None else value[name]
+    except (KeyError, TypeError):
+        raise QueryFileError(f"${path}: there is no {name}") from None
     return value
 
 
@@ -110,55 +94,17 @@ class Loop:
 
 
 @dataclass(frozen=True, slots=True)
-class MapKeys:
-    """The keys that a map must have, and those of the maps in it."""
-
-    names: tuple[str, ...]
-    inner: Mapping[str, MapKeys]
-
-    def check(self, value: Any, path: str) -> None:
-        """Hold a map to them, or every map of a list; null is no map, and may stand for one.
-
-        Raises:
-            QueryFileError: a key is missing or unknown, or it is neither a map nor a list of maps.
-        """
-        if isinstance(value, list | tuple):
-            for element in value:
-                self.check(element, path)
-        elif value is not None:
-            self._check_map(value, path)
-
-    def _check_map(self, value: Any, path: str) -> None:
-        if not isinstance(value, dict):
-            raise QueryFileError(f"{path}: must be a map, not {type(value).__name__}")
-        if self.names == ANY_KEYS:
-            _check_property_names(value, path)
-        elif value.keys() != set(self.names):
-            missing, unknown = set(self.names) - value.keys(), value.keys() - set(self.names)
-            raise QueryFileError(f"{path}: missing {sorted(missing)}, unknown {sorted(unknown)}")
-        for name, keys in self.inner.items():
-            keys.check(value[name], f"{path}.{name}")
-
-
-def _check_property_names(value: Mapping[str, Any], path: str) -> None:
-    unusable = [name for name in value if not _PROPERTY_NAME.fullmatch(name)]
-    if unusable:
-        raise QueryFileError(f"{path}: {unusable[0]!r} is not the name of a property")
-
-
-@dataclass(frozen=True, slots=True)
 class Statement:
     """One statement, the parameters in its text, when it runs, and over what.
 
-    ``params`` holds the paths as they stand in the text, and ``maps`` the keys of those that are
-    maps. Without a condition it always runs, without loops once.
+    ``params`` holds the paths as they stand in the text. Without a condition it always runs,
+    without loops once.
     """
 
     text: str
     params: frozenset[str]
     condition: tuple[str, frozenset[str]] | None = None
     loops: tuple[Loop, ...] = ()
-    maps: tuple[tuple[str, tuple[str, ...]], ...] = ()
 
     @property
     def needs(self) -> frozenset[str]:
@@ -198,25 +144,22 @@ class Query:
     params: frozenset[str]
     returns: tuple[str, ...]
     statements: tuple[Statement, ...]
-    maps: Mapping[str, MapKeys] = field(default_factory=dict)
     loop: Loop | None = None
     takes_times_as_text: bool = False
     index: str | None = None
     """The index that it goes by, which is made when it is first needed; see cypher/README.md."""
 
     def check_parameters(self, given: Mapping[str, Any]) -> None:
-        """Hold a call to the header: both engines answer a missing key with silence.
+        """Hold a call to the names in the text: one engine answers a missing one with silence.
 
         Raises:
-            QueryFileError: a parameter, or a key of one that is a map, is missing or unknown.
+            QueryFileError: a parameter is missing or unknown.
         """
         if given.keys() != self.params:
             missing, unknown = self.params - given.keys(), given.keys() - self.params
             raise QueryFileError(
                 f"query {self.name}: missing {sorted(missing)}, unknown {sorted(unknown)}"
             )
-        for name, keys in self.maps.items():
-            keys.check(given[name], f"query {self.name}: {name}")
 
     def repetitions(self, given: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
         """The parameters of each run of the script."""
@@ -255,8 +198,8 @@ def load_queries(engine: str) -> QueryBook:
     """The queries that an engine runs: ``cypher/shared`` and the engine's own folder.
 
     Raises:
-        QueryFileError: a header is malformed or does not match its text, or a name stands both in
-            ``shared`` and in the engine's folder.
+        QueryFileError: a header is malformed, or a name stands both in ``shared`` and in the
+            engine's folder.
     """
     folder = resource_path("cypher")
     paths = [
@@ -302,95 +245,33 @@ def parse_query(name: str, text: str) -> Query:
     """The query that a file's text holds.
 
     Raises:
-        QueryFileError: the header lacks a line, or names other parameters or columns than the text.
+        QueryFileError: the header does not say the mode, or there is no statement.
     """
     matches = filter(None, map(_HEADER_LINE.match, text.splitlines()))
-    header: dict[str, str] = {match[1]: match[2] for match in matches}
-    maps = {key[4:]: _names(header.pop(key)) for key in list(header) if key.startswith("map ")}
-    loop = _loop(header.pop("script for each", ""))
-    times = header.pop("times", "").strip()
-    index = header.pop("index", "").strip() or None
-    if times not in ("", "as text"):
+    header = {match[1]: match[2].strip() for match in matches}
+    if header.get("mode") not in _MODES:
+        raise QueryFileError(f"{name}: the header needs mode: read or write")
+    if header.get("times", "as text") != "as text":
         raise QueryFileError(f"{name}: times are given as text, or the line is left out")
-    if header.keys() != {"mode", "params", "returns"} or header["mode"].strip() not in _MODES:
-        raise QueryFileError(f"{name}: the header needs mode (read, write), params and returns")
     statements = _statements(_CAPTION.sub(_captioned, _INCLUDE.sub(_included, text)))
     if not statements:
         raise QueryFileError(f"{name}: there is no statement below the header")
-    query = Query(
+    loop = _loop(header.get("script for each", ""))
+    return Query(
         name=name,
-        mode=header["mode"].strip(),
-        params=frozenset(_names(header["params"])),
-        returns=tuple(_names(header["returns"])),
-        statements=tuple(_with_maps(statement, loop, maps) for statement in statements),
-        maps=_map_keys(maps),
+        mode=header["mode"],
+        params=_params(statements, loop),
+        returns=_columns(_last_returning(statements)),
+        statements=statements,
         loop=loop,
-        takes_times_as_text=bool(times),
-        index=index,
+        takes_times_as_text="times" in header,
+        index=header.get("index"),
     )
-    _check_against_text(query)
-    _check_paths(query, maps)
-    return query
 
 
-def _check_against_text(query: Query) -> None:
-    used = frozenset[str]().union(*(statement.needs for statement in query.statements))
-    if query.loop:
-        used = used - {query.loop.name} | {query.loop.path.split(".")[0]}
-    if used != query.params:
-        differing = sorted(used ^ query.params)
-        raise QueryFileError(f"{query.name}: params differ from the text: {differing}")
-    columns = _columns(_last_returning(query.statements))
-    if columns != query.returns:
-        raise QueryFileError(f"{query.name}: the text returns {columns}, not {query.returns}")
-
-
-def _check_paths(query: Query, maps: Mapping[str, list[str]]) -> None:
-    """Hold each map to a parameter, and every ``$commit.version`` in a text to declared keys."""
-    for path in maps:
-        *inside, key = path.split(".")
-        if key not in (maps.get(".".join(inside), ()) if inside else query.params):
-            raise QueryFileError(f"{query.name}: map {path} is neither a parameter nor in a map")
-    for statement in query.statements:
-        places = _places(query.loop, statement)
-        condition = {statement.condition[0]} if statement.condition else set()
-        loops = {loop.path for loop in statement.loops}
-        for path in sorted(statement.params | condition | loops):
-            *inside, key = _real(path, places).split(".")
-            if inside and key not in maps.get(".".join(inside), ()):
-                raise QueryFileError(f"{query.name}: no map in the header has the key ${path}")
-
-
-def _map_keys(maps: Mapping[str, list[str]], within: str = "") -> dict[str, MapKeys]:
-    """The declared maps, each with those that lie in it."""
-    found: dict[str, MapKeys] = {}
-    for path, names in maps.items():
-        parent, _, name = path.rpartition(".")
-        if parent == within:
-            found[name] = MapKeys(tuple(names), _map_keys(maps, path))
-    return found
-
-
-def _with_maps(statement: Statement, loop: Loop | None, maps: Mapping[str, list[str]]) -> Statement:
-    """The statement, knowing the keys of the maps that its text names."""
-    places = _places(loop, statement)
-    named = ((path, _real(path, places)) for path in sorted(statement.params))
-    keys = tuple((path, tuple(maps[real])) for path, real in named if real in maps)
-    return replace(statement, maps=keys)
-
-
-def _places(loop: Loop | None, statement: Statement) -> dict[str, str]:
-    """What list each loop's name goes through, by its whole path."""
-    places: dict[str, str] = {}
-    for outer in (*((loop,) if loop else ()), *statement.loops):
-        places[outer.name] = _real(outer.path, places)
-    return places
-
-
-def _real(path: str, places: Mapping[str, str]) -> str:
-    """A path from a parameter on: ``commit.version`` is ``commits.version``."""
-    first, dot, rest = path.partition(".")
-    return places.get(first, first) + dot + rest
+def _params(statements: tuple[Statement, ...], loop: Loop | None) -> frozenset[str]:
+    used = frozenset[str]().union(*(statement.needs for statement in statements))
+    return used - {loop.name} | {loop.path.split(".")[0]} if loop else used
 
 
 def _repeated(loops: tuple[Loop, ...], given: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
@@ -436,23 +317,11 @@ def _statement(part: str) -> Statement:
     return Statement(
         text=code.strip(),
         params=frozenset(PARAMETER.findall(code)),
-        condition=(condition[1], frozenset(_names(condition[2]))) if condition else None,
+        condition=(condition[1], frozenset(map(str.strip, condition[2].split(","))))
+        if condition
+        else None,
         loops=tuple(loop for text in _LOOP.findall(part) if (loop := _loop(text))),
     )
-
-
-def _names(listed: str) -> list[str]:
-    """Names divided by commas; ``fields of NAME`` and ``columns of NAME`` stand for several."""
-    names: list[str] = []
-    for part in filter(None, map(str.strip, listed.split(","))):
-        elsewhere = _LISTED_ELSEWHERE.fullmatch(part)
-        if elsewhere is None:
-            names.append(part)
-        elif elsewhere[1] == "fields":
-            names += _shared_text("fields", f"{elsewhere[2]}.txt").split()
-        else:
-            names += _columns(f"RETURN {_fragment(elsewhere[2])}")
-    return names
 
 
 def _captioned(written: re.Match[str]) -> str:
@@ -466,15 +335,11 @@ def _included(line: re.Match[str]) -> str:
 
 def _fragment(name: str) -> str:
     """The columns in a fragment, without its comments."""
-    lines = _shared_text("fragments", f"{name}.cypher").splitlines()
-    return "\n".join(line for line in lines if not line.lstrip().startswith("//"))
-
-
-def _shared_text(folder: str, file_name: str) -> str:
-    path = resource_path("cypher") / folder / file_name
+    path = resource_path("cypher") / "fragments" / f"{name}.cypher"
     if not path.is_file():
-        raise QueryFileError(f"there is no cypher/{folder}/{file_name}")
-    return path.read_text(encoding="utf-8")
+        raise QueryFileError(f"there is no cypher/fragments/{name}.cypher")
+    lines = path.read_text(encoding="utf-8").splitlines()
+    return "\n".join(line for line in lines if not line.lstrip().startswith("//"))
 
 
 def _number(path: Path) -> int:

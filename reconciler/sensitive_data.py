@@ -84,8 +84,11 @@ _GRAVITY = {
 
 def merge_spans(spans: Iterable[SensitiveSpan]) -> list[SensitiveSpan]:
     """The same ground in spans that do not overlap, in order; an overlap takes the gravest kind."""
+    ordered = sorted(spans)
+    if len(ordered) < 2:
+        return ordered
     merged: list[SensitiveSpan] = []
-    for span in sorted(spans):
+    for span in ordered:
         if merged and span.start < merged[-1].end:
             merged[-1] = _union(merged[-1], span)
         else:

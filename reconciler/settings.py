@@ -143,7 +143,7 @@ class GateSettings(_Group):
 
 
 class RecallSettings(_Group):
-    """How facts are chosen and ordered. Source of the three weights: seed 004, 0.7 / 0.2 / 0.1."""
+    """How facts are chosen and ordered; ``RankingPolicy`` says what each number means."""
 
     weight_similarity: float = Field(default=_RANKING.weight_similarity, ge=0)
     weight_recency: float = Field(default=_RANKING.weight_recency, ge=0)

@@ -10,7 +10,8 @@ import numpy as np
 
 from reconciler.domain.records.scope import Scope
 from reconciler.ports.graph import Graph, Row
-from reconciler.queries import load_queries
+from reconciler.service.stores.commits import contact_map
+from tests.commits import committed
 
 __all__ = [
     "ALICE",
@@ -30,13 +31,14 @@ ALICE = Scope("acme", "crm", "alice")
 NOON = datetime(2026, 3, 9, 12, tzinfo=UTC)
 EAST = [1.0] + [0.0] * (DIMENSION - 1)
 
-_KEYS = load_queries("embedded")["commit_decisions"].maps["contacts"].inner["commits"]
+_SENT = contact_map([committed(ALICE, 0)])["commits"][0]
+_OF_DECISION, _OF_FACT = tuple(_SENT["decision"]), tuple(_SENT["fact"])
 _SLOT = (
     *("subject", "attribute", "value", "value_key", "slot_key"),
     *("is_single_valued", "is_known", "is_personal"),
 )
 _UNDOING = ("reverted_ids", "restored", "reopened", "unlinked", "unrested", "rested")
-_SAID = ("cosine", "decided_by", "reason", "at")
+_SAID = ("decided_by", "reason", "at")
 
 
 def decision(scope: Scope = ALICE, **changes: Any) -> dict[str, Any]:
@@ -104,7 +106,7 @@ def decision(scope: Scope = ALICE, **changes: Any) -> dict[str, Any]:
     usual |= new | changes
     said_at = usual["said_at"]
     derived = {"valid_from": said_at, "recorded_at": usual["at"], "last_confirmed_at": said_at}
-    return dict.fromkeys(_KEYS.inner["fact"].names) | derived | usual
+    return dict.fromkeys(_OF_FACT) | derived | usual
 
 
 def update(old: dict[str, Any], **changes: Any) -> dict[str, Any]:
@@ -190,7 +192,7 @@ def _commit(said: dict[str, Any], ended: list[str]) -> dict[str, Any]:
     episodes = [said, *_evidence(said)]
     return {
         "decision_id": said["decision_id"],
-        "decision": {name: said[name] for name in _KEYS.inner["decision"].names},
+        "decision": {name: said[name] for name in _OF_DECISION},
         "span": said["span"],
         "new_episodes": [_episode(each) for each in episodes if each["is_new"]],
         "episodes": [_episode(each) for each in episodes if not each["is_new"]],
@@ -240,10 +242,7 @@ def _episode(told: dict[str, Any]) -> dict[str, Any]:
 def _fact(said: dict[str, Any]) -> dict[str, Any]:
     vector = said["embedding"]
     as_bytes = None if vector is None else np.asarray(vector, dtype=np.float32).tobytes()
-    return {
-        name: as_bytes if name == "embedding_bytes" else said[name]
-        for name in _KEYS.inner["fact"].names
-    }
+    return {name: as_bytes if name == "embedding_bytes" else said[name] for name in _OF_FACT}
 
 
 def _supersessions(said: dict[str, Any]) -> list[dict[str, Any]]:
@@ -254,6 +253,7 @@ def _supersessions(said: dict[str, Any]) -> list[dict[str, Any]]:
         {
             "new_id": new_id,
             "old_id": old_id,
+            "cosine": said["cosine"],
             **{name: said[name] for name in _SAID},
             "is_restatement": said["restated_id"] in (new_id, old_id),
         }

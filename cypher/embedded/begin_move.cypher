@@ -1,8 +1,6 @@
 // Begin to move the store to another model; no row where it moves already, or is bound to that one.
 // A vector's length is part of its column's type here, so the column is made for this model.
 // mode: write
-// params: next_model, dimension
-// returns: embedding_model
 MATCH (store:Store {store_id: 'reconciler'})
 WHERE store.next_embedding_model IS NULL AND store.embedding_model <> $next_model
 SET store.next_embedding_model = $next_model, store.next_embedding_dimension = $dimension

@@ -2,8 +2,6 @@
 // data is out of them as well, and not secrets alone. What somebody else changed meanwhile stays: a
 // worker that fell behind brings nothing raw back, and what is cleaned once stays marked so.
 // mode: write
-// params: episode_ids, texts_before, references_before, texts, references, are_cleaned
-// returns: episode_id
 UNWIND range(1, size($episode_ids)) AS place
 WITH place, $episode_ids[place] AS cleaned_id
 MATCH (episode:Episode {episode_id: cleaned_id})

@@ -4,28 +4,6 @@
 // written is worked out in Python; no rule stands here.
 // Every pattern finds its nodes by one parameter each: only that uses the index of a key here.
 // mode: write
-// params: contacts, embedding_model
-// map contacts: contact_key, tenant, agent_id, agent_key, contact_id, name, version, next_version, at, known_sessions, sessions, commits
-// map contacts.known_sessions: session_key, session_id, channel, started_at, ended_at
-// map contacts.sessions: session_key, session_id, channel, started_at, ended_at
-// map contacts.commits: decision_id, decision, span, new_episodes, episodes, more_evidence, settles_id, fact_id, fact, embedding, supersessions, ended_ids, ended_so_far_ids, states, revoked_ids, conflicting_ids, closed, said, kept, reverted_ids, restored, unlinked, unrested, rested, reopened, compared
-// map contacts.commits.decision: fields of decision
-// map contacts.commits.new_episodes: fields of episode
-// map contacts.commits.episodes: fields of episode
-// map contacts.commits.more_evidence: episode_id, span
-// map contacts.commits.fact: columns of fact, slot_key, embedding_model, embedding_bytes
-// map contacts.commits.supersessions: new_id, old_id, cosine, decided_by, reason, at, is_restatement
-// map contacts.commits.states: fact_id, state, valid_to, is_void
-// map contacts.commits.closed: one_id, other_id
-// map contacts.commits.reopened: new_id, old_id, decided_by, reason, at
-// map contacts.commits.said: cosine, decided_by, reason, at
-// map contacts.commits.kept: fact_id, observations, confidence, is_confirmed_by_user, expires_at, last_confirmed_at, subject, attribute, value, value_key, is_single_valued, is_known, is_personal, slot_key
-// map contacts.commits.restored: fact_id, state, is_void, valid_to, observations, confidence, is_confirmed_by_user, expires_at, last_confirmed_at, subject, attribute, value, value_key, is_single_valued, is_known, is_personal, slot_key
-// map contacts.commits.unlinked: new_id, old_id
-// map contacts.commits.unrested: fact_id, decision_id
-// map contacts.commits.rested: fact_id, decision_id
-// map contacts.commits.compared: fact_id, cosine, rank
-// returns: contact_key
 // script for each: each of contacts
 // only when each.version is 0
 MERGE (contact:Contact {contact_key: $each.contact_key})

@@ -1,7 +1,5 @@
 // Nothing: no index of vectors is kept up to date by each write on this engine. See list_nearest.
 // mode: read
-// params: agent_key, embedding, embedding_model, limit
-// returns: fact_id, contact_id, cosine
 MATCH (agent:Agent {agent_key: $agent_key})-[:KNOWS]->(contact:Contact)<-[:ABOUT]-(fact:Fact)
 WHERE fact.embedding_model = $embedding_model AND false
 RETURN fact.fact_id AS fact_id, contact.contact_id AS contact_id,

@@ -1,7 +1,5 @@
 // The facts of some contacts that are nearest to a vector, exactly, by looking at each.
 // mode: read
-// params: contact_keys, embedding, embedding_model, limit
-// returns: fact_id, contact_id, cosine
 MATCH (contact:Contact)<-[:ABOUT]-(fact:Fact)
 WHERE contact.contact_key IN $contact_keys
 WITH contact, fact

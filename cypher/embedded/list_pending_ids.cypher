@@ -2,8 +2,6 @@
 // The answers are looked for among the contact's decisions: the other end of SETTLES would be any
 // decision of the store.
 // mode: read
-// params: contact_keys, now
-// returns: contact_key, decision_id, at
 MATCH (contact:Contact)<-[:`FOR`]-(decision:Decision)
 WHERE contact.contact_key IN $contact_keys
 WITH contact, decision

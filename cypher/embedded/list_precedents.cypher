@@ -2,8 +2,6 @@
 // The answer is looked for among the contact's decisions: the other end of SETTLES would be any
 // decision of the store.
 // mode: read
-// params: contact_key, inference_key
-// returns: decision_id, action, gate_reason, trust, held_id, lapses_at, answer_id, episode_id, session_id
 MATCH (contact:Contact {contact_key: $contact_key})<-[:`FOR`]-(decision:Decision)
       -[:JUDGED]->(episode:Episode)-[:`IN`]->(session:Session)
 WITH contact, decision, episode, session

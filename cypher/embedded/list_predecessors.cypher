@@ -1,9 +1,7 @@
 // What lies beneath facts that a note is about to replace: all that they took the place of.
 // What followed on each is read off the path, so that no other fact is looked at.
 // mode: read
-// params: fact_ids, embedding
 // script for each: head_id of fact_ids
-// returns: fact_id, text, subject, attribute, value, value_key, is_single_valued, is_known, is_personal, decided_by, is_restatement, followed_from, cosine
 MATCH (head:Fact {fact_id: $head_id})-[links:SUPERSEDES*1..30]->(fact:Fact)
 WITH fact, size(rels(links)) AS depth,
      list_concat([head.valid_from], properties(nodes(links), 'valid_from')) AS followed,

@@ -1,7 +1,5 @@
 // The vectors of all facts of a contact, of those too that have ended, for what was held then.
 // mode: read
-// params: contact_key, embedding_model
-// returns: fact_id, embedding_bytes
 MATCH (contact:Contact {contact_key: $contact_key})<-[:ABOUT]-(fact:Fact)
 WITH fact
 MATCH (fact)

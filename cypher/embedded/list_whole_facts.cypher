@@ -1,8 +1,6 @@
 // A page of some contacts' facts as they are kept, for an export. Whether vectors are asked for makes no
 // difference here: this engine reads them either way.
 // mode: read
-// params: contact_keys, after, limit, with_vectors
-// returns: contact_key, node_id, node
 // only when with_vectors is True, False
 MATCH (contact:Contact)<-[:ABOUT]-(fact:Fact)
 WHERE contact.contact_key IN $contact_keys

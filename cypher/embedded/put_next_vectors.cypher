@@ -1,10 +1,7 @@
 // Keep vectors of the model that the store moves to beside those that it has; no row for a fact that
 // was erased meanwhile, and none at all where the move was given up.
 // mode: write
-// params: next_model, rows
-// map rows: fact_id, embedding, embedding_bytes
 // script for each: row of rows
-// returns: fact_id
 MATCH (fact:Fact {fact_id: $row.fact_id}), (store:Store {store_id: 'reconciler'})
 WHERE store.next_embedding_model = $next_model AND fact.state <> 'erased'
 SET fact.next_embedding_model = $next_model, fact.next_embedding_bytes = $row.embedding_bytes,

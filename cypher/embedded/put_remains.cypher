@@ -1,10 +1,6 @@
 // Put what is left of records that cannot be read in their place: without words, and readable. Their
 // links stay.
 // mode: write
-// params: label, rows
-// map rows: node_id, node
-// map rows.node: any
-// returns: node_id
 // only when label is Task
 // for each row of rows
 MATCH (task:Task {task_key: $row.node_id})

@@ -4,10 +4,6 @@
 // The page counts down the version of the contact that is being restored; no row means that it was
 // written already, or that nobody restores this contact.
 // mode: write
-// params: contact_key, version, next_version, type, links
-// map links: from_id, to_id, link
-// map links.link: any
-// returns: contact_key
 MATCH (contact:Contact {contact_key: $contact_key})
 WHERE contact.version = $version
 SET contact.version = $next_version

@@ -1,8 +1,6 @@
 // Put vectors of the store's model where vectors belong. Here switch_model leaves none elsewhere, and
 // no fact is ever named; where one is, it is put right as far as its columns' types allow.
 // mode: write
-// params: fact_ids, embedding_model
-// returns: fact_id
 UNWIND $fact_ids AS fact_id
 MATCH (fact:Fact {fact_id: fact_id})
 WHERE fact.next_embedding_model = $embedding_model

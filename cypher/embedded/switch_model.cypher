@@ -3,8 +3,6 @@
 // so that what any process keeps of it is loaded again. Columns change their names, however many
 // facts there are: no vector is touched.
 // mode: write
-// params: embedding_model, next_model
-// returns: embedding_model
 MATCH (store:Store {store_id: 'reconciler'})
 WHERE store.embedding_model = $embedding_model AND store.next_embedding_model = $next_model
 RETURN store.embedding_model AS embedding_model;

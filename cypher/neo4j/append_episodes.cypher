@@ -3,8 +3,6 @@
 // is kept already stays as it is, so handing over again, or twice at once, adds only what is new.
 // A contact that is being erased and a session that was erased give no row, and take no turn.
 // mode: write
-// params: tenant, agent_id, agent_key, contact_id, contact_key, session_id, session_key, channel, started_at, ended_at, episode_ids, roles, texts, times, sources, references, positions, job_id, at
-// returns: new_episodes
 MERGE (contact:Contact {contact_key: $contact_key})
   ON CREATE SET contact.tenant = $tenant, contact.agent_id = $agent_id,
                 contact.contact_id = $contact_id, contact.name = $contact_id,

@@ -1,8 +1,6 @@
 // Begin to move the store to another model; no row where it moves already, or is bound to that one.
 // The first SET takes the lock, so that of two at once the second sees the first.
 // mode: write
-// params: next_model, dimension
-// returns: embedding_model
 MATCH (store:Store {store_id: 'reconciler'})
 SET store.claimed_at = store.claimed_at
 WITH store

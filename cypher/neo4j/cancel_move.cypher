@@ -1,7 +1,5 @@
 // Give a move up: the store stays with the model that it is bound to. No row where it does not move.
 // mode: write
-// params:
-// returns: embedding_model
 MATCH (store:Store {store_id: 'reconciler'})
 WHERE store.next_embedding_model <> store.embedding_model
 SET store.next_embedding_model = NULL, store.next_embedding_dimension = NULL

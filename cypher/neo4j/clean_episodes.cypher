@@ -2,8 +2,6 @@
 // data is out of them as well, and not secrets alone. What somebody else changed meanwhile stays: a
 // worker that fell behind brings nothing raw back, and what is cleaned once stays marked so.
 // mode: write
-// params: episode_ids, texts_before, references_before, texts, references, are_cleaned
-// returns: episode_id
 UNWIND range(0, size($episode_ids) - 1) AS place
 MATCH (episode:Episode {episode_id: $episode_ids[place]})
 // The lock comes first: else what was erased between the look and the write came back.

@@ -1,35 +1,14 @@
 // Write decisions and all that follows from them, in one transaction: for each contact one look at
 // its version, and its decisions in their order. A contact that moved on gives no row, and nothing
 // is written about it; none does where the store moved to another model than the one given. What is
-// written is worked out in Python; no rule stands here.
+// written is worked out in Python; no rule stands here. It is one statement because a transaction of
+// several costs 0.8 ms a statement, together a third of the write.
 // Names, titles and labels of how a fact ended are there for Neo4j Browser alone; nothing reads them.
 // Contacts come in the order of their keys: in any other two writers may wait for each other. Whoever
 // writes about a contact of whom nothing is known takes the store's lock before, which a move to
 // another model holds when it ends: a contact that is not there yet has none of its own.
 // mode: write
 // times: as text
-// params: contacts, embedding_model
-// map contacts: contact_key, tenant, agent_id, agent_key, contact_id, name, version, next_version, at, known_sessions, sessions, commits
-// map contacts.known_sessions: session_key, session_id, channel, started_at, ended_at
-// map contacts.sessions: session_key, session_id, channel, started_at, ended_at
-// map contacts.commits: decision_id, decision, span, new_episodes, episodes, more_evidence, settles_id, fact_id, fact, embedding, supersessions, ended_ids, ended_so_far_ids, states, revoked_ids, conflicting_ids, closed, said, kept, reverted_ids, restored, unlinked, unrested, rested, reopened, compared
-// map contacts.commits.decision: fields of decision
-// map contacts.commits.new_episodes: fields of episode
-// map contacts.commits.episodes: fields of episode
-// map contacts.commits.more_evidence: episode_id, span
-// map contacts.commits.fact: columns of fact, slot_key, embedding_model, embedding_bytes
-// map contacts.commits.supersessions: new_id, old_id, cosine, decided_by, reason, at, is_restatement
-// map contacts.commits.states: fact_id, state, valid_to, is_void
-// map contacts.commits.closed: one_id, other_id
-// map contacts.commits.reopened: new_id, old_id, decided_by, reason, at
-// map contacts.commits.said: cosine, decided_by, reason, at
-// map contacts.commits.kept: fact_id, observations, confidence, is_confirmed_by_user, expires_at, last_confirmed_at, subject, attribute, value, value_key, is_single_valued, is_known, is_personal, slot_key
-// map contacts.commits.restored: fact_id, state, is_void, valid_to, observations, confidence, is_confirmed_by_user, expires_at, last_confirmed_at, subject, attribute, value, value_key, is_single_valued, is_known, is_personal, slot_key
-// map contacts.commits.unlinked: new_id, old_id
-// map contacts.commits.unrested: fact_id, decision_id
-// map contacts.commits.rested: fact_id, decision_id
-// map contacts.commits.compared: fact_id, cosine, rank
-// returns: contact_key
 MATCH (store:Store {store_id: 'reconciler'})
 FOREACH (_ IN CASE WHEN any(each IN $contacts WHERE each.version = 0) THEN [1] ELSE [] END |
   SET store.claimed_at = store.claimed_at)

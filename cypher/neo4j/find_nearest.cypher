@@ -4,8 +4,6 @@
 // The index does not know the vectors that a move to another model has not put in their place yet.
 // mode: read
 // index: fact_embedding
-// params: agent_key, embedding, embedding_model, limit
-// returns: fact_id, contact_id, cosine
 CALL db.index.vector.queryNodes('fact_embedding', $limit, $embedding) YIELD node AS fact
 WHERE fact.state IN ['live', 'expired'] AND fact.embedding_model = $embedding_model
 MATCH (fact)-[:ABOUT]->(contact:Contact)<-[:KNOWS]-(:Agent {agent_key: $agent_key})

@@ -1,8 +1,6 @@
 // The facts of some contacts that are nearest to a vector, exactly, by looking at each.
 // vector.similarity.cosine answers (1 + cosine) / 2; this gives the raw cosine back.
 // mode: read
-// params: contact_keys, embedding, embedding_model, limit
-// returns: fact_id, contact_id, cosine
 MATCH (contact:Contact)<-[:ABOUT]-(fact:Fact)
 WHERE contact.contact_key IN $contact_keys
   AND fact.state IN ['live', 'expired']

@@ -4,8 +4,6 @@
 // one.
 // The version is read before the facts: a write in between then fails the version check.
 // mode: read
-// params: contact_key, embedding_model
-// returns: version, embedding_bytes, columns of fact
 MATCH (contact:Contact {contact_key: $contact_key})
 WITH contact, contact.version AS version
 MATCH (contact)<-[:ABOUT]-(fact:Fact)

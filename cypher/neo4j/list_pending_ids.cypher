@@ -1,7 +1,5 @@
 // The held candidates of some contacts that nobody answered yet and that have not lapsed.
 // mode: read
-// params: contact_keys, now
-// returns: contact_key, decision_id, at
 MATCH (contact:Contact)<-[:`FOR`]-(decision:Decision)
 WHERE contact.contact_key IN $contact_keys
   AND decision.action = 'HOLD' AND decision.held_id IS NULL AND decision.lapses_at > $now

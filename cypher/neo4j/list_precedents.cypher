@@ -1,7 +1,5 @@
 // What became of one inference about a contact before, an episode a row.
 // mode: read
-// params: contact_key, inference_key
-// returns: decision_id, action, gate_reason, trust, held_id, lapses_at, answer_id, episode_id, session_id
 MATCH (contact:Contact {contact_key: $contact_key})<-[:`FOR`]-(decision:Decision)
 WITH decision
 MATCH (decision) WHERE decision.inference_key = $inference_key

@@ -1,8 +1,6 @@
 // What lies beneath facts that a note is about to replace: all that they took the place of.
 // vector.similarity.cosine answers (1 + cosine) / 2; the last step gives the raw cosine back.
 // mode: read
-// params: fact_ids, embedding
-// returns: fact_id, text, subject, attribute, value, value_key, is_single_valued, is_known, is_personal, decided_by, is_restatement, followed_from, cosine
 MATCH (store:Store {store_id: 'reconciler'})
 UNWIND $fact_ids AS head_id
 MATCH (:Fact {fact_id: head_id})-[:SUPERSEDES*0..50]->(after:Fact)-[link:SUPERSEDES]->(fact:Fact)

@@ -2,8 +2,6 @@
 // Soon after the store moved to another model, a vector may still stand under the name of the next
 // one.
 // mode: read
-// params: contact_key, embedding_model
-// returns: fact_id, embedding_bytes
 MATCH (contact:Contact {contact_key: $contact_key})<-[:ABOUT]-(fact:Fact)
 WHERE (fact.embedding_model = $embedding_model OR fact.next_embedding_model = $embedding_model)
 WITH fact, fact.embedding_model = $embedding_model AS is_settled

@@ -1,8 +1,6 @@
 // A page of some contacts' facts as they are kept, for an export. A vector is sent where it is asked
 // for, and then as bytes.
 // mode: read
-// params: contact_keys, after, limit, with_vectors
-// returns: contact_key, node_id, node
 MATCH (contact:Contact)<-[:ABOUT]-(fact:Fact)
 WHERE contact.contact_key IN $contact_keys AND fact.fact_id > $after
 WITH contact.contact_key AS contact_key, fact

@@ -2,10 +2,6 @@
 // gate knows, jobs end or start again, and what says the same again is held. No row means that somebody
 // else came first.
 // mode: write
-// params: contact_key, version, next_version, is_whole, erasure, fact_ids, tombstone_keys, ended_keys, rewound_keys, episodes, at
-// map erasure: erasure_id, tenant, agent_id, contact_key, target_kind, target, state, by, reason, started_at, plan
-// map episodes: episode_id, text
-// returns: contact_key
 MATCH (contact:Contact {contact_key: $contact_key})
 SET contact.locked_by = $erasure.erasure_id
 WITH contact

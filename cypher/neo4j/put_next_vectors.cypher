@@ -3,9 +3,6 @@
 // The first SET takes a fact's lock: only then is it sure whether an erasure came first. The
 // procedure keeps a vector in half the space of a SET.
 // mode: write
-// params: next_model, rows
-// map rows: fact_id, embedding, embedding_bytes
-// returns: fact_id
 MATCH (store:Store {store_id: 'reconciler'})
 WHERE store.next_embedding_model = $next_model
 UNWIND $rows AS row

@@ -1,10 +1,6 @@
 // Put what is left of records that cannot be read in their place: without words, and readable. Their
 // links stay.
 // mode: write
-// params: label, rows
-// map rows: node_id, node
-// map rows.node: any
-// returns: node_id
 UNWIND $rows AS row
 CALL (row) {
   WITH row WHERE $label = 'Task'

@@ -1,7 +1,5 @@
 // Take what facts say away; that they were there, when, and how they are linked stays.
 // mode: write
-// params: fact_ids, at
-// returns: fact_id
 UNWIND $fact_ids AS fact_id
 MATCH (fact:Fact {fact_id: fact_id})
 REMOVE fact:Expired:Archived:Superseded:Revoked

@@ -3,10 +3,6 @@
 // written already, that nobody restores this contact,
 // or that the store moved to another model.
 // mode: write
-// params: contact_key, version, next_version, label, nodes, embedding_model
-// map nodes: node, embedding
-// map nodes.node: any
-// returns: contact_key
 MATCH (contact:Contact {contact_key: $contact_key})
 SET contact.name = contact.name
 WITH contact

@@ -1,7 +1,5 @@
 // What had given way to words that were erased, and says the same by itself, holds again.
 // mode: write
-// params: fact_ids
-// returns: fact_id
 UNWIND $fact_ids AS fact_id
 MATCH (fact:Fact {fact_id: fact_id})
 REMOVE fact:Expired:Archived:Superseded:Revoked

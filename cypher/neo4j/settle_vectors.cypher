@@ -2,8 +2,6 @@
 // The first SET takes the fact's lock; what somebody else settled, or an erasure took away, is
 // looked at behind it.
 // mode: write
-// params: fact_ids, embedding_model
-// returns: fact_id
 UNWIND $fact_ids AS fact_id
 MATCH (fact:Fact {fact_id: fact_id})
 SET fact.embedding_model = $embedding_model

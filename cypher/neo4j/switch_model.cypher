@@ -7,8 +7,6 @@
 // The vectors themselves stay where they are: a transaction that held them all could be too large.
 // Until settle_vectors has put each in its place, readers take the one that is of the store's model.
 // mode: write
-// params: embedding_model, next_model
-// returns: embedding_model
 MATCH (store:Store {store_id: 'reconciler'})
 SET store.claimed_at = store.claimed_at
 WITH store

@@ -2,8 +2,6 @@
 // done already, and whether its words were erased: of two processes that mark at the same time neither
 // loses the other's.
 // mode: write
-// params: task_key, subtask_id, at
-// returns: columns of task
 MATCH (task:Task {task_key: $task_key})
 SET task.name = task.name
 WITH task

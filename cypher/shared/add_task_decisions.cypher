@@ -1,8 +1,6 @@
 // Keep what was decided in a task, each once, after what was decided before. The first SET takes
 // the lock, as with a subtask that is done.
 // mode: write
-// params: task_key, decided, at
-// returns: columns of task
 MATCH (task:Task {task_key: $task_key})
 SET task.name = task.name
 WITH task

@@ -1,7 +1,5 @@
 // Give an empty store the key that the ids in an export are made of.
 // mode: write
-// params: id_key, at
-// returns: id_key
 MATCH (store:Store {store_id: 'reconciler'})
 SET store.claimed_at = $at, store.id_key = $id_key
 RETURN store.id_key AS id_key

@@ -1,8 +1,6 @@
 // Bind the store to the key of whoever first hashes something; what it is bound to already stays. The
 // first SET takes the lock, so that of two claims at once the second sees the first.
 // mode: write
-// params: check, at
-// returns: hash_key_check
 MATCH (store:Store {store_id: 'reconciler'})
 SET store.claimed_at = $at
 WITH store

@@ -2,8 +2,6 @@
 // is bound to already stays as it is. The first SET takes the lock, so that of two claims at once the
 // second sees the first, and returns what the first one set.
 // mode: write
-// params: embedding_model, id_key, at
-// returns: embedding_model, embedding_dimension, id_key
 MERGE (store:Store {store_id: 'reconciler'})
 SET store.claimed_at = $at
 WITH store

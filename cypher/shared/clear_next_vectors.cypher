@@ -1,7 +1,5 @@
 // Take away what facts keep under the names of the next model, after a move was given up.
 // mode: write
-// params: fact_ids
-// returns: fact_id
 UNWIND $fact_ids AS fact_id
 MATCH (fact:Fact {fact_id: fact_id})
 SET fact.next_embedding = NULL, fact.next_embedding_bytes = NULL, fact.next_embedding_model = NULL

@@ -1,8 +1,6 @@
 // What was decided about some contacts, counted by action, and apart what somebody answered a
 // question with: the commit of a proposal settles it, too, and nobody was asked.
 // mode: read
-// params: contact_keys
-// returns: contact_key, action, is_answer, decisions
 MATCH (contact:Contact)<-[:`FOR`]-(decision:Decision)
 WHERE contact.contact_key IN $contact_keys
 WITH contact.contact_key AS contact_key, decision

@@ -1,8 +1,6 @@
 // How many pairs of live facts, of all contacts, may contradict each other and were not settled; no
 // row where there is none. A lifetime ends without a write, so the time decides, whatever is written.
 // mode: read
-// params: now
-// returns: conflicts
 MATCH (new:Fact)-[conflict:CONFLICTS_WITH]->(old:Fact)
 WHERE new.state IN ['live', 'expired'] AND old.state IN ['live', 'expired']
   AND coalesce(new.expires_at > $now, true) AND coalesce(old.expires_at > $now, true)

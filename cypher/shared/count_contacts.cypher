@@ -1,6 +1,4 @@
 // How many contacts the store has, also such as are being restored.
 // mode: read
-// params:
-// returns: contacts
 MATCH (contact:Contact)
 RETURN count(contact) AS contacts

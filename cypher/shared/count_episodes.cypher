@@ -1,7 +1,5 @@
 // How much evidence is kept of some contacts.
 // mode: read
-// params: contact_keys
-// returns: contact_key, sessions, episodes
 MATCH (contact:Contact)<-[:`WITH`]-(session:Session)
 WHERE contact.contact_key IN $contact_keys
 WITH contact.contact_key AS contact_key, session

@@ -1,7 +1,5 @@
 // All jobs of the store in numbers, by state.
 // mode: read
-// params:
-// returns: state, jobs, attempts, oldest_at, added, superseding, known, held, refused, left_out
 MATCH (job:Job)
 RETURN job.state AS state, count(job) AS jobs, sum(job.attempts) AS attempts,
        min(job.submitted_at) AS oldest_at, sum(coalesce(job.added, 0)) AS added,

@@ -1,7 +1,5 @@
 // How many facts have to move to another model, and how many have its vector already.
 // mode: read
-// params: embedding_model, next_model
-// returns: facts, moved
 MATCH (fact:Fact)
 WHERE fact.embedding_model = $embedding_model AND fact.state <> 'erased'
 RETURN count(fact) AS facts,

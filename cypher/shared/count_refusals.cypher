@@ -1,7 +1,5 @@
 // How often the gate refused something, by contact and reason.
 // mode: read
-// params: contact_keys
-// returns: contact_id, gate_reason, refusals
 MATCH (contact:Contact)<-[:`FOR`]-(decision:Decision)
 WHERE contact.contact_key IN $contact_keys
 WITH contact.contact_id AS contact_id, decision

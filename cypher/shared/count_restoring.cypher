@@ -1,8 +1,6 @@
 // How many contacts are not there whole, because a restore is under way or was cut off: their version
 // counts its pages.
 // mode: read
-// params:
-// returns: contacts
 MATCH (contact:Contact)
 WHERE contact.version < 0
 RETURN count(contact) AS contacts

@@ -1,8 +1,6 @@
 // The facts of some contacts, counted by their state now; no row for a contact without one. A
 // lifetime ends without a write, so of what has not ended the time decides.
 // mode: read
-// params: contact_keys, now
-// returns: contact_id, state, facts
 MATCH (contact:Contact)<-[:ABOUT]-(fact:Fact)
 WHERE contact.contact_key IN $contact_keys
 WITH contact.contact_id AS contact_id, fact

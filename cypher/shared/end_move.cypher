@@ -1,7 +1,5 @@
 // Note that all facts keep their vector where it belongs.
 // mode: write
-// params:
-// returns: embedding_model
 MATCH (store:Store {store_id: 'reconciler'})
 WHERE store.embedding_model = store.next_embedding_model
 SET store.next_embedding_model = NULL, store.next_embedding_dimension = NULL

@@ -2,9 +2,7 @@
 // One about anybody else gives no row, as if there were none. The contact's key stands in the same
 // MATCH on purpose: without it one engine scans the decisions of the whole store.
 // mode: read
-// params: contact_key, decision_ids
 // script for each: wanted_id of decision_ids
-// returns: decision_id, record, correction, at
 MATCH (decision:Decision {decision_id: $wanted_id})-[:`FOR`]->(contact:Contact {contact_key: $contact_key})
 RETURN decision.decision_id AS decision_id, decision.record AS record,
        decision.correction AS correction, decision.at AS at

@@ -1,8 +1,6 @@
 // Which of these episodes are a contact's own: evidence may not be passed off as another's.
 // mode: read
-// params: contact_key, episode_ids
 // script for each: wanted_id of episode_ids
-// returns: episode_id, text, source_kind
 MATCH (episode:Episode {episode_id: $wanted_id})-[:`IN`]->(:Session)-[:`WITH`]->(contact:Contact)
 WHERE contact.contact_key = $contact_key
 RETURN episode.episode_id AS episode_id, episode.text AS text, episode.source_kind AS source_kind

@@ -1,7 +1,5 @@
 // One job of a contact's, as it stands; anybody else's gives no row.
 // mode: read
-// params: job_id, tenant, agent_id, contact_id
-// returns: columns of job
 MATCH (job:Job {job_id: $job_id})
 WHERE job.tenant = $tenant AND job.agent_id = $agent_id AND job.contact_id = $contact_id
 RETURN

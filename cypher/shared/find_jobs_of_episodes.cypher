@@ -1,7 +1,5 @@
 // The jobs that read these turns, the newest first.
 // mode: read
-// params: episode_ids
-// returns: job_id, state, submitted_at
 UNWIND $episode_ids AS wanted_id
 MATCH (episode:Episode {episode_id: wanted_id})
 WITH DISTINCT episode.job_id AS wanted_job_id

@@ -1,8 +1,6 @@
 // The model that the store is bound to, and the one that it moves to: null where it does not move, and
 // the same where it has moved and some facts still keep their vector under the name of the next one.
 // mode: read
-// params:
-// returns: embedding_model, embedding_dimension, next_embedding_model, next_embedding_dimension
 MATCH (store:Store {store_id: 'reconciler'})
 RETURN store.embedding_model AS embedding_model, store.embedding_dimension AS embedding_dimension,
        store.next_embedding_model AS next_embedding_model,

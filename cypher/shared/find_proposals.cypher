@@ -1,6 +1,4 @@
 // What was read out of a job's session already; null where nothing was.
 // mode: read
-// params: job_id
-// returns: extractor, proposals, summary
 MATCH (job:Job {job_id: $job_id})
 RETURN job.extractor AS extractor, job.proposals AS proposals, job.summary AS summary

@@ -1,7 +1,5 @@
 // A session: when it was held, its summary, and what became of the candidates that it gave.
 // mode: read
-// params: session_key
-// returns: session_id, channel, started_at, ended_at, summary, added, superseding, known, held, refused, left_out
 MATCH (session:Session {session_key: $session_key})
 RETURN session.session_id AS session_id, session.channel AS channel,
        session.started_at AS started_at, session.ended_at AS ended_at, session.summary AS summary,

@@ -1,9 +1,6 @@
 // End the restoring of a contact: from here on it is as it was exported. No row means that somebody
 // else wrote about it meanwhile.
 // mode: write
-// params: contact_key, version, node
-// map node: any
-// returns: contact_key
 MATCH (contact:Contact {contact_key: $contact_key})
 SET contact.name = contact.name
 WITH contact

@@ -1,7 +1,5 @@
 // A job is done: what became of its candidates is counted on it and on its session, once.
 // mode: write
-// params: job_id, lease_id, at, added, superseding, known, held, refused, left_out
-// returns: job_id
 MATCH (job:Job {job_id: $job_id})-[:READS]->(session:Session)
 SET job.locked_by = $lease_id
 WITH job, session

@@ -1,7 +1,5 @@
 // End an attempt that did not end well: the job waits until due_at, or is dead.
 // mode: write
-// params: job_id, lease_id, state, attempts, due_at, last_error
-// returns: job_id
 MATCH (job:Job {job_id: $job_id})
 SET job.locked_by = $lease_id
 WITH job

@@ -1,7 +1,5 @@
 // Keep what an extractor read, so that a later attempt need not ask, and cannot be told otherwise.
 // mode: write
-// params: job_id, lease_id, extractor, proposals, summary
-// returns: job_id
 MATCH (job:Job {job_id: $job_id})
 SET job.locked_by = $lease_id
 WITH job

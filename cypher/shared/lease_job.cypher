@@ -2,8 +2,6 @@
 // only then is looked at whether it is still due: of two workers one finds it taken. Asked again after
 // a lost answer it is this lease's already, and the attempt counts once.
 // mode: write
-// params: job_id, lease_id, now, until
-// returns: columns of job
 MATCH (job:Job {job_id: $job_id})
 SET job.locked_by = $lease_id
 WITH job

@@ -1,7 +1,5 @@
 // All agents of the store, of every tenant.
 // mode: read
-// params:
-// returns: tenant, agent_id
 MATCH (agent:Agent)
 RETURN agent.tenant AS tenant, agent.agent_id AS agent_id
 ORDER BY tenant, agent_id

@@ -1,7 +1,5 @@
 // The COMPARED_WITH links of some of a contact's decisions, for an export.
 // mode: read
-// params: contact_key, after, until
-// returns: from_id, to_id, link
 MATCH (contact:Contact {contact_key: $contact_key})<-[:`FOR`]-(one:Decision)
 MATCH (one)-[link:COMPARED_WITH]->(other:Fact)
 WITH one, link, other

@@ -1,8 +1,6 @@
 // The neighbours that decisions looked at, with what does not change about them.
 // mode: read
-// params: decision_ids
 // script for each: wanted_id of decision_ids
-// returns: decision_id, fact_id, cosine, rank, text, valid_from, trust, subject, attribute, value, value_key, is_single_valued, is_known, is_personal, category
 MATCH (decision:Decision {decision_id: $wanted_id})-[compared:COMPARED_WITH]->(fact:Fact)
 RETURN decision.decision_id AS decision_id, fact.fact_id AS fact_id, compared.cosine AS cosine,
        compared.rank AS rank, fact.text AS text, fact.valid_from AS valid_from,

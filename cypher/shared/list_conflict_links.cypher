@@ -1,8 +1,6 @@
 // All that was ever kept side by side because it may contradict each other, also of facts that have
 // ended since, for what was in dispute at an instant.
 // mode: read
-// params: contact_key
-// returns: new_id, old_id, decided_by, reason, at
 MATCH (contact:Contact {contact_key: $contact_key})<-[:ABOUT]-(new:Fact)
 MATCH (new)-[conflict:CONFLICTS_WITH]->(old:Fact)
 RETURN new.fact_id AS new_id, old.fact_id AS old_id, conflict.decided_by AS decided_by,

@@ -2,8 +2,6 @@
 // somebody answered that both hold: `decided_by` says so. A lifetime may be over meanwhile. Whoever
 // reads this looks at both.
 // mode: read
-// params: contact_key
-// returns: new_id, old_id, decided_by, reason, at
 MATCH (contact:Contact {contact_key: $contact_key})<-[:ABOUT]-(new:Fact)
 MATCH (new)-[conflict:CONFLICTS_WITH]->(old:Fact)
 WHERE new.state IN ['live', 'expired', 'archived'] AND old.state IN ['live', 'expired', 'archived']

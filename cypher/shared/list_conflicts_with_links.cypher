@@ -1,7 +1,5 @@
 // The CONFLICTS_WITH links of some of a contact's facts, for an export.
 // mode: read
-// params: contact_key, after, until
-// returns: from_id, to_id, link
 MATCH (contact:Contact {contact_key: $contact_key})<-[:ABOUT]-(one:Fact)
 MATCH (one)-[link:CONFLICTS_WITH]->(other:Fact)
 WITH one, link, other

@@ -1,7 +1,5 @@
 // A page of an agent's contacts, by id, each with when it was decided about last.
 // mode: read
-// params: agent_key, after, limit
-// returns: contact_id, last_decision_at
 MATCH (agent:Agent {agent_key: $agent_key})-[:KNOWS]->(contact:Contact)
 WITH contact
 WHERE contact.contact_id > $after

@@ -1,8 +1,6 @@
 // A page of the contacts of the store, of a tenant or of an agent; an empty string lets all through.
 // One that is being restored is none yet.
 // mode: read
-// params: tenant, agent_id, contact_id, after, limit
-// returns: contact_key, version
 MATCH (contact:Contact)
 WHERE contact.contact_key > $after AND contact.version >= 0
   AND ($tenant = '' OR contact.tenant = $tenant)

@@ -1,8 +1,6 @@
 // Contacts by their keys, with what each has noted about itself.
 // mode: read
-// params: contact_keys
 // script for each: contact_key of contact_keys
-// returns: tenant, agent_id, contact_id, name, last_decision_at, recalls, empty_recalls
 MATCH (contact:Contact {contact_key: $contact_key})
 RETURN contact.tenant AS tenant, contact.agent_id AS agent_id, contact.contact_id AS contact_id,
        contact.name AS name, contact.last_decision_at AS last_decision_at,

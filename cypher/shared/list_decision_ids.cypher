@@ -1,7 +1,5 @@
 // The newest decisions about some contacts that fit a filter; an empty string lets all through.
 // mode: read
-// params: contact_keys, disposal, gate_reason, door, since, until, limit
-// returns: contact_key, decision_id, at
 MATCH (contact:Contact)<-[:`FOR`]-(decision:Decision)
 WHERE contact.contact_key IN $contact_keys
 WITH contact.contact_key AS contact_key, decision

@@ -1,8 +1,6 @@
 // Jobs that wait for a worker, and those whose worker fell silent, the longest due first. One that was
 // never begun has nothing to wait for, whatever the clock says that it was handed over by.
 // mode: read
-// params: now
-// returns: job_id, due_at
 MATCH (job:Job)
 WHERE (job.state IN ['waiting', 'running'] AND job.due_at <= $now)
    OR (job.state = 'waiting' AND job.attempts = 0)

@@ -1,7 +1,5 @@
 // The episodes of a contact that words were erased from, with what is left of each.
 // mode: read
-// params: contact_key
-// returns: episode_id, text
 MATCH (contact:Contact {contact_key: $contact_key})<-[:`WITH`]-(session:Session)
 MATCH (session)<-[:`IN`]-(episode:Episode)
 WHERE episode.text CONTAINS '[erased]'

@@ -1,7 +1,5 @@
 // The sessions of a contact that were erased, and are not to be handed over again.
 // mode: read
-// params: contact_key
-// returns: session_id
 MATCH (contact:Contact {contact_key: $contact_key})<-[:`WITH`]-(session:Session)
 WHERE session.erased_at IS NOT NULL
 RETURN session.session_id AS session_id

@@ -1,7 +1,5 @@
 // Erasures about some contacts, or about all with an empty list; or only those that are not finished.
 // mode: read
-// params: contact_keys, is_unfinished
-// returns: erasure_id, tenant, agent_id, contact_id, target_kind, target, state, asked_by, reason, started_at, finished_at, plan, receipt
 MATCH (erasure:Erasure)-[:ERASES]->(contact:Contact)
 WHERE (size($contact_keys) = 0 OR erasure.contact_key IN $contact_keys)
   AND NOT ($is_unfinished AND erasure.state = 'done')

@@ -1,7 +1,5 @@
 // The episodes that a decision rests on, with the words in them that it cites.
 // mode: read
-// params: decision_id
-// returns: episode_id, session_id, text, said_at, source_kind, source_reference, span
 MATCH (decision:Decision {decision_id: $decision_id})-[judged:JUDGED]->(episode:Episode)
 MATCH (episode)-[:`IN`]->(session:Session)
 RETURN episode.episode_id AS episode_id, session.session_id AS session_id,

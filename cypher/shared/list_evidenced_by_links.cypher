@@ -1,7 +1,5 @@
 // The EVIDENCED_BY links of some of a contact's facts, for an export.
 // mode: read
-// params: contact_key, after, until
-// returns: from_id, to_id, link
 MATCH (contact:Contact {contact_key: $contact_key})<-[:ABOUT]-(one:Fact)
 MATCH (one)-[link:EVIDENCED_BY]->(other:Episode)
 WITH one, link, other

@@ -1,8 +1,6 @@
 // The facts of some contacts whose lifetime ends after now and until then, the next one first; and
 // before those, where they are asked for too, those whose lifetime is over and that are still told.
 // mode: read
-// params: contact_keys, now, until, also_expired, limit
-// returns: contact_key, columns of fact
 MATCH (contact:Contact)<-[:ABOUT]-(fact:Fact)
 WHERE contact.contact_key IN $contact_keys
 WITH contact.contact_key AS contact_key, fact

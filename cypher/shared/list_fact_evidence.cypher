@@ -1,9 +1,7 @@
 // The turns that facts rest on themselves, each with the words in it and the session that it was said
 // in. Those of what a fact says again are asked for by that one's id.
 // mode: read
-// params: fact_ids
 // script for each: wanted_id of fact_ids
-// returns: fact_id, episode_id, role, text, said_at, source_kind, source_reference, span, session_id, channel
 MATCH (fact:Fact {fact_id: $wanted_id})-[rests:EVIDENCED_BY]->(episode:Episode)
 MATCH (episode)-[:`IN`]->(session:Session)
 RETURN fact.fact_id AS fact_id, episode.episode_id AS episode_id, episode.role AS role,

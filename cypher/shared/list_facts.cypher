@@ -1,7 +1,5 @@
 // All facts of one contact, live and ended, the newest first.
 // mode: read
-// params: contact_key
-// returns: columns of fact
 MATCH (contact:Contact {contact_key: $contact_key})<-[:ABOUT]-(fact:Fact)
 RETURN
        // include: fact

@@ -1,7 +1,5 @@
 // Which of a contact's episodes lie in which of its sessions, for an export.
 // mode: read
-// params: contact_key, after, until
-// returns: from_id, to_id
 MATCH (contact:Contact {contact_key: $contact_key})<-[:`WITH`]-(session:Session)
 MATCH (session)<-[:`IN`]-(episode:Episode)
 WITH episode, session

@@ -1,7 +1,5 @@
 // Jobs, the newest first; an empty parameter lets all through.
 // mode: read
-// params: tenant, agent_id, contact_id, state, limit
-// returns: columns of job
 MATCH (job:Job)
 WHERE job.tenant = $tenant
   AND ($agent_id = '' OR job.agent_id = $agent_id)

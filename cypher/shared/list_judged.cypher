@@ -1,8 +1,6 @@
 // Which decisions were made on episodes, and which fact each of them is about.
 // mode: read
-// params: episode_ids
 // script for each: wanted_id of episode_ids
-// returns: episode_id, decision_id, fact_id, action, door, proposed_by, answered_by, at
 MATCH (episode:Episode {episode_id: $wanted_id})<-[:JUDGED]-(decision:Decision)
 RETURN episode.episode_id AS episode_id, decision.decision_id AS decision_id,
        decision.fact_id AS fact_id, decision.action AS action, decision.door AS door,

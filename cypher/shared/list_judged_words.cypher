@@ -1,7 +1,5 @@
 // Which decisions about a contact rest on which episodes, with the words that each cites.
 // mode: read
-// params: contact_key
-// returns: decision_id, episode_id, session_id, span, text
 MATCH (contact:Contact {contact_key: $contact_key})<-[:`FOR`]-(decision:Decision)
 MATCH (decision)-[judged:JUDGED]->(episode:Episode)
 MATCH (episode)-[:`IN`]->(session:Session)

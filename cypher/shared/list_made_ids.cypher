@@ -1,7 +1,5 @@
 // All decisions about a contact that changed facts, in no order: not what the gate stopped or held.
 // mode: read
-// params: contact_key
-// returns: decision_id
 MATCH (contact:Contact {contact_key: $contact_key})<-[:`FOR`]-(decision:Decision)
 WITH decision
 MATCH (decision)

@@ -1,8 +1,6 @@
 // The facts of all contacts of an agent in which a word stands, the one said last first, a page at a
 // time. Here it may be part of a longer word: whoever reads the rows looks at whole words.
 // mode: read
-// params: agent_key, word, offset, limit
-// returns: contact_id, columns of fact
 MATCH (agent:Agent {agent_key: $agent_key})-[:KNOWS]->(contact:Contact)<-[:ABOUT]-(fact:Fact)
 WITH contact, fact
 MATCH (fact)

@@ -1,8 +1,6 @@
 // The facts of one contact in the order of a history, the newest first: those that come after a place
 // in it, which is told by the times and the id of the fact that stands there.
 // mode: read
-// params: contact_key, confirmed_before, recorded_before, after_id, limit
-// returns: fact_id, last_confirmed_at, recorded_at
 MATCH (contact:Contact {contact_key: $contact_key})<-[:ABOUT]-(fact:Fact)
 WITH fact
 MATCH (fact)

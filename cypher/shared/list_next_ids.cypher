@@ -1,7 +1,5 @@
 // Facts that keep something under the names of the next model; in no order.
 // mode: read
-// params: limit
-// returns: fact_id
 MATCH (fact:Fact)
 WHERE fact.next_embedding_model IS NOT NULL
 RETURN fact.fact_id AS fact_id

@@ -1,7 +1,5 @@
 // Which sessions are part of which of a contact's tasks, for an export.
 // mode: read
-// params: contact_key, after, until
-// returns: from_id, to_id
 MATCH (contact:Contact {contact_key: $contact_key})<-[:CONCERNS]-(task:Task)
 MATCH (task)<-[:PART_OF]-(session:Session)
 WITH session, task

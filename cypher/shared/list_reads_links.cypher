@@ -1,7 +1,5 @@
 // Which of a contact's sessions is read by which job, for an export.
 // mode: read
-// params: contact_key, after, until
-// returns: from_id, to_id
 MATCH (contact:Contact {contact_key: $contact_key})<-[:`WITH`]-(session:Session)
 MATCH (session)<-[:READS]-(job:Job)
 WITH job, session

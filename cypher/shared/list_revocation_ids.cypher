@@ -1,8 +1,6 @@
 // The decisions about a contact that ended a fact without another in its place, or that came through
 // a door, in no order; an empty string stands for no door.
 // mode: read
-// params: contact_key, door
-// returns: decision_id
 MATCH (contact:Contact {contact_key: $contact_key})<-[:`FOR`]-(decision:Decision)
 WITH decision
 MATCH (decision)

@@ -1,8 +1,6 @@
 // The REVOKED links of some of the decisions about a contact, for an export. Both ends start from
 // the contact: there are few such links, and one engine would read a whole table for the far end.
 // mode: read
-// params: contact_key, after, until
-// returns: from_id, to_id, link
 MATCH (contact:Contact {contact_key: $contact_key})<-[:`FOR`]-(one:Decision),
       (contact)<-[:ABOUT]-(other:Fact)
 MATCH (one)-[link:REVOKED]->(other)

@@ -1,7 +1,5 @@
 // All episodes of a contact, with the words of each.
 // mode: read
-// params: contact_key
-// returns: session_key, episode_id, text, source_reference
 MATCH (contact:Contact {contact_key: $contact_key})<-[:`WITH`]-(session:Session)
 MATCH (session)<-[:`IN`]-(episode:Episode)
 RETURN session.session_key AS session_key, episode.episode_id AS episode_id,

@@ -1,7 +1,5 @@
 // All jobs of a contact, with the words that each holds.
 // mode: read
-// params: contact_key
-// returns: session_key, job_id, state, proposals, summary, last_error
 MATCH (contact:Contact {contact_key: $contact_key})<-[:`WITH`]-(session:Session)
 MATCH (session)<-[:READS]-(job:Job)
 RETURN session.session_key AS session_key, job.job_id AS job_id, job.state AS state,

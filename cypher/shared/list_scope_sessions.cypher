@@ -1,7 +1,5 @@
 // All sessions of a contact, with what is kept of each; `turns` are those that were handed over.
 // mode: read
-// params: contact_key
-// returns: session_key, session_id, summary, turns
 MATCH (contact:Contact {contact_key: $contact_key})<-[:`WITH`]-(session:Session)
 OPTIONAL MATCH (session)<-[:`IN`]-(episode:Episode)
 RETURN session.session_key AS session_key, session.session_id AS session_id,

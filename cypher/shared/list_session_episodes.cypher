@@ -1,7 +1,5 @@
 // The turns of a session in their order; evidence of notes that came through a door is none.
 // mode: read
-// params: session_key
-// returns: episode_id, session_id, role, text, said_at, position, source_reference, job_id, is_cleaned
 MATCH (session:Session {session_key: $session_key})<-[:`IN`]-(episode:Episode)
 WHERE episode.role IS NOT NULL
 RETURN episode.episode_id AS episode_id, session.session_id AS session_id, episode.role AS role,

@@ -1,8 +1,6 @@
 // Which fact of a contact took another's place, and why.
 // Stores of the first schema did not keep whether it was a restatement; there the rule tells.
 // mode: read
-// params: contact_key
-// returns: new_id, old_id, cosine, decided_by, reason, at, is_restatement
 MATCH (contact:Contact {contact_key: $contact_key})<-[:ABOUT]-(new:Fact)
 MATCH (new)-[supersedes:SUPERSEDES]->(old:Fact)
 RETURN new.fact_id AS new_id, old.fact_id AS old_id, supersedes.cosine AS cosine,

@@ -1,7 +1,5 @@
 // The sessions of a task, in the order in which they began.
 // mode: read
-// params: task_key
-// returns: session_id
 MATCH (task:Task {task_key: $task_key})<-[:PART_OF]-(session:Session)
 RETURN session.session_id AS session_id
 ORDER BY session.started_at, session_id

@@ -1,7 +1,5 @@
 // The tasks of some contacts, those that changed last first.
 // mode: read
-// params: contact_keys, states, limit
-// returns: contact_key, columns of task
 MATCH (contact:Contact)<-[:CONCERNS]-(task:Task)
 WHERE contact.contact_key IN $contact_keys AND task.state IN $states
 RETURN contact.contact_key AS contact_key,

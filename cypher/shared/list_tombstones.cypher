@@ -1,7 +1,5 @@
 // What a contact's memory is not to hold again unasked: keyed hashes, from which nobody can read it.
 // mode: read
-// params: contact_key
-// returns: tombstone_key
 MATCH (tombstone:Tombstone)
 WHERE tombstone.contact_key = $contact_key
 RETURN tombstone.tombstone_key AS tombstone_key

@@ -1,7 +1,5 @@
 // Facts, live or ended, that have no vector of the model that the store moves to; in no order.
 // mode: read
-// params: embedding_model, next_model, limit
-// returns: fact_id, text
 MATCH (fact:Fact)
 WHERE fact.embedding_model = $embedding_model AND fact.state <> 'erased'
   AND coalesce(fact.next_embedding_model, '') <> $next_model

@@ -1,7 +1,5 @@
 // A contact's sessions whose id was made here, for the caller gave none; the one heard last first.
 // mode: read
-// params: contact_key, beginning, limit
-// returns: session_id, ended_at
 MATCH (contact:Contact {contact_key: $contact_key})<-[:`WITH`]-(session:Session)
 WHERE session.session_id STARTS WITH $beginning
 RETURN session.session_id AS session_id, session.ended_at AS ended_at

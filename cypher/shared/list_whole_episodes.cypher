@@ -1,7 +1,5 @@
 // A page of some contacts' episodes as they are kept, for an export; one in two sessions comes twice.
 // mode: read
-// params: contact_keys, after, limit
-// returns: contact_key, node_id, node
 MATCH (contact:Contact)<-[:`WITH`]-(session:Session)
 WHERE contact.contact_key IN $contact_keys
 MATCH (session)<-[:`IN`]-(episode:Episode)

@@ -1,7 +1,5 @@
 // A page of the erasures of what was known of some contacts, for an export.
 // mode: read
-// params: contact_keys, after, limit
-// returns: contact_key, node_id, node
 MATCH (contact:Contact)<-[:ERASES]-(erasure:Erasure)
 WHERE contact.contact_key IN $contact_keys
 WITH contact.contact_key AS contact_key, erasure

@@ -1,7 +1,5 @@
 // A page of the jobs that read some contacts' sessions, as they are kept, for an export.
 // mode: read
-// params: contact_keys, after, limit
-// returns: contact_key, node_id, node
 MATCH (contact:Contact)<-[:`WITH`]-(session:Session)
 WHERE contact.contact_key IN $contact_keys
 MATCH (session)<-[:READS]-(job:Job)

@@ -1,7 +1,5 @@
 // A page of some contacts' sessions as they are kept, for an export.
 // mode: read
-// params: contact_keys, after, limit
-// returns: contact_key, node_id, node
 MATCH (contact:Contact)<-[:`WITH`]-(session:Session)
 WHERE contact.contact_key IN $contact_keys
 WITH contact.contact_key AS contact_key, session

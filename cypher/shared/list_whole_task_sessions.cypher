@@ -1,8 +1,6 @@
 // A page of the sessions that are part of some contacts' tasks, as they are kept, for an export: also
 // such in which no turn was kept yet.
 // mode: read
-// params: contact_keys, after, limit
-// returns: contact_key, node_id, node
 MATCH (contact:Contact)<-[:CONCERNS]-(task:Task)
 WHERE contact.contact_key IN $contact_keys
 MATCH (task)<-[:PART_OF]-(session:Session)

@@ -1,7 +1,5 @@
 // A page of what must not come back by itself about some contacts, for an export.
 // mode: read
-// params: contact_keys, after, limit
-// returns: contact_key, node_id, node
 MATCH (tombstone:Tombstone)
 WHERE tombstone.contact_key IN $contact_keys AND tombstone.tombstone_key > $after
 RETURN tombstone.contact_key AS contact_key, tombstone.tombstone_key AS node_id, tombstone AS node

@@ -1,7 +1,5 @@
 // Which sessions are a contact's own, for an export; one of a task may be nobody's yet.
 // mode: read
-// params: contact_key, after, until
-// returns: from_id, to_id
 MATCH (contact:Contact {contact_key: $contact_key})<-[:`WITH`]-(session:Session)
 WITH contact, session
 WHERE session.session_key > $after AND session.session_key <= $until

@@ -1,8 +1,6 @@
 // How far an erasure got. What it was about goes with its end, and so does what was planned. No row
 // means that it is done: who comes late with a step before that does not begin it again.
 // mode: write
-// params: erasure_id, state, target, reason, plan, receipt, finished_at, is_whole
-// returns: erasure_id
 MATCH (erasure:Erasure {erasure_id: $erasure_id})-[:ERASES]->(contact:Contact)
 SET erasure.state = erasure.state
 WITH erasure, contact

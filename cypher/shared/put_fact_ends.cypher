@@ -1,9 +1,6 @@
 // How facts end that a plan was to end, once the plan is forgotten; not what ended meanwhile.
 // mode: write
-// params: ends
-// map ends: fact_id, valid_to, expires_at
 // script for each: each of ends
-// returns: fact_id
 MATCH (fact:Fact {fact_id: $each.fact_id}) WHERE fact.state IN ['live', 'expired', 'archived']
 SET fact.valid_to = $each.valid_to, fact.expires_at = $each.expires_at
 RETURN fact.fact_id AS fact_id

@@ -1,8 +1,6 @@
 // Note that the store has seen the migrations up to this version, which never goes back, and for
 // vectors of which length: one engine's tables are made for it.
 // mode: write
-// params: schema_version, embedding_dimension
-// returns: schema_version
 MERGE (store:Store {store_id: 'reconciler'})
 SET store.schema_version = CASE WHEN coalesce(store.schema_version, 0) > $schema_version
                                 THEN store.schema_version ELSE $schema_version END,

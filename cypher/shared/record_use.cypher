@@ -1,10 +1,7 @@
 // Add to how often facts were recalled, and when last. No contact's version moves for it, so that no
 // writer has to look again; a fact that is gone meanwhile is left out.
 // mode: write
-// params: used
-// map used: fact_id, recalls, at
 // script for each: each of used
-// returns: fact_id
 MATCH (fact:Fact {fact_id: $each.fact_id})
 SET fact.recall_count = coalesce(fact.recall_count, 0) + $each.recalls, fact.last_recalled_at = $each.at
 RETURN fact.fact_id AS fact_id

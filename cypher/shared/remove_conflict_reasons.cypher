@@ -1,7 +1,5 @@
 // Take away why facts stood beside another: a reason may quote either.
 // mode: write
-// params: contact_key, fact_ids
-// returns: fact_id
 MATCH (contact:Contact {contact_key: $contact_key})<-[:ABOUT]-(fact:Fact)
 MATCH (fact)-[link:CONFLICTS_WITH]->(other:Fact)
 WITH fact, link, other

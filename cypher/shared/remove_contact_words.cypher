@@ -1,7 +1,5 @@
 // Take away a contact's name, whose id stays, and why parts of it were forgotten earlier.
 // mode: write
-// params: contact_key, erased
-// returns: contact_key
 MATCH (contact:Contact {contact_key: $contact_key})
 SET contact.name = contact.contact_id
 WITH contact

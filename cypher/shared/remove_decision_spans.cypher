@@ -1,7 +1,5 @@
 // Take away which words of episodes the decisions about a contact cite: they may be those that go.
 // mode: write
-// params: contact_key, episode_ids
-// returns: episode_id
 MATCH (contact:Contact {contact_key: $contact_key})<-[:`FOR`]-(decision:Decision)
 MATCH (decision)-[cited:JUDGED]->(episode:Episode)
 WITH cited, episode

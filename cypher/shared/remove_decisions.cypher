@@ -1,9 +1,6 @@
 // Put records without words in the place of those that have them; ids, actions and times stay.
 // mode: write
-// params: decisions
-// map decisions: decision_id, text, reason, arbiter_reasoning, inference_key, lapses_at, record
 // script for each: each of decisions
-// returns: decision_id
 MATCH (decision:Decision {decision_id: $each.decision_id})
 SET decision.text = $each.text, decision.reason = $each.reason, decision.record = $each.record,
     decision.arbiter_reasoning = $each.arbiter_reasoning,

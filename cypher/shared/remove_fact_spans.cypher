@@ -1,7 +1,5 @@
 // Take away which words of episodes the facts of a contact cite: they may be those that go.
 // mode: write
-// params: contact_key, episode_ids
-// returns: episode_id
 MATCH (contact:Contact {contact_key: $contact_key})<-[:ABOUT]-(fact:Fact)
 MATCH (fact)-[cited:EVIDENCED_BY]->(episode:Episode)
 WITH cited, episode

@@ -1,7 +1,5 @@
 // Take away what was read for jobs, and what went wrong with them; with is_ended they are over, too.
 // mode: write
-// params: job_ids, is_ended, at
-// returns: job_id
 UNWIND $job_ids AS job_id
 MATCH (job:Job {job_id: job_id})
 SET job.proposals = CASE WHEN job.state = 'done' OR $is_ended THEN NULL ELSE job.proposals END,

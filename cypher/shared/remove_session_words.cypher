@@ -1,7 +1,5 @@
 // Take the summaries of sessions away.
 // mode: write
-// params: session_keys
-// returns: session_key
 UNWIND $session_keys AS session_key
 MATCH (session:Session {session_key: session_key})
 SET session.summary = NULL

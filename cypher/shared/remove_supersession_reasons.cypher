@@ -1,7 +1,5 @@
 // Take away why facts took the place of another, or gave way to one: a reason may quote either.
 // mode: write
-// params: contact_key, fact_ids
-// returns: fact_id
 MATCH (contact:Contact {contact_key: $contact_key})<-[:ABOUT]-(fact:Fact)
 MATCH (fact)-[link:SUPERSEDES]->(other:Fact)
 WITH fact, link, other

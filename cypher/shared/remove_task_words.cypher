@@ -1,7 +1,5 @@
 // Take away what tasks are about; one that had not ended is over.
 // mode: write
-// params: task_keys
-// returns: task_key
 UNWIND $task_keys AS task_key
 MATCH (task:Task {task_key: task_key})
 SET task.name = '[erased]', task.goal = '[erased]', task.done = NULL, task.decided = NULL,

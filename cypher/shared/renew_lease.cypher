@@ -1,7 +1,5 @@
 // Keep a job a while longer; no row means that another worker has it by now.
 // mode: write
-// params: job_id, lease_id, until
-// returns: job_id
 MATCH (job:Job {job_id: $job_id})
 SET job.locked_by = $lease_id
 WITH job

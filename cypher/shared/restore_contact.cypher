@@ -1,8 +1,6 @@
 // Begin to restore a contact, or go on: a new one is of version -1, and each page counts that down,
 // so that no page is written twice. One that was there before keeps its own version and name.
 // mode: write
-// params: contact_key, tenant, agent_id, contact_id, agent_key, name
-// returns: version, name, last_decision_at
 MERGE (contact:Contact {contact_key: $contact_key})
   ON CREATE SET contact.tenant = $tenant, contact.agent_id = $agent_id,
                 contact.contact_id = $contact_id, contact.name = $name, contact.version = -1

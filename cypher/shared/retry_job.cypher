@@ -1,8 +1,6 @@
 // Have a contact's job that is dead, or waits, started again now; no row means that it is neither, or
 // anybody else's.
 // mode: write
-// params: job_id, tenant, agent_id, contact_id, at
-// returns: job_id
 MATCH (job:Job {job_id: $job_id})
 WHERE job.tenant = $tenant AND job.agent_id = $agent_id AND job.contact_id = $contact_id
 SET job.locked_by = 'retry'

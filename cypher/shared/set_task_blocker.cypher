@@ -1,8 +1,6 @@
 // Say what a task waits for; null where nothing holds it up any more. The first SET
 // takes the lock, so that an erasure that takes the words away at the same time is seen.
 // mode: write
-// params: task_key, blocker, at
-// returns: columns of task
 MATCH (task:Task {task_key: $task_key})
 SET task.name = task.name
 WITH task

@@ -1,7 +1,5 @@
 // Say which decision was made about what came of a task.
 // mode: write
-// params: task_key, outcome_id, at
-// returns: columns of task
 MATCH (task:Task {task_key: $task_key})
 SET task.outcome_id = $outcome_id, task.changed_at = $at
 RETURN

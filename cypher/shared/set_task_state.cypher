@@ -1,8 +1,6 @@
 // Move a task on, unless it has ended otherwise; no row means that it has. The first SET, which
 // changes nothing, takes the lock: of two processes that end it, the first one's end counts.
 // mode: write
-// params: task_key, state, session_id, at
-// returns: columns of task
 MATCH (task:Task {task_key: $task_key})
 SET task.name = task.name
 WITH task

@@ -3,8 +3,6 @@
 // no task. The lock comes first, so that an erasure that is marked at the same time is seen, or sees
 // this.
 // mode: write
-// params: tenant, agent_id, agent_key, contact_id, contact_key, task_id, task_key, name, goal, state, session_id, session_key, at
-// returns: columns of task
 MERGE (contact:Contact {contact_key: $contact_key})
   ON CREATE SET contact.tenant = $tenant, contact.agent_id = $agent_id,
                 contact.contact_id = $contact_id, contact.name = $contact_id,

@@ -13,17 +13,20 @@ from __future__ import annotations
 import logging
 import re
 import warnings
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from importlib import import_module
 from threading import Lock
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from reconciler.named_secrets import find_named_secrets
 from reconciler.named_secrets.shapes import IN_ADDRESSES, SHAPES
 from reconciler.named_secrets.words import NO_COMPOUND
 from reconciler.sensitive_data import SensitiveKind, SensitiveSpan, merge_spans
+
+if TYPE_CHECKING:
+    from reconciler.lexicon import Literals
 
 __all__ = ["DetectSecretsFinder"]
 
@@ -162,17 +165,16 @@ class DetectSecretsFinder:
     def __init__(self) -> None:
         self._shapes: tuple[_Shape, ...] | None = None
         self._lock = Lock()
-        self._said = {tuple(words.split()): rules for words, rules in _SAID.items()}
 
     def find(self, text: str) -> list[SensitiveSpan]:
         """The secrets of a text, first to last; those that overlap as one."""
-        found = [*self._find_shapes(text), *self._find_said(text), *find_named_secrets(text)]
+        held = _literals().held(text.casefold())
+        found = find_named_secrets(text)
+        if _may_hold_shape(text, held):
+            found += (span for shape in self._loaded_shapes() for span in shape.find(text))
+        if asked := [rule for words, rules in _SAID.items() if words in held for rule in rules]:
+            found += _find_said(text, asked)
         return merge_spans(found)
-
-    def _find_shapes(self, text: str) -> Iterator[SensitiveSpan]:
-        if _may_hold_shape(text):
-            for shape in self._loaded_shapes():
-                yield from shape.find(text)
 
     def _loaded_shapes(self) -> tuple[_Shape, ...]:
         with self._lock:
@@ -180,29 +182,33 @@ class DetectSecretsFinder:
                 self._shapes = _load_shapes()
             return self._shapes
 
-    def _find_said(self, text: str) -> Iterator[SensitiveSpan]:
-        folded = text.casefold()
-        asked = [
-            rule
-            for words, rules in self._said.items()
-            if any(word in folded for word in words)
-            for rule in rules
-        ]
-        if not asked:
-            return
-        postcodes = {match.end() for match in _compiled(_POSTCODE).finditer(text)}
-        for rule in asked:
-            for match in _compiled(rule).finditer(text):
-                if match.end() > match.start() and match.end() not in postcodes:
-                    yield SensitiveSpan(match.start(), match.end(), SensitiveKind.SECRET)
+
+def _find_said(text: str, rules: Sequence[str]) -> Iterator[SensitiveSpan]:
+    postcodes = {match.end() for match in _compiled(_POSTCODE).finditer(text)}
+    for rule in rules:
+        for match in _compiled(rule).finditer(text):
+            if match.end() > match.start() and match.end() not in postcodes:
+                yield SensitiveSpan(match.start(), match.end(), SensitiveKind.SECRET)
 
 
-def _may_hold_shape(text: str) -> bool:
+def _may_hold_shape(text: str, held: Collection[str]) -> bool:
     """Whether a shape has to be looked for; most texts and ids hold no literal of any."""
-    if any(map(text.casefold().__contains__, _NEEDED_BY_SHAPES)):
+    if _SHAPES in held:
         return True
-    has_long_word = any(len(word) >= _LONG_WORD for word in text.split())
+    has_long_word = len(text) >= _LONG_WORD and max(map(len, text.split()), default=0) >= _LONG_WORD
     return has_long_word and _LONG_SHAPE.search(text) is not None
+
+
+_SHAPES = "shapes"
+
+
+@cache
+def _literals() -> Literals[str]:
+    """What a text must hold for the shapes, or for the rules of some words, to be looked for."""
+    from reconciler.lexicon import Literals  # what only reads a store needs none
+
+    shapes = ((literal, _SHAPES) for literal in _NEEDED_BY_SHAPES)
+    return Literals([*shapes, *((word, words) for words in _SAID for word in words.split())])
 
 
 @cache

@@ -1,7 +1,8 @@
 """Writing an embedded store again, table by table: the engine itself never lets a byte go.
 
 A text that was overwritten stays in the main file, checkpoint or not, for the engine does not
-vacuum. Here what is there is copied into a new store. Never here: which store is open, and who may
+vacuum, and what its EXPORT DATABASE writes cannot be imported. Here what is there is copied into a
+new store. Never here: which store is open, and who may
 use it meanwhile.
 """
 

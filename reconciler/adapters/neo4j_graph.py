@@ -237,8 +237,7 @@ class Neo4jGraph:
         query.check_parameters(parameters)
         if query.index and not self._is_built(query.index):
             return []
-        sent = _sent(parameters, query) if query.maps else parameters
-        given = {_MAP: _Parameters(sent)}
+        given = {_MAP: _Parameters(_sent(parameters, query))}
         text = _in_one_row(_of_one_map(query.statements[0].text, query.loop), query.returns)
         access = neo4j.READ_ACCESS if query.mode == "read" else neo4j.WRITE_ACCESS
         try:
@@ -355,7 +354,9 @@ class Neo4jGraph:
         """What the call returns, in bounded time, also when the server falls silent in the middle.
 
         The driver waits for a silent server as long as the server once said, two minutes by
-        default. So the call waits in a thread; the connection it hangs on ends with the driver.
+        default. So the call waits in a thread; the connection it hangs on ends with the driver. In
+        the caller's thread, under a watch that closes the driver, it saved no wall time, and one
+        silent call ended all others.
 
         A server that is busy is not silent: the first plan of a query may take it many seconds on a
         machine that many processes share, and so may a process that gets no time of its own. So

@@ -13,7 +13,7 @@ __all__ = ["NoopEmbedder"]
 
 
 class NoopEmbedder:
-    """Says by ``dimension`` 0 that nothing can be compared. Source: seed 004, noop backend."""
+    """Says by ``dimension`` 0 that nothing can be compared."""
 
     model_id = "noop"
     dimension = 0

@@ -1,5 +1,6 @@
 """The default model, all-MiniLM-L6-v2, run by ONNX Runtime out of its published weights.
 
+Importing torch and sentence-transformers took seven of the nine seconds of a first note.
 ``minilm.onnx`` beside this module is the model's graph; ``tools/build_minilm_graph.py`` wrote it.
 Its weights are places in the model's ``model.safetensors``, so the two belong together: another
 file would be read as if it were this one, and its sha256 is looked at each time it is loaded.

@@ -2,7 +2,8 @@
 
 A text may stand in a file in part only, where something else was written over it or where it is cut
 by a page. So a long one is looked for in slices, each by itself: of a part of 47 bytes one slice
-at least is whole. Never here: which files, or what follows from a find.
+at least is whole. The texts themselves are looked for: a hash cannot be searched for at every place
+of a file. Never here: which files, or what follows from a find.
 """
 
 from __future__ import annotations

@@ -50,7 +50,7 @@ def find_named_secrets(text: str) -> list[SensitiveSpan]:
 
 
 def _named(text: str, folded: str) -> list[SensitiveSpan]:
-    hints = {word for word in HINTS if word in folded}
+    hints = set(filter(folded.__contains__, HINTS))
     if not hints:
         return []
     from reconciler.named_secrets.grammar import named, said
@@ -59,7 +59,7 @@ def _named(text: str, folded: str) -> list[SensitiveSpan]:
 
 
 def _told_of_locks(text: str, folded: str) -> list[SensitiveSpan]:
-    if not any(word in folded for word in HINTS_OF_LOCKS) or not _DIGITS.search(text):
+    if not any(map(folded.__contains__, HINTS_OF_LOCKS)) or not _DIGITS.search(text):
         return []
     from reconciler.named_secrets.locks import told_of_locks
 

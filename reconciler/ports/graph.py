@@ -50,9 +50,9 @@ class Graph(Protocol):
     Obligations, each with a test in ``tests/contract/test_graph.py``:
 
     1. A query is atomic: all of it is written, or nothing is, also when the process dies.
-    2. What ``run`` is given must be exactly the parameters that the file declares; anything else
+    2. What ``run`` is given must be exactly the parameters that the text names; anything else
        raises before it is sent (one engine answers a missing parameter with an empty result).
-    3. Rows have exactly the declared columns. Datetimes go in aware and come back in UTC, to the
+    3. Rows have exactly the columns of the text. Datetimes go in aware and come back in UTC, to the
        microsecond. A node or a link that is returned whole is a map of what it holds, without
        nulls.
     4. A cosine is raw, in [-1, 1], never rescaled; it agrees with numpy to 1e-6.
@@ -75,7 +75,7 @@ class Graph(Protocol):
         """The rows of one named query, run in a transaction of its own.
 
         Raises:
-            QueryFileError: no such query, or other parameters than it declares.
+            QueryFileError: no such query, or other parameters than its text names.
             GraphUnavailableError: the engine is unavailable or too slow; retryable.
             GraphClosedError: this was closed; not retryable.
             GraphConflictError: a deadlock or a concurrent write; nothing was written; retryable.

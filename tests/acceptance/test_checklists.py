@@ -66,7 +66,7 @@ def worked_off(memory: Memory, *texts: str) -> Job:
     return memory.contact("crm", "alice").job(job_id)
 
 
-# Seed 002, the checklist before a write phase goes to production
+# The checklist before extraction from sessions goes to production
 
 
 def test_002_1_a_fact_has_text_type_topic_importance_confidence_session_and_time(
@@ -163,7 +163,7 @@ def test_002_6_a_live_fact_has_no_end_and_no_successor_and_an_ended_one_has_both
     assert (step.new_id, step.old_id) == (new.fact_id, old.fact_id)
 
 
-# Seed 001, section 14
+# The checklist of a write policy
 
 
 @pytest.mark.parametrize("part", ["tenant", "agent_id", "contact_id"])

@@ -3,7 +3,6 @@
 A sarcastic sentence becomes a preference, a manner of speaking becomes a profession, a page that a
 tool fetched becomes a rule. Each story first happens with all that stops it switched off, which is
 the proof that the tests after it can fail; then each point alone stops it; then the shipped policy.
-Source: seeds 000, 002 and 003.
 """
 
 from __future__ import annotations

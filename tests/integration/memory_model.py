@@ -1,7 +1,7 @@
 """What a memory should hold of what it was told, said a second time and as plainly as can be.
 
-Here: the rule as DESIGN ("The rule") and docs/what_decides.md word it, over dictionaries;
-and from ARCHITECTURE ("A write, step by step"), that a note sees the five nearest and its own slot.
+Here: the rule as docs/what_decides.md words it, over dictionaries; and, as in every write, that a
+note sees the five nearest facts and those of its own slot.
 Never here: a call of the package's own rule, or of anything else in it that decides.
 """
 

@@ -17,8 +17,9 @@ import pytest
 
 from reconciler.adapters.embedded_graph import EmbeddedGraph
 from reconciler.adapters.embedded_statements import bound
-from reconciler.queries import ANY_KEYS, MapKeys, Statement, load_queries
+from reconciler.queries import Statement, load_queries
 from tests.embedded_plans import scanned_tables
+from tests.sent_maps import Tree, sent_trees
 
 QUERIES = load_queries("embedded")
 LARGE = {"Fact", "Decision", "Episode", "Session"}
@@ -152,14 +153,10 @@ def sample(name: str) -> Any:
     return ["1"] if is_list else "1"
 
 
-def sample_of(name: str, maps: Mapping[str, MapKeys], looped: set[str]) -> Any:
+def sample_of(name: str, held: Tree, looped: set[str]) -> Any:
     """A value of a parameter, or of a key in a map; a list where a loop goes over it."""
-    value = sample(name)
-    if name in maps and maps[name].names == ANY_KEYS:
-        return {}
-    if name in maps:
-        inner = maps[name].inner
-        value = {key: sample_of(key, inner, looped) for key in maps[name].names}
+    keys = {key: sample_of(key, inner, looped) for key, inner in held.items()}
+    value = keys or sample(name)
     return [value] if name in looped and not isinstance(value, list) else value
 
 
@@ -170,7 +167,8 @@ def statements(name: str) -> Iterator[tuple[Statement, Mapping[str, Any]]]:
     paths = [loop.path for loop in (*loops, *filter(None, [query.loop]))]
     paths += [path for statement in query.statements for path in UNWOUND.findall(statement.text)]
     looped = {path.split(".")[-1] for path in paths}
-    given = {each: sample_of(each, query.maps, looped) for each in query.params}
+    trees = sent_trees().get(name, {})
+    given = {each: sample_of(each, trees.get(each, {}), looped) for each in query.params}
     for scope in query.repetitions(given):
         for statement in query.statements:
             once = replace(statement, condition=None)
@@ -184,6 +182,8 @@ def _with_key(statement: Statement, given: Mapping[str, Any]) -> Mapping[str, An
     if "UNWIND $links" in statement.text:
         link = {"span": "1", "cosine": 0.5, "rank": 1}
         return {**given, "links": [{"from_id": "1", "to_id": "1", "link": link}]}
+    if "$row.link" in statement.text:
+        return {**given, "row": {**given["row"], "link": {}}}
     if changed := CHANGED.search(statement.text):
         return {**given, "row": {**given["row"], "node": {CHANGED_OF[changed[1]]: "1"}}}
     return {**given, "node": {"name": "1"}} if "+= $node" in statement.text else given

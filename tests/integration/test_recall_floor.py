@@ -116,3 +116,12 @@ def test_the_floor_can_be_set(tmp_path: Path, floor: object, count: int) -> None
 def test_a_floor_that_is_none_is_refused(floor: object) -> None:
     with pytest.raises(ConfigurationError, match=r"recall\.floor"):
         load_settings(recall={"floor": floor})
+
+
+def test_what_matters_most_is_told_whatever_is_asked(tmp_path: Path) -> None:
+    limit, lesser = "Bars are at most three metres long.", "Bars come by lorry."
+    with Memory.open(**embedded_engine(tmp_path).settings_arguments) as memory:
+        memory.add_contact_note("crm", "ana", limit, importance=0.95)
+        memory.add_contact_note("crm", "ana", lesser, importance=0.9)
+        found = memory.contact("crm", "ana").recall("Does she have kids?")
+    assert [(hit.fact.text, hit.is_standing, hit.fits) for hit in found] == [(limit, True, False)]

@@ -14,7 +14,7 @@ import pytest
 from reconciler import Action, Decision, Memory, ToolReply
 from reconciler.domain.records.assessment import GateReason
 from reconciler.domain.records.handles import handle_of
-from reconciler.domain.records.kinds import DecidedBy, FactState, Relation
+from reconciler.domain.records.kinds import Category, DecidedBy, FactState, Relation
 from reconciler.domain.records.relations import Relations
 from reconciler.errors import InvalidRequestError, UnknownFactError
 from reconciler.testing import HashingEmbedder
@@ -709,3 +709,14 @@ def test_a_refused_relation_survives_an_export(memory: Memory, call: Call, tmp_p
     Memory.restore(tmp_path / "memory.jsonl", **where)
     with Memory.open(**where) as restored:
         assert [one.to_dict() for one in restored.contact(**ANNS).decisions()] == before
+
+
+def test_what_takes_the_place_of_a_fact_lasts_as_long(memory: Memory, call: Call) -> None:
+    opened = noted(call, "Invoice CL-1187 is open and disputed.")
+    said = "Invoice CL-1187 is still open, and she is still waiting for us to settle it."
+    decision = made(call(ADD, text=said, source_kind=USER, replaces=[opened]))
+    assert decision.gate is not None
+    assert (decision.gate.category, len(decision.superseded_ids)) == (Category.FACT, 1)
+    alone = made(call(ADD, text="She is still waiting for a taxi.", source_kind=USER))
+    assert alone.gate is not None
+    assert alone.gate.category is Category.VOLATILE

@@ -1,4 +1,4 @@
-"""The score and the floors: each part alone, the chapter's example, caps, clamps and bounds."""
+"""The score and the floors: each part alone, one worked example, caps, clamps and bounds."""
 
 from __future__ import annotations
 

@@ -152,6 +152,7 @@ def test_who_goes_by_the_name_that_came_with_the_note_is_the_contact() -> None:
         "Role: Open",
         "Location: Remote",
         "FYI she moved.",
+        "FYI, FYI",
     ],
 )
 def test_where_it_is_not_certain_who_is_meant_nothing_is_read(text: str) -> None:

@@ -106,6 +106,9 @@ def test_what_a_model_says_holds_within_the_limits_of_any_verdict(
         assert verdict.conflicts == (known,)
 
 
+CERTIFIED = "Every batch comes with a 3.1 certificate"
+
+
 @pytest.mark.parametrize(
     ("fact", "text", "action", "decided_by"),
     [
@@ -117,6 +120,14 @@ def test_what_a_model_says_holds_within_the_limits_of_any_verdict(
         ("Wants calls: he has no time to write.", "Wants calls.", SKIP, AGENT),
         ("Wants tea and no longer coffee.", "Wants tea.", SKIP, AGENT),
         ("Is allergic to nuts and carries a pen.", "The nut allergy is for life.", SKIP, AGENT),
+        # What it leaves out denies something that it does not speak of.
+        (
+            f"{CERTIFIED}; without one it cannot be used.",
+            "Insists: a 3.1 certificate.",
+            SKIP,
+            AGENT,
+        ),
+        ("Wants WhatsApp: asked not to be emailed any more.", "Still wants WhatsApp.", SKIP, AGENT),
         ("Wants calls, not any more.", "Wants calls.", ADD, DecidedBy.GUARD),
         ("Wants calls, which he no longer gets.", "Wants emails.", ADD, DecidedBy.GUARD),
         ("Wants no calls, and no letters.", "Wants calls.", ADD, DecidedBy.GUARD),

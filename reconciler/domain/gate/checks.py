@@ -68,7 +68,7 @@ def _reject(reason: GateReason, detail: str) -> Finding:
 
 
 def _source(case: Case) -> Finding:
-    """Whose word it is. Source: seed 001, gate 2; seed 003, tool results are evidence only."""
+    """Whose word it is. A tool's result is evidence; only a person's yes makes a fact of it."""
     source = case.candidate.note.trust
     may = case.policy.file.sources[source].may
     if may == "nothing":
@@ -174,7 +174,7 @@ def _speculation(case: Case) -> Finding:
 
 
 def _domain(case: Case) -> Finding:
-    """What this domain never keeps. Source: seed 001, section 10."""
+    """What this domain never keeps."""
     rule = next((refused for refused in case.policy.refused if _matches(refused, case)), None)
     if rule is not None:
         detail = f"{rule.name} is never kept in domain {case.policy.domain}"
@@ -215,7 +215,7 @@ def _literalness(case: Case) -> Finding:
 
 
 def _score(case: Case) -> Finding:
-    """The floors of its category. Source: seeds 000 and 001; the policy says which applies."""
+    """The floors of its category, which ``config/policy.toml`` gives and explains."""
     category, source = case.reading.category, case.candidate.note.trust
     rule, sure = case.policy.file.categories[category], f"{case.confidence:.2f}"
     floor = case.policy.admit_min(category, source)

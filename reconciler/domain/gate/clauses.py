@@ -31,7 +31,9 @@ def find_hedge_of(claim: str, said: str) -> str | None:
     and works there" the second clause is as open as the first.
     """
     hedge = find_hedge(said)
-    before = "" if hedge is None else _before_hedge(read_text(said).small)
+    if hedge is None:
+        return None
+    before = _before_hedge(read_text(said).small)
     clauses = _JOINT.split(CLAIMS_OPENING.sub("", claim))
     stated = [clause for clause in clauses if find_hedge(clause) is None]
     is_certain = bool(before and stated) and all(is_repeated_in(each, before) for each in stated)

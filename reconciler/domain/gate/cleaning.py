@@ -267,11 +267,12 @@ def ids_of(record: Any) -> Iterator[tuple[str, str]]:
 def words_of(record: Any) -> Iterator[tuple[str, str | Sequence[str]]]:
     """The fields of a record that hold words, but for those that are kept as they are given."""
     for name, is_given in _fields(record.__class__):
-        value = None if is_given else getattr(record, name)
+        if is_given or not (value := getattr(record, name)):  # most hold nothing
+            continue
         if isinstance(value, str):
-            if _is_said(value):
+            if not isinstance(value, Enum):
                 yield name, value
-        elif isinstance(value, tuple) and value and all(map(_is_said, value)):
+        elif isinstance(value, tuple) and all(map(_is_said, value)):
             yield name, value
 
 

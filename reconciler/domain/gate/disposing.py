@@ -39,6 +39,7 @@ from reconciler.domain.records.notes import Note, canonical_text
 __all__ = ["assess", "inference_key", "with_effective_source"]
 
 _NO_PRECEDENTS = Precedents()
+_WORD = re.compile(r"\w+")
 _MAY_BIND = (SourceKind.USER_EXPLICIT, SourceKind.OPERATOR)
 
 
@@ -202,13 +203,14 @@ def inference_key(note: Note) -> str:
     """Equal for the same inference about the same contact: its slot, else its words."""
     key = note.slot.key if note.slot else None
     if key is None:
-        key = " ".join(re.findall(r"\w+", canonical_text(note.text).casefold())) or note.text
+        key = " ".join(_WORD.findall(canonical_text(note.text).casefold())) or note.text
     return hashlib.sha256(key.encode("utf-8", "surrogatepass")).hexdigest()[:32]
 
 
 def _decisive(found: Sequence[CheckFinding]) -> CheckFinding:
     """The finding that decides; the first of those that weigh most."""
-    return min(found, key=_weight)
+    stopping = [finding for finding in found if finding.disposal is not Disposal.ADMIT]
+    return min(stopping, key=_weight, default=found[0])
 
 
 def _weight(finding: CheckFinding) -> int:
@@ -216,7 +218,7 @@ def _weight(finding: CheckFinding) -> int:
         return 0 if finding.check in FORBIDDING else 2
     if finding.reason is GateReason.DIRECTIVE:
         return 1
-    return {Disposal.CONSENT: 3, Disposal.CONFIRM: 4, Disposal.ADMIT: 5}[finding.disposal]
+    return 3 if finding.disposal is Disposal.CONSENT else 4
 
 
 def _is_hedged(reading: Reading, confidence: float, policy: GatePolicy) -> bool:

@@ -292,9 +292,9 @@ def _disguised_words() -> tuple[str, ...]:
 
 def _disguised(reading: _Reading) -> Iterator[_Span]:
     """Words read backwards or moved by thirteen, and cues once digits are read as letters."""
-    for word in _disguised_words():
-        if word in reading.folded and (match := re.search(re.escape(word), reading.folded)):
-            yield reading.span(Directive.HIDDEN, *match.span())
+    for word in filter(reading.folded.__contains__, _disguised_words()):
+        start = reading.folded.index(word)
+        yield reading.span(Directive.HIDDEN, start, start + len(word))
     if _MIXED.search(reading.folded):
         for cue, match in (
             _lexicon("cue").read(reading.folded.translate(_LOOKALIKES)).matches("cue")

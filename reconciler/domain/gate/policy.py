@@ -60,7 +60,7 @@ Days = Annotated[int, Field(ge=1, le=36_500)]
 
 
 _VALIDATED = (SourceKind.TOOL_OUTPUT, SourceKind.APPROVED_DOC)
-"""Whose facts are validated, and age with what they were read from. Source: seed 001, section 6."""
+"""Sources of validated facts: such a fact ages as the record does that it was read from."""
 
 
 class _Table(BaseModel):
@@ -97,7 +97,7 @@ class CategoryRule(_Table):
 
 
 class ScoreRule(_Table):
-    """The rubric: what is added to where a score starts. Source: seed 000."""
+    """The rubric: what is added to where a score starts."""
 
     direct_statement: Effect
     in_person: Effect
@@ -177,7 +177,7 @@ class RefuseRule(_Table):
 
 
 class DomainRule(_Table):
-    """What one domain does otherwise. Source: seed 001, section 10."""
+    """What one domain does otherwise."""
 
     fact_lifetime_days: Days | None = None
     consent_topics: frozenset[str] = frozenset()

@@ -2,7 +2,7 @@
 
 Neutral on purpose: the question says the inference, says first that nothing is kept without a yes,
 makes no easy, says where it can be changed, and names who said so: nobody is told that they said
-what a tool or an agent concluded. Source: seed 000, prompts that do not manipulate.
+what a tool or an agent concluded. A question that leads to a yes would turn guesses into consent.
 """
 
 from __future__ import annotations

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields
 from functools import partial
 
@@ -78,7 +78,8 @@ def read(candidate: Candidate, policy: GatePolicy) -> Reading:
         dict.fromkeys(span for evidence in candidate.evidence for span in evidence.quoted)
     )
     semantics = infer_recall_semantics(claim)
-    said = _said(candidate, quoted)
+    words = dict(words_of(candidate.note))
+    said = _said(candidate.note, words, quoted)
     topics = policy.topics.find(said)
     trigger = _first(find_trigger, _own_words(candidate, policy))
     meaning = classify_meaning(claim)
@@ -92,7 +93,7 @@ def read(candidate: Candidate, policy: GatePolicy) -> Reading:
         is_in_person=any(map(is_in_person, quoted)),
         speculation=_first(find_speculation, (*quoted, claim)),
         trigger=trigger,
-        directives=_directives(candidate),
+        directives=_directives(candidate, words),
         topics=topics,
         is_everyday=not topics and _is_everyday(candidate.note, said, policy),
         category=_category(candidate, meaning),
@@ -120,11 +121,16 @@ def _has_slot(note: Note) -> bool:
 
 
 def _category(candidate: Candidate, meaning: MeaningFinding) -> Category:
-    """The one that was given; else what passes is volatile, and the words say the rest."""
+    """The one that was given; else what passes is volatile, and the words say the rest.
+
+    What a model says to end a fact lasts as that did: "is still waiting for the refund".
+    """
     if candidate.note.category is not None:
         return Category(candidate.note.category)
     is_remark = meaning.kind is Meaning.REMARK and not candidate.confirmed_by
-    return Category.VOLATILE if is_remark else infer_category(candidate.claim)
+    category = Category.VOLATILE if is_remark else infer_category(candidate.claim)
+    ends_any = candidate.relations is not None and bool(candidate.relations.ended_ids)
+    return Category.FACT if ends_any and category is Category.VOLATILE else category
 
 
 def _literalness(
@@ -140,11 +146,11 @@ def _literalness(
     return min((*found, literal), key=lambda finding: _GRAVEST_FIRST.index(finding.kind))
 
 
-def _directives(candidate: Candidate) -> tuple[DirectiveFinding, ...]:
+def _directives(candidate: Candidate, words: _Words) -> tuple[DirectiveFinding, ...]:
     """In all of the evidence, not only in the spans: a poisoned page is poisoned as a whole."""
     texts = [candidate.claim, *(evidence.text for evidence in candidate.evidence)]
     note = candidate.note
-    texts += _words(note, _BESIDE_THE_TEXT)
+    texts += _listed(words, _BESIDE_THE_TEXT)
     if note.slot:
         attribute = (note.slot.attribute or "").replace("_", " ")
         texts += filter(None, (note.slot.subject, attribute, note.slot.value))
@@ -166,19 +172,23 @@ def _is_everyday(note: Note, said: str, policy: GatePolicy) -> bool:
     return is_read_out and policy.is_everyday(named, said) and is_english(note.text)
 
 
-def _said(candidate: Candidate, quoted: Iterable[str]) -> str:
+def _said(note: Note, words: _Words, quoted: Iterable[str]) -> str:
     """All that a restricted topic may show in, a line each."""
-    note, slot = candidate.note, candidate.note.slot
-    said = [*_words(note, _BROUGHT), *quoted]
+    slot = note.slot
+    said = [*_listed(words, _BROUGHT), *quoted]
     if slot is not None:
         attribute = (slot.attribute or "").replace("_", " ")
         said += [f"{attribute}: {slot.value or ''}", slot.subject]
     return "\n".join(dict.fromkeys(said))
 
 
-def _words(note: Note, names: frozenset[str]) -> Iterator[str]:
-    """What stands in these fields, but for the slot and the ids."""
-    for name, said in words_of(note):
+_Words = Mapping[str, str | Sequence[str]]
+"""What stands in a note's fields, but for the slot and the ids."""
+
+
+def _listed(words: _Words, names: frozenset[str]) -> Iterator[str]:
+    """What stands in these fields."""
+    for name, said in words.items():
         if name in names:
             yield from [said] if isinstance(said, str) else said
 

@@ -1,4 +1,4 @@
-"""The score: how sure a candidate is, a sum of visible parts. Source: seed 000's rubric. Pure."""
+"""The score: how sure a candidate is, a sum of visible parts. Pure."""
 
 from __future__ import annotations
 
@@ -104,7 +104,7 @@ def _is_contacts_request(candidate: Candidate) -> bool:
 
 
 def _cap(candidate: Candidate, reading: Reading, policy: GatePolicy) -> ScorePart | None:
-    """At most so much, whatever the evidence sums to. Source: seed 002."""
+    """At most so much: repetition makes neither a joke nor an unread text truer."""
     if candidate.is_fallback:
         return ScorePart(name="nobody read it: at most", effect=policy.file.score.cap_fallback)
     if not candidate.is_literal:

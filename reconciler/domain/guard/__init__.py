@@ -25,6 +25,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
+from functools import lru_cache
 
 from reconciler.domain.guard.changes import (
     answer_one_question,
@@ -110,6 +111,7 @@ __all__ = [
     "is_repeated_in",
     "is_wording_of",
     "leaves_a_clause_out",
+    "leaves_a_denial_out",
     "leaves_words_out",
     "may_be_asked",
     "named_in",
@@ -184,6 +186,7 @@ def find_differences(note: str, fact: str) -> tuple[Finding, ...]:
     return findings
 
 
+@lru_cache(maxsize=256)
 def find_changes(note: str, fact: str) -> tuple[Finding, ...]:
     """Those of the differences of which only one side can hold, without looking for the others.
 
@@ -338,6 +341,7 @@ def tells_of_more(text: str) -> bool:
     return _vocabulary().addition.search(read(text).canonical) is not None
 
 
+@lru_cache(maxsize=1024)
 def tells_of_change(text: str) -> bool:
     """Whether a text says that things are otherwise than before: "pays by card now"."""
     return _vocabulary().change.search(lowered(text)) is not None
@@ -434,6 +438,21 @@ def is_repeated_in(note: str, fact: str) -> bool:
 def share_a_word(one: str, other: str) -> bool:
     """Whether a word of content stands in both texts, in any form."""
     return not read(one).stems.isdisjoint(read(other).stems)
+
+
+def leaves_a_denial_out(note: str, fact: str, denied: str) -> bool:
+    """Whether the fact denies something that the note, which is mostly in it, does not speak of.
+
+    "Reach her by phone" leaves out what "Reach her by phone, never by email" denies.
+
+    Args:
+        note: the new text.
+        fact: what is known.
+        denied: what only the fact denies, as in a finding.
+    """
+    said, known = read(note).stems, read(fact).stems
+    matter = {stem for stem in read(denied).stems if len(stem) > 3}  # "not any more" has none
+    return bool(matter) and matter.isdisjoint(said) and 2 * len(said & known) > len(said)
 
 
 def differ_only_in(findings: Iterable[Finding], note: str, fact: str) -> bool:

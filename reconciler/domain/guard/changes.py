@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
-from functools import lru_cache
+from functools import cache, lru_cache
 from itertools import takewhile
 from typing import NamedTuple
 
@@ -252,10 +252,14 @@ def _exchange_function_words(new: Reading, old: Reading) -> bool:
 
     One that is only left out tells little.
     """
-    known = vocabulary()
-    kept = known.function_words - known.articles - known.possessives
-    here, there = (kept & _said(reading) for reading in (new, old))
+    here, there = (_said(reading) & _telling_function_words() for reading in (new, old))
     return bool(here - there) and bool(there - here)
+
+
+@cache
+def _telling_function_words() -> frozenset[str]:
+    known = vocabulary()
+    return known.function_words - known.articles - known.possessives
 
 
 def are_in_order(note: str, fact: str) -> bool:

@@ -2,7 +2,7 @@
 
 The guard reads English. Of any other text it knows no more than which words stand in it, letter by
 letter where nothing parts the words. What those words mean never matters here, but for the few that
-deny something.
+deny something. A language detector would be a dependency, and errs on texts of four words.
 """
 
 from __future__ import annotations

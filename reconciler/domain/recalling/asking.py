@@ -2,7 +2,7 @@
 
 "What can she not eat?" shares no word with "Sesame gives her a rash", and no model of sentences
 brings the two together; but it is near other questions about allergies, and the fact is near other
-facts about them.
+facts about them. A linear map from questions to notes, fitted on the same sentences, found less.
 """
 
 from __future__ import annotations

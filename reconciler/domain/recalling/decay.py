@@ -33,8 +33,8 @@ def strength(importance: float, age_days: float, recall_count: int, policy: Deca
         recall_count: how often it was recalled, 0 or more.
         policy: the half-life of what matters half and was never recalled.
 
-    Source: seed 002: what was said six sessions ago and never retrieved scores differently than
-    what was said last week and retrieved since. The numbers are ours.
+    What was said six sessions ago and never recalled is worth less than what was said last week
+    and recalled since. The numbers are ours.
     """
     use = 1 + math.log2(1 + recall_count)
     half_life = policy.half_life_days * 2 ** (2 * importance - 1) * use

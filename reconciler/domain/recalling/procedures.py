@@ -1,7 +1,8 @@
 """Procedures: how a way of doing something is put as a note, and read back from a fact. Pure.
 
 A procedure is a fact of its own subject, one value under its name, so that a new version takes the
-old one's place. Whether it is applied is decided elsewhere, by a person.
+old one's place. Whether it is applied is decided elsewhere, by a person. It is kept with the
+contact that it was learned with: so an erasure of that contact takes its evidence, too.
 """
 
 from __future__ import annotations

@@ -13,7 +13,7 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from reconciler.domain.recalling.safety import is_safety
+from reconciler.domain.recalling.safety import is_never_cut
 from reconciler.domain.records.facts import Fact
 from reconciler.domain.records.kinds import Category, FactState
 from reconciler.domain.records.policies import DecayPolicy, RankingPolicy
@@ -53,7 +53,7 @@ _ROW = np.dtype(
         ("begins_at", np.int64),
         ("recall_count", np.int64),
         ("is_standing", np.bool_),
-        ("is_safety", np.bool_),
+        ("is_never_cut", np.bool_),
         ("is_passing", np.bool_),
         ("is_outcome", np.bool_),
     ]
@@ -98,7 +98,7 @@ def numbers_of(facts: Iterable[Fact]) -> Numbers:
             _begins_at(fact),
             fact.recall_count,
             fact.is_standing,
-            is_safety(fact),
+            is_never_cut(fact),
             fact.is_passing,
             fact.category is Category.OUTCOME,
         )
@@ -220,7 +220,7 @@ def score(
     policy: RankingPolicy,
     strength: Scores | float = 0.0,
 ) -> Scores:
-    """The weighed sum of the parts. Source: seed 004; of what is left of it, seed 002."""
+    """The weighed sum of the parts."""
     found: Scores = (
         policy.weight_similarity * similarity
         + policy.weight_recency * recency

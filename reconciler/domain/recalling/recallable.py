@@ -1,7 +1,9 @@
 """Recallable: facts with what a question is compared with, and the answer to one. Pure.
 
 The way of a question, whatever the facts come from: *filter* them, *choose* by closeness in meaning
-and in words, *order* what was chosen. Standing constraints stand outside all three.
+and in words, *order* what was chosen. Standing constraints stand outside all three. Choosing is a
+stage of its own: with one score over all facts, age outweighed closeness, and old facts were not
+found.
 """
 
 from __future__ import annotations
@@ -176,7 +178,7 @@ class Recallable:
         left = self._ids(answering) if least is None else {hit.fact.fact_id for hit in answered}
         left -= {hit.fact.fact_id for hit in best}
         touched = self._ids(standing[np.isin(standing, fitting)]) | left
-        stays = np.concatenate((standing, self._safety(asked, best)))
+        stays = np.concatenate((standing, self._never_cut(asked, best)))
         constraints = [
             replace(hit, fits=hit.fact.fact_id in touched, is_standing=True)
             for hit in self._ordered(stays, near, how, now)
@@ -190,9 +192,9 @@ class Recallable:
     def _ids(self, rows: Rows) -> set[str]:
         return {self._facts[row].fact_id for row in rows}
 
-    def _safety(self, rows: Rows, told: Sequence[RankedFact]) -> Rows:
-        """Those of these that keep the contact safe, and neither stand nor were told."""
-        is_left = self._numbers["is_safety"] & ~self._numbers["is_standing"]
+    def _never_cut(self, rows: Rows, told: Sequence[RankedFact]) -> Rows:
+        """Those of these that no budget cuts, and that neither stand nor were told."""
+        is_left = self._numbers["is_never_cut"] & ~self._numbers["is_standing"]
         ids = {hit.fact.fact_id for hit in told}
         left = [row for row in rows[is_left[rows]] if self._facts[row].fact_id not in ids]
         return np.array(left, dtype=np.intp)

@@ -9,7 +9,7 @@ from reconciler.domain.guard import is_lifted
 from reconciler.domain.guard.reading import read
 from reconciler.domain.records.facts import Fact
 
-__all__ = ["holds_until_settled", "is_never_cut", "is_safety", "tells_of_allergy"]
+__all__ = ["holds_until_settled", "is_never_cut", "tells_of_allergy"]
 
 _MATTERS_MOST = 0.95
 """From here on a fact is a limit that binds, as "never supply latex", or as grave."""
@@ -17,7 +17,7 @@ _FOR_GOOD = re.compile(r"\b(?:never|must not\b)", re.IGNORECASE)
 _ALLERGY = re.compile(r"\b(?:allergic|allerg(?:y|ies)|anaphyla|intoleran)", re.IGNORECASE)
 
 
-def is_safety(fact: Fact) -> bool:
+def _keeps_safe(fact: Fact) -> bool:
     """Whether it keeps the contact safe: an allergy, or a standing constraint said for good.
 
     An allergy is one in whatever words it was noted, filed under it or not.
@@ -36,7 +36,7 @@ def tells_of_allergy(text: str) -> bool:
 
 def is_never_cut(fact: Fact) -> bool:
     """Whether it stays whatever the budget: it keeps the contact safe, or matters as much."""
-    return is_safety(fact) or fact.importance >= _MATTERS_MOST
+    return _keeps_safe(fact) or fact.importance >= _MATTERS_MOST
 
 
 def holds_until_settled(fact: Fact, others: Collection[Fact]) -> bool:

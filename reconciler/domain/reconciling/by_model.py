@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
-from reconciler.domain.guard import is_repeated_in, leaves_a_clause_out, opens
+from reconciler.domain.guard import (
+    is_repeated_in,
+    leaves_a_clause_out,
+    leaves_a_denial_out,
+    opens,
+)
 from reconciler.domain.reconciling.by_slot import slot_alone
 from reconciler.domain.reconciling.limits import by_standing
 from reconciler.domain.reconciling.neighbours import match_of
@@ -82,7 +87,7 @@ def _told_again(
     if match_of(note, fact) in (SlotMatch.APART, SlotMatch.OPEN):
         return add(DecidedBy.GUARD, f"{reason}, yet it is filed under something else")
     findings = differences_of(note, fact, policy)
-    if any(_is_other(finding) for finding in findings) and not opens(note.text, fact.text):
+    if _says_otherwise(note, fact, findings) and not opens(note.text, fact.text):
         return kept_apart(note, fact, findings, reason)
     says_less = bool(losses_of(note, fact)) or is_repeated_in(note.text, fact.text)
     says_less |= leaves_a_clause_out(note.text, fact.text)
@@ -97,10 +102,12 @@ def _told_again(
     )
 
 
-def _is_other(finding: Finding) -> bool:
+def _says_otherwise(note: Note, fact: Neighbour, findings: Iterable[Finding]) -> bool:
     """Whether the note says something else than the fact, and does not only leave it out."""
-    is_said = bool(finding.in_note) or finding.kind in DENIALS
-    return is_said and finding.kind is not Difference.ROLES
+    others = [each for each in findings if each.kind is not Difference.ROLES]
+    denied = [each.in_fact for each in others if each.kind in DENIALS and not each.in_note]
+    is_denied = bool(denied) and not leaves_a_denial_out(note.text, fact.text, " ".join(denied))
+    return is_denied or any(each.in_note for each in others)
 
 
 def _judged(note: Note, seen: Seen, verdict: Verdict | None) -> Verdict | None:

@@ -1,6 +1,8 @@
 """Disputes: what contradicts each other, how it is asked about, and what later evidence settles.
 
-Pure. A dispute is live facts joined by open conflicts; that one side is right is never guessed.
+Pure. A dispute is live facts joined by open conflicts; that one side is right is never guessed. A
+dispute has no node of its own: so it ends with what ends a side, and cannot disagree with the
+facts.
 """
 
 from __future__ import annotations
@@ -62,7 +64,8 @@ def settle(verdict: Verdict, note: Note, disputed: Mapping[str, Sequence[Fact]])
 
     Only a plain word that is trusted no less than the other side, and later than it, does that, and
     only where their slot, or texts that differ in nothing else, still show that one of the two is
-    wrong. A link that a guard once drew in doubt waits for an answer.
+    wrong. A link that a guard once drew in doubt waits for an answer: of three that any
+    difference settled in full memories, three were wrong.
 
     Args:
         verdict: what ``decide`` concluded.

@@ -17,8 +17,8 @@ from reconciler.errors import ArbiterAnswerError
 __all__ = ["CANDIDATE_COUNT_MAX", "check_judgement", "replaceable", "shown_to_judge"]
 
 CANDIDATE_COUNT_MAX = 5
-"""Facts that an arbiter is shown; beyond the fifth none was the right one. Source: DESIGN, 98.6 %
-of the right neighbours are among the first three."""
+"""Facts that an arbiter is shown; beyond the fifth none was the right one. Of the real
+updates in LongMemEval, 98.6 % have the right neighbour among the first three."""
 
 _REACH_OF_CHANGE = 0.5
 """How far a judge is asked about a note that says it is a change, as a part of the usual reach.

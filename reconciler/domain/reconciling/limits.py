@@ -29,7 +29,7 @@ from reconciler.domain.records.slots import SlotMatch
 __all__ = ["LIMITS", "OBSERVATIONS_OF_FIRM", "binds", "by_standing", "within_limits"]
 
 OBSERVATIONS_OF_FIRM = 3
-"""Said so often, a fact does not end on a guess. Source: seed 000 counts a pattern from three."""
+"""Said so often, a fact does not end on a guess: from three times on it is a pattern."""
 
 
 def within_limits(note: Note, seen: Seen, verdict: Verdict) -> Verdict:
@@ -107,7 +107,7 @@ def by_standing(note: Note, _seen: Seen, verdict: Verdict) -> Verdict | None:
     """A decision ends by a newer decision or by being revoked; what else is said stands beside it.
 
     A new value of the same attribute is explicit enough. What a model says may end more, and less.
-    Source: seed 001, section 11: decisions are versioned, and ended explicitly only.
+    Else an arbiter's REPLACES on a passing remark would end what was agreed.
     """
     is_told = verdict.decided_by in _MAY_END
     if not (verdict.is_replacement or is_told):

@@ -45,7 +45,7 @@ def _with_open(note: Note, seen: Seen, verdict: Verdict) -> Verdict | None:
 
     Only a reader can tell whether they still hold, so without one they are linked.
     """
-    if verdict.action is not Action.ADD or not seen.policy.guard:
+    if verdict.action is not Action.ADD or not seen.policy.guard or note.slot is None:
         return None
     others = tuple(
         fact
@@ -54,7 +54,7 @@ def _with_open(note: Note, seen: Seen, verdict: Verdict) -> Verdict | None:
         and not fact.is_expired
         and fact not in verdict.conflicts
     )
-    if not others or note.slot is None:
+    if not others:
         return None
     values = ", ".join(fact.slot.shown_value or "" for fact in others if fact.slot)
     what = f"{note.slot.subject}'s {note.slot.attribute} was {values}, and both may hold"
@@ -71,7 +71,7 @@ def _with_changed(note: Note, seen: Seen, verdict: Verdict) -> Verdict | None:
     if verdict.action is not Action.ADD or verdict.conflicts or not seen.policy.guard:
         return None
     for fact in seen.neighbours:
-        if fact.is_expired or match_of(note, fact) is SlotMatch.APART:
+        if fact.is_expired:
             continue
         if says_it_changed(note.text, fact.text, fact.cosine):
             why = f'it says that it is a change, maybe of "{fact.text}"'
@@ -79,7 +79,8 @@ def _with_changed(note: Note, seen: Seen, verdict: Verdict) -> Verdict | None:
             why = f'it answers the question that "{fact.text}" answers'
         else:
             continue
-        if not are_two_questions(note, fact) and not are_of_a_roster(note.text, fact.text):
+        is_apart = match_of(note, fact) is SlotMatch.APART or are_two_questions(note, fact)
+        if not is_apart and not are_of_a_roster(note.text, fact.text):
             return replace(verdict, reason=f"{verdict.reason}; {why}", conflicts=(fact,))
     return None
 

@@ -108,7 +108,7 @@ def match_of(note: Note, fact: Fact | Neighbour) -> SlotMatch:
     worked at Globex may well work at Nordlys, whichever of the two is said first.
     """
     match = compare_slots(note.slot, fact.slot)
-    if match not in (SlotMatch.EQUAL, SlotMatch.CHANGED) or not note.slot or not fact.slot:
+    if not note.slot or not fact.slot or match not in (SlotMatch.EQUAL, SlotMatch.CHANGED):
         return match
     is_denied = match is SlotMatch.CHANGED and (
         denies_value(note.text, note.slot.value or "")

@@ -1,6 +1,7 @@
 """The past: what becomes of a note about something that is over. Pure.
 
-It is kept, so that a look back finds it, and it never becomes live.
+It is kept, so that a look back finds it, and it never becomes live: it is superseded from the
+start, since an expired fact could be made live by a yes or by a later note.
 """
 
 from __future__ import annotations

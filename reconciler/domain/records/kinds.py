@@ -60,7 +60,7 @@ OWN_WORDS = (SourceKind.USER_EXPLICIT, SourceKind.OPERATOR)
 
 
 class Category(StrEnum):
-    """What kind of thing a note says. Source: seeds 000 and 001."""
+    """What kind of thing a note says; each kind has floors and a lifetime in the policy."""
 
     PREFERENCE = "preference"
     FACT = "fact"
@@ -69,13 +69,13 @@ class Category(StrEnum):
     PROCEDURE = "procedure"
     SUMMARY = "summary"
     OUTCOME = "outcome"
-    """What came of a task. It is compared with other outcomes only. Source: seed 001, section 2."""
+    """What came of a task. It is compared with other outcomes only: it says nothing of a person."""
     VOLATILE = "volatile"
     """What is better asked live than remembered."""
 
 
 class RecallSemantics(StrEnum):
-    """How recall presents a fact. Source: seed 000."""
+    """How recall presents a fact: a rule that reads like a remark is overlooked."""
 
     DEFAULT = "default"
     CONSTRAINT = "constraint"
@@ -85,7 +85,7 @@ class RecallSemantics(StrEnum):
 
 
 class Sensitivity(StrEnum):
-    """How carefully a fact is to be handled. Source: seed 001, section 12."""
+    """How carefully a fact is to be handled."""
 
     NONE = "none"
     LOW = "low"

@@ -39,10 +39,10 @@ class ReconcilePolicy:
     between the thresholds may be empty but never inverted.
 
     Args:
-        cosine_update_min: at or above it a note supersedes. Source: seed 004, 0.95.
-        cosine_add_max: below it a note is new. Source: seed 004, 0.80.
+        cosine_update_min: at or above it a note supersedes; 0.95 in the profile ``seed``.
+        cosine_add_max: below it a note is new; 0.80 in the profile ``seed``.
         cosine_cut: at or above it a note in the band supersedes where no arbiter decides; None
-            for the middle of the band. Source: seed 004, the midpoint.
+            for the middle of the band.
         reach: at or above it a judge is asked, and for what the words say also below it; None asks
             only between the thresholds. Without a judge it changes nothing.
         guard: whether differences between the texts keep a note from superseding.
@@ -157,11 +157,11 @@ class RankingPolicy:
     """How facts are chosen, and the weights of a chosen fact's score.
 
     Args:
-        weight_similarity: of how near it is to the question. Source: seed 004, 0.7 / 0.2 / 0.1.
+        weight_similarity: of how near it is to the question; 0.7, so that it counts most.
         weight_recency: of how few rivals were said after it.
         weight_importance: of its importance.
-        weight_strength: of how much is left of it, by its importance, age and use; 0 leaves seed
-            004's sum as it is.
+        weight_strength: of how much is left of it, by its importance, age and use; 0 leaves
+            the other three weights alone.
         weight_words: the part of similarity that the question's words have, 0 to 1; the rest is
             the cosine's, of which a negative one counts as 0. Source: benchmarks/recall.py.
         recency_half_life_days: so many days later recency is one half, where nothing is asked.
@@ -278,7 +278,7 @@ class ExtractionPolicy:
     Args:
         window_characters: about so many characters are read at once.
         window_overlap_turns: turns that the next window shows again.
-        importance_min: below it nothing is proposed. Source: seed 002, 0.2.
+        importance_min: below it nothing is proposed; 0.2 is that of a remark.
         session_characters_max: a longer session is refused.
         session_turns_max: one of more turns is refused.
         has_fallback: whether a session that no extractor could read is kept as one raw fact.

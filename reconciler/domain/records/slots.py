@@ -106,7 +106,7 @@ class SlotMatch(StrEnum):
 
 
 def compare_slots(note: Slot | None, fact: Slot | None) -> SlotMatch:
-    """How the note's slot relates to the fact's. Source: DESIGN, "The rule", 2.
+    """How the note's slot relates to the fact's.
 
     A note without a value never touches a fact that has one; a value beside another one of an
     attribute that holds many is a sibling.
@@ -114,8 +114,8 @@ def compare_slots(note: Slot | None, fact: Slot | None) -> SlotMatch:
     if note is None and fact is None:
         return SlotMatch.UNKNOWN
     # What is filed under nobody is about the contact, as far as anybody knows.
-    subjects = {slot.subject if slot else CONTACT_SUBJECT for slot in (note, fact)}
-    if len(subjects) > 1:
+    about = note.subject if note else CONTACT_SUBJECT
+    if about != (fact.subject if fact else CONTACT_SUBJECT):
         return SlotMatch.APART
     if note is None or fact is None:
         return SlotMatch.UNKNOWN

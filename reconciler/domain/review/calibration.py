@@ -136,10 +136,10 @@ STORED_TWICE = frozenset({Outcome.CONFLICT, Outcome.APART})
 _OUTCOMES = frozenset(Outcome)
 
 SEED_POLICY = ReconcilePolicy()
-"""The shipped default: seed 004's thresholds, and the guard."""
+"""The shipped default, profile ``seed``: the thresholds for any model, and the guard."""
 
 SEED_POLICY_BARE = ReconcilePolicy(guard=False)
-"""Seed 004's thresholds and nothing else."""
+"""The thresholds of profile ``seed`` and nothing else."""
 
 
 def label_of_relation(relation: Relation) -> PairLabel:

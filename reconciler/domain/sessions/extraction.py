@@ -36,10 +36,11 @@ __all__ = [
 ]
 
 CANDIDATES_OF_A_TURN_MAX = 5
-"""Candidates that one turn may give, beyond what it asks to have remembered. Source: seed 002."""
+"""Candidates that one turn may give, beyond what it asks to have remembered: one turn cannot fill
+a memory."""
 
 CONFIDENCE_MAX_UNLESS_LITERAL = 0.3
-"""The most that make-believe, what-ifs and sarcasm may be trusted. Source: seed 002."""
+"""The most that make-believe, what-ifs and sarcasm may be trusted, however sure an extractor is."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -107,7 +107,8 @@ LEGAL: Mapping[TaskState, frozenset[Operation]] = {
     TaskState.INTERRUPTED: frozenset({Operation.READ_TASK, Operation.CHECKPOINT}),
 }
 """Nothing durable is written before there is evidence, nothing but working memory is touched while
-deciding, and no fact is proposed before the task is over. Source: seed 003's table."""
+deciding, and no fact is proposed before the task is over: a hypothesis written at
+step three is believed at step nine."""
 
 _FROM_WITHIN = {
     Step.TOOL_RETURNED: TaskState.AFTER_TOOL_RESULT,

@@ -1,8 +1,9 @@
 """Kinds of values: whether words are one value of their kind, and nothing else. Pure.
 
 What a normaliser makes a key of, that key tells; all else is told by capitals, in any alphabet, or
-by the words that the book lists. Nothing here knows the world: no list of towns, companies or
-jobs. In doubt the words are no value, and nothing is read.
+by the words that the book lists. Nothing here knows the world: no list of towns, companies or jobs
+(a gazetteer that knows small towns takes 187 MB). In doubt the words are no value, and nothing is
+read.
 """
 
 from __future__ import annotations

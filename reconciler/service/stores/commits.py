@@ -1,4 +1,8 @@
-"""A commit: a decision and all that follows from it, and the maps that the query writes it from."""
+"""A commit: a decision and all that follows from it, and the maps that the query writes it from.
+
+A decision goes as one JSON record, beside the columns that queries filter by: sixty columns took
+the embedded engine three times as long to write.
+"""
 
 from __future__ import annotations
 
@@ -179,7 +183,6 @@ def _commit_map(commit: Commit, ended: list[str]) -> dict[str, Any]:
             for one, other in permutations(decision.closed_ids, 2)
         ],
         "said": {
-            "cosine": decision.cosine,
             "decided_by": str(verdict.decided_by),
             "reason": verdict.reason,
             "at": decision.at,

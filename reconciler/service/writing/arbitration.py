@@ -2,7 +2,8 @@
 
 Here: whether the arbiter is asked about a note, what that cost, and whether its answer may be used.
 Never here: how an arbiter is talked to, or what becomes of the note; a note without a judgement is
-decided by the rule alone.
+decided by the rule alone. Budget and breaker are ours: pybreaker, circuitbreaker, purgatory, limits
+and pyrate-limiter lock, block or keep the time in ways that threads cannot share or tests set.
 """
 
 from __future__ import annotations

@@ -24,8 +24,9 @@ __all__ = ["REQUESTS_MAX", "BatchRejudging"]
 REQUESTS_MAX = 5_000
 """Questions in a batch; the others wait for the next.
 
-Source: Anthropic takes 100,000 requests or 256 MB, OpenAI 50,000 or 200 MB. A question has some
-12 kB, prompt and schema included, and with the longest texts three times that.
+Source: Anthropic takes 100,000 requests or 256 MB, OpenAI 50,000 or 200 MB. A question has some 12
+kB, prompt and schema included, and with the longest texts three times that. Each question is alone:
+in one prompt with others its answer would depend on them.
 """
 
 _PAUSE_SECONDS, _PAUSE_SECONDS_MAX = 1.0, 60.0

@@ -6,6 +6,10 @@ A neighbourhood holds at one version of its contact. For a write only the commit
 still does: where the commit writes nothing, it is dropped and loaded again. So a stale one costs a
 retry and never a wrong decision. A recall asks for the version first. What this process commits is
 applied in place.
+
+Facts are compared here, by exact cosine. The look in the engine was the larger half of a write. A
+vector index is approximate, filters after it has chosen, and does not see what the same
+transaction wrote.
 """
 
 from __future__ import annotations

@@ -315,6 +315,8 @@ class Relating:
         # That facts hold which hold already is true; it goes on record, and changes nothing.
         is_idle = set(relations.named_ids) == set(relations.both_hold)
         if not (found.ended or new or closed or is_idle):
+            if relations.repeats is not None:
+                raise InvalidRequestError(_NO_REPETITION)
             raise InvalidRequestError(f"{verdict.reason}; {_HOW_ELSE}")
         return replace(found, against=new)
 
@@ -458,6 +460,8 @@ def _in_words(fact_id: str, relations: Relations) -> str:
 _REFUSED = "What the agent said of facts was refused"
 
 _HOW_ELSE = "if the contact said so, note it in words that name it, else a person decides"
+
+_NO_REPETITION = "each of the two says something that the other does not, so both stay"
 
 _ANY = Scope("any", "any", "any")
 """The rule looks at no scope: facts of one contact alone are given to it."""
