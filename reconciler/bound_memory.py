@@ -315,6 +315,8 @@ class BoundMemory:
                 that was sent is kept there; call again with its id.
         """
         check_callable(on_wait=on_wait)
+        if batch_id is not None:
+            check_identifier("batch_id", batch_id, InvalidRequestError)
         scopes = self._scopes()
         if self._services.rejudging is None:
             raise InvalidRequestError(_NO_ARBITER)

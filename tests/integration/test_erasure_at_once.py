@@ -108,7 +108,7 @@ def test_a_question_about_what_is_being_erased_takes_no_answer(
     with cut_off_before(memory, "put_decisions"):
         memory.contact(AGENT, PRIYA).forget(attribute="illness", **ASKED)
     with pytest.raises(ErasedError):
-        getattr(memory, answer)(AGENT, PRIYA, held.decision_id, "contact")
+        getattr(memory.contact(AGENT, PRIYA), answer)(held.decision_id, "contact")
     memory.finish_erasures()
     assert "Brightwave" not in everything(memory, one_of_each)
 

@@ -722,8 +722,8 @@ def test_a_policys_own_lapse_is_kept_to(clock: Clock, open_embedded: Open, tmp_p
 )
 def test_the_same_answer_again_is_a_replay(memory: Memory, answer: str, by: str) -> None:
     waiting = held(memory)
-    first = getattr(memory, answer)("crm", "alice", waiting.decision_id, by)
-    again = getattr(memory, answer)("crm", "alice", waiting.decision_id, by)
+    answered = getattr(memory.contact("crm", "alice"), answer)
+    first, again = (answered(waiting.decision_id, by) for _ in range(2))
     assert not first.replayed
     assert again == replace(first, replayed=True)
     assert len(memory.agent("crm").decisions()) == 2
