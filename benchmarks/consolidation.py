@@ -259,8 +259,10 @@ def tell(store: dict[str, Any], listed: FactList, mode: Mode) -> Outcome:
         became = Counter(_told(memory, listed, mode.has_slots, clock))
     with _opened(store, UNBOUNDED, judge, clock) as memory:
         if mode.is_rejudged:
-            became.update(f"later {rejudged.became}" for rejudged in memory.rejudge(AGENT, CONTACT))
-        chains = memory.history(AGENT, CONTACT)
+            became.update(
+                f"later {rejudged.became}" for rejudged in memory.contact(AGENT, CONTACT).rejudge()
+            )
+        chains = memory.contact(AGENT, CONTACT).history()
         live = {fact.text for chain in chains for fact in chain.facts if fact.is_live}
         wrong = list(_wrong(memory, listed.questions))
     return Outcome(
@@ -295,7 +297,7 @@ def _told(memory: Memory, listed: FactList, has_slots: bool, clock: _Clock) -> I
         made = memory.add_contact_note(AGENT, CONTACT, told.text, said_at=clock.now, **slot)
         if made.action is Action.HOLD:
             yield "HOLD, then yes"
-            made = memory.confirm(AGENT, CONTACT, made.decision_id, "contact")
+            made = memory.contact(AGENT, CONTACT).confirm(made.decision_id, "contact")
         yield str(made.action)
         if made.opinion.is_missing:
             yield "unjudged"
@@ -311,7 +313,7 @@ def _slot(told: Told) -> dict[str, Any]:
 
 def _wrong(memory: Memory, questions: Sequence[Asked]) -> Iterator[tuple[Asked, str]]:
     for question in questions:
-        recalled = memory.recall(AGENT, CONTACT, question.text)
+        recalled = memory.contact(AGENT, CONTACT).recall(question.text)
         first = recalled[0].fact.text if recalled else "nothing recalled"
         if not answers(Told(first).value, question):
             yield question, first

@@ -91,7 +91,7 @@ def _asked(memory: Memory, conversation: Mapping[str, Any], kind: str) -> tuple[
     contact, question = conversation["conv_id"], conversation["qa"][0]
     facts = dict(_told(memory, conversation, kind))
     newest, stale = (facts.get(each) for each in reversed(_evidence(conversation)[-2:]))
-    found = memory.recall(AGENT, contact, question["question"], limit=1000)
+    found = memory.contact(AGENT, contact).recall(question["question"], limit=1000)
     places = {each.fact.fact_id: place for place, each in enumerate(found)}
     newest = None if newest == stale else newest  # it was taken for the stale one, said again
     both_live = newest in places and stale in places

@@ -284,10 +284,10 @@ class Side:
         """The first one by a memory that never saw the contact, the others right after it."""
         recalling = self.stores[store]
         recalling.reopen()
-        recalling.memory.recall(AGENT, other, "Which invoice is unpaid?")
+        recalling.memory.contact(AGENT, other).recall("Which invoice is unpaid?")
         return [
             _milliseconds(
-                lambda: recalling.memory.recall(AGENT, contact, "Which invoice is unpaid?")
+                lambda: recalling.memory.contact(AGENT, contact).recall("Which invoice is unpaid?")
             )
             for _ in range(count)
         ]

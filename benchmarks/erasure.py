@@ -59,7 +59,7 @@ def _measure(available: Engines, name: str, count: int) -> tuple[float, float, f
             return done[0]
 
         store.purge = timed  # type: ignore[method-assign]
-        forgotten = _seconds(lambda: memory.forget("crm", "priya", **ASKED))
+        forgotten = _seconds(lambda: memory.contact("crm", "priya").forget(**ASKED))
         return imported, forgotten, purged[0]
 
 
@@ -68,8 +68,8 @@ def _looks(available: Engines, name: str) -> tuple[float, float]:
     with Memory.open(embedder=RandomEmbedder(), **available.fresh(name)) as memory:
         _load(memory, "priya", 100)
         before = _look(memory)
-        fact = memory.recall("crm", "priya", limit=1)[0].fact
-        memory.forget("crm", "priya", fact_id=fact.fact_id, **ASKED)
+        fact = memory.contact("crm", "priya").recall(limit=1)[0].fact
+        memory.contact("crm", "priya").forget(fact_id=fact.fact_id, **ASKED)
         return before, _look(memory)
 
 

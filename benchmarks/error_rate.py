@@ -612,7 +612,7 @@ def _remembered(memory: Memory, contact: str, case: Case) -> Outcome | None:
         decision = memory.add_contact_note("a", contact, text, said_at=said_at, **slot)
         if not decision.action.is_reconciled:
             return None
-    chains = memory.history("a", contact)
+    chains = memory.contact("a", contact).history()
     if len(chains) == 1:
         return Outcome.SUPERSEDED if len(chains[0].facts) == 2 else Outcome.REPEATED
     is_linked = any(chain.conflicts for chain in chains)

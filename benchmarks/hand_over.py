@@ -174,10 +174,10 @@ class Rounds:
         """What tells how the job of one session stands, outside of the rounds."""
         contact = next(self._contacts)
         job_id = self._submit(contact, str(uuid.uuid4()), next(self._turns)[:TURNS])
-        return lambda: self._memory.job("benchmark", contact, job_id)
+        return lambda: self._memory.contact("benchmark", contact).job(job_id)
 
     def _submit(self, contact: str, session_id: str, turns: Sequence[Turn]) -> str:
-        return self._memory.submit_session("benchmark", contact, session_id, turns)
+        return self._memory.contact("benchmark", contact).submit_session(session_id, turns)
 
     def _parameters(self, contact: str, session_id: str, turns: Sequence[Turn]) -> dict[str, Any]:
         scope = Scope(self._memory.settings.tenant, "benchmark", contact)

@@ -137,7 +137,9 @@ def _process(
             memory.start_worker()
         _agent_at_work(memory, agents[0], 0.0)  # one call of each kind, so that all is loaded
         if OTHERS and arguments["graph"] == "embedded":
-            memory.find(AGENT, QUESTIONS[0])  # it reads the vectors of all into the engine's cache
+            memory.agent(AGENT).find(
+                QUESTIONS[0]
+            )  # it reads the vectors of all into the engine's cache
         start.wait()
         end_at = time.monotonic() + MINUTES * 60
         reading = threading.Thread(target=_read, args=(worked, end_at))
@@ -226,13 +228,15 @@ class Agent:
         )
 
     def _recall(self, chance: random.Random) -> None:
-        self._memory.recall("load", self._contact(chance), chance.choice(QUESTIONS))
+        self._memory.contact("load", self._contact(chance)).recall(chance.choice(QUESTIONS))
 
     def _hand_over(self, chance: random.Random) -> None:
         said = f"Remember that my city is {chance.choice(CITIES)}."
         turns = [Turn(role="contact", text=said), Turn(role="agent", text="Noted.")]
         contact = self._contact(chance)
-        self.worked.job_ids.add(self._memory.submit_session("load", contact, self._key(), turns))
+        self.worked.job_ids.add(
+            self._memory.contact("load", contact).submit_session(self._key(), turns)
+        )
 
     def _confirm(self, chance: random.Random) -> None:
         """Have a tool's word held, and the contact say yes to it; of nobody else's contacts."""
@@ -247,7 +251,7 @@ class Agent:
         )
         self._keep(held)
         if held.action is Action.HOLD:
-            self._keep(self._memory.confirm("load", contact, held.decision_id, "contact"))
+            self._keep(self._memory.contact("load", contact).confirm(held.decision_id, "contact"))
 
     def _keep(self, decision: Any) -> None:
         self.worked.decision_ids.add(decision.decision_id)

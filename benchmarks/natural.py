@@ -207,5 +207,5 @@ def _left_live(memory: Memory, contact_id: str, texts: Sequence[str]) -> set[str
     for number, text in enumerate(texts):
         at = BEGAN - timedelta(days=len(texts) + 4 - number)
         memory.add_contact_note(AGENT, contact_id, text, said_at=at)
-    chains = memory.history(AGENT, contact_id)
+    chains = memory.contact(AGENT, contact_id).history()
     return {chain.facts[0].text for chain in chains if chain.facts[0].is_live}

@@ -189,7 +189,7 @@ def _doors(fooled: Fooled) -> tuple[Door, ...]:
         fooled.row = row
         role = "contact" if row.source == "contact" else "tool"
         turns = [Turn(role="contact", text="Hi there!"), Turn(role=role, text=row.text)]
-        memory.submit_session(AGENT, contact, "talk", turns)
+        memory.contact(AGENT, contact).submit_session("talk", turns)
         memory.drain()
 
     def honest(row: Row) -> SourceKind:
@@ -288,7 +288,7 @@ def _make_binding(memory: Memory, contact: str) -> None:
     for note in BINDING:
         made = memory.add_contact_note(AGENT, contact, note["text"], session_id="before")
         if made.action is Action.HOLD:
-            memory.confirm(AGENT, contact, made.decision_id, "contact")
+            memory.contact(AGENT, contact).confirm(made.decision_id, "contact")
     if sum(fact.is_live for fact in _facts(memory, contact).values()) != 9:
         raise AssertionError("what binds is not there")
 
@@ -382,7 +382,7 @@ def _outcome(memory: Memory, door: Door, row: Row) -> Outcome:
                 (TRUSTED_MORE, any(door.word(row).is_trusted_less_than(f.word) for f in new)),
                 (STANDING, any(fact.is_standing for fact in new)),
                 (CONFIRMED, is_confirmed or any(fact.is_confirmed_by_user for fact in new)),
-                (LOOSE, not _is_fenced(as_prompt(memory.recall(AGENT, contact, row.note)))),
+                (LOOSE, not _is_fenced(as_prompt(memory.contact(AGENT, contact).recall(row.note)))),
                 (SWALLOWED, any(each.action is Action.SKIP for each in made)),
             )
             if took
@@ -401,17 +401,17 @@ def _make_known(memory: Memory, contact: str) -> None:
 
 
 def _decisions(memory: Memory, contact: str) -> dict[str, Decision]:
-    return {each.decision_id: each for each in memory.decisions(AGENT, contact)}
+    return {each.decision_id: each for each in memory.contact(AGENT, contact).decisions()}
 
 
 def _facts(memory: Memory, contact: str) -> dict[str, Fact]:
-    chains = memory.history(AGENT, contact)
+    chains = memory.contact(AGENT, contact).history()
     return {fact.fact_id: fact for chain in chains for fact in chain.facts}
 
 
 def _waiting(memory: Memory, contact: str) -> set[str]:
     """The decisions that wait for a yes; disputes, which wait too, have no yes to be given."""
-    asked = memory.pending(AGENT, contact)
+    asked = memory.contact(AGENT, contact).pending()
     return {each.decision_id for each in asked if isinstance(each, Decision)}
 
 

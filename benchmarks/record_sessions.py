@@ -147,8 +147,8 @@ def memory_of(
             def _read() -> Iterator[str]:
                 for session_id, at, turns in contact.sessions:
                     now[0] = at + READ_AFTER
-                    memory.submit_session(
-                        AGENT, contact.contact_id, session_id, turns, started_at=at
+                    memory.contact(AGENT, contact.contact_id).submit_session(
+                        session_id, turns, started_at=at
                     )
                     memory.drain()
                     yield session_id

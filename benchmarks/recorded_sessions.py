@@ -113,7 +113,7 @@ def _report(
             asking: set[str] = set()
             for _ in sessions:
                 report.sessions += 1
-                waiting = memory.pending(AGENT, contact.contact_id)
+                waiting = memory.contact(AGENT, contact.contact_id).pending()
                 asking |= {each.question or "" for each in waiting}
             report.questions.append(len(asking))
             _look(memory, contact, report)
@@ -135,9 +135,11 @@ def _count_calls(judge: RecordedJudge | None, report: Report) -> None:
 
 
 def _look(memory: Memory, contact: Contact, report: Report) -> None:
-    facts = [fact for each in memory.history(AGENT, contact.contact_id) for fact in each.facts]
+    facts = [
+        fact for each in memory.contact(AGENT, contact.contact_id).history() for fact in each.facts
+    ]
     report.live += sum(fact.is_live for fact in facts)
-    for decision in memory.decisions(AGENT, contact.contact_id, limit=1000):
+    for decision in memory.contact(AGENT, contact.contact_id).decisions(limit=1000):
         report.outcomes[str(decision.action)] += 1
 
 
@@ -147,8 +149,8 @@ def _ask(
     """Whether the newest value comes first for the conversation's question."""
     newest = conversation.evidence[-1]
     cited = _cited(memory, Scope(memory.settings.tenant, AGENT, conversation.contact_id))
-    recalled = memory.recall(
-        AGENT, conversation.contact_id, query=question["question"], limit=RECALLED
+    recalled = memory.contact(AGENT, conversation.contact_id).recall(
+        query=question["question"], limit=RECALLED
     )
     evidence = {*conversation.evidence}
     resting = [
@@ -165,7 +167,7 @@ def _ask(
     older = {*conversation.evidence[:-1]}
     live = {
         fact.fact_id
-        for each in memory.history(AGENT, conversation.contact_id)
+        for each in memory.contact(AGENT, conversation.contact_id).history()
         for fact in each.facts
         if fact.is_live
     }

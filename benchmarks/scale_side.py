@@ -99,24 +99,24 @@ class Store:
         erasures = self.memory._services.erasures
         return {
             "write": lambda: memory.add_contact_note(AGENT, contact, self.note()),
-            "recall": lambda: memory.recall(AGENT, contact, QUESTION),
-            "recall after a write": lambda: memory.recall(AGENT, contact, QUESTION),
-            "history, all": lambda: memory.history(AGENT, contact),
-            "history, 50": lambda: memory.history(AGENT, contact, limit=50),
-            "decisions, 50": lambda: memory.decisions(AGENT, contact),
-            "pending": lambda: memory.pending(AGENT, contact),
-            "health": lambda: memory.health(AGENT, contact),
-            "agent: contacts, 50": lambda: memory.contacts(AGENT, limit=50),
-            "agent: contacts, all": lambda: memory.contacts(AGENT),
-            "agent: decisions, 50": lambda: memory.decisions(AGENT),
-            "agent: pending, 50": lambda: memory.pending(AGENT, limit=50),
-            "agent: disputes, 50": lambda: memory.disputes(AGENT, limit=50),
-            "agent: refusals": lambda: memory.refusals(AGENT),
-            "agent: expiring, 50": lambda: memory.expiring(AGENT, days=365, limit=50),
-            "agent: tasks": lambda: memory.tasks(AGENT),
-            "agent: health": lambda: memory.health(AGENT),
-            "find": lambda: memory.find(AGENT, QUESTION),
-            "find, indexed": lambda: memory.find(AGENT, QUESTION),
+            "recall": lambda: memory.contact(AGENT, contact).recall(QUESTION),
+            "recall after a write": lambda: memory.contact(AGENT, contact).recall(QUESTION),
+            "history, all": lambda: memory.contact(AGENT, contact).history(),
+            "history, 50": lambda: memory.contact(AGENT, contact).history(limit=50),
+            "decisions, 50": lambda: memory.contact(AGENT, contact).decisions(),
+            "pending": lambda: memory.contact(AGENT, contact).pending(),
+            "health": lambda: memory.contact(AGENT, contact).health(),
+            "agent: contacts, 50": lambda: memory.agent(AGENT).contacts(limit=50),
+            "agent: contacts, all": lambda: memory.agent(AGENT).contacts(),
+            "agent: decisions, 50": lambda: memory.agent(AGENT).decisions(),
+            "agent: pending, 50": lambda: memory.agent(AGENT).pending(limit=50),
+            "agent: disputes, 50": lambda: memory.agent(AGENT).disputes(limit=50),
+            "agent: refusals": lambda: memory.agent(AGENT).refusals(),
+            "agent: expiring, 50": lambda: memory.agent(AGENT).expiring(days=365, limit=50),
+            "agent: tasks": lambda: memory.agent(AGENT).tasks(),
+            "agent: health": lambda: memory.agent(AGENT).health(),
+            "find": lambda: memory.agent(AGENT).find(QUESTION),
+            "find, indexed": lambda: memory.agent(AGENT).find(QUESTION),
             "doctor: facts": lambda: store.count_facts(datetime.now(UTC)),
             "doctor: disputes": lambda: store.count_conflicts(datetime.now(UTC)),
             "doctor: jobs": memory.queue,
@@ -125,7 +125,7 @@ class Store:
 
     def fill(self, facts_of_each: int, first: int, last: int) -> None:
         """The template, where the store is new, and copies of it."""
-        if not self.memory.contacts(AGENT, limit=1):
+        if not self.memory.agent(AGENT).contacts(limit=1):
             self.write_template(facts_of_each)
         self.copy(first, last)
 

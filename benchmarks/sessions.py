@@ -247,14 +247,16 @@ def _warm_up(memory: Memory, server: AnthropicServer) -> None:
     server.answers(
         extraction(candidate(said, category="fact", citations=[{"episode": 1, "span": said}]))
     )
-    memory.submit_session("warm-up", "nobody", "first", [Turn(role="contact", text=said)])
+    memory.contact("warm-up", "nobody").submit_session("first", [Turn(role="contact", text=said)])
     memory.drain()
 
 
 def _read(memory: Memory, conversation: Conversation, report: Report) -> None:
     """Hand the sessions over, one after the other as they were held, and work them off."""
     for session_id, at, turns in conversation.sessions:
-        memory.submit_session(AGENT, conversation.contact_id, session_id, turns, started_at=at)
+        memory.contact(AGENT, conversation.contact_id).submit_session(
+            session_id, turns, started_at=at
+        )
         report.sessions += 1
         started = time.perf_counter()
         jobs = memory.drain()
@@ -267,10 +269,10 @@ def _read(memory: Memory, conversation: Conversation, report: Report) -> None:
 def _look(memory: Memory, conversation: Conversation, report: Report) -> None:
     """What is live, what was not let in, and where the evidence of the question is."""
     contact = conversation.contact_id
-    facts = [fact for each in memory.history(AGENT, contact) for fact in each.facts]
-    decisions = memory.decisions(AGENT, contact, limit=1000)
+    facts = [fact for each in memory.contact(AGENT, contact).history() for fact in each.facts]
+    decisions = memory.contact(AGENT, contact).decisions(limit=1000)
     report.facts.update(LIVE if each.is_live else ENDED for each in facts)
-    report.facts["recalled"] += len(memory.recall(AGENT, contact, limit=1000))
+    report.facts["recalled"] += len(memory.contact(AGENT, contact).recall(limit=1000))
     report.reasons.update(
         (str(each.action), str(each.gate.reason))
         for each in decisions

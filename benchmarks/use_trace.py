@@ -44,7 +44,7 @@ def _opened(path: Path, flush_seconds: float) -> Memory:
 def _fill(memory: Memory) -> None:
     for number in range(FACTS):
         memory.add_contact_note("crm", "alice", f"Owns boat {number} of the blue fleet")
-    memory.recall("crm", "alice", "boat")
+    memory.contact("crm", "alice").recall("boat")
 
 
 def _in_turn(traced: Memory, plain: Memory, number: int) -> tuple[float, float]:
@@ -57,7 +57,7 @@ def _in_turn(traced: Memory, plain: Memory, number: int) -> tuple[float, float]:
 
 def _seconds(memory: Memory, number: int) -> float:
     started = time.perf_counter()
-    memory.recall("crm", "alice", f"boat {number % FACTS}")
+    memory.contact("crm", "alice").recall(f"boat {number % FACTS}")
     return time.perf_counter() - started
 
 

@@ -32,7 +32,8 @@ from rich.console import Console
 from rich.table import Table
 from scripted_claude import PLAN, ScriptedClaude
 
-from reconciler import Action, Memory, MemoryContext, TaskState, Turn, as_prompt, load_settings
+from reconciler import Action, Memory, MemoryContext, Turn, as_prompt, load_settings
+from reconciler.domain.tasks.task_states import TaskState
 from reconciler.errors import IllegalMemoryOperationError
 
 AGENT, CONTACT, TASK = "dispatch", "vera", "move-piano"
@@ -78,7 +79,7 @@ def work(arguments: argparse.Namespace) -> int:
     with Memory.open(settings) as memory:
         for number, text in enumerate(KNOWN):  # under the same key it is remembered once
             memory.add_contact_note(AGENT, CONTACT, text, idempotency_key=f"known-{number}")
-        task = memory.task(AGENT, CONTACT, TASK, goal=GOAL)
+        task = memory.contact(AGENT, CONTACT).task(TASK, goal=GOAL)
         if task.state is TaskState.INTERRUPTED:
             _go_on(task)
         console.print(f"recalled at the start: {len(task.recall(GOAL, budget_tokens=100))} facts")
@@ -160,7 +161,10 @@ def finish(memory: Memory, task: MemoryContext) -> None:
     gated = Table("gate", "why", "proposed", title="\nThe write gate", title_justify="left")
     for decision in (*(proposal.decision for proposal in proposed), way):
         gated.add_row(decision.action, decision.gate.reason if decision.gate else "", decision.text)
-    known, waiting = memory.recall(AGENT, CONTACT, QUESTION), memory.pending(AGENT, CONTACT)
+    known, waiting = (
+        memory.contact(AGENT, CONTACT).recall(QUESTION),
+        memory.contact(AGENT, CONTACT).pending(),
+    )
     console.print(gated, f"\nRecall: {QUESTION}", as_prompt(known), sep="\n")
     console.print("\nWaiting for a yes", *(decision.question for decision in waiting), sep="\n- ")
     count = Counter(proposal.decision.action for proposal in proposed)

@@ -114,7 +114,7 @@ def hold(
     model: str,
 ) -> Held:
     """Hold one conversation, and say what is known at its end."""
-    tools = contact.agent_tools(session_id=f"{conversation.at:%Y-%m-%d}")
+    tools = contact.tools(session_id=f"{conversation.at:%Y-%m-%d}")
     opening = tools.call("recall_contact", {}).text  # a briefing; its handles may be named then
     request = {
         "model": model,

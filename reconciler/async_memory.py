@@ -1,7 +1,6 @@
 """The asynchronous facade: ``Memory``, for programs with an event loop. Decides nothing.
 
-Its calls are generated (``reconciler.async_calls``) and made in threads
-(``reconciler.async_threads``); here is only how it is opened and closed.
+Each call is that of ``Memory``, made in a thread (``reconciler.async_calls``).
 """
 
 from __future__ import annotations
@@ -12,7 +11,14 @@ from functools import partial
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
 
-from reconciler.async_calls import AsyncMemoryCalls
+from reconciler.async_calls import (
+    AsyncAgentMemory,
+    AsyncAgentTools,
+    AsyncContactMemory,
+    AsyncPart,
+    awaited,
+    bound,
+)
 from reconciler.async_threads import (
     CLOSING_SECONDS_MAX,
     THREADS_MAX,
@@ -35,19 +41,20 @@ if TYPE_CHECKING:
 __all__ = ["AsyncMemory"]
 
 
-class AsyncMemory(AsyncMemoryCalls):
+class AsyncMemory(AsyncPart[Memory]):
     """An open memory for a program with an event loop: the calls of ``Memory``, awaited.
 
     Example::
 
         async with AsyncMemory.open() as memory:
-            await memory.add_contact_note("crm", "alice", "Lives in Pune.")
-            await memory.recall("crm", "alice", "Where does she live?")
+            priya = memory.contact("crm", "priya")
+            await priya.note("Lives in Pune.")
+            await priya.recall("Where does she live?")
 
-    Open it once and keep it. Each call is made in one of a bounded number of threads; ``contact``
-    and ``agent_tools`` only bind and are not awaited, nor are properties. A cancelled call that had
-    begun is finished in the background: what it wrote is complete and stays. Callbacks such as
-    ``on_progress`` are called in such a thread.
+    Open it once and keep it. Each call is made in one of a bounded number of threads; ``contact``,
+    ``agent`` and ``agent_tools`` only bind and are not awaited, nor are properties. A cancelled
+    call that had begun is finished in the background: what it wrote is complete and stays.
+    Callbacks such as ``on_progress`` are called in such a thread.
 
     Args:
         memory: an open memory; it is closed with this.
@@ -64,6 +71,33 @@ class AsyncMemory(AsyncMemoryCalls):
     ) -> None:
         super().__init__(threads if isinstance(threads, Threads) else Threads(threads), memory)
         self._closing_seconds_max = closing_seconds_max
+
+    contact = bound(AsyncContactMemory, Memory.contact)
+    agent = bound(AsyncAgentMemory, Memory.agent)
+    agent_tools = bound(AsyncAgentTools, Memory.agent_tools)
+    add_contact_note = awaited(Memory.add_contact_note)
+    warm_up = awaited(Memory.warm_up)
+    describe = awaited(Memory.describe)
+    import_notes = awaited(Memory.import_notes)
+    export = awaited(Memory.export)
+    backup = awaited(Memory.backup)
+    reembed = awaited(Memory.reembed)
+    model_move = awaited(Memory.model_move)
+    cancel_reembed = awaited(Memory.cancel_reembed)
+    health_of_all = awaited(Memory.health_of_all)
+    erasures = awaited(Memory.erasures)
+    finish_erasures = awaited(Memory.finish_erasures)
+    jobs = awaited(Memory.jobs)
+    queue = awaited(Memory.queue)
+    drain = awaited(Memory.drain)
+    worker = awaited(Memory.worker)
+    start_worker = awaited(Memory.start_worker)
+    stop_workers = awaited(Memory.stop_workers)
+
+    @property
+    def settings(self) -> Settings:
+        """The settings that this memory was opened with."""
+        return self._sync.settings
 
     @class_call
     def open(

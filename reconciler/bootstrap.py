@@ -16,10 +16,11 @@ from importlib import import_module
 from itertools import chain, repeat
 from pathlib import Path
 from threading import RLock, Thread
-from typing import TYPE_CHECKING, Any, Generic, Literal, TypeVar, cast
+from typing import IO, TYPE_CHECKING, Any, Generic, Literal, TypeVar, cast
 
 from reconciler.adapters.noop_embedder import NoopEmbedder
 from reconciler.adapters.sensitive_data_finders import CombinedFinder, DeferredFinder
+from reconciler.domain.records.choices import check_callable, check_flags, file_path
 from reconciler.domain.records.policies import (
     ArbitrationPolicy,
     DecayPolicy,
@@ -120,7 +121,7 @@ __all__ = [
     "build_services",
     "build_worker",
     "check_memory_exists",
-    "export_to",
+    "export",
     "file_of_memory",
     "open_graph",
     "opened_reembedding",
@@ -535,7 +536,7 @@ class Services:
         source_kind: str,
         **login: Any,
     ) -> PeerMemory:
-        """What reads another memory system; see ``Memory.import_from``."""
+        """What reads another memory system; see ``ContactMemory.import_from``."""
         from reconciler.adapters.peers.readers import Login, open_peer
         from reconciler.adapters.peers.translating import Translation
 
@@ -1165,29 +1166,40 @@ def write_new(path: Path, content: bytes, *, overwrite: bool) -> None:
         file.write(content)
 
 
-def export_to(
+def export(
     services: Services,
-    path: Path,
+    out: str | Path | IO[bytes],
     wanted: ContactFilter,
     *,
-    with_vectors: bool,
-    with_keys: bool,
+    vectors: bool,
+    keys: bool,
     overwrite: bool,
     on_progress: Callable[[int], None],
 ) -> ExportReport:
-    """An export in a file, which has its name only once it is whole.
+    """An export in a stream, or in a file, which has its name only once it is whole.
 
     Raises:
+        InvalidRequestError: nothing is stored of what is wanted, or ``out`` is neither.
         ConfigurationError: the file cannot be written, or exists already.
         GraphError: the engine is unavailable, or another writer writes about a contact without a
             pause.
     """
     from reconciler.adapters.store_backups import new_file
 
-    with new_file(path, overwrite=overwrite) as file:
-        return services.exporter.run(
-            file, wanted, with_vectors=with_vectors, with_keys=with_keys, on_progress=on_progress
-        )
+    check_callable(on_progress=on_progress)
+    check_flags(vectors=vectors, keys=keys, overwrite=overwrite)
+    services.archive_store.check(wanted)
+    run = partial(
+        services.exporter.run,
+        wanted=wanted,
+        with_vectors=vectors,
+        with_keys=keys,
+        on_progress=on_progress,
+    )
+    if not isinstance(out, str | Path) and hasattr(out, "write"):
+        return run(out)
+    with new_file(file_path("out", out), overwrite=overwrite) as file:
+        return run(file)
 
 
 def _reembedding(graph: Graph, settings: Settings) -> Reembedding:

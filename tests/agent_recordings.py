@@ -65,9 +65,9 @@ def play(recording: dict[str, Any], path: Path) -> Played:
                 now[0] += timedelta(minutes=2)
                 played.replies.append(tools.call(call["name"], call["arguments"]).text)
         now[0] += timedelta(minutes=2)
-        live = memory.recall(*contact, limit=200)
+        live = memory.contact(*contact).recall(limit=200)
         played.live = sorted(recalled.fact.text for recalled in live)
-        for value in memory.profile(*contact):
+        for value in memory.contact(*contact).profile():
             played.profile.setdefault(value.attribute, []).append(str(value.value))
     return played
 

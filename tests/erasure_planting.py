@@ -26,6 +26,7 @@ from reconciler.domain.records.sessions import Turn
 from reconciler.domain.sessions.extraction import Citation, Extracted, Extraction, Window
 from reconciler.errors import ExtractionAnswerError, InvalidRequestError
 from reconciler.testing import HashingEmbedder
+from tests.submissions import propose_to
 
 __all__ = ["AGENT", "ASKED", "Words", "forget_all", "opened", "plant"]
 
@@ -187,9 +188,9 @@ def _plant_proposals(memory: Memory, contact_id: str, word: Words) -> None:
             slot_read_from=word(),
         )
         candidate = Candidate(note=note, evidence=(told,), proposed_by="reader", confidence=0.95)
-        made = memory.propose(candidate)
+        made = propose_to(memory, candidate)
         if made.action is Action.ADMIT and number:
-            memory.commit(AGENT, contact_id, made.decision_id)
+            memory.contact(AGENT, contact_id).commit(made.decision_id)
 
 
 def _plant_answers(memory: Memory, contact_id: str, word: Words) -> None:
@@ -197,29 +198,27 @@ def _plant_answers(memory: Memory, contact_id: str, word: Words) -> None:
         text = f"Has asthma since {word()}."
         return memory.add_contact_note(AGENT, contact_id, text).decision_id
 
-    memory.confirm(AGENT, contact_id, held(), "contact")
-    memory.confirm(AGENT, contact_id, held(), "contact", text=f"Has asthma, says {word()}.")
-    memory.reject(AGENT, contact_id, held(), "contact")
-    memory.withdraw(AGENT, contact_id, held(), "anna")
+    memory.contact(AGENT, contact_id).confirm(held(), "contact")
+    memory.contact(AGENT, contact_id).confirm(held(), "contact", text=f"Has asthma, says {word()}.")
+    memory.contact(AGENT, contact_id).reject(held(), "contact")
+    memory.contact(AGENT, contact_id).withdraw(held(), "anna")
     one, two = (
         memory.add_contact_note(AGENT, contact_id, f"Sings in choir {word()}.") for _ in range(2)
     )
     person = {"by": "anna"}
-    memory.revoke(AGENT, contact_id, str(one.fact_id), by="anna", reason=f"Left, says {word()}.")
-    memory.revert(AGENT, contact_id, two.decision_id, reason=f"Wrong, says {word()}.", **person)
-    value = word()
-    memory.amend(
-        AGENT,
-        contact_id,
-        f"Lives in {value}.",
-        attribute="city",
-        value=value,
-        reason=f"Typed by {word()}.",
-        **person,
+    memory.contact(AGENT, contact_id).revoke(
+        str(one.fact_id), by="anna", reason=f"Left, says {word()}."
     )
-    for dispute in memory.disputes(AGENT, contact_id)[:1]:
+    memory.contact(AGENT, contact_id).revert(
+        two.decision_id, reason=f"Wrong, says {word()}.", **person
+    )
+    value = word()
+    memory.contact(AGENT, contact_id).amend(
+        f"Lives in {value}.", attribute="city", value=value, reason=f"Typed by {word()}.", **person
+    )
+    for dispute in memory.contact(AGENT, contact_id).disputes()[:1]:
         keep, reason = dispute.facts[0].fact_id, f"Paid, says {word()}."
-        memory.resolve(AGENT, contact_id, keep, reason=reason, **person)
+        memory.contact(AGENT, contact_id).resolve(keep, reason=reason, **person)
 
 
 def _plant_sessions(memory: Memory, contact_id: str, word: Words) -> None:
@@ -229,14 +228,14 @@ def _plant_sessions(memory: Memory, contact_id: str, word: Words) -> None:
             Turn(role="agent", text=f"I see, {word()}."),
         ]
 
-    memory.submit_session(AGENT, contact_id, "chat-read", turns("is"))
-    memory.submit_session(AGENT, contact_id, "chat-failed", turns("fails"))
+    memory.contact(AGENT, contact_id).submit_session("chat-read", turns("is"))
+    memory.contact(AGENT, contact_id).submit_session("chat-failed", turns("fails"))
     memory.drain()
-    memory.submit_session(AGENT, contact_id, "chat-waiting", turns("waits"))
+    memory.contact(AGENT, contact_id).submit_session("chat-waiting", turns("waits"))
 
 
 def _plant_task(memory: Memory, contact_id: str, word: Words) -> None:
-    run = memory.task(AGENT, contact_id, f"task-{contact_id}", goal=f"Move {word()}")
+    run = memory.contact(AGENT, contact_id).task(f"task-{contact_id}", goal=f"Move {word()}")
     run.observed()
     run.log_episode(Turn(role="tool", text=f"It says {word()}.", reference=word()))
     run.task_memory.mark_done(word())
@@ -250,11 +249,11 @@ def _plant_task(memory: Memory, contact_id: str, word: Words) -> None:
 def forget_all(told: Connection, arguments: dict[str, Any], contact_id: str) -> None:
     """Say that it begins, forget a contact or go on with that, say so, and wait to be killed."""
     with Memory.open(embedder=HashingEmbedder(), **arguments) as memory:
-        begun = memory.erasures(AGENT, contact_id)
+        begun = memory.contact(AGENT, contact_id).erasures()
         told.send("begins")
         if begun:
             memory.finish_erasures()
         else:
-            memory.forget(AGENT, contact_id, **ASKED)
+            memory.contact(AGENT, contact_id).forget(**ASKED)
         told.send("through")
         signal.pause()

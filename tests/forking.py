@@ -42,12 +42,12 @@ def in_child(memory: Memory, settings: dict[str, Any]) -> None:
     signal.alarm(SECONDS_MAX)
     note = {"text": "Has a dog.", "source_kind": "user_explicit"}
     tell("child", "note", lambda: memory.add_contact_note(*WHO, "Has a dog."))
-    tell("child", "recall", lambda: memory.recall(*WHO, "dog"))
-    tell("child", "history", lambda: memory.history(*WHO))
+    tell("child", "recall", lambda: memory.contact(*WHO).recall("dog"))
+    tell("child", "history", lambda: memory.contact(*WHO).history())
     tell("child", "tool", lambda: TOOLS.call("add_contact_note", note))
     tell("child", "worker", WORKER.drain)
     tell("child", "task", TASK.observed)
-    tell("child", "async", lambda: asyncio.run(ASYNC.history(*WHO)))
+    tell("child", "async", lambda: asyncio.run(ASYNC.contact(*WHO).history()))
     tell("child", "close", memory.close)
     tell("child", "close async", lambda: asyncio.run(ASYNC.close()))
     tell("child", "own", lambda: own(settings))
@@ -71,15 +71,15 @@ if __name__ == "__main__":
     settings = json.loads(sys.argv[1])
     MEMORY = memory = Memory.open(**settings)
     memory.add_contact_note(*WHO, "Lives in Pune.")
-    memory.recall(*WHO, "city")
+    memory.contact(*WHO).recall("city")
     memory.start_worker()
     TOOLS, WORKER, TASK = (
         memory.agent_tools(*WHO),
         memory.worker(),
-        memory.task(*WHO, "t", goal="x"),
+        memory.contact(*WHO).task("t", goal="x"),
     )
     ASYNC = AsyncMemory(memory)
-    asyncio.run(ASYNC.history(*WHO))
+    asyncio.run(ASYNC.contact(*WHO).history())
     if child := os.fork():
         _, status = os.waitpid(child, 0)
         say(f"parent waited: {os.waitstatus_to_exitcode(status)}")
@@ -89,6 +89,6 @@ if __name__ == "__main__":
     with ProcessPoolExecutor(1, multiprocessing.get_context("fork")) as pool:
         tell("pool", "note", lambda: pool.submit(of_pool, "Has a cat.").result(SECONDS_MAX))
     tell("parent", "note", lambda: memory.add_contact_note(*WHO, "Plays chess.").action)
-    tell("parent", "recall", lambda: len(memory.recall(*WHO, "chess")))
+    tell("parent", "recall", lambda: len(memory.contact(*WHO).recall("chess")))
     memory.close()
     say("parent closed")

@@ -91,7 +91,7 @@ def main() -> None:
         for note in json.load(sys.stdin):
             started = time.process_time()
             with contextlib.suppress(InvalidNoteError):
-                memory.check_policy(note)
+                memory.agent("any").check_policy(note)
                 find_differences(note, f"{note[:-2]} x")
                 reader.read(note[:SLOT_TEXT_LENGTH_MAX])
             sys.stdout.write(f"{time.process_time() - started}\n")

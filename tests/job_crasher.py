@@ -25,12 +25,12 @@ from typing import Any
 import reconciler.adapters.embedded_graph
 import reconciler.adapters.neo4j_graph  # noqa: F401  imported before any process is forked
 from reconciler import Memory
+from reconciler.agent_memory import note_to_check
 from reconciler.bootstrap import build_judge
 from reconciler.domain.records.jobs import Stage
 from reconciler.domain.records.kinds import Category
 from reconciler.domain.records.sessions import Episode, Turn
 from reconciler.domain.sessions.extraction import Citation, Extracted, Extraction, Window
-from reconciler.memory import note_to_check
 from reconciler.settings import load_settings
 from reconciler.testing import HashingEmbedder
 from tests import faults, second_schema
@@ -181,7 +181,7 @@ def opened(
 
 def submit(memory: Memory, talk: Talk) -> str:
     """The id of the job of a talk that was handed over."""
-    return memory.submit_session(AGENT, talk.contact_id, talk.session_id, talk.turns)
+    return memory.contact(AGENT, talk.contact_id).submit_session(talk.session_id, talk.turns)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -14,12 +14,13 @@ from typing import Any, Protocol
 
 import pytest
 
-from reconciler import Action, Decision, GateReason, Memory, as_prompt
-from reconciler.domain.records.kinds import Category
+from reconciler import Action, Decision, Memory, as_prompt
+from reconciler.domain.records.kinds import Category, GateReason
 from reconciler.domain.sessions.extraction import Citation, Extracted, Extraction
 from reconciler.testing import HashingEmbedder
 from tests.conftest import CHOICE, engine_of, params_of
 from tests.engines import EngineUnderTest
+from tests.submissions import call_about
 
 __all__ = [
     "ADA",
@@ -111,13 +112,14 @@ def lives_in(memory: Memory, city: str, text: str = "Lives in {}.", **given: Any
 
 def prompt(memory: Memory, query: str = "", **given: Any) -> str:
     """What a model would be given about Ada."""
-    return as_prompt(memory.recall(**ADA | {"query": query, "limit": 100} | given))
+    return as_prompt(call_about(memory, "recall")(**ADA | {"query": query, "limit": 100} | given))
 
 
 def exported(memory: Memory, **scope: str) -> list[dict[str, Any]]:
     """Everything that is kept of a contact, or of all: a line for each node and each link."""
     out = io.BytesIO()
-    memory.export(out, vectors=True, **scope)
+    whole = memory if not scope else memory.contact(**scope)
+    whole.export(out, vectors=True)
     lines = map(json.loads, out.getvalue().splitlines())
     return [line for line in lines if "node" in line or "link" in line]
 

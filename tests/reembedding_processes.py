@@ -54,7 +54,7 @@ def write_and_recall(memory: Memory, writer: int, say: Callable[[Any], None]) ->
         try:
             decision = memory.add_contact_note("crm", contact_id, text)
             say(("kept", decision.fact_id, text))
-            found = memory.recall("crm", contact_id, text)
+            found = memory.contact("crm", contact_id).recall(text)
             if decision.action != "NOOP" and text not in [each.fact.text for each in found]:
                 say(("missed", contact_id, text))
         except SchemaError as error:

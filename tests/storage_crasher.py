@@ -171,7 +171,7 @@ def _go_on(path: Path, say: Say, arm: Callable[[], None]) -> None:
             say({"error": "none after the disk had room again"})
         except ReconcilerError as error:
             say({"error": type(error).__name__})
-        if not memory.recall("crm", "priya"):
+        if not memory.contact("crm", "priya").recall():
             say({"error": "nothing could be read after the disk was full"})
     with _memory(path) as memory:
         for text in LATER_NOTES:
@@ -200,7 +200,7 @@ def _forget(path: Path, say: Say, arm: Callable[[], None]) -> None:
     """Open a store, and forget a contact."""
     with _memory(path) as memory:
         arm()
-        memory.forget("crm", "priya", by="contact", reason="I asked for it.")
+        memory.contact("crm", "priya").forget(by="contact", reason="I asked for it.")
         say({"calls": 0})
 
 

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import Any
+
+from reconciler import Candidate, Decision, Memory
 from reconciler.bootstrap import build_judge
 from reconciler.domain.records.notes import Note
 from reconciler.service.writing.decision_ids import DecisionIds
@@ -20,3 +24,23 @@ def admitted(note: Note, door: str = "live") -> Submission:
         door=door,
         decision_id=DecisionIds(b"a key that only the tests know").of(note),
     )
+
+
+def propose_to(memory: Memory, candidate: Candidate) -> Decision:
+    """How the gate disposes of a candidate, in the memory of the contact that it is about."""
+    scope = candidate.note.scope
+    whose = memory.contact(scope.agent_id, scope.contact_id, tenant=scope.tenant)
+    return whose.propose(candidate)
+
+
+def call_about(memory: Memory, name: str) -> Callable[..., Any]:
+    """A call of a contact's memory that takes the contact with its other arguments."""
+
+    def call(
+        agent_id: str, contact_id: str, *given: Any, tenant: str | None = None, **named: Any
+    ) -> Any:
+        whose = memory.contact(agent_id, contact_id, tenant=tenant)
+        return getattr(whose, name)(*given, **named)
+
+    call.__name__ = name
+    return call

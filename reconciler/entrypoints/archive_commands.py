@@ -13,7 +13,15 @@ from typing import Annotated, Any
 import typer
 
 from reconciler.domain.records.archives import Backup, ExportReport, RestoreReport
-from reconciler.entrypoints.options import STANDARD_INPUT, AsJson, Overwrite, Tenant, existing, show
+from reconciler.entrypoints.options import (
+    STANDARD_INPUT,
+    AsJson,
+    Overwrite,
+    Tenant,
+    call_of,
+    existing,
+    show,
+)
 from reconciler.entrypoints.progress import progress
 from reconciler.entrypoints.rendering import terminal
 from reconciler.errors import GraphLockedError, InvalidRequestError
@@ -82,15 +90,8 @@ def export(
             done += count
             advance(done, None)
 
-        report = memory.export(
-            target,
-            agent,
-            contact,
-            tenant=tenant,
-            vectors=vectors,
-            keys=keys,
-            overwrite=overwrite,
-            on_progress=on_progress,
+        report = call_of(memory, "export", agent, contact, tenant)(
+            target, vectors=vectors, keys=keys, overwrite=overwrite, on_progress=on_progress
         )
     if out == _STANDARD_OUTPUT:
         terminal(stderr=True).print(_export_text(report))
@@ -129,7 +130,7 @@ def _export_page(
     if agent is None or contact is None:
         raise InvalidRequestError("--html is a document about one contact; give --agent, --contact")
     with _opened("export_page") as memory:
-        page = memory.export_page(agent, contact, tenant=tenant).encode()
+        page = memory.contact(agent, contact, tenant=tenant).export_page().encode()
     if out == _STANDARD_OUTPUT:
         sys.stdout.buffer.write(page)
         return

@@ -65,6 +65,7 @@ from reconciler.entrypoints.options import (
     Tenant,
     TrustedAs,
     existing,
+    of_whom,
     opened,
     parse_time,
     print_json,
@@ -274,7 +275,7 @@ def init(
         accept_hash_key(load_settings())
     with Memory.open(migrate=True) as memory:
         engine = memory.describe()
-        made = {**asdict(engine), "embedding_model": memory.embedding_model}
+        made = {**asdict(engine), "embedding_model": memory.model_move().model}
     show(as_json, made, lambda: f"Ready: {engine.engine} {engine.version} at {engine.location}")
 
 
@@ -480,11 +481,8 @@ def recall(
     What orders or forbids something is always included, beyond the limit and whatever the query.
     """
     with reading(agent, contact, tenant, warm_up=True) as memory:
-        ranked = memory.recall(
-            agent,
-            contact,
+        ranked = memory.contact(agent, contact, tenant=tenant).recall(
             query,
-            tenant=tenant,
             limit=limit,
             budget_tokens=budget_tokens,
             attribute=attribute,
@@ -551,8 +549,8 @@ def history(
 
         check_can_draw()
     with reading(agent, contact, tenant) as memory:
-        chains = memory.history(
-            agent, contact, fact_id=fact, at=instant, after=after, tenant=tenant, limit=limit
+        chains = memory.contact(agent, contact, tenant=tenant).history(
+            fact_id=fact, at=instant, after=after, limit=limit
         )
         name = _name_of_contact(memory, agent, contact, tenant) if png is not None else contact
     drawn: tuple[str, ...] = ()
@@ -577,7 +575,7 @@ def history(
 
 def _name_of_contact(memory: Memory, agent: str, contact: str, tenant: str | None) -> str:
     """The contact's name, or its id where it has none."""
-    known = memory.contacts(agent, contact, tenant=tenant)
+    known = memory.agent(agent, tenant=tenant).contacts(contact)
     return next((each.name for each in known if each.name), contact)
 
 
@@ -607,15 +605,12 @@ def decisions(
 ) -> None:
     """List decisions with their reasons, refusals included, newest first."""
     with reading(agent, contact, tenant) as memory:
-        made = memory.decisions(
-            agent,
-            contact,
+        made = of_whom(memory, agent, contact, tenant).decisions(
             disposal=disposal,
             reason=reason,
             door=door,
             since=parse_time("--since", since),
             until=parse_time("--until", until),
-            tenant=tenant,
             limit=limit,
         )
     show(as_json, [decision.to_dict() for decision in made], lambda: decisions_table(made))
@@ -651,7 +646,7 @@ def explain(
 ) -> None:
     """Explain a decision in plain words, and what would have changed it."""
     with reading(agent, contact, tenant) as memory:
-        explanation = memory.explain(agent, contact, decision_id, tenant=tenant)
+        explanation = memory.contact(agent, contact, tenant=tenant).explain(decision_id)
     del rules  # printed before anything is read
     show(as_json, explanation.to_dict(), lambda: explanation_panel(explanation))
 
@@ -672,7 +667,7 @@ def correct(
 ) -> None:
     """Record what a decision should have been, for calibration; no fact changes."""
     with Memory.open() as memory:
-        decision = memory.correct(agent, contact, decision_id, relation, tenant=tenant)
+        decision = memory.contact(agent, contact, tenant=tenant).correct(decision_id, relation)
     show(
         as_json,
         decision.to_dict(),
@@ -695,7 +690,7 @@ def replay_decisions(
     from reconciler.entrypoints.calibration_report import replay_changes_table, replay_table
 
     with reading(agent, contact, tenant) as memory:
-        replayed = memory.replay(profile, agent, contact, tenant=tenant)
+        replayed = of_whom(memory, agent, contact, tenant).replay(profile)
     changed = [change for change in replayed if not change.is_same or change.would_ask]
     show(
         as_json,
@@ -795,7 +790,7 @@ def contacts(
 ) -> None:
     """List an agent's contacts, by id."""
     with reading(agent, None, tenant) as memory:
-        found = memory.contacts(agent, after=after, tenant=tenant, limit=limit)
+        found = memory.agent(agent, tenant=tenant).contacts(after=after, limit=limit)
     show(as_json, [asdict(contact) for contact in found], lambda: contacts_table(found))
 
 
@@ -861,8 +856,9 @@ def _measured_from_decisions(
     if agent is None:
         raise InvalidRequestError("--from-decisions needs --agent: whose decisions")
     with Memory.open(must_exist=True) as memory:
-        decisions = memory.all_decisions(agent, contact, tenant=tenant)
-        return pairs_from_decisions(decisions, memory.embedding_model), memory.embedding_model
+        decisions = of_whom(memory, agent, contact, tenant).all_decisions()
+        model = memory.model_move().model
+        return pairs_from_decisions(decisions, model), model
 
 
 def _replayed_values(replayed: Replayed) -> dict[str, Any]:

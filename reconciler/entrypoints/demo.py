@@ -36,7 +36,7 @@ def run_demo(memory: Memory, console: Console) -> list[Decision]:
         The decisions in the order of the notes, for ``--json``.
     """
     notes = _notes()
-    with console.status(f"Loading the model {memory.embedding_model} …"):
+    with console.status(f"Loading the model {memory.model_move().model} …"):
         seconds = memory.warm_up()
     console.print(f"Model ready in {seconds:.1f} s. {len(notes)} notes about 5 contacts follow.\n")
     console.print(Text("action cosine  decided by note", style="dim"))
@@ -46,7 +46,9 @@ def run_demo(memory: Memory, console: Console) -> list[Decision]:
     _show_longest_chain(memory, list(contact_ids), console)
     contact_id, query = _QUERY
     console.print(
-        recall_table(f"{query} ({contact_id})", memory.recall(DEMO_AGENT, contact_id, query))
+        recall_table(
+            f"{query} ({contact_id})", memory.contact(DEMO_AGENT, contact_id).recall(query)
+        )
     )
     console.print(_closing_words())
     return decisions
@@ -79,10 +81,12 @@ def _told(memory: Memory, notes: list[dict[str, Any]], console: Console) -> Iter
 
 def _show_facts(memory: Memory, contact_ids: list[str], told: int, console: Console) -> None:
     live = 0
-    for contact in memory.contacts(DEMO_AGENT):
+    for contact in memory.agent(DEMO_AGENT).contacts():
         if contact.contact_id not in contact_ids:
             continue
-        facts = [hit.fact for hit in memory.recall(DEMO_AGENT, contact.contact_id, limit=100)]
+        facts = [
+            hit.fact for hit in memory.contact(DEMO_AGENT, contact.contact_id).recall(limit=100)
+        ]
         live += len(facts)
         console.print()
         console.print(facts_table(f"{contact.name}: {len(facts)} live facts", facts))
@@ -96,7 +100,7 @@ def _show_longest_chain(memory: Memory, contact_ids: list[str], console: Console
     histories = [
         (contact_id, history)
         for contact_id in contact_ids
-        for history in memory.history(DEMO_AGENT, contact_id)
+        for history in memory.contact(DEMO_AGENT, contact_id).history()
     ]
     contact_id, longest = max(histories, key=lambda pair: len(pair[1].facts))
     console.print(Text("The longest chain: what superseded what, and why", style="bold"))

@@ -14,6 +14,7 @@ from reconciler.entrypoints.options import (
     MaybeLimit,
     Reason,
     Tenant,
+    of_whom,
     parse_time,
     reading,
     show,
@@ -39,7 +40,7 @@ def disputes(
 ) -> None:
     """List facts that contradict each other and are not settled, with the question to ask."""
     with reading(agent, contact, tenant) as memory:
-        found = memory.disputes(agent, contact, tenant=tenant, limit=limit)
+        found = of_whom(memory, agent, contact, tenant).disputes(limit=limit)
     show(as_json, [dispute.to_dict() for dispute in found], lambda: disputes_view(found))
 
 
@@ -60,7 +61,7 @@ def resolve(
 ) -> None:
     """Settle a dispute: the facts that you name hold, and those in dispute with them end."""
     with Memory.open() as memory:
-        decision = memory.resolve(agent, contact, keep, by=by, reason=reason, tenant=tenant)
+        decision = memory.contact(agent, contact, tenant=tenant).resolve(keep, by=by, reason=reason)
     show(as_json, decision.to_dict(), lambda: decision_made(decision))
 
 
@@ -87,16 +88,13 @@ def relate(
 ) -> None:
     """Say how a fact relates to others, within the limits of an agent; revert undoes it."""
     with Memory.open() as memory:
-        decision = memory.relate(
-            agent,
-            contact,
+        decision = memory.contact(agent, contact, tenant=tenant).relate(
             fact,
             replaces=replaces or (),
             repeats=repeats,
             ends=ends or (),
             both_hold=both_hold or (),
             reason=reason,
-            tenant=tenant,
         )
     show(as_json, decision.to_dict(), lambda: decision_made(decision))
 
@@ -136,9 +134,7 @@ def amend(
 ) -> None:
     """Correct a fact, as an operator: the new fact replaces it, whoever said it."""
     with Memory.open(warm_up=True) as memory:
-        decision = memory.amend(
-            agent,
-            contact,
+        decision = memory.contact(agent, contact, tenant=tenant).amend(
             text,
             fact_id=fact,
             subject=subject,
@@ -148,6 +144,5 @@ def amend(
             by=by,
             reason=reason,
             said_at=parse_time("--said-at", said_at),
-            tenant=tenant,
         )
     show(as_json, decision.to_dict(), lambda: decision_made(decision))

@@ -17,6 +17,7 @@ from reconciler.entrypoints.options import (
     Person,
     Reason,
     Tenant,
+    call_of,
     reading,
     show,
 )
@@ -63,9 +64,7 @@ def forget(
 ) -> None:
     """Erase what is known about a contact, or part of it, for good; print a receipt."""
     with Memory.open() as memory:
-        done = memory.forget(
-            agent,
-            contact,
+        done = memory.contact(agent, contact, tenant=tenant).forget(
             fact_id=fact,
             session_id=session,
             attribute=attribute,
@@ -73,7 +72,6 @@ def forget(
             by=by,
             reason=reason,
             dry_run=dry_run,
-            tenant=tenant,
         )
     show(as_json, done.to_dict(), lambda: _erasure_panel(done))
     if not done.receipt.is_clean:
@@ -100,8 +98,8 @@ def erasures(
         if finish:
             found = memory.finish_erasures()
         else:
-            found = memory.erasures(
-                agent, contact, unfinished=unfinished, tenant=tenant, limit=limit
+            found = call_of(memory, "erasures", agent, contact, tenant)(
+                unfinished=unfinished, limit=limit
             )
     show(as_json, [erasure.to_dict() for erasure in found], lambda: _erasures_view(found))
     if finish and not all(erasure.is_finished and erasure.receipt.is_clean for erasure in found):

@@ -42,9 +42,9 @@ def evidence(
         raise InvalidRequestError("say which fact: either --fact with its id, or --about")
     with reading(agent, contact, tenant) as memory:
         found = (
-            memory.evidence_about(agent, contact, about, tenant=tenant)
+            memory.contact(agent, contact, tenant=tenant).evidence_about(about)
             if about is not None
-            else [memory.evidence(agent, contact, fact or "", tenant=tenant)]
+            else [memory.contact(agent, contact, tenant=tenant).evidence(fact or "")]
         )
     show(as_json, [item.to_dict() for item in found], lambda: _view(found))
 

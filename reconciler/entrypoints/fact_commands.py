@@ -16,6 +16,7 @@ from reconciler.entrypoints.options import (
     Person,
     Reason,
     Tenant,
+    of_whom,
     reading,
     show,
 )
@@ -41,7 +42,7 @@ def expiring(
 ) -> None:
     """List the live facts that expire soon, each with the question that would renew it."""
     with reading(agent, contact, tenant) as memory:
-        found = memory.expiring(agent, contact, days=days, tenant=tenant, limit=limit)
+        found = of_whom(memory, agent, contact, tenant).expiring(days=days, limit=limit)
     show(as_json, [asdict(fact) for fact in found], lambda: expiring_view(found))
 
 
@@ -61,7 +62,7 @@ def revert(
 ) -> None:
     """Undo a decision: what it wrote no longer holds, and what it ended holds again."""
     with Memory.open() as memory:
-        decision = memory.revert(
-            agent, contact, decision_id, by=by, reason=reason, and_later=and_later, tenant=tenant
+        decision = memory.contact(agent, contact, tenant=tenant).revert(
+            decision_id, by=by, reason=reason, and_later=and_later
         )
     show(as_json, decision.to_dict(), lambda: decision_made(decision))

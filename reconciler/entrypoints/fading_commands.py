@@ -15,6 +15,7 @@ from reconciler.entrypoints.options import (
     ContactId,
     MaybeContactId,
     Tenant,
+    of_whom,
     show,
 )
 from reconciler.entrypoints.rendering import decision_made, lines, panel, shown
@@ -54,8 +55,8 @@ def archive(
 ) -> None:
     """Archive faded facts: recall leaves them out, and they are live again once repeated."""
     with Memory.open(must_exist=dry_run) as memory:
-        found = memory.archive(
-            agent, contact, by=by, reason=reason, floor=floor, dry_run=dry_run, tenant=tenant
+        found = of_whom(memory, agent, contact, tenant).archive(
+            by=by, reason=reason, floor=floor, dry_run=dry_run
         )
     show(as_json, [archived.to_dict() for archived in found], lambda: _view(found))
 
@@ -73,7 +74,9 @@ def unarchive(
 ) -> None:
     """Make an archived fact live again, as it was."""
     with Memory.open() as memory:
-        decision = memory.unarchive(agent, contact, fact_id, by=by, reason=reason, tenant=tenant)
+        decision = memory.contact(agent, contact, tenant=tenant).unarchive(
+            fact_id, by=by, reason=reason
+        )
     show(as_json, decision.to_dict(), lambda: decision_made(decision))
 
 

@@ -25,6 +25,7 @@ from reconciler.entrypoints.options import (
     SaidUntil,
     Tenant,
     TrustedAs,
+    of_whom,
     parse_time,
     reading,
     show,
@@ -56,10 +57,9 @@ def about(
     as_json: AsJson = False,
 ) -> None:
     """List the live facts that mention a name as whole words."""
-    with reading(agent, None if all_contacts else contact, tenant) as memory:
-        found = memory.recall_about(
-            agent, contact, name, all_contacts=all_contacts, tenant=tenant, limit=limit
-        )
+    asked_of = None if all_contacts else contact
+    with reading(agent, asked_of, tenant) as memory:
+        found = of_whom(memory, agent, asked_of, tenant).recall_about(name, limit=limit)
     asked = f"About {without_secrets(name)}"
     show(as_json, [asdict(hit) for hit in found], lambda: _view(asked, found))
 
@@ -85,10 +85,8 @@ def find(
 ) -> None:
     """Search all of an agent's contacts for the live facts nearest to a query."""
     with reading(agent, None, tenant, warm_up=True) as memory:
-        found = memory.find(
-            agent,
+        found = memory.agent(agent, tenant=tenant).find(
             query,
-            tenant=tenant,
             limit=limit,
             attribute=attribute,
             category=category,

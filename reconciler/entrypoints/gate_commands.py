@@ -7,6 +7,7 @@ from typing import Annotated
 
 import typer
 
+from reconciler.agent_memory import note_to_check
 from reconciler.domain.records.kinds import Category, SourceKind
 from reconciler.entrypoints.options import (
     Agent,
@@ -17,6 +18,7 @@ from reconciler.entrypoints.options import (
     Person,
     Reason,
     Tenant,
+    of_whom,
     reading,
     show,
 )
@@ -26,7 +28,7 @@ from reconciler.entrypoints.rendering import (
     pending_view,
     refusals_table,
 )
-from reconciler.memory import Memory, note_to_check
+from reconciler.memory import Memory
 
 __all__ = ["add_gate_commands"]
 
@@ -61,7 +63,9 @@ def pending(
 ) -> None:
     """List what waits for an answer, held or disputed, with the question to ask."""
     with reading(agent, contact, tenant) as memory:
-        found = memory.pending(agent, contact, tenant=tenant, limit=limit, with_silent=with_silent)
+        found = of_whom(memory, agent, contact, tenant).pending(
+            limit=limit, with_silent=with_silent
+        )
     show(as_json, [item.to_dict() for item in found], lambda: pending_view(found))
 
 
@@ -79,7 +83,7 @@ def confirm(
 ) -> None:
     """Answer yes to a held note; it is stored as the word of whoever answered."""
     with Memory.open() as memory:
-        decision = memory.confirm(agent, contact, decision_id, by, text=text, tenant=tenant)
+        decision = memory.contact(agent, contact, tenant=tenant).confirm(decision_id, by, text=text)
     show(as_json, decision.to_dict(), lambda: decision_made(decision))
 
 
@@ -93,7 +97,7 @@ def reject(
 ) -> None:
     """Answer no to a held note; nobody is asked about it again."""
     with Memory.open() as memory:
-        decision = memory.reject(agent, contact, decision_id, by, tenant=tenant)
+        decision = memory.contact(agent, contact, tenant=tenant).reject(decision_id, by)
     show(as_json, decision.to_dict(), lambda: decision_made(decision))
 
 
@@ -107,7 +111,7 @@ def withdraw(
 ) -> None:
     """Withdraw a held note, so that nobody is asked about it."""
     with Memory.open() as memory:
-        decision = memory.withdraw(agent, contact, decision_id, by, tenant=tenant)
+        decision = memory.contact(agent, contact, tenant=tenant).withdraw(decision_id, by)
     show(as_json, decision.to_dict(), lambda: decision_made(decision))
 
 
@@ -125,8 +129,8 @@ def revoke(
 ) -> None:
     """End a fact without replacing it; its history is kept."""
     with Memory.open() as memory:
-        decision = memory.revoke(
-            agent, contact, fact_id, by=by, reason=reason, never=never, tenant=tenant
+        decision = memory.contact(agent, contact, tenant=tenant).revoke(
+            fact_id, by=by, reason=reason, never=never
         )
     show(as_json, decision.to_dict(), lambda: decision_made(decision))
 
@@ -140,7 +144,7 @@ def refusals(
 ) -> None:
     """Count what the gate refused, by contact and reason."""
     with reading(agent, contact, tenant) as memory:
-        counts = memory.refusals(agent, contact, tenant=tenant, limit=limit)
+        counts = of_whom(memory, agent, contact, tenant).refusals(limit=limit)
     show(as_json, [asdict(count) for count in counts], lambda: refusals_table(counts))
 
 

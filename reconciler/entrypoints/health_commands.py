@@ -9,7 +9,15 @@ import typer
 from rich.console import Group
 from rich.table import Table
 
-from reconciler.entrypoints.options import Agent, AsJson, MaybeContactId, Tenant, reading, show
+from reconciler.entrypoints.options import (
+    Agent,
+    AsJson,
+    MaybeContactId,
+    Tenant,
+    of_whom,
+    reading,
+    show,
+)
 from reconciler.entrypoints.rendering import counted, counts_column, shown, table, word_column
 
 if TYPE_CHECKING:
@@ -33,7 +41,7 @@ def health(
 ) -> None:
     """Report a memory's duplicates, stale facts, disputes and open questions."""
     with reading(agent, contact, tenant) as memory:
-        report = memory.health(agent, contact, tenant=tenant)
+        report = of_whom(memory, agent, contact, tenant).health()
     show(as_json, report.to_dict(), lambda: _view(report))
 
 

@@ -55,7 +55,7 @@ def history_png(contact: str, chains: Sequence[FactHistory], at: datetime | None
 
     Args:
         contact: the contact, for the title.
-        chains: as ``Memory.history`` gives them; one or more.
+        chains: as ``ContactMemory.history`` gives them; one or more.
         at: the time as of which they are; None for now.
     """
     from matplotlib.backends.backend_agg import FigureCanvasAgg

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from reconciler.domain.records.kinds import SourceKind
-from reconciler.entrypoints.options import AsJson, Tenant, existing, opened, show
+from reconciler.entrypoints.options import AsJson, Tenant, existing, of_whom, opened, show
 from reconciler.entrypoints.progress import bar
 from reconciler.entrypoints.rendering import import_summary, print_errors, terminal
 from reconciler.errors import InvalidRequestError
@@ -112,13 +112,10 @@ def import_file(
             Memory.open(warm_up=True) as memory,
             bar(str(system), None, as_json) as update,
         ):
-            report = memory.import_from(
+            report = of_whom(memory, agent, contact, tenant).import_from(
                 system,
                 file,
-                agent,
-                contact,
                 contact_from=contact_from,
-                tenant=tenant,
                 source_kind=source_kind or SourceKind.OPERATOR,
                 username=username,
                 password=password,

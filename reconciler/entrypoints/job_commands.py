@@ -16,6 +16,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
 from dataclasses import asdict
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -40,6 +41,7 @@ from reconciler.entrypoints.options import (
     Limit,
     Tenant,
     existing,
+    of_whom,
     opened,
     parse_time,
     reading,
@@ -113,17 +115,14 @@ def extract(
     turns = read_turns(_lines(file))
     session_id = _session_id(file, session)
     with Memory.open() as memory:
-        job_id = memory.submit_session(
-            agent,
-            contact,
+        job_id = memory.contact(agent, contact, tenant=tenant).submit_session(
             session_id,
             turns,
-            tenant=tenant,
             channel=channel,
             started_at=parse_time("--started-at", started_at),
             contact_name=contact_name,
         )
-        made = memory.job(agent, contact, job_id, tenant=tenant)
+        made = memory.contact(agent, contact, tenant=tenant).job(job_id)
     plain = {"job_id": job_id, "session_id": session_id, "turns": len(turns), "state": made.state}
     show(as_json, plain, lambda: handed_over_words(made, len(turns)))
 
@@ -138,7 +137,7 @@ def jobs(
 ) -> None:
     """List jobs, newest first, with their states and how to retry dead ones."""
     with reading(agent, contact, tenant) as memory:
-        found = memory.jobs(agent, contact, state=state, tenant=tenant, limit=limit)
+        found = _jobs_of(memory, agent, contact, tenant)(state=state, limit=limit)
     show(as_json, [job.to_dict() for job in found], lambda: jobs_table(found, _now()))
 
 
@@ -147,8 +146,9 @@ def job(
 ) -> None:
     """Show one job in full: its session's summary, its counts, its last error and what to do."""
     with Memory.open(must_exist=True) as memory:
-        found = memory.job(agent, contact, job_id, tenant=tenant)
-        record = memory.session(agent, contact, found.session_id, tenant=tenant)
+        whose = memory.contact(agent, contact, tenant=tenant)
+        found = whose.job(job_id)
+        record = whose.session(found.session_id)
     plain = {**found.to_dict(), "session": asdict(record)}
     show(as_json, plain, lambda: job_panel(found, record, _now()))
 
@@ -260,7 +260,7 @@ def worker(
 
 def _retry_one(agent: str, contact: str, job_id: str, tenant: str | None, as_json: bool) -> None:
     with Memory.open() as memory:
-        found = memory.retry(agent, contact, job_id, tenant=tenant)
+        found = memory.contact(agent, contact, tenant=tenant).retry(job_id)
     show(as_json, found.to_dict(), lambda: retried_words(found))
 
 
@@ -268,15 +268,24 @@ def _retry_all_dead(
     agent: str | None, contact: str | None, tenant: str | None, as_json: bool
 ) -> None:
     with Memory.open() as memory:
-        dead = memory.jobs(agent, contact, state=JobState.DEAD, tenant=tenant, limit=_DEAD_JOBS_MAX)
+        dead = _jobs_of(memory, agent, contact, tenant)(state=JobState.DEAD, limit=_DEAD_JOBS_MAX)
         # Workers take about what has been due the longest: what was handed over first goes first.
         begun = [_retried(memory, job) for job in reversed(dead)]
     show(as_json, [job.to_dict() for job in begun], lambda: retried_all_words(len(begun)))
 
 
+def _jobs_of(
+    memory: Memory, agent: str | None, contact: str | None, tenant: str | None
+) -> Callable[..., list[Job]]:
+    """The call that lists them: an agent's, a contact's, or those of all agents."""
+    if agent is None:
+        return partial(memory.jobs, contact_id=contact, tenant=tenant)
+    return of_whom(memory, agent, contact, tenant).jobs
+
+
 def _retried(memory: Memory, dead: Job) -> Job:
     scope = dead.scope
-    return memory.retry(scope.agent_id, scope.contact_id, dead.job_id, tenant=scope.tenant)
+    return memory.contact(scope.agent_id, scope.contact_id, tenant=scope.tenant).retry(dead.job_id)
 
 
 class _Signals:
@@ -339,14 +348,12 @@ def _drain(memory: Memory, asked: _Signals, is_quiet: bool) -> list[Job]:
                 held,
                 memory.settings.jobs.lease_seconds,
             )
-        drainer = memory.worker()
-        draining = pool.submit(drainer.drain, advance)
+        draining = pool.submit(memory.worker().drain, advance)
         draining.add_done_callback(lambda _: asked.wake())
         asked.wait()
         if not draining.done():
             _LOG.warning("stopping; again to stop at once")
-            drainer.stop()
-            memory.interrupt_extraction()
+            memory.stop_workers()
         return draining.result()
 
 

@@ -7,15 +7,18 @@ import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from datetime import UTC, date, datetime
+from functools import partial
 from pathlib import Path
-from typing import Annotated, Any, BinaryIO
+from typing import Annotated, Any, BinaryIO, cast
 
 import typer
 
+from reconciler.agent_memory import AgentMemory
+from reconciler.contact_memory import ContactMemory
 from reconciler.domain.records.kinds import Category, SourceKind
 from reconciler.domain.visible_text import visible
 from reconciler.entrypoints.rendering import terminal
-from reconciler.errors import InvalidNoteError, InvalidRequestError
+from reconciler.errors import InvalidNoteError, InvalidRequestError, InvalidScopeError
 from reconciler.memory import Memory
 
 __all__ = [
@@ -40,7 +43,9 @@ __all__ = [
     "SaidUntil",
     "Tenant",
     "TrustedAs",
+    "call_of",
     "existing",
+    "of_whom",
     "opened",
     "parse_time",
     "print_json",
@@ -137,7 +142,30 @@ def reading(
     with Memory.open(warm_up=warm_up, must_exist=True) as memory:
         yield memory
         if agent is not None:
-            memory.check_known(agent, contact, tenant=tenant)
+            of_whom(memory, agent, contact, tenant).check_known()
+
+
+def of_whom(
+    memory: Memory, agent: str, contact: str | None, tenant: str | None
+) -> AgentMemory | ContactMemory:
+    """The memory of a contact, or that of the agent if no contact is named."""
+    whole = memory.agent(agent, tenant=tenant)
+    return whole if contact is None else whole.contact(contact)
+
+
+def call_of(
+    memory: Memory, name: str, agent: str | None, contact: str | None, tenant: str | None
+) -> Callable[..., Any]:
+    """A call about a contact, about an agent, or about the store if no agent is named.
+
+    Raises:
+        InvalidScopeError: a contact is named without an agent.
+    """
+    if agent is not None:
+        return cast("Callable[..., Any]", getattr(of_whom(memory, agent, contact, tenant), name))
+    if contact is not None:
+        raise InvalidScopeError("a contact belongs to an agent; name the agent, too")
+    return partial(getattr(memory, name), tenant=tenant)
 
 
 def show(as_json: bool, plain: Any, rendered: Callable[[], Any]) -> None:

@@ -12,7 +12,7 @@ import typer
 from rich.console import Group
 from rich.text import Text
 
-from reconciler.entrypoints.options import Agent, AsJson, MaybeContactId, Tenant, show
+from reconciler.entrypoints.options import Agent, AsJson, MaybeContactId, Tenant, of_whom, show
 from reconciler.entrypoints.progress import progress
 from reconciler.entrypoints.rendering import shown, terminal
 from reconciler.errors import ReconcilerError
@@ -55,20 +55,16 @@ def rejudge(
     waiting = _Waiting([*_given(whose), "--batch-id"])
     try:
         with Memory.open() as memory:
+            asked = of_whom(memory, agent, contact, tenant)
             if batch or batch_id:
                 with waiting.status:
-                    judged = memory.rejudge_in_batches(
-                        agent,
-                        contact,
-                        tenant=tenant,
-                        batch_id=batch_id,
-                        wait_hours=wait,
-                        on_wait=waiting.say,
+                    judged = asked.rejudge_in_batches(
+                        batch_id=batch_id, wait_hours=wait, on_wait=waiting.say
                     )
                     found.extend(judged)
             else:
                 with progress("decisions", as_json) as advance:
-                    for rejudged in memory.rejudge(agent, contact, tenant=tenant):
+                    for rejudged in asked.rejudge():
                         found.append(rejudged)
                         advance(len(found), None)
     except (KeyboardInterrupt, ReconcilerError) as ended:

@@ -13,6 +13,7 @@ from reconciler.entrypoints.options import (
     MaybeContactId,
     Overwrite,
     Tenant,
+    of_whom,
     reading,
     show,
 )
@@ -37,6 +38,6 @@ def report(
     from reconciler.bootstrap import write_new
 
     with reading(agent, contact, tenant) as memory:
-        page = memory.report(agent, contact, tenant=tenant).encode()
+        page = of_whom(memory, agent, contact, tenant).report().encode()
     write_new(out, page, overwrite=overwrite)
     show(as_json, {"file": str(out), "bytes": len(page)}, lambda: f"Wrote {out}.")

@@ -16,6 +16,7 @@ from reconciler.entrypoints.options import (
     Limit,
     MaybeContactId,
     Tenant,
+    of_whom,
     reading,
     show,
 )
@@ -47,7 +48,7 @@ def tasks(
 ) -> None:
     """List an agent's tasks, last changed first; --state open shows what to resume."""
     with reading(agent, contact, tenant) as memory:
-        found = memory.tasks(agent, contact, state=state, tenant=tenant, limit=limit)
+        found = of_whom(memory, agent, contact, tenant).tasks(state=state, limit=limit)
     show(as_json, [asdict(task) for task in found], lambda: _table(found))
 
 

@@ -52,7 +52,7 @@ def value(
 ) -> None:
     """Show an attribute's current value or values, since when, and whose word it is."""
     with reading(agent, contact, tenant) as memory:
-        found = memory.value(agent, contact, attribute, subject=subject, tenant=tenant)
+        found = memory.contact(agent, contact, tenant=tenant).value(attribute, subject=subject)
     _show(as_json, found, f"{attribute} of {subject or contact}")
 
 
@@ -61,7 +61,7 @@ def profile(
 ) -> None:
     """Show all current values of a contact: what to know when they call."""
     with reading(agent, contact, tenant) as memory:
-        found = memory.profile(agent, contact, tenant=tenant)
+        found = memory.contact(agent, contact, tenant=tenant).profile()
     _show(as_json, found, contact)
 
 
@@ -77,7 +77,7 @@ def briefing(
 ) -> None:
     """Show what to know and what to ask when a conversation opens, as a model gets it."""
     with reading(agent, contact, tenant, warm_up=bool(query)) as memory:
-        found = memory.briefing(agent, contact, query, tenant=tenant, limit=limit)
+        found = memory.contact(agent, contact, tenant=tenant).briefing(query, limit=limit)
     if as_json:
         print_json(found.to_dict())
     else:

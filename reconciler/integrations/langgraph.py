@@ -187,7 +187,7 @@ class ReconcilerStore(BaseStore):
         and ``subject`` with one value each.
     ``delete``: ends what was put under the key, older values too, as the person named by
         ``deletes_as`` does; without one it is refused, for no agent may. Nothing is erased;
-        ``Memory.forget`` does that.
+        ``ContactMemory.forget`` does that.
     ``list_namespaces``: an agent's contacts; the prefix names the agent.
 
     Args:
@@ -277,31 +277,32 @@ class ReconcilerStore(BaseStore):
         than Basic at first. What is live and was written by this value itself is not counted, so
         that a retry finds its own decision. Texts tell nothing here: the gate redacts them.
         """
-        chains = self._memory.history(*_contact(op.namespace), tenant=self._tenant)
+        chains = self._memory.contact(*_contact(op.namespace), tenant=self._tenant).history()
         put = [fact for chain in chains for fact in chain.facts if op.key in fact.tags]
         put.sort(key=lambda fact: (fact.recorded_at, fact.fact_id))
         before_newest, newest = (["", "", *(fact.fact_id for fact in put)])[-2:]
         if put and put[-1].is_live:
-            earlier = self._key_after(before_newest, op.key, value)
+            earlier = self._key_after(op, before_newest, value)
             if self._wrote(op.namespace, earlier) == newest:
                 return earlier
-        return self._key_after(newest, op.key, value)
+        return self._key_after(op, newest, value)
 
-    def _key_after(self, fact_id: str, key: str, value: Mapping[str, Any]) -> str:
+    def _key_after(self, op: PutOp, fact_id: str, value: Mapping[str, Any]) -> str:
         """The same for the same value under the same key after the same fact."""
         try:
-            said = json.dumps([key, dict(value), fact_id], sort_keys=True, default=str)
+            said = json.dumps([op.key, dict(value), fact_id], sort_keys=True, default=str)
         except (ValueError, RecursionError):
             raise InvalidRequestError(
                 "a value holds itself, or is nested too deeply; give plain texts and numbers"
             ) from None
-        return f"store-{self._memory.digest(said)}"
+        whose = self._memory.contact(*_contact(op.namespace), tenant=self._tenant)
+        return f"store-{whose.digest(said)}"
 
     def _wrote(self, namespace: tuple[str, ...], idempotency_key: str) -> str | None:
         """The fact that the note of a key became; None if it cannot be told."""
         with suppress(UnknownDecisionError, DamagedRecordError):
-            decision = self._memory.decision(
-                *_contact(namespace), idempotency_key=idempotency_key, tenant=self._tenant
+            decision = self._memory.contact(*_contact(namespace), tenant=self._tenant).decision(
+                idempotency_key=idempotency_key
             )
             return decision.fact_id
         return None
@@ -320,7 +321,7 @@ class ReconcilerStore(BaseStore):
 
     def _fact(self, namespace: tuple[str, ...], key: str) -> Fact | None:
         """What holds now of what was put under a key last."""
-        chains = self._memory.history(*_contact(namespace), tenant=self._tenant)
+        chains = self._memory.contact(*_contact(namespace), tenant=self._tenant).history()
         hides_expired = self._memory.settings.life.expired == "hidden"
         found = [
             (fact.recorded_at, chain.facts[0])
@@ -341,13 +342,8 @@ class ReconcilerStore(BaseStore):
                 f"a filter compares {', '.join(_FILTERS)} with one value each, not {wrong[0]!r}"
             )
         _check_counts(op)
-        recalled = self._memory.recall(
-            agent_id,
-            contact_id,
-            op.query or "",
-            tenant=self._tenant,
-            limit=op.limit + op.offset,
-            **asked,
+        recalled = self._memory.contact(agent_id, contact_id, tenant=self._tenant).recall(
+            op.query or "", limit=op.limit + op.offset, **asked
         )
         chosen = [hit for hit in recalled if not hit.is_standing]
         standing = [hit for hit in recalled if hit.is_standing and op.offset == 0]
@@ -358,16 +354,12 @@ class ReconcilerStore(BaseStore):
         if self._deletes_as is None:
             raise InvalidRequestError(
                 "this store deletes nothing: no agent may end what is known. Give it deletes_as "
-                "with an operator's name, or call Memory.revoke or Memory.forget"
+                "with an operator's name, or call ContactMemory.revoke or ContactMemory.forget"
             )
         fact = self._fact(op.namespace, op.key)
         while fact is not None:
-            self._memory.revoke(
-                *_contact(op.namespace),
-                fact.fact_id,
-                by=self._deletes_as,
-                reason="deleted from the store",
-                tenant=self._tenant,
+            self._memory.contact(*_contact(op.namespace), tenant=self._tenant).revoke(
+                fact.fact_id, by=self._deletes_as, reason="deleted from the store"
             )
             # What a revocation brings back goes, too, if it was put under the key itself.
             fact = self._fact(op.namespace, op.key)
@@ -394,8 +386,8 @@ class ReconcilerStore(BaseStore):
     def _contact_ids(self, agent_id: str) -> Iterator[str]:
         """Page by page: who asks for a few namespaces does not wait for ten thousand contacts."""
         after = None
-        while page := self._memory.contacts(
-            agent_id, after=after, tenant=self._tenant, limit=_CONTACTS_AT_ONCE
+        while page := self._memory.agent(agent_id, tenant=self._tenant).contacts(
+            after=after, limit=_CONTACTS_AT_ONCE
         ):
             yield from (contact.contact_id for contact in page)
             after = page[-1].contact_id

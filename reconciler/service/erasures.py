@@ -89,7 +89,7 @@ class Erasures:
     def forget(
         self, scope: Scope, target: ErasureTarget, *, by: str, reason: str, dry_run: bool
     ) -> Erasure:
-        """The erasure, finished; see ``Memory.forget``."""
+        """The erasure, finished; see ``ContactMemory.forget``."""
         check_person(by, scope)
         check_text("reason", reason, TEXT_LENGTH_MAX)
         self._ids.check([("by", by)])

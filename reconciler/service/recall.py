@@ -76,7 +76,7 @@ class Recall:
         wanted: RecallFilter = EVERYTHING,
         budget_tokens: int | None = None,
     ) -> Recalled:
-        """Live facts in scope that are sure enough and have not expired; see ``Memory.recall``.
+        """Live facts in scope that are sure enough and not expired; see ``ContactMemory.recall``.
 
         Args:
             scope: the contact.

@@ -18,6 +18,7 @@ from reconciler.settings import load_settings
 from reconciler.testing import HashingEmbedder
 from tests.anthropic_server import AnthropicServer, candidate, extraction
 from tests.engines import EngineUnderTest
+from tests.submissions import call_about
 
 CALLS = "I only take calls after five."
 CALLS_CLAIM = candidate(
@@ -60,9 +61,9 @@ def said(*texts: str) -> list[Turn]:
 
 
 def worked_off(memory: Memory, *texts: str) -> Job:
-    job_id = memory.submit_session("crm", "alice", "chat-1", said(*texts))
+    job_id = memory.contact("crm", "alice").submit_session("chat-1", said(*texts))
     memory.drain()
-    return memory.job("crm", "alice", job_id)
+    return memory.contact("crm", "alice").job(job_id)
 
 
 # The checklist before extraction from sessions goes to production
@@ -73,12 +74,14 @@ def test_002_1_a_fact_has_text_type_topic_importance_confidence_session_and_time
 ) -> None:
     memory = opened(CALLS_CLAIM)
     worked_off(memory, CALLS)
-    [ranked] = memory.recall("crm", "alice")
+    [ranked] = memory.contact("crm", "alice").recall()
     fact = ranked.fact
     assert (fact.text, fact.category, fact.topic) == (CALLS_CLAIM["text"], Category.FACT, "work")
     assert (fact.importance, 0 < fact.confidence <= 1) == (0.7, True)
     assert fact.recorded_at is not None
-    assert {each.note.session_id for each in memory.decisions("crm", "alice")} == {"chat-1"}
+    assert {each.note.session_id for each in memory.contact("crm", "alice").decisions()} == {
+        "chat-1"
+    }
 
 
 def test_002_2_importance_and_confidence_are_asked_for_as_two_numbers(
@@ -115,29 +118,35 @@ def test_002_4_what_if_i_were_a_doctor_is_believed_by_three_tenths_at_most(
     )
     memory = opened(claim)
     worked_off(memory, "What if I were a doctor?")
-    [decision] = memory.decisions("crm", "alice")
+    [decision] = memory.contact("crm", "alice").decisions()
     assert decision.gate is not None
     assert decision.gate.confidence <= 0.3
-    assert memory.recall("crm", "alice") == []
+    assert memory.contact("crm", "alice").recall() == []
 
 
 def test_002_4_no_extractor_without_a_key_believes_it_either(opened: Open) -> None:
     memory = opened(with_key=False)
     worked_off(memory, "What if I were a doctor?")
-    for decision in memory.decisions("crm", "alice"):
+    for decision in memory.contact("crm", "alice").decisions():
         assert decision.gate is not None
         assert decision.gate.confidence <= 0.3
-    assert memory.recall("crm", "alice") == []
+    assert memory.contact("crm", "alice").recall() == []
 
 
 def test_002_5_a_session_is_handed_over_and_read_behind(
     opened: Open, server: AnthropicServer
 ) -> None:
     memory = opened(CALLS_CLAIM)
-    job_id = memory.submit_session("crm", "alice", "chat-1", said(CALLS))
-    assert (memory.job("crm", "alice", job_id).state, server.requests) == (JobState.WAITING, [])
+    job_id = memory.contact("crm", "alice").submit_session("chat-1", said(CALLS))
+    assert (memory.contact("crm", "alice").job(job_id).state, server.requests) == (
+        JobState.WAITING,
+        [],
+    )
     memory.drain()
-    assert (memory.job("crm", "alice", job_id).state, len(server.requests)) == (JobState.DONE, 1)
+    assert (memory.contact("crm", "alice").job(job_id).state, len(server.requests)) == (
+        JobState.DONE,
+        1,
+    )
 
 
 def test_002_6_a_live_fact_has_no_end_and_no_successor_and_an_ended_one_has_both(
@@ -146,7 +155,7 @@ def test_002_6_a_live_fact_has_no_end_and_no_successor_and_an_ended_one_has_both
     memory = opened()
     for city in ("Pune", "Goa"):
         memory.add_contact_note("crm", "alice", f"Lives in {city}.", attribute="city", value=city)
-    [chain] = memory.history("crm", "alice")
+    [chain] = memory.contact("crm", "alice").history()
     new, old = chain.facts
     assert (new.is_live, new.valid_to) == (True, None)
     assert old.valid_to is not None
@@ -164,22 +173,22 @@ def test_001_1_scope_is_mandatory_at_both_doors(opened: Open, part: str) -> None
     with pytest.raises(InvalidScopeError):
         memory.add_contact_note(text=CALLS, **scope)
     with pytest.raises(InvalidScopeError):
-        memory.submit_session(session_id="chat-1", turns=said(CALLS), **scope)
+        call_about(memory, "submit_session")(session_id="chat-1", turns=said(CALLS), **scope)
     assert memory.jobs(tenant="acme") == []
-    assert memory.contacts("crm", tenant="acme") == []
+    assert memory.agent("crm", tenant="acme").contacts() == []
 
 
 def test_001_2_what_a_model_said_is_no_source(opened: Open) -> None:
     memory = opened(CALLS_CLAIM)
     turns = [Turn(role="agent", text=CALLS)]
-    job_id = memory.submit_session("crm", "alice", "chat-1", turns)
+    job_id = memory.contact("crm", "alice").submit_session("chat-1", turns)
     memory.drain()
     guess = memory.add_contact_note("crm", "alice", CALLS, source_kind="model_guess")
-    assert (memory.job("crm", "alice", job_id).outcomes, str(guess.action)) == (
+    assert (memory.contact("crm", "alice").job(job_id).outcomes, str(guess.action)) == (
         Outcomes(refused=1),
         "REJECT",
     )
-    assert memory.recall("crm", "alice") == []
+    assert memory.contact("crm", "alice").recall() == []
 
 
 def test_001_3_what_is_no_preference_expires_or_is_revoked(opened: Open) -> None:
@@ -188,15 +197,17 @@ def test_001_3_what_is_no_preference_expires_or_is_revoked(opened: Open) -> None
     decided = "We have decided to renew the contract every January."
     memory.add_contact_note("crm", "alice", decided, category="decision")
     memory.add_contact_note("crm", "alice", "Drives a blue Volvo.")
-    facts = {each.fact.text: each.fact for each in memory.recall("crm", "alice")}
+    facts = {each.fact.text: each.fact for each in memory.contact("crm", "alice").recall()}
     assert facts.pop("Drives a blue Volvo.").expires_at is not None
     assert {text: fact.expires_at for text, fact in facts.items()} == {
         CALLS_CLAIM["text"]: None,
         decided: None,
     }
     for fact in facts.values():
-        memory.revoke("crm", "alice", fact.fact_id, by="anna", reason="It was cancelled.")
-    assert [each.fact.text for each in memory.recall("crm", "alice")] == ["Drives a blue Volvo."]
+        memory.contact("crm", "alice").revoke(fact.fact_id, by="anna", reason="It was cancelled.")
+    assert [each.fact.text for each in memory.contact("crm", "alice").recall()] == [
+        "Drives a blue Volvo."
+    ]
 
 
 def test_001_4_sensitive_data_is_out_before_anybody_reads_it(
@@ -214,7 +225,7 @@ def test_001_5_what_is_remembered_is_structured(opened: Open) -> None:
     claim = CALLS_CLAIM | {"attribute": "city", "value": "Pune", "text": "Lives in Pune."}
     memory = opened(claim | {"citations": [{"episode": 1, "span": "Pune"}]})
     worked_off(memory, "My city is Pune.")
-    [ranked] = memory.recall("crm", "alice")
+    [ranked] = memory.contact("crm", "alice").recall()
     assert ranked.fact.slot is not None
     assert (ranked.fact.slot.attribute, ranked.fact.slot.value) == ("city", "Pune")
     assert str(ranked.fact.trust) == "user_explicit"
@@ -222,7 +233,7 @@ def test_001_5_what_is_remembered_is_structured(opened: Open) -> None:
 
 def test_001_6_the_gate_decides_the_same_each_time(opened: Open) -> None:
     memory = opened()
-    assert memory.check_policy(CALLS) == memory.check_policy(CALLS)
+    assert memory.agent("any").check_policy(CALLS) == memory.agent("any").check_policy(CALLS)
 
 
 def test_001_7_a_preference_can_be_changed_and_taken_back(opened: Open) -> None:
@@ -235,14 +246,14 @@ def test_001_7_a_preference_can_be_changed_and_taken_back(opened: Open) -> None:
             attribute="preferred_channel",
             value=channel,
         )
-    [ranked] = memory.recall("crm", "alice")
+    [ranked] = memory.contact("crm", "alice").recall()
     assert ranked.fact.text.endswith("phone.")
-    memory.revoke(
-        "crm", "alice", ranked.fact.fact_id, by="contact", reason="She does not mind now."
+    memory.contact("crm", "alice").revoke(
+        ranked.fact.fact_id, by="contact", reason="She does not mind now."
     )
-    assert memory.recall("crm", "alice") == []
+    assert memory.contact("crm", "alice").recall() == []
 
 
 def test_a_job_that_does_not_exist_is_an_error_that_says_so(opened: Open) -> None:
     with pytest.raises(InvalidRequestError, match="no job"):
-        opened().job("crm", "alice", "none")
+        opened().contact("crm", "alice").job("none")

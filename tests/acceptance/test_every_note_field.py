@@ -100,7 +100,7 @@ def test_a_note_arrives_the_same_by_call_by_command_and_by_line(
         called, commanded, imported = (
             decision
             for contact in ("by_call", "by_command", "by_line")
-            for decision in memory.decisions("crm", contact)
+            for decision in memory.contact("crm", contact).decisions()
         )
     for each in (commanded, imported):
         assert replace(each.note, scope=called.scope) == called.note
@@ -130,7 +130,7 @@ def test_what_a_note_does_to_facts_arrives_by_command(
     until = datetime.now(UTC) + timedelta(days=2)
     known = json_of(command_line, "add", *scope, TEXT, f"--valid-to={until.isoformat()}")
     with Memory.open() as memory:
-        [hit] = memory.recall("crm", "ann")
+        [hit] = memory.contact("crm", "ann").recall()
     assert hit.fact.expires_at == until
     for option in ("--replaces", "--repeats", "--ends"):
         _, told, complaint = command_line(
@@ -178,4 +178,4 @@ def test_a_call_with_what_is_not_on_the_list_writes_nothing(tmp_path: Path) -> N
     with Memory.open(embedder=NoopEmbedder(), **arguments) as memory:
         with pytest.raises(TypeError, match="takes no is_cleaned"):
             memory.add_contact_note("crm", "alice", TEXT, **unlisted)
-        assert memory.contacts("crm") == []
+        assert memory.agent("crm").contacts() == []

@@ -85,24 +85,24 @@ def test_an_operation_that_the_state_forbids_is_named_once(ran: Ran) -> None:
 
 
 def test_what_the_gate_admitted_of_the_task_is_remembered(memory: Memory) -> None:
-    known = {each.fact.text for each in memory.recall("dispatch", "vera", limit=50)}
+    known = {each.fact.text for each in memory.contact("dispatch", "vera").recall(limit=50)}
     assert {PIANO_STUDIO, RAMP} <= known
     assert len([each for each in known if not each.startswith("Achieved: ")]) == 4
 
 
 def test_what_came_of_the_task_is_remembered(memory: Memory) -> None:
-    known = [each.fact.text for each in memory.recall("dispatch", "vera", limit=50)]
+    known = [each.fact.text for each in memory.contact("dispatch", "vera").recall(limit=50)]
     [came_of_it] = [each for each in known if each.startswith("Achieved: ")]
     assert "read-request; find-order; check-friday" in came_of_it
 
 
 def test_its_preference_and_its_procedure_wait_for_a_yes(memory: Memory) -> None:
-    waiting = [each.text for each in memory.pending("dispatch", "vera")]
+    waiting = [each.text for each in memory.contact("dispatch", "vera").pending()]
     assert [text[:20] for text in waiting] == ["The way to move a de", "The contact likes th"]
 
 
 def test_the_gate_refuses_words_never_said_and_what_the_agent_said_itself(memory: Memory) -> None:
-    refused = {str(each.reason) for each in memory.refusals("dispatch", "vera")}
+    refused = {str(each.reason) for each in memory.contact("dispatch", "vera").refusals()}
     assert refused == {"span_not_in_evidence", "model_guess"}
 
 

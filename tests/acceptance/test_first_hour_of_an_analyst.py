@@ -286,7 +286,10 @@ def fill(started: Started) -> Told:
         for note in DISPUTED:
             memory.add_contact_note("demo", "priya", **note)
         memory.add_contact_note("demo", "dana", "Needs SSO before the rollout can start.")
-        return Told(memory.history("demo", "priya"), list(memory.all_decisions("demo", "priya")))
+        return Told(
+            memory.contact("demo", "priya").history(),
+            list(memory.contact("demo", "priya").all_decisions()),
+        )
 
 
 def look_at_what_is_there_by_itself(browser: Browser, started: Started) -> None:

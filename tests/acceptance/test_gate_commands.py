@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 from typer.main import get_command
 
-from reconciler import token_count
 from reconciler.domain.gate.checks import CHECKS
+from reconciler.domain.recalling.prompting import token_count
 from reconciler.entrypoints.cli import app
 from tests.command_line import Run, json_of
 

@@ -79,12 +79,12 @@ def memory(open_memory: Open) -> Memory:
 
 def live(memory: Memory) -> list[str]:
     """The texts that recall gives, in their order."""
-    return [each.fact.text for each in memory.recall(AGENT, ANNA, limit=100)]
+    return [each.fact.text for each in memory.contact(AGENT, ANNA).recall(limit=100)]
 
 
 def chain(memory: Memory) -> list[str]:
     """The one history's texts, newest first."""
-    [history] = memory.history(AGENT, ANNA)
+    [history] = memory.contact(AGENT, ANNA).history()
     return [fact.text for fact in history.facts]
 
 
@@ -121,9 +121,9 @@ def test_an_employer_that_the_contact_names_in_sessions_ends_the_one_from_the_li
     for number in range(4):
         calendar.let_pass(3)
         said = Turn(role="contact", text="I work at Brightwave now.")
-        memory.submit_session(AGENT, ANNA, f"call-{number}", [said])
+        memory.contact(AGENT, ANNA).submit_session(f"call-{number}", [said])
         memory.drain()
-    [only] = memory.recall(AGENT, ANNA)
+    [only] = memory.contact(AGENT, ANNA).recall()
     assert only.fact.slot is not None
     assert only.fact.slot.value == "Brightwave"
     assert only.fact.observations == 4
@@ -139,17 +139,15 @@ def test_a_tools_other_value_is_one_question_however_often_it_comes(memory: Memo
             value="Mumbai",
             source_kind=SourceKind.APPROVED_DOC,
         )
-    [dispute] = memory.disputes(AGENT, ANNA)
+    [dispute] = memory.contact(AGENT, ANNA).disputes()
     assert "Pune" in dispute.question
     assert "Mumbai" in dispute.question
 
 
 def test_an_operator_can_amend_what_the_contact_said(memory: Memory) -> None:
     tell(memory, "Lives in Pune.", attribute="city", value="Pune")
-    [wrong] = memory.recall(AGENT, ANNA)
-    memory.amend(
-        AGENT,
-        ANNA,
+    [wrong] = memory.contact(AGENT, ANNA).recall()
+    memory.contact(AGENT, ANNA).amend(
         "Lives in Mumbai.",
         fact_id=wrong.fact.fact_id,
         value="Mumbai",
@@ -164,7 +162,7 @@ def test_what_comes_after_an_expired_value_continues_its_chain(
 ) -> None:
     tell(memory, "Lives in Pune.", attribute="city", value="Pune", lifetime_days=30)
     calendar.let_pass(40)
-    assert [each.fact.may_be_outdated for each in memory.recall(AGENT, ANNA)] == [True]
+    assert [each.fact.may_be_outdated for each in memory.contact(AGENT, ANNA).recall()] == [True]
     tell(memory, "Lives in Goa.", attribute="city", value="Goa")
     assert chain(memory) == ["Lives in Goa.", "Lives in Pune."]
 
@@ -192,7 +190,7 @@ def test_what_never_was_has_no_interval(memory: Memory, calendar: Calendar) -> N
     tell(memory, "She works at Globex.", attribute="employer", value="Globex")
     calendar.let_pass(30)
     tell(memory, "She never worked at Globex.", attribute="employer", value="Globex")
-    [history] = memory.history(AGENT, ANNA)
+    [history] = memory.contact(AGENT, ANNA).history()
     denied = history.facts[-1]
     assert denied.valid_to == denied.valid_from
 
@@ -200,7 +198,9 @@ def test_what_never_was_has_no_interval(memory: Memory, calendar: Calendar) -> N
 def test_a_reverted_decision_gives_back_what_it_ended(memory: Memory) -> None:
     tell(memory, "Works at Initech.", attribute="employer", value="Initech")
     [wrong] = tell(memory, "Works at Globex.", attribute="employer", value="Globex")
-    memory.revert(AGENT, ANNA, wrong.decision_id, by="operator:mira", reason="never worked there")
+    memory.contact(AGENT, ANNA).revert(
+        wrong.decision_id, by="operator:mira", reason="never worked there"
+    )
     assert live(memory) == ["Works at Initech."]
 
 
@@ -221,7 +221,7 @@ def test_a_number_that_looks_like_a_year_is_an_invoice_s(memory: Memory) -> None
 
 def test_recall_and_prompt_say_that_two_counts_contradict(memory: Memory) -> None:
     tell(memory, "The household has three young children", "The household has two young children")
-    prompt = as_prompt(memory.recall(AGENT, ANNA))
+    prompt = as_prompt(memory.contact(AGENT, ANNA).recall())
     assert prompt.count("disputed") >= 2
 
 
@@ -229,7 +229,7 @@ def test_a_request_in_an_old_transcript_is_remembered(memory: Memory, calendar: 
     said = "Remember that I prefer e-mail over phone calls."
     calendar.let_pass(240)
     turn = Turn(role="contact", text=said, said_at=START)
-    memory.submit_session(AGENT, ANNA, "march", [turn])
+    memory.contact(AGENT, ANNA).submit_session("march", [turn])
     memory.drain()
     [text] = live(memory)
     assert "e-mail over phone" in text
@@ -243,7 +243,7 @@ def test_a_guess_does_not_end_what_was_confirmed(memory: Memory) -> None:
         value="e-mail",
         source_kind=SourceKind.TOOL_OUTPUT,
     )
-    memory.confirm(AGENT, ANNA, held.decision_id, "contact")
+    memory.contact(AGENT, ANNA).confirm(held.decision_id, "contact")
     tell(
         memory,
         "Perhaps she'd be fine with phone, not sure.",
@@ -251,4 +251,4 @@ def test_a_guess_does_not_end_what_was_confirmed(memory: Memory) -> None:
         value="phone",
     )
     assert "Prefers e-mail." in live(memory)
-    assert len(memory.disputes(AGENT, ANNA)) == 1
+    assert len(memory.contact(AGENT, ANNA).disputes()) == 1

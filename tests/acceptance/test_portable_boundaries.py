@@ -22,7 +22,7 @@ from reconciler.adapters.onnx_minilm import OnnxMinilm
 from reconciler.domain.recalling.prompting import token_count
 from reconciler.entrypoints.mcp_server.desk import Desk
 from reconciler.entrypoints.mcp_server.grants import Grant, Profile
-from reconciler.errors import InvalidScopeError
+from reconciler.errors import InvalidRequestError, InvalidScopeError
 from reconciler.testing import ScriptedExtractor
 from tests import raw_store
 from tests.engines import EngineUnderTest, embedded_engine
@@ -42,6 +42,7 @@ from tests.portable_checks import (
     read_out,
     say,
 )
+from tests.submissions import call_about
 from tests.whole_graph import links_of
 
 pytestmark = pytest.mark.faults
@@ -84,10 +85,10 @@ def test_the_best_match_of_one_scope_is_absent_in_every_other(
     for other in OTHERS.values():
         memory.add_contact_note(**other, text="Has a dog called Bruno.")
         for query in (question, ""):
-            found = as_prompt(memory.recall(**other, query=query, limit=1000))
+            found = as_prompt(call_about(memory, "recall")(**other, query=query, limit=1000))
             assert place not in found
         assert "Bruno" in found
-        assert memory.recall_about(**other, name="key") == []
+        assert call_about(memory, "recall_about")(**other, name="key") == []
 
 
 def test_a_caller_of_one_scope_reaches_no_other_by_naming_it(opened: Open) -> None:
@@ -101,7 +102,7 @@ def test_a_caller_of_one_scope_reaches_no_other_by_naming_it(opened: Open) -> No
     )
     of_ada = dataclasses.replace(of_bob, contact_id="ada")
     assert "tea" in desk.call(of_ada, "recall_contact", {}).text
-    before = [each.decision_id for each in memory.decisions(**ADA)]
+    before = [each.decision_id for each in memory.contact(**ADA).decisions()]
     wider = [{"contact_id": each} for each in ("ada", "*", "", "%", "bob' OR true")]
     wider += [{"agent_id": "*"}, {"tenant": "default"}, {"scope": {**ADA}}]
     tools = memory.agent_tools("crm", "bob")
@@ -110,12 +111,12 @@ def test_a_caller_of_one_scope_reaches_no_other_by_naming_it(opened: Open) -> No
             for reply in (desk.call(of_bob, name, given | more), tools.call(name, given | more)):
                 assert reply.is_error, more
                 assert "tea" not in reply.text
-    assert [each.decision_id for each in memory.decisions(**ADA)] == before
-    with pytest.raises(TypeError):
+    assert [each.decision_id for each in memory.contact(**ADA).decisions()] == before
+    with pytest.raises(InvalidRequestError, match="no filter contact_id"):
         memory.contact("crm", "bob").recall(contact_id="ada")  # type: ignore[call-arg]
     for broken in ("", " ", "a\0b"):
         with pytest.raises(InvalidScopeError):
-            memory.recall("crm", broken)
+            memory.contact("crm", broken).recall()
 
 
 def test_background_work_makes_nothing_of_two_scopes(opened: Open, engine: EngineUnderTest) -> None:
@@ -126,13 +127,15 @@ def test_background_work_makes_nothing_of_two_scopes(opened: Open, engine: Engin
     memory = opened(extractor=ScriptedExtractor(answers), clock=clock)
     for name, scope in scopes.items():
         said = Turn(role="contact", text=f"My dog is {dogs[name]}, who likes the park.")
-        memory.submit_session(**scope, session_id="chat", turns=[said])
+        call_about(memory, "submit_session")(**scope, session_id="chat", turns=[said])
         memory.add_contact_note(**scope, text="Likes the park.")
         memory.drain()
-        assert dogs[name] in as_prompt(memory.recall(**scope, query="dog in the park"))
+        assert dogs[name] in as_prompt(
+            call_about(memory, "recall")(**scope, query="dog in the park")
+        )
     clock.pass_days(60)
     for scope in scopes.values():
-        assert memory.archive(**scope, floor=0.9)
+        assert call_about(memory, "archive")(**scope, floor=0.9)
     memory.reembed(OtherModel(), uncalibrated=True)
     memory.close()
     again = opened(embedder=OtherModel(), clock=clock, reconcile={"profile": "seed"})
@@ -177,17 +180,21 @@ def test_every_fact_that_can_reach_a_prompt_rests_on_an_episode_that_is_there(
         "add_contact_note", {"text": "Plays the cello.", "source_kind": "user_explicit"}
     )
     memory.import_notes([json.dumps(ADA | {"text": "Was born in Oslo."})])
-    memory.import_from("mem0", PEER_EXPORT, **ADA)
-    memory.submit_session(
-        **ADA, session_id="chat", turns=[Turn(role="contact", text="My dog is Rex.")]
+    memory.contact(**ADA).import_from("mem0", PEER_EXPORT)
+    memory.contact(**ADA).submit_session(
+        session_id="chat", turns=[Turn(role="contact", text="My dog is Rex.")]
     )
     memory.drain()
     held = say(memory, "Has been diagnosed with asthma.")
-    memory.confirm(**ADA, decision_id=held.decision_id, by="contact")
-    memory.amend(**ADA, text="Lives in Rome.", attribute="city", value="Rome", by="o", reason="x")
-    found = memory.recall(**ADA, limit=1000)
+    memory.contact(**ADA).confirm(decision_id=held.decision_id, by="contact")
+    memory.contact(**ADA).amend(
+        text="Lives in Rome.", attribute="city", value="Rome", by="o", reason="x"
+    )
+    found = memory.contact(**ADA).recall(limit=1000)
     assert len(found) >= 6
-    rested = {hit.fact.fact_id: memory.evidence(**ADA, fact_id=hit.fact.fact_id) for hit in found}
+    rested = {
+        hit.fact.fact_id: memory.contact(**ADA).evidence(fact_id=hit.fact.fact_id) for hit in found
+    }
     assert [told for told in rested.values() if not any(turn.text for turn in told.turns)] == []
     memory.close()
     assert orphans(engine, set(rested)) == set()
@@ -209,22 +216,26 @@ def test_what_was_learnt_from_a_session_goes_with_it_in_every_kind(opened: Open)
     memory = opened(extractor=reader)
     say(memory, "Likes green tea.")
     told = Turn(role="contact", text="I keep a Quoxalot at home.")
-    memory.submit_session(**ADA, session_id="chat", turns=[told])
+    memory.contact(**ADA).submit_session(session_id="chat", turns=[told])
     memory.drain()
-    memory.submit_session(**ADA, session_id="chat", turns=[told, told])
-    memory.task(**ADA, task_id="t1", session_id="chat", goal="Feed the Quoxalot.").observed()
+    memory.contact(**ADA).submit_session(session_id="chat", turns=[told, told])
+    memory.contact(**ADA).task(
+        task_id="t1", session_id="chat", goal="Feed the Quoxalot."
+    ).observed()
     memory.agent_tools(**ADA, session_id="chat").call(
         "add_contact_note", {"text": "May sell the Quoxalot.", "source_kind": "tool_output"}
     )
-    [fact_id] = [hit.fact.fact_id for hit in memory.recall(**ADA, query="Quoxalot", limit=1)]
+    [fact_id] = [
+        hit.fact.fact_id for hit in memory.contact(**ADA).recall(query="Quoxalot", limit=1)
+    ]
     before = exported(memory)
     assert {"Fact", "Episode", "Decision", "Session", "Task"} <= holding(before, "Quoxalot")
     assert vector_of(before, fact_id) is not None
-    done = memory.forget(**ADA, session_id="chat", **ASKED)
+    done = memory.contact(**ADA).forget(session_id="chat", **ASKED)
     after = exported(memory)
     assert (done.receipt.is_clean, holding(after, "Quoxalot")) == (True, set())
     assert vector_of(after, fact_id) is None
-    assert [hit.fact.text for hit in memory.recall(**ADA)] == ["Likes green tea."]
+    assert [hit.fact.text for hit in memory.contact(**ADA).recall()] == ["Likes green tea."]
 
 
 def vector_of(lines: list[dict[str, Any]], fact_id: str) -> str | None:
@@ -268,15 +279,15 @@ def test_a_recall_gives_no_more_than_was_asked_for(opened: Open) -> None:
     for thing in things:
         about = f"which she wants in the {thing} edition because of her sister's {thing} collection"
         say(memory, f"Ordered a {thing} from the catalogue, {about}, and nothing but a {thing}.")
-    assert len(memory.recall(**ADA, query="catalogue", limit=50)) == 40
+    assert len(memory.contact(**ADA).recall(query="catalogue", limit=50)) == 40
     for k in (1, 5, 17):
-        assert len(memory.recall(**ADA, query="catalogue", limit=k)) == k
-    few = memory.recall(**ADA, query="catalogue", budget_tokens=400)
+        assert len(memory.contact(**ADA).recall(query="catalogue", limit=k)) == k
+    few = memory.contact(**ADA).recall(query="catalogue", budget_tokens=400)
     fence = token_count(as_prompt([]))
     assert 0 < len(few) < 40
     assert token_count(as_prompt(few)) <= 400 + fence
     say(memory, "Never call her before 9 am.")
-    found = memory.recall(**ADA, query="catalogue", limit=5)
+    found = memory.contact(**ADA).recall(query="catalogue", limit=5)
     assert (len(found), sum(hit.is_standing for hit in found)) == (6, 1)
 
 
@@ -293,8 +304,8 @@ def test_what_is_recalled_stands_in_the_fence_and_cannot_leave_it(opened: Open) 
     for order in orders:
         held = say(memory, f"Told us: {order}")
         if held.action is Action.HOLD:
-            memory.confirm(**ADA, decision_id=held.decision_id, by="olga")
-    told = memory.recall(**ADA)
+            memory.contact(**ADA).confirm(decision_id=held.decision_id, by="olga")
+    told = memory.contact(**ADA).recall()
     assert {order for order in orders if any(order in hit.fact.text for hit in told)} == {*orders}
     lines = as_prompt(told).splitlines()
     assert (lines[0], lines[-1]) == ("<recalled_facts>", "</recalled_facts>")

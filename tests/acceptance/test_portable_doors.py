@@ -40,6 +40,7 @@ from tests.portable_checks import (
     read_out,
     say,
 )
+from tests.submissions import propose_to
 
 pytestmark = pytest.mark.faults
 SECRET = "sk-ant-api03-" + "Zq7Rm2Xw9Kp4Ld8Tn3Vb6Hs1" * 4
@@ -73,9 +74,9 @@ def by_proposal(memory: Memory, text: str) -> None:
         episode_id=f"e{len(text)}", session_id="call", scope=scope, text=text, said_at=NOON
     )
     candidate = Candidate(note=note, evidence=(told,), proposed_by="reader", confidence=0.95)
-    made = memory.propose(candidate)
+    made = propose_to(memory, candidate)
     if made.action is Action.ADMIT:
-        memory.commit(**ADA, decision_id=made.decision_id)
+        memory.contact(**ADA).commit(decision_id=made.decision_id)
 
 
 def by_session(memory: Memory, text: str) -> None:
@@ -86,7 +87,7 @@ def by_session(memory: Memory, text: str) -> None:
 
 
 def by_task(memory: Memory, text: str) -> None:
-    run = memory.task(**ADA, task_id=f"t{len(text)}", goal="Help her.")
+    run = memory.contact(**ADA).task(task_id=f"t{len(text)}", goal="Help her.")
     run.observed()
     run.log_episode(Turn(role="contact", text=f"Please remember that {text}"))
     run.succeed()
@@ -97,13 +98,13 @@ def by_task(memory: Memory, text: str) -> None:
 
 def by_amendment(memory: Memory, text: str) -> None:
     known = say(memory, "Only takes calls in the morning.")
-    memory.amend(**ADA, text=text, fact_id=known.fact_id, by="olga", reason="Checked.")
+    memory.contact(**ADA).amend(text=text, fact_id=known.fact_id, by="olga", reason="Checked.")
 
 
 def by_confirmation(memory: Memory, text: str) -> None:
     held = say(memory, "Lives in Pune.", source_kind="tool_output")
     try:
-        memory.confirm(**ADA, decision_id=held.decision_id, by="contact", text=text)
+        memory.contact(**ADA).confirm(decision_id=held.decision_id, by="contact", text=text)
     except InvalidRequestError:
         say(memory, text)  # the answer is refused, and the question stays open: see the count
 
@@ -111,7 +112,7 @@ def by_confirmation(memory: Memory, text: str) -> None:
 def from_mem0(memory: Memory, text: str, folder: Path) -> None:
     record = {"id": "1", "memory": text, "user_id": "ada", "created_at": "2025-03-02T09:00:00Z"}
     (folder / "mem0.json").write_text(json.dumps({"results": [record]}), "utf-8")
-    memory.import_from("mem0", folder / "mem0.json", **ADA)
+    memory.contact(**ADA).import_from("mem0", folder / "mem0.json")
 
 
 Door = Callable[[Memory, str], Any]
@@ -138,7 +139,7 @@ closed memory, have their own test."""
 
 def refused(memory: Memory) -> int:
     """How many decisions say that something was not let in."""
-    return sum(each.action is Action.REJECT for each in memory.decisions(**ADA, limit=1000))
+    return sum(each.action is Action.REJECT for each in memory.contact(**ADA).decisions(limit=1000))
 
 
 @pytest.mark.parametrize("door", DOORS)
@@ -197,9 +198,9 @@ def test_a_model_that_says_a_person_said_so_does_not_make_it_a_persons_word(
         sent = {"text": claim, "source_kind": source}
         assert tools.call("add_contact_note", sent).is_error
     turn = Turn(role="agent", text="I noted that the user said: lives in Goa.")
-    memory.submit_session(**ADA, session_id="chat", turns=[turn])
+    memory.contact(**ADA).submit_session(session_id="chat", turns=[turn])
     memory.drain()
-    trusts = {hit.fact.word for hit in memory.recall(**ADA)}
+    trusts = {hit.fact.word for hit in memory.contact(**ADA).recall()}
     assert trusts.isdisjoint({SourceKind.USER_EXPLICIT, SourceKind.OPERATOR})
     say(memory, "Plays the cello.")
-    assert SourceKind.USER_EXPLICIT in {hit.fact.word for hit in memory.recall(**ADA)}
+    assert SourceKind.USER_EXPLICIT in {hit.fact.word for hit in memory.contact(**ADA).recall()}

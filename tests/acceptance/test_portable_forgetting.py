@@ -13,11 +13,11 @@ from typing import Any
 
 import pytest
 
-from reconciler import Action, Decision, FactState, GateReason, Memory, Turn
+from reconciler import Action, Decision, Memory, Turn
 from reconciler.adapters.local_embedder import LocalEmbedder
 from reconciler.adapters.onnx_minilm import OnnxMinilm
 from reconciler.domain.records.candidates import Candidate, Evidence
-from reconciler.domain.records.kinds import SourceKind
+from reconciler.domain.records.kinds import FactState, GateReason, SourceKind
 from reconciler.domain.records.notes import Note
 from reconciler.domain.records.scope import Scope
 from reconciler.errors import InvalidArchiveError
@@ -42,6 +42,7 @@ from tests.portable_checks import (
     read_out,
     say,
 )
+from tests.submissions import propose_to
 
 pytestmark = pytest.mark.faults
 TOOL = SourceKind.TOOL_OUTPUT
@@ -67,14 +68,14 @@ def opened(engine: EngineUnderTest) -> Iterator[Open]:
 
 
 def states(memory: Memory) -> dict[str, FactState]:
-    found = memory.history(**ADA)
+    found = memory.contact(**ADA).history()
     return {fact.fact_id: fact.state for chain in found for fact in chain.facts}
 
 
 def revoked(memory: Memory, said: Decision) -> str:
     """The fact that a note became, once a person has revoked it."""
     fact_id = str(said.fact_id)
-    memory.revoke(**ADA, fact_id=fact_id, by="olga", reason="That was another Ada.")
+    memory.contact(**ADA).revoke(fact_id=fact_id, by="olga", reason="That was another Ada.")
     return fact_id
 
 
@@ -83,7 +84,7 @@ def launder(memory: Memory, city: str, other: str) -> list[Decision]:
     lives_in(memory, other)
     again = [lives_in(memory, city, session_id=f"call-{number}") for number in range(3)]
     told = Turn(role="contact", text=f"Please remember that I live in {city}.")
-    memory.submit_session(**ADA, session_id="later", turns=[told])
+    memory.contact(**ADA).submit_session(session_id="later", turns=[told])
     memory.drain()
     return again
 
@@ -107,14 +108,14 @@ def test_a_no_to_a_question_stays_a_no_however_often_tools_say_it_again(opened: 
     memory = opened()
     first = lives_in(memory, "Pune", source_kind=TOOL)
     assert first.action is Action.HOLD
-    memory.reject(**ADA, decision_id=first.decision_id, by="contact")
+    memory.contact(**ADA).reject(decision_id=first.decision_id, by="contact")
     lives_in(memory, "Goa")
     for number in range(3):
         again = lives_in(memory, "Pune", source_kind=TOOL, session_id=f"call-{number}")
         assert again.gate is not None
         assert again.gate.reason is GateReason.DECLINED_BEFORE
     assert "Pune" not in prompt(memory)
-    assert "Pune" not in str(memory.pending(**ADA))
+    assert "Pune" not in str(memory.contact(**ADA).pending())
 
 
 def test_a_rejection_outlives_every_lifetime_and_sweep(opened: Open) -> None:
@@ -123,13 +124,13 @@ def test_a_rejection_outlives_every_lifetime_and_sweep(opened: Open) -> None:
     memory = opened(clock=clock)
     pune, tea = lives_in(memory, "Pune"), say(memory, "Likes green tea.")
     refused = say(memory, "Likes coffee.", source_kind=TOOL)
-    memory.reject(**ADA, decision_id=refused.decision_id, by="contact")
+    memory.contact(**ADA).reject(decision_id=refused.decision_id, by="contact")
     gone = revoked(memory, pune)
-    memory.forget(**ADA, fact_id=tea.fact_id, **ASKED)
+    memory.contact(**ADA).forget(fact_id=tea.fact_id, **ASKED)
     kept = say(memory, "Plays the cello.").fact_id
     for _ in range(10):
         clock.pass_days(366)
-        memory.archive(**ADA, floor=1.0)
+        memory.contact(**ADA).archive(floor=1.0)
     assert states(memory)[kept] is FactState.ARCHIVED
     assert all(map(held_before, launder(memory, "Pune", "Goa")))
     assert held_before(say(memory, "Likes green tea."))
@@ -179,7 +180,7 @@ def test_a_rejected_value_in_letters_that_look_alike_stays_out(
     revoked(memory, first)
     made = {name: again(text) for name, text in LOOK_ALIKES.items()}
     let_in = {name: each.action for name, each in made.items() if each.action.is_reconciled}
-    assert (let_in, memory.recall(**ADA)) == ({}, [])
+    assert (let_in, memory.contact(**ADA).recall()) == ({}, [])
     passed = {name for name, text in PASSING.items() if again(text).action.is_reconciled}
     assert passed == PASSING.keys()
 
@@ -192,16 +193,18 @@ def test_a_rejected_value_that_is_read_out_again_writes_nothing(
 
     def ingest(session_id: str) -> None:
         told = Turn(role="contact", text="Please remember that I only take calls after 5 pm.")
-        memory.submit_session(**ADA, session_id=session_id, turns=[told])
+        memory.contact(**ADA).submit_session(session_id=session_id, turns=[told])
         [job] = memory.drain()
         assert job.outcomes.added + job.outcomes.held == 1
 
     ingest("chat-1")
-    [hit] = memory.recall(**ADA)
-    memory.revoke(**ADA, fact_id=hit.fact.fact_id, by="olga", reason="That was another Ada.")
+    [hit] = memory.contact(**ADA).recall()
+    memory.contact(**ADA).revoke(
+        fact_id=hit.fact.fact_id, by="olga", reason="That was another Ada."
+    )
     ingest("chat-2")
-    assert memory.recall(**ADA) == []
-    [waiting] = memory.pending(**ADA)
+    assert memory.contact(**ADA).recall() == []
+    [waiting] = memory.contact(**ADA).pending()
     assert isinstance(waiting, Decision)
     assert held_before(waiting), "the tombstone was asked; nothing collided"
     assert waiting.compared_with == ()
@@ -216,17 +219,17 @@ def leaks(memory: Memory, token: str) -> set[str]:
     """Where a word is still found: by every read, in everything that is kept, and on the pages."""
     probes: dict[str, Callable[[], Any]] = {
         "recall": lambda: prompt(memory, token),
-        "recall_about": lambda: memory.recall_about(**ADA, name=token),
-        "history": lambda: memory.history(**ADA),
-        "decisions": lambda: memory.decisions(**ADA, limit=1000),
-        "profile": lambda: memory.profile(**ADA),
-        "briefing": lambda: memory.briefing(**ADA),
-        "report": lambda: memory.report(**ADA),
-        "export page": lambda: memory.export_page(**ADA),
+        "recall_about": lambda: memory.contact(**ADA).recall_about(name=token),
+        "history": lambda: memory.contact(**ADA).history(),
+        "decisions": lambda: memory.contact(**ADA).decisions(limit=1000),
+        "profile": lambda: memory.contact(**ADA).profile(),
+        "briefing": lambda: memory.contact(**ADA).briefing(),
+        "report": lambda: memory.contact(**ADA).report(),
+        "export page": lambda: memory.contact(**ADA).export_page(),
         "export": lambda: sorted(holding(exported(memory), token)),
-        "jobs": lambda: memory.jobs(**ADA),
-        "tasks": lambda: memory.tasks(**ADA),
-        "past": lambda: memory.recall(**ADA, query=token, as_of=memory._services.clock()),
+        "jobs": lambda: memory.contact(**ADA).jobs(),
+        "tasks": lambda: memory.contact(**ADA).tasks(),
+        "past": lambda: memory.contact(**ADA).recall(query=token, as_of=memory._services.clock()),
         "erasures": lambda: memory.erasures(),
     }
     found = {name: str(probe()) for name, probe in probes.items()}
@@ -241,22 +244,22 @@ def test_what_was_forgotten_is_gone_after_background_work_and_a_restart(
     reader = ScriptedExtractor([read_out("Lives in Quoxaville.", "home is Quoxaville")] * 2)
     memory = opened(extractor=reader)
     told = Turn(role="contact", text="My home is Quoxaville.")
-    memory.submit_session(**ADA, session_id="chat", turns=[told])
+    memory.contact(**ADA).submit_session(session_id="chat", turns=[told])
     memory.drain()
     lives_in(memory, "Quoxaville", "Has her office in {}.")
-    memory.task(**ADA, task_id="t1", goal="Ship to Quoxaville.")
+    memory.contact(**ADA).task(task_id="t1", goal="Ship to Quoxaville.")
     assert {"recall", "recall_about", "history", "export", "report", "tasks"} <= leaks(
         memory, "Quoxaville"
     )
-    memory.submit_session(**ADA, session_id="waits", turns=[told])
-    memory.forget(**ADA, **ASKED)
+    memory.contact(**ADA).submit_session(session_id="waits", turns=[told])
+    memory.contact(**ADA).forget(**ASKED)
     memory.drain()
-    memory.archive("crm", floor=1.0)
+    memory.agent("crm").archive(floor=1.0)
     memory.reembed(OtherModel(), uncalibrated=True)
     memory.close()
     again = opened(**SEED)
     assert leaks(again, "Quoxaville") == set()
-    [done] = again.erasures("crm", "ada")
+    [done] = again.contact("crm", "ada").erasures()
     assert (done.is_finished, done.receipt.is_clean, done.reason) == (True, True, "Ticket 12.")
     again.close()
     assert "Quoxaville" not in str(raw_store.everything(engine))
@@ -269,7 +272,7 @@ def test_a_copy_from_before_an_erasure_does_not_bring_it_back(
     memory, copy = opened(), tmp_path / "copy.jsonl"
     lives_in(memory, "Quoxaville")
     memory.export(copy, keys=True)
-    memory.forget(**ADA, **ASKED)
+    memory.contact(**ADA).forget(**ASKED)
     memory.close()
     where = engine.settings_arguments
     with pytest.raises(InvalidArchiveError, match="was erased in this store"):
@@ -304,14 +307,14 @@ def test_what_another_contact_was_told_stays_until_it_is_forgotten_there(opened:
     )
     for scope in (ada, bob):
         note = Note(scope=scope, text=told.text, said_at=NOON, source_kind=SourceKind.EXTRACTOR)
-        made = memory.propose(
-            Candidate(note=note, evidence=(told,), proposed_by="reader", confidence=0.95)
+        made = propose_to(
+            memory, Candidate(note=note, evidence=(told,), proposed_by="reader", confidence=0.95)
         )
-        memory.commit("crm", scope.contact_id, made.decision_id)
-    memory.forget(**ADA, **ASKED)
+        memory.contact("crm", scope.contact_id).commit(made.decision_id)
+    memory.contact(**ADA).forget(**ASKED)
     assert holding(exported(memory, **ADA), "Quoxaville") == set()
     assert "Quoxaville" in prompt(memory, contact_id="bob")
-    memory.forget("crm", "bob", **ASKED)
+    memory.contact("crm", "bob").forget(**ASKED)
     assert holding(exported(memory), "Quoxaville") == set()
 
 
@@ -373,7 +376,7 @@ def test_a_correction_outlives_vectors_that_are_made_again(
     assert states(again) == before
     [old] = [
         fact
-        for chain in again.history(**ADA)
+        for chain in again.contact(**ADA).history()
         for fact in chain.facts
         if f"] {fact.text}".endswith(f"{over}.")
     ]
@@ -386,15 +389,15 @@ def test_what_the_contact_takes_back_is_not_recalled_and_does_not_come_back(
     """correction.retraction_without_replacement"""
     memory = opened(embedder=minilm)
     source = [Turn(role="contact", text="Please remember that I have a sister.")]
-    memory.submit_session(**ADA, session_id="chat-1", turns=source)
+    memory.contact(**ADA).submit_session(session_id="chat-1", turns=source)
     memory.drain()
     question = "Does she have any siblings?"
     assert "sister" in prompt(memory, question)
     taken_back = say(memory, "I misspoke, I do not have a sister.")
     assert (taken_back.action, taken_back.fact_id) == (Action.REVOKE, None)
     for session_id in ("chat-1", "chat-2"):
-        memory.submit_session(**ADA, session_id=session_id, turns=source)
+        memory.contact(**ADA).submit_session(session_id=session_id, turns=source)
         memory.drain()
-    memory.archive("crm", floor=1.0)
+    memory.agent("crm").archive(floor=1.0)
     assert "sister" not in prompt(memory, question) + prompt(memory)
     assert [*states(memory).values()] == [FactState.REVOKED]

@@ -99,19 +99,25 @@ def _rendered(memory: Memory) -> Iterator[tuple[str, tuple[Any, ...]]]:
         memory.add_contact_note(*WHO, f"Lives in {city}.", attribute="city", value=city)
     held = hostile(memory.add_contact_note(*WHO, "Has been diagnosed with diabetes."))
     memory.add_contact_note(*WHO, "ok")
-    decisions = [hostile(each) for each in memory.decisions(*WHO)]
-    histories = [hostile(each) for each in memory.history(*WHO)]
-    ranked = [hostile(each) for each in memory.recall(*WHO)]
+    decisions = [hostile(each) for each in memory.contact(*WHO).decisions()]
+    histories = [hostile(each) for each in memory.contact(*WHO).history()]
+    ranked = [hostile(each) for each in memory.contact(*WHO).recall()]
     for place, decision in enumerate(decisions):
         yield f"decision_line {place}", (rendering.decision_line(decision),)
         yield f"explanation_panel {place}", (rendering.explanation_panel(_explained(decision)),)
     yield "decisions_table", (rendering.decisions_table(decisions),)
     yield "pending_view", (rendering.pending_view([held]),)
-    yield "refusals_table", (rendering.refusals_table(list(map(hostile, memory.refusals(*WHO)))),)
+    yield (
+        "refusals_table",
+        (rendering.refusals_table(list(map(hostile, memory.contact(*WHO).refusals()))),),
+    )
     yield "facts_table", (rendering.facts_table(HOSTILE, [each.fact for each in ranked]),)
     yield "recall_table", (rendering.recall_table(HOSTILE, ranked),)
     yield "history_tree", (rendering.history_tree(HOSTILE, histories),)
-    yield "contacts_table", (rendering.contacts_table(list(map(hostile, memory.contacts("crm")))),)
+    yield (
+        "contacts_table",
+        (rendering.contacts_table(list(map(hostile, memory.agent("crm").contacts()))),),
+    )
     yield "assessment_view", (rendering.assessment_view(_assessment(memory)),)
     yield "decision_made", (rendering.decision_made(decisions[0]),)
     yield "import_errors", (_import_errors(),)
@@ -120,7 +126,9 @@ def _rendered(memory: Memory) -> Iterator[tuple[str, tuple[Any, ...]]]:
     yield from _rendered_by_commands(memory)
     check = doctor.Check(name="engine", is_ok=False, finding=HOSTILE)
     yield "checks_table", (doctor.checks_table([check]),)
-    replayed = [_replayed(each) for each in memory.all_decisions(*WHO) if each.action == "ADD"]
+    replayed = [
+        _replayed(each) for each in memory.contact(*WHO).all_decisions() if each.action == "ADD"
+    ]
     yield "replay_changes", (calibration_report.replay_changes_table(replayed),)
     yield from _rendered_jobs()
     yield "a string", (HOSTILE,)
@@ -131,14 +139,18 @@ def _rendered_by_commands(memory: Memory) -> Iterator[tuple[str, tuple[Any, ...]
     for budget, kind in (("40", "user_explicit"), ("50", "approved_doc")):
         slot = {"attribute": "budget", "value": f"{budget},000 EUR", "source_kind": kind}
         memory.add_contact_note(*WHO, f"The budget is {budget} thousand euros.", **slot)
-    memory.task(*WHO, "task-1", goal="Move the delivery")
+    memory.contact(*WHO).task("task-1", goal="Move the delivery")
     memory.add_contact_note("crm", "lars", "Rows on Sundays.")
-    found = hostile(tuple(memory.recall_about(*WHO, "Delhi")))
-    values = hostile(tuple(memory.profile(*WHO)))
-    faded = hostile(tuple(memory.archive(*WHO, by="anna", reason="Old.", floor=1.0, dry_run=True)))
-    fact_id = memory.recall(*WHO)[0].fact.fact_id
+    found = hostile(tuple(memory.contact(*WHO).recall_about("Delhi")))
+    values = hostile(tuple(memory.contact(*WHO).profile()))
+    faded = hostile(
+        tuple(memory.contact(*WHO).archive(by="anna", reason="Old.", floor=1.0, dry_run=True))
+    )
+    fact_id = memory.contact(*WHO).recall()[0].fact.fact_id
     erased = hostile(
-        memory.forget("crm", "lars", by="operator:anna", reason="They asked for it.", dry_run=True)
+        memory.contact("crm", "lars").forget(
+            by="operator:anna", reason="They asked for it.", dry_run=True
+        )
     )
     facts = tuple(each.fact for each in found)
     dispute = Dispute(
@@ -150,14 +162,14 @@ def _rendered_by_commands(memory: Memory) -> Iterator[tuple[str, tuple[Any, ...]
     )
     soon = ExpiringFact(contact_id=NAMED, fact=found[0].fact, question=HOSTILE)
     yield "about", (find_commands._view(HOSTILE, found),)
-    yield "tasks", (task_commands._table(hostile(tuple(memory.tasks("crm")))),)
+    yield "tasks", (task_commands._table(hostile(tuple(memory.agent("crm").tasks()))),)
     yield "profile", (value_commands._values_table(HOSTILE, values),)
     yield "archive", (fading_commands._view(faded),)
-    yield "evidence", (evidence_commands._view([hostile(memory.evidence(*WHO, fact_id))]),)
+    yield "evidence", (evidence_commands._view([hostile(memory.contact(*WHO).evidence(fact_id))]),)
     yield "disputes", (rendering.disputes_view([dispute]),)
     yield "expiring", (rendering.expiring_view([soon]),)
     yield "erasure", (erasure_commands._erasures_view([erased]),)
-    yield "health", (health_commands._view(hostile(memory.health("crm"))),)
+    yield "health", (health_commands._view(hostile(memory.agent("crm").health())),)
     yield "tokens", (mcp_commands._tokens_table([_token()], NOW),)
 
 
@@ -180,7 +192,7 @@ def _explained(decision: Any) -> Any:
 
 
 def _assessment(memory: Memory) -> Assessment:
-    found = memory.check_policy("Has been diagnosed with diabetes.")
+    found = memory.agent("any").check_policy("Has been diagnosed with diabetes.")
     return replace(
         found,
         detail=HOSTILE,
@@ -309,7 +321,7 @@ def test_contacts_with_facts_in_every_state_fit_80_columns() -> None:
 def test_a_contact_that_nobody_named_is_shown_once(tmp_path: Path) -> None:
     with Memory.open(embedded_path=tmp_path / "memory.lbug", embedder=NoopEmbedder()) as memory:
         memory.add_contact_note("crm", "lars", "Rows on Sundays.")
-        text = printed(rendering.contacts_table(memory.contacts("crm")))
+        text = printed(rendering.contacts_table(memory.agent("crm").contacts()))
     assert text.count("lars") == 1
 
 

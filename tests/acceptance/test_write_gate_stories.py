@@ -32,6 +32,7 @@ from reconciler.resources import resource_path
 from reconciler.testing import HashingEmbedder
 from tests import raw_store
 from tests.engines import EngineUnderTest
+from tests.submissions import propose_to
 
 POLICY = (resource_path("config") / "policy.toml").read_text(encoding="utf-8")
 CHECKS = tuple(tomllib.loads(POLICY)["checks"])
@@ -106,15 +107,15 @@ def inferred(claim: str, *evidence: Evidence, confidence: float | None, **given:
 
 def remember(memory: Memory, candidate: Candidate) -> Decision:
     """Propose, and commit what was let through."""
-    return memory.commit("crm", "alice", memory.propose(candidate).decision_id)
+    return memory.contact("crm", "alice").commit(propose_to(memory, candidate).decision_id)
 
 
 def known(memory: Memory, query: str = "") -> list[Fact]:
-    return [each.fact for each in memory.recall("crm", "alice", query)]
+    return [each.fact for each in memory.contact("crm", "alice").recall(query)]
 
 
 def prompt(memory: Memory) -> str:
-    return as_prompt(memory.recall("crm", "alice"))
+    return as_prompt(memory.contact("crm", "alice").recall())
 
 
 def parts(decision: Decision) -> tuple[str, ...]:
@@ -170,7 +171,7 @@ def test_without_any_check_the_sarcasm_becomes_a_standing_preference(open_memory
 
 def test_the_literalness_check_alone_stops_the_sarcasm(open_memory: Open) -> None:
     memory = open_memory(on=("literalness",), changed=BOSSY)
-    decision = memory.propose(sarcasm())
+    decision = propose_to(memory, sarcasm())
     assert why(decision) == (Action.HOLD, GateReason.NOT_LITERAL)
     assert "sarcastic evidence ('Oh sure, because')" in decision.reason
     assert known(memory) == []
@@ -178,7 +179,7 @@ def test_the_literalness_check_alone_stops_the_sarcasm(open_memory: Open) -> Non
 
 def test_the_sarcasm_scores_forty_of_a_hundred_and_shows_why(open_memory: Open) -> None:
     memory = open_memory()
-    decision = memory.decision("crm", "alice", memory.propose(sarcasm()).decision_id)
+    decision = memory.contact("crm", "alice").decision(propose_to(memory, sarcasm()).decision_id)
     assert confidence(decision) == 0.40
     assert parts(decision) == (
         "extractor's confidence +0.88",
@@ -189,7 +190,7 @@ def test_the_sarcasm_scores_forty_of_a_hundred_and_shows_why(open_memory: Open) 
 
 def test_the_preference_floor_alone_asks_about_a_single_observation(open_memory: Open) -> None:
     memory = open_memory(on=("score",), changed=BOSSY)
-    decision = memory.propose(sarcasm())
+    decision = propose_to(memory, sarcasm())
     assert why(decision) == (Action.HOLD, GateReason.THIN_EVIDENCE)
     assert decision.reason.startswith("0.68 is below 0.9, from which a preference is admitted")
     assert known(memory) == []
@@ -197,7 +198,7 @@ def test_the_preference_floor_alone_asks_about_a_single_observation(open_memory:
 
 def test_the_chapters_own_floor_asks_where_the_sentence_is_seen_through(open_memory: Open) -> None:
     changed = {"categories.preference.admit_min": 0.6}
-    decision = open_memory(on=("literalness", "score"), changed=changed).propose(sarcasm())
+    decision = propose_to(open_memory(on=("literalness", "score"), changed=changed), sarcasm())
     assert confidence(decision) == 0.40
     assert stopped_by(decision) == dict.fromkeys(("literalness", "score"), Disposal.CONFIRM)
 
@@ -212,22 +213,24 @@ def test_an_admitted_preference_alone_yields_to_the_live_request(open_memory: Op
 
 def test_by_default_the_sarcasm_is_asked_about_and_not_known(open_memory: Open) -> None:
     memory = open_memory()
-    decision = memory.propose(sarcasm())
+    decision = propose_to(memory, sarcasm())
     assert stopped_by(decision) == dict.fromkeys(("literalness", "score"), Disposal.CONFIRM)
-    assert [each.question for each in memory.pending("crm", "alice")] == [decision.question]
+    assert [each.question for each in memory.contact("crm", "alice").pending()] == [
+        decision.question
+    ]
     assert prompt(memory).splitlines()[2:] == ["Nothing is known.", "</recalled_facts>"]
 
 
 def test_what_is_held_cannot_be_committed_without_an_answer(open_memory: Open) -> None:
     memory = open_memory()
-    held = memory.propose(sarcasm())
+    held = propose_to(memory, sarcasm())
     with pytest.raises(InvalidRequestError, match="only a proposal that the gate admitted"):
-        memory.commit("crm", "alice", held.decision_id)
+        memory.contact("crm", "alice").commit(held.decision_id)
     assert known(memory) == []
 
 
 def test_the_question_writes_nothing_and_makes_no_easy(open_memory: Open) -> None:
-    question = open_memory().propose(sarcasm()).question
+    question = propose_to(open_memory(), sarcasm()).question
     assert question is not None
     assert MORNINGS.rstrip(".") in question
     for neutral in ("only if you say yes", "no is just as good", "change this at any time"):
@@ -236,16 +239,18 @@ def test_the_question_writes_nothing_and_makes_no_easy(open_memory: Open) -> Non
 
 def test_after_a_no_the_same_inference_is_not_asked_again(open_memory: Open) -> None:
     memory = open_memory()
-    memory.reject("crm", "alice", memory.propose(sarcasm()).decision_id, CONTACT)
-    again = memory.propose(sarcasm(session_id="tuesday"))
+    memory.contact("crm", "alice").reject(propose_to(memory, sarcasm()).decision_id, CONTACT)
+    again = propose_to(memory, sarcasm(session_id="tuesday"))
     assert why(again) == (Action.REJECT, GateReason.DECLINED_BEFORE)
-    assert memory.pending("crm", "alice") == []
+    assert memory.contact("crm", "alice").pending() == []
     assert known(memory) == []
 
 
 def test_a_yes_by_the_contact_is_a_declaration_and_no_inference(open_memory: Open) -> None:
     memory = open_memory()
-    answered = memory.confirm("crm", "alice", memory.propose(sarcasm()).decision_id, CONTACT)
+    answered = memory.contact("crm", "alice").confirm(
+        propose_to(memory, sarcasm()).decision_id, CONTACT
+    )
     [fact] = known(memory)
     assert (answered.action, answered.fact_id) == (Action.ADD, fact.fact_id)
     assert (fact.is_confirmed_by_user, fact.trust) == (True, SourceKind.USER_EXPLICIT)
@@ -254,8 +259,8 @@ def test_a_yes_by_the_contact_is_a_declaration_and_no_inference(open_memory: Ope
 
 def test_a_confirmed_fact_rests_on_the_answer(open_memory: Open, engine: EngineUnderTest) -> None:
     memory = open_memory()
-    held = memory.propose(sarcasm())
-    answered = memory.confirm("crm", "alice", held.decision_id, CONTACT)
+    held = propose_to(memory, sarcasm())
+    answered = memory.contact("crm", "alice").confirm(held.decision_id, CONTACT)
     memory.close()
     evidence = evidence_of(engine, answered)
     assert evidence[answered.episode_id] == f"Asked: {held.question}\nAnswered by contact: yes."
@@ -264,8 +269,10 @@ def test_a_confirmed_fact_rests_on_the_answer(open_memory: Open, engine: EngineU
 
 def test_the_answer_in_other_words_is_what_is_remembered(open_memory: Open) -> None:
     memory = open_memory()
-    held = memory.propose(sarcasm())
-    memory.confirm("crm", "alice", held.decision_id, CONTACT, text="Prefers calls after 10 a.m.")
+    held = propose_to(memory, sarcasm())
+    memory.contact("crm", "alice").confirm(
+        held.decision_id, CONTACT, text="Prefers calls after 10 a.m."
+    )
     assert [(each.text, each.is_confirmed_by_user) for each in known(memory)] == [
         ("Prefers calls after 10 a.m.", True)
     ]
@@ -273,10 +280,10 @@ def test_the_answer_in_other_words_is_what_is_remembered(open_memory: Open) -> N
 
 def test_neither_the_extractor_nor_an_agent_can_say_yes(open_memory: Open) -> None:
     memory = open_memory()
-    held = memory.propose(sarcasm())
+    held = propose_to(memory, sarcasm())
     for answered_by in ("session-extractor", "agent:crm", "agent:another"):
         with pytest.raises(InvalidAnswerError, match="may not answer"):
-            memory.confirm("crm", "alice", held.decision_id, answered_by)
+            memory.contact("crm", "alice").confirm(held.decision_id, answered_by)
     assert known(memory) == []
 
 
@@ -311,7 +318,7 @@ def test_without_any_check_a_manner_of_speaking_becomes_a_profession(open_memory
 
 def test_the_cap_alone_holds_every_framing_at_three_tenths(open_memory: Open) -> None:
     memory = open_memory(on=("literalness",), changed=EFFECTLESS)
-    found = [memory.propose(doctor(framing=each)) for each in FRAMINGS]
+    found = [propose_to(memory, doctor(framing=each)) for each in FRAMINGS]
     assert [confidence(each) for each in found] == [CAUTIOUS] * len(FRAMINGS)
     assert [parts(each)[-1] for each in found] == [
         f"{kind}: at most -0.50" for kind in FRAMINGS.values()
@@ -320,21 +327,21 @@ def test_the_cap_alone_holds_every_framing_at_three_tenths(open_memory: Open) ->
 
 def test_without_the_cap_a_framing_would_be_as_sure_as_the_extractor(open_memory: Open) -> None:
     changed = EFFECTLESS | {"score.cap_roleplay": 1.0}
-    decision = open_memory(on=("literalness",), changed=changed).propose(doctor())
+    decision = propose_to(open_memory(on=("literalness",), changed=changed), doctor())
     assert confidence(decision) == 0.8
 
 
 def test_neither_certainty_nor_repetition_lifts_the_cap(open_memory: Open) -> None:
     memory = open_memory(changed=EFFECTLESS)
     days = [said(FRAMING, session_id=each) for each in ("monday", "tuesday", "friday")]
-    decision = memory.propose(inferred(DOCTOR, *days, confidence=1.0))
+    decision = propose_to(memory, inferred(DOCTOR, *days, confidence=1.0))
     assert "many observations +0.30" in parts(decision)
     assert confidence(decision) == CAUTIOUS
 
 
 def test_the_floor_of_a_fact_alone_does_not_admit_three_tenths(open_memory: Open) -> None:
     memory = open_memory(on=("score",), changed=EFFECTLESS)
-    decision = memory.propose(doctor(CAUTIOUS))
+    decision = propose_to(memory, doctor(CAUTIOUS))
     assert why(decision) == (Action.HOLD, GateReason.THIN_EVIDENCE)
     assert decision.reason == "0.30 is below 0.7, from which a fact is admitted"
     assert known(memory) == []
@@ -344,7 +351,7 @@ def test_recall_alone_hides_a_profession_written_at_three_tenths(open_memory: Op
     memory = open_memory(on=("score",), changed=EFFECTLESS | FLOORLESS)
     written = remember(memory, doctor(CAUTIOUS))
     assert (written.action, known(memory), known(memory, "doctor")) == (Action.ADD, [], [])
-    [chain] = memory.history("crm", "alice")
+    [chain] = memory.contact("crm", "alice").history()
     assert [(each.is_live, each.confidence) for each in chain.facts] == [(True, CAUTIOUS)]
 
 
@@ -365,7 +372,7 @@ def test_recall_starts_at_four_tenths(open_memory: Open) -> None:
 
 def test_by_default_the_profession_is_asked_about_and_not_known(open_memory: Open) -> None:
     memory = open_memory()
-    decision = memory.propose(doctor())
+    decision = propose_to(memory, doctor())
     assert (decision.action, confidence(decision)) == (Action.HOLD, CAUTIOUS)
     assert stopped_by(decision) == dict.fromkeys(("literalness", "score"), Disposal.CONFIRM)
     assert known(memory, "Can you read my lab results, doctor?") == []
@@ -373,9 +380,9 @@ def test_by_default_the_profession_is_asked_about_and_not_known(open_memory: Ope
 
 def test_by_default_a_cautious_extractors_profession_is_refused(open_memory: Open) -> None:
     memory = open_memory()
-    decision = memory.propose(doctor(CAUTIOUS))
+    decision = propose_to(memory, doctor(CAUTIOUS))
     assert why(decision) == (Action.REJECT, GateReason.BELOW_FLOOR)
-    assert memory.pending("crm", "alice") == []
+    assert memory.contact("crm", "alice").pending() == []
 
 
 def test_a_profession_told_plainly_is_remembered(open_memory: Open) -> None:
@@ -406,7 +413,7 @@ def test_without_any_check_a_fetched_page_writes_the_rule_it_wants(open_memory: 
 
 def test_the_source_check_alone_keeps_every_tools_word_out(open_memory: Open) -> None:
     memory = open_memory(on=("source",))
-    decision = memory.propose(from_tool(FRAGMENT, page=FRAGMENT))
+    decision = propose_to(memory, from_tool(FRAGMENT, page=FRAGMENT))
     assert why(decision) == (Action.HOLD, GateReason.UNTRUSTED_SOURCE)
     assert decision.reason == "tool_output is never written without somebody's yes"
     assert known(memory) == []
@@ -434,7 +441,7 @@ def test_a_page_that_names_an_entity_makes_recall_read_and_not_write(
 
 def test_the_injection_check_alone_quarantines_the_page(open_memory: Open) -> None:
     memory = open_memory(on=("injection",))
-    decision = memory.propose(from_tool(RULE))
+    decision = propose_to(memory, from_tool(RULE))
     assert why(decision) == (Action.HOLD, GateReason.DIRECTIVE)
     assert "remember: 'Store in your memory'" in decision.reason
     assert known(memory) == []
@@ -459,16 +466,16 @@ def test_a_directive_is_found_in_what_comes_with_a_note(open_memory: Open) -> No
 
 def test_a_quarantined_directive_is_not_the_contacts_to_release(open_memory: Open) -> None:
     memory = open_memory()
-    held = memory.propose(from_tool(RULE))
+    held = propose_to(memory, from_tool(RULE))
     with pytest.raises(InvalidAnswerError, match="for an operator"):
-        memory.confirm("crm", "alice", held.decision_id, CONTACT)
+        memory.contact("crm", "alice").confirm(held.decision_id, CONTACT)
     assert known(memory) == []
 
 
 def test_an_operator_may_release_a_directive_by_name(open_memory: Open) -> None:
     memory = open_memory()
-    held = memory.propose(from_tool(RULE))
-    released = memory.confirm("crm", "alice", held.decision_id, "Maria")
+    held = propose_to(memory, from_tool(RULE))
+    released = memory.contact("crm", "alice").confirm(held.decision_id, "Maria")
     assert (released.action, released.proposal.answered_by) == (Action.ADD, "Maria")
     [fact] = known(memory)
     assert (fact.trust, fact.is_confirmed_by_user) == (SourceKind.OPERATOR, False)
@@ -485,7 +492,7 @@ def test_the_live_door_does_not_repeat_a_directive_to_the_agent(open_memory: Ope
 def test_an_extractor_does_not_launder_what_a_tool_said(open_memory: Open) -> None:
     memory = open_memory(on=("source",))
     laundered = inferred(FRAGMENT, said(FRAGMENT, SourceKind.TOOL_OUTPUT), confidence=1.0)
-    decision = memory.propose(laundered)
+    decision = propose_to(memory, laundered)
     assert decision.note.trust is SourceKind.TOOL_OUTPUT
     assert why(decision) == (Action.HOLD, GateReason.UNTRUSTED_SOURCE)
 
@@ -495,7 +502,7 @@ def test_one_page_among_the_evidence_makes_it_a_tools_word(open_memory: Open) ->
     for source in (SourceKind.USER_EXPLICIT, SourceKind.OPERATOR, SourceKind.EXTRACTOR):
         evidence = (said("We buy from Globex."), said(PAGE, SourceKind.TOOL_OUTPUT))
         read = inferred(FRAGMENT, *evidence, confidence=1.0, source_kind=source)
-        decision = memory.propose(read)
+        decision = propose_to(memory, read)
         assert (decision.note.trust, decision.action) == (SourceKind.TOOL_OUTPUT, Action.HOLD), (
             source
         )
@@ -504,7 +511,7 @@ def test_one_page_among_the_evidence_makes_it_a_tools_word(open_memory: Open) ->
 
 def test_the_score_alone_holds_a_tools_word_at_full_confidence(open_memory: Open) -> None:
     memory = open_memory(on=("score",))
-    decision = memory.propose(from_tool(FRAGMENT))
+    decision = propose_to(memory, from_tool(FRAGMENT))
     assert parts(decision) == (
         "extractor's confidence +1.00",
         "one observation -0.20",
@@ -523,7 +530,7 @@ def test_a_trusted_tools_fact_takes_more_than_an_extractors(open_memory: Open) -
         (SourceKind.EXTRACTOR, 0.79, Action.ADMIT),
     ):
         claim = f"Globex has {source} {certainty}."
-        decision = memory.propose(inferred(claim, said(FRAGMENT, source), confidence=certainty))
+        decision = propose_to(memory, inferred(claim, said(FRAGMENT, source), confidence=certainty))
         assert (decision.note.trust, decision.action) == (source, action)
 
 
@@ -544,7 +551,7 @@ def test_no_recalled_text_leaves_the_fence(open_memory: Open) -> None:
     memory = open_memory(on=(), embedder=NoopEmbedder())
     for text in ESCAPES:
         memory.add_contact_note("crm", "alice", text)
-    ranked = memory.recall("crm", "alice", limit=len(ESCAPES))
+    ranked = memory.contact("crm", "alice").recall(limit=len(ESCAPES))
     assert sorted(each.fact.text for each in ranked) == sorted(ESCAPES)
     opening, note, *facts, closing = as_prompt(ranked).splitlines()
     assert (opening, closing) == FENCE
@@ -569,7 +576,7 @@ def test_a_slots_value_does_not_leave_the_fence_either(open_memory: Open) -> Non
 
 def test_by_default_the_page_is_stopped_before_anybody_scores_it(open_memory: Open) -> None:
     memory = open_memory()
-    decision = memory.propose(from_tool(RULE))
+    decision = propose_to(memory, from_tool(RULE))
     assert why(decision) == (Action.HOLD, GateReason.DIRECTIVE)
     assert stopped_by(decision) == dict.fromkeys(("source", "injection", "score"), Disposal.CONFIRM)
     assert known(memory, "Shall I check the bill of Globex?") == []
@@ -577,7 +584,7 @@ def test_by_default_the_page_is_stopped_before_anybody_scores_it(open_memory: Op
 
 def test_by_default_a_harmless_page_is_asked_about_as_a_tools_word(open_memory: Open) -> None:
     memory = open_memory()
-    decision = memory.propose(from_tool(FRAGMENT, page=FRAGMENT))
+    decision = propose_to(memory, from_tool(FRAGMENT, page=FRAGMENT))
     assert why(decision) == (Action.HOLD, GateReason.UNTRUSTED_SOURCE)
     assert decision.question is not None
     assert ("tool" in decision.question, FRAGMENT.rstrip(".") in decision.question) == (True, True)
@@ -586,7 +593,7 @@ def test_by_default_a_harmless_page_is_asked_about_as_a_tools_word(open_memory: 
 def test_a_page_that_the_agent_repeats_stays_one_observation_of_a_tool(open_memory: Open) -> None:
     memory = open_memory(changed=TRUSTED_TOOLS)
     page = from_tool(FRAGMENT, page=FRAGMENT)
-    decisions = [memory.propose(page) for _ in range(4)]
+    decisions = [propose_to(memory, page) for _ in range(4)]
     assert [confidence(each) for each in decisions] == [0.6] * 4
     assert known(memory) == []
 
@@ -601,12 +608,12 @@ def corroborated(memory: Memory, page: str, source: SourceKind) -> Decision:
     """One weak mention by the contact, after three sessions in which something else said it."""
     for session_id in ("monday", "tuesday", "friday"):
         heard = said(page, source, session_id)
-        memory.propose(inferred(RULE, heard, confidence=0.9, source_kind=source))
-    return memory.propose(inferred(RULE, said(WEAK, session_id="sunday"), confidence=0.6))
+        propose_to(memory, inferred(RULE, heard, confidence=0.9, source_kind=source))
+    return propose_to(memory, inferred(RULE, said(WEAK, session_id="sunday"), confidence=0.6))
 
 
 def test_one_weak_mention_alone_is_asked_about(open_memory: Open) -> None:
-    decision = open_memory().propose(inferred(RULE, said(WEAK), confidence=0.6))
+    decision = propose_to(open_memory(), inferred(RULE, said(WEAK), confidence=0.6))
     assert (decision.action, confidence(decision)) == (Action.HOLD, 0.4)
 
 
@@ -625,16 +632,16 @@ def test_one_page_read_again_and_again_makes_no_fact_surer(open_memory: Open) ->
     twice = (said(FRAGMENT), said(FRAGMENT, session_id="tuesday"))
     remember(memory, inferred(FRAGMENT, *twice, confidence=0.72))
     page = from_tool(FRAGMENT, page=FRAGMENT)
-    memory.propose(page)
+    propose_to(memory, page)
     [once] = known(memory)
-    memory.propose(page)
+    propose_to(memory, page)
     assert known(memory) == [once]
 
 
 def test_a_directive_is_not_repeated_after_a_no_either(open_memory: Open) -> None:
     memory = open_memory()
     held = memory.add_contact_note("crm", "alice", ORDER, source_kind="tool_output")
-    memory.reject("crm", "alice", held.decision_id, "Maria")
+    memory.contact("crm", "alice").reject(held.decision_id, "Maria")
     again = memory.add_contact_note("crm", "alice", ORDER, source_kind="tool_output")
     assert why(again) == (Action.REJECT, GateReason.DECLINED_BEFORE)
     assert "store in your memory" not in again.answer.lower()
@@ -645,7 +652,7 @@ def test_the_contacts_words_stay_the_contacts_beside_a_page(
 ) -> None:
     memory = open_memory()
     own, page = said("We buy from Globex."), said(FRAGMENT, SourceKind.TOOL_OUTPUT)
-    memory.propose(inferred(FRAGMENT, own, page, confidence=1.0))
+    propose_to(memory, inferred(FRAGMENT, own, page, confidence=1.0))
     memory.close()
     asked = "MATCH (episode:Episode) RETURN episode.text, episode.source_kind"
     assert dict(raw_store.query(engine, asked)) == {

@@ -219,7 +219,7 @@ def test_a_server_that_goes_silent_in_the_middle_does_not_hang_a_call(
 
         def recall() -> None:
             with pytest.raises(GraphUnavailableError) as raised:
-                memory.recall("crm", "alice", "email")
+                memory.contact("crm", "alice").recall("email")
             outcome.append(raised.value)
 
         asking = threading.Thread(target=recall, daemon=True)
@@ -238,10 +238,10 @@ def test_after_a_silence_the_memory_works_on(line: tuple[Line, dict[str, Any]]) 
     with opened(arguments | {"neo4j": arguments["neo4j"] | impatient}) as memory:
         wire.die()
         with within(60), pytest.raises(GraphUnavailableError):
-            memory.recall("crm", "alice", "email")
+            memory.contact("crm", "alice").recall("email")
         wire.revive()
         memory.add_contact_note("crm", "alice", "Prefers email")
-        assert len(memory.recall("crm", "alice", "email")) == 1
+        assert len(memory.contact("crm", "alice").recall("email")) == 1
 
 
 def with_idle_connections(memory: Memory, count: int) -> None:
@@ -251,7 +251,7 @@ def with_idle_connections(memory: Memory, count: int) -> None:
     def recall(number: int) -> None:
         together.wait(60)
         for _ in range(5):
-            memory.recall("crm", f"contact-{number}", "email")
+            memory.contact("crm", f"contact-{number}").recall("email")
 
     with ThreadPoolExecutor(count) as threads:
         list(threads.map(recall, range(count)))
@@ -261,7 +261,7 @@ def seconds_of_calls(memory: Memory, count: int) -> list[float]:
     seconds = []
     for number in range(count):
         started = time.monotonic()
-        memory.recall("crm", f"other-{number}", "email")
+        memory.contact("crm", f"other-{number}").recall("email")
         seconds.append(time.monotonic() - started)
     return seconds
 
@@ -303,9 +303,9 @@ def test_a_connection_that_was_dropped_right_after_its_use_holds_a_call_up_for_s
         memory.add_contact_note("crm", "alice", "Prefers email")
         wire.drop()
         with within(16), pytest.raises(GraphUnavailableError, match="did not answer within"):
-            memory.recall("crm", "bob", "email")
+            memory.contact("crm", "bob").recall("email")
         with within(5):
-            assert len(memory.recall("crm", "alice", "email")) == 1
+            assert len(memory.contact("crm", "alice").recall("email")) == 1
 
 
 @contextmanager
@@ -341,7 +341,7 @@ def test_a_server_that_is_busy_is_waited_for(one_neo4j: EngineUnderTest) -> None
         memory.add_contact_note("crm", "alice", "Prefers email")
         with busy(one_neo4j, "Contact", 12):
             memory.add_contact_note("crm", "alice", "Lives in Pune")
-        assert len(memory.decisions("crm", "alice")) == 2
+        assert len(memory.contact("crm", "alice").decisions()) == 2
 
 
 def test_but_no_longer_than_a_query_may_take(one_neo4j: EngineUnderTest) -> None:
@@ -380,7 +380,7 @@ def test_where_all_connections_are_in_use_a_busy_server_is_waited_for_all_the_sa
         memory.add_contact_note("crm", "alice", "Prefers email")
         with busy(one_neo4j, "Contact", 8):
             memory.add_contact_note("crm", "alice", "Lives in Pune")
-        assert len(memory.decisions("crm", "alice")) == 2
+        assert len(memory.contact("crm", "alice").decisions()) == 2
 
 
 def test_a_call_that_waits_for_a_connection_is_not_taken_for_a_lost_one(
@@ -427,7 +427,9 @@ def test_who_gets_no_connection_is_told_in_time_which_setting_it_is_and_wrote_no
         assert len(unsent) >= 2, "two were sent at once, and two perhaps in the last moment"
         assert all("RECONCILER_NEO4J__POOL_SIZE_MAX" in told[contact] for contact in unsent)
     with opened(one_neo4j.settings_arguments) as memory:
-        assert [len(memory.decisions("crm", contact)) for contact in unsent] == [1] * len(unsent)
+        assert [len(memory.contact("crm", contact).decisions()) for contact in unsent] == [1] * len(
+            unsent
+        )
 
 
 @pytest.fixture
@@ -456,7 +458,7 @@ def test_a_write_outlives_a_connection_that_was_cut(line: tuple[Line, dict[str, 
         memory.add_contact_note("crm", "alice", "Prefers email")
         wire.cut()
         memory.add_contact_note("crm", "alice", "Lives in Pune")
-        assert len(memory.decisions("crm", "alice")) == 2
+        assert len(memory.contact("crm", "alice").decisions()) == 2
 
 
 def test_a_read_outlives_a_connection_that_was_cut(line: tuple[Line, dict[str, Any]]) -> None:
@@ -464,7 +466,7 @@ def test_a_read_outlives_a_connection_that_was_cut(line: tuple[Line, dict[str, A
     with opened(arguments) as memory:
         memory.add_contact_note("crm", "alice", "Prefers email")
         wire.cut()
-        assert len(memory.recall("crm", "alice", "email")) == 1
+        assert len(memory.contact("crm", "alice").recall("email")) == 1
 
 
 # Neo4j turns us away
@@ -623,7 +625,7 @@ def test_a_refused_store_opens_again_with_its_own_model(engine: EngineUnderTest)
     with pytest.raises(SchemaError):
         opened(engine.settings_arguments, dimension=8)
     with opened(engine.settings_arguments) as memory:
-        assert memory.recall("crm", "alice") == []
+        assert memory.contact("crm", "alice").recall() == []
 
 
 def test_opening_a_store_again_changes_nothing_in_it(engine: EngineUnderTest) -> None:
@@ -716,7 +718,7 @@ def test_a_second_name_of_an_open_file_is_called_locked_too(
             opened(embedded | {"embedded_path": second}).close()
         memory.add_contact_note("crm", "alice", "Has a dog")
     with opened(embedded | {"embedded_path": second}) as memory:
-        assert len(memory.history("crm", "alice")) == 2
+        assert len(memory.contact("crm", "alice").history()) == 2
 
 
 @pytest.mark.parametrize("beside", ["", ".wal", ".shadow"])
@@ -732,7 +734,7 @@ def test_nothing_is_written_over_a_file_of_the_open_memory(
         with pytest.raises(ConfigurationError, match="of the open memory itself"):
             getattr(memory, writes)(target, overwrite=True)
     with opened(embedded) as memory:
-        assert len(memory.history("crm", "alice")) == 1
+        assert len(memory.contact("crm", "alice").history()) == 1
 
 
 class BrokenEmbedder(HashingEmbedder):

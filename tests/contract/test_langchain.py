@@ -79,7 +79,7 @@ def test_a_models_mistake_is_a_message_that_says_so(
     message = _called(tools[ADD], arguments)
     assert message.status == "error"
     assert "Nothing was remembered." in message.content
-    assert memory.recall("crm", "priya") == []
+    assert memory.contact("crm", "priya").recall() == []
 
 
 async def _asynchronously(tool: Any) -> Any:

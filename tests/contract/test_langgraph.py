@@ -73,7 +73,7 @@ def test_a_run_writes_about_the_contact_that_it_names(graph: Any, memory: Memory
     assert "Lives in Pune." in _run(graph, RECALL, {}, **run).content
     other = run | {"contact_id": "tom"}
     assert "\nNothing is known.\n" in _run(graph, RECALL, {}, **other).content
-    [evidence] = memory.evidence_about("crm", "priya", "Pune")
+    [evidence] = memory.contact("crm", "priya").evidence_about("Pune")
     assert [turn.session_id for turn in evidence.turns] == ["chat-1"]
 
 
@@ -93,7 +93,7 @@ def test_a_run_that_names_no_contact_fails_and_says_what_to_give(
 ) -> None:
     with pytest.raises(InvalidScopeError, match="configurable"):
         _run(graph, ADD, LIVES, **configurable)
-    assert memory.contacts("crm") == []
+    assert memory.agent("crm").contacts() == []
 
 
 @pytest.mark.parametrize(
@@ -111,7 +111,7 @@ def test_no_argument_of_a_models_chooses_whose_memory_it_is(
         LIVES | {named: {"configurable": {"agent_id": "crm", "contact_id": "tom"}}},
         **run,
     )
-    assert {each.contact_id for each in memory.contacts("crm")} <= {"priya"}
+    assert {each.contact_id for each in memory.agent("crm").contacts()} <= {"priya"}
 
 
 def test_a_models_mistake_is_a_message_that_says_so(graph: Any) -> None:
@@ -225,11 +225,11 @@ def test_a_value_that_was_held_and_confirmed_is_not_written_at_each_retry(
 ) -> None:
     guess = {"text": "I guess I prefer window seats"}
     store.put(PRIYA, "seat", guess)
-    memory.confirm(*PRIYA, decided[0].decision_id, "contact")
-    facts = len(memory.history(*PRIYA)[0].facts)
+    memory.contact(*PRIYA).confirm(decided[0].decision_id, "contact")
+    facts = len(memory.contact(*PRIYA).history()[0].facts)
     for _ in range(3):
         store.put(PRIYA, "seat", guess)
-    assert len(memory.history(*PRIYA)[0].facts) == facts
+    assert len(memory.contact(*PRIYA).history()[0].facts) == facts
 
 
 def test_nothing_that_is_kept_is_a_plain_hash_of_what_was_put(tmp_path: Path) -> None:
@@ -238,7 +238,7 @@ def test_nothing_that_is_kept_is_a_plain_hash_of_what_was_put(tmp_path: Path) ->
         given = {"graph": "embedded", "embedded_path": tmp_path / name / "m.lbug"}
         with Memory.open(embedder=HashingEmbedder(), **given) as opened:
             ReconcilerStore(opened, source_kind="user_explicit").put(PRIYA, "home", CITY)
-            kept += [each.note.idempotency_key for each in opened.decisions(*PRIYA)]
+            kept += [each.note.idempotency_key for each in opened.contact(*PRIYA).decisions()]
     assert len(set(kept)) == 2
 
 
@@ -300,7 +300,7 @@ def test_nothing_is_deleted_unless_somebody_answers_for_it(
     annas.delete(PRIYA, "home")
     annas.delete(PRIYA, "never put")
     assert store.get(PRIYA, "home") is None
-    [history] = memory.history("crm", "priya")
+    [history] = memory.contact("crm", "priya").history()
     assert [event.by for event in history.events] == ["anna"]
 
 
@@ -321,7 +321,7 @@ def test_the_namespaces_of_an_agent_are_its_contacts(
 
 def test_a_contact_whose_id_has_dots_is_the_same_contact(store: BaseStore, memory: Memory) -> None:
     store.put(contact_namespace("crm", "a.b%@example.org"), "home", CITY)
-    assert [each.contact_id for each in memory.contacts("crm")] == ["a.b%@example.org"]
+    assert [each.contact_id for each in memory.agent("crm").contacts()] == ["a.b%@example.org"]
     assert store.get(contact_namespace("crm", "a.b%@example.org"), "home") is not None
 
 
@@ -365,7 +365,7 @@ def test_what_the_store_cannot_do_is_refused_in_words_and_writes_nothing(
 ) -> None:
     with pytest.raises(InvalidRequestError, match=told):
         operation(store)
-    assert memory.contacts("crm") == []
+    assert memory.agent("crm").contacts() == []
 
 
 def test_langgraphs_own_checks_of_namespaces_hold(store: BaseStore) -> None:

@@ -101,4 +101,4 @@ def test_a_models_mistake_is_answered_in_words_and_the_run_goes_on(
 ) -> None:
     answers = _answers(memory, (ADD, arguments))
     assert "Nothing was remembered." in answers[0]
-    assert memory.recall("crm", "priya") == []
+    assert memory.contact("crm", "priya").recall() == []

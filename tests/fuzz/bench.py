@@ -55,15 +55,15 @@ def told(memory: Memory) -> None:
         *WHO, "She is at Contoso.", attribute="employer", value="Contoso", **kind
     )
     turns = [{"role": "user", "content": "Remember that I only take calls after 5 pm."}]
-    memory.submit_session(*WHO, "chat-17", turns)
+    memory.contact(*WHO).submit_session("chat-17", turns)
     memory.drain()
-    memory.submit_session(*WHO, "chat-18", turns)
-    task = memory.task(*WHO, "task-1", goal="Move the delivery")
+    memory.contact(*WHO).submit_session("chat-18", turns)
+    task = memory.contact(*WHO).task("task-1", goal="Move the delivery")
     task.observed()
     held = memory.add_contact_note(*WHO, "Maybe plays the tuba.", source_kind="tool_output")
     assert held.action == "HOLD"
     fact = memory.add_contact_note(*WHO, "Owns a red boat.").fact_id
-    memory.forget(*WHO, fact_id=fact, by="contact", reason="Asked for it.")
+    memory.contact(*WHO).forget(fact_id=fact, by="contact", reason="Asked for it.")
 
 
 class Bench:
@@ -152,8 +152,8 @@ class Bench:
 
 def ids_of(memory: Memory) -> dict[str, list[str]]:
     """Ids that the memory knows, by what they are of."""
-    decisions = memory.decisions("crm", limit=1000)
-    facts = [fact for chain in memory.history(*WHO) for fact in chain.facts]
+    decisions = memory.agent("crm").decisions(limit=1000)
+    facts = [fact for chain in memory.contact(*WHO).history() for fact in chain.facts]
     return {
         "decision_id": [each.decision_id for each in decisions],
         "fact_id": [each.fact_id for each in facts],

@@ -87,12 +87,12 @@ def load_everything() -> None:
     ):
         memory.warm_up()
         for said in (*SENTENCES, " ".join(word for word in WORDS if word.isprintable())):
-            memory.check_policy(said)
+            memory.agent("any").check_policy(said)
             memory.add_contact_note("crm", "priya", said)
         turns = [{"role": "user", "content": said} for said in SENTENCES]
-        memory.submit_session("crm", "priya", "chat", turns)
+        memory.contact("crm", "priya").submit_session("chat", turns)
         memory.drain()
-        memory.recall("crm", "priya", "Where does she live, and what is her phone number?")
+        memory.contact("crm", "priya").recall("Where does she live, and what is her phone number?")
         for cues in [each for each in gc.get_objects() if isinstance(each, Cues)]:
             for name, number in cues._places:
                 cues.pattern(name, number)

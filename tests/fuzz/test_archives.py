@@ -65,9 +65,9 @@ def read(settings: Settings) -> None:
     """Read all that a memory holds, as it is kept and as it is shown."""
     with Memory.open(settings, embedder=EMBEDDER) as memory:
         memory.export(io.BytesIO(), vectors=True)
-        memory.decisions("crm", limit=1000)
-        memory.recall(*WHO, "Where does she live?")
-        memory.history(*WHO)
+        memory.agent("crm").decisions(limit=1000)
+        memory.contact(*WHO).recall("Where does she live?")
+        memory.contact(*WHO).history()
 
 
 @pytest.fixture(scope="module")
@@ -208,7 +208,7 @@ def peer(seed: int, bench: Bench, tmp_path: Path) -> None:
         else:
             data = json.dumps(bent(records, chance)).encode("utf-8", "surrogatepass")
             file.write_bytes(bent_bytes(data, chance) if chance.random() < 0.2 else data)
-    bench.attempt("peer memories", lambda memory: memory.import_from(system, file, "crm"))
+    bench.attempt("peer memories", lambda memory: memory.agent("crm").import_from(system, file))
 
 
 def json_lines(name: str) -> Callable[[], Any]:

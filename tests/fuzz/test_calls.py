@@ -10,6 +10,8 @@ import pytest
 from hypothesis import strategies as st
 
 from reconciler import Memory
+from reconciler.agent_memory import AgentMemory
+from reconciler.contact_memory import ContactMemory
 from reconciler.domain.recalling.filtering import FilterFields
 from reconciler.domain.records.kinds import (
     Category,
@@ -27,8 +29,8 @@ pytestmark = pytest.mark.faults
 
 ELSEWHERE = {
     *("open", "close", "restore", "backup", "export", "import_from", "import_notes", "reembed"),
-    *("cancel_reembed", "propose", "submit_session", "add_contact_note", "check_policy"),
-    *("worker", "start_worker", "stop_workers", "interrupt_extraction", "warm_up"),
+    *("cancel_reembed", "propose", "submit_session", "add_contact_note", "note", "check_policy"),
+    *("worker", "start_worker", "stop_workers", "warm_up"),
 }
 """Doors of their own, and what takes no input that could be made up."""
 
@@ -74,18 +76,25 @@ FLAGS = (
     "dry_run",
     "and_later",
     "unfinished",
-    "all_contacts",
     "can_recall",
     "keeps_outcome",
 )
 
 
-def calls() -> dict[str, inspect.Signature]:
-    """The facade's public calls that are tried here, by name."""
-    found = inspect.getmembers(Memory, inspect.isfunction)
+VIEWS: dict[str, tuple[type, tuple[str, ...]]] = {
+    "memory": (Memory, ()),
+    "agent": (AgentMemory, ("agent_id", "tenant")),
+    "contact": (ContactMemory, ("agent_id", "contact_id", "tenant")),
+}
+"""Where calls are, and what a memory needs to hand each out."""
+
+
+def calls() -> dict[tuple[str, str], inspect.Signature]:
+    """The public calls of a memory and its views that are tried here, by view and name."""
     return {
-        name: inspect.signature(call)
-        for name, call in found
+        (view, name): inspect.signature(call)
+        for view, (kind, _) in VIEWS.items()
+        for name, call in inspect.getmembers(kind, inspect.isfunction)
         if not name.startswith("_") and name not in ELSEWHERE
     }
 
@@ -108,10 +117,10 @@ def usual(name: str, bench: Bench) -> st.SearchStrategy[Any]:
 
 
 @st.composite
-def made_calls(draw: st.DrawFn, bench: Bench) -> tuple[str, dict[str, Any]]:
-    """A call with the arguments that it needs, and some of those that it may have."""
-    name = draw(st.sampled_from(sorted(calls())))
-    taken = list(calls()[name].parameters.values())[1:]
+def made_calls(draw: st.DrawFn, bench: Bench) -> tuple[str, str, dict[str, Any], dict[str, Any]]:
+    """A call with its view's scope, the arguments that it needs, and some that it may have."""
+    view, name = draw(st.sampled_from(sorted(calls())))
+    taken = list(calls()[view, name].parameters.values())[1:]
     named = [
         each for each in taken if each.kind is not each.VAR_KEYWORD and each.name != "on_progress"
     ]
@@ -121,7 +130,8 @@ def made_calls(draw: st.DrawFn, bench: Bench) -> tuple[str, dict[str, Any]]:
         free += [*get_type_hints(FilterFields)]
     if free:
         wanted += draw(st.lists(st.sampled_from(free), max_size=3, unique=True))
-    return name, {each: draw(sometimes(_for(name, each, bench))) for each in wanted}
+    whose = {each: draw(sometimes(USUAL[each])) for each in VIEWS[view][1]}
+    return view, name, whose, {each: draw(sometimes(_for(name, each, bench))) for each in wanted}
 
 
 def _for(call: str, name: str, bench: Bench) -> st.SearchStrategy[Any]:
@@ -130,9 +140,12 @@ def _for(call: str, name: str, bench: Bench) -> st.SearchStrategy[Any]:
     return usual(name, bench)
 
 
-def called(name: str, given: dict[str, Any], bench: Bench) -> None:
+def called(
+    view: str, name: str, whose: dict[str, Any], given: dict[str, Any], bench: Bench
+) -> None:
     def call(memory: Memory) -> None:
-        found = getattr(memory, name)(**given)
+        asked = memory if view == "memory" else getattr(memory, view)(**whose)
+        found = getattr(asked, name)(**given)
         if isinstance(found, Iterator):
             list(found)
 
@@ -155,7 +168,9 @@ def test_a_policy_is_checked_for_any_text(bench: Bench) -> None:
         10,
         "policy checks",
         inputs,
-        lambda given: bench.attempt("policy checks", lambda memory: memory.check_policy(**given)),
+        lambda given: bench.attempt(
+            "policy checks", lambda memory: memory.agent("any").check_policy(**given)
+        ),
     )
 
 
@@ -190,7 +205,7 @@ STEPS = st.one_of(
 
 
 def stepped(steps: list[tuple[str, tuple[Any, ...]]], bench: Bench) -> None:
-    task = bench.memory.task(*WHO, "task-1", goal="Move the delivery")
+    task = bench.memory.contact(*WHO).task("task-1", goal="Move the delivery")
     for name, given in steps:
 
         def step(_: Memory, name: str = name, given: tuple[Any, ...] = given) -> None:

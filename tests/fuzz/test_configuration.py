@@ -273,7 +273,7 @@ def memory_with(seed: int, folder: Path) -> None:
     def used() -> None:
         with Memory.open(load_settings(**given)) as memory:
             memory.add_contact_note("crm", "priya", chance.choice(SENTENCES))
-            memory.recall("crm", "priya", "where")
+            memory.contact("crm", "priya").recall("where")
 
     if isinstance(given, dict) and given.get("graph") == "embedded":
         at = given.get("embedded_path")

@@ -143,7 +143,7 @@ def handed_over(session: dict[str, Any], bench: Bench, drains: bool) -> None:
                 else each
                 for each in given
             ]
-        memory.submit_session(*WHO, **about)
+        memory.contact(*WHO).submit_session(**about)
         if drains:
             assert all(job.state in ("done", "dead") for job in memory.drain())
 

@@ -24,6 +24,7 @@ from tests.fuzz.bench import WHO, Bench
 from tests.fuzz.bending import SEEDS, bent_text
 from tests.fuzz.texts import JSON_VALUES, ODD, TEXTS, TIMES, sometimes, with_some
 from tests.fuzz.trying import each_of
+from tests.submissions import propose_to
 
 pytestmark = pytest.mark.faults
 
@@ -78,7 +79,9 @@ def added(note: dict[str, Any], bench: Bench) -> None:
 
     def add(memory: Memory) -> None:
         decision = memory.add_contact_note("crm", contact_id, text, **about)
-        assert memory.decision("crm", contact_id, decision.decision_id).note == decision.note
+        assert (
+            memory.contact("crm", contact_id).decision(decision.decision_id).note == decision.note
+        )
 
     bench.attempt("notes", add)
 
@@ -141,7 +144,7 @@ def proposed(made: dict[str, Any], bench: Bench) -> None:
     def propose(memory: Memory) -> None:
         evidence = tuple(Evidence(**each) for each in made["evidence"])
         given = {"note": Note(**made["note"]), "evidence": evidence, **made["candidate"]}
-        memory.propose(Candidate(**given))
+        propose_to(memory, Candidate(**given))
 
     bench.attempt("proposals", propose)
 

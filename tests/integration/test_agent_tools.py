@@ -62,7 +62,7 @@ def tools(memory: Memory) -> AgentTools:
 
 
 def texts(memory: Memory) -> list[str]:
-    return [each.fact.text for each in memory.recall("crm", "alice", limit=100)]
+    return [each.fact.text for each in memory.contact("crm", "alice").recall(limit=100)]
 
 
 # What a model is told
@@ -194,7 +194,7 @@ def test_what_is_the_builders_to_say_is_refused_in_words(
     assert (reply.is_error, reply.decision) == (True, None)
     assert f"takes no {name}; it takes text, source_kind" in reply.text
     assert "Nothing was remembered" in reply.text
-    assert memory.contacts("crm") == []
+    assert memory.agent("crm").contacts() == []
 
 
 def test_every_key_that_is_the_builders_to_say_is_unknown_to_a_recall(tools: AgentTools) -> None:
@@ -207,7 +207,7 @@ def test_without_its_source_a_note_is_nobodys_word(memory: Memory, tools: AgentT
         reply = tools.call(ADD, sent)
         assert reply.is_error
         assert "source_kind is missing: say whose word it is, one of contact, tool" in reply.text
-    assert memory.contacts("crm") == []
+    assert memory.agent("crm").contacts() == []
 
 
 @pytest.mark.parametrize(
@@ -218,7 +218,7 @@ def test_an_agent_passes_on_nobody_elses_word(
 ) -> None:
     reply = tools.call(ADD, LIVES | {"source_kind": source})
     assert f"source_kind {source} is not one of contact, tool, document" in reply.text
-    assert memory.contacts("crm") == []
+    assert memory.agent("crm").contacts() == []
 
 
 def test_a_new_fact_is_told_as_new(tools: AgentTools) -> None:
@@ -240,7 +240,7 @@ def test_what_a_note_replaced_is_named(tools: AgentTools) -> None:
 
 def test_what_is_held_comes_with_the_question(memory: Memory, tools: AgentTools) -> None:
     reply = tools.call(ADD, {"text": HEDGED, "source_kind": "contact", "importance": 0.8})
-    [waiting] = memory.pending("crm", "alice")
+    [waiting] = memory.contact("crm", "alice").pending()
     told = "Not remembered yet; do not act on it. Ask the contact, once: "
     assert reply.text == f"{told}{waiting.question}"
     assert not reply.is_error
@@ -254,11 +254,11 @@ def test_what_a_tool_says_waits_for_an_operator_and_never_for_the_contact(
     assert reply.text == (
         "Not remembered yet; do not act on it. An operator is asked; do not ask the contact."
     )
-    [waiting] = memory.pending("crm", "alice")
+    [waiting] = memory.contact("crm", "alice").pending()
     assert (waiting.question or "").startswith("For an operator: a tool or a document says")
     assert waiting.note.source_reference == "order 1042"
     assert memory.contact("crm", "alice").briefing().questions == ()
-    memory.confirm("crm", "alice", waiting.decision_id, by="dana")
+    memory.contact("crm", "alice").confirm(waiting.decision_id, by="dana")
     assert texts(memory) == ["Lives in Pune."]
 
 
@@ -270,19 +270,19 @@ def test_what_a_trusted_tool_says_is_written_with_its_reference_and_lifetime(
     assert tools.call(ADD, unpaid | {"source_reference": "invoice 1042"}).text.startswith(
         "Remembered as a new fact."
     )
-    [hit] = memory.recall("crm", "alice")
+    [hit] = memory.contact("crm", "alice").recall()
     assert (hit.fact.text, hit.fact.trust) == ("Invoice 1042 is unpaid.", SourceKind.APPROVED_DOC)
     assert hit.fact.expires_at is not None
     assert (hit.fact.expires_at - hit.fact.last_confirmed_at).days == 180
     assert tools.call(ADD, unpaid | {"source_kind": "tool"}).decision is not None
-    *_, decision = memory.decisions("crm", "alice")
+    *_, decision = memory.contact("crm", "alice").decisions()
     assert decision.note.source_reference == "erp: invoice 1042"
 
 
 def test_a_colleagues_word_is_an_operators_named_by_the_builder(memory: Memory) -> None:
     tools = memory.agent_tools("crm", "alice", colleague="dana")
     tools.call(ADD, LIVES | {"source_kind": "colleague"})
-    [decision] = memory.decisions("crm", "alice")
+    [decision] = memory.contact("crm", "alice").decisions()
     assert (decision.note.trust, decision.note.source_reference) == (SourceKind.OPERATOR, "dana")
 
 
@@ -438,7 +438,7 @@ def test_what_cannot_be_used_is_answered_in_words(
     assert said in reply.text
     assert reply.text.endswith("Nothing was remembered. Fix that, and call add_contact_note again.")
     assert len(reply.text) < 1000
-    assert memory.contacts("crm") == []
+    assert memory.agent("crm").contacts() == []
 
 
 @every("name", ["forget", "", "ADD_CONTACT_NOTE", "call", "_add", None, ["a"], 3])
@@ -676,7 +676,7 @@ def test_a_note_whose_answer_was_lost_is_stored_once_however_often_it_is_sent(
             assert "stored once at most" in tools.call(ADD, LIVES).text
         reply = tools.call(ADD, LIVES)
         assert reply.text.startswith("Remembered as a new fact.")
-        [recalled] = memory.recall("crm", "alice")
+        [recalled] = memory.contact("crm", "alice").recall()
         assert recalled.fact.observations == 1
         # What is said again after that is another note.
         assert not tools.call(ADD, LIVES).text.startswith("Remembered as a new fact.")
@@ -699,7 +699,7 @@ def test_a_note_whose_answer_was_lost_as_the_memory_was_closed_is_not_called_los
 
         monkeypatch.setattr(graph, "run", closed)
         assert "Not confirmed as stored" in tools.call(ADD, LIVES).text
-        assert memory.recall("crm", "alice")
+        assert memory.contact("crm", "alice").recall()
 
 
 def test_a_closed_memory_is_answered_in_words(tmp_path: Path) -> None:

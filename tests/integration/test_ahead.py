@@ -50,12 +50,14 @@ def lives_in(memory: Memory, city: str, **given: Any) -> Decision:
 
 
 def cities(memory: Memory) -> list[str]:
-    return [value.value for value in memory.value("crm", "alice", "city")]
+    return [value.value for value in memory.contact("crm", "alice").value("city")]
 
 
 def told(memory: Memory) -> dict[str, bool]:
     """What is recalled, and whether it is still to come."""
-    return {hit.fact.text: hit.is_upcoming for hit in memory.recall("crm", "alice", limit=100)}
+    return {
+        hit.fact.text: hit.is_upcoming for hit in memory.contact("crm", "alice").recall(limit=100)
+    }
 
 
 @pytest.fixture
@@ -69,7 +71,7 @@ def test_until_the_day_the_old_value_stays(memory: Memory, planned: Decision) ->
     assert planned.action is Action.ADD
     assert cities(memory) == ["Lisbon"]
     assert told(memory) == {"Lives in Lisbon.": False, "Lives in Copenhagen.": True}
-    prompt = as_prompt(memory.recall("crm", "alice"))
+    prompt = as_prompt(memory.contact("crm", "alice").recall())
     assert "(not yet, from 2025-06-01, contact's word)" in prompt
     assert "(since 2025-05-10, until 2025-06-01, contact's word)" in prompt
 
@@ -91,7 +93,7 @@ def test_a_look_back_finds_each_in_its_time(
         say(memory, "Plays the cello.")
         lives_in(memory, city)
     for at, city in ((MAY + DAY, "Lisbon"), (JUNE + DAY, "Copenhagen"), (JULY - DAY, "Oslo")):
-        found = memory.recall("crm", "alice", valid_at=at, attribute="city")
+        found = memory.contact("crm", "alice").recall(valid_at=at, attribute="city")
         assert [hit.fact.text for hit in found] == [f"Lives in {city}."]
 
 
@@ -163,7 +165,7 @@ def test_what_a_plan_is_said_to_replace_later_holds_until_its_day(
 ) -> None:
     now = lives_in(memory, "Lisbon")
     plan = lives_in(memory, "Copenhagen", valid_from=JUNE)
-    memory.relate("crm", "alice", str(plan.fact_id), replaces=[str(now.fact_id)])
+    memory.contact("crm", "alice").relate(str(plan.fact_id), replaces=[str(now.fact_id)])
     assert cities(memory) == ["Lisbon"]
     clock.now = JULY
     assert cities(memory) == ["Copenhagen"]
@@ -186,10 +188,12 @@ def test_a_plan_that_is_dropped_leaves_what_holds(
     memory: Memory, planned: Decision, clock: Clock
 ) -> None:
     assert planned.fact_id is not None
-    memory.revoke("crm", "alice", fact_id=planned.fact_id, by="operator", reason="She stays.")
+    memory.contact("crm", "alice").revoke(
+        fact_id=planned.fact_id, by="operator", reason="She stays."
+    )
     clock.now = JULY
     assert cities(memory) == ["Lisbon"]
-    [hit] = memory.recall("crm", "alice")
+    [hit] = memory.contact("crm", "alice").recall()
     assert (hit.fact.valid_to, hit.fact.expires_at) == (None, None)
 
 
@@ -204,7 +208,9 @@ def test_the_contact_drops_a_plan(memory: Memory, planned: Decision, clock: Cloc
 def test_a_plan_that_is_reverted_gives_back_what_it_changed(
     memory: Memory, planned: Decision, clock: Clock
 ) -> None:
-    memory.revert("crm", "alice", planned.decision_id, by="operator", reason="Wrong contact.")
+    memory.contact("crm", "alice").revert(
+        planned.decision_id, by="operator", reason="Wrong contact."
+    )
     clock.now = JULY
     assert cities(memory) == ["Lisbon"]
 
@@ -237,31 +243,31 @@ def works(memory: Memory) -> Decision:
 
 
 def employers(memory: Memory) -> list[str]:
-    return [value.value for value in memory.value("crm", "alice", "employer")]
+    return [value.value for value in memory.contact("crm", "alice").value("employer")]
 
 
 def revoke(memory: Memory, decision: Decision) -> Decision:
     person = {"by": "operator", "reason": "Asked."}
-    return memory.revoke("crm", "alice", fact_id=str(decision.fact_id), **person)
+    return memory.contact("crm", "alice").revoke(fact_id=str(decision.fact_id), **person)
 
 
 def revert(memory: Memory, decision: Decision, **how: Any) -> Decision:
     person = {"by": "operator", "reason": "Asked."}
-    return memory.revert("crm", "alice", decision.decision_id, **person, **how)
+    return memory.contact("crm", "alice").revert(decision.decision_id, **person, **how)
 
 
 def forget(memory: Memory, decision: Decision) -> None:
     person = {"by": "operator", "reason": "Asked."}
-    memory.forget("crm", "alice", fact_id=str(decision.fact_id), **person)
+    memory.contact("crm", "alice").forget(fact_id=str(decision.fact_id), **person)
 
 
 def resolve(memory: Memory, decision: Decision) -> Decision:
     person = {"by": "operator", "reason": "Asked."}
-    return memory.resolve("crm", "alice", str(decision.fact_id), **person)
+    return memory.contact("crm", "alice").resolve(str(decision.fact_id), **person)
 
 
 def own_end(memory: Memory, city: str) -> tuple[datetime | None, datetime | None]:
-    hits = memory.recall("crm", "alice", limit=100)
+    hits = memory.contact("crm", "alice").recall(limit=100)
     [fact] = [hit.fact for hit in hits if hit.fact.text == f"Lives in {city}."]
     return fact.valid_to, fact.expires_at
 
@@ -365,7 +371,7 @@ def test_a_plan_that_is_reverted_twice_is_no_evidence_for_what_it_ends(
     lisbon = lives_in(memory, "Lisbon")
     plan = lives_in(memory, "Copenhagen", valid_from=JUNE)
     revert(memory, revert(memory, plan))
-    assert len(memory.evidence("crm", "alice", str(lisbon.fact_id)).turns) == 1
+    assert len(memory.contact("crm", "alice").evidence(str(lisbon.fact_id)).turns) == 1
 
 
 def test_a_plan_that_began_is_forgotten_and_what_it_ended_stays_over(
@@ -423,8 +429,8 @@ def test_an_operator_corrects_a_plan_which_stays_one(
     memory: Memory, planned: Decision, clock: Clock
 ) -> None:
     person = {"by": "operator", "reason": "Misheard."}
-    memory.amend(
-        "crm", "alice", "Lives in Aarhus.", value="Aarhus", fact_id=planned.fact_id, **person
+    memory.contact("crm", "alice").amend(
+        "Lives in Aarhus.", value="Aarhus", fact_id=planned.fact_id, **person
     )
     assert cities(memory) == ["Lisbon"]
     clock.now = JUNE
@@ -436,7 +442,7 @@ def doubted(memory: Memory, clock: Clock) -> Decision:
     """An operator says that she moves, who herself said that she lives in Lisbon: a dispute."""
     lives_in(memory, "Lisbon")
     made = lives_in(memory, "Copenhagen", valid_from=JUNE, source_kind="operator")
-    assert len(memory.disputes("crm", "alice")) == 1
+    assert len(memory.contact("crm", "alice").disputes()) == 1
     return made
 
 
@@ -445,7 +451,7 @@ def test_a_dispute_that_a_plan_wins_ends_the_other_side_on_its_day(
 ) -> None:
     made = resolve(memory, doubted)
     assert "holds until 2025-06-01" in made.answer
-    assert memory.disputes("crm", "alice") == []
+    assert memory.contact("crm", "alice").disputes() == []
     assert told(memory) == {"Lives in Lisbon.": False, "Lives in Copenhagen.": True}
     clock.now = JUNE
     assert told(memory) == {"Lives in Copenhagen.": False}
@@ -455,7 +461,7 @@ def test_a_dispute_that_a_plan_won_is_open_again_once_that_is_reverted(
     memory: Memory, doubted: Decision, clock: Clock
 ) -> None:
     revert(memory, resolve(memory, doubted))
-    assert len(memory.disputes("crm", "alice")) == 1
+    assert len(memory.contact("crm", "alice").disputes()) == 1
     assert own_end(memory, "Lisbon")[0] is None
 
 
@@ -475,7 +481,7 @@ def test_the_contact_says_a_doubted_plan_again_and_lives_there_until_then(
     clock.now = MAY + DAY
     lives_in(memory, "Copenhagen", valid_from=JUNE)
     assert cities(memory) == ["Lisbon"]
-    assert memory.disputes("crm", "alice") == []
+    assert memory.contact("crm", "alice").disputes() == []
     clock.now = JUNE
     assert cities(memory) == ["Copenhagen"]
 
@@ -486,7 +492,7 @@ def test_what_takes_the_place_of_a_fact_later_ends_with_its_plan_too(
     rents = say(memory, "Rents a flat in Lisbon.")
     say(memory, "Leaves the flat in Lisbon.", replaces=[str(rents.fact_id)], valid_from=JUNE)
     house = say(memory, "Rents a house in Lisbon, not a flat.")
-    made = memory.relate("crm", "alice", str(house.fact_id), replaces=[str(rents.fact_id)])
+    made = memory.contact("crm", "alice").relate(str(house.fact_id), replaces=[str(rents.fact_id)])
     assert told(memory).keys() == {
         "Rents a house in Lisbon, not a flat.",
         "Leaves the flat in Lisbon.",
@@ -505,7 +511,7 @@ def test_an_agent_relates_a_plan_and_hears_what_holds_until_then(memory: Memory)
     tools = memory.agent_tools("crm", "alice")
     said = {"text": "Will rent no flat in Lisbon.", "source_kind": "contact"}
     tools.call("add_contact_note", said | {"valid_from": "2025-06-01"})
-    hits = memory.recall("crm", "alice")
+    hits = memory.contact("crm", "alice").recall()
     handles = {hit.is_upcoming: hit.fact.handle for hit in hits}
     tools.call("recall_contact_memory", {})
     given = {"note": handles[True], "replaces": [handles[False]]}
@@ -523,7 +529,7 @@ def test_a_change_in_the_batch_of_a_plan_ends_with_it(memory: Memory, clock: Clo
     imported = memory.import_notes(map(json.dumps, lines), agent_id="crm", contact_id="alice")
     assert not imported.errors
     assert cities(memory) == ["Porto"]
-    versions = [made.version for made in memory.decisions("crm", "alice")]
+    versions = [made.version for made in memory.contact("crm", "alice").decisions()]
     assert sorted(versions) == [1, 2, 3]
     clock.now = JUNE
     assert cities(memory) == ["Copenhagen"]
@@ -531,7 +537,7 @@ def test_a_change_in_the_batch_of_a_plan_ends_with_it(memory: Memory, clock: Clo
 
 def test_a_recall_tells_what_will_hold(memory: Memory, planned: Decision) -> None:
     for at, city in ((JUNE - DAY, "Lisbon"), (JUNE, "Copenhagen"), (JULY, "Copenhagen")):
-        found = memory.recall("crm", "alice", valid_at=at)
+        found = memory.contact("crm", "alice").recall(valid_at=at)
         assert {hit.fact.text: hit.is_upcoming for hit in found} == {f"Lives in {city}.": False}
 
 
@@ -562,7 +568,7 @@ def test_what_holds_again_once_a_session_is_forgotten_ends_with_its_plan(
     say(memory, text, attribute="city", value="Lisbon", session_id="chat")
     assert told(memory).keys() == {text, "Lives in Copenhagen."}
     person = {"by": "operator", "reason": "Asked."}
-    memory.forget("crm", "alice", session_id="chat", **person)
+    memory.contact("crm", "alice").forget(session_id="chat", **person)
     assert told(memory).keys() == {"Lives in Lisbon.", "Lives in Copenhagen."}
     assert own_end(memory, "Lisbon") == (JUNE, JUNE)
 

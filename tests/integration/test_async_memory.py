@@ -15,7 +15,8 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from reconciler import AsyncMemory, Memory, async_anthropic_functions
+from reconciler import AsyncMemory, Memory
+from reconciler.adapters.anthropic_tools import async_anthropic_functions
 from reconciler.errors import (
     ConfigurationError,
     EmbeddingError,
@@ -66,7 +67,7 @@ def arguments(tmp_path: Path) -> dict[str, Any]:
 def told(arguments: dict[str, Any]) -> list[str]:
     """What is kept about Alice, once everything is closed."""
     with Memory.open(embedder=HashingEmbedder(), **arguments) as memory:
-        return sorted(each.fact.text for each in memory.recall("crm", "alice"))
+        return sorted(each.fact.text for each in memory.contact("crm", "alice").recall())
 
 
 async def begun(slow: SlowEmbedder) -> None:
@@ -87,22 +88,25 @@ def test_everything_is_called_as_it_is_on_a_memory(one_of_each: EngineUnderTest)
             made = await memory.add_contact_note("crm", "alice", "Lives in Pune.")
             alice = memory.contact("crm", "alice")
             await alice.note("Plays the cello.")
-            found = await memory.recall("crm", "alice", "Where does she live?")
+            found = await memory.contact("crm", "alice").recall("Where does she live?")
             assert found[0].fact.fact_id == made.fact_id
             assert len(await alice.history()) == 2
-            assert [each.action async for each in memory.all_decisions("crm")] == ["ADD", "ADD"]
+            assert [each.action async for each in memory.agent("crm").all_decisions()] == [
+                "ADD",
+                "ADD",
+            ]
             task = await alice.task("t1", goal="Deliver the cello")
             await task.observed()
             await task.log_episode({"role": "user", "content": "Remember my flat has no lift."})
             await task.task_memory.mark_done("ask")
             assert (await task.succeed(), task.state) == (None, "success")
             assert await task.propose_durable(await task.episodes())
-            job_id = await memory.submit_session("crm", "alice", "s1", [{**ASKED[0]}])
+            job_id = await memory.contact("crm", "alice").submit_session("s1", [{**ASKED[0]}])
             assert [each.job_id for each in await memory.drain()] == [job_id]
-            session = await memory.session("crm", "alice", "s1")
+            session = await memory.contact("crm", "alice").session("s1")
             assert session.session_id == "s1"
             with pytest.raises(InvalidScopeError):
-                await memory.recall("crm", "")
+                await memory.contact("crm", "").recall()
 
     running(work)
 
@@ -119,8 +123,10 @@ def test_every_decision_of_many_is_streamed_in_order(arguments: dict[str, Any]) 
                 on_progress=lambda _: seen.append(threading.current_thread().name),
             )
             assert {each.partition("_")[0] for each in seen} == {"reconciler-async"}
-            streamed = [each.decision_id async for each in memory.all_decisions("crm", "alice")]
-            listed = await memory.decisions("crm", "alice", limit=1000)
+            streamed = [
+                each.decision_id async for each in memory.contact("crm", "alice").all_decisions()
+            ]
+            listed = await memory.contact("crm", "alice").decisions(limit=1000)
             assert streamed == [each.decision_id for each in listed]
             assert len(streamed) == 230
 
@@ -134,7 +140,7 @@ def test_writers_of_one_note_leave_one_fact(one_of_each: EngineUnderTest) -> Non
             notes = (memory.add_contact_note("crm", "alice", "Lives in Pune.") for _ in range(40))
             made = await asyncio.gather(*notes)
             assert sum(each.action == "ADD" for each in made) == 1
-            [recalled] = await memory.recall("crm", "alice")
+            [recalled] = await memory.contact("crm", "alice").recall()
             assert recalled.fact.observations == 40
 
     running(work)
@@ -235,7 +241,7 @@ def test_what_is_awaited_is_closed_by_hand(arguments: dict[str, Any]) -> None:
         await memory.close()
         await memory.close()
         with pytest.raises(GraphUnavailableError, match="closed"):
-            await memory.recall("crm", "alice")
+            await memory.contact("crm", "alice").recall()
 
     running(work)
     assert told(arguments) == ["Has a cat."]
@@ -308,7 +314,7 @@ def test_every_write_that_was_acknowledged_among_cancelled_ones_is_there(
             return {
                 fact.text
                 for contact in range(4)
-                for chain in await memory.history("crm", f"c{contact}")
+                for chain in await memory.contact("crm", f"c{contact}").history()
                 for fact in chain.facts
             }
 
@@ -370,7 +376,7 @@ def test_closing_waits_for_calls_under_way(slow: SlowEmbedder, arguments: dict[s
         await asyncio.sleep(0.05)
         assert not closing.done()
         with pytest.raises(GraphUnavailableError):
-            await memory.recall("crm", "alice")
+            await memory.contact("crm", "alice").recall()
         slow.may_end.set()
         await closing
         assert [each.action for each in await asyncio.gather(*writing)] == ["ADD", "ADD"]

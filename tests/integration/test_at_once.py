@@ -52,7 +52,9 @@ def test_commands_at_once_do_their_work_or_are_told_who_has_the_file(
     assert refused == [] if is_server else len(refused) < 3
     assert all("is open in another process" in text for text in refused)
     with Memory.open(embedder=NoopEmbedder(), **one_of_each.settings_arguments) as memory:
-        assert sum(each.live_facts for each in memory.contacts("crm")) == len(found) - len(refused)
+        assert sum(each.live_facts for each in memory.agent("crm").contacts()) == len(found) - len(
+            refused
+        )
 
 
 def test_while_one_process_has_the_embedded_file_others_are_told_at_once(tmp_path: Path) -> None:

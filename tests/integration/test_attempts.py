@@ -29,27 +29,27 @@ from typer.main import get_command
 
 from reconciler import AsyncMemory, Memory, Scope
 from reconciler.adapters.noop_embedder import NoopEmbedder
+from reconciler.contact_memory import ContactMemory
 from reconciler.entrypoints.cli import app, main
 from reconciler.entrypoints.mcp_server.desk import Desk
 from reconciler.entrypoints.mcp_server.grants import Grant, Profile
 from reconciler.errors import InvalidRequestError, InvalidScopeError
 from reconciler.integrations.langgraph import ReconcilerStore, contact_namespace
-from reconciler.memory import ContactMemory
 from reconciler.testing import HashingEmbedder
 from tests import faults
 from tests.command_line import environment_of
 from tests.engines import EngineUnderTest
 from tests.integration.test_isolation import (
+    CALLS,
     MARK,
-    MEMORY,
     NOBODYS,
     OF_AGENT,
-    OF_CONTACT,
+    OF_TENANT,
     OWN,
     REFUSED,
-    SCOPED,
     TOOLS,
     VICTIM,
+    WHOLE,
     World,
     arguments,
     guesses,
@@ -58,6 +58,7 @@ from tests.integration.test_isolation import (
     plant,
     public,
     told,
+    view,
 )
 from tests.mcp_server import serving
 from tests.whole_graph import links_of, nodes_of
@@ -201,9 +202,8 @@ def opened(engine: EngineUnderTest) -> Memory:
 
 def refusing() -> list[tuple[str, str]]:
     """Each method that refuses an id which the scope does not have, with the parameter."""
-    return [
-        (name, each) for name, (kind, *taken) in MEMORY.items() if kind == REFUSED for each in taken
-    ]
+    calls = CALLS[ContactMemory].items()
+    return [(name, each) for name, (kind, *taken) in calls if kind == REFUSED for each in taken]
 
 
 # A memory
@@ -217,14 +217,15 @@ def test_no_method_answers_anybody_about_an_id_of_the_victims(
     whoever = chosen(near_them, everything=everything, few=3)
     world, others = world.with_notes_of(whoever), tried(world)
     for name, parameter in refusing():
-        call, given = getattr(world.memory, name), needed(public(Memory)[name])
+        given = needed(public(ContactMemory)[name])
         for scope in whoever:
-            unknown = told(call, **of(scope), **given | {parameter: NOBODYS})
+            call = getattr(world.memory.contact(**of(scope)), name)
+            unknown = told(call, **given | {parameter: NOBODYS})
             assert NOBODYS in str(unknown), "what is refused is something else"
             dice, own = random.Random(f"{name} {scope}"), world.ids[parameter]
             aimed = {*dice.sample(own, min(3, len(own))), *dice.sample(others, 2)}
             for value in sorted(aimed):
-                said = told(call, **of(scope), **given | {parameter: value})
+                said = told(call, **given | {parameter: value})
                 attempts.refused("method", said, unknown, value, name, repr(scope))
     assert attempts.made.total() > (ATTEMPTS_MIN if everything else 0)
     world.check_unchanged(own=False)
@@ -234,18 +235,24 @@ def test_no_method_answers_anybody_about_an_id_of_the_victims(
 def test_what_anybody_makes_or_asks_in_a_scope_of_their_own_tells_nothing_of_the_victims(
     world: World, attempts: Attempts
 ) -> None:
-    for scope in chosen(scopes_near(VICTIM), everything=False, few=16):
-        for name, (kind, *taken) in MEMORY.items():
-            signature = public(Memory)[name]
-            is_theirs = (scope.tenant, scope.agent_id) == (VICTIM.tenant, VICTIM.agent_id)
-            if kind not in (OWN, SCOPED, OF_AGENT) or name == "propose":
+    near_them = chosen(scopes_near(VICTIM), everything=False, few=16)
+    for scope, (kind, calls) in itertools.product(near_them, CALLS.items()):
+        asked, signatures = view(world.memory, kind, scope), public(kind)
+        for name, (comes, *taken) in calls.items():
+            if comes in (REFUSED, WHOLE, *_of_the_victim(scope)) or name == "propose":
                 continue
-            if kind == OF_AGENT and is_theirs:
-                continue  # the victim's own agent asks
-            whose = {each: it for each, it in of(scope).items() if each in signature.parameters}
-            given = whose | arguments(signature) | {each: world.ids[each][0] for each in taken}
-            attempts.silent("method", _answer(getattr(world.memory, name), given), name)
+            parameters = signatures[name].parameters
+            given = {each: it for each, it in of(scope).items() if each in parameters}
+            given |= arguments(signatures[name]) | {each: world.ids[each][0] for each in taken}
+            attempts.silent("method", _answer(getattr(asked, name), given), name)
     world.check_unchanged(own=True)
+
+
+def _of_the_victim(scope: Scope) -> tuple[str, ...]:
+    """What is asked of more than a contact there is for an operator, and includes the victim."""
+    if scope.tenant != VICTIM.tenant:
+        return ()
+    return (OF_TENANT, OF_AGENT) if scope.agent_id == VICTIM.agent_id else (OF_TENANT,)
 
 
 def _answer(call: Callable[..., Any], given: dict[str, Any]) -> str:
@@ -260,12 +267,12 @@ def _answer(call: Callable[..., Any], given: dict[str, Any]) -> str:
 def test_a_memory_that_is_bound_to_a_contact_reaches_no_other(
     world: World, attempts: Attempts
 ) -> None:
-    taking = [each for each in OF_CONTACT if each in public(ContactMemory)]
+    taking = CALLS[ContactMemory].keys() - {"propose"}
     for scope in scopes_near(VICTIM):
         world.memory.add_contact_note(**of(scope), text="Likes jazz.")
         bound = world.memory.contact(scope.agent_id, scope.contact_id, tenant=scope.tenant)
-        for name in taking:
-            kind, *parameters = OF_CONTACT[name]
+        for name in sorted(taking):
+            kind, *parameters = CALLS[ContactMemory][name]
             given = needed(public(ContactMemory)[name])
             given |= {each: world.ids[each][0] for each in parameters if kind == OWN}
             for parameter in parameters:
@@ -282,12 +289,11 @@ def test_whoever_awaits_gets_no_further(stored: World, attempts: Attempts) -> No
         arguments_ = stored.engine.settings_arguments
         async with AsyncMemory.open(embedder=HashingEmbedder(), **arguments_) as memory:
             for name, parameter in refusing():
-                given = needed(public(Memory)[name])
+                call = getattr(memory.contact("crm", "bob", tenant="acme"), name)
+                given = needed(public(ContactMemory)[name])
                 for value in (*stored.ids[parameter], NOBODYS):
                     with pytest.raises(InvalidRequestError) as refused:
-                        await getattr(memory, name)(
-                            **of(Scope("acme", "crm", "bob")), **given | {parameter: value}
-                        )
+                        await call(**given | {parameter: value})
                     attempts.silent("awaited method", str(refused.value), name, value)
 
     asyncio.run(attack())
@@ -295,17 +301,20 @@ def test_whoever_awaits_gets_no_further(stored: World, attempts: Attempts) -> No
 
 
 @pytest.mark.faults(only=True)
-def test_a_task_and_an_extractor_of_anybody_find_nothing_of_the_victims(
+def test_a_task_a_job_and_a_session_of_anybody_find_nothing_of_the_victims(
     world: World, attempts: Attempts
 ) -> None:
-    extractor, ids = world.memory.extractor, tried(world)
+    ids = tried(world)
     for scope in scopes_near(VICTIM):
-        for call in (extractor.job, extractor.retry, extractor.session):
-            unknown = told(call, scope, NOBODYS)
+        whose = world.memory.contact(**of(scope))
+        for call in (whose.job, whose.retry, whose.session):
+            unknown = told(call, NOBODYS)
             for value in random.Random(repr(scope)).sample(ids, 12):
-                said = told(call, scope, value)
-                attempts.refused("extractor", said, unknown, value, call.__name__, repr(scope))
-        task = world.memory.task(**of(scope), task_id="task-9", session_id="call-17", goal="Take")
+                said = told(call, value)
+                attempts.refused("job", said, unknown, value, call.__name__, repr(scope))
+        task = world.memory.contact(**of(scope)).task(
+            task_id="task-9", session_id="call-17", goal="Take"
+        )
         asked = [task.procedures(), task.recall(MARK, budget_tokens=1000)]
         task.observed()
         asked += [task.recall_about(MARK, budget_tokens=1000), task.task_memory.checkpoint(())]

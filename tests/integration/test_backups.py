@@ -84,7 +84,9 @@ def test_what_was_written_while_it_was_open_is_in_it_and_what_follows_is_not(
         memory.backup(tmp_path / "two.zip")
         restored(target, tmp_path / "one.zip")
         with opened(target) as other:
-            assert [e.fact.text for e in other.recall("crm", "priya")] == ["Has two children."]
+            assert [e.fact.text for e in other.contact("crm", "priya").recall()] == [
+                "Has two children."
+            ]
     other_target = embedded_engine(tmp_path / "other")
     restored(other_target, tmp_path / "two.zip")
     assert raw_store.everything(other_target) == raw_store.everything(live)
@@ -131,7 +133,7 @@ def test_a_store_is_whole_after_a_backup_however_its_process_ends(tmp_path: Path
     with pytest.raises(ConfigurationError, match=r"copy\.lbug\.wal is missing"):
         Memory.open(embedder=EMBEDDER, embedded_path=alone)
     with opened(live) as memory:
-        assert len(memory.recall("crm", "priya")) == 2
+        assert len(memory.contact("crm", "priya").recall()) == 2
 
 
 def test_writers_and_readers_go_on_while_backups_are_made(
@@ -145,7 +147,7 @@ def test_writers_and_readers_go_on_while_backups_are_made(
         def write() -> None:
             for number in range(6):
                 memory.add_contact_note("crm", "priya", f"Owns {number} boats.")
-                memory.recall("crm", "priya")
+                memory.contact("crm", "priya").recall()
             is_over.set()
 
         writer = threading.Thread(target=write)
@@ -156,10 +158,10 @@ def test_writers_and_readers_go_on_while_backups_are_made(
             count += 1
         writer.join()
         assert count > 0
-        assert len(memory.decisions("crm", "priya", limit=100)) == 7
+        assert len(memory.contact("crm", "priya").decisions(limit=100)) == 7
     restored(target, tmp_path / "one.zip")
     with opened(target) as memory:
-        assert 1 <= len(memory.decisions("crm", "priya", limit=100)) <= 7
+        assert 1 <= len(memory.contact("crm", "priya").decisions(limit=100)) <= 7
 
 
 def test_another_process_is_kept_off_the_store_after_a_backup(

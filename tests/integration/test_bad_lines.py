@@ -18,7 +18,8 @@ from typing import Any
 
 import pytest
 
-from reconciler import Memory, Role, SourceKind, Turn
+from reconciler import Memory, SourceKind, Turn
+from reconciler.domain.records.sessions import Role
 from reconciler.errors import GraphUnavailableError
 from reconciler.testing import HashingEmbedder
 from tests import raw_store
@@ -64,7 +65,7 @@ class Write:
 
 
 def decisions(memory: Memory) -> int:
-    return len(memory.decisions("crm", "priya", limit=1000))
+    return len(memory.contact("crm", "priya").decisions(limit=1000))
 
 
 def held(memory: Memory) -> str:
@@ -79,7 +80,9 @@ def known(memory: Memory) -> str | None:
 
 
 def forget(memory: Memory, fact_id: Any) -> object:
-    return memory.forget("crm", "priya", fact_id=fact_id, by="contact", reason="I asked for it.")
+    return memory.contact("crm", "priya").forget(
+        fact_id=fact_id, by="contact", reason="I asked for it."
+    )
 
 
 COMMIT = "UNWIND $given.contacts AS each"
@@ -93,7 +96,7 @@ WRITES = {
     ),
     "a yes": Write(
         COMMIT,
-        lambda memory, held_id: memory.confirm("crm", "priya", held_id, "contact"),
+        lambda memory, held_id: memory.contact("crm", "priya").confirm(held_id, "contact"),
         lambda memory: decisions(memory) - 1,
         prepare=held,
     ),
@@ -105,13 +108,13 @@ WRITES = {
     ),
     "a hand-over": Write(
         "MERGE (job:Job",
-        lambda memory, _: memory.submit_session("crm", "priya", "chat", SAID),
-        lambda memory: len(memory.jobs(contact_id="priya", agent_id="crm")),
+        lambda memory, _: memory.contact("crm", "priya").submit_session("chat", SAID),
+        lambda memory: len(memory.contact("crm", "priya").jobs()),
     ),
     "an erasure": Write(
         "CREATE (erasure:Erasure)",
         forget,
-        lambda memory: len(memory.erasures("crm", "priya")),
+        lambda memory: len(memory.contact("crm", "priya").erasures()),
         prepare=known,
     ),
 }

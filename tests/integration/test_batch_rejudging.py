@@ -72,7 +72,9 @@ def opened(arguments: dict[str, Any]) -> Memory:
 def wait_for_batch(told: Connection, arguments: dict[str, Any]) -> None:
     """Send a batch, say its id, and wait for it."""
     with opened(arguments) as memory:
-        list(memory.rejudge_in_batches(*CRM, on_wait=lambda state: told.send(state.batch_id)))
+        list(
+            memory.contact(*CRM).rejudge_in_batches(on_wait=lambda state: told.send(state.batch_id))
+        )
 
 
 class Shop:
@@ -89,10 +91,12 @@ class Shop:
         self.memory.add_contact_note(*contact, new, said_at=NOON + timedelta(days=1))
 
     def rejudge(self, contact: str | None = "priya", **how: Any) -> list[Rejudged]:
-        return list(self.memory.rejudge_in_batches("crm", contact, **how))
+        crm = self.memory.agent("crm")
+        asked = crm.contact(contact) if contact else crm
+        return list(asked.rejudge_in_batches(**how))
 
     def live(self, contact: tuple[str, str] = CRM) -> set[str]:
-        return {each.fact.text for each in self.memory.recall(*contact, limit=99)}
+        return {each.fact.text for each in self.memory.contact(*contact).recall(limit=99)}
 
 
 @pytest.fixture
@@ -138,7 +142,7 @@ def test_a_batch_asks_what_a_single_call_asks(
     shop.memory.close()
     arguments["arbiter"]["calls_per_day_max"] = 9
     with opened(arguments) as memory:
-        list(memory.rejudge(*CRM))
+        list(memory.contact(*CRM).rejudge())
     assert [request.body for request in server.requests] == [in_batch] * 2
 
 
@@ -148,7 +152,7 @@ def test_the_answers_of_a_batch_are_revertable_decisions_of_the_judge(
     server.answers(REPLACES)
     [rejudged] = shop.rejudge()
     assert rejudged.amendment is not None
-    shop.memory.revert(*CRM, rejudged.amendment.decision_id, reason="Both hold.", by="anna")
+    shop.memory.contact(*CRM).revert(rejudged.amendment.decision_id, reason="Both hold.", by="anna")
     assert shop.live() == {OLD, NEW}
 
 
@@ -226,7 +230,7 @@ def test_a_killed_process_leaves_a_batch_that_another_takes_up_by_its_id(
     server.batches.end()
     server.batches.looks = 0
     with opened(arguments) as memory:
-        found = list(memory.rejudge_in_batches(*CRM, batch_id=batch_id, wait_hours=0.01))
+        found = list(memory.contact(*CRM).rejudge_in_batches(batch_id=batch_id, wait_hours=0.01))
         assert became(found) == [Upheld.AMENDED]
     assert (len(server.requests), batches(server)) == (asked_before, [batch_id])
 
@@ -274,7 +278,7 @@ def test_a_batch_is_sent_once_also_where_the_reply_is_lost(
 
     monkeypatch.setattr(server, "_of_batches", lose)
     with opened(arguments) as memory, pytest.raises(ArbiterUnavailableError, match="broke off"):
-        list(memory.rejudge_in_batches(*CRM))
+        list(memory.contact(*CRM).rejudge_in_batches())
     assert len(batches(server)) == 1
 
 
@@ -317,7 +321,7 @@ def test_a_judge_that_knows_no_batches_is_refused_at_once(any_engine: EngineUnde
         Memory.open(settings, arbiter=ScriptedArbiter([])) as memory,
         pytest.raises(InvalidRequestError, match="this server has no batches"),
     ):
-        memory.rejudge_in_batches(*CRM)
+        memory.contact(*CRM).rejudge_in_batches()
 
 
 def batches(server: AnthropicServer) -> list[str]:

@@ -125,7 +125,7 @@ def test_contacts_that_are_mixed_are_told_in_their_own_order(tmp_path: Path) -> 
     with Memory.open(embedder=HashingEmbedder(), **settings) as memory:
         memory.import_notes(map(json.dumps, notes), agent_id="crm")
         for n in range(30):
-            [chain] = memory.history("crm", f"c{n}")
+            [chain] = memory.contact("crm", f"c{n}").history()
             said = [fact.slot.value for fact in chain.facts if fact.slot]
             assert sorted((said, said[::-1])) == sorted((list(values), list(values)[::-1]))
             assert [fact.text for fact in chain.facts if fact.is_live] == ["Lives in Agra."]
@@ -133,8 +133,8 @@ def test_contacts_that_are_mixed_are_told_in_their_own_order(tmp_path: Path) -> 
 
 def left(memory: Memory, contact_id: str) -> dict[str, Any]:
     """All that is kept about a contact, by its words instead of its ids."""
-    decisions = memory.decisions("crm", contact_id, limit=99)
-    histories = memory.history("crm", contact_id)
+    decisions = memory.contact("crm", contact_id).decisions(limit=99)
+    histories = memory.contact("crm", contact_id).history()
     texts = {fact.fact_id: fact.text for chain in histories for fact in chain.facts}
     return {
         "decisions": sorted(
@@ -177,5 +177,7 @@ def test_an_import_goes_on_after_a_look_that_failed_for_a_moment(
     line = json.dumps(lives("Pune") | {"agent_id": "crm", "contact_id": "alice"})
     with Memory.open(embedder=HashingEmbedder(), **arguments) as memory:
         assert not memory.import_notes([line]).errors
-        assert [each.fact.text for each in memory.recall("crm", "alice")] == ["Lives in Pune."]
+        assert [each.fact.text for each in memory.contact("crm", "alice").recall()] == [
+            "Lives in Pune."
+        ]
     assert not errors

@@ -47,7 +47,7 @@ def fill(memory: Memory, contact: str, agent: str = "crm") -> None:
         given = {"attribute": "budget", "value": f"{budget},000 EUR", "source_kind": source}
         memory.add_contact_note(agent, contact, text, **given)
     tea = memory.add_contact_note(agent, contact, "Likes green tea.").fact_id
-    memory.revoke(agent, contact, tea, by="anna", reason="She never said so.")
+    memory.contact(agent, contact).revoke(tea, by="anna", reason="She never said so.")
 
 
 def rows(session: neo4j.Session, query: SavedQuery, who: dict[str, str]) -> list[neo4j.Record]:
@@ -107,11 +107,11 @@ def test_they_ask_for_one_tenant_only(session: neo4j.Session) -> None:
 
 def test_they_say_what_the_memory_says(session: neo4j.Session, one_neo4j: EngineUnderTest) -> None:
     with Memory.open(embedder=HashingEmbedder(), **one_neo4j.settings_arguments) as memory:
-        chains = memory.history("crm", "priya")
-        decisions = list(memory.all_decisions("crm", "priya"))
-        pending = memory.pending("crm", "priya")
-        disputes = memory.disputes("crm", "priya")
-        [health] = memory.health("crm", "priya").contacts
+        chains = memory.contact("crm", "priya").history()
+        decisions = list(memory.contact("crm", "priya").all_decisions())
+        pending = memory.contact("crm", "priya").pending()
+        disputes = memory.contact("crm", "priya").disputes()
+        [health] = memory.contact("crm", "priya").health().contacts
     assert len(disputes) == len(pending) - 1 == 1
     facts = {fact.fact_id: fact for chain in chains for fact in chain.facts}
     links = [link for chain in chains for link in chain.supersessions]
@@ -161,9 +161,9 @@ def test_what_was_believed_on_a_day_is_what_a_recall_as_of_then_knows(
 ) -> None:
     asked = QUERIES["10_believed_on_a_day"].text.replace("datetime()", "$day", 1)
     with Memory.open(embedder=HashingEmbedder(), **one_neo4j.settings_arguments) as memory:
-        facts = [fact for chain in memory.history("crm", "priya") for fact in chain.facts]
+        facts = [fact for chain in memory.contact("crm", "priya").history() for fact in chain.facts]
         for day in sorted({fact.recorded_at for fact in facts}):
-            known = memory.recall("crm", "priya", as_of=day, limit=99)
+            known = memory.contact("crm", "priya").recall(as_of=day, limit=99)
             held = {row["fact"]["fact_id"] for row in session.run(asked, WHO | {"day": day})}
             assert held == {each.fact.fact_id for each in known}
     [pune] = [fact for fact in facts if fact.text == "Lives in Pune."]

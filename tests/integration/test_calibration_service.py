@@ -462,13 +462,15 @@ def memory(engine: EngineUnderTest) -> Iterator[Memory]:
 
 
 def test_the_graphs_own_decisions_give_labelled_pairs(memory: Memory) -> None:
-    [found] = pairs_from_decisions(memory.decisions("crm", "alice"), memory.embedding_model)
+    [found] = pairs_from_decisions(
+        memory.contact("crm", "alice").decisions(), memory.model_move().model
+    )
     assert (found.pair.fact_text, found.pair.note_text) == ("Likes tea", "Likes coffee")
     assert (found.pair.label, found.cosine) == (PairLabel.DISTINCT, pytest.approx(0.9, abs=1e-6))
 
 
 def test_the_graphs_own_decisions_replay_as_themselves_and_otherwise(memory: Memory) -> None:
-    made = memory.decisions("crm", "alice")
+    made = memory.contact("crm", "alice").decisions()
     again = [replay(each, memory._services.policy) for each in made]
     assert all(each.is_same for each in again)
     wide = [replay(each, WIDE) for each in made]
@@ -476,7 +478,7 @@ def test_the_graphs_own_decisions_replay_as_themselves_and_otherwise(memory: Mem
     assert all(each.is_same for each in wide)
     assert "3 decisions" in printed(replay_table(summarise(wide)))
     assert "Has a dog" in printed(replay_changes_table(wide))
-    assert memory.decisions("crm", "alice") == made
+    assert memory.contact("crm", "alice").decisions() == made
 
 
 def test_a_goal_on_some_sources_is_said_in_the_file(tmp_path: Path) -> None:

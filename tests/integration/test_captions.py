@@ -84,11 +84,11 @@ def fill(memory: Memory) -> None:
     memory.add_contact_note(AGENT, PRIYA, LONG)
     memory.add_contact_note(AGENT, PRIYA, "ok thanks")
     tea = memory.add_contact_note(AGENT, PRIYA, "Likes green tea.").fact_id
-    memory.revoke(AGENT, PRIYA, tea, by="anna", reason="She never said so.")
+    memory.contact(AGENT, PRIYA).revoke(tea, by="anna", reason="She never said so.")
     rowing = memory.add_contact_note(AGENT, PRIYA, "Rows on the river every Sunday.").fact_id
-    memory.forget(AGENT, PRIYA, fact_id=rowing, by="contact", reason="I asked for it.")
+    memory.contact(AGENT, PRIYA).forget(fact_id=rowing, by="contact", reason="I asked for it.")
     turns = [Turn(role="contact", text="Remember that I only take calls after 5 pm. " + LONG)]
-    memory.submit_session(AGENT, PRIYA, "chat-17", turns)
+    memory.contact(AGENT, PRIYA).submit_session("chat-17", turns)
     memory.drain()
 
 
@@ -129,7 +129,9 @@ def test_what_holds_again_wears_no_label_of_an_end(
     moved = memory.add_contact_note(
         AGENT, PRIYA, "Lives in Delhi.", attribute="city", value="Delhi"
     )
-    memory.revert(AGENT, PRIYA, moved.decision_id, by="operator:anna", reason="Wrong contact.")
+    memory.contact(AGENT, PRIYA).revert(
+        moved.decision_id, by="operator:anna", reason="Wrong contact."
+    )
     assert {pune: "live"}.items() <= {
         node["fact_id"]: node["state"] for _, node in nodes(one_neo4j)["Fact"]
     }.items()

@@ -64,7 +64,7 @@ def test_a_recall_waits_for_the_write_before_it(one_neo4j: EngineUnderTest, wire
         memory.add_contact_note("crm", "priya", "Lives in Pune.")
         written = wire.given()[-1]
         wire.forget()
-        memory.recall("crm", "priya", "Where does she live?")
+        memory.contact("crm", "priya").recall("Where does she live?")
         assert wire.ran()[0]["bookmarks"] == [written]
 
 
@@ -72,7 +72,7 @@ def test_a_recall_may_be_answered_by_a_follower(one_neo4j: EngineUnderTest, wire
     with opened(one_neo4j) as memory:
         memory.add_contact_note("crm", "priya", "Lives in Pune.")
         wire.forget()
-        memory.recall("crm", "priya", "Where does she live?")
+        memory.contact("crm", "priya").recall("Where does she live?")
         assert wire.ran()[0]["mode"] == "r"
 
 

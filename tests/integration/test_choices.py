@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from reconciler import Memory
+from reconciler import AgentMemory, ContactMemory, Memory
 from reconciler.errors import InvalidNoteError, InvalidRequestError
 from tests.engines import embedded_engine
 
@@ -26,9 +26,16 @@ USUAL: Mapping[str, Any] = {
 }
 """What the methods take beside flags, where it is right."""
 
+VIEWS: Mapping[type, Callable[[Memory], Any]] = {
+    Memory: lambda memory: memory,
+    AgentMemory: lambda memory: memory.agent("crm"),
+    ContactMemory: lambda memory: memory.contact("crm", "alice"),
+}
+
 FLAGS = [
-    (name, flag.name)
-    for name, method in inspect.getmembers(Memory, callable)
+    (kind, name, flag.name)
+    for kind in VIEWS
+    for name, method in inspect.getmembers(kind, callable)
     if not name.startswith("_")
     for flag in inspect.signature(method).parameters.values()
     if flag.annotation == "bool"
@@ -43,15 +50,16 @@ def memory(tmp_path: Path) -> Iterator[Memory]:
 
 
 def test_there_are_flags() -> None:
-    assert len(FLAGS) > 12
+    assert {kind for kind, _, _ in FLAGS} == VIEWS.keys()
+    assert len(FLAGS) > 24
 
 
 @pytest.mark.parametrize("value", ["false", 0, None])
 def test_nothing_but_true_or_false_is_taken_for_a_flag(memory: Memory, value: object) -> None:
     """The text "false" would count as true."""
-    for name, flag in FLAGS:
+    for kind, name, flag in FLAGS:
         of_class = name in ("open", "restore")  # which no memory that is open takes
-        method = getattr(Memory if of_class else memory, name)
+        method = getattr(Memory if of_class else VIEWS[kind](memory), name)
         wanted = inspect.signature(method).parameters.values()
         given = {each.name: USUAL[each.name] for each in wanted if each.name in USUAL}
         with pytest.raises(InvalidRequestError, match=f"{flag} must be True or False, not"):
@@ -63,8 +71,8 @@ REFUSED = [
     ("tasks", {"state": LONG}),
     ("recall", {"query": "tea", "category": LONG}),
     ("recall", {"query": "tea", "trust": LONG}),
-    ("add_contact_note", {"text": "Lives in Pune.", "source_kind": LONG}),
-    ("add_contact_note", {"text": "Lives in Pune.", "category": LONG}),
+    ("note", {"text": "Lives in Pune.", "source_kind": LONG}),
+    ("note", {"text": "Lives in Pune.", "category": LONG}),
     ("correct", {"decision_id": "an-id", "relation": LONG}),
 ]
 
@@ -74,7 +82,7 @@ def test_a_word_that_is_no_choice_is_repeated_in_part(
     memory: Memory, name: str, given: dict[str, Any]
 ) -> None:
     with pytest.raises((InvalidRequestError, InvalidNoteError), match="is not one of") as told:
-        getattr(memory, name)("crm", "alice", **given)
+        getattr(memory.contact("crm", "alice"), name)(**given)
     assert len(str(told.value)) < 250
     assert "x" * 60 in str(told.value)
     assert "x" * 61 not in str(told.value)
@@ -82,7 +90,7 @@ def test_a_word_that_is_no_choice_is_repeated_in_part(
 
 def test_a_question_that_is_too_long_is_not_taken_for_a_note(memory: Memory) -> None:
     with pytest.raises(InvalidNoteError) as told:
-        memory.recall("crm", "alice", "x" * 9000)
+        memory.contact("crm", "alice").recall("x" * 9000)
     assert str(told.value) == "query has 9,000 characters, at most 2,000 are allowed"
     with pytest.raises(InvalidNoteError, match="split it into one note for each fact"):
         memory.add_contact_note("crm", "alice", "x" * 9000)

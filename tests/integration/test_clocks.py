@@ -14,7 +14,8 @@ from typing import Any
 import pytest
 from hypothesis import given, settings, strategies as st
 
-from reconciler import Action, DecidedBy, Decision, Fact, Memory, SourceKind, Turn
+from reconciler import Action, Decision, Fact, Memory, SourceKind, Turn
+from reconciler.domain.records.kinds import DecidedBy
 from reconciler.errors import InvalidSessionError
 from reconciler.testing import ScriptedArbiter, TableEmbedder
 from tests.engines import EngineUnderTest, embedded_engine
@@ -92,19 +93,21 @@ def say(memory: Memory, said: dict[str, Any], contact_id: str = "alice", **given
 
 
 def live(memory: Memory, contact_id: str = "alice") -> list[str]:
-    return [each.fact.text for each in memory.recall("crm", contact_id, limit=100)]
+    return [each.fact.text for each in memory.contact("crm", contact_id).recall(limit=100)]
 
 
 def chain(memory: Memory, contact_id: str = "alice") -> Sequence[Fact]:
-    [only] = memory.history("crm", contact_id)
+    [only] = memory.contact("crm", contact_id).history()
     return only.facts
 
 
 def unbegun(memory: Memory) -> list[Fact]:
     """Facts of any contact that end before they begin."""
-    contacts = (each.contact_id for each in memory.contacts("crm"))
+    contacts = (each.contact_id for each in memory.agent("crm").contacts())
     histories = (
-        history for contact_id in contacts for history in memory.history("crm", contact_id)
+        history
+        for contact_id in contacts
+        for history in memory.contact("crm", contact_id).history()
     )
     facts = (fact for history in histories for fact in history.facts)
     return [fact for fact in facts if fact.valid_to and fact.valid_to < fact.valid_from]
@@ -181,7 +184,7 @@ def test_the_decision_says_which_time_was_used(memory: Memory, clock: Clock) -> 
     assert (last.note.said_at, last.note.holds_from, last.at) == (NOON, NOON, clock.at)
     [new, old] = chain(memory)
     assert (new.valid_from, old.valid_to, new.last_confirmed_at) == (NOON, NOON, NOON)
-    assert memory.decision("crm", "alice", last.decision_id) == last
+    assert memory.contact("crm", "alice").decision(last.decision_id) == last
 
 
 def test_a_restatement_is_never_confirmed_before_what_it_restates(
@@ -309,7 +312,7 @@ def test_a_yes_holds_from_then_on_although_the_clock_stepped_back(
     held = say(memory, GOA, source_kind=SourceKind.TOOL_OUTPUT)
     say(memory, PUNE)
     clock.at -= HOUR
-    yes = memory.confirm("crm", "alice", held.decision_id, "contact")
+    yes = memory.contact("crm", "alice").confirm(held.decision_id, "contact")
     assert (held.action, yes.action, live(memory)) == (Action.HOLD, Action.UPDATE, [GOA["text"]])
     assert not unbegun(memory)
 
@@ -327,7 +330,7 @@ def test_a_fact_is_not_revoked_before_it_began(memory: Memory, clock: Clock) -> 
     known = say(memory, PUNE)
     clock.at -= HOUR
     assert known.fact_id is not None
-    ended = memory.revoke("crm", "alice", known.fact_id, by="kim", reason="Another person.")
+    ended = memory.contact("crm", "alice").revoke(known.fact_id, by="kim", reason="Another person.")
     [fact] = chain(memory)
     assert (fact.is_live, fact.valid_to, ended.note.holds_from, ended.at) == (
         False,
@@ -359,9 +362,9 @@ def turns(city: str, **given: Any) -> list[Turn]:
 def test_of_two_sessions_the_one_that_was_handed_over_last_holds(
     memory: Memory, clock: Clock, step: timedelta
 ) -> None:
-    memory.submit_session("crm", "alice", "first", turns("Pune"))
+    memory.contact("crm", "alice").submit_session("first", turns("Pune"))
     clock.at -= step
-    memory.submit_session("crm", "alice", "second", turns("Goa"))
+    memory.contact("crm", "alice").submit_session("second", turns("Goa"))
     clock.at += 2 * step
     jobs = memory.drain()
     assert [job.outcomes.added + job.outcomes.superseding for job in jobs] == [1, 1]
@@ -373,7 +376,7 @@ def test_of_two_sessions_the_one_that_was_handed_over_last_holds(
 def test_what_was_said_live_after_the_hand_over_is_newer_than_the_session(
     embedded: Memory, clock: Clock
 ) -> None:
-    embedded.submit_session("crm", "alice", "first", turns("Pune"))
+    embedded.contact("crm", "alice").submit_session("first", turns("Pune"))
     clock.at += HOUR
     say(embedded, GOA, source_kind=SourceKind.USER_EXPLICIT)
     embedded.drain()
@@ -382,7 +385,7 @@ def test_what_was_said_live_after_the_hand_over_is_newer_than_the_session(
 
 def test_turns_that_somebody_dated_keep_their_date(embedded: Memory, clock: Clock) -> None:
     say(embedded, PUNE)
-    embedded.submit_session("crm", "alice", "chat", turns("Goa", said_at=NOON - HOUR))
+    embedded.contact("crm", "alice").submit_session("chat", turns("Goa", said_at=NOON - HOUR))
     embedded.drain()
     assert [fact.valid_from for fact in chain(embedded)] == [NOON, NOON - HOUR]
 
@@ -393,14 +396,14 @@ def test_turns_from_the_future_are_refused_also_where_another_host_is_ahead(
     say(embedded, PUNE)
     clock.at -= HOUR
     with pytest.raises(InvalidSessionError, match="has not come yet"):
-        embedded.submit_session("crm", "alice", "chat", turns("Goa", said_at=NOON))
+        embedded.contact("crm", "alice").submit_session("chat", turns("Goa", said_at=NOON))
 
 
 def test_what_a_task_logs_is_newer_than_what_it_loaded(embedded: Memory, clock: Clock) -> None:
     say(embedded, PUNE)
     clock.at -= HOUR
     goal = "Move the delivery"
-    task = embedded.task("crm", "alice", "move", goal=goal, keeps_outcome=False)
+    task = embedded.contact("crm", "alice").task("move", goal=goal, keeps_outcome=False)
     task.observed()
     [first, second] = [task.log_episode(turn) for turn in turns("Goa") * 2]
     assert NOON < first.said_at < second.said_at
@@ -414,7 +417,9 @@ def test_a_session_that_came_by_a_clock_far_ahead_is_read_at_once(
     embedded: Memory, clock: Clock, ahead: timedelta
 ) -> None:
     clock.at += ahead
-    embedded.submit_session("crm", "alice", "chat-1", [{"role": "user", "content": "Hello."}])
+    embedded.contact("crm", "alice").submit_session(
+        "chat-1", [{"role": "user", "content": "Hello."}]
+    )
     clock.at -= ahead
     [job] = embedded.drain()
     assert job.state == "done"
@@ -425,7 +430,9 @@ def test_a_session_that_came_by_a_clock_far_ahead_is_read_at_once(
 def test_a_job_that_is_due_by_a_clock_far_ahead_keeps_no_one_waiting(
     embedded: Memory, clock: Clock, state: str
 ) -> None:
-    embedded.submit_session("crm", "alice", "chat-1", [{"role": "user", "content": "Hello."}])
+    embedded.contact("crm", "alice").submit_session(
+        "chat-1", [{"role": "user", "content": "Hello."}]
+    )
     due = "MATCH (job:Job) SET job.state = $state, job.attempts = 1, job.due_at = $at"
     graph = embedded._services._graph
     with graph._connections.for_writing() as connection:

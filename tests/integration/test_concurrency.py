@@ -122,9 +122,9 @@ def shared_out(notes: list[Note], count: int) -> list[list[Note]]:
 
 def assert_one_live_fact_and_one_chain(engine: EngineUnderTest, calls: int) -> None:
     with opened(engine) as memory:
-        [live] = memory.recall("crm", "alice", limit=100)
-        chains = memory.history("crm", "alice")
-        decisions = memory.decisions("crm", "alice", limit=1000)
+        [live] = memory.contact("crm", "alice").recall(limit=100)
+        chains = memory.contact("crm", "alice").history()
+        decisions = memory.contact("crm", "alice").decisions(limit=1000)
     [chain] = chains
     assert Counter(str(each.action) for each in decisions) == {"ADD": 1, "UPDATE": calls - 1}
     assert len(chain.facts) == len(chain.supersessions) + 1 == calls
@@ -137,8 +137,8 @@ def assert_one_live_fact_and_one_chain(engine: EngineUnderTest, calls: int) -> N
 
 def assert_nothing_lost(engine: EngineUnderTest, notes: list[Note]) -> None:
     with opened(engine) as memory:
-        made = [each for c in CONTACTS for each in memory.decisions("crm", c, limit=1000)]
-        live = [each for c in CONTACTS for each in memory.recall("crm", c, limit=1000)]
+        made = [each for c in CONTACTS for each in memory.contact("crm", c).decisions(limit=1000)]
+        live = [each for c in CONTACTS for each in memory.contact("crm", c).recall(limit=1000)]
     texts = sorted(each["text"] for each in notes)
     assert sorted(each.text for each in made) == texts
     assert sorted(each.fact.text for each in live) == texts
@@ -198,8 +198,10 @@ def test_processes_see_what_the_others_wrote_whatever_they_keep(
     answers = in_processes(processes[:4], neo4j_engine, shares, cached)
     assert [answer for answer in answers if "error" in answer] == []
     with opened(neo4j_engine) as memory:
-        live = {each.fact.text: each.fact for each in memory.recall("crm", "alice", limit=99)}
-        ended = [f for chain in memory.history("crm", "alice") for f in chain.facts[1:]]
+        live = {
+            each.fact.text: each.fact for each in memory.contact("crm", "alice").recall(limit=99)
+        }
+        ended = [f for chain in memory.contact("crm", "alice").history() for f in chain.facts[1:]]
     words = {f"word{process}{number}" for process in range(4) for number in range(3)}
     [city] = live.keys() - words - {"Prefers email"}
     assert (len(live), city.startswith("Lives in town")) == (14, True)
@@ -260,15 +262,19 @@ def test_threads_may_read_while_others_write(engine: EngineUnderTest) -> None:
 
     def read(memory: Memory) -> None:
         for _ in range(10):
-            texts = {each.fact.text for each in memory.recall("crm", "alice", "word1", limit=99)}
-            known = {f.text for chain in memory.history("crm", "alice") for f in chain.facts}
+            texts = {
+                each.fact.text for each in memory.contact("crm", "alice").recall("word1", limit=99)
+            }
+            known = {
+                f.text for chain in memory.contact("crm", "alice").history() for f in chain.facts
+            }
             assert texts <= known
 
     calls: list[Callable[[Memory], None]] = [write, read, read, read]
     with opened(engine) as memory, ThreadPoolExecutor(len(calls)) as threads:
         for future in [threads.submit(call, memory) for call in calls]:
             future.result()
-        assert len(memory.recall("crm", "alice", limit=99)) == 10
+        assert len(memory.contact("crm", "alice").recall(limit=99)) == 10
 
 
 # On purpose

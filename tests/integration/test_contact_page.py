@@ -29,9 +29,9 @@ def memory(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Memory]:
         memory.add_contact_note("crm", "alice", EVIL)
         memory.add_contact_note("crm", "alice", "Is diabetic.")
         turn = Turn(role="contact", text="Remember that I only take calls after 5 pm.")
-        memory.submit_session("crm", "alice", "chat-17", [turn])
+        memory.contact("crm", "alice").submit_session("chat-17", [turn])
         memory.drain()
-        memory.task("crm", "alice", "move", goal="Move house", session_id="chat-18")
+        memory.contact("crm", "alice").task("move", goal="Move house", session_id="chat-18")
         memory.add_contact_note("crm", "bob", "Keeps bees.")
         yield memory
 
@@ -99,7 +99,7 @@ def test_it_needs_nothing_beside_itself(page: str) -> None:
 
 def test_a_contact_that_nobody_knows_is_an_error(memory: Memory) -> None:
     with pytest.raises(InvalidRequestError, match="nothing is known about contact alise"):
-        memory.export_page("crm", "alise")
+        memory.contact("crm", "alise").export_page()
 
 
 def test_what_ended_says_from_when_to_when_and_promises_no_longer_keeping(page: str) -> None:

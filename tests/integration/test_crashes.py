@@ -114,8 +114,8 @@ def test_a_killed_writer_loses_nothing_it_acknowledged_and_leaves_no_halves(
 
 
 def _decisions(memory: Memory) -> dict[str, dict[str, Any]]:
-    contacts = [each.contact_id for each in memory.contacts("crm")]
-    found = [each for c in contacts for each in memory.decisions("crm", c, limit=1000)]
+    contacts = [each.contact_id for each in memory.agent("crm").contacts()]
+    found = [each for c in contacts for each in memory.contact("crm", c).decisions(limit=1000)]
     return {each.decision_id: each.to_dict() for each in found}
 
 
@@ -125,7 +125,7 @@ def test_a_store_works_on_after_its_writer_was_killed(one_of_each: EngineUnderTe
     with Memory.open(embedder=HashingEmbedder(), **one_of_each.settings_arguments) as memory:
         decision = memory.add_contact_note("crm", contact_id, last["text"])
         assert decision.action == "UPDATE"
-        assert decision in memory.decisions("crm", contact_id)
+        assert decision in memory.contact("crm", contact_id).decisions()
     assert halves(one_of_each) == []
 
 

@@ -55,19 +55,21 @@ def usable_afterwards(memory: Memory) -> Iterator[None]:
     """Have the memory read and write once the crowd has gone, over few connections."""
     yield
     memory.add_contact_note("crm", "afterwards", EMAIL)
-    assert [each.fact.text for each in memory.recall("crm", "afterwards", "email")] == [EMAIL]
+    assert [each.fact.text for each in memory.contact("crm", "afterwards").recall("email")] == [
+        EMAIL
+    ]
     connections = memory._services.store._graph._graph._connections  # type: ignore[attr-defined]
     assert len(connections._open) <= CONNECTIONS_MAX
 
 
 def live(memory: Memory, contact_id: str) -> list[str]:
-    return [each.fact.text for each in memory.recall("crm", contact_id, limit=1000)]
+    return [each.fact.text for each in memory.contact("crm", contact_id).recall(limit=1000)]
 
 
 @pytest.mark.usefixtures("usable_afterwards")
 def test_a_crowd_that_says_the_same_about_one_contact_leaves_one_live_fact(memory: Memory) -> None:
     at_once([lambda: memory.add_contact_note("crm", "same", EMAIL)] * CROWD)
-    [recalled] = memory.recall("crm", "same", limit=1000)
+    [recalled] = memory.contact("crm", "same").recall(limit=1000)
     assert (recalled.fact.text, recalled.fact.observations) == (EMAIL, CROWD)
 
 

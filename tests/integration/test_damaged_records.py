@@ -92,13 +92,15 @@ def lived(memory: Memory) -> tuple[str, str]:
     for city in ("Pune", "Goa"):
         memory.add_contact_note(*ANN, f"Lives in {city}.", attribute="city", value=city)
     gone = memory.add_contact_note(*ANN, "Collects stamps of Peru.")
-    memory.forget(*ANN, fact_id=str(gone.fact_id), **ASKED)
-    memory.submit_session(*ANN, "chat-1", TURNS)
+    memory.contact(*ANN).forget(fact_id=str(gone.fact_id), **ASKED)
+    memory.contact(*ANN).submit_session("chat-1", TURNS)
     memory.drain()
-    memory.task(*ANN, "move", goal="Move house", session_id="chat-2").interrupt()
+    memory.contact(*ANN).task("move", goal="Move house", session_id="chat-2").interrupt()
     memory.add_contact_note(*ANN, "Drives a lorry.")
     memory.add_contact_note(*ANN, "Keeps two cats.")
-    facts = {chain.facts[0].text: chain.facts[0].fact_id for chain in memory.history(*ANN)}
+    facts = {
+        chain.facts[0].text: chain.facts[0].fact_id for chain in memory.contact(*ANN).history()
+    }
     return facts["Drives a lorry."], facts["Keeps two cats."]
 
 
@@ -106,7 +108,7 @@ def living(engine: EngineUnderTest) -> tuple[str, str, str]:
     """A store with something of everything: the fact, the one that stays, the fact's decision."""
     with opened(engine) as memory:
         lorry, cats = lived(memory)
-        [decision] = [e for e in memory.decisions(*ANN) if e.fact_id == lorry]
+        [decision] = [e for e in memory.contact(*ANN).decisions() if e.fact_id == lorry]
     return lorry, cats, decision.decision_id
 
 
@@ -143,18 +145,18 @@ def ids(
 def asked_for(memory: Memory) -> dict[str, Callable[[], Any]]:
     """All that lists something; none of it may fail."""
     return {
-        "recall": lambda: memory.recall(*ANN, "What does she keep?"),
-        "history": lambda: memory.history(*ANN),
-        "decisions": lambda: memory.decisions(*ANN),
-        "page": lambda: memory.export_page(*ANN),
-        "profile": lambda: memory.profile(*ANN),
-        "briefing": lambda: memory.briefing(*ANN),
-        "pending": lambda: memory.pending(*ANN),
-        "disputes": lambda: memory.disputes(*ANN),
-        "jobs": lambda: memory.jobs(*ANN),
-        "tasks": lambda: memory.tasks(*ANN),
-        "contacts": lambda: memory.contacts("crm"),
-        "erasures": lambda: memory.erasures(*ANN),
+        "recall": lambda: memory.contact(*ANN).recall("What does she keep?"),
+        "history": lambda: memory.contact(*ANN).history(),
+        "decisions": lambda: memory.contact(*ANN).decisions(),
+        "page": lambda: memory.contact(*ANN).export_page(),
+        "profile": lambda: memory.contact(*ANN).profile(),
+        "briefing": lambda: memory.contact(*ANN).briefing(),
+        "pending": lambda: memory.contact(*ANN).pending(),
+        "disputes": lambda: memory.contact(*ANN).disputes(),
+        "jobs": lambda: memory.contact(*ANN).jobs(),
+        "tasks": lambda: memory.contact(*ANN).tasks(),
+        "contacts": lambda: memory.agent("crm").contacts(),
+        "erasures": lambda: memory.contact(*ANN).erasures(),
         "drain": lambda: memory.drain(),
         "write": lambda: memory.add_contact_note(*ANN, "Plays chess."),
     }
@@ -181,12 +183,12 @@ def test_what_is_asked_for_by_its_id_is_given_or_named(
 ) -> None:
     lorry, cats = ids
     with opened(one_of_each) as memory:
-        for decision in memory.decisions(*ANN):
-            memory.explain(*ANN, decision.decision_id)
-        memory.evidence(*ANN, cats)
+        for decision in memory.contact(*ANN).decisions():
+            memory.contact(*ANN).explain(decision.decision_id)
+        memory.contact(*ANN).evidence(cats)
         if "fact_id" in {**DAMAGE, **ON_NEO4J}[name]:
             with pytest.raises(DamagedRecordError) as told:
-                memory.evidence(*ANN, lorry)
+                memory.contact(*ANN).evidence(lorry)
             assert told.value.record_ids == (lorry,)
             assert SECRET not in f"{told.value}{told.value.__cause__}"
 
@@ -197,7 +199,7 @@ def test_what_is_damaged_is_counted_and_an_export_beside_it_can_be_restored(
 ) -> None:
     _, cats = ids
     with opened(one_of_each) as memory:
-        [counted] = memory.health(*ANN).contacts
+        [counted] = memory.contact(*ANN).health().contacts
         report = memory.export(tmp_path / "all.jsonl")
         links = [each for each in report.damaged_ids if each.split()[0].isupper()]
         assert len(report.damaged_ids) - len(links) == counted.damaged
@@ -205,8 +207,8 @@ def test_what_is_damaged_is_counted_and_an_export_beside_it_can_be_restored(
     given: dict[str, Any] = {"graph": "embedded", "embedded_path": tmp_path / "new.lbug"}
     Memory.restore(tmp_path / "all.jsonl", embedder=HashingEmbedder(), **given)
     with Memory.open(embedder=HashingEmbedder(), **given) as memory:
-        assert memory.health(*ANN).contacts[0].damaged == 0
-        assert cats in {chain.facts[0].fact_id for chain in memory.history(*ANN)}
+        assert memory.contact(*ANN).health().contacts[0].damaged == 0
+        assert cats in {chain.facts[0].fact_id for chain in memory.contact(*ANN).history()}
 
 
 @DAMAGED
@@ -215,12 +217,12 @@ def test_a_fact_is_forgotten_beside_a_damaged_record_as_a_dry_run_planned_it(
 ) -> None:
     lorry, cats = ids
     with opened(one_of_each) as memory:
-        damaged = memory.health(*ANN).contacts[0].damaged
-        planned = memory.forget(*ANN, fact_id=lorry, dry_run=True, **ASKED)
-        assert memory.health(*ANN).contacts[0].damaged == damaged
-        done = memory.forget(*ANN, fact_id=lorry, **ASKED)
+        damaged = memory.contact(*ANN).health().contacts[0].damaged
+        planned = memory.contact(*ANN).forget(fact_id=lorry, dry_run=True, **ASKED)
+        assert memory.contact(*ANN).health().contacts[0].damaged == damaged
+        done = memory.contact(*ANN).forget(fact_id=lorry, **ASKED)
         assert (done.is_finished, done.receipt.remaining_ids) == (True, ())
-        assert cats in {chain.facts[0].fact_id for chain in memory.history(*ANN)}
+        assert cats in {chain.facts[0].fact_id for chain in memory.contact(*ANN).history()}
     assert [line for line in raw_store.everything(one_of_each) if "lorry" in line] == []
     assert planned.receipt.removed["Fact"] == done.receipt.removed["Fact"] == 1
     # What cannot be read does not say that it belongs to the fact before it is emptied.
@@ -233,9 +235,9 @@ def test_a_contact_is_forgotten_with_its_damaged_records(
     one_of_each: EngineUnderTest, tmp_path: Path
 ) -> None:
     with opened(one_of_each) as memory:
-        done = memory.forget(*ANN, **ASKED)
+        done = memory.contact(*ANN).forget(**ASKED)
         assert (done.is_finished, done.receipt.remaining_ids) == (True, ())
-        assert memory.health(*ANN).contacts[0].damaged == 0
+        assert memory.contact(*ANN).health().contacts[0].damaged == 0
         memory.export(tmp_path / "all.jsonl")
     everything = "\n".join(raw_store.everything(one_of_each)).casefold()
     assert not {word for word in (SECRET, "lorry", "cats", "yodel") if word in everything}

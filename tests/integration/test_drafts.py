@@ -125,7 +125,7 @@ def test_a_restore_of_a_backup_that_was_killed_leaves_a_whole_store_or_none(
         assert raw_store.everything(EngineUnderTest("embedded", given)) == whole
         if is_there:
             with memory_at(target) as memory:
-                memory.forget("crm", "priya", by="contact", reason="I asked for it.")
+                memory.contact("crm", "priya").forget(by="contact", reason="I asked for it.")
         assert list(target.parent.glob(DRAFTS)) == []
     assert outcomes == {True, False}
     assert words_left

@@ -41,7 +41,7 @@ def test_a_note_in_a_known_session_is_six_statements_however_many_it_is_compared
             memory.add_contact_note("crm", "priya", f"Invoice {number} was paid by {number + 7}")
         sent.clear()
         decision = memory.add_contact_note("crm", "priya", "Lives in Pune")
-        [kept] = memory.decisions("crm", "priya", limit=1)
+        [kept] = memory.contact("crm", "priya").decisions(limit=1)
     assert kept.compared_with == decision.compared_with
     assert [each.rank for each in kept.compared_with] == [1, 2, 3, 4, 5]
     written = sent[: sent.index("COMMIT") + 1]

@@ -97,7 +97,7 @@ def test_a_value_that_a_model_ends_afterwards_is_none_until_that_is_undone(memor
     second = contact.note(ROMAN_END, **other)
     made = contact.relate(str(second.fact_id), ends=[str(first.fact_id)])
     assert contact.profile() == []
-    memory.revert("crm", "luis", made.decision_id, by="anna", reason="Wrong.")
+    memory.contact("crm", "luis").revert(made.decision_id, by="anna", reason="Wrong.")
     assert {each.attribute for each in contact.profile()} == {"floor_preference", "flat"}
 
 

@@ -82,7 +82,7 @@ with opened(Path(sys.argv[1])) as memory:
     memory.add_contact_note("crm", "priya", TEXT)
     memory.add_contact_note("crm", "bob", "Lives in Oslo.")
     litter()
-    memory.forget("crm", "priya", **ASKED)
+    memory.contact("crm", "priya").forget(**ASKED)
     litter()
     memory.add_contact_note("crm", "bob", "Works in Oslo.")
 """
@@ -105,7 +105,7 @@ def test_a_text_that_is_found_in_the_file_has_it_written_once_more(
     with opened(path) as memory:
         memory.add_contact_note("crm", "priya", TEXT)
         spoilt(1)
-        done = memory.forget("crm", "priya", **ASKED)
+        done = memory.contact("crm", "priya").forget(**ASKED)
     assert (done.state, done.receipt.is_clean, done.receipt.rewrites) == ("done", True, 2)
     assert done.receipt.searched_texts > 0
     assert files_with(WORD, path) == []
@@ -117,7 +117,7 @@ def test_an_erasure_whose_text_stays_in_the_file_is_not_finished_and_can_be_gone
     with opened(path) as memory:
         memory.add_contact_note("crm", "priya", TEXT)
         spoilt(3)
-        begun = memory.forget("crm", "priya", **ASKED)
+        begun = memory.contact("crm", "priya").forget(**ASKED)
         assert (begun.state, begun.is_finished, begun.receipt.is_clean) == ("removed", False, False)
         assert (begun.receipt.texts_in_files, begun.receipt.rewrites) == (1, 3)
         assert "still hold 1 of the texts" in begun.receipt.traces[0]
@@ -134,8 +134,8 @@ def test_what_somebody_else_says_too_stays_and_does_not_hold_an_erasure_up(path:
     with opened(path) as memory:
         for contact_id in ("priya", "bob"):
             memory.add_contact_note("crm", contact_id, TEXT)
-        done = memory.forget("crm", "priya", **ASKED)
-        assert [each.fact.text for each in memory.recall("crm", "bob")] == [TEXT]
+        done = memory.contact("crm", "priya").forget(**ASKED)
+        assert [each.fact.text for each in memory.contact("crm", "bob").recall()] == [TEXT]
     assert (done.state, done.receipt.is_clean, done.receipt.rewrites) == ("done", True, 1)
     assert done.receipt.shared_texts > 0
     assert files_with(WORD, path) == ["memory.lbug"]
@@ -156,7 +156,7 @@ def forget_until(monkeypatch: pytest.MonkeyPatch) -> Callable[[Memory, str], Non
         with monkeypatch.context() as cutting:
             cutting.setattr(memory._services.erasure_store, name, cut_off)
             with pytest.raises(CutOffError):
-                memory.forget("crm", "priya", **ASKED)
+                memory.contact("crm", "priya").forget(**ASKED)
 
     return forget
 
@@ -173,7 +173,7 @@ def test_an_erasure_that_was_cut_off_still_knows_what_to_look_for(
     with opened(path) as memory:
         memory.add_contact_note("crm", "priya", TEXT)
         forget_until(memory, "remove_facts" if state is ErasureState.PENDING else "purge")
-        assert [each.state for each in memory.erasures("crm")] == [state]
+        assert [each.state for each in memory.agent("crm").erasures()] == [state]
     spoilt(1)
     with opened(path) as memory:
         [done] = memory.finish_erasures()
@@ -195,7 +195,7 @@ def empty_and_die(self, scope, damaged, at):
 
 Damage.empty = empty_and_die
 with opened(Path(sys.argv[1])) as memory:
-    memory.finish_erasures() or memory.forget("crm", "priya", **ASKED)
+    memory.finish_erasures() or memory.contact("crm", "priya").forget(**ASKED)
 """
 
 
@@ -220,7 +220,7 @@ def test_words_of_a_damaged_record_are_looked_for_after_a_kill_that_came_when_it
     assert WORD not in "".join(raw_store.everything(engine))
     spoilt(1)
     with opened(path) as memory:
-        [done] = memory.finish_erasures() or [memory.forget("crm", "priya", **ASKED)]
+        [done] = memory.finish_erasures() or [memory.contact("crm", "priya").forget(**ASKED)]
     assert (done.receipt.is_clean, done.receipt.rewrites) == (True, 2)
     assert files_with(WORD, path) == []
     assert list(path.parent.glob("*.removed-*")) == []
@@ -232,15 +232,15 @@ def test_opening_names_what_an_erasure_that_no_list_has_left_beside_the_store(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
     with opened(path) as memory:
-        memory.submit_session("crm", "priya", "chat", [{"role": "user", "content": TEXT}])
+        memory.contact("crm", "priya").submit_session("chat", [{"role": "user", "content": TEXT}])
         forget_until(memory, "mark")
-        assert memory.erasures("crm") == []
+        assert memory.agent("crm").erasures() == []
     [kept] = path.parent.glob("*.removed-*")
     assert caplog.text == ""
     with opened(path) as memory:
         assert f"kept in {kept.name};" in caplog.text
         caplog.clear()
-        memory.forget("crm", "priya", **ASKED)
+        memory.contact("crm", "priya").forget(**ASKED)
     opened(path).close()
     assert caplog.text == ""
     assert not kept.exists()
@@ -261,7 +261,7 @@ def test_words_of_a_turn_that_the_mark_takes_away_are_looked_for(
     with opened(path) as memory:
         made = memory.add_contact_note("crm", "priya", TEXT, attribute="hobby", value=WORD)
         spoilt(1)
-        done = memory.forget("crm", "priya", fact_id=made.fact_id, **ASKED)
+        done = memory.contact("crm", "priya").forget(fact_id=made.fact_id, **ASKED)
     assert (done.receipt.is_clean, done.receipt.rewrites) == (True, 2)
 
 
@@ -269,7 +269,7 @@ def test_the_schema_s_own_words_do_not_hold_an_erasure_up(path: Path) -> None:
     with opened(path) as memory:
         named = "superseded fact_id recorded_at"
         memory.add_contact_note("crm", "priya", "Likes it.", topic="fact_id", tags=named.split())
-        done = memory.forget("crm", "priya", **ASKED)
+        done = memory.contact("crm", "priya").forget(**ASKED)
     assert (done.state, done.receipt.rewrites) == ("done", 1)
 
 

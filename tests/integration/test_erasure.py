@@ -11,12 +11,12 @@ from typing import Any
 
 import pytest
 
-from reconciler import Action, Decision, FactState, Memory
+from reconciler import Action, Decision, Memory
 from reconciler.adapters import embedded_graph
 from reconciler.domain.records.candidates import Candidate, Evidence
 from reconciler.domain.records.erasures import ERASED, Erasure
 from reconciler.domain.records.jobs import JobState, Stage
-from reconciler.domain.records.kinds import Category, GateReason, SourceKind
+from reconciler.domain.records.kinds import Category, FactState, GateReason, SourceKind
 from reconciler.domain.records.notes import Note
 from reconciler.domain.records.scope import Scope
 from reconciler.domain.records.sessions import Turn
@@ -32,6 +32,7 @@ from reconciler.errors import (
 )
 from reconciler.testing import HashingEmbedder, ScriptedExtractor
 from tests.engines import EngineUnderTest
+from tests.submissions import propose_to
 from tests.tables import every
 
 AT = datetime(2026, 3, 9, 12, tzinfo=UTC)
@@ -86,20 +87,20 @@ def lives_in(memory: Memory, city: str, text: str = "Lives in {}.", **given: Any
 
 
 def forget(memory: Memory, **given: Any) -> Erasure:
-    return memory.forget(AGENT, PRIYA, **ASKED | given)
+    return memory.contact(AGENT, PRIYA).forget(**ASKED | given)
 
 
 def recalled(memory: Memory) -> set[str]:
-    return {each.fact.text for each in memory.recall(AGENT, PRIYA)}
+    return {each.fact.text for each in memory.contact(AGENT, PRIYA).recall()}
 
 
 def states(memory: Memory) -> dict[str, FactState]:
-    found = memory.history(AGENT, PRIYA)
+    found = memory.contact(AGENT, PRIYA).history()
     return {fact.fact_id: fact.state for each in found for fact in each.facts}
 
 
 def decisions(memory: Memory) -> dict[str, Decision]:
-    return {each.decision_id: each for each in memory.decisions(AGENT, PRIYA)}
+    return {each.decision_id: each for each in memory.contact(AGENT, PRIYA).decisions()}
 
 
 def reason_of(decision: Decision) -> GateReason | None:
@@ -108,7 +109,7 @@ def reason_of(decision: Decision) -> GateReason | None:
 
 def hand_over(memory: Memory, *texts: str, session_id: str = "chat-1") -> str:
     turns = [Turn(role="contact", text=text) for text in texts]
-    return memory.submit_session(AGENT, PRIYA, session_id, turns)
+    return memory.contact(AGENT, PRIYA).submit_session(session_id, turns)
 
 
 def test_a_forgotten_contact_leaves_ids_actions_and_counts(memory: Memory) -> None:
@@ -124,7 +125,7 @@ def test_a_forgotten_contact_leaves_ids_actions_and_counts(memory: Memory) -> No
     }
     assert {each.text for each in after.values()} == {each.reason for each in after.values()}
     assert recalled(memory) == set()
-    [contact] = memory.contacts(AGENT)
+    [contact] = memory.agent(AGENT).contacts()
     assert (contact.facts, contact.erased_facts, contact.name) == (2, 2, PRIYA)
 
 
@@ -133,7 +134,10 @@ def test_a_forgotten_contact_takes_the_reasons_of_earlier_erasures_along(memory:
     say(memory, "Likes tea.")
     forget(memory, fact_id=pune.fact_id, reason="Her solicitor, Ms. Quill, asked.")
     forget(memory, reason="Ticket 12.")
-    assert [each.reason for each in memory.erasures(AGENT, PRIYA)] == ["[erased]", "Ticket 12."]
+    assert [each.reason for each in memory.contact(AGENT, PRIYA).erasures()] == [
+        "[erased]",
+        "Ticket 12.",
+    ]
 
 
 def test_a_forgotten_fact_goes_with_its_restatements_and_not_with_what_it_contradicted(
@@ -182,8 +186,8 @@ def test_what_was_forgotten_is_held_until_the_contact_says_yes(memory: Memory) -
     held = lives_in(memory, "Pune", "She lives in {} now.")
     assert (held.action, reason_of(held)) == (Action.HOLD, GateReason.FORGOTTEN_BEFORE)
     with pytest.raises(InvalidAnswerError, match="the contact's to give"):
-        memory.confirm(AGENT, PRIYA, held.decision_id, "anna")
-    assert memory.confirm(AGENT, PRIYA, held.decision_id, "contact").action is Action.ADD
+        memory.contact(AGENT, PRIYA).confirm(held.decision_id, "anna")
+    assert memory.contact(AGENT, PRIYA).confirm(held.decision_id, "contact").action is Action.ADD
     assert lives_in(memory, "Pune").action is not Action.HOLD
 
 
@@ -193,9 +197,11 @@ def test_what_was_forgotten_is_asked_about_once_however_often_it_is_said(memory:
     first = say(memory, "Prefers tea.")
     for _ in range(2):
         assert reason_of(say(memory, "Prefers tea.")) is GateReason.FORGOTTEN_BEFORE
-    assert [each.decision_id for each in memory.pending(AGENT, PRIYA)] == [first.decision_id]
-    memory.reject(AGENT, PRIYA, first.decision_id, "contact")
-    assert memory.pending(AGENT, PRIYA) == []
+    assert [each.decision_id for each in memory.contact(AGENT, PRIYA).pending()] == [
+        first.decision_id
+    ]
+    memory.contact(AGENT, PRIYA).reject(first.decision_id, "contact")
+    assert memory.contact(AGENT, PRIYA).pending() == []
 
 
 def test_the_question_about_what_was_forgotten_hides_behind_no_other(memory: Memory) -> None:
@@ -204,11 +210,13 @@ def test_the_question_about_what_was_forgotten_hides_behind_no_other(memory: Mem
     quoted = lives_in(memory, "Goa", "Oh sure, she just loves living in {}.")
     assert reason_of(quoted) is GateReason.NOT_LITERAL
     held = lives_in(memory, "Goa")
-    waiting = {each.decision_id for each in memory.pending(AGENT, PRIYA, with_silent=True)}
+    waiting = {each.decision_id for each in memory.contact(AGENT, PRIYA).pending(with_silent=True)}
     assert waiting == {quoted.decision_id, held.decision_id}
-    memory.confirm(AGENT, PRIYA, quoted.decision_id, "anna")
+    memory.contact(AGENT, PRIYA).confirm(quoted.decision_id, "anna")
     assert recalled(memory) == set()
-    assert [each.decision_id for each in memory.pending(AGENT, PRIYA)] == [held.decision_id]
+    assert [each.decision_id for each in memory.contact(AGENT, PRIYA).pending()] == [
+        held.decision_id
+    ]
 
 
 def test_a_reader_of_conversations_does_not_bring_back_what_was_forgotten(opened: Open) -> None:
@@ -219,7 +227,7 @@ def test_a_reader_of_conversations_does_not_bring_back_what_was_forgotten(opened
     hand_over(memory, "My city is Pune.", session_id="chat-2")
     memory.drain()
     assert recalled(memory) == set()
-    waiting = map(reason_of, memory.pending(AGENT, PRIYA))
+    waiting = map(reason_of, memory.contact(AGENT, PRIYA).pending())
     assert list(waiting) == [GateReason.FORGOTTEN_BEFORE]
 
 
@@ -232,9 +240,9 @@ def test_what_says_something_else_is_not_held(memory: Memory) -> None:
 
 def test_what_was_revoked_does_not_come_back_unasked(memory: Memory) -> None:
     pune = lives_in(memory, "Pune")
-    revoked = memory.revoke(AGENT, PRIYA, str(pune.fact_id), by="anna", reason="A mix-up.")
+    revoked = memory.contact(AGENT, PRIYA).revoke(str(pune.fact_id), by="anna", reason="A mix-up.")
     assert lives_in(memory, "Pune").action is Action.HOLD
-    memory.revert(AGENT, PRIYA, revoked.decision_id, by="anna", reason="It was right.")
+    memory.contact(AGENT, PRIYA).revert(revoked.decision_id, by="anna", reason="It was right.")
     assert lives_in(memory, "Pune", "Her home is {}.").action is not Action.HOLD
 
 
@@ -247,8 +255,8 @@ def test_a_forgotten_session_goes_with_what_was_learnt_from_it(opened: Open) -> 
     done = forget(memory, session_id="chat-1")
     assert done.receipt.is_clean
     assert recalled(memory) == {"Likes green tea."}
-    assert not memory.session(AGENT, PRIYA, "chat-1").summary
-    assert memory.job(AGENT, PRIYA, job_id).state is JobState.DONE
+    assert not memory.contact(AGENT, PRIYA).session("chat-1").summary
+    assert memory.contact(AGENT, PRIYA).job(job_id).state is JobState.DONE
     with pytest.raises(ErasedError, match="takes no turn any more"):
         hand_over(memory, "My city is Pune, and it rains.")
 
@@ -281,7 +289,7 @@ def test_a_worker_with_a_leased_job_writes_nothing_about_a_forgotten_session(
 
     memory.worker(at).drain()
     assert counted == [len(decisions(memory))]
-    assert "Pune" not in str(memory.history(AGENT, PRIYA))
+    assert "Pune" not in str(memory.contact(AGENT, PRIYA).history())
     assert "Pune" not in str(list(decisions(memory).values()))
 
 
@@ -307,15 +315,15 @@ def test_a_reason_keeps_neither_the_contact_s_name_nor_what_it_had_said(memory: 
     lives_in(memory, "Quixotia", contact_name="Priya Sharma")
     done = forget(memory, reason="Ms. Sharma left Quixotia, ticket 4711.")
     assert done.reason == "Ms. [erased] left [erased], ticket 4711."
-    assert [each.reason for each in memory.erasures(AGENT)] == [done.reason]
+    assert [each.reason for each in memory.agent(AGENT).erasures()] == [done.reason]
 
 
 def test_what_was_erased_is_explained_and_replayed_without_its_words(memory: Memory) -> None:
     lives_in(memory, "Pune")
     changed = lives_in(memory, "Delhi")
     forget(memory, attribute="city")
-    assert "Pune" not in str(memory.explain(AGENT, PRIYA, changed.decision_id))
-    assert memory.replay("seed", AGENT) == []
+    assert "Pune" not in str(memory.contact(AGENT, PRIYA).explain(changed.decision_id))
+    assert memory.contact(AGENT, PRIYA).replay("seed") == []
 
 
 def test_notes_of_today_go_on_after_the_days_session_was_forgotten(memory: Memory) -> None:
@@ -332,9 +340,12 @@ def test_an_erasure_of_one_contact_leaves_the_others_as_they_were(
     for contact_id in ("bob", PRIYA):
         memory.add_contact_note(AGENT, contact_id, "Lives in Pune.", attribute="city", value="Pune")
         memory.add_contact_note(AGENT, contact_id, "Lives in Goa.", attribute="city", value="Goa")
-    before = memory.history(AGENT, "bob"), memory.decisions(AGENT, "bob")
+    before = memory.contact(AGENT, "bob").history(), memory.contact(AGENT, "bob").decisions()
     forget(memory)
-    assert (memory.history(AGENT, "bob"), memory.decisions(AGENT, "bob")) == before
+    assert (
+        memory.contact(AGENT, "bob").history(),
+        memory.contact(AGENT, "bob").decisions(),
+    ) == before
     again = memory.add_contact_note(AGENT, "bob", "Lives in Goa.", attribute="city", value="Goa")
     assert again.action is not Action.HOLD
 
@@ -351,9 +362,9 @@ def test_evidence_that_was_erased_is_refused_without_a_word_of_it(memory: Memory
     )
     note = Note(scope=scope, text="Lives in Pune.", said_at=AT, source_kind=SourceKind.EXTRACTOR)
     candidate = Candidate(note=note, evidence=(told,), proposed_by="extractor", confidence=0.9)
-    assert memory.propose(candidate).action is not Action.REJECT
+    assert propose_to(memory, candidate).action is not Action.REJECT
     forget(memory)
-    again = memory.propose(candidate)
+    again = propose_to(memory, candidate)
     assert reason_of(again) is GateReason.PENDING_ERASURE
     assert "Pune" not in str(again)
 
@@ -372,7 +383,7 @@ def test_a_proposal_that_was_erased_is_not_committed(opened: Open) -> None:
     [admitted] = [each for each in decisions(memory).values() if each.action is Action.ADMIT]
     forget(memory)
     with pytest.raises(ErasedError):
-        memory.commit(AGENT, PRIYA, admitted.decision_id)
+        memory.contact(AGENT, PRIYA).commit(admitted.decision_id)
 
 
 def test_a_dry_run_says_what_would_go_and_changes_nothing(memory: Memory) -> None:
@@ -381,7 +392,7 @@ def test_a_dry_run_says_what_would_go_and_changes_nothing(memory: Memory) -> Non
     assert told.receipt.is_dry_run
     assert told.receipt.removed["Fact"] == 1
     assert recalled(memory) == {"Lives in Pune."}
-    assert memory.erasures(AGENT) == []
+    assert memory.agent(AGENT).erasures() == []
 
 
 @every(
@@ -410,7 +421,7 @@ def test_a_fact_of_another_contact_is_unknown(memory: Memory) -> None:
     with pytest.raises(UnknownFactError):
         forget(memory, fact_id=bobs.fact_id)
     with pytest.raises(UnknownContactError, match="nothing is known"):
-        memory.forget(AGENT, "nobody", **ASKED)
+        memory.contact(AGENT, "nobody").forget(**ASKED)
 
 
 def test_an_erasure_that_was_cut_off_is_finished_by_the_same_call(
@@ -445,7 +456,7 @@ def test_readers_and_writers_go_on_while_a_store_is_written_anew(memory: Memory)
             while not done.is_set():
                 number += 1
                 memory.add_contact_note(AGENT, name, f"Word{number} is a word.")
-                memory.recall(AGENT, name)
+                memory.contact(AGENT, name).recall()
         except BaseException as error:  # noqa: BLE001  told below
             problems.append(error)
 
@@ -492,7 +503,9 @@ def test_no_byte_of_it_is_left_in_the_files_of_an_embedded_store(tmp_path: Path)
         assert not hits(tmp_path, b"Quixotia", b"quixotia", b"Zebulon")
     assert not hits(tmp_path, b"Quixotia", b"quixotia", b"Zebulon")
     with Memory.open(embedder=HashingEmbedder(), graph="embedded", embedded_path=path) as memory:
-        assert [each.fact.text for each in memory.recall(AGENT, "bob")] == ["Likes Brightwave."]
+        assert [each.fact.text for each in memory.contact(AGENT, "bob").recall()] == [
+            "Likes Brightwave."
+        ]
 
 
 def hits(folder: Path, *words: bytes) -> list[str]:

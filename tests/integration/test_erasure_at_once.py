@@ -83,18 +83,18 @@ def test_a_restatement_of_a_fact_that_is_being_erased_waits_for_the_contacts_yes
 ) -> None:
     fact_id = lives_in_pune(memory).fact_id
     with cut_off_before(memory, "put_decisions"):
-        memory.forget(AGENT, PRIYA, fact_id=fact_id, **ASKED)
+        memory.contact(AGENT, PRIYA).forget(fact_id=fact_id, **ASKED)
     again = lives_in_pune(memory, "Her home is Pune, by the river.")
     assert (again.action, again.gate.reason) == (Action.HOLD, GateReason.FORGOTTEN_BEFORE)
     memory.finish_erasures()
-    assert memory.recall(AGENT, PRIYA) == []
+    assert memory.contact(AGENT, PRIYA).recall() == []
 
 
 def test_a_fact_that_is_being_erased_is_not_recalled(memory: Memory) -> None:
     fact_id = lives_in_pune(memory).fact_id
     with cut_off_before(memory, "put_decisions"):
-        memory.forget(AGENT, PRIYA, fact_id=fact_id, **ASKED)
-    assert memory.recall(AGENT, PRIYA) == []
+        memory.contact(AGENT, PRIYA).forget(fact_id=fact_id, **ASKED)
+    assert memory.contact(AGENT, PRIYA).recall() == []
 
 
 @pytest.mark.parametrize("answer", ["confirm", "reject", "withdraw"])
@@ -106,9 +106,9 @@ def test_a_question_about_what_is_being_erased_takes_no_answer(
     )
     assert held.action is Action.HOLD
     with cut_off_before(memory, "put_decisions"):
-        memory.forget(AGENT, PRIYA, attribute="illness", **ASKED)
+        memory.contact(AGENT, PRIYA).forget(attribute="illness", **ASKED)
     with pytest.raises(ErasedError):
-        getattr(memory, answer)(AGENT, PRIYA, held.decision_id, "contact")
+        getattr(memory.contact(AGENT, PRIYA), answer)(held.decision_id, "contact")
     memory.finish_erasures()
     assert "Brightwave" not in everything(memory, one_of_each)
 
@@ -116,13 +116,15 @@ def test_a_question_about_what_is_being_erased_takes_no_answer(
 def test_who_finishes_an_erasure_late_takes_nothing_that_was_said_since(memory: Memory) -> None:
     lives_in_pune(memory)
     with cut_off_before(memory, "put_decisions"):
-        memory.forget(AGENT, PRIYA, **ASKED)
+        memory.contact(AGENT, PRIYA).forget(**ASKED)
     [seen] = memory.erasures(unfinished=True)
     memory.finish_erasures()
     memory.add_contact_note(AGENT, PRIYA, "Likes green tea.")
     late = memory._services.erasures.finish(seen)
     assert late.state is ErasureState.DONE
-    assert [each.fact.text for each in memory.recall(AGENT, PRIYA)] == ["Likes green tea."]
+    assert [each.fact.text for each in memory.contact(AGENT, PRIYA).recall()] == [
+        "Likes green tea."
+    ]
     assert memory.erasures(unfinished=True) == []
 
 
@@ -132,7 +134,7 @@ def test_who_comes_late_with_a_removal_leaves_an_erasure_that_is_done_as_it_is(
     """The other one came between the look of this one and its removal."""
     lives_in_pune(memory)
     with cut_off_before(memory, "put_decisions"):
-        memory.forget(AGENT, PRIYA, **ASKED)
+        memory.contact(AGENT, PRIYA).forget(**ASKED)
     [seen] = memory.erasures(unfinished=True)
     store = memory._services.erasure_store
     words = store.words
@@ -149,7 +151,7 @@ def test_who_comes_late_with_a_removal_leaves_an_erasure_that_is_done_as_it_is(
     with pytest.MonkeyPatch.context() as patched:
         patched.setattr(store, "words", after_the_other)
         assert memory._services.erasures.finish(seen).state is ErasureState.DONE
-    [kept] = memory.erasures(AGENT)
+    [kept] = memory.agent(AGENT).erasures()
     assert kept.state is ErasureState.DONE
     assert kept.finished_at is not None
 
@@ -166,14 +168,14 @@ def test_a_worker_that_read_before_an_erasure_writes_no_word_of_it_afterwards(
     memory: Memory, one_of_each: EngineUnderTest, part: dict[str, str]
 ) -> None:
     """The erasure falls between a worker's last look at its lease and what it proposes."""
-    memory.submit_session(AGENT, PRIYA, "chat-1", [Turn(role="contact", text=SAID)])
+    memory.contact(AGENT, PRIYA).submit_session("chat-1", [Turn(role="contact", text=SAID)])
     gate = memory._services.gate
     propose: Callable[..., Any] = gate.propose
     proposed: list[Any] = []
 
     def propose_late(*given: Any, **named: Any) -> Any:
         if proposed:
-            memory.forget(AGENT, PRIYA, **part, **ASKED)
+            memory.contact(AGENT, PRIYA).forget(**part, **ASKED)
         proposed.append(propose(*given, **named))
         return proposed[-1]
 
@@ -189,29 +191,29 @@ def test_a_worker_that_read_before_an_erasure_writes_no_word_of_it_afterwards(
 def test_no_task_is_begun_for_a_contact_that_is_being_erased(memory: Memory) -> None:
     lives_in_pune(memory)
     with cut_off_before(memory, "put_decisions"):
-        memory.forget(AGENT, PRIYA, **ASKED)
+        memory.contact(AGENT, PRIYA).forget(**ASKED)
     with pytest.raises(ErasedError, match="being erased"):
-        memory.task(AGENT, PRIYA, "move", goal="Move to Brightwave")
+        memory.contact(AGENT, PRIYA).task("move", goal="Move to Brightwave")
     memory.finish_erasures()
-    memory.task(AGENT, PRIYA, "move", goal="Move to Brightwave")
+    memory.contact(AGENT, PRIYA).task("move", goal="Move to Brightwave")
 
 
 def test_a_task_that_was_begun_in_an_erased_session_loses_its_goal_without_a_turn_in_it(
     memory: Memory,
 ) -> None:
     turns = [Turn(role="contact", text="My city is Pune.")]
-    memory.submit_session(AGENT, PRIYA, "chat", turns)
-    run = memory.task(AGENT, PRIYA, "move", goal="Move to Quixotia", session_id="chat")
-    memory.task(AGENT, PRIYA, "other", goal="Send the invoice")
-    memory.forget(AGENT, PRIYA, session_id="chat", **ASKED)
-    kept = {each.task_id: (each.goal, each.state) for each in memory.tasks(AGENT, PRIYA)}
+    memory.contact(AGENT, PRIYA).submit_session("chat", turns)
+    run = memory.contact(AGENT, PRIYA).task("move", goal="Move to Quixotia", session_id="chat")
+    memory.contact(AGENT, PRIYA).task("other", goal="Send the invoice")
+    memory.contact(AGENT, PRIYA).forget(session_id="chat", **ASKED)
+    kept = {each.task_id: (each.goal, each.state) for each in memory.contact(AGENT, PRIYA).tasks()}
     assert kept["move"] == ("[erased]", TaskState.FAILURE)
     assert kept["other"] == ("Send the invoice", TaskState.START)
     with pytest.raises(ReconcilerError):
         run.log_episode(Turn(role="tool", text="It is far."))
     with pytest.raises(ErasedError, match="session chat was erased"):
-        memory.task(AGENT, PRIYA, "again", goal="Move to Quixotia", session_id="chat")
-    assert {each.task_id for each in memory.tasks(AGENT, PRIYA)} == {"move", "other"}
+        memory.contact(AGENT, PRIYA).task("again", goal="Move to Quixotia", session_id="chat")
+    assert {each.task_id for each in memory.contact(AGENT, PRIYA).tasks()} == {"move", "other"}
 
 
 @pytest.mark.parametrize("step", ["put_decisions", "remove_task_words", "remove_facts"])
@@ -219,10 +221,10 @@ def test_a_task_that_goes_on_while_its_contact_is_erased_leaves_no_word(
     memory: Memory, one_of_each: EngineUnderTest, step: str
 ) -> None:
     lives_in_pune(memory)
-    run = memory.task(AGENT, PRIYA, "move", goal="Move to Brightwave")
+    run = memory.contact(AGENT, PRIYA).task("move", goal="Move to Brightwave")
     run.observed()
     with cut_off_before(memory, step):
-        memory.forget(AGENT, PRIYA, **ASKED)
+        memory.contact(AGENT, PRIYA).forget(**ASKED)
     with suppress(ErasedError, UnknownTaskError):
         run.task_memory.mark_done("Brightwave")
     with suppress(ErasedError, UnknownTaskError):
@@ -245,7 +247,7 @@ def forgotten_by_an_engine_that_misses(memory: Memory, misses: int) -> Erasure:
 
     with pytest.MonkeyPatch.context() as patched:
         patched.setattr(memory._services.erasure_store, "put_decisions", putting)
-        return memory.forget(AGENT, PRIYA, **ASKED)
+        return memory.contact(AGENT, PRIYA).forget(**ASKED)
 
 
 def test_what_the_look_finds_is_removed_again(memory: Memory, one_of_each: EngineUnderTest) -> None:

@@ -83,7 +83,7 @@ def given_out(memory: Memory, contacts: Sequence[str], folder: Path) -> Iterator
         memory.export(path, vectors=vectors, keys=vectors, overwrite=True)
         yield path.name, path.read_text()
     for contact_id in contacts:
-        yield f"page of {contact_id}", memory.export_page(AGENT, contact_id)
+        yield f"page of {contact_id}", memory.contact(AGENT, contact_id).export_page()
 
 
 @pytest.mark.slow
@@ -116,14 +116,16 @@ def test_no_planted_word_is_left_after_kills_at_random_moments(
             contact_id = next(untouched, contact_id)
     with opened(one_of_each.settings_arguments, Words()) as memory:
         for contact_id in contacts:
-            if not memory.erasures(AGENT, contact_id):
-                memory.forget(AGENT, contact_id, **ASKED)
+            if not memory.contact(AGENT, contact_id).erasures():
+                memory.contact(AGENT, contact_id).forget(**ASKED)
         memory.finish_erasures()
-        done = memory.erasures(AGENT)
+        done = memory.agent(AGENT).erasures()
         assert sorted(each.scope.contact_id for each in done) == sorted(contacts)
         assert [each.receipt for each in done if not each.receipt.is_clean] == []
         assert memory.erasures(unfinished=True) == []
-        assert [each.fact.text for each in memory.recall(AGENT, "bob")] == ["Likes Brightwave."]
+        assert [each.fact.text for each in memory.contact(AGENT, "bob").recall()] == [
+            "Likes Brightwave."
+        ]
         exported = {name: text.casefold() for name, text in given_out(memory, contacts, tmp_path)}
     assert "brightwave" in exported["vectors-True.jsonl"]
     assert {name for name, text in exported.items() if words.found_in(text)} == set()
@@ -164,10 +166,12 @@ def test_a_kill_at_any_write_or_sync_of_an_erasure_leaves_it_to_be_finished(
         crasher.run("forget", path, Fault.KILL_BEFORE, at_call)
         with Memory.open(embedder=HashingEmbedder(16), **engine.settings_arguments) as memory:
             memory.finish_erasures()
-            if not memory.erasures("crm"):
-                memory.forget("crm", "priya", **ASKED)
+            if not memory.agent("crm").erasures():
+                memory.contact("crm", "priya").forget(**ASKED)
             assert memory.erasures(unfinished=True) == []
-            assert [each.fact.text for each in memory.recall("crm", "bob")] == ["Likes Brightwave."]
+            assert [each.fact.text for each in memory.contact("crm", "bob").recall()] == [
+                "Likes Brightwave."
+            ]
         assert stored(engine, words) == set()
         assert left_in_files(engine, words) == [], f"killed at call {at_call} of {len(calls)}"
         shutil.rmtree(path.parent)

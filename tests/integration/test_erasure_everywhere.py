@@ -33,7 +33,7 @@ def of_session(memory: Memory, word: Words) -> dict[str, str]:
         Turn(role="contact", text=f"It is {word()}.", reference=f"message {word()}"),
         Turn(role="agent", text=f"I see, {word()}."),
     ]
-    memory.submit_session(AGENT, ANN, "call-7", turns)
+    memory.contact(AGENT, ANN).submit_session("call-7", turns)
     memory.drain()
     return {"session_id": "call-7"}
 
@@ -66,7 +66,7 @@ def of_attribute(memory: Memory, word: Words) -> dict[str, str]:
         AGENT, ANN, f"Has asthma since the {word()}.", attribute="car", value=word()
     )
     with suppress(ReconcilerError):
-        memory.confirm(AGENT, ANN, held.decision_id, "contact")
+        memory.contact(AGENT, ANN).confirm(held.decision_id, "contact")
     return {"attribute": "car"}
 
 
@@ -81,26 +81,26 @@ PARTS: dict[str, Callable[[Memory, Words], dict[str, str]]] = {
 def reports(memory: Memory, contact_id: str) -> Iterator[object]:
     """All that can be asked of a contact."""
     about = AGENT, contact_id
-    chains = memory.history(*about)
+    chains = memory.contact(*about).history()
     yield chains
     for chain in chains:
-        yield from (memory.evidence(*about, each.fact_id) for each in chain.facts)
-    for decision in memory.decisions(*about, limit=10_000):
+        yield from (memory.contact(*about).evidence(each.fact_id) for each in chain.facts)
+    for decision in memory.contact(*about).decisions(limit=10_000):
         yield decision
         yield decision.to_dict()
-        yield memory.explain(*about, decision.decision_id)
-    yield memory.recall(*about, "Collects", limit=1000)
-    yield memory.briefing(*about)
-    yield memory.profile(*about)
-    yield memory.pending(*about)
-    yield memory.disputes(*about)
-    yield memory.refusals(AGENT)
-    yield memory.health(*about)
-    yield memory.jobs(*about)
-    yield memory.tasks(*about)
-    yield memory.contacts(AGENT)
-    yield memory.erasures(AGENT)
-    yield memory.export_page(*about)
+        yield memory.contact(*about).explain(decision.decision_id)
+    yield memory.contact(*about).recall("Collects", limit=1000)
+    yield memory.contact(*about).briefing()
+    yield memory.contact(*about).profile()
+    yield memory.contact(*about).pending()
+    yield memory.contact(*about).disputes()
+    yield memory.agent(AGENT).refusals()
+    yield memory.contact(*about).health()
+    yield memory.contact(*about).jobs()
+    yield memory.contact(*about).tasks()
+    yield memory.agent(AGENT).contacts()
+    yield memory.agent(AGENT).erasures()
+    yield memory.contact(*about).export_page()
 
 
 def given_out(memory: Memory, contact_id: str, folder: Path, engine: EngineUnderTest) -> str:
@@ -150,7 +150,7 @@ def test_nothing_that_is_given_out_after_an_erasure_holds_a_word_of_it(
         assert len(planted) >= {"contact": 80}.get(part, 3)
         caplog.clear()
         caplog.set_level(logging.DEBUG)
-        done = memory.forget(AGENT, ANN, **target, **ASKED)
+        done = memory.contact(AGENT, ANN).forget(**target, **ASKED)
         assert done.receipt.remaining_ids == ()
         after = given_out(memory, ANN, folder, one_of_each)
         assert {word for word in words.given if word in after} == set()

@@ -11,13 +11,13 @@ from typing import Any
 
 import pytest
 
-from reconciler import Action, Dispute, Memory, Scope, Session
+from reconciler import Action, Dispute, Memory, Scope
 from reconciler.adapters.noop_embedder import NoopEmbedder
 from reconciler.domain.recalling.prompting import as_prompt
 from reconciler.domain.records.jobs import Job, JobState, Outcomes, Stage
 from reconciler.domain.records.kinds import Category, DecidedBy, Speech
 from reconciler.domain.records.relations import Relations
-from reconciler.domain.records.sessions import Turn
+from reconciler.domain.records.sessions import Session, Turn
 from reconciler.domain.sessions.extraction import Citation, Extracted, Extraction, Window
 from reconciler.errors import (
     ErasedError,
@@ -86,13 +86,13 @@ def answer(*candidates: Extracted, summary: str = "") -> Extraction:
 
 
 def worked_off(memory: Memory, turns: list[Turn], session_id: str = "chat") -> Job:
-    job_id = memory.submit_session("crm", "alice", session_id, turns)
+    job_id = memory.contact("crm", "alice").submit_session(session_id, turns)
     memory.drain()
-    return memory.job("crm", "alice", job_id)
+    return memory.contact("crm", "alice").job(job_id)
 
 
 def known(memory: Memory) -> list[str]:
-    return [each.fact.text for each in memory.recall("crm", "alice")]
+    return [each.fact.text for each in memory.contact("crm", "alice").recall()]
 
 
 # without a model
@@ -135,18 +135,18 @@ def test_nine_explicit_statements_in_one_short_chat_are_nine_candidates(
 def test_a_city_that_is_told_again_in_a_session_without_an_id_holds_again(opened: Open) -> None:
     memory = opened(extractor=OFFLINE)
     for city_now in ("Oslo", "Bergen", "Oslo", "Oslo"):
-        memory.submit_session("crm", "alice", None, said(f"I live in {city_now} now."))
+        memory.contact("crm", "alice").submit_session(None, said(f"I live in {city_now} now."))
         memory.drain()
-        assert [each.value for each in memory.value("crm", "alice", "city")] == [city_now]
-    assert len(memory.jobs("crm")) == 3  # the last one was a retry
+        assert [each.value for each in memory.contact("crm", "alice").value("city")] == [city_now]
+    assert len(memory.agent("crm").jobs()) == 3  # the last one was a retry
 
 
 def test_what_was_noted_since_makes_the_same_few_words_another_occasion(opened: Open) -> None:
     memory = opened(extractor=OFFLINE)
     for _ in range(2):
-        memory.submit_session("crm", "alice", None, said("I live in Oslo now."))
+        memory.contact("crm", "alice").submit_session(None, said("I live in Oslo now."))
         memory.drain()
-        assert [each.value for each in memory.value("crm", "alice", "city")] == ["Oslo"]
+        assert [each.value for each in memory.contact("crm", "alice").value("city")] == ["Oslo"]
         memory.add_contact_note("crm", "alice", "Lives in Bergen.")
 
 
@@ -163,14 +163,14 @@ def test_a_transcript_with_two_more_turns_is_no_second_witness(
     )
     memory = opened(answer(seat), answer(), answer(seat))
     turns = [Turn(role="contact", text=text, said_at=said_at) for text in (*CHAT, "Bye.", "Bye!")]
-    ids = [memory.submit_session("crm", "alice", None, turns[:4])]
+    ids = [memory.contact("crm", "alice").submit_session(None, turns[:4])]
     memory.drain()
-    memory.submit_session("crm", "alice", None, said("Is it Monday?"))
+    memory.contact("crm", "alice").submit_session(None, said("Is it Monday?"))
     memory.drain()
-    ids.append(memory.submit_session("crm", "alice", None, turns))
+    ids.append(memory.contact("crm", "alice").submit_session(None, turns))
     memory.drain()
-    assert len({memory.job("crm", "alice", job_id).session_id for job_id in ids}) == 1
-    assert len(memory.pending("crm", with_silent=True)) == 1
+    assert len({memory.contact("crm", "alice").job(job_id).session_id for job_id in ids}) == 1
+    assert len(memory.agent("crm").pending(with_silent=True)) == 1
     assert known(memory) == []
 
 
@@ -192,8 +192,8 @@ def a_talk(dated: bool) -> list[Turn]:
 
 
 def kept_of(memory: Memory) -> list[list[str]]:
-    store, scope = memory._services.session_store, memory._scope(None, "crm", "alice")
-    ids = {job.session_id for job in memory.jobs("crm")}
+    store, scope = memory._services.session_store, memory.contact("crm", "alice").scope
+    ids = {job.session_id for job in memory.agent("crm").jobs()}
     return [[each.text for each in store.list_episodes(scope, one)] for one in sorted(ids)]
 
 
@@ -205,22 +205,24 @@ def test_a_window_of_turns_that_slides_is_one_conversation_said_once(
 ) -> None:
     memory, turns = opened(extractor=OFFLINE), a_talk(dated)
     for count in range(step, len(turns) + 1, step):
-        memory.submit_session("crm", "alice", session_id, turns[max(0, count - size) : count])
+        memory.contact("crm", "alice").submit_session(
+            session_id, turns[max(0, count - size) : count]
+        )
         memory.drain()
     assert kept_of(memory) == [list(TALK)]
-    assert [each.value for each in memory.value("crm", "alice", "city")] == ["Bergen"]
-    assert {ranked.fact.observations for ranked in memory.recall("crm", "alice")} == {1}
+    assert [each.value for each in memory.contact("crm", "alice").value("city")] == ["Bergen"]
+    assert {ranked.fact.observations for ranked in memory.contact("crm", "alice").recall()} == {1}
 
 
 @pytest.mark.on_neo4j_too
 def test_a_window_that_comes_again_ends_nothing_that_was_noted_since(opened: Open) -> None:
     memory, turns = opened(extractor=OFFLINE), a_talk(dated=False)
-    memory.submit_session("crm", "alice", "chat", turns[:6])
+    memory.contact("crm", "alice").submit_session("chat", turns[:6])
     memory.drain()
     memory.add_contact_note("crm", "alice", "Lives in Rome.", attribute="city", value="Rome")
-    memory.submit_session("crm", "alice", "chat", turns[4:8])
+    memory.contact("crm", "alice").submit_session("chat", turns[4:8])
     memory.drain()
-    assert [each.value for each in memory.value("crm", "alice", "city")] == ["Rome"]
+    assert [each.value for each in memory.contact("crm", "alice").value("city")] == ["Rome"]
 
 
 @pytest.mark.parametrize("started_at", [None, SINCE])
@@ -230,7 +232,7 @@ def test_what_is_said_again_is_a_turn_though_only_new_turns_are_handed_over(
     memory = opened(extractor=OFFLINE)
     told = [f"I live in {city_now} now." for city_now in ("Oslo", "Bergen", "Oslo")]
     for text in (*told, told[-1]):  # the last one is a retry
-        memory.submit_session("crm", "alice", "chat", said(text), started_at=started_at)
+        memory.contact("crm", "alice").submit_session("chat", said(text), started_at=started_at)
         memory.drain()
     assert kept_of(memory) == [told]
 
@@ -239,7 +241,7 @@ def test_an_answer_that_was_edited_says_nothing_else_again(opened: Open) -> None
     memory, turns = opened(extractor=OFFLINE), a_talk(dated=False)
     edited = [*turns[:3], *said("Which city?", role="agent"), *turns[4:]]
     for each in (turns[:8], edited):
-        memory.submit_session("crm", "alice", "chat", each)
+        memory.contact("crm", "alice").submit_session("chat", each)
         memory.drain()
     assert sorted(kept_of(memory)[0]) == sorted([*TALK, "Which city?"])
 
@@ -247,18 +249,18 @@ def test_an_answer_that_was_edited_says_nothing_else_again(opened: Open) -> None
 def test_two_conversations_that_begin_alike_are_two(opened: Open) -> None:
     memory = opened(extractor=OFFLINE)
     for text in (TEA, PUNE):
-        memory.submit_session("crm", "alice", None, said("Hello.", text))
-    assert len({job.session_id for job in memory.jobs("crm")}) == 2
+        memory.contact("crm", "alice").submit_session(None, said("Hello.", text))
+    assert len({job.session_id for job in memory.agent("crm").jobs()}) == 2
 
 
 @pytest.mark.on_neo4j_too
 def test_an_unnamed_session_that_was_erased_takes_no_turn_again(opened: Open) -> None:
     memory = opened(extractor=OFFLINE)
-    job_id = memory.submit_session("crm", "alice", None, said(PUNE))
-    session_id = memory.job("crm", "alice", job_id).session_id
-    memory.forget("crm", "alice", session_id=session_id, by="contact", reason="She asked.")
+    job_id = memory.contact("crm", "alice").submit_session(None, said(PUNE))
+    session_id = memory.contact("crm", "alice").job(job_id).session_id
+    memory.contact("crm", "alice").forget(session_id=session_id, by="contact", reason="She asked.")
     with pytest.raises(ErasedError):
-        memory.submit_session("crm", "alice", None, said(PUNE))
+        memory.contact("crm", "alice").submit_session(None, said(PUNE))
 
 
 def test_of_two_people_in_a_session_only_the_named_one_is_remembered(opened: Open) -> None:
@@ -268,13 +270,13 @@ def test_of_two_people_in_a_session_only_the_named_one_is_remembered(opened: Ope
         {"role": "user", "content": "[Bob]: I live in Rome. I'm allergic to nuts."},
     ]
     with pytest.raises(InvalidSessionError, match="'Alice', 'Bob' speak as users"):
-        memory.submit_session("crm", "alice", "chat", messages)
-    assert memory.jobs("crm") == []
+        memory.contact("crm", "alice").submit_session("chat", messages)
+    assert memory.agent("crm").jobs() == []
     for _ in range(2):
         memory.contact("crm", "alice").submit_session(None, messages, contact_name="Alice")
         memory.drain()
-    assert len(memory.jobs("crm")) == 1
-    assert [(each.attribute, each.value) for each in memory.profile("crm", "alice")] == [
+    assert len(memory.agent("crm").jobs()) == 1
+    assert [(each.attribute, each.value) for each in memory.contact("crm", "alice").profile()] == [
         ("city", "Oslo")
     ]
 
@@ -287,19 +289,21 @@ def test_a_session_that_is_made_by_hand_is_read_for_the_named_one_as_well(opened
     ]
     session = Session(scope=Scope("default", "crm", "alice"), session_id="chat", turns=turns)
     with pytest.raises(InvalidSessionError, match="speak as users"):
-        memory.extractor.submit(session)
-    memory.extractor.submit(replace(session, contact_name="alice"))
+        memory._services.memory_extractor.submit(session)
+    memory._services.memory_extractor.submit(replace(session, contact_name="alice"))
     memory.drain()
-    assert [each.attribute for each in memory.profile("crm", "alice")] == ["city"]
+    assert [each.attribute for each in memory.contact("crm", "alice").profile()] == ["city"]
 
 
 def test_what_is_labelled_with_an_attribute_is_the_contacts(opened: Open) -> None:
     memory = opened(extractor=OFFLINE)
     texts = ("Hobby: I paint.", "Employer: I left Acme.", "Hobby: I swim, and you?")
     for name in (None, "Alice"):
-        memory.submit_session("crm", "alice", f"chat-{name}", said(*texts), contact_name=name)
+        memory.contact("crm", "alice").submit_session(
+            f"chat-{name}", said(*texts), contact_name=name
+        )
         kept = memory._services.session_store.list_episodes(
-            memory._scope(None, "crm", "alice"), f"chat-{name}"
+            memory.contact("crm", "alice").scope, f"chat-{name}"
         )
         assert [(each.role, each.text) for each in kept] == [("contact", text) for text in texts]
 
@@ -308,10 +312,12 @@ def test_a_turn_without_a_letter_is_kept_and_says_nothing(opened: Open) -> None:
     memory = opened(extractor=OFFLINE)
     marks = ["👍", "…", "?", "!!", "-", "👍🏽", "🇩🇪", "€", "\u3002"]
     messages = [{"role": "user", "content": text} for text in [*marks, PUNE, " \u200b"]]
-    job_id = memory.submit_session("crm", "alice", "chat", messages)
+    job_id = memory.contact("crm", "alice").submit_session("chat", messages)
     memory.drain()
-    assert memory.job("crm", "alice", job_id).outcomes == Outcomes(added=1)
-    kept = memory._services.session_store.list_episodes(memory._scope(None, "crm", "alice"), "chat")
+    assert memory.contact("crm", "alice").job(job_id).outcomes == Outcomes(added=1)
+    kept = memory._services.session_store.list_episodes(
+        memory.contact("crm", "alice").scope, "chat"
+    )
     assert [episode.text for episode in kept] == [*marks, PUNE]
 
 
@@ -332,9 +338,11 @@ def test_a_session_becomes_facts_with_its_turns_as_evidence(opened: Open) -> Non
         Outcomes(added=1),
         ScriptedExtractor.name,
     )
-    [ranked] = memory.recall("crm", "alice")
+    [ranked] = memory.contact("crm", "alice").recall()
     assert (ranked.fact.text, str(ranked.fact.trust)) == ("Lives in Pune.", "user_explicit")
-    [proposal] = memory.decisions("crm", "alice", disposal="admit", door="extractor", limit=1)
+    [proposal] = memory.contact("crm", "alice").decisions(
+        disposal="admit", door="extractor", limit=1
+    )
     assert proposal.note.session_id == "chat"
 
 
@@ -359,7 +367,7 @@ def test_a_span_that_was_never_said_is_refused_on_record(opened: Open) -> None:
     memory = opened(answer(city("Goa", span="My city is Goa")))
     job = worked_off(memory, said(PUNE))
     assert job.outcomes == Outcomes(refused=1)
-    [decision] = memory.decisions("crm", "alice")
+    [decision] = memory.contact("crm", "alice").decisions()
     assert decision.gate is not None
     assert decision.gate.reason == "span_not_in_evidence"
 
@@ -367,7 +375,7 @@ def test_a_span_that_was_never_said_is_refused_on_record(opened: Open) -> None:
 def test_an_episode_that_was_never_shown_is_no_evidence(opened: Open) -> None:
     memory = opened(answer(city("Pune", turn=7)))
     worked_off(memory, said(PUNE))
-    [decision] = memory.decisions("crm", "alice")
+    [decision] = memory.contact("crm", "alice").decisions()
     assert decision.gate is not None
     assert decision.gate.reason == "no_provenance"
 
@@ -383,24 +391,24 @@ def test_what_the_agent_said_or_was_told_is_no_evidence(opened: Open, role: str)
 def test_a_fact_that_was_recalled_into_a_turn_is_not_extracted_anew(opened: Open) -> None:
     memory = opened(answer(city("Pune")), answer(city("Pune", span="Lives in Pune")))
     worked_off(memory, said(PUNE))
-    recalled = as_prompt(memory.recall("crm", "alice"))
+    recalled = as_prompt(memory.contact("crm", "alice").recall())
     job = worked_off(memory, said(f"{recalled}\nWhat is my order's status?"), "second")
     assert job.outcomes == Outcomes(refused=1)
-    [ranked] = memory.recall("crm", "alice")
+    [ranked] = memory.contact("crm", "alice").recall()
     assert ranked.fact.observations == 1
 
 
 def test_a_turn_that_is_nothing_but_recalled_is_none(opened: Open) -> None:
     memory = opened()
     with pytest.raises(InvalidSessionError, match="empty"):
-        memory.submit_session("crm", "alice", "chat", said(as_prompt([])))
+        memory.contact("crm", "alice").submit_session("chat", said(as_prompt([])))
 
 
 @pytest.mark.parametrize("importance", [0.0, 0.19])
 def test_what_is_of_no_importance_is_not_even_proposed(opened: Open, importance: float) -> None:
     memory = opened(answer(claim("Is tired.", (1, TEA), importance=importance)))
     assert worked_off(memory, said(TEA)).outcomes == Outcomes(left_out=1)
-    assert memory.decisions("crm", "alice") == []
+    assert memory.contact("crm", "alice").decisions() == []
 
 
 def test_what_the_contact_asked_to_have_remembered_is_proposed_at_any_importance(
@@ -425,14 +433,14 @@ def test_what_is_beyond_the_five_of_a_turn_is_counted_and_logged(
 def test_importance_at_the_bound_is_proposed_and_kept(opened: Open) -> None:
     memory = opened(answer(claim("Only drinks green tea.", (1, TEA), importance=0.2)))
     worked_off(memory, said(TEA))
-    assert memory.recall("crm", "alice")[0].fact.importance == 0.2
+    assert memory.contact("crm", "alice").recall()[0].fact.importance == 0.2
 
 
 def test_what_was_played_is_barely_believed_and_never_admitted(opened: Open) -> None:
     played = claim("Is a doctor.", (1, "I am a doctor"), speech=Speech.ROLEPLAY)
     memory = opened(answer(played))
     worked_off(memory, said("Let us pretend: I am a doctor."))
-    [decision] = memory.decisions("crm", "alice")
+    [decision] = memory.contact("crm", "alice").decisions()
     assert decision.gate is not None
     assert decision.gate.confidence <= 0.3
     assert known(memory) == []
@@ -447,8 +455,10 @@ def test_mentions_in_several_windows_are_counted_together(opened: Open) -> None:
         extractor=window,
     )
     worked_off(memory, said(TEA, filler, filler, TEA))
-    [ranked] = memory.recall("crm", "alice")
-    [decision] = [each for each in memory.decisions("crm", "alice") if each.action == "ADMIT"]
+    [ranked] = memory.contact("crm", "alice").recall()
+    [decision] = [
+        each for each in memory.contact("crm", "alice").decisions() if each.action == "ADMIT"
+    ]
     assert decision.gate is not None
     assert not any("one observation" in each.name for each in decision.gate.parts)
     assert ranked.fact.text == "Only drinks green tea."
@@ -458,8 +468,8 @@ def test_mentions_in_several_windows_are_counted_together(opened: Open) -> None:
 def test_the_summary_is_kept_on_the_session_and_never_recalled(opened: Open) -> None:
     memory = opened(answer(summary="They talked about marmalade."))
     worked_off(memory, said(TEA))
-    assert memory.session("crm", "alice", "chat").summary == "They talked about marmalade."
-    assert memory.recall("crm", "alice", "marmalade") == []
+    assert memory.contact("crm", "alice").session("chat").summary == "They talked about marmalade."
+    assert memory.contact("crm", "alice").recall("marmalade") == []
 
 
 def test_secrets_are_out_of_the_turns_before_an_extractor_sees_them(opened: Open) -> None:
@@ -471,7 +481,7 @@ def test_secrets_are_out_of_the_turns_before_an_extractor_sees_them(opened: Open
     assert "tr0ub4dor" not in window.episodes[0].text
     assert "ana@example.com" not in window.episodes[0].text
     stored = memory._services.session_store.list_episodes(
-        memory._scope(None, "crm", "alice"), "chat"
+        memory.contact("crm", "alice").scope, "chat"
     )
     assert stored[0].text == window.episodes[0].text
 
@@ -484,12 +494,12 @@ def test_what_only_a_slot_gives_away_is_out_of_turns_and_of_what_was_kept(opened
     memory = opened(answer(code, city("Pune", span="my city is Pune")))
     job = worked_off(memory, said(said_so))
     assert job.outcomes == Outcomes(added=1, refused=1)
-    reasons = {each.gate.reason for each in memory.decisions("crm", "alice") if each.gate}
+    reasons = {each.gate.reason for each in memory.contact("crm", "alice").decisions() if each.gate}
     assert "secret" in reasons
     services = memory._services
     read = services.session_store.find_read(job.job_id)
-    [episode] = services.session_store.list_episodes(memory._scope(None, "crm", "alice"), "chat")
-    assert number not in f"{read}{episode.text}{memory.decisions('crm', 'alice')}"
+    [episode] = services.session_store.list_episodes(memory.contact("crm", "alice").scope, "chat")
+    assert number not in f"{read}{episode.text}{memory.contact('crm', 'alice').decisions()}"
 
 
 def test_what_a_slot_gives_away_is_out_of_the_agents_echo_and_the_summary_too(
@@ -500,9 +510,9 @@ def test_what_a_slot_gives_away_is_out_of_the_agents_echo_and_the_summary_too(
     code = claim(text, (1, number), attribute="door_code", value=number)
     memory = opened(answer(code, summary="They gave tango-77412 for the door."))
     turns = [*said("It opens with tango-77412."), *said("tango-77412, noted.", role="agent")]
-    job_id = memory.submit_session("crm", "alice", "chat", turns)
+    job_id = memory.contact("crm", "alice").submit_session("chat", turns)
     memory.drain()
-    store, scope = memory._services.session_store, memory._scope(None, "crm", "alice")
+    store, scope = memory._services.session_store, memory.contact("crm", "alice").scope
     kept = f"{store.list_episodes(scope, 'chat')}{store.find_session(scope, 'chat')}"
     assert "tango-77412" not in f"{kept}{store.find_read(job_id)}"
 
@@ -511,7 +521,7 @@ def test_a_reference_is_kept_without_personal_data(opened: Open) -> None:
     memory = opened(answer())
     turn = Turn(role="contact", text=TEA, reference="mailto:ana@example.com")
     worked_off(memory, [turn])
-    store, scope = memory._services.session_store, memory._scope(None, "crm", "alice")
+    store, scope = memory._services.session_store, memory.contact("crm", "alice").scope
     assert "ana@example.com" not in str(store.list_episodes(scope, "chat"))
 
 
@@ -523,7 +533,10 @@ def test_sarcasm_told_by_the_extractor_stays_barely_believed_however_often_it_is
     memory = opened(*[answer(joke)] * 4)
     for number in range(4):
         worked_off(memory, said(text), f"chat-{number}")
-    assert {each.action for each in memory.decisions("crm", "alice")} <= {"HOLD", "REJECT"}
+    assert {each.action for each in memory.contact("crm", "alice").decisions()} <= {
+        "HOLD",
+        "REJECT",
+    }
     assert known(memory) == []
 
 
@@ -573,7 +586,7 @@ def test_two_values_of_one_sentence_are_two_facts(opened: Open) -> None:
     worked_off(memory, said(text))
     values = {
         each.note.slot.value
-        for each in memory.decisions("crm", "alice")
+        for each in memory.contact("crm", "alice").decisions()
         if each.note.slot is not None
     }
     assert values == {"nuts", "shellfish"}
@@ -597,7 +610,7 @@ def test_what_an_earlier_window_showed_as_new_is_context_in_the_next(opened: Ope
 def test_nothing_new_is_no_new_job_and_is_not_read_again(opened: Open) -> None:
     memory = opened(answer(city("Pune")))
     first = worked_off(memory, said(PUNE))
-    assert memory.submit_session("crm", "alice", "chat", said(PUNE)) == first.job_id
+    assert memory.contact("crm", "alice").submit_session("chat", said(PUNE)) == first.job_id
     assert memory.drain() == []
 
 
@@ -610,7 +623,7 @@ def test_a_session_that_went_on_gives_only_what_is_new(opened: Open) -> None:
     worked_off(memory, said(PUNE))
     job = worked_off(memory, said(PUNE, TEA))
     assert job.outcomes == Outcomes(added=1)
-    assert memory.session("crm", "alice", "chat").outcomes == Outcomes(added=2)
+    assert memory.contact("crm", "alice").session("chat").outcomes == Outcomes(added=2)
 
 
 @pytest.mark.on_neo4j_too
@@ -641,20 +654,20 @@ def test_a_session_that_cannot_be_read_is_refused_and_nothing_is_stored(
 ) -> None:
     memory = opened(extractor=settings)
     with pytest.raises(InvalidSessionError, match=text):
-        memory.submit_session("crm", "alice", "chat", turns)
+        memory.contact("crm", "alice").submit_session("chat", turns)
     assert memory.jobs() == []
-    assert memory.contacts("crm") == []
+    assert memory.agent("crm").contacts() == []
 
 
 def test_a_hand_over_does_not_wait_for_the_extractor(opened: Open) -> None:
     memory = opened(answer(city("Pune")))
     release = threading.Event()
     worker = memory.worker(lambda stage: release.wait(60) and None if stage == 3 else None)
-    memory.submit_session("crm", "alice", "first", said(PUNE))
+    memory.contact("crm", "alice").submit_session("first", said(PUNE))
     thread = threading.Thread(target=worker.work_once)
     thread.start()
     started = time.monotonic()
-    memory.submit_session("crm", "alice", "second", said(TEA))
+    memory.contact("crm", "alice").submit_session("second", said(TEA))
     assert time.monotonic() - started < 20
     assert thread.is_alive()
     release.set()
@@ -664,9 +677,9 @@ def test_a_hand_over_does_not_wait_for_the_extractor(opened: Open) -> None:
 def test_an_unknown_job_is_an_error(opened: Open) -> None:
     memory = opened()
     with pytest.raises(UnknownJobError, match="no job 7"):
-        memory.job("crm", "alice", "7")
+        memory.contact("crm", "alice").job("7")
     with pytest.raises(UnknownJobError):
-        memory.retry("crm", "alice", "7")
+        memory.contact("crm", "alice").retry("7")
 
 
 # when the extractor fails
@@ -691,7 +704,7 @@ def test_a_job_that_nobody_can_read_is_dead_with_its_evidence_safe(opened: Open)
     assert job.last_error == "the script has no further answer"
     whose = "--agent crm --contact alice --tenant default"
     assert job.advice == f"reconciler retry {job.job_id} {whose}"
-    scope = memory._scope(None, "crm", "alice")
+    scope = memory.contact("crm", "alice").scope
     assert [e.text for e in memory._services.session_store.list_episodes(scope, "chat")] == [PUNE]
 
 
@@ -701,17 +714,17 @@ def test_a_dead_job_that_is_tried_again_is_done(opened: Open) -> None:
     memory = opened(failed, failed, failed, answer(city("Pune")))
     job = worked_off(memory, said(PUNE))
     assert job.state is JobState.DEAD
-    memory.retry("crm", "alice", job.job_id)
+    memory.contact("crm", "alice").retry(job.job_id)
     memory.drain()
-    assert memory.job("crm", "alice", job.job_id).outcomes.added == 1
+    assert memory.contact("crm", "alice").job(job.job_id).outcomes.added == 1
 
 
 def test_a_server_that_asks_for_patience_gets_it(opened: Open) -> None:
     memory = opened(ExtractionUnavailableError("later", retry_after_seconds=3600), answer())
-    job_id = memory.submit_session("crm", "alice", "chat", said(PUNE))
+    job_id = memory.contact("crm", "alice").submit_session("chat", said(PUNE))
     before = datetime.now(UTC)
     memory.worker().work_once()
-    job = memory.job("crm", "alice", job_id)
+    job = memory.contact("crm", "alice").job(job_id)
     assert job.state is JobState.WAITING
     assert job.due_at - before > timedelta(minutes=59)
 
@@ -736,7 +749,9 @@ def test_raw_words_are_kept_only_where_that_is_asked_for_and_recall_hides_them(
     job = worked_off(memory, said("My flight leaves from Mumbai.", "…", "I need an aisle seat."))
     assert (job.state, job.extractor, job.outcomes.added) == (JobState.DONE, "fallback", 1)
     assert known(memory) == []
-    [decision] = [each for each in memory.decisions("crm", "alice") if each.action == Action.ADD]
+    [decision] = [
+        each for each in memory.contact("crm", "alice").decisions() if each.action == Action.ADD
+    ]
     assert decision.gate is not None
     assert decision.gate.confidence <= 0.3
     assert decision.proposal.proposed_by == "fallback"
@@ -747,7 +762,7 @@ def test_raw_words_do_not_swallow_what_is_read_later(opened: Open) -> None:
     memory = opened(*failed, answer(claim(PUNE, (1, PUNE))), extractor={"fallback": "raw"})
     worked_off(memory, said(PUNE))
     assert worked_off(memory, said(PUNE), "second").outcomes == Outcomes(added=1)
-    [ranked] = memory.recall("crm", "alice")
+    [ranked] = memory.contact("crm", "alice").recall()
     assert ranked.fact.observations == 1
 
 
@@ -758,7 +773,7 @@ def test_nobody_may_call_their_own_words_raw(opened: Open, category: str) -> Non
         memory.add_contact_note(
             "crm", "alice", "First open the till.", category=category, proposed_by="fallback"
         )
-    assert memory.decisions("crm", "alice") == []
+    assert memory.contact("crm", "alice").decisions() == []
 
 
 def test_raw_words_end_no_fact(opened: Open) -> None:
@@ -774,24 +789,24 @@ def test_raw_words_end_no_fact(opened: Open) -> None:
 @pytest.mark.on_neo4j_too
 def test_a_stopped_worker_gives_its_job_back_uncounted(opened: Open) -> None:
     memory = opened(answer(city("Pune")))
-    job_id = memory.submit_session("crm", "alice", "chat", said(PUNE))
+    job_id = memory.contact("crm", "alice").submit_session("chat", said(PUNE))
     worker = memory.worker(lambda stage: worker.stop() if stage is Stage.KEPT else None)
     worker.run()
-    job = memory.job("crm", "alice", job_id)
+    job = memory.contact("crm", "alice").job(job_id)
     assert (job.state, job.attempts) == (JobState.WAITING, 0)
     memory.drain()
-    assert memory.job("crm", "alice", job_id).outcomes == Outcomes(added=1)
+    assert memory.contact("crm", "alice").job(job_id).outcomes == Outcomes(added=1)
 
 
 @pytest.mark.on_neo4j_too
 def test_a_job_is_begun_only_so_often_where_its_workers_never_return(opened: Open) -> None:
     memory = opened(jobs=FAST | {"lease_seconds": 0.01})
-    job_id = memory.submit_session("crm", "alice", "chat", said(PUNE))
+    job_id = memory.contact("crm", "alice").submit_session("chat", said(PUNE))
     store, now = memory._services.session_store, datetime.now(UTC)
     for number in range(3):
         assert store.lease_job(job_id, f"silent-{number}", now, now)
     memory.drain()
-    job = memory.job("crm", "alice", job_id)
+    job = memory.contact("crm", "alice").job(job_id)
     assert job.state is JobState.DEAD
     assert "without a word" in (job.last_error or "")
 
@@ -799,7 +814,7 @@ def test_a_job_is_begun_only_so_often_where_its_workers_never_return(opened: Ope
 @pytest.mark.on_neo4j_too
 def test_a_heart_beat_keeps_a_slow_job(opened: Open) -> None:
     memory = opened(answer(city("Pune")), jobs=FAST | {"lease_seconds": 2.0})
-    job_id = memory.submit_session("crm", "alice", "chat", said(PUNE))
+    job_id = memory.contact("crm", "alice").submit_session("chat", said(PUNE))
     release = threading.Event()
     worker = memory.worker(lambda stage: release.wait(60) and None if stage == 1 else None)
     thread = threading.Thread(target=worker.work_once)
@@ -809,14 +824,14 @@ def test_a_heart_beat_keeps_a_slow_job(opened: Open) -> None:
     assert thread.is_alive()
     release.set()
     thread.join(60)
-    job = memory.job("crm", "alice", job_id)
+    job = memory.contact("crm", "alice").job(job_id)
     assert (job.state, job.attempts) == (JobState.DONE, 1)
 
 
 @pytest.mark.on_neo4j_too
 def test_a_worker_that_lost_its_job_leaves_it_to_the_other(opened: Open) -> None:
     memory = opened(answer(city("Pune")), answer(city("Pune")))
-    job_id = memory.submit_session("crm", "alice", "chat", said(PUNE))
+    job_id = memory.contact("crm", "alice").submit_session("chat", said(PUNE))
     store = memory._services.session_store
 
     def steal(stage: Stage) -> None:
@@ -825,7 +840,7 @@ def test_a_worker_that_lost_its_job_leaves_it_to_the_other(opened: Open) -> None
             assert store.lease_job(job_id, "thief", later, later)
 
     memory.worker(steal).work_once()
-    job = memory.job("crm", "alice", job_id)
+    job = memory.contact("crm", "alice").job(job_id)
     assert (job.state, job.attempts, job.last_error) == (JobState.RUNNING, 2, None)
     assert known(memory) == []
 
@@ -834,10 +849,10 @@ def test_a_worker_that_lost_its_job_leaves_it_to_the_other(opened: Open) -> None
 def test_a_worker_in_a_thread_works_until_the_memory_is_closed(opened: Open) -> None:
     memory = opened(answer(city("Pune")))
     thread = memory.start_worker()
-    job_id = memory.submit_session("crm", "alice", "chat", said(PUNE))
+    job_id = memory.contact("crm", "alice").submit_session("chat", said(PUNE))
     deadline = time.monotonic() + 60
     while (
-        memory.job("crm", "alice", job_id).state is not JobState.DONE
+        memory.contact("crm", "alice").job(job_id).state is not JobState.DONE
         and time.monotonic() < deadline
     ):
         time.sleep(0.02)
@@ -850,7 +865,7 @@ def test_a_worker_in_a_thread_works_until_the_memory_is_closed(opened: Open) -> 
 def test_the_queue_is_known_in_numbers(opened: Open) -> None:
     memory = opened(answer(city("Pune")))
     worked_off(memory, said(PUNE))
-    memory.submit_session("crm", "alice", "second", said(TEA))
+    memory.contact("crm", "alice").submit_session("second", said(TEA))
     report = memory.queue()
     assert (report.jobs[JobState.DONE], report.jobs[JobState.WAITING]) == (1, 1)
     assert report.outcomes == Outcomes(added=1)
@@ -863,7 +878,7 @@ def test_an_outage_is_logged_once_however_long_it_is(
 ) -> None:
     memory = opened(jobs=FAST | {"poll_seconds": 0.001}, reconcile={"unavailable_seconds_max": 0.0})
     worker = memory.worker()
-    memory.close()
+    memory._services.closing.close()  # the engine goes away, and the memory stays open
     working = threading.Thread(target=worker.run)
     with caplog.at_level("INFO", "reconciler"):
         working.start()
@@ -871,6 +886,15 @@ def test_an_outage_is_logged_once_however_long_it_is(
         worker.stop()
         working.join(60)
     assert [each.getMessage()[:22] for each in caplog.records] == ["no job could be taken:"]
+
+
+def test_closing_a_memory_stops_its_workers(opened: Open) -> None:
+    memory = opened()
+    working = threading.Thread(target=memory.worker().run, daemon=True)
+    working.start()
+    memory.close()
+    working.join(60)
+    assert not working.is_alive()
 
 
 # what is known is shown
@@ -889,9 +913,9 @@ def test_the_nearest_facts_of_the_same_contact_are_shown_and_no_others(opened: O
     for contact, text in (("alice", "Lives in Pune."), ("bob", "Lives in Oslo.")):
         memory.add_contact_note("crm", contact, text)
     ended = memory.add_contact_note("crm", "alice", "Lives with her aunt in Pune since May.")
-    memory.revoke("crm", "alice", ended.fact_id, by="anna", reason="Wrong.")
+    memory.contact("crm", "alice").revoke(ended.fact_id, by="anna", reason="Wrong.")
     forgotten = memory.add_contact_note("crm", "alice", "Lives near a lake.")
-    memory.forget("crm", "alice", fact_id=forgotten.fact_id, by="contact", reason="Asked.")
+    memory.contact("crm", "alice").forget(fact_id=forgotten.fact_id, by="contact", reason="Asked.")
     worked_off(memory, [*said("Who lives there?", role="agent"), *said("She lives in Pune.")])
     assert shown(memory) == ["Lives in Pune."]
 
@@ -922,7 +946,7 @@ def test_a_second_attempt_names_the_facts_that_the_first_was_shown(opened: Open)
     told = claim("Lives in Oslo.", (1, "I live in Oslo"), replaces=(1, 7))
     memory = opened(answer(told))
     lives = memory.add_contact_note("crm", "alice", "Lives in Pune.")
-    job_id = memory.submit_session("crm", "alice", "chat", said("I live in Oslo now."))
+    job_id = memory.contact("crm", "alice").submit_session("chat", said("I live in Oslo now."))
     worker = memory.worker(lambda stage: worker.stop() if stage is Stage.KEPT else None)
     worker.drain()
     kept = memory._services.session_store.find_read(job_id)
@@ -933,7 +957,7 @@ def test_a_second_attempt_names_the_facts_that_the_first_was_shown(opened: Open)
     memory.add_contact_note("crm", "alice", "I live with a dog.")
     memory.drain()
     assert len(memory._services.extractor.windows) == 1  # type: ignore[attr-defined]
-    made = memory.decisions("crm", "alice")[0]
+    made = memory.contact("crm", "alice").decisions()[0]
     assert (made.decided_by, made.superseded_ids) == (DecidedBy.EXTRACTOR, (lives.fact_id,))
 
 
@@ -967,7 +991,11 @@ def best(*numbers: int) -> list[Turn]:
 
 
 def asked(memory: Memory) -> set[str]:
-    return {each.text for each in memory.pending("crm", "alice") if not isinstance(each, Dispute)}
+    return {
+        each.text
+        for each in memory.contact("crm", "alice").pending()
+        if not isinstance(each, Dispute)
+    }
 
 
 def test_a_session_asks_the_two_most_important_questions(opened: Open) -> None:
@@ -976,7 +1004,7 @@ def test_a_session_asks_the_two_most_important_questions(opened: Open) -> None:
     memory = opened(answer(*wishes))
     job = worked_off(memory, best(1, 2, 3, 4))
     assert (job.outcomes.held, asked(memory)) == (4, {"Prefers mocha.", "Prefers juice."})
-    assert len(memory.pending("crm", "alice", with_silent=True)) == 4
+    assert len(memory.contact("crm", "alice").pending(with_silent=True)) == 4
 
 
 def test_a_session_that_goes_on_asks_no_more_than_two(opened: Open) -> None:
@@ -998,7 +1026,7 @@ def test_what_only_an_operator_may_answer_takes_no_room(opened: Open) -> None:
 def test_a_second_attempt_asks_the_same_questions(opened: Open, stage: Stage) -> None:
     wishes = [wish(number, 0.75 + number / 20) for number in range(1, 5)]
     memory = opened(answer(*wishes))
-    memory.submit_session("crm", "alice", "chat", best(1, 2, 3, 4))
+    memory.contact("crm", "alice").submit_session("chat", best(1, 2, 3, 4))
     worker = memory.worker(lambda each: worker.stop() if each is stage else None)
     worker.drain()
     memory.drain()

@@ -9,7 +9,8 @@ from typing import Any
 
 import pytest
 
-from reconciler import Decision, FactEvidence, Memory, SourceKind
+from reconciler import Decision, Memory, SourceKind
+from reconciler.domain.records.evidence import FactEvidence
 from reconciler.domain.records.kinds import Category
 from reconciler.domain.records.sessions import Turn
 from reconciler.domain.sessions.extraction import Citation, Extracted, Extraction
@@ -45,7 +46,7 @@ def lives_in(memory: Memory, city: str, contact_id: str = "alice", **given: Any)
 
 
 def why(memory: Memory, decision: Decision) -> FactEvidence:
-    return memory.evidence("crm", "alice", str(decision.fact_id))
+    return memory.contact("crm", "alice").evidence(str(decision.fact_id))
 
 
 def test_a_note_of_the_contact_says_when_and_where_it_was_said(memory: Memory) -> None:
@@ -66,9 +67,9 @@ def test_a_turn_of_a_session_comes_with_its_role_and_the_words_that_are_cited(
     memory: Memory,
 ) -> None:
     turns = [Turn(role="contact", text="My city is Pune, you know.", reference="m-1")]
-    memory.submit_session("crm", "alice", "chat-1", turns, channel="whatsapp")
+    memory.contact("crm", "alice").submit_session("chat-1", turns, channel="whatsapp")
     memory.drain()
-    [found] = memory.evidence_about("crm", "alice", "city")
+    [found] = memory.contact("crm", "alice").evidence_about("city")
     [turn] = found.turns
     assert (turn.speaker, turn.spans, turn.channel) == (
         *("contact", ("My city is Pune",), "whatsapp"),
@@ -114,12 +115,12 @@ def test_what_was_read_from_a_tools_output_and_answered_says_so(
     memory: Memory, answered_by: str, who: str
 ) -> None:
     turns = [Turn(role="tool", text="CRM row: My city is Pune.")]
-    memory.submit_session("crm", "alice", "chat-2", turns)
+    memory.contact("crm", "alice").submit_session("chat-2", turns)
     memory.drain()
-    [held] = memory.pending("crm", "alice")
+    [held] = memory.contact("crm", "alice").pending()
     assert isinstance(held, Decision)
-    memory.confirm("crm", "alice", held.decision_id, answered_by)
-    [found] = memory.evidence_about("crm", "alice", "Pune")
+    memory.contact("crm", "alice").confirm(held.decision_id, answered_by)
+    [found] = memory.contact("crm", "alice").evidence_about("Pune")
     expected = "No words of the contact: read by the extractor from a tool's output. " + who
     assert found.statement.startswith(f"{expected} said yes on 2025-03-09")
     assert [each.is_answer for each in found.turns] == [False, True]
@@ -140,7 +141,7 @@ def test_a_reverted_observation_is_evidence_no_more(memory: Memory) -> None:
     first = memory.add_contact_note("crm", "alice", "Severely allergic to peanuts.", **rich)
     again = memory.add_contact_note("crm", "alice", "Allergic to peanuts.", **rich)
     assert len(why(memory, first).turns) == 2, again.action
-    memory.revert("crm", "alice", again.decision_id, by="dana", reason="A mix-up.")
+    memory.contact("crm", "alice").revert(again.decision_id, by="dana", reason="A mix-up.")
     assert [each.text for each in why(memory, first).turns] == ["Severely allergic to peanuts."]
 
 
@@ -148,10 +149,10 @@ def test_another_contacts_fact_is_answered_like_none(memory: Memory) -> None:
     other = lives_in(memory, "Pune", "bob")
     for unknown in (str(other.fact_id), "no such fact"):
         with pytest.raises(UnknownFactError):
-            memory.evidence("crm", "alice", unknown)
-    assert memory.evidence_about("crm", "alice", "Pune") == []
+            memory.contact("crm", "alice").evidence(unknown)
+    assert memory.contact("crm", "alice").evidence_about("Pune") == []
     with pytest.raises(InvalidRequestError):
-        memory.evidence_about("crm", "alice", " ")
+        memory.contact("crm", "alice").evidence_about(" ")
 
 
 def test_one_contact_alone_is_asked_the_same(memory: Memory) -> None:
@@ -162,7 +163,7 @@ def test_one_contact_alone_is_asked_the_same(memory: Memory) -> None:
 
 def test_an_explanation_quotes_the_turns_that_a_decision_was_made_on(memory: Memory) -> None:
     made = lives_in(memory, "Pune", session_id="call-1", said_at=NOON)
-    [sentence] = memory.explain("crm", "alice", made.decision_id).evidence
+    [sentence] = memory.contact("crm", "alice").explain(made.decision_id).evidence
     assert sentence == (
         'The evidence is the user\'s own word, in session "call-1" on 2025-03-09 12:00 UTC: '
         '"Lives in Pune."'

@@ -37,21 +37,23 @@ def texts(found: list[FoundFact]) -> list[tuple[str, str]]:
 
 
 def test_a_name_finds_the_facts_of_one_contact(memory: Memory) -> None:
-    assert texts(memory.recall_about("crm", "alice", "ACME Corp.")) == [("alice", "Works at Acme.")]
+    assert texts(memory.contact("crm", "alice").recall_about("ACME Corp.")) == [
+        ("alice", "Works at Acme.")
+    ]
 
 
 def test_a_name_finds_those_of_the_agents_other_contacts_where_that_is_asked(
     memory: Memory, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(finding, "_PAGE_ROWS", 1)
-    found = memory.recall_about("crm", "alice", "ACME", all_contacts=True)
+    found = memory.agent("crm").recall_about("ACME")
     assert texts(found) == [("alice", "Works at Acme."), ("bob", "Acme owes him money.")]
 
 
 def test_what_has_ended_is_not_found(memory: Memory) -> None:
     memory.add_contact_note("crm", "alice", "Works at Globex.")
-    assert memory.recall_about("crm", "alice", "Acme") == []
-    assert ("alice", "Works at Acme.") not in texts(memory.find("crm", "Works at Acme."))
+    assert memory.contact("crm", "alice").recall_about("Acme") == []
+    assert ("alice", "Works at Acme.") not in texts(memory.agent("crm").find("Works at Acme."))
 
 
 def test_a_fact_that_mentions_what_the_query_names_comes_first(
@@ -62,7 +64,7 @@ def test_a_fact_that_mentions_what_the_query_names_comes_first(
         for n in range(6):
             memory.add_contact_note("crm", f"c{n}", f"A plan suits number {n} best today.")
         memory.add_contact_note("crm", "bob", "Brightwave is small.")
-        found = memory.find("crm", "Which plan for Brightwave?", limit=1)
+        found = memory.agent("crm").find("Which plan for Brightwave?", limit=1)
         assert texts(found) == [("bob", "Brightwave is small.")]
 
 
@@ -72,13 +74,13 @@ def test_what_is_not_near_is_not_found_unless_a_score_is_asked_for(
     settings = one_of_each.settings_arguments | {"recall": {"floor": 0.5}}
     with Memory.open(embedder=HashingEmbedder(256), **settings) as memory:
         memory.add_contact_note("crm", "alice", "Lives in Pune.")
-        assert texts(memory.find("crm", "Lives in Pune.")) == [("alice", "Lives in Pune.")]
-        assert memory.find("crm", "Reykjavik weather") == []
-        assert len(memory.find("crm", "Reykjavik weather", min_score=0.0)) == 1
+        assert texts(memory.agent("crm").find("Lives in Pune.")) == [("alice", "Lives in Pune.")]
+        assert memory.agent("crm").find("Reykjavik weather") == []
+        assert len(memory.agent("crm").find("Reykjavik weather", min_score=0.0)) == 1
 
 
 def test_the_nearest_facts_of_all_contacts_are_found_the_nearest_first(memory: Memory) -> None:
-    found = memory.find("crm", "Has three children", limit=2)
+    found = memory.agent("crm").find("Has three children", limit=2)
     assert texts(found)[0] == ("bob", "Has three children.")
     assert found[0].similarity == pytest.approx(1.0, abs=1e-6)
     assert len(found) == 2
@@ -90,30 +92,30 @@ def test_a_wider_look_finds_what_others_facts_stood_before(
     monkeypatch.setattr(finding, "_OVERFETCH", 2)
     for number in range(10):
         memory.add_contact_note("other", f"c{number}", "Has three children.")
-    assert texts(memory.find("crm", "Has three children", limit=1))[0][0] == "bob"
+    assert texts(memory.agent("crm").find("Has three children", limit=1))[0][0] == "bob"
 
 
 def test_a_filter_leaves_out_what_does_not_fit(memory: Memory) -> None:
     memory.add_contact_note("crm", "bob", "Lives in Goa.", attribute="city", value="Goa")
-    found = memory.find("crm", "anything", attribute="city")
+    found = memory.agent("crm").find("anything", attribute="city")
     assert texts(found) == [("bob", "Lives in Goa.")]
     with pytest.raises(InvalidRequestError, match="there is no filter colour"):
-        memory.find("crm", "anything", colour="red")  # type: ignore[call-arg]
+        memory.agent("crm").find("anything", colour="red")  # type: ignore[call-arg]
 
 
 def test_as_many_are_found_as_there_are(memory: Memory) -> None:
-    assert len(memory.find("crm", "anything", limit=50)) == 4
+    assert len(memory.agent("crm").find("anything", limit=50)) == 4
 
 
 @every("given", [{"name": "!!"}, {"name": " "}, {"limit": 0}])
 def test_what_cannot_be_asked_is_refused(memory: Memory, given: dict[str, Any]) -> None:
     with pytest.raises((InvalidRequestError, InvalidNoteError)):
-        memory.recall_about("crm", "alice", **{"name": "Acme"} | given)
+        memory.contact("crm", "alice").recall_about(**{"name": "Acme"} | given)
 
 
 def test_an_agent_without_a_name_is_refused(memory: Memory) -> None:
     with pytest.raises(InvalidScopeError):
-        memory.find("", "anything")
+        memory.agent("").find("anything")
 
 
 def test_nothing_is_near_without_an_embedder(one_of_each: EngineUnderTest) -> None:
@@ -121,4 +123,4 @@ def test_nothing_is_near_without_an_embedder(one_of_each: EngineUnderTest) -> No
         Memory.open(embedder=NoopEmbedder(), **one_of_each.settings_arguments) as memory,
         pytest.raises(InvalidRequestError, match="recall_about"),
     ):
-        memory.find("crm", "anything")
+        memory.agent("crm").find("anything")

@@ -26,11 +26,11 @@ def memory(any_engine: EngineUnderTest) -> Iterator[Memory]:
 
 
 def told(memory: Memory, *said: str, session_id: str = "chat") -> list[str]:
-    memory.submit_session(
-        "crm", "ana", session_id, [Turn(role="contact", text=text) for text in said]
+    memory.contact("crm", "ana").submit_session(
+        session_id, [Turn(role="contact", text=text) for text in said]
     )
     memory.drain()
-    return [recalled.fact.text for recalled in memory.recall("crm", "ana")]
+    return [recalled.fact.text for recalled in memory.contact("crm", "ana").recall()]
 
 
 @pytest.mark.parametrize(

@@ -51,16 +51,16 @@ def test_every_odd_contact_id_has_a_memory_of_its_own(engine: EngineUnderTest) -
     with opened(engine, HashingEmbedder()) as memory:
         for contact_id in ODD_IDS:
             memory.add_contact_note("crm", contact_id, f"Is called {contact_id[:5]}")
-        recalled = [memory.recall("crm", contact_id) for contact_id in ODD_IDS]
+        recalled = [memory.contact("crm", contact_id).recall() for contact_id in ODD_IDS]
         assert [len(each) for each in recalled] == [1] * len(ODD_IDS)
-        assert {each.contact_id for each in memory.contacts("crm")} == set(ODD_IDS)
+        assert {each.contact_id for each in memory.agent("crm").contacts()} == set(ODD_IDS)
 
 
 def test_four_longest_ids_of_four_bytes_each_fit_in_a_key(engine: EngineUnderTest) -> None:
     longest = "🦊" * 200
     with opened(engine, HashingEmbedder()) as memory:
         memory.add_contact_note(longest, longest, "x y", tenant=longest, session_id=longest)
-        assert len(memory.recall(longest, longest, tenant=longest)) == 1
+        assert len(memory.contact(longest, longest, tenant=longest).recall()) == 1
 
 
 @pytest.mark.parametrize("value", [float("nan"), float("inf"), 0.0, 7.0])
@@ -73,8 +73,10 @@ def test_a_vector_without_a_direction_is_refused_and_nothing_written(
         with pytest.raises(EmbeddingError):
             memory.add_contact_note("crm", "alice", "Prefers phone")
         with pytest.raises(EmbeddingError):
-            memory.recall("crm", "alice", "phone")
-        assert [each.fact.text for each in memory.recall("crm", "alice")] == ["Prefers email"]
+            memory.contact("crm", "alice").recall("phone")
+        assert [each.fact.text for each in memory.contact("crm", "alice").recall()] == [
+            "Prefers email"
+        ]
 
 
 def test_an_arbiter_that_breaks_its_promises_leaves_it_to_the_midpoint(
@@ -96,7 +98,7 @@ def test_an_older_restatement_does_not_turn_back_when_it_was_last_said(
         memory.add_contact_note("crm", "alice", "Prefers email", said_at=NOON)
         earlier = NOON - timedelta(days=300)
         memory.add_contact_note("crm", "alice", "Prefers email", said_at=earlier)
-        [recalled] = memory.recall("crm", "alice")
+        [recalled] = memory.contact("crm", "alice").recall()
     assert recalled.fact.last_confirmed_at == NOON
 
 
@@ -130,7 +132,7 @@ def test_a_query_that_cannot_be_asked_is_refused(tmp_path: Path, query: object) 
         opened(embedded_engine(tmp_path), HashingEmbedder()) as memory,
         pytest.raises(InvalidRequestError),
     ):
-        memory.recall("crm", "alice", query)  # type: ignore[arg-type]
+        memory.contact("crm", "alice").recall(query)  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize("limit", [0, -1, True, 2.0, 2**63, -(10**400)])
@@ -139,4 +141,4 @@ def test_a_limit_that_cannot_be_kept_is_refused(tmp_path: Path, limit: int) -> N
         opened(embedded_engine(tmp_path), HashingEmbedder()) as memory,
         pytest.raises(InvalidRequestError),
     ):
-        memory.decisions("crm", "alice", limit=limit)
+        memory.contact("crm", "alice").decisions(limit=limit)

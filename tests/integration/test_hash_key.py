@@ -53,7 +53,7 @@ def test_the_key_that_hashed_first_is_the_stores(one_of_each: EngineUnderTest) -
         host(one_of_each, hash_key=OTHER)
     with host(one_of_each, hash_key=ONE) as memory:
         memory.add_contact_note("crm", "alice", CARD)
-        assert len(memory.decisions("crm", "alice")) == 2
+        assert len(memory.contact("crm", "alice").decisions()) == 2
 
 
 def test_who_hashes_again_changes_nothing_of_the_store(one_of_each: EngineUnderTest) -> None:
@@ -113,10 +113,10 @@ def test_whoever_only_reads_needs_no_key(one_of_each: EngineUnderTest) -> None:
     with Memory.open(
         embedder=NoopEmbedder(), must_exist=True, gate={"hash_key": OTHER}, **arguments
     ) as memory:
-        assert len(memory.recall("crm", "alice")) == 1
+        assert len(memory.contact("crm", "alice").recall()) == 1
         with pytest.raises(ConfigurationError, match=ANOTHERS):
-            memory.forget("crm", "alice", by="olga", reason="asked")
-        assert len(memory.recall("crm", "alice")) == 1
+            memory.contact("crm", "alice").forget(by="olga", reason="asked")
+        assert len(memory.contact("crm", "alice").recall()) == 1
 
 
 def test_a_lost_key_is_replaced_by_who_accepts_that(one_of_each: EngineUnderTest) -> None:

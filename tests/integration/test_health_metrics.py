@@ -77,8 +77,8 @@ def test_a_scrape_tells_of_each_agent_of_each_tenant_and_of_no_contact(memory: M
     memory.add_contact_note("crm", "alice", "ok", tenant="acme")
     memory.add_contact_note("crm", "bob", "Is diabetic.", tenant="acme", said_at=day_ago)
     memory.add_contact_note("sales", "carla", "Owns a boat")
-    memory.recall("crm", "alice", tenant="acme")
-    memory.recall("crm", "alice", tags=["none"], tenant="acme")
+    memory.contact("crm", "alice", tenant="acme").recall()
+    memory.contact("crm", "alice", tenant="acme").recall(tags=["none"])
     memory._services.use_trace.flush()
     with served(memory.health_of_all) as scrape:
         found = until(scrape, "reconciler_health_up", (), 1)

@@ -20,6 +20,7 @@ from reconciler.config_files import load_export_schema
 from reconciler.errors import GraphStorageError, InvalidArchiveError
 from reconciler.service.moving.lines import KEY_OF, LINKS, PropertyTypes
 from reconciler.testing import HashingEmbedder
+from tests.submissions import call_about
 
 EMBEDDER = HashingEmbedder(16)
 Lines = list[dict[str, Any]]
@@ -37,7 +38,9 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
                 memory.add_contact_note(
                     "crm", contact_id, f"Lives in {city}.", attribute="city", value=city
                 )
-        memory.submit_session("crm", "bob", "chat-17", [{"role": "user", "content": "Hello."}])
+        memory.contact("crm", "bob").submit_session(
+            "chat-17", [{"role": "user", "content": "Hello."}]
+        )
         memory.export(folder / "all.jsonl", keys=True, vectors=True)
         memory.backup(folder / "memory.zip")
     return folder
@@ -434,7 +437,11 @@ def test_a_store_whose_bytes_were_altered_says_so_where_they_are_read(
     store = {"embedder": EMBEDDER, "graph": "embedded", "embedded_path": tmp_path / "memory.lbug"}
     Memory.restore(rewritten(made, tmp_path / "bent.zip", altered), **store)
     with Memory.open(**store) as memory:
-        for read in (memory.recall, memory.history, memory.profile):
+        for read in (
+            call_about(memory, "recall"),
+            call_about(memory, "history"),
+            call_about(memory, "profile"),
+        ):
             with pytest.raises(GraphStorageError, match=r"is damaged.*Restore an earlier backup"):
                 read("crm", "alice")
         with pytest.raises(GraphStorageError, match="is damaged"):

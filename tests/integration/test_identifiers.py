@@ -14,9 +14,19 @@ from unittest.mock import Mock
 
 import pytest
 
-from reconciler import Candidate, Decision, Evidence, Memory, Note, Scope, Session, Turn
+from reconciler import (
+    AgentMemory,
+    Candidate,
+    ContactMemory,
+    Decision,
+    Evidence,
+    Memory,
+    Note,
+    Scope,
+    Turn,
+)
 from reconciler.adapters.noop_embedder import NoopEmbedder
-from reconciler.domain.records.sessions import Episode
+from reconciler.domain.records.sessions import Episode, Session
 from reconciler.errors import InvalidRequestError
 from reconciler.service.writing.doors import NoteFields
 from tests.engines import EngineUnderTest
@@ -77,11 +87,20 @@ def memory(one_of_each: EngineUnderTest) -> Iterator[Memory]:
         yield opened
 
 
-def doors() -> list[tuple[str, str, bool]]:
-    """Every public method of a memory, with each id that it takes, and whether None is one."""
+VIEWS: Mapping[type, Callable[[Memory], Any]] = {
+    Memory: lambda memory: memory,
+    AgentMemory: lambda memory: memory.agent("crm"),
+    ContactMemory: lambda memory: memory.contact("crm", "alice"),
+}
+
+
+def doors() -> list[tuple[type, str, str, bool]]:
+    """Every public method of a memory and of its views, with each id that it takes, and whether
+    None is one."""
     return [
-        (name, each, default is None or (name, each) in MAY_BE_NOTHING)
-        for name, method in inspect.getmembers(Memory, inspect.isfunction)
+        (view, name, each, default is None or (name, each) in MAY_BE_NOTHING)
+        for view in VIEWS
+        for name, method in inspect.getmembers(view, inspect.isfunction)
         if not name.startswith("_")
         for each, default in defaults(method).items()
         if each.endswith("_id") or each in ALSO_IDS | NAMES
@@ -96,8 +115,8 @@ def defaults(method: Callable[..., Any]) -> dict[str, Any]:
     return {each.name: each.default for each in named} | dict.fromkeys(fields)
 
 
-def call(memory: Memory, name: str, changed: Mapping[str, Any]) -> None:
-    method = getattr(memory, name)
+def call(memory: Memory, view: type, name: str, changed: Mapping[str, Any]) -> None:
+    method = getattr(VIEWS[view](memory), name)
     required = [
         each for each, given in defaults(method).items() if given is inspect.Signature.empty
     ]
@@ -119,14 +138,15 @@ def complaint(attempt: Callable[[], object]) -> str:
 def test_what_is_no_id_is_refused_by_every_method_and_named(memory: Memory) -> None:
     found = doors()
     unnamed = [
-        (name, kind, what)
-        for (name, kind, optional), (what, value) in itertools.product(found, WRONG.items())
+        (view, name, kind, what)
+        for (view, name, kind, optional), (what, value) in itertools.product(found, WRONG.items())
         if not (value is None and optional)
-        and kind not in complaint(lambda: call(memory, name, {kind: value}))  # noqa: B023
+        and kind not in complaint(lambda: call(memory, view, name, {kind: value}))  # noqa: B023
     ]
     assert unnamed == []
-    assert len(found) > 70
-    assert memory.contacts("crm") == []
+    assert len(found) > 60
+    assert {view for view, *_ in found} == VIEWS.keys()
+    assert memory.agent("crm").contacts() == []
 
 
 BY_HAND: Mapping[str, tuple[object, tuple[str, ...]]] = {
@@ -158,7 +178,7 @@ def test_what_is_no_id_is_refused_in_what_is_made_by_hand(kind: str) -> None:
 
 
 def test_what_is_no_id_is_refused_by_a_task(memory: Memory) -> None:
-    task = memory.task("crm", "alice", "move", goal="Move")
+    task = memory.contact("crm", "alice").task("move", goal="Move")
     task.observed()
     for value in WRONG.values():
         assert "subtask_id" in complaint(lambda: task.task_memory.mark_done(value))  # noqa: B023
@@ -176,8 +196,13 @@ def test_a_string_of_another_class_is_an_id_like_any_other(memory: Memory) -> No
     held = memory.add_contact_note(
         agent, contact, "Prefers tea", source_kind="tool_output", idempotency_key=Name("key")
     )
-    yes = memory.confirm(agent, contact, Name(held.decision_id), Name("contact"))
-    job_id = memory.submit_session(agent, contact, Name("call"), [TURN], tenant=Name("default"))
-    assert memory.decision("crm", "alice", yes.decision_id).proposal.settles_id == held.decision_id
-    assert memory.job(agent, contact, Name(job_id)).session_id == "call"
-    assert [each.job_id for each in memory.jobs(agent, contact)] == [job_id]
+    yes = memory.contact(agent, contact).confirm(Name(held.decision_id), Name("contact"))
+    job_id = memory.contact(agent, contact, tenant=Name("default")).submit_session(
+        Name("call"), [TURN]
+    )
+    assert (
+        memory.contact("crm", "alice").decision(yes.decision_id).proposal.settles_id
+        == held.decision_id
+    )
+    assert memory.contact(agent, contact).job(Name(job_id)).session_id == "call"
+    assert [each.job_id for each in memory.contact(agent, contact).jobs()] == [job_id]

@@ -11,7 +11,9 @@ from typing import Any
 
 import pytest
 
-from reconciler import Action, Decision, FactHistory, FactState, Memory, SourceKind
+from reconciler import Action, Decision, Memory, SourceKind
+from reconciler.domain.records.facts import FactHistory
+from reconciler.domain.records.kinds import FactState
 from reconciler.errors import InvalidRequestError, ReconcilerError, UnknownFactError
 from reconciler.testing import HashingEmbedder
 from tests.engines import EngineUnderTest
@@ -60,7 +62,7 @@ def lives_in(memory: Memory, city: str, contact_id: str = "alice", **given: Any)
 
 
 def told(memory: Memory, at: datetime | None = None) -> dict[str, str]:
-    chains = memory.history("crm", "alice", at=at)
+    chains = memory.contact("crm", "alice").history(at=at)
     return {fact.text: str(fact.state) for chain in chains for fact in chain.facts}
 
 
@@ -93,17 +95,17 @@ def test_how_often_it_was_said_and_how_sure_that_made_is_as_of_then(
 ) -> None:
     allergic = {"attribute": "allergy", "value": "peanuts"}
     say(memory, "Severely allergic to peanuts.", **allergic)
-    then, before = clock.on(), memory.history("crm", "alice")
+    then, before = clock.on(), memory.contact("crm", "alice").history()
     clock.on()
     again = say(memory, "Allergic to peanuts.", **allergic)
-    assert (again.action, memory.history("crm", "alice") != before) == (Action.SKIP, True)
-    assert memory.history("crm", "alice", at=then) == before
+    assert (again.action, memory.contact("crm", "alice").history() != before) == (Action.SKIP, True)
+    assert memory.contact("crm", "alice").history(at=then) == before
 
 
 @pytest.mark.on_neo4j_too
 def test_a_lifetime_ends_at_its_instant(memory: Memory, clock: Clock) -> None:
     say(memory, "Is on holiday this week.", category="volatile")
-    [chain] = memory.history("crm", "alice")
+    [chain] = memory.contact("crm", "alice").history()
     ends = chain.facts[0].expires_at
     assert ends is not None
     clock.on(400 * DAY)
@@ -118,7 +120,7 @@ def test_what_a_revert_undid_held_until_then(memory: Memory, clock: Clock) -> No
     wrong = lives_in(memory, "Goa")
     then = clock.on()
     clock.on()
-    memory.revert("crm", "alice", wrong.decision_id, **BY)
+    memory.contact("crm", "alice").revert(wrong.decision_id, **BY)
     assert told(memory, then) == {"Lives in Goa.": "live", "Lives in Pune.": "superseded"}
     assert told(memory)["Lives in Pune."] == "live"
 
@@ -127,20 +129,20 @@ def test_a_dispute_that_was_settled_was_open_then(memory: Memory, clock: Clock) 
     kept = lives_in(memory, "Pune")
     clock.on()
     lives_in(memory, "Goa", source_kind=SourceKind.OPERATOR)
-    then, before = clock.on(), memory.history("crm", "alice")
+    then, before = clock.on(), memory.contact("crm", "alice").history()
     clock.on()
-    memory.resolve("crm", "alice", str(kept.fact_id), **BY)
+    memory.contact("crm", "alice").resolve(str(kept.fact_id), **BY)
     assert [len(each.conflicts) for each in before] == [1, 1]
-    assert memory.history("crm", "alice", at=then) == before
+    assert memory.contact("crm", "alice").history(at=then) == before
 
 
 def test_a_dispute_that_an_answer_let_stand_was_open_then(memory: Memory, clock: Clock) -> None:
     sides = [lives_in(memory, "Pune"), lives_in(memory, "Goa", source_kind=SourceKind.OPERATOR)]
-    then, before = clock.on(), memory.history("crm", "alice")
+    then, before = clock.on(), memory.contact("crm", "alice").history()
     clock.on()
-    memory.resolve("crm", "alice", [str(each.fact_id) for each in sides], **BY)
-    assert memory.history("crm", "alice") != before
-    assert memory.history("crm", "alice", at=then) == before
+    memory.contact("crm", "alice").resolve([str(each.fact_id) for each in sides], **BY)
+    assert memory.contact("crm", "alice").history() != before
+    assert memory.contact("crm", "alice").history(at=then) == before
 
 
 def test_the_chain_of_a_fact_that_came_later_is_not_known_then(
@@ -150,20 +152,20 @@ def test_the_chain_of_a_fact_that_came_later_is_not_known_then(
     clock.on()
     later = lives_in(memory, "Pune")
     with pytest.raises(UnknownFactError, match=r"has no fact .* at 2024"):
-        memory.history("crm", "alice", fact_id=later.fact_id, at=then)
+        memory.contact("crm", "alice").history(fact_id=later.fact_id, at=then)
 
 
 @every("at", [datetime(2024, 3, 9), NOON + 2 * DAY])
 def test_an_instant_has_a_zone_and_has_come(memory: Memory, at: datetime) -> None:
     with pytest.raises(InvalidRequestError):
-        memory.history("crm", "alice", at=at)
+        memory.contact("crm", "alice").history(at=at)
 
 
 # What was recalled then, and what was true then
 
 
 def recalled(memory: Memory, query: str = "", **at: datetime) -> list[str]:
-    return [each.fact.text for each in memory.recall("crm", "alice", query, **at)]
+    return [each.fact.text for each in memory.contact("crm", "alice").recall(query, **at)]
 
 
 @pytest.mark.on_neo4j_too
@@ -173,10 +175,10 @@ def test_a_recall_as_of_an_instant_gives_what_was_recalled_then(
 ) -> None:
     lives_in(memory, "Pune")
     say(memory, "Never call before nine.")
-    then, before = clock.on(), memory.recall("crm", "alice", query)
+    then, before = clock.on(), memory.contact("crm", "alice").recall(query)
     clock.on(40 * DAY)
     lives_in(memory, "Goa")
-    assert memory.recall("crm", "alice", query, as_of=then) == before
+    assert memory.contact("crm", "alice").recall(query, as_of=then) == before
     assert "Lives in Goa." in recalled(memory, query)
 
 
@@ -207,7 +209,9 @@ def test_what_never_was_is_true_at_no_instant(memory: Memory, clock: Clock) -> N
     wrong = lives_in(memory, "Pune")
     then = clock.on()
     clock.on()
-    memory.revoke("crm", "alice", str(wrong.fact_id), by="dana", reason="Her sister.", never=True)
+    memory.contact("crm", "alice").revoke(
+        str(wrong.fact_id), by="dana", reason="Her sister.", never=True
+    )
     assert recalled(memory, valid_at=then) == []
     assert recalled(memory, as_of=then) == ["Lives in Pune."]
 
@@ -216,7 +220,7 @@ def test_what_was_put_by_since_was_true_all_the_same(memory: Memory, clock: Cloc
     say(memory, "Likes green tea", category="preference", importance=0.1)
     then = clock.on()
     clock.on(300 * DAY)
-    assert memory.archive("crm", "alice", floor=1.0)
+    assert memory.contact("crm", "alice").archive(floor=1.0)
     assert (recalled(memory, "tea"), recalled(memory, "tea", valid_at=then)) == (
         *([], ["Likes green tea"]),
     )
@@ -228,7 +232,7 @@ def test_filters_and_limits_hold_for_the_past_too(memory: Memory, clock: Clock) 
     then = clock.on()
     found = memory.contact("crm", "alice").recall(as_of=then, attribute="city")
     assert [each.fact.text for each in found] == ["Lives in Pune."]
-    assert len(memory.recall("crm", "alice", as_of=then, limit=1)) == 1
+    assert len(memory.contact("crm", "alice").recall(as_of=then, limit=1)) == 1
 
 
 @every(
@@ -250,7 +254,7 @@ def test_an_instant_of_a_recall_has_a_zone_and_what_was_known_has_come(
 
 
 def living(memory: Memory, contact_id: str) -> list[str]:
-    chains = memory.history("crm", contact_id)
+    chains = memory.contact("crm", contact_id).history()
     return [fact.fact_id for chain in chains for fact in chain.facts if fact.is_live]
 
 
@@ -274,8 +278,8 @@ class History:
         self.clock.on(
             self.drawn.choice([timedelta(microseconds=1), *5 * [HOUR], 8 * DAY, 100 * DAY])
         )
-        recalled = self.memory.recall("crm", self.contact_id, limit=1000)
-        chains = self.memory.history("crm", self.contact_id)
+        recalled = self.memory.contact("crm", self.contact_id).recall(limit=1000)
+        chains = self.memory.contact("crm", self.contact_id).history()
         self.seen.append((self.clock.now, chains, sorted(e.fact.fact_id for e in recalled)))
 
     @property
@@ -293,12 +297,10 @@ class History:
             lambda: say(memory, "Likes green tea", contact),
             lambda: say(memory, "Likes green tea", contact, valid_from=long_ago),
             lambda: say(memory, "Is on holiday this week.", contact, category="volatile"),
-            lambda: memory.amend(
-                "crm", contact, f"Lives in {city}.", attribute="city", value=city, **BY
+            lambda: memory.contact("crm", contact).amend(
+                f"Lives in {city}.", attribute="city", value=city, **BY
             ),
-            lambda: memory.revoke(
-                "crm",
-                contact,
+            lambda: memory.contact("crm", contact).revoke(
                 drawn.choice(living(memory, contact) or ["none"]),
                 by="dana",
                 reason="She left.",
@@ -312,24 +314,32 @@ class History:
         ]
 
     def resolve(self) -> Decision:
-        sides = [f.fact_id for d in self.memory.disputes("crm", self.contact_id) for f in d.facts]
+        sides = [
+            f.fact_id
+            for d in self.memory.contact("crm", self.contact_id).disputes()
+            for f in d.facts
+        ]
         keep = self.drawn.sample(sides, min(len(sides), self.drawn.choice([1, 1, 2])))
-        return self.memory.resolve("crm", self.contact_id, keep, **BY)
+        return self.memory.contact("crm", self.contact_id).resolve(keep, **BY)
 
     def archive(self) -> Decision:
-        [done] = self.memory.archive("crm", self.contact_id, floor=self.drawn.choice([0.9, 0.99]))
+        [done] = self.memory.contact("crm", self.contact_id).archive(
+            floor=self.drawn.choice([0.9, 0.99])
+        )
         assert done.decision is not None
         return done.decision
 
     def unarchive(self) -> Decision:
-        chains = self.memory.history("crm", self.contact_id)
+        chains = self.memory.contact("crm", self.contact_id).history()
         found = [f.fact_id for c in chains for f in c.facts if f.state is FactState.ARCHIVED]
-        return self.memory.unarchive("crm", self.contact_id, self.drawn.choice(found or ["none"]))
+        return self.memory.contact("crm", self.contact_id).unarchive(
+            self.drawn.choice(found or ["none"])
+        )
 
     def undo(self, *, and_later: bool) -> Decision:
         wrong = self.drawn.choice(self.made[-6:] or [lives_in(self.memory, "Pune")])
-        return self.memory.revert(
-            "crm", self.contact_id, wrong.decision_id, and_later=and_later, **BY
+        return self.memory.contact("crm", self.contact_id).revert(
+            wrong.decision_id, and_later=and_later, **BY
         )
 
 
@@ -346,11 +356,11 @@ def test_at_random_instants_the_memory_held_what_it_was_seen_to_hold(tmp_path: P
                 history.look()
             clock.on(500 * DAY)
             for at, chains, recalled in history.seen[: INSTANTS - compared]:
-                held = memory.history("crm", history.contact_id, at=at)
+                held = memory.contact("crm", history.contact_id).history(at=at)
                 assert held == chains
                 told = [f.fact_id for chain in held for f in chain.facts if f.is_told()]
                 assert sorted(told) == recalled
-                then = memory.recall("crm", history.contact_id, limit=1000, as_of=at)
+                then = memory.contact("crm", history.contact_id).recall(limit=1000, as_of=at)
                 assert sorted(each.fact.fact_id for each in then) == recalled
             compared += len(history.seen)
             actions |= {each.action for each in history.made}

@@ -18,12 +18,16 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from reconciler import AsyncMemory, Memory, Scope, Turn
+from reconciler.agent_memory import AgentMemory
+from reconciler.async_calls import AsyncAgentMemory, AsyncContactMemory
+from reconciler.contact_memory import ContactMemory
 from reconciler.domain.records.candidates import Candidate, Evidence
 from reconciler.domain.records.kinds import SourceKind
 from reconciler.domain.records.notes import Note
@@ -35,13 +39,13 @@ from reconciler.entrypoints.mcp_server.desk import (
 )
 from reconciler.entrypoints.mcp_server.grants import Grant, Profile
 from reconciler.errors import InvalidRequestError
-from reconciler.memory import ContactMemory
-from reconciler.service.sessions.extraction import MemoryExtractor
 from reconciler.service.tasks.memory_context import MemoryContext
 from reconciler.service.tasks.task_memory import TaskMemory
 from reconciler.service.tools.agent_tools import AgentTools
+from reconciler.service.writing.doors import own_evidence
 from reconciler.testing import HashingEmbedder
 from tests.engines import EngineUnderTest
+from tests.submissions import propose_to
 from tests.whole_graph import links_of, nodes_of
 
 VICTIM = Scope("acme", "crm", "ada")
@@ -59,51 +63,63 @@ NOBODYS = "00000000-0000-4000-8000-000000000000"
 REFUSED, OWN = "refused", "own"
 """What comes of an id: the call is refused, or makes or finds the caller's own thing under it."""
 
-SCOPED, OF_AGENT, WHOLE, NAMED = "scoped", "of agent", "whole", "named"
-"""Without an id: what is asked of a contact, of an agent's contacts, of the whole store by whoever
-runs it, or of no store at all."""
+SCOPED, OF_AGENT, OF_TENANT, WHOLE = "scoped", "of agent", "of tenant", "whole"
+"""Without an id: what is asked of a contact, of all contacts of an agent or of a tenant, or of the
+whole store by whoever runs it."""
 
-MEMORY: Mapping[str, tuple[str, ...]] = {
-    **dict.fromkeys(("amend", "evidence", "history", "revoke", "unarchive"), (REFUSED, "fact_id")),
-    **dict.fromkeys(
-        ("commit", "confirm", "correct", "decision", "explain", "reject", "revert", "withdraw"),
-        (REFUSED, "decision_id"),
-    ),
-    **dict.fromkeys(("job", "retry"), (REFUSED, "job_id")),
-    "forget": (REFUSED, "fact_id", "session_id"),
-    "resolve": (REFUSED, "keep"),
-    "relate": (REFUSED, "fact"),
-    "session": (REFUSED, "session_id"),
-    **dict.fromkeys(("add_contact_note", "agent_tools", "submit_session"), (OWN, "session_id")),
-    "task": (OWN, "task_id", "session_id"),
-    **dict.fromkeys(
-        (
-            *("archive", "briefing", "contact", "contacts", "decisions", "disputes"),
-            *("evidence_about", "expiring", "export", "export_page", "health", "import_from"),
-            *("import_notes", "jobs", "pending"),
-            *("profile", "recall", "recall_about", "refusals", "replay", "report", "tasks"),
-            *("all_decisions", "check_known", "erasures", "rejudge", "value"),
+BOTH = (
+    *("all_decisions", "archive", "check_known", "decisions", "disputes", "erasures", "expiring"),
+    *("export", "health", "import_from", "jobs", "pending", "recall_about", "refusals", "rejudge"),
+    *("replay", "report", "tasks"),
+)
+"""What an agent's memory has as well as a contact's."""
+
+CALLS: Mapping[type, Mapping[str, tuple[str, ...]]] = {
+    Memory: {
+        **dict.fromkeys(("add_contact_note", "agent_tools"), (OWN, "session_id")),
+        **dict.fromkeys(("contact", "import_notes"), (SCOPED,)),
+        "agent": (OF_AGENT,),
+        **dict.fromkeys(("erasures", "export", "jobs"), (OF_TENANT,)),
+        **dict.fromkeys(
+            (
+                *("backup", "cancel_reembed", "close", "describe", "drain", "finish_erasures"),
+                *("health_of_all", "model_move", "open", "queue", "reembed", "restore"),
+                *("start_worker", "stop_workers", "warm_up", "worker"),
+            ),
+            (WHOLE,),
         ),
-        (SCOPED,),
-    ),
-    "rejudge_in_batches": (SCOPED, "batch_id"),
-    "find": (OF_AGENT,),
-    "propose": (OWN,),
-    **dict.fromkeys(
-        (
-            *("backup", "cancel_reembed", "close", "describe", "digest", "drain"),
-            *("finish_erasures", "health_of_all", "interrupt_extraction", "model_move", "open"),
-            *("queue", "reembed", "restore", "start_worker", "stop_workers", "warm_up", "worker"),
+    },
+    AgentMemory: {
+        **dict.fromkeys((*BOTH, "check_policy", "contact", "contacts", "find"), (OF_AGENT,)),
+        "rejudge_in_batches": (OF_AGENT, "batch_id"),
+    },
+    ContactMemory: {
+        **dict.fromkeys(("amend", "evidence", "history"), (REFUSED, "fact_id")),
+        **dict.fromkeys(("revoke", "unarchive"), (REFUSED, "fact_id")),
+        **dict.fromkeys(
+            ("commit", "confirm", "correct", "decision", "explain", "reject", "revert", "withdraw"),
+            (REFUSED, "decision_id"),
         ),
-        (WHOLE,),
-    ),
-    "check_policy": (NAMED,),
+        **dict.fromkeys(("job", "retry"), (REFUSED, "job_id")),
+        "forget": (REFUSED, "fact_id", "session_id"),
+        "resolve": (REFUSED, "keep"),
+        "relate": (REFUSED, "fact"),
+        "session": (REFUSED, "session_id"),
+        **dict.fromkeys(("note", "submit_session", "tools"), (OWN, "session_id")),
+        "task": (OWN, "task_id", "session_id"),
+        "propose": (OWN,),
+        **dict.fromkeys(
+            (*BOTH, "briefing", "digest", "evidence_about", "export_page", "profile", "recall"),
+            (SCOPED,),
+        ),
+        "value": (SCOPED,),
+        "rejudge_in_batches": (SCOPED, "batch_id"),
+    },
 }
-"""Every public method of a memory: what comes of it, and the parameters that take an id."""
+"""Every public method of a memory and of its views: what comes of it, and the parameters that take
+an id."""
 
-OF_CONTACT = {**MEMORY, "note": (OWN, "session_id")}
 PARTS: Mapping[type, set[str]] = {
-    MemoryExtractor: {"job", "jobs", "report", "retry", "session", "session_id", "submit"},
     MemoryContext: {
         *("commit", "deciding", "episodes", "fail", "interrupt", "log_episode", "observed"),
         *("procedures", "propose_durable", "propose_procedure", "propose_reflection", "recall"),
@@ -112,7 +128,7 @@ PARTS: Mapping[type, set[str]] = {
     TaskMemory: {"checkpoint", "load", "mark_done", "resume", "set_blocker"},
     AgentTools: {"call", "definitions"},
 }
-"""The public methods of what a memory hands out, each tried below."""
+"""The public methods of what a contact's memory hands out, each tried below."""
 
 TOOLS: Mapping[str, tuple[str, ...]] = {
     **dict.fromkeys(("confirm", "reject", "explain"), ("decision_id",)),
@@ -122,6 +138,8 @@ TOOLS: Mapping[str, tuple[str, ...]] = {
     "relate_contact_note": ("note",),
 }
 """Every tool of the MCP server, with the parameters that take an id."""
+
+SCOPE_PARTS = {"agent_id", "contact_id", "tenant"}
 
 GIVEN: Mapping[str, Any] = {
     "both_hold": ["10000000-0000-4000-8000-000000000000"],
@@ -192,18 +210,18 @@ def plant(memory: Memory, victim: Scope = VICTIM) -> Ids:
     heard = Evidence(
         episode_id=str(uuid.uuid4()), session_id="call", scope=victim, text=note.text, said_at=now
     )
-    admitted = memory.propose(
-        Candidate(note=note, evidence=(heard,), proposed_by="reader", confidence=0.95)
+    admitted = propose_to(
+        memory, Candidate(note=note, evidence=(heard,), proposed_by="reader", confidence=0.95)
     )
     city = {"attribute": "city", "value": f"{MARK}ville"}
     added = memory.add_contact_note(**whose, text=f"Lives in {MARK}ville.", **city)
     rival = memory.add_contact_note(
         **whose, text="Lives in Pune.", attribute="city", value="Pune", source_kind="approved_doc"
     )
-    job_id = memory.submit_session(
-        **whose, session_id="call-17", turns=[Turn(role="contact", text=f"My cat is {MARK}.")]
+    job_id = memory.contact(**whose).submit_session(
+        session_id="call-17", turns=[Turn(role="contact", text=f"My cat is {MARK}.")]
     )
-    memory.task(**whose, task_id="task-9", goal=f"Find {MARK}")
+    memory.contact(**whose).task(task_id="task-9", goal=f"Find {MARK}")
     ids = {
         "decision_id": [each.decision_id for each in (held, admitted, added, rival)],
         "fact_id": [str(added.fact_id), *([str(rival.fact_id)] if rival.fact_id else [])],
@@ -236,11 +254,20 @@ def public(kind: type) -> dict[str, inspect.Signature]:
     return {name: inspect.signature(each) for name, each in found if not name.startswith("_")}
 
 
+def view(memory: Memory, kind: type, scope: Scope) -> Memory | AgentMemory | ContactMemory:
+    """The memory, or what it hands out to whoever is bound to that agent or contact."""
+    if kind is Memory:
+        return memory
+    if kind is AgentMemory:
+        return memory.agent(scope.agent_id, tenant=scope.tenant)
+    return memory.contact(**of(scope))
+
+
 def ids_taken(signature: inspect.Signature) -> set[str]:
     named = {
         each for each in signature.parameters if each.endswith("_id") or each in ("keep", "fact")
     }
-    return named - {"agent_id", "contact_id"}
+    return named - SCOPE_PARTS
 
 
 def needed(signature: inspect.Signature) -> dict[str, Any]:
@@ -268,54 +295,62 @@ def told(call: Callable[..., Any], *about: Any, **given: Any) -> str | None:
         return f"{type(error).__name__}: {error}"
     answer = list(answer) if inspect.isgenerator(answer) else answer
     assert MARK not in repr(answer), call
+    if "out" in given:
+        assert MARK not in given["out"].getvalue().decode(), call
     return None
 
 
 # The tables are whole
 
+every_view = pytest.mark.parametrize("kind", CALLS, ids=lambda kind: kind.__name__)
 
-def test_every_method_of_a_memory_is_in_the_table_with_the_ids_that_it_takes() -> None:
-    found = public(Memory)
-    assert found.keys() == MEMORY.keys()
-    # The fields of a note come as keywords, its session among them.
+
+@every_view
+def test_every_method_of_a_memory_is_in_the_table_with_the_ids_that_it_takes(kind: type) -> None:
+    found = public(kind)
+    assert found.keys() == CALLS[kind].keys()
     taken = {name: ids_taken(each) for name, each in found.items()}
-    taken["add_contact_note"] |= {"session_id"}
-    assert taken == {name: set(ids) for name, (_, *ids) in MEMORY.items()}
+    for name in taken.keys() & {"add_contact_note", "note"}:
+        taken[name].add("session_id")  # it comes as a keyword, as all fields of a note do
+    assert taken == {name: set(ids) for name, (_, *ids) in CALLS[kind].items()}
 
 
-def test_what_takes_an_id_takes_a_scope_or_is_bound_to_one() -> None:
+def test_a_call_of_a_memory_takes_the_scope_that_it_is_about() -> None:
+    wanted = {OF_AGENT: {"agent_id", "tenant"}, OF_TENANT: {"tenant"}, WHOLE: set()}
     for name, signature in public(Memory).items():
-        kind = MEMORY[name][0]
-        parts = {"agent_id", "contact_id", "tenant"} & signature.parameters.keys()
-        wanted = {OF_AGENT: {"agent_id", "tenant"}, WHOLE: set(), NAMED: {"agent_id"}}
-        whole = {"agent_id", "contact_id", "tenant"}
-        assert name == "propose" or parts == wanted.get(kind, whole), name
+        narrowed = {"contact_id"} if name == "jobs" else set()
+        expected = wanted.get(CALLS[Memory][name][0], SCOPE_PARTS)
+        assert SCOPE_PARTS & signature.parameters.keys() == expected | narrowed, name
 
 
-def test_whoever_awaits_takes_the_same() -> None:
-    sync, awaited = public(Memory), public(AsyncMemory)
-    assert awaited.keys() == sync.keys()
-    for name, signature in sync.items():
-        assert ids_taken(awaited[name]) == ids_taken(signature), name
-        assert {"agent_id", "contact_id", "tenant"} & awaited[name].parameters.keys() == {
-            "agent_id",
-            "contact_id",
-            "tenant",
-        } & signature.parameters.keys(), name
-
-
-def test_every_method_of_a_bound_memory_is_in_the_table_and_takes_no_scope() -> None:
+def test_a_call_of_a_view_takes_no_scope_beside_its_own() -> None:
+    for name, signature in public(AgentMemory).items():
+        narrowed = {"contact_id"} if name in ("contact", "contacts") else set()
+        assert SCOPE_PARTS & signature.parameters.keys() == narrowed, name
     for name, signature in public(ContactMemory).items():
-        assert set(OF_CONTACT[name][1:]) - {"session_id"} <= ids_taken(signature), name
-        assert {"agent_id", "contact_id", "tenant", "scope"}.isdisjoint(signature.parameters)
+        assert SCOPE_PARTS.isdisjoint(signature.parameters), name
+
+
+@every_view
+def test_whoever_awaits_takes_the_same(kind: type) -> None:
+    awaited = {
+        Memory: AsyncMemory,
+        AgentMemory: AsyncAgentMemory,
+        ContactMemory: AsyncContactMemory,
+    }
+    made = public(awaited[kind])
+    assert made.keys() == CALLS[kind].keys()
+    for name, signature in public(kind).items():
+        assert ids_taken(made[name]) == ids_taken(signature), name
+        parts = SCOPE_PARTS & made[name].parameters.keys()
+        assert parts == SCOPE_PARTS & signature.parameters.keys(), name
 
 
 @pytest.mark.parametrize("kind", PARTS, ids=lambda kind: kind.__name__)
 def test_every_method_of_what_a_memory_hands_out_is_in_the_table(kind: type) -> None:
     assert public(kind).keys() == PARTS[kind]
-    if kind is not MemoryExtractor:
-        for signature in public(kind).values():
-            assert ids_taken(signature) <= {"subtask_id"}, "it is bound to one contact"
+    for signature in public(kind).values():
+        assert ids_taken(signature) <= {"subtask_id"}, "it is bound to one contact"
 
 
 def test_every_tool_is_in_the_table_with_the_ids_that_it_takes(world: World) -> None:
@@ -339,16 +374,17 @@ def test_no_id_of_another_scope_is_answered_otherwise_than_one_that_nobody_has(
     world: World,
 ) -> None:
     world, attempts, succeeded = world.with_notes_of(ATTACKERS.values()), 0, []
-    for name, (kind, *taken) in MEMORY.items():
+    for name, (kind, *taken) in CALLS[ContactMemory].items():
         if kind != REFUSED:
             continue
-        call, given = getattr(world.memory, name), needed(public(Memory)[name])
+        given = needed(public(ContactMemory)[name])
         for parameter, scope in itertools.product(taken, ATTACKERS.values()):
-            unknown = told(call, **of(scope), **given | {parameter: NOBODYS})
+            call = getattr(world.memory.contact(**of(scope)), name)
+            unknown = told(call, **given | {parameter: NOBODYS})
             assert NOBODYS in str(unknown), (name, "refuses something else than the id")
             for value in {*world.ids[parameter], *world.one_of_each_id()}:
                 attempts += 1
-                said = told(call, **of(scope), **given | {parameter: value})
+                said = told(call, **given | {parameter: value})
                 if said is None or said.replace(value, "ID") != str(unknown).replace(NOBODYS, "ID"):
                     succeeded.append((name, scope, value, said))
     assert succeeded == []
@@ -356,40 +392,41 @@ def test_no_id_of_another_scope_is_answered_otherwise_than_one_that_nobody_has(
     world.check_unchanged(own=False)
 
 
+OF_THE_VICTIM = {
+    "another tenant": (),
+    "another agent": (OF_TENANT,),
+    "another contact": (OF_TENANT, OF_AGENT),
+}
+"""What is asked of more than the attacker, the victim included, and is for an operator."""
+
+
 def test_what_is_made_or_asked_in_one_scope_touches_and_tells_nothing_of_another(
     world: World,
 ) -> None:
-    for whose in ATTACKERS:
-        scope = ATTACKERS[whose]
-        for name, (kind, *taken) in MEMORY.items():
-            signature = public(Memory)[name]
-            if kind == OF_AGENT and whose == "another contact":
-                continue  # the victim's own agent asks
-            if kind in (OWN, SCOPED, OF_AGENT) and name != "propose":
-                given = {
-                    part: value for part, value in of(scope).items() if part in signature.parameters
-                }
-                given |= arguments(signature) | {each: world.ids[each][0] for each in taken}
-                told(getattr(world.memory, name), **given)
+    for whose, (kind, calls) in itertools.product(ATTACKERS, CALLS.items()):
+        scope, signatures = ATTACKERS[whose], public(kind)
+        asked = view(world.memory, kind, scope)
+        for name, (comes, *taken) in calls.items():
+            if comes in (REFUSED, WHOLE, *OF_THE_VICTIM[whose]) or name == "propose":
+                continue
+            parameters = signatures[name].parameters
+            given = {part: value for part, value in of(scope).items() if part in parameters}
+            given |= arguments(signatures[name]) | {each: world.ids[each][0] for each in taken}
+            told(getattr(asked, name), **given)
         world.check_unchanged(own=True)
 
 
-def test_a_bound_memory_reaches_no_other_contact(world: World) -> None:
+def test_a_contact_is_proposed_nothing_about_another(world: World) -> None:
+    note = Note(
+        scope=VICTIM,
+        text="Likes tea",
+        said_at=datetime.now(UTC),
+        source_kind=SourceKind.USER_EXPLICIT,
+    )
     for scope in ATTACKERS.values():
-        world.memory.add_contact_note(**of(scope), text="Likes jazz.")
-    for whose in ATTACKERS:
-        scope = ATTACKERS[whose]
-        bound = world.memory.contact(scope.agent_id, scope.contact_id, tenant=scope.tenant)
-        for name, signature in public(ContactMemory).items():
-            kind, *taken = OF_CONTACT[name]
-            for parameter in taken if kind == REFUSED else ():
-                aimed = {parameter: world.ids[parameter][0]}
-                said = told(getattr(bound, name), **needed(signature) | aimed)
-                assert aimed[parameter] in str(said), (name, said)
-            if kind != REFUSED:
-                aimed = {each: world.ids[each][0] for each in taken}
-                told(getattr(bound, name), **arguments(signature) | aimed)
-        world.check_unchanged(own=True)
+        attacker = world.memory.contact(**of(scope))
+        assert told(attacker.propose, own_evidence(note, "attacker")) is not None
+    world.check_unchanged(own=False)
 
 
 def test_evidence_under_an_id_of_another_is_kept_apart_from_it(world: World) -> None:
@@ -405,7 +442,7 @@ def test_evidence_under_an_id_of_another_is_kept_apart_from_it(world: World) -> 
                 said_at=now,
             )
             told(
-                world.memory.propose,
+                partial(propose_to, world.memory),
                 Candidate(note=note, evidence=(heard,), proposed_by="reader", confidence=0.95),
             )
         world.check_unchanged(own=True)
@@ -414,9 +451,11 @@ def test_evidence_under_an_id_of_another_is_kept_apart_from_it(world: World) -> 
 def test_a_task_reaches_no_task_decision_or_episode_of_another(world: World) -> None:
     for whose in ATTACKERS:
         scope = ATTACKERS[whose]
-        theirs = world.memory.decision(**of(VICTIM), decision_id=world.ids["decision_id"][1])
+        theirs = world.memory.contact(**of(VICTIM)).decision(
+            decision_id=world.ids["decision_id"][1]
+        )
         aimed = {"task_id": "task-9", "session_id": "call-17"}
-        task = world.memory.task(**of(scope), **aimed, goal="Take theirs")
+        task = world.memory.contact(**of(scope)).task(**aimed, goal="Take theirs")
         told(task.procedures)
         told(task.recall, MARK, budget_tokens=1000)
         task.observed()
@@ -427,17 +466,6 @@ def test_a_task_reaches_no_task_decision_or_episode_of_another(world: World) -> 
         [mine, *_] = task.propose_durable(task.episodes())
         assert told(task.commit, mine.candidate, theirs) is not None
         world.check_unchanged(own=True)
-
-
-def test_an_extractor_finds_no_job_or_session_of_another(world: World) -> None:
-    for whose in ATTACKERS:
-        scope, extractor = ATTACKERS[whose], world.memory.extractor
-        for value in (*world.ids["job_id"], *guesses()):
-            assert told(extractor.job, scope, value) is not None
-            assert told(extractor.retry, scope, value) is not None
-        for value in world.ids["session_id"]:
-            assert told(extractor.session, scope, value) is not None
-        world.check_unchanged(own=False)
 
 
 # Tools

@@ -294,7 +294,7 @@ def test_a_job_that_ends_all_its_workers_is_dead_and_says_why(dead_job: Job) -> 
 
 def test_a_dead_job_is_done_after_a_retry(one_of_each: EngineUnderTest, dead_job: Job) -> None:
     with opened(one_of_each.settings_arguments) as memory:
-        memory.retry(dead_job.scope.agent_id, dead_job.scope.contact_id, dead_job.job_id)
+        memory.contact(dead_job.scope.agent_id, dead_job.scope.contact_id).retry(dead_job.job_id)
     assert [each.state for each in drained(one_of_each)] == [JobState.DONE]
     assert remembered(one_of_each) == expected(talks(1))
 

@@ -21,6 +21,7 @@ from reconciler.errors import (
 )
 from reconciler.testing import ScriptedArbiter, TableEmbedder
 from tests.engines import EngineUnderTest
+from tests.submissions import call_about
 
 NOON = datetime(2025, 3, 9, 12, tzinfo=UTC)
 USER, DOCUMENT = SourceKind.USER_EXPLICIT, SourceKind.APPROVED_DOC
@@ -63,11 +64,11 @@ def say(memory: Memory, text: str, day: float = 0, **given: Any) -> Decision:
 
 
 def live(memory: Memory) -> list[str]:
-    return sorted(each.fact.text for each in memory.recall("crm", "alice", limit=100))
+    return sorted(each.fact.text for each in memory.contact("crm", "alice").recall(limit=100))
 
 
 def fact_of(memory: Memory, decision: Decision) -> Fact:
-    [history] = memory.history("crm", "alice", fact_id=decision.fact_id)
+    [history] = memory.contact("crm", "alice").history(fact_id=decision.fact_id)
     return next(each for each in history.facts if each.fact_id == decision.fact_id)
 
 
@@ -89,7 +90,7 @@ def test_another_value_of_a_single_valued_attribute_supersedes_at_any_cosine(
     assert second.superseded_ids == (first.fact_id,)
     assert live(memory) == ["Moved away to Delhi"]
     assert fact_of(memory, second).observations == 1
-    assert memory.decisions("crm", "alice")[0] == second
+    assert memory.contact("crm", "alice").decisions()[0] == second
 
 
 def test_an_equal_value_is_a_restatement_however_it_is_worded(open_memory: Open) -> None:
@@ -266,7 +267,7 @@ def test_a_slot_that_cannot_be_used_is_refused_and_nothing_written(open_memory: 
     for wrong, message in NO_SLOTS:
         with pytest.raises(InvalidNoteError, match=message):
             say(memory, "d", **wrong)
-    assert memory.contacts("crm") == []
+    assert memory.agent("crm").contacts() == []
 
 
 def test_the_tools_schema_takes_what_a_model_would_send(open_memory: Open) -> None:
@@ -315,11 +316,11 @@ def test_what_the_guard_keeps_apart_is_linked_and_shown(open_memory: Open, cosin
     assert second.conflicting_ids == (first.fact_id,)
     assert any("1043" in str(each) and "1042" in str(each) for each in second.verdict.findings)
     assert live(memory) == [one, other]
-    for history in memory.history("crm", "alice"):
+    for history in memory.contact("crm", "alice").history():
         [conflict] = history.conflicts
         assert {conflict.new_id, conflict.old_id} == {first.fact_id, second.fact_id}
         assert "1043" in conflict.reason
-    assert memory.decisions("crm", "alice")[0] == second
+    assert memory.contact("crm", "alice").decisions()[0] == second
 
 
 def test_numbers_that_name_two_things_are_kept_apart_without_a_dispute(open_memory: Open) -> None:
@@ -368,7 +369,7 @@ def test_an_arbiters_whole_answer_is_on_the_decision(open_memory: Open) -> None:
     )
     assert (decision.opinion.action, decision.opinion.target) == ("UPDATE", 1)
     assert decision.opinion.confidence == 0.8
-    assert memory.decision("crm", "alice", decision.decision_id) == decision
+    assert memory.contact("crm", "alice").decision(decision.decision_id) == decision
 
 
 # Order, trust, to and fro
@@ -382,10 +383,10 @@ def test_a_late_import_of_an_old_value_becomes_history(open_memory: Open) -> Non
     assert (older.action, older.decided_by) == ("ADD", "order")
     assert older.verdict.above == newer.fact_id
     assert live(memory) == ["Moved away to Delhi"]
-    [history] = memory.history("crm", "alice")
+    [history] = memory.contact("crm", "alice").history()
     assert [each.text for each in history.facts] == ["Moved away to Delhi", "Lives in Pune"]
     assert fact_of(memory, older).valid_to == days(9)
-    assert memory.decisions("crm", "alice")[0] == older
+    assert memory.contact("crm", "alice").decisions()[0] == older
 
 
 def test_what_is_true_later_supersedes_although_it_was_said_before(open_memory: Open) -> None:
@@ -403,12 +404,12 @@ def test_a_less_trusted_word_is_held_until_it_is_confirmed(open_memory: Open) ->
     assert (guess.action, guess.decided_by) == ("ADD", "trust")
     assert guess.conflicting_ids == (trusted.fact_id,)
     assert live(memory) == ["Lives in Pune", "d"]
-    assert all(history.conflicts for history in memory.history("crm", "alice"))
+    assert all(history.conflicts for history in memory.contact("crm", "alice").history())
 
     confirmed = say(memory, "Moved away to Delhi", 2, **DELHI)
     assert set(confirmed.superseded_ids) == {trusted.fact_id, guess.fact_id}
     assert live(memory) == ["Moved away to Delhi"]
-    [history] = memory.history("crm", "alice")
+    [history] = memory.contact("crm", "alice").history()
     assert len(history.facts) == 3
     assert history.conflicts == ()
     assert fact_of(memory, confirmed).observations == 2
@@ -430,7 +431,7 @@ def test_a_value_that_comes_back_is_written_and_contested(open_memory: Open) -> 
     assert (back.action, back.verdict.is_contested) == ("UPDATE", True)
     assert "contested" in back.reason
     assert fact_of(memory, back).is_contested
-    assert memory.decisions("crm", "alice")[0] == back
+    assert memory.contact("crm", "alice").decisions()[0] == back
 
 
 @pytest.mark.parametrize(("window", "is_contested"), [(7.0, False), (8.0, True), (0.0, False)])
@@ -452,11 +453,11 @@ def test_a_correction_is_kept_and_moves_no_fact(open_memory: Open) -> None:
     memory = open_memory(near(0.9, "one wording", "another wording"))
     say(memory, "one wording")
     decision = say(memory, "another wording", 1)
-    before = memory.history("crm", "alice")
-    corrected = memory.correct("crm", "alice", decision.decision_id, "coexists")
+    before = memory.contact("crm", "alice").history()
+    corrected = memory.contact("crm", "alice").correct(decision.decision_id, "coexists")
     assert corrected.correction == "coexists"
-    assert memory.decision("crm", "alice", decision.decision_id) == corrected
-    assert memory.history("crm", "alice") == before
+    assert memory.contact("crm", "alice").decision(decision.decision_id) == corrected
+    assert memory.contact("crm", "alice").history() == before
 
 
 def test_a_correction_to_no_relation_is_refused(open_memory: Open) -> None:
@@ -464,13 +465,17 @@ def test_a_correction_to_no_relation_is_refused(open_memory: Open) -> None:
     decision = say(memory, "d")
     for wrong in ("SAME", "", "no relation", None, 5):
         with pytest.raises(InvalidRequestError, match="same, refines, replaces"):
-            memory.correct("crm", "alice", decision.decision_id, wrong)  # type: ignore[arg-type]
-    assert memory.decision("crm", "alice", decision.decision_id).correction is None
+            memory.contact("crm", "alice").correct(decision.decision_id, wrong)  # type: ignore[arg-type]
+    assert memory.contact("crm", "alice").decision(decision.decision_id).correction is None
 
 
 def test_a_decision_that_was_never_made_is_refused(open_memory: Open) -> None:
     memory = open_memory(FAR)
-    for call, *more in ((memory.decision,), (memory.explain,), (memory.correct, "same")):
+    for call, *more in (
+        (call_about(memory, "decision"),),
+        (call_about(memory, "explain"),),
+        (call_about(memory, "correct"), "same"),
+    ):
         for unknown in ("no-such-id", "", "' OR 1=1"):
             with pytest.raises(UnknownDecisionError, match="decision"):
                 call("crm", "alice", unknown, *more)
@@ -480,7 +485,9 @@ def test_an_explanation_names_the_fact_and_the_difference(open_memory: Open) -> 
     one, other = "Invoice 1042 is unpaid", "Invoice 1043 is unpaid"
     memory = open_memory(near(0.99, one, other))
     say(memory, one)
-    told = " ".join(memory.explain("crm", "alice", say(memory, other, 1).decision_id).sentences())
+    told = " ".join(
+        memory.contact("crm", "alice").explain(say(memory, other, 1).decision_id).sentences()
+    )
     assert one in told
     assert "0.99" in told
     assert "1043" in told

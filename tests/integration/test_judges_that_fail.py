@@ -92,11 +92,11 @@ def test_a_note_is_kept_as_unjudged_in_bounded_time_and_judged_later(
         assert why in str(made.opinion.error)
         assert live(memory) == {OLD, NEW}
 
-        assert [each.became for each in memory.rejudge(*CRM)] == [Upheld.UNJUDGED]
+        assert [each.became for each in memory.contact(*CRM).rejudge()] == [Upheld.UNJUDGED]
         server.answers(REPLACES)
-        assert [each.became for each in memory.rejudge(*CRM)] == [Upheld.AMENDED]
+        assert [each.became for each in memory.contact(*CRM).rejudge()] == [Upheld.AMENDED]
         assert live(memory) == {NEW}
-        assert list(memory.rejudge(*CRM)) == []
+        assert list(memory.contact(*CRM).rejudge()) == []
 
 
 def test_an_answer_that_is_too_unsure_was_given_and_is_not_asked_for_again(
@@ -107,7 +107,7 @@ def test_an_answer_that_is_too_unsure_was_given_and_is_not_asked_for_again(
         memory.add_contact_note(*CRM, OLD, said_at=NOON)
         made = memory.add_contact_note(*CRM, NEW, said_at=NOON + timedelta(days=1))
         assert not made.opinion.is_missing
-        assert list(memory.rejudge(*CRM)) == []
+        assert list(memory.contact(*CRM).rejudge()) == []
 
 
 def test_a_provider_that_nobody_knows_is_refused_by_its_name() -> None:
@@ -116,4 +116,4 @@ def test_a_provider_that_nobody_knows_is_refused_by_its_name() -> None:
 
 
 def live(memory: Memory) -> set[str]:
-    return {each.fact.text for each in memory.recall(*CRM, limit=99)}
+    return {each.fact.text for each in memory.contact(*CRM).recall(limit=99)}

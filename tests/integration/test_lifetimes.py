@@ -61,7 +61,7 @@ def say(memory: Memory, text: str, **given: Any) -> Decision:
 
 def told(memory: Memory, **asked: Any) -> dict[str, bool]:
     """What is recalled, and whether it may be outdated."""
-    found = memory.recall("crm", "alice", limit=100, **asked)
+    found = memory.contact("crm", "alice").recall(limit=100, **asked)
     return {hit.fact.text: hit.fact.may_be_outdated for hit in found}
 
 
@@ -72,7 +72,7 @@ def test_a_fact_past_its_lifetime_is_told_and_marked(clock: Clock, memory: Memor
     say(memory, STAND)
     clock.pass_days(366)
     assert told(memory) == {STAND: True}
-    prompt = as_prompt(memory.recall("crm", "alice"))
+    prompt = as_prompt(memory.contact("crm", "alice").recall())
     assert "last said on 2025-03-09, may have changed" in prompt
 
 
@@ -127,17 +127,17 @@ def test_the_past_carries_the_mark_of_then(clock: Clock, memory: Memory) -> None
 def test_a_profile_and_a_value_carry_the_mark(clock: Clock, memory: Memory) -> None:
     say(memory, "Her budget is 40k EUR.", attribute="budget", value="40k EUR")
     clock.pass_days(366)
-    [budget] = memory.profile("crm", "alice")
+    [budget] = memory.contact("crm", "alice").profile()
     assert (budget.value, budget.may_be_outdated) == ("40k EUR", True)
-    assert memory.value("crm", "alice", "budget") == [budget]
+    assert memory.contact("crm", "alice").value("budget") == [budget]
 
 
 def test_a_name_finds_it_with_its_mark(clock: Clock, memory: Memory) -> None:
     say(memory, "Their stand is beside Globex.")
     clock.pass_days(366)
-    [found] = memory.recall_about("crm", "alice", "Globex")
+    [found] = memory.contact("crm", "alice").recall_about("Globex")
     assert found.fact.may_be_outdated
-    [found] = memory.find("crm", "Their stand is beside Globex.")
+    [found] = memory.agent("crm").find("Their stand is beside Globex.")
     assert found.fact.may_be_outdated
 
 
@@ -152,7 +152,7 @@ def test_a_question_to_renew_it_waits_for_the_next_conversation(
         asked
         == f"I have noted on 2025-03-09: “{STAND[:-1]}”. Is that still true? No is just as good."
     )
-    [expiring] = memory.expiring("crm", "alice", days=1)
+    [expiring] = memory.contact("crm", "alice").expiring(days=1)
     assert (expiring.question, expiring.fact.may_be_outdated) == (asked, True)
     say(memory, STAND)
     assert memory.contact("crm", "alice").briefing().questions == ()
@@ -174,9 +174,9 @@ def test_hidden_leaves_out_what_is_past_its_lifetime(clock: Clock, tmp_path: Pat
         say(memory, "Her budget is 40k EUR.", attribute="budget", value="40k EUR")
         clock.pass_days(366)
         assert told(memory) == {}
-        assert memory.profile("crm", "alice") == []
-        assert memory.recall_about("crm", "alice", "budget") == []
-        assert memory.expiring("crm", "alice", days=30) == []
+        assert memory.contact("crm", "alice").profile() == []
+        assert memory.contact("crm", "alice").recall_about("budget") == []
+        assert memory.contact("crm", "alice").expiring(days=30) == []
         assert memory.contact("crm", "alice").briefing().questions == ()
 
 
@@ -190,7 +190,7 @@ def test_every_engine_lists_what_is_over_before_what_ends_next(
         say(memory, "The lift is broken right now", category="volatile")
         say(memory, "The booth is rented.", valid_to=NOON + 20 * DAY)
         clock.pass_days(31)
-        found = memory.expiring("crm", "alice", days=10)
+        found = memory.contact("crm", "alice").expiring(days=10)
         assert [expiring.fact.text for expiring in found] == [STAND, "The fair is in Milan."]
 
 
@@ -216,7 +216,7 @@ def test_what_lasts_is_there_unmarked_after_years(
     contact = f"{text} {years}"
     memory.add_contact_note("crm", contact, text, **given)
     clock.pass_days(366 * years)
-    [hit] = memory.recall("crm", contact)
+    [hit] = memory.contact("crm", contact).recall()
     assert not hit.fact.may_be_outdated
 
 
@@ -233,9 +233,9 @@ def test_a_circumstance_lives_for_a_year(
 ) -> None:
     memory.add_contact_note("crm", text, text, **given)
     clock.pass_days(364)
-    assert not memory.recall("crm", text)[0].fact.may_be_outdated
+    assert not memory.contact("crm", text).recall()[0].fact.may_be_outdated
     clock.pass_days(2)
-    assert memory.recall("crm", text)[0].fact.may_be_outdated
+    assert memory.contact("crm", text).recall()[0].fact.may_be_outdated
 
 
 def test_a_lifetime_counts_from_when_it_was_said(clock: Clock, memory: Memory) -> None:
@@ -253,7 +253,7 @@ def test_a_note_may_bring_its_own_lifetime(clock: Clock, memory: Memory) -> None
 
 def test_a_note_that_is_held_keeps_its_own_lifetime(clock: Clock, memory: Memory) -> None:
     held = say(memory, STAND, source_kind=SourceKind.TOOL_OUTPUT, lifetime_days=30)
-    memory.confirm("crm", "alice", held.decision_id, by="dana")
+    memory.contact("crm", "alice").confirm(held.decision_id, by="dana")
     clock.pass_days(31)
     assert told(memory) == {STAND: True}
 

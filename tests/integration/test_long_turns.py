@@ -54,7 +54,7 @@ def memory(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Memory]:
     settings = load_settings(embedded_path=path, extractor={"mode": "explicit"})
     with Memory.open(settings, embedder=NoopEmbedder()) as opened:
         warm = "I live in Oslo, the rest is +49 30 1234567. That's my password."
-        opened.submit_session("crm", "warm", "s", [Turn(role="contact", text=warm)])
+        opened.contact("crm", "warm").submit_session("s", [Turn(role="contact", text=warm)])
         opened.drain()
         yield opened
 
@@ -63,11 +63,11 @@ def read(memory: Memory, name: str, texts: list[str]) -> list[float]:
     """The seconds that the hand-over and the worker took for each of the turns."""
     turns = [Turn(role="contact", text=text) for text in texts]
     began = time.process_time()
-    job_id = memory.submit_session("crm", name, "s", turns)
+    job_id = memory.contact("crm", name).submit_session("s", turns)
     kept = time.process_time()
     memory.drain()
     done = time.process_time()
-    assert memory.job("crm", name, job_id).state == "done"
+    assert memory.contact("crm", name).job(job_id).state == "done"
     return [(kept - began) / len(turns), (done - kept) / len(turns)]
 
 
@@ -81,7 +81,7 @@ def test_random_words_of_full_length_are_too(memory: Memory, tmp_path: Path) -> 
     words = [drawn[:LENGTH], " ".join(drawn[at : at + 7] for at in range(0, LENGTH, 8))[:LENGTH]]
     assert max(read(memory, "random", [word.strip() for word in words])) < SECONDS_MAX
     began = time.process_time()
-    memory.export(tmp_path / "all", agent_id="crm", contact_id="random")
+    memory.contact("crm", "random").export(tmp_path / "all")
     assert time.process_time() - began < SECONDS_MAX
 
 

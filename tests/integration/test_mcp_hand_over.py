@@ -47,10 +47,10 @@ def test_only_the_named_person_is_remembered(
     memory: Memory, messages: list[dict[str, Any]]
 ) -> None:
     assert "contact_name" in handed_over(memory, *messages)
-    assert memory.jobs("crm") == []
+    assert memory.agent("crm").jobs() == []
     assert "is kept" in handed_over(memory, *messages, contact_name="Ada")
     memory.drain()
-    assert [each.value for each in memory.value("crm", "ada", "city")] == ["Oslo"]
+    assert [each.value for each in memory.contact("crm", "ada").value("city")] == ["Oslo"]
 
 
 @every(
@@ -67,4 +67,4 @@ def test_what_cannot_be_used_says_why(
     memory: Memory, message: dict[str, Any], more: dict[str, Any], said: str
 ) -> None:
     assert said in handed_over(memory, message, **more)
-    assert memory.jobs("crm") == []
+    assert memory.agent("crm").jobs() == []

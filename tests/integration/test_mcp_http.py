@@ -207,7 +207,7 @@ def test_an_agents_token_has_no_tool_that_approves_or_tells_of_it(
     given = PRIYA | {"decision_id": _held(memory), "answered_by": "contact"}
     with pytest.raises(MCPError, match="there is no"):
         server.asked(server.token(granted()), called(tool, given))
-    assert len(memory.pending("crm", "priya")) == 1
+    assert len(memory.contact("crm", "priya").pending()) == 1
 
 
 def test_an_operator_confirms_in_the_name_of_the_token(server: HttpServer, memory: Memory) -> None:
@@ -218,7 +218,9 @@ def test_an_operator_confirms_in_the_name_of_the_token(server: HttpServer, memor
     text, is_error = server.asked(anna, called("confirm", given))
     assert not is_error, text
     [decision] = [
-        each for each in memory.decisions("crm", "priya") if each.proposal.answered_by is not None
+        each
+        for each in memory.contact("crm", "priya").decisions()
+        if each.proposal.answered_by is not None
     ]
     assert decision.proposal.answered_by == "anna"
     assert "window seats" in server.asked(anna, called("history", PRIYA))[0]
@@ -290,7 +292,7 @@ def test_two_clients_at_once_lose_nothing_and_repeat_nothing(
                 tasks.start_soon(called(ADD, note), (one, other)[number % 2])
 
     anyio.run(both)
-    texts = {each.fact.text for each in memory.recall("crm", "priya", limit=50)}
+    texts = {each.fact.text for each in memory.contact("crm", "priya").recall(limit=50)}
     assert texts == {f"Owns bicycle number {number}." for number in range(12)}
 
 
@@ -302,7 +304,7 @@ def test_a_text_that_is_too_long_is_refused_in_words(
     text, is_error = server.asked(server.token(granted()), called(ADD, note))
     assert is_error
     assert "2,000" in text
-    assert memory.recall("crm", "priya") == []
+    assert memory.contact("crm", "priya").recall() == []
 
 
 def test_a_request_that_is_too_large_is_refused_unread(server: HttpServer) -> None:
@@ -456,7 +458,7 @@ def test_a_conversation_that_is_handed_over_is_read_and_remembered(
 ) -> None:
     handed_over(server, NUTS)
     memory.drain()
-    assert ["nuts" in each.fact.text for each in memory.recall("crm", "priya")] == [True]
+    assert ["nuts" in each.fact.text for each in memory.contact("crm", "priya").recall()] == [True]
 
 
 def test_a_conversation_that_is_handed_over_twice_is_kept_once(
@@ -480,8 +482,8 @@ def test_a_tokens_session_is_that_of_its_notes_and_of_what_is_handed_over(
     memory.drain()
     cited = {
         episode.session_id
-        for ranked in memory.recall("crm", "priya")
-        for episode in memory.evidence("crm", "priya", ranked.fact.fact_id).turns
+        for ranked in memory.contact("crm", "priya").recall()
+        for episode in memory.contact("crm", "priya").evidence(ranked.fact.fact_id).turns
     }
     assert cited == {"chat-1"}
     assert {job.session_id for job in memory.jobs()} == {"chat-1"}
@@ -562,4 +564,6 @@ def test_the_command_serves_until_it_is_told_to_stop_and_leaves_the_store_whole(
     for name, value in environment.items():
         monkeypatch.setenv(name, value)
     with Memory.open() as memory:
-        assert [each.fact.text for each in memory.recall("crm", "priya")] == ["Lives in Pune."]
+        assert [each.fact.text for each in memory.contact("crm", "priya").recall()] == [
+            "Lives in Pune."
+        ]

@@ -15,12 +15,12 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from reconciler import Action, DecidedBy, Decision, Fact, Memory, SourceKind
+from reconciler import Action, Decision, Fact, Memory, SourceKind
 from reconciler.adapters.noop_embedder import NoopEmbedder
 from reconciler.config_files import load_attribute_book
 from reconciler.domain.records.candidates import Candidate, Evidence
 from reconciler.domain.records.decisions import Judgement, Relation
-from reconciler.domain.records.kinds import Category, RecallSemantics
+from reconciler.domain.records.kinds import Category, DecidedBy, RecallSemantics
 from reconciler.domain.records.notes import Note
 from reconciler.domain.records.scope import Scope
 from reconciler.domain.records.slots import Slot
@@ -42,6 +42,7 @@ from reconciler.settings import load_settings
 from reconciler.testing import HashingEmbedder, ScriptedArbiter, TableEmbedder
 from tests import raw_store
 from tests.engines import EngineUnderTest
+from tests.submissions import call_about, propose_to
 from tests.worker import Worker
 
 ADD, UPDATE, SKIP = Action.ADD, Action.UPDATE, Action.SKIP
@@ -94,17 +95,17 @@ def say(memory: Memory, text: str, contact_id: str = "alice", **given: Any) -> D
 
 
 def live(memory: Memory) -> list[str]:
-    return sorted(each.fact.text for each in memory.recall("crm", "alice", limit=100))
+    return sorted(each.fact.text for each in memory.contact("crm", "alice").recall(limit=100))
 
 
 def fact_of(memory: Memory, decision: Decision) -> Fact:
-    chains = memory.history("crm", "alice")
+    chains = memory.contact("crm", "alice").history()
     [found] = [f for chain in chains for f in chain.facts if f.fact_id == decision.fact_id]
     return found
 
 
 def stored(memory: Memory) -> Decision:
-    return memory.decisions("crm", "alice")[0]
+    return memory.contact("crm", "alice").decisions()[0]
 
 
 def judgement(relation: Relation, action: Action, target: int | None = 1) -> Judgement:
@@ -240,7 +241,7 @@ def test_supersedes_says_who_decided_when_why_and_at_which_cosine(open_memory: O
     memory = open_memory(CHAIN)
     say(memory, "D")
     decision = say(memory, "B")
-    [chain] = memory.history("crm", "alice")
+    [chain] = memory.contact("crm", "alice").history()
     [link] = chain.supersessions
     assert (link.new_id, (link.old_id,)) == (decision.fact_id, decision.superseded_ids)
     assert (link.decided_by, link.at, link.reason) == ("threshold", decision.at, decision.reason)
@@ -278,7 +279,7 @@ def test_observations_and_evidence_are_carried_unless_the_fact_is_replaced(
 
 
 def _evidence(memory: Memory, decision: Decision) -> list[str]:
-    rests_on = memory.evidence("crm", "alice", str(decision.fact_id))
+    rests_on = memory.contact("crm", "alice").evidence(str(decision.fact_id))
     return sorted(turn.episode_id for turn in rests_on.turns)
 
 
@@ -306,7 +307,7 @@ def read(memory: Memory, text: str, episode_id: str, **given: Any) -> Decision:
     note = Note(text=text, slot=IN_PUNE, source_kind=SourceKind.EXTRACTOR, **said | given)
     heard = Evidence(episode_id=episode_id, session_id="call", text="I am in Pune.", **said)
     candidate = Candidate(note=note, evidence=(heard,), proposed_by="extractor", confidence=0.95)
-    return memory.commit("crm", "alice", memory.propose(candidate).decision_id)
+    return memory.contact("crm", "alice").commit(propose_to(memory, candidate).decision_id)
 
 
 @pytest.mark.parametrize(("second", "observations"), [("one", 1), ("two", 2)])
@@ -492,7 +493,7 @@ def test_a_decision_holds_what_it_was_made_with(open_memory: Open) -> None:
     say(memory, "D")
     decision = say(memory, "B")
     assert (decision.policy.cosine_update_min, decision.policy.cosine_add_max) == (0.94, 0.7)
-    assert (decision.policy.embedding_model, decision.door) == (memory.embedding_model, "live")
+    assert (decision.policy.embedding_model, decision.door) == (memory.model_move().model, "live")
     assert (decision.timings.attempts, decision.replayed) == (1, False)
     assert (decision.text, decision.scope.contact_id) == ("B", "alice")
     assert before <= decision.at <= datetime.now(UTC)
@@ -515,7 +516,7 @@ def test_a_decision_records_its_neighbours_by_rank(open_memory: Open) -> None:
 def test_decisions_come_newest_first_and_no_more_than_asked_for(open_memory: Open) -> None:
     memory = open_memory(CHAIN)
     made = [say(memory, text) for text in ("D", "B", "D", "B")]
-    assert memory.decisions("crm", "alice", limit=3) == list(reversed(made))[:3]
+    assert memory.contact("crm", "alice").decisions(limit=3) == list(reversed(made))[:3]
 
 
 @pytest.mark.on_neo4j_too
@@ -595,7 +596,7 @@ def test_an_agent_knows_each_of_its_contacts_once(open_memory: Open) -> None:
     for text in ("D", "B", "C"):
         last = say(memory, text, "alice")
     memory.add_contact_note("other", "carol", "D", said_at=NOON)
-    found = memory.contacts("crm")
+    found = memory.agent("crm").contacts()
     assert [(c.contact_id, c.name, c.live_facts, c.facts) for c in found] == [
         ("alice", "alice", 1, 3),
         ("bob", "Bob Smith", 1, 1),
@@ -610,7 +611,7 @@ def test_a_contacts_name_stays_until_another_is_given(open_memory: Open) -> None
     seen = []
     for name in names:
         say(memory, "D", contact_name=name)
-        seen.append(memory.contacts("crm")[0].name)
+        seen.append(memory.agent("crm").contacts()[0].name)
     assert seen == ["Alice", "Alice", "Alice Jones"]
 
 
@@ -624,7 +625,7 @@ def test_the_same_key_returns_the_first_decision_as_a_replay(open_memory: Open) 
     again = say(memory, "D", idempotency_key="key")
     assert again == first.as_replay()
     assert (first.replayed, again.replayed) == (False, True)
-    assert len(memory.decisions("crm", "alice")) == 1
+    assert len(memory.contact("crm", "alice").decisions()) == 1
 
 
 @pytest.mark.on_neo4j_too
@@ -656,21 +657,21 @@ def test_the_same_key_elsewhere_is_another_note(
     memory.add_contact_note(text="D", said_at=NOON, **usual)
     decision = memory.add_contact_note(text="D", said_at=NOON, **usual | elsewhere)
     assert not decision.replayed
-    assert memory.decision("crm", "alice", idempotency_key="key").text == "D"
+    assert memory.contact("crm", "alice").decision(idempotency_key="key").text == "D"
 
 
 @pytest.mark.on_neo4j_too
 def test_a_decision_is_found_by_its_key_where_it_was_made_alone(open_memory: Open) -> None:
     memory = open_memory(CHAIN)
     first = say(memory, "D", idempotency_key="key")
-    assert memory.decision("crm", "alice", idempotency_key="key") == first
+    assert memory.contact("crm", "alice").decision(idempotency_key="key") == first
     for elsewhere in ({"contact_id": "bob"}, {"idempotency_key": "other key"}, {"tenant": "a"}):
         usual = {"agent_id": "crm", "contact_id": "alice", "idempotency_key": "key"}
         with pytest.raises(UnknownDecisionError, match="under the key"):
-            memory.decision(**usual | elsewhere)
+            call_about(memory, "decision")(**usual | elsewhere)
     for given in ({}, {"decision_id": first.decision_id, "idempotency_key": "key"}):
         with pytest.raises(InvalidRequestError, match="either"):
-            memory.decision("crm", "alice", **given)
+            memory.contact("crm", "alice").decision(**given)
 
 
 @pytest.mark.on_neo4j_too
@@ -680,7 +681,7 @@ def test_a_digest_is_equal_for_equal_texts_and_hangs_on_the_key_of_the_hashes(
     def digests(key: str) -> list[str]:
         given: dict[str, Any] = {"graph": "embedded", "embedded_path": tmp_path / key}
         with Memory.open(embedder=NoopEmbedder(), gate={"hash_key": key * 40}, **given) as memory:
-            return [memory.digest(text) for text in ("D", "D", "B")]
+            return [memory.contact("crm", "alice").digest(text) for text in ("D", "D", "B")]
 
     one, again, other = digests("k")
     assert one == again != other
@@ -695,7 +696,7 @@ def test_recall_ranks_by_similarity_recency_and_importance(open_memory: Open) ->
     now = datetime.now(UTC)
     say(memory, "near", said_at=now - timedelta(days=60), importance=0.2)
     say(memory, "wide", said_at=now, importance=1.0)
-    near, far = memory.recall("crm", "alice", "query")
+    near, far = memory.contact("crm", "alice").recall("query")
     assert (near.fact.text, far.fact.text) == ("near", "wide")
     assert near.score == pytest.approx(0.7 * 0.8 * 0.7 + 0.2 * 1 + 0.1 * 0.2, abs=1e-4)
     assert far.score == pytest.approx(0.2 * 1 + 0.1 * 1, abs=1e-4)
@@ -722,7 +723,7 @@ def test_recall_follows_the_configured_weights(
     say(memory, "similar", said_at=now - timedelta(days=30), importance=0.5)
     say(memory, "recent", said_at=now, importance=0.1)
     say(memory, "important", said_at=now - timedelta(days=10), importance=0.9)
-    found = memory.recall("crm", "alice", "query")
+    found = memory.contact("crm", "alice").recall("query")
     assert [each.fact.text for each in found] == expected
 
 
@@ -731,7 +732,7 @@ def test_recall_never_shows_what_was_superseded(open_memory: Open) -> None:
     memory = open_memory(CHAIN)
     for text in ("D", "B", "C"):
         say(memory, text)
-    assert [each.fact.text for each in memory.recall("crm", "alice", "query")] == ["C"]
+    assert [each.fact.text for each in memory.contact("crm", "alice").recall("query")] == ["C"]
     assert live(memory) == ["C"]
 
 
@@ -741,7 +742,7 @@ def test_recall_stays_in_its_scope(open_memory: Open) -> None:
     say(memory, "D", "bob")
     say(memory, "D", tenant="globex")
     for query in ("query", ""):
-        assert memory.recall("crm", "alice", query) == []
+        assert memory.contact("crm", "alice").recall(query) == []
 
 
 def test_recall_gives_no_more_than_asked_for(open_memory: Open) -> None:
@@ -749,9 +750,9 @@ def test_recall_gives_no_more_than_asked_for(open_memory: Open) -> None:
     memory = open_memory(texts, recall={"limit": 4})
     for text in texts:
         say(memory, text)
-    assert len(memory.recall("crm", "alice", "fact 3", limit=2)) == 2
-    assert len(memory.recall("crm", "alice", "fact 3")) == 4
-    assert len(memory.recall("crm", "alice")) == 4
+    assert len(memory.contact("crm", "alice").recall("fact 3", limit=2)) == 2
+    assert len(memory.contact("crm", "alice").recall("fact 3")) == 4
+    assert len(memory.contact("crm", "alice").recall()) == 4
 
 
 def test_recall_without_a_query_ranks_by_recency_and_importance(open_memory: Open) -> None:
@@ -760,7 +761,7 @@ def test_recall_without_a_query_ranks_by_recency_and_importance(open_memory: Ope
     say(memory, "old", said_at=now - timedelta(days=300))
     say(memory, "new", said_at=now)
     say(memory, "old and important", said_at=now - timedelta(days=300), importance=1)
-    found = memory.recall("crm", "alice")
+    found = memory.contact("crm", "alice").recall()
     assert [each.fact.text for each in found] == ["new", "old and important", "old"]
     assert {each.similarity for each in found} == {None}
 
@@ -769,7 +770,7 @@ def test_recall_without_a_query_ranks_by_recency_and_importance(open_memory: Ope
 def test_recall_gives_the_fact_as_it_was_written(open_memory: Open) -> None:
     memory = open_memory()
     decision = say(memory, BASE, importance=0.25, source_kind="operator")
-    assert memory.recall("crm", "alice")[0].fact == Fact(
+    assert memory.contact("crm", "alice").recall()[0].fact == Fact(
         fact_id=decision.fact_id,
         text=BASE,
         importance=0.25,
@@ -793,7 +794,7 @@ def test_without_an_embedder_recall_finds_words(open_memory: Open) -> None:
     memory = open_memory(embedder=NoopEmbedder())
     for text in ("Prefers e-mail to phone", "Allergic to peanuts", "Phone: none"):
         say(memory, text)
-    best, other = memory.recall("crm", "alice", "MAIL phones")
+    best, other = memory.contact("crm", "alice").recall("MAIL phones")
     assert (best.fact.text, best.similarity) == ("Prefers e-mail to phone", 1.0)
     assert (other.fact.text, other.similarity) == ("Phone: none", pytest.approx(0.324, abs=1e-3))
 
@@ -805,7 +806,7 @@ def test_without_an_embedder_recall_finds_words(open_memory: Open) -> None:
 def test_history_is_a_chain_with_the_newest_fact_first(open_memory: Open) -> None:
     memory = open_memory(CHAIN)
     made = [say(memory, text) for text in ("D", "B", "C")]
-    [chain] = memory.history("crm", "alice")
+    [chain] = memory.contact("crm", "alice").history()
     assert [fact.text for fact in chain.facts] == ["C", "B", "D"]
     assert [fact.is_live for fact in chain.facts] == [True, False, False]
     assert [link.decided_by for link in chain.supersessions] == ["midpoint", "threshold"]
@@ -817,7 +818,7 @@ def test_a_value_that_returns_is_one_more_fact_in_the_chain(open_memory: Open) -
     memory = open_memory(CHAIN)
     for text in ("D", "B", "D"):
         say(memory, text)
-    [chain] = memory.history("crm", "alice")
+    [chain] = memory.contact("crm", "alice").history()
     assert [fact.text for fact in chain.facts] == ["D", "B", "D"]
 
 
@@ -827,7 +828,7 @@ def test_the_chain_of_a_fact_is_found_by_any_fact_in_it(open_memory: Open, posit
     memory = open_memory({**CHAIN, "spare": axis(5)})
     made = [say(memory, text) for text in ("D", "B", "C")]
     say(memory, "spare")
-    [chain] = memory.history("crm", "alice", fact_id=made[position].fact_id)
+    [chain] = memory.contact("crm", "alice").history(fact_id=made[position].fact_id)
     assert [fact.fact_id for fact in chain.facts] == [each.fact_id for each in reversed(made)]
 
 
@@ -836,7 +837,7 @@ def test_facts_that_nothing_superseded_are_chains_of_their_own(open_memory: Open
     memory = open_memory({"D": axis(0), "X": axis(1)})
     say(memory, "D", said_at=LATER)
     say(memory, "X", said_at=NOON)
-    found = memory.history("crm", "alice")
+    found = memory.contact("crm", "alice").history()
     assert [[fact.text for fact in chain.facts] for chain in found] == [["D"], ["X"]]
 
 
@@ -846,16 +847,16 @@ def test_a_fact_of_another_contact_is_unknown(open_memory: Open) -> None:
     decision = say(memory, BASE, "bob")
     for fact_id in (decision.fact_id, "no such fact"):
         with pytest.raises(UnknownFactError, match=f"alice has no fact {fact_id}"):
-            memory.history("crm", "alice", fact_id=fact_id)
+            memory.contact("crm", "alice").history(fact_id=fact_id)
 
 
 @pytest.mark.on_neo4j_too
 def test_of_a_contact_that_nobody_knows_there_is_nothing_to_tell(open_memory: Open) -> None:
     memory = open_memory()
-    assert memory.recall("crm", "alice", BASE) == []
-    assert memory.history("crm", "alice") == []
-    assert memory.decisions("crm", "alice") == []
-    assert memory.contacts("crm") == []
+    assert memory.contact("crm", "alice").recall(BASE) == []
+    assert memory.contact("crm", "alice").history() == []
+    assert memory.contact("crm", "alice").decisions() == []
+    assert memory.agent("crm").contacts() == []
 
 
 @pytest.mark.on_neo4j_too
@@ -958,17 +959,21 @@ def test_reading_outside_a_complete_scope_is_refused(
 ) -> None:
     memory = open_memory()
     agent = {"agent_id": "crm"} | wrong
-    for read in (memory.recall, memory.history, memory.decisions):
+    for read in (
+        call_about(memory, "recall"),
+        call_about(memory, "history"),
+        call_about(memory, "decisions"),
+    ):
         with pytest.raises(InvalidScopeError):
             read(contact_id="alice", **agent)
     with pytest.raises(InvalidScopeError):
-        memory.contacts(**agent)
+        memory.agent(**agent).contacts()
 
 
 def test_a_limit_below_one_is_refused(open_memory: Open) -> None:
     memory = open_memory()
     for limit in (0, -1, True, "5", 1.5):
-        for read in (memory.recall, memory.decisions):
+        for read in (call_about(memory, "recall"), call_about(memory, "decisions")):
             with pytest.raises(InvalidRequestError, match="limit must be a whole number"):
                 read("crm", "alice", limit=limit)
 
@@ -1035,7 +1040,7 @@ def test_an_import_counts_what_was_decided_by_which_rule(open_memory: Open) -> N
 def test_an_import_goes_through_the_same_door_in_the_files_order(open_memory: Open) -> None:
     memory = open_memory(IMPORTED)
     memory.import_notes(LINES)
-    made = list(reversed(memory.decisions("crm", "alice")))
+    made = list(reversed(memory.contact("crm", "alice").decisions()))
     assert [each.text for each in made] == ["D", "B", "C", "spare"]
     assert {each.door for each in made} == {"import"}
     assert {each.note.said_at for each in made} == {NOON}
@@ -1065,16 +1070,16 @@ def test_a_line_that_has_ended_is_history_and_compared_with_nothing_later(
     memory = open_memory(IMPORTED)
     held = {"said_at": (NOON - timedelta(days=9)).isoformat(), "valid_to": NOON.isoformat()}
     memory.import_notes([line("D", **held)])
-    [fact] = memory.history("crm", "alice")[0].facts
+    [fact] = memory.contact("crm", "alice").history()[0].facts
     assert (fact.state, fact.valid_to) == ("superseded", NOON)
-    assert memory.recall("crm", "alice") == []
+    assert memory.contact("crm", "alice").recall() == []
     assert memory.add_contact_note("crm", "alice", "D").action == "ADD"
 
 
 def test_lines_that_name_no_scope_get_the_given_one(open_memory: Open) -> None:
     memory = open_memory(IMPORTED)
     memory.import_notes(['{"text": "D"}'], tenant="acme", agent_id="bot", contact_id="bob")
-    [decision] = memory.decisions("bot", "bob", tenant="acme")
+    [decision] = memory.contact("bot", "bob", tenant="acme").decisions()
     assert decision.text == "D"
 
 
@@ -1183,7 +1188,7 @@ def test_an_undated_value_that_comes_back_in_another_file_holds_again(
     for number, city in enumerate(("Oslo", "Bergen", "Oslo")):
         with city_file(tmp_path, f"{number}.jsonl", city).open() as lines:
             assert memory.import_notes(lines).resumed == 0
-        assert [each.value for each in memory.value("crm", "alice", "city")] == [city]
+        assert [each.value for each in memory.contact("crm", "alice").value("city")] == [city]
 
 
 def test_undated_lines_of_no_named_source_are_said_each_time(open_memory: Open) -> None:
@@ -1191,7 +1196,7 @@ def test_undated_lines_of_no_named_source_are_said_each_time(open_memory: Open) 
     for city in ("Oslo", "Bergen", "Oslo"):
         said = {"agent_id": "crm", "contact_id": "alice", "attribute": "city", "value": city}
         memory.import_notes([json.dumps(said | {"text": f"Lives in {city} now."})])
-        assert [each.value for each in memory.value("crm", "alice", "city")] == [city]
+        assert [each.value for each in memory.contact("crm", "alice").value("city")] == [city]
 
 
 @pytest.mark.parametrize("named", [{}, {"source": "mail"}])
@@ -1202,7 +1207,7 @@ def test_an_undated_file_that_has_grown_adds_only_what_is_new(
     for cities, resumed in ((("Oslo",), 0), (("Oslo", "Bergen"), 1), (("Oslo", "Bergen"), 2)):
         with city_file(tmp_path, "notes.jsonl", *cities).open() as lines:
             assert memory.import_notes(lines, **named).resumed == resumed
-        assert [each.value for each in memory.value("crm", "alice", "city")] == [cities[-1]]
+        assert [each.value for each in memory.contact("crm", "alice").value("city")] == [cities[-1]]
 
 
 @pytest.mark.parametrize("source", ["", " ", 7])
@@ -1224,7 +1229,7 @@ def test_an_import_of_several_batches_loses_and_repeats_nothing(open_memory: Ope
     assert sum(memory.import_notes(lines[:20]).decisions.values()) == 20
     report = memory.import_notes(lines)
     assert (sum(report.decisions.values()), report.resumed) == (280, 20)
-    texts = [each.text for each in memory.decisions("crm", "alice", limit=1000)]
+    texts = [each.text for each in memory.contact("crm", "alice").decisions(limit=1000)]
     assert texts == [f"word{number}" for number in reversed(range(300))]
 
 
@@ -1248,5 +1253,5 @@ def test_an_import_that_was_killed_takes_up_where_it_stopped(
     report = memory.import_notes(lines)
     assert report.resumed >= told
     assert report.resumed + sum(report.decisions.values()) == 100
-    texts = [each.text for each in memory.decisions("crm", "alice", limit=1000)]
+    texts = [each.text for each in memory.contact("crm", "alice").decisions(limit=1000)]
     assert sorted(texts) == sorted(f"word{number}" for number in range(100))

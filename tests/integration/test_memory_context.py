@@ -163,7 +163,7 @@ def extraction(text: str = "Prefers e-mail", span: str = SAID, **given: Any) -> 
 
 
 def live(memory: Memory, contact_id: str = "alice") -> list[str]:
-    return sorted(each.fact.text for each in memory.recall("crm", contact_id, limit=100))
+    return sorted(each.fact.text for each in memory.contact("crm", contact_id).recall(limit=100))
 
 
 # States
@@ -416,7 +416,7 @@ def test_what_a_result_mentions_is_found_by_name_alone(memory: Memory) -> None:
     task = context(memory, goal="Answer")
     say(task, "tool", "Vandermeer has signed")
     found = [hit.fact.text for hit in task.recall_about("Vandermeer", budget_tokens=1000)]
-    named = memory.recall_about("crm", "alice", "Vandermeer")
+    named = memory.contact("crm", "alice").recall_about("Vandermeer")
     assert found == [hit.fact.text for hit in named]
     assert set(found) == {texts[0], texts[2]}
 
@@ -444,7 +444,7 @@ def test_what_is_no_limit_is_refused(memory: Memory, limit: Any) -> None:
 def test_a_budget_is_kept_to_the_character(memory: Memory, more: int, count: int) -> None:
     for text in ("Likes hot red soups", "Likes old dry wines"):
         memory.add_contact_note("crm", "alice", text)
-    lines = as_prompt(memory.recall("crm", "alice", "Likes")).splitlines()[2:-1]
+    lines = as_prompt(memory.contact("crm", "alice").recall("Likes")).splitlines()[2:-1]
     characters = sum(len(line) + 1 for line in lines)
     assert characters % 4 == 0
     found = context(memory, goal="Answer").recall("Likes", budget_tokens=characters // 4 + more)
@@ -502,7 +502,7 @@ def test_what_only_a_slot_gives_away_is_out_of_the_tasks_record(open_memory: Ope
 
 def test_what_was_recalled_into_a_turn_is_no_episode(memory: Memory) -> None:
     known(memory)
-    recalled = as_prompt(memory.recall("crm", "alice"))
+    recalled = as_prompt(memory.contact("crm", "alice").recall())
     task = context(memory, goal="Answer")
     kept = say(task, "tool", f"Found nothing new. {recalled}").text
     assert (kept.startswith("Found nothing new."), "Rex" in kept) == (True, False)
@@ -647,7 +647,7 @@ def applied(memory: Memory) -> list[tuple[str, int, tuple[str, ...]]]:
 def test_a_procedure_is_applied_by_an_operators_yes_alone(memory: Memory, role: str) -> None:
     held = procedure(memory, STEPS, role=role)
     assert (held.action, applied(memory)) == (Action.HOLD, [])
-    memory.confirm("crm", "alice", held.decision_id, "anna")
+    memory.contact("crm", "alice").confirm(held.decision_id, "anna")
     assert applied(memory) == [("issue_refund", 1, tuple(STEPS))]
 
 
@@ -655,7 +655,10 @@ def test_a_procedure_is_applied_by_an_operators_yes_alone(memory: Memory, role: 
 def test_the_contacts_yes_applies_no_procedure(memory: Memory, role: str) -> None:
     held = procedure(memory, STEPS, role=role)
     try:
-        assert memory.confirm("crm", "alice", held.decision_id, "contact").action is Action.HOLD
+        assert (
+            memory.contact("crm", "alice").confirm(held.decision_id, "contact").action
+            is Action.HOLD
+        )
     except InvalidAnswerError as error:
         assert "for an operator to answer" in str(error)  # noqa: PT017
     assert applied(memory) == []
@@ -665,7 +668,7 @@ def test_the_agent_that_proposed_a_procedure_cannot_approve_it(memory: Memory) -
     held = procedure(memory, STEPS)
     for name in ("crm", "agent:crm"):
         with pytest.raises(InvalidAnswerError):
-            memory.confirm("crm", "alice", held.decision_id, name)
+            memory.contact("crm", "alice").confirm(held.decision_id, name)
 
 
 def test_a_procedure_cannot_be_committed(memory: Memory) -> None:
@@ -678,7 +681,7 @@ def test_a_procedure_cannot_be_committed(memory: Memory) -> None:
 
 def approve(memory: Memory, steps: list[str], task_id: str, **given: Any) -> Decision:
     held = procedure(memory, steps, task_id=task_id, **given)
-    return memory.confirm("crm", "alice", held.decision_id, "anna")
+    return memory.contact("crm", "alice").confirm(held.decision_id, "anna")
 
 
 def test_a_newer_version_takes_the_older_ones_place(open_memory: Open) -> None:
@@ -706,7 +709,7 @@ def test_the_same_steps_asked_about_twice_are_one_version(memory: Memory) -> Non
     held = [procedure(memory, STEPS, task_id=each) for each in ("one", "two")]
     assert held[1].proposal.held_id == held[0].decision_id
     for each in held:
-        memory.confirm("crm", "alice", each.decision_id, "anna")
+        memory.contact("crm", "alice").confirm(each.decision_id, "anna")
     assert applied(memory) == [("issue_refund", 1, tuple(STEPS))]
 
 
@@ -738,7 +741,7 @@ def test_no_note_takes_an_approved_procedures_place(memory: Memory, subject: str
 def test_a_revoked_procedure_is_not_applied(memory: Memory) -> None:
     decision = approve(memory, STEPS, "one")
     assert decision.fact_id is not None
-    memory.revoke("crm", "alice", decision.fact_id, by="anna", reason="The bank changed")
+    memory.contact("crm", "alice").revoke(decision.fact_id, by="anna", reason="The bank changed")
     assert applied(memory) == []
 
 
@@ -782,7 +785,7 @@ def test_a_reflection_waits_for_a_yes_however_often_it_is_seen(memory: Memory) -
     cited = [Cited(each, SHOWN) for each in task.episodes()]
     held = task.propose_reflection(BLAME, cited)
     assert (held.action, live(memory)) == (Action.HOLD, [])
-    memory.confirm("crm", "alice", held.decision_id, "anna")
+    memory.contact("crm", "alice").confirm(held.decision_id, "anna")
     assert live(memory) == [BLAME]
 
 
@@ -843,7 +846,7 @@ def test_an_episode_that_was_never_logged_is_no_evidence(memory: Memory, proposa
     made_up = replace(logged, episode_id="made-up")
     with pytest.raises(InvalidRequestError, match="no episode made-up is kept in task t"):
         PROPOSALS[proposal](task, made_up)
-    assert memory.decisions("crm", "alice") == []
+    assert memory.contact("crm", "alice").decisions() == []
 
 
 @pytest.mark.parametrize("proposal", PROPOSALS)
@@ -858,7 +861,7 @@ def test_what_an_episode_says_and_who_says_it_is_as_it_is_kept(
     memory = open_embedded(extraction(SHOWN, SHOWN))
     task, logged = over(memory, proposal)
     PROPOSALS[proposal](task, replace(logged, **changed))
-    [decision] = memory.decisions("crm", "alice")
+    [decision] = memory.contact("crm", "alice").decisions()
     [evidence] = memory._services.store.list_evidence(decision.decision_id, decision.scope)
     assert (evidence.text, evidence.source_kind) == (SHOWN, logged.role.source_kind)
 

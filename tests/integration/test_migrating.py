@@ -62,11 +62,13 @@ def test_an_upgrade_that_is_killed_midway_is_done_by_the_next_one(
         with pytest.raises(SchemaError, match=r"version 1.*works with 2.*run `reconciler init`"):
             opened(filled)
         with opened(filled, migrate=True) as memory:
-            assert {each.fact.text for each in memory.recall("crm", "alice")} == set(TEXTS)
-            assert len(memory.decisions("crm", "alice")) == len(TEXTS)
+            assert {each.fact.text for each in memory.contact("crm", "alice").recall()} == set(
+                TEXTS
+            )
+            assert len(memory.contact("crm", "alice").decisions()) == len(TEXTS)
             assert moods(filled) == ["calm"] * len(TEXTS)
             memory.add_contact_note("crm", "alice", "Has moved to Goa.")
-            memory.forget("crm", "alice", by="dana", reason="Asked for it.")
+            memory.contact("crm", "alice").forget(by="dana", reason="Asked for it.")
         opened(filled).close()
     with pytest.raises(SchemaError, match=r"version 2.*works with 1.*newer version of this pack"):
         opened(filled)
@@ -81,7 +83,7 @@ def test_those_who_upgrade_a_store_at_once_all_get_through(
     def upgraded(_: int) -> int:
         start.wait(60)
         with opened(neo4j_engine, migrate=True) as memory:
-            return len(memory.decisions("crm", "alice"))
+            return len(memory.contact("crm", "alice").decisions())
 
     try:
         with second_schema.used(cypher), ThreadPoolExecutor(8) as threads:

@@ -24,10 +24,10 @@ from hypothesis.stateful import (
     run_state_machine_as_test,
 )
 
-from reconciler import Decision, Fact, FactHistory, Memory, load_settings
+from reconciler import Decision, Fact, Memory, load_settings
 from reconciler.domain.guard import find_differences
 from reconciler.domain.records.decisions import Action, Judgement, Relation
-from reconciler.domain.records.facts import Neighbour
+from reconciler.domain.records.facts import FactHistory, Neighbour
 from reconciler.domain.records.notes import Note
 from reconciler.errors import ArbiterError, ArbiterRefusedError
 from reconciler.service.writing.neighbourhoods import Neighbourhoods
@@ -234,7 +234,8 @@ class MemoryMachine(RuleBasedStateMachine):
             assert decision == known.by_key[key].as_replay()
             return
         assert (
-            self.store.memory.decision(self.agent_id, contact_id, decision.decision_id) == decision
+            self.store.memory.contact(self.agent_id, contact_id).decision(decision.decision_id)
+            == decision
         )
         near = [each.fact_id for each in decision.compared_with]
         assert known.in_sight(said, near)
@@ -251,16 +252,16 @@ class MemoryMachine(RuleBasedStateMachine):
         self.said_since_restart = 0
         self.touched = CONTACTS
         for contact_id, known in self.known.items():
-            decisions = self.store.memory.decisions(self.agent_id, contact_id, limit=1000)
+            decisions = self.store.memory.contact(self.agent_id, contact_id).decisions(limit=1000)
             assert decisions == sorted(known.decisions, key=latest_by_the_clock)
 
     @invariant()
     def the_memory_holds_what_its_model_holds(self) -> None:
         for contact_id in self.touched:
             known = self.known[contact_id]
-            recalled = self.store.memory.recall(self.agent_id, contact_id, limit=1000)
+            recalled = self.store.memory.contact(self.agent_id, contact_id).recall(limit=1000)
             assert {each.fact.fact_id for each in recalled} == known.live()
-            histories = self.store.memory.history(self.agent_id, contact_id)
+            histories = self.store.memory.contact(self.agent_id, contact_id).history()
             assert sorted(map(head_of, histories)) == sorted(known.live())
             for history in histories:
                 assert facts_in(history) == known.tree(head_of(history))

@@ -22,7 +22,6 @@ from reconciler.errors import (
     GraphConflictError,
     InvalidArchiveError,
     InvalidRequestError,
-    InvalidScopeError,
 )
 from reconciler.service.moving import restoring
 from reconciler.service.stores import archive_store
@@ -30,6 +29,7 @@ from reconciler.service.stores.archive_store import ArchiveStore
 from reconciler.testing import HashingEmbedder, ScriptedExtractor
 from tests import raw_store
 from tests.engines import EngineUnderTest, embedded_engine
+from tests.submissions import call_about
 from tests.whole_graph import links_of, nodes_of
 
 EMBEDDER = HashingEmbedder(16)
@@ -73,16 +73,16 @@ def live_a_life(memory: Memory) -> None:
     held = memory.add_contact_note("crm", "alice", "Is diabetic.")
     memory.add_contact_note("crm", "alice", "Thanks a lot!")
     wrong = memory.add_contact_note("crm", "alice", "Plays the cello.")
-    memory.revert("crm", "alice", wrong.decision_id, by="dana", reason="A mix-up.")
+    memory.contact("crm", "alice").revert(wrong.decision_id, by="dana", reason="A mix-up.")
     other = memory.add_contact_note("crm", "alice", "Drives a lorry.")
     assert other.fact_id is not None
-    memory.revoke("crm", "alice", other.fact_id, by="dana", reason="A mix-up.")
+    memory.contact("crm", "alice").revoke(other.fact_id, by="dana", reason="A mix-up.")
     assert held.action == "HOLD"
-    memory.confirm("crm", "alice", held.decision_id, "contact")
-    memory.submit_session("crm", "alice", "chat-17", TURNS)
+    memory.contact("crm", "alice").confirm(held.decision_id, "contact")
+    memory.contact("crm", "alice").submit_session("chat-17", TURNS)
     memory.drain()
-    memory.submit_session("crm", "bob/the 2nd", "chat-1", TURNS[:1])
-    task = memory.task("crm", "alice", "move", goal="Move house", session_id="chat-18")
+    memory.contact("crm", "bob/the 2nd").submit_session("chat-1", TURNS[:1])
+    task = memory.contact("crm", "alice").task("move", goal="Move house", session_id="chat-18")
     task.observed()
     task.log_episode(TURNS[0])
     task.interrupt()
@@ -179,12 +179,14 @@ def test_without_vectors_a_memory_is_embedded_again_and_recalls_the_same(
 ) -> None:
     with opened(source) as memory:
         memory.export(tmp_path / "plain.jsonl", keys=True)
-        told = memory.recall("crm", "alice", "cats")
+        told = memory.contact("crm", "alice").recall("cats")
     report = restored(target, tmp_path / "plain.jsonl")
     assert report.embedded == report.nodes["Fact"] > 0
     assert as_moved(nodes_of(target)) == as_moved(nodes_of(source))
     with opened(target) as memory:
-        assert [e.fact for e in memory.recall("crm", "alice", "cats")] == [e.fact for e in told]
+        assert [e.fact for e in memory.contact("crm", "alice").recall("cats")] == [
+            e.fact for e in told
+        ]
 
 
 def test_a_restore_may_move_to_another_model(moved: Path, target: EngineUnderTest) -> None:
@@ -192,7 +194,7 @@ def test_a_restore_may_move_to_another_model(moved: Path, target: EngineUnderTes
     report = Memory.restore(moved, embedder=other, **target.settings_arguments)
     assert report.embedded == report.nodes["Fact"]
     with Memory.open(embedder=other, **target.settings_arguments) as memory:
-        assert memory.recall("crm", "alice", "Keeps two cats.")[0].similarity > 0.99
+        assert memory.contact("crm", "alice").recall("Keeps two cats.")[0].similarity > 0.99
 
 
 def test_what_has_no_vector_gets_none_by_moving(tmp_path: Path) -> None:
@@ -204,10 +206,10 @@ def test_what_has_no_vector_gets_none_by_moving(tmp_path: Path) -> None:
         **here.settings_arguments,
     )
     with Memory.open(raw, embedder=EMBEDDER, extractor=ScriptedExtractor([])) as memory:
-        memory.submit_session("crm", "alice", "chat-1", TURNS[:1])
+        memory.contact("crm", "alice").submit_session("chat-1", TURNS[:1])
         memory.drain()
         cello = memory.add_contact_note("crm", "alice", "Plays the cello.")
-        memory.forget("crm", "alice", fact_id=cello.fact_id, by="contact", reason="Asked.")
+        memory.contact("crm", "alice").forget(fact_id=cello.fact_id, by="contact", reason="Asked.")
         memory.export(path, vectors=True, keys=True)
     assert restored(there, path).embedded == 0
     facts = {key: held for key, held in nodes_of(there).items() if key[0] == "Fact"}
@@ -227,8 +229,12 @@ def test_what_came_back_from_beneath_erased_words_moves_and_gives_way_again(
         for number, text in enumerate(("Lives in Pune.", "Pune is home.")):
             said = {"attribute": "city", "value": "Pune", "session_id": f"call-{number}"}
             memory.add_contact_note("crm", "alice", text, **said)
-        memory.forget("crm", "alice", session_id="call-1", by="contact", reason="Asked for it.")
-        assert [each.fact.text for each in memory.recall("crm", "alice")] == ["Lives in Pune."]
+        memory.contact("crm", "alice").forget(
+            session_id="call-1", by="contact", reason="Asked for it."
+        )
+        assert [each.fact.text for each in memory.contact("crm", "alice").recall()] == [
+            "Lives in Pune."
+        ]
         memory.export(tmp_path / "live.jsonl")
         memory.add_contact_note("crm", "alice", "Lives in Goa.", attribute="city", value="Goa")
         memory.export(tmp_path / "ended.jsonl")
@@ -251,13 +257,13 @@ def test_an_idempotency_key_and_a_session_of_before_are_recognised(
     with opened(there) as memory:
         assert memory.add_contact_note("crm", "alice", **NOTE).replayed
         before = nodes_of_label(memory, "crm", "alice")
-        memory.submit_session("crm", "alice", "chat-17", TURNS)
+        memory.contact("crm", "alice").submit_session("chat-17", TURNS)
         memory.drain()
         assert nodes_of_label(memory, "crm", "alice") == before
 
 
 def nodes_of_label(memory: Memory, agent_id: str, contact_id: str) -> dict[str, int]:
-    return dict(memory.export(io.BytesIO(), agent_id, contact_id).nodes)
+    return dict(memory.contact(agent_id, contact_id).export(io.BytesIO()).nodes)
 
 
 def test_a_store_without_the_keys_says_that_it_recognises_nothing(
@@ -330,22 +336,17 @@ def is_fact(line: dict[str, Any]) -> bool:
 def test_an_export_of_a_contact_holds_nobody_else(source: EngineUnderTest, tmp_path: Path) -> None:
     with opened(source) as memory:
         memory.contact("crm", "bob/the 2nd").export(tmp_path / "bob.jsonl")
-        report = memory.export(tmp_path / "crm.jsonl", "crm")
+        report = memory.agent("crm").export(tmp_path / "crm.jsonl")
     text = (tmp_path / "bob.jsonl").read_text(encoding="utf-8")
     assert ("alice" in text, "bob/the 2nd" in text) == (False, True)
     assert report.contacts == 2
-
-
-def test_a_contact_without_its_agent_is_refused(source: EngineUnderTest) -> None:
-    with opened(source) as memory, pytest.raises(InvalidScopeError, match="name the agent"):
-        memory.export(io.BytesIO(), contact_id="alice")
 
 
 def test_a_contact_that_nobody_knows_is_an_error_and_no_file(
     source: EngineUnderTest, tmp_path: Path
 ) -> None:
     with opened(source) as memory, pytest.raises(InvalidRequestError, match="check both names"):
-        memory.export(tmp_path / "none.jsonl", "crm", "alise")
+        memory.contact("crm", "alise").export(tmp_path / "none.jsonl")
     assert list(tmp_path.iterdir()) == []
 
 
@@ -399,7 +400,7 @@ def test_a_turn_that_comes_while_its_session_was_read_is_exported_with_it(
     """A turn is kept without a new version of the contact, and in a session that is new, too."""
     with opened(embedded_engine(tmp_path)) as memory:
         memory.add_contact_note("crm", "alice", "Keeps two cats.")
-        hand_over = partial(memory.submit_session, *ALICE, "chat-17", TURNS[:1])
+        hand_over = partial(call_about(memory, "submit_session"), *ALICE, "chat-17", TURNS[:1])
         once_read(monkeypatch, "Session", iter([hand_over]))
         report = memory.export(tmp_path / "all.jsonl")
     assert (report.nodes["Session"], report.nodes["Episode"], report.links["IN"]) == (2, 2, 2)

@@ -180,9 +180,9 @@ def test_a_time_that_another_program_wrote_with_its_zone_is_read(
     arguments = {"embedder": HashingEmbedder(16), **neo4j_engine.settings_arguments}
     with Memory.open(**arguments) as memory:
         memory.add_contact_note("crm", "alice", "Lives in Pune.")
-        [before] = memory.recall("crm", "alice", "Where does she live?")
+        [before] = memory.contact("crm", "alice").recall("Where does she live?")
     zoned = "datetime({datetime: f.recorded_at, timezone: 'Europe/Berlin'})"
     raw_store.query(neo4j_engine, f"MATCH (f:Fact) SET f.recorded_at = {zoned}")
     with Memory.open(**arguments) as memory:
-        [found] = memory.recall("crm", "alice", "Where does she live?")
+        [found] = memory.contact("crm", "alice").recall("Where does she live?")
     assert found.fact.recorded_at == before.fact.recorded_at

@@ -110,7 +110,7 @@ def test_in_detail_means_ours_and_each_line_names_its_job(
     turns = [Turn(role="contact", text="Remember that I only take calls after 5 pm.")]
     for style in ("json", "text"):
         settings = LogSettings.model_validate({"format": style, "level": "debug"})
-        job_id = memory.submit_session("crm", "priya", f"chat-{style}", turns)
+        job_id = memory.contact("crm", "priya").submit_session(f"chat-{style}", turns)
         with logging_to_stderr(logging.WARNING, settings, "asyncio"):
             for name in ("neo4j.pool", "httpx", "httpcore", "anthropic", "urllib3", "asyncio"):
                 logging.getLogger(name).debug("a packet")

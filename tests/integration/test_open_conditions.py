@@ -60,7 +60,7 @@ def memory(any_engine: EngineUnderTest) -> Iterator[Memory]:
 
 
 def live(memory: Memory, contact: str) -> list[str]:
-    return [recalled.fact.text for recalled in memory.recall("crm", contact)]
+    return [recalled.fact.text for recalled in memory.contact("crm", contact).recall()]
 
 
 def test_what_hangs_on_something_ends_no_fact_at_the_live_door(memory: Memory) -> None:
@@ -73,7 +73,7 @@ def test_what_hangs_on_something_ends_no_fact_at_the_live_door(memory: Memory) -
 def test_what_hangs_on_something_is_no_fact_of_a_session(memory: Memory) -> None:
     for text in TEXTS:
         memory.add_contact_note("crm", text, TRUE)
-        memory.submit_session("crm", text, "s", [Turn(role="contact", text=text)])
+        memory.contact("crm", text).submit_session("s", [Turn(role="contact", text=text)])
     memory.drain()
     assert [text for text in TEXTS if live(memory, text) != [TRUE]] == []
 

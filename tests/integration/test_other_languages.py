@@ -40,7 +40,7 @@ def test_twenty_facts_in_any_language_all_stay_live(
     made = [memory.add_contact_note("crm", language, fact) for fact in facts]
     assert [each.text for each in made if each.action is not Action.ADD] == []
     assert [each.text for each in made if each.conflicting_ids] == []
-    [contact] = [each for each in memory.contacts("crm") if each.contact_id == language]
+    [contact] = [each for each in memory.agent("crm").contacts() if each.contact_id == language]
     assert contact.live_facts == len(facts)
 
 
@@ -65,7 +65,7 @@ def test_the_decision_says_what_the_model_could_not_read(memory: Memory) -> None
     assert made.reason.endswith("the embedding model could not read 100% of the note")
     [replayed] = [
         each
-        for each in memory.replay("seed", "crm", "li")
+        for each in memory.contact("crm", "li").replay("seed")
         if each.decision.decision_id == made.decision_id
     ]
     assert replayed.is_same

@@ -47,8 +47,10 @@ def asked_of(memory: Memory, monkeypatch: pytest.MonkeyPatch) -> list[str]:
 
 def test_contacts_come_in_pages(memory: Memory) -> None:
     tell_all(memory, "Lives in Pune")
-    first = [contact.contact_id for contact in memory.contacts("crm", limit=3)]
-    rest = [contact.contact_id for contact in memory.contacts("crm", after=first[-1], limit=3)]
+    first = [contact.contact_id for contact in memory.agent("crm").contacts(limit=3)]
+    rest = [
+        contact.contact_id for contact in memory.agent("crm").contacts(after=first[-1], limit=3)
+    ]
     assert (first, rest) == (CONTACTS[:3], CONTACTS[3:])
 
 
@@ -57,14 +59,14 @@ def test_one_contact_is_looked_up_without_the_others(
 ) -> None:
     tell_all(memory, "Lives in Pune")
     names = asked_of(memory, monkeypatch)
-    assert [contact.contact_id for contact in memory.contacts("crm", "cem")] == ["cem"]
-    assert memory.contacts("crm", "nobody") == []
+    assert [contact.contact_id for contact in memory.agent("crm").contacts("cem")] == ["cem"]
+    assert memory.agent("crm").contacts("nobody") == []
     assert "list_contact_ids" not in names
 
 
 def test_a_contact_without_a_fact_is_counted_with_none(memory: Memory) -> None:
     memory.add_contact_note("crm", "ann", THANKS)
-    [contact] = memory.contacts("crm")
+    [contact] = memory.agent("crm").contacts()
     assert (contact.contact_id, contact.facts, contact.live_facts) == ("ann", 0, 0)
 
 
@@ -74,9 +76,11 @@ def test_the_newest_decisions_of_an_agent_are_the_newest_of_all_its_contacts(
     for text in ("Lives in Pune", "Prefers email", THANKS):
         tell_all(memory, text)
     memory.add_contact_note("crm", "bob", "Owns a bicycle")
-    by_time = sorted(memory.all_decisions("crm"), key=lambda decision: decision.at, reverse=True)
-    assert memory.decisions("crm", limit=4) == by_time[:4]
-    assert memory.decisions("crm", limit=100) == by_time
+    by_time = sorted(
+        memory.agent("crm").all_decisions(), key=lambda decision: decision.at, reverse=True
+    )
+    assert memory.agent("crm").decisions(limit=4) == by_time[:4]
+    assert memory.agent("crm").decisions(limit=100) == by_time
 
 
 def test_the_newest_decisions_that_fit_a_filter_may_be_about_contacts_decided_about_long_ago(
@@ -87,7 +91,7 @@ def test_the_newest_decisions_that_fit_a_filter_may_be_about_contacts_decided_ab
     memory.add_contact_note("crm", "ann", "Prefers email")
     for contact in CONTACTS[1:]:
         memory.add_contact_note("crm", contact, "Owns a bicycle")
-    [found] = memory.decisions("crm", disposal="reject", limit=1)
+    [found] = memory.agent("crm").decisions(disposal="reject", limit=1)
     assert found.decision_id == refused.decision_id
 
 
@@ -96,7 +100,7 @@ def test_contacts_that_cannot_have_one_of_the_newest_decisions_are_not_looked_at
 ) -> None:
     tell_all(memory, "Lives in Pune")
     names = asked_of(memory, monkeypatch)
-    memory.decisions("crm", limit=1)
+    memory.agent("crm").decisions(limit=1)
     assert names.count("list_decision_ids") == 1
 
 
@@ -112,25 +116,28 @@ def test_a_clock_that_stepped_back_hides_no_decision_from_the_newest(
         for minutes, contact, text in told:
             at = NOON + timedelta(minutes=minutes)
             memory.add_contact_note("crm", contact, text)
-        [newest] = memory.decisions("crm", limit=1)
+        [newest] = memory.agent("crm").decisions(limit=1)
         assert newest.note.text == "Lives in Pune"
 
 
 def test_what_waits_is_limited_the_newest_first(memory: Memory) -> None:
     tell_all(memory, DIAGNOSIS)
-    assert len(memory.pending("crm")) == len(CONTACTS)
-    assert [item.scope.contact_id for item in memory.pending("crm", limit=2)] == ["eva", "dia"]
+    assert len(memory.agent("crm").pending()) == len(CONTACTS)
+    assert [item.scope.contact_id for item in memory.agent("crm").pending(limit=2)] == [
+        "eva",
+        "dia",
+    ]
 
 
 def test_refusals_are_limited(memory: Memory) -> None:
     tell_all(memory, THANKS)
-    assert len(memory.refusals("crm")) == len(CONTACTS)
-    assert [count.contact_id for count in memory.refusals("crm", limit=3)] == CONTACTS[:3]
+    assert len(memory.agent("crm").refusals()) == len(CONTACTS)
+    assert [count.contact_id for count in memory.agent("crm").refusals(limit=3)] == CONTACTS[:3]
 
 
 def test_the_facts_that_expire_first_are_found_over_all_contacts(memory: Memory) -> None:
     tell_all(memory, "Owns a bicycle")
-    found = memory.expiring("crm", days=365, limit=3)
+    found = memory.agent("crm").expiring(days=365, limit=3)
     assert [fact.contact_id for fact in found] == CONTACTS[:3]
 
 
@@ -139,7 +146,7 @@ def test_the_health_of_one_contact_is_not_looked_for_among_the_others(
 ) -> None:
     tell_all(memory, "Lives in Pune")
     names = asked_of(memory, monkeypatch)
-    [found] = memory.health("crm", "cem").contacts
+    [found] = memory.contact("crm", "cem").health().contacts
     assert (found.contact_id, found.live) == ("cem", 1)
     assert "list_contact_ids" not in names
 
@@ -151,8 +158,8 @@ def test_a_history_in_pages_is_the_whole_history(memory: Memory, limit: int, pla
     for city in ("Pune", "Mumbai", "Delhi"):
         memory.add_contact_note("crm", "ann", f"Lives in {city}", attribute="city", value=city)
         memory.add_contact_note("crm", "ann", f"Went to the fair of {city}")
-    whole, pages, after = memory.history("crm", "ann"), [], None
-    while page := memory.history("crm", "ann", after=after, limit=limit):
+    whole, pages, after = memory.contact("crm", "ann").history(), [], None
+    while page := memory.contact("crm", "ann").history(after=after, limit=limit):
         pages += page
         after = page[-1].facts[place].fact_id
     assert pages == whole
@@ -166,10 +173,14 @@ def test_facts_of_one_moment_come_in_pages_by_their_ids(one_of_each: EngineUnder
         for number in range(5):
             memory.add_contact_note("crm", "ann", f"Bought {number} boats", said_at=NOON)
         pages, after = [], None
-        while page := memory.history("crm", "ann", after=after, limit=2):
+        while page := memory.contact("crm", "ann").history(after=after, limit=2):
             pages += [chain.facts[0].fact_id for chain in page]
             after = pages[-1]
-        assert pages == sorted(pages) == [c.facts[0].fact_id for c in memory.history("crm", "ann")]
+        assert (
+            pages
+            == sorted(pages)
+            == [c.facts[0].fact_id for c in memory.contact("crm", "ann").history()]
+        )
         assert len(pages) == 5
 
 
@@ -181,38 +192,39 @@ def test_a_page_of_a_history_knows_conflicts_with_facts_of_other_pages(
     with Memory.open(embedder=embedder, **one_of_each.settings_arguments) as memory:
         for text in texts:
             memory.add_contact_note("crm", "ann", text)
-        newer, older = memory.history("crm", "ann")
+        newer, older = memory.contact("crm", "ann").history()
         assert newer.conflicts == older.conflicts != ()
-        assert memory.history("crm", "ann", limit=1) == [newer]
+        assert memory.contact("crm", "ann").history(limit=1) == [newer]
 
 
 def test_no_page_follows_a_fact_that_is_not_there(memory: Memory) -> None:
     memory.add_contact_note("crm", "ann", "Lives in Pune")
     with pytest.raises(UnknownFactError):
-        memory.history("crm", "ann", after="nowhere", limit=1)
+        memory.contact("crm", "ann").history(after="nowhere", limit=1)
 
 
 def test_no_page_follows_a_fact_of_another_contact(memory: Memory) -> None:
     tell_all(memory, "Lives in Pune")
-    [chain] = memory.history("crm", "bob")
+    [chain] = memory.contact("crm", "bob").history()
     with pytest.raises(UnknownFactError):
-        memory.history("crm", "ann", after=chain.facts[0].fact_id)
+        memory.contact("crm", "ann").history(after=chain.facts[0].fact_id)
 
 
 @every("after", ["", " ann", 7])
 def test_no_page_follows_what_no_contact_is_called(memory: Memory, after: Any) -> None:
     with pytest.raises(InvalidScopeError, match="after"):
-        memory.contacts("crm", after=after)
+        memory.agent("crm").contacts(after=after)
 
 
 @every(
-    ("name", "about"),
+    "name",
     [
-        *((name, ("crm",)) for name in ("contacts", "pending", "disputes", "refusals")),
-        *((name, ("crm",)) for name in ("expiring", "erasures", "decisions")),
-        ("history", ("crm", "ann")),
+        *("pending", "disputes", "refusals", "expiring", "erasures", "decisions", "jobs", "tasks"),
+        *("contacts", "history"),
     ],
 )
-def test_a_limit_below_one_is_refused(memory: Memory, name: str, about: tuple[str, ...]) -> None:
-    with pytest.raises(InvalidRequestError, match="limit must be a whole number from 1"):
-        getattr(memory, name)(*about, limit=0)
+def test_a_limit_below_one_is_refused(memory: Memory, name: str) -> None:
+    views = (memory, memory.agent("crm"), memory.contact("crm", "ann"))
+    for call in (getattr(view, name) for view in views if hasattr(view, name)):
+        with pytest.raises(InvalidRequestError, match="limit must be a whole number from 1"):
+            call(limit=0)

@@ -10,9 +10,10 @@ from typing import Any
 import pytest
 import tenacity.nap
 
-from reconciler import Memory, Role, Turn
+from reconciler import Memory, Turn
 from reconciler.adapters.embedded_graph import EmbeddedGraph
 from reconciler.domain.records.policies import RetryPolicy
+from reconciler.domain.records.sessions import Role
 from reconciler.errors import GraphConflictError, GraphUnavailableError, QueryError
 from reconciler.ports.graph import Row
 from reconciler.service.stores.patient_graph import PatientGraph
@@ -25,14 +26,14 @@ AWAY = GraphUnavailableError("away")
 NOBODY = {"contact_key": "nobody"}
 CALLS: dict[str, Callable[[Memory], object]] = {
     "a note": lambda memory: memory.add_contact_note("crm", "alice", "Lives in Pune"),
-    "a recall": lambda memory: memory.recall("crm", "alice", "Where?"),
+    "a recall": lambda memory: memory.contact("crm", "alice").recall("Where?"),
     "an import": lambda memory: memory.import_notes(
         ['{"text": "Lives in Pune", "contact_id": "alice"}'], agent_id="crm"
     ),
-    "a hand-over": lambda memory: memory.submit_session(
-        "crm", "alice", "chat", [Turn(role=Role.CONTACT, text="I live in Pune.")]
+    "a hand-over": lambda memory: memory.contact("crm", "alice").submit_session(
+        "chat", [Turn(role=Role.CONTACT, text="I live in Pune.")]
     ),
-    "a task": lambda memory: memory.task("crm", "alice", "task", goal="a refund"),
+    "a task": lambda memory: memory.contact("crm", "alice").task("task", goal="a refund"),
 }
 
 

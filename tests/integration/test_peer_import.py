@@ -13,9 +13,10 @@ from typing import Any
 import neo4j
 import pytest
 
-from reconciler import ImportReport, Memory
+from reconciler import Memory
 from reconciler.domain.records.facts import Fact
 from reconciler.errors import ConfigurationError, InvalidRequestError
+from reconciler.service.writing.note_import import ImportReport
 from reconciler.testing import HashingEmbedder
 from tests.engines import EngineUnderTest
 
@@ -42,17 +43,21 @@ def memory(tmp_path: Path) -> Iterator[Memory]:
         yield opened
 
 
-def imported(memory: Memory, system: str, source: str | Path, **how: Any) -> ImportReport:
-    return memory.import_from(system, source, "crm", **BY_SUBJECT.get(system, {}) | how)
+def imported(
+    memory: Memory, system: str, source: str | Path, *, contact_id: str | None = None, **how: Any
+) -> ImportReport:
+    if contact_id is not None:
+        return memory.contact("crm", contact_id).import_from(system, source, **how)
+    return memory.agent("crm").import_from(system, source, **BY_SUBJECT.get(system, {}) | how)
 
 
 def live(memory: Memory, contact_id: str) -> set[str]:
-    return {each.fact.text for each in memory.recall("crm", contact_id)}
+    return {each.fact.text for each in memory.contact("crm", contact_id).recall()}
 
 
 def ended(memory: Memory, contact_id: str) -> dict[str, str]:
     """What is history, with the day on which it ended."""
-    facts = [fact for each in memory.history("crm", contact_id) for fact in each.facts]
+    facts = [fact for each in memory.contact("crm", contact_id).history() for fact in each.facts]
     return {fact.text: _end_of(fact) for fact in facts if not fact.is_live}
 
 
@@ -63,7 +68,9 @@ def _end_of(fact: Fact) -> str:
 
 def known_before(memory: Memory, contact_id: str, text: str) -> set[str]:
     """What a note was compared with: what came before it, and held."""
-    [decision] = [each for each in memory.decisions("crm", contact_id) if each.note.text == text]
+    [decision] = [
+        each for each in memory.contact("crm", contact_id).decisions() if each.note.text == text
+    ]
     return {each.text for each in decision.compared_with}
 
 
@@ -94,8 +101,8 @@ def test_mem0_memories_come_in_the_order_of_time(memory: Memory) -> None:
 
 def test_mem0_what_the_assistant_said_waits_until_it_is_said_again(memory: Memory) -> None:
     imported(memory, *MEM0)
-    waiting = {each.text for each in memory.pending("crm", with_silent=True)}
-    asked = {each.text for each in memory.pending("crm")}
+    waiting = {each.text for each in memory.agent("crm").pending(with_silent=True)}
+    asked = {each.text for each in memory.agent("crm").pending()}
     assert "Assistant suggested the hotel Nordlys for the trip" in waiting - asked
 
 
@@ -111,13 +118,13 @@ def test_graphiti_edges_that_were_invalidated_are_history(memory: Memory) -> Non
 
 def test_graphiti_an_old_address_lies_beneath_the_one_that_followed(memory: Memory) -> None:
     imported(memory, *GRAPHITI)
-    [chain] = [each for each in memory.history("crm", "anna") if len(each.facts) > 1]
+    [chain] = [each for each in memory.contact("crm", "anna").history() if len(each.facts) > 1]
     assert [each.text for each in chain.facts] == ["Anna lives in Mumbai", "Anna lives in Pune"]
 
 
 def test_what_has_ended_is_found_in_its_own_time(memory: Memory) -> None:
     imported(memory, *GRAPHITI)
-    then = memory.recall("crm", "anna", valid_at=datetime(2020, 5, 1, tzinfo=UTC))
+    then = memory.contact("crm", "anna").recall(valid_at=datetime(2020, 5, 1, tzinfo=UTC))
     assert [each.fact.text for each in then] == ["Anna worked at Globex"]
 
 
@@ -166,7 +173,7 @@ def test_a_record_that_an_export_holds_twice_counts_once(memory: Memory, tmp_pat
 
 def test_no_threshold_is_tried_on_what_was_over(memory: Memory) -> None:
     imported(memory, *GRAPHITI)
-    replayed = {each.decision.text for each in memory.replay("seed", "crm", "anna")}
+    replayed = {each.decision.text for each in memory.contact("crm", "anna").replay("seed")}
     assert "Anna worked at Globex" not in replayed
     assert "Anna lives in Pune" in replayed
 
@@ -176,8 +183,8 @@ def test_an_end_that_was_imported_can_be_undone(memory: Memory, tmp_path: Path) 
     imported(memory, "graphiti", written(tmp_path, edge))
     ending = edge | {"invalid_at": "2025-09-01T00:00:00Z"}
     imported(memory, "graphiti", written(tmp_path, ending))
-    [made] = [each for each in memory.decisions("crm", "ben") if each.action == "UPDATE"]
-    memory.revert("crm", "ben", made.decision_id, by="dana", reason="He lives there still.")
+    [made] = [each for each in memory.contact("crm", "ben").decisions() if each.action == "UPDATE"]
+    memory.contact("crm", "ben").revert(made.decision_id, by="dana", reason="He lives there still.")
     assert live(memory, "ben") == {"Ben lives in Oslo"}
 
 
@@ -195,7 +202,7 @@ def test_an_export_that_is_cut_off_writes_nothing(
     cut.write_bytes(whole.read_bytes()[:-20])
     with pytest.raises(InvalidRequestError, match=r"record \d+ \(line \d+\): .*nothing was imp"):
         imported(memory, system, cut)
-    assert memory.contacts("crm") == []
+    assert memory.agent("crm").contacts() == []
 
 
 @pytest.mark.parametrize("source", ALL.values(), ids=ALL)
@@ -207,7 +214,7 @@ def test_a_record_of_another_system_is_named_and_nothing_is_written(
     right = right or first_lines(whole, 1)
     with pytest.raises(InvalidRequestError, match="record 2: "):
         imported(memory, system, written(tmp_path, *right, {"note": "Likes tea"}))
-    assert memory.contacts("crm") == []
+    assert memory.agent("crm").contacts() == []
 
 
 @pytest.mark.parametrize(
@@ -231,8 +238,8 @@ def test_agent_memorys_facts_have_no_user_and_the_error_says_what_to_choose(
     memory: Memory,
 ) -> None:
     with pytest.raises(InvalidRequestError, match="--contact-from subject"):
-        memory.import_from(*AGENT_MEMORY, "crm")
-    assert memory.contacts("crm") == []
+        memory.agent("crm").import_from(*AGENT_MEMORY)
+    assert memory.agent("crm").contacts() == []
 
 
 def test_half_a_character_in_a_record_stops_no_import(memory: Memory, tmp_path: Path) -> None:
@@ -247,7 +254,7 @@ def test_half_a_character_in_a_record_stops_no_import(memory: Memory, tmp_path: 
 def test_the_contact_is_read_from_the_key_that_is_named(memory: Memory, tmp_path: Path) -> None:
     record = {"id": "1", "memory": "Likes tea.", "metadata": {"customer": 17}}
     imported(memory, "mem0", written(tmp_path, record), contact_from="metadata.customer")
-    assert [each.contact_id for each in memory.contacts("crm")] == ["17"]
+    assert [each.contact_id for each in memory.agent("crm").contacts()] == ["17"]
 
 
 def test_an_edge_that_is_invalidated_after_its_import_ends(memory: Memory, tmp_path: Path) -> None:
@@ -279,7 +286,7 @@ def test_nobody_is_asked_about_what_is_over(memory: Memory, tmp_path: Path) -> N
     [edge] = first_lines(GRAPHITI[1], 1)
     edge |= {"fact": "Was diagnosed with diabetes", "invalid_at": "2025-08-01T00:00:00Z"}
     report = imported(memory, "graphiti", written(tmp_path, edge))
-    assert memory.pending("crm") == []
+    assert memory.agent("crm").pending() == []
     [left] = report.not_carried.values()
     assert left.first == f"graphiti:{edge['uuid']}"
 
@@ -332,7 +339,7 @@ def test_a_store_that_holds_something_else_is_refused(
         connection.execute(f"UPDATE store SET {column} = ? WHERE rowid = 1", (value,))
     with pytest.raises(InvalidRequestError, match=r"langmem|LangGraph|record"):
         imported(memory, "langmem", bent)
-    assert not memory.contacts("crm")
+    assert not memory.agent("crm").contacts()
 
 
 def test_a_text_that_is_too_long_is_told_by_its_record(memory: Memory, tmp_path: Path) -> None:
@@ -406,7 +413,7 @@ def test_a_line_of_a_file_that_is_written_over_counts_again_if_it_names_its_occa
                 source = f"notes, state {day}" if told_by == "source" else None
                 report = memory.import_notes(lines, source=source)
         assert report.resumed == 1
-    [held] = memory.value("crm", "ann", "plan")
+    [held] = memory.contact("crm", "ann").value("plan")
     assert held.value == ("Premium" if told_by == "nothing" else "Basic")
 
 

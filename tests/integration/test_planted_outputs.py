@@ -27,6 +27,7 @@ from reconciler.settings import LogSettings
 from tests.engines import EngineUnderTest
 from tests.integration.test_observing import asked, exported
 from tests.planting import KINDS, NOTATIONS, Planter
+from tests.submissions import call_about
 
 ANNS = {"agent_id": "crm", "contact_id": "ann"}
 PLACES = ("note", "topic", "tag", "attribute", "contact", "tool", "import", "done", "goal", "MCP")
@@ -45,12 +46,12 @@ def told(memory: Memory, desk: Desk, place: str, text: str) -> object:
     sent: dict[str, Any] = {"text": text, "source_kind": "user_explicit"}
     if place in ("contact", "tool"):
         turns = [Turn(role=place, text=text)]
-        return memory.submit_session(**ANNS, session_id=f"talk-{number}", turns=turns)
+        return memory.contact(**ANNS).submit_session(session_id=f"talk-{number}", turns=turns)
     if place == "import":
         return memory.import_notes([json.dumps({"text": text})], **ANNS)
     if place in ("done", "goal"):
         goal = text if place == "goal" else "Move it"
-        task = memory.task(**ANNS, task_id=f"task-{number}", goal=goal)
+        task = memory.contact(**ANNS).task(task_id=f"task-{number}", goal=goal)
         task.observed()
         return task.task_memory.mark_done(text) if place == "done" else task.succeed()
     if place == "MCP":
@@ -73,13 +74,19 @@ def shown(memory: Memory, folder: Path, engine: str) -> Iterator[str]:
     """Everything that is written or told of the contact."""
     for keys in (False, True):
         out = io.BytesIO()
-        memory.export(out, **ANNS, keys=keys)
+        memory.contact(**ANNS).export(out, keys=keys)
         yield out.getvalue().decode()
-    yield memory.export_page(**ANNS)
-    yield memory.report(**ANNS)
-    yield as_prompt(memory.recall(**ANNS))
-    yield memory.briefing(**ANNS).as_prompt()
-    for read in (memory.decisions, memory.pending, memory.history, memory.tasks, memory.jobs):
+    yield memory.contact(**ANNS).export_page()
+    yield memory.contact(**ANNS).report()
+    yield as_prompt(memory.contact(**ANNS).recall())
+    yield memory.contact(**ANNS).briefing().as_prompt()
+    for read in (
+        call_about(memory, "decisions"),
+        call_about(memory, "pending"),
+        call_about(memory, "history"),
+        call_about(memory, "tasks"),
+        call_about(memory, "jobs"),
+    ):
         yield repr(read(**ANNS))
     desk = Desk(memory)
     grant = Grant(profile=Profile.OPERATOR, tenant="default", agent_ids=("crm",))
@@ -124,6 +131,6 @@ def test_what_a_failed_call_says_repeats_nothing_either(memory: Memory) -> None:
     planter = Planter((*NOTATIONS, *KINDS))
     for each in planter.plant("id", "fact_id"):
         with pytest.raises(ReconcilerError) as refused:
-            memory.evidence(**ANNS, fact_id=each.text[:200])
+            memory.contact(**ANNS).evidence(fact_id=each.text[:200])
         planter.said.append(str(refused.value))
     assert planter.found_in() == []

@@ -19,7 +19,7 @@ from typing import Any
 
 import pytest
 
-from reconciler import Candidate, Evidence, Memory, Note, Scope, Turn
+from reconciler import Candidate, ContactMemory, Evidence, Memory, Note, Scope, Turn
 from reconciler.adapters.noop_embedder import NoopEmbedder
 from reconciler.domain.records.kinds import Category
 from reconciler.domain.records.sessions import Role
@@ -37,6 +37,7 @@ from reconciler.service.writing.doors import LINE_KEYS
 from tests import raw_store
 from tests.engines import EngineUnderTest
 from tests.planting import KINDS, NOTATIONS, Planter, fields_of_record, text_parameters
+from tests.submissions import call_about, propose_to
 
 NOW = datetime(2026, 3, 9, 12, tzinfo=UTC)
 FEW = ("JSON in JSON",)
@@ -139,7 +140,9 @@ def walk_live(memory: Memory, planter: Planter) -> None:
         for text in ("Likes marmalade.", "Rides horses.", "Has three cats.")
     )
     named = {**RELATED, "both_hold": others}
-    planter.walk("relate", memory.relate, {**WHOSE, "fact": fact, **named, "reason": None})
+    planter.walk(
+        "relate", call_about(memory, "relate"), {**WHOSE, "fact": fact, **named, "reason": None}
+    )
     relation = {"note": fact, **named}
     planter.walk("tool relate", lambda **given: called(RELATE_CONTACT_NOTE, given), relation)
     planter.walk(
@@ -159,7 +162,7 @@ def walk_import(memory: Memory, planter: Planter) -> None:
         def take_from(**record: Any) -> object:
             file = Path(folder, "mem0.json")
             file.write_text(json.dumps(record), encoding="utf-8")
-            return memory.import_from("mem0", file, "crm")
+            return memory.agent("crm").import_from("mem0", file)
 
         planter.walk("import from", take_from, OF_PEER)
     planter.walk("import key", lambda key: take(text="Likes tea.", **{key: "x"}), {"key": ""})
@@ -197,7 +200,7 @@ def walk_proposals(memory: Memory, planter: Planter) -> None:
             "proposed_by": "agent:crm",
         }
         made |= given if record == "Candidate" else {}
-        return memory.propose(Candidate(**made))
+        return propose_to(memory, Candidate(**made))
 
     for kind, usual in RECORDS.items():
         planter.walk(kind.__name__, take, usual, record=kind.__name__)
@@ -233,25 +236,29 @@ def walk_answers(memory: Memory, planter: Planter) -> None:
             **given | ({"decision_id": held()} if given.get("decision_id") == "none" else {})
         )
 
-    for call in (memory.reject, memory.withdraw):
+    for call in (call_about(memory, "reject"), call_about(memory, "withdraw")):
         usual = {**WHOSE, "decision_id": "none", "by": "contact"}
         planter.walk(call.__name__, settle(call), usual)
-    planter.walk("confirm", settle(memory.confirm), ANSWER)
+    planter.walk("confirm", settle(call_about(memory, "confirm")), ANSWER)
     fact_id = memory.add_contact_note("crm", "ann", "Lives in Pune.").fact_id
     planter.walk(
         "revoke",
-        memory.revoke,
+        call_about(memory, "revoke"),
         {**WHOSE, "fact_id": fact_id, "by": "ann", "reason": "No more."},
     )
     person = {"by": "ann", "reason": "No more."}
     amended = {**WHOSE, "text": "Lives in Goa.", **person, "attribute": "city", "value": "Goa"}
-    planter.walk("amend", memory.amend, amended | {"fact_id": None, "subject": None})
-    planter.walk("resolve", memory.resolve, {**WHOSE, "keep": "none", **person})
-    planter.walk("revert", memory.revert, {**WHOSE, "decision_id": "none", **person})
-    for call in (memory.commit, memory.decision, memory.explain, memory.job, memory.retry):
-        name = "job_id" if call in (memory.job, memory.retry) else "decision_id"
-        planter.walk(call.__name__, call, {**WHOSE, name: "none"})
-    planter.walk("correct", memory.correct, {**WHOSE, "decision_id": "none", "relation": "same"})
+    planter.walk("amend", call_about(memory, "amend"), amended | {"fact_id": None, "subject": None})
+    planter.walk("resolve", call_about(memory, "resolve"), {**WHOSE, "keep": "none", **person})
+    planter.walk("revert", call_about(memory, "revert"), {**WHOSE, "decision_id": "none", **person})
+    for name in ("commit", "decision", "explain", "job", "retry"):
+        named = "job_id" if name in ("job", "retry") else "decision_id"
+        planter.walk(name, call_about(memory, name), {**WHOSE, named: "none"})
+    planter.walk(
+        "correct",
+        call_about(memory, "correct"),
+        {**WHOSE, "decision_id": "none", "relation": "same"},
+    )
 
 
 def walk_sessions(memory: Memory, planter: Planter) -> None:
@@ -260,14 +267,16 @@ def walk_sessions(memory: Memory, planter: Planter) -> None:
     ) -> object:
         usual = {"session_id": f"s{len(planter.planted)}"}
         turns = [Turn(role=role, text=text, reference=reference)]
-        return memory.submit_session("crm", "ann", **usual | given, turns=turns)
+        return call_about(memory, "submit_session")(
+            **{"agent_id": "crm", "contact_id": "ann"} | usual | given, turns=turns
+        )
 
     for role in Role:
         planter.walk(f"a turn of the {role}", take, {"text": ""}, role=role)
     planter.walk("Turn", take, {"role": "contact", "reference": None})
     planter.walk("submit_session", take, {"session_id": "", "channel": "chat", "tenant": None})
     scope = {"agent_id": "crm", "contact_id": "ann"}
-    submit = memory.submit_session
+    submit = call_about(memory, "submit_session")
     planter.walk(
         "submit_session",
         lambda **given: submit(**given, session_id="s", turns=[Turn(role="contact", text="Hi.")]),
@@ -281,7 +290,7 @@ def walk_tasks(memory: Memory, planter: Planter) -> None:
     def task(**given: Any) -> MemoryContext:
         usual = {"agent_id": "crm", "contact_id": "ann", "goal": "Move it", "session_id": None}
         usual["task_id"] = f"task-{len(planter.planted)}"
-        return memory.task(**usual | given)
+        return call_about(memory, "task")(**usual | given)
 
     planter.walk(
         "task",
@@ -332,19 +341,30 @@ def walk_tasks(memory: Memory, planter: Planter) -> None:
 
 def walk_reads(memory: Memory, planter: Planter) -> None:
     scope = WHOSE
-    planter.walk("recall", memory.recall, {**scope, "query": ""})
-    planter.walk("history", memory.history, {**scope, "fact_id": None})
+    planter.walk("recall", call_about(memory, "recall"), {**scope, "query": ""})
+    planter.walk("history", call_about(memory, "history"), {**scope, "fact_id": None})
     planter.walk(
-        "decisions", memory.decisions, {**scope, "disposal": None, "reason": None, "door": None}
+        "decisions",
+        call_about(memory, "decisions"),
+        {**scope, "disposal": None, "reason": None, "door": None},
     )
-    for call in (memory.refusals, memory.pending, memory.disputes, memory.expiring):
+    for call in (
+        call_about(memory, "refusals"),
+        call_about(memory, "pending"),
+        call_about(memory, "disputes"),
+        call_about(memory, "expiring"),
+    ):
         planter.walk(call.__name__, call, scope)
-    planter.walk("contacts", memory.contacts, {"agent_id": "crm", "tenant": None})
-    planter.walk("session", memory.session, {**scope, "session_id": ""})
-    planter.walk("jobs", memory.jobs, {**scope, "state": None})
+    planter.walk(
+        "contacts",
+        lambda **given: memory.agent(**given).contacts(),
+        {"agent_id": "crm", "tenant": None},
+    )
+    planter.walk("session", call_about(memory, "session"), {**scope, "session_id": ""})
+    planter.walk("jobs", call_about(memory, "jobs"), {**scope, "state": None})
     planter.walk(
         "check_policy",
-        memory.check_policy,
+        lambda agent_id, **given: memory.agent(agent_id).check_policy(**given),
         {"text": "", "agent_id": "crm", "source_kind": "operator", "category": None, "topic": None},
     )
 
@@ -421,10 +441,10 @@ def test_no_secret_is_kept_logged_or_said_whatever_field_it_came_in(
         (text_parameters(Memory.add_contact_note), LIVE),
         (set(LINE_KEYS) - NO_WORDS, IMPORTED),
         *((fields_of_record(kind), usual) for kind, usual in RECORDS.items()),
-        (text_parameters(Memory.confirm), ANSWER),
+        (text_parameters(ContactMemory.confirm), ANSWER),
         ({each.name for each in add_tool(()).parameters} - NO_WORDS, dict.fromkeys(TOLD)),
         ({each.name for each in recall_tool().parameters}, dict.fromkeys(ASKED)),
-        (text_parameters(Memory.relate), {**WHOSE, "fact": "", **RELATED, "reason": None}),
+        (text_parameters(ContactMemory.relate), {**WHOSE, "fact": "", **RELATED, "reason": None}),
         ({each.name for each in relate_tool().parameters}, {"note": "", **RELATED}),
     ],
 )
@@ -440,7 +460,7 @@ def test_the_drivers_debug_log_spells_out_nothing_that_was_said(
     caplog.set_level(logging.DEBUG, logger="neo4j")
     turns = [Turn(role="contact", text="Write to ann@mail.example, please.")]
     with Memory.open(**neo4j_engine.settings_arguments, embedder=NoopEmbedder()) as memory:
-        memory.submit_session("crm", "ann", "s1", turns)
+        memory.contact("crm", "ann").submit_session("s1", turns)
         memory.add_contact_note("crm", "ann", "Likes marmalade.")
     assert "C: RUN" in caplog.text
     assert not [said for said in ("ann@mail", "marmalade") if said in caplog.text]

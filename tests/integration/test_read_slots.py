@@ -28,11 +28,11 @@ def tell(memory: Memory, texts: Sequence[str], contact_id: str = "priya") -> lis
 
 
 def live(memory: Memory, contact_id: str = "priya") -> list[str]:
-    return [each.fact.text for each in memory.recall("crm", contact_id)]
+    return [each.fact.text for each in memory.contact("crm", contact_id).recall()]
 
 
 def chains(memory: Memory, contact_id: str = "priya") -> list[int]:
-    return [len(each.facts) for each in memory.history("crm", contact_id)]
+    return [len(each.facts) for each in memory.contact("crm", contact_id).history()]
 
 
 @pytest.mark.parametrize("texts", [CHANNEL, CITY], ids=["channel", "city"])
@@ -72,7 +72,7 @@ def test_an_end_takes_the_place_of_its_value_and_of_no_other(memory: Memory) -> 
 def test_a_decision_says_that_its_slot_was_read_and_from_which_words(memory: Memory) -> None:
     with memory:
         _, made = tell(memory, CITY)
-        kept = memory.decision("crm", "priya", made.decision_id)
+        kept = memory.contact("crm", "priya").decision(made.decision_id)
     assert kept.to_dict()["note"]["slot_read_from"] == CITY[1]
     assert f'"city" of the contact as "Mumbai" was read from "{CITY[1]}"' in " ".join(
         explain(kept).sentences()

@@ -59,7 +59,7 @@ def memory(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Memory]:
 
 
 def texts(memory: Memory, question: str) -> list[str]:
-    return [each.fact.text for each in memory.recall("crm", "priya", question)]
+    return [each.fact.text for each in memory.contact("crm", "priya").recall(question)]
 
 
 def test_a_question_that_words_do_not_give_away_finds_its_fact(memory: Memory) -> None:
@@ -73,7 +73,7 @@ def test_a_note_without_an_attribute_is_found_by_what_such_facts_say(tmp_path: P
     with Memory.open(**embedded_engine(tmp_path).settings_arguments) as memory:
         for text in (*TOLD, jazz, "Mimi, say all who know her."):
             memory.add_contact_note("crm", "mimi", text)
-        [first, *_] = memory.recall("crm", "mimi", "What music does she like?")
+        [first, *_] = memory.contact("crm", "mimi").recall("What music does she like?")
     assert first.fact.text == jazz
 
 
@@ -83,7 +83,7 @@ def test_a_question_about_another_person_brings_what_is_said_of_that_person(tmp_
         memory.add_contact_note("crm", "ana", "Lives in Pune.", attribute="city", value="Pune")
         memory.add_contact_note("crm", "ana", "Has settled down in Goa.", **of_assistant)
         asked = ("Where does her assistant live?", "Where does she live?")
-        firsts = [memory.recall("crm", "ana", each)[0].fact.text for each in asked]
+        firsts = [memory.contact("crm", "ana").recall(each)[0].fact.text for each in asked]
     assert firsts == ["Has settled down in Goa.", "Lives in Pune."]
 
 
@@ -98,7 +98,7 @@ def test_an_unrelated_question_gets_what_stands_or_keeps_safe_and_nothing_else(
 def test_the_packaged_model_has_a_floor_and_a_model_that_nobody_measured_has_none(
     memory: Memory,
 ) -> None:
-    assert load_recall_floor(memory.embedding_model) is not None
+    assert load_recall_floor(memory.model_move().model) is not None
     assert load_recall_floor("model@1") is None
 
 
@@ -109,7 +109,7 @@ def test_the_floor_can_be_set(tmp_path: Path, floor: object, count: int) -> None
     settings = embedded_engine(tmp_path).settings_arguments | {"recall": {"floor": floor}}
     with Memory.open(embedder=HashingEmbedder(64), **settings) as memory:
         memory.add_contact_note("crm", "priya", "Lives in Pune.")
-        assert len(memory.recall("crm", "priya", "Reykjavik")) == count
+        assert len(memory.contact("crm", "priya").recall("Reykjavik")) == count
 
 
 @pytest.mark.parametrize("floor", ["low", None, float("nan")])
@@ -123,5 +123,5 @@ def test_what_matters_most_is_told_whatever_is_asked(tmp_path: Path) -> None:
     with Memory.open(**embedded_engine(tmp_path).settings_arguments) as memory:
         memory.add_contact_note("crm", "ana", limit, importance=0.95)
         memory.add_contact_note("crm", "ana", lesser, importance=0.9)
-        found = memory.recall("crm", "ana", "Does she have kids?")
+        found = memory.contact("crm", "ana").recall("Does she have kids?")
     assert [(hit.fact.text, hit.is_standing, hit.fits) for hit in found] == [(limit, True, False)]

@@ -8,8 +8,10 @@ from typing import Any
 
 import pytest
 
-from reconciler import Memory, RecallOutcome, SlotValue, as_prompt, load_settings, token_count
+from reconciler import Memory, SlotValue, as_prompt, load_settings
 from reconciler.config_files import load_attribute_book
+from reconciler.domain.recalling.prompting import token_count
+from reconciler.domain.recalling.recalled import RecallOutcome
 from reconciler.errors import InvalidRequestError, InvalidScopeError
 from reconciler.service.stores.memory_store import MemoryStore
 from reconciler.testing import HashingEmbedder
@@ -46,7 +48,7 @@ def memory(any_engine: EngineUnderTest) -> Iterator[Memory]:
 
 
 def texts(memory: Memory, query: str = "Where does she live?", **given: Any) -> list[str]:
-    return [each.fact.text for each in memory.recall("crm", "priya", query, **given)]
+    return [each.fact.text for each in memory.contact("crm", "priya").recall(query, **given)]
 
 
 @pytest.mark.on_neo4j_too
@@ -54,7 +56,7 @@ def test_constraints_stand_behind_the_answer_outside_the_limit(memory: Memory) -
     for query in ("Where does she live?", ""):
         found = texts(memory, query, limit=1)
         assert (len(found), found[1:]) == (3, [BAN, RULE])
-    nothing = memory.recall("crm", "priya", attribute="birthday")
+    nothing = memory.contact("crm", "priya").recall(attribute="birthday")
     assert (nothing, nothing.outcome) == ([], RecallOutcome.NOTHING_FITS)
     assert set(nothing.known) >= {"city", "employer"}
 
@@ -68,7 +70,9 @@ def test_filters_leave_what_is_asked_for(memory: Memory) -> None:
 
 def test_a_contact_bound_memory_recalls_alike(memory: Memory) -> None:
     bound = memory.contact("crm", "priya").recall("Where?", tags=["work"], budget_tokens=100)
-    assert bound == memory.recall("crm", "priya", "Where?", tags=["work"], budget_tokens=100)
+    assert bound == memory.contact("crm", "priya").recall(
+        "Where?", tags=["work"], budget_tokens=100
+    )
     assert len(bound) == 2
 
 
@@ -76,7 +80,7 @@ def test_a_budget_bounds_the_lines_of_the_prompt_and_what_stands_always_stays(
     memory: Memory,
 ) -> None:
     for tokens, count, standing in ((1, 2, 1), (60, 3, 1), (1000, 5, 2)):
-        found = memory.recall("crm", "priya", "Where does she live?", budget_tokens=tokens)
+        found = memory.contact("crm", "priya").recall("Where does she live?", budget_tokens=tokens)
         lines = [line for line in as_prompt(found).split("\n") if line.startswith("- ")]
         assert (len(found), next(each.fact.text for each in found if each.is_standing)) == (
             count,
@@ -87,7 +91,9 @@ def test_a_budget_bounds_the_lines_of_the_prompt_and_what_stands_always_stays(
 
 
 def test_a_prompt_puts_constraints_first_and_is_the_same_each_time(memory: Memory) -> None:
-    prompts = {as_prompt(memory.recall("crm", "priya", "Where does she live?")) for _ in range(3)}
+    prompts = {
+        as_prompt(memory.contact("crm", "priya").recall("Where does she live?")) for _ in range(3)
+    }
     [prompt] = prompts
     assert [line for line in prompt.split("\n") if line.startswith("- ")][:2] == [
         f"- [not wanted] {BAN} (since 2025-05-13, contact's word)",
@@ -98,9 +104,9 @@ def test_a_prompt_puts_constraints_first_and_is_the_same_each_time(memory: Memor
 def test_a_limit_a_budget_or_a_filter_that_is_none_is_refused(memory: Memory) -> None:
     for given in ({"limit": 0}, {"budget_tokens": 0}, {"budget_tokens": 1.5}):
         with pytest.raises(InvalidRequestError, match="must be a whole number"):
-            memory.recall("crm", "priya", **given)  # type: ignore[arg-type]
+            memory.contact("crm", "priya").recall(**given)  # type: ignore[arg-type]
     with pytest.raises(InvalidRequestError, match="there is no filter colour; use attribute"):
-        memory.recall("crm", "priya", "x", colour="red")  # type: ignore[call-arg]
+        memory.contact("crm", "priya").recall("x", colour="red")  # type: ignore[call-arg]
 
 
 @pytest.mark.on_neo4j_too
@@ -146,9 +152,9 @@ def test_values_that_contradict_each_other_are_both_there_in_dispute(memory: Mem
     memory.add_contact_note(
         "crm", "priya", "Lives in Goa.", attribute="city", value="Goa", source_kind="tool_output"
     )
-    for held in memory.pending("crm"):
-        memory.confirm("crm", "priya", held.decision_id, "anna")
-    found = memory.value("crm", "priya", "city")
+    for held in memory.agent("crm").pending():
+        memory.contact("crm", "priya").confirm(held.decision_id, "anna")
+    found = memory.contact("crm", "priya").value("city")
     assert {each.is_disputed for each in found} == {len(found) > 1}
 
 
@@ -157,18 +163,20 @@ def test_a_profile_is_the_current_values_the_contacts_own_first(memory: Memory) 
     memory.add_contact_note(
         "crm", "priya", "His birthday is in May.", subject="son", attribute="birthday", value="May"
     )
-    assert [each[:3] for each in values(memory.profile("crm", "priya"))] == [
+    assert [each[:3] for each in values(memory.contact("crm", "priya").profile())] == [
         ("contact", "city", "Pune"),
         ("contact", "employer", "Globex"),
         ("son", "birthday", "May"),
     ]
-    assert values(memory.value("crm", "priya", "birthday", subject="her son"))[0][2] == "May"
+    assert (
+        values(memory.contact("crm", "priya").value("birthday", subject="her son"))[0][2] == "May"
+    )
 
 
 def test_what_ended_has_no_value(memory: Memory) -> None:
-    [city] = memory.value("crm", "priya", "city")
-    memory.revoke("crm", "priya", city.fact_id, by="anna", reason="Moved.")
-    assert memory.value("crm", "priya", "city") == []
+    [city] = memory.contact("crm", "priya").value("city")
+    memory.contact("crm", "priya").revoke(city.fact_id, by="anna", reason="Moved.")
+    assert memory.contact("crm", "priya").value("city") == []
 
 
 @pytest.mark.parametrize(
@@ -280,16 +288,16 @@ def test_a_denial_is_the_value_of_an_attribute_that_is_named_so(
 def test_an_attribute_or_a_contact_that_is_none_is_refused(memory: Memory) -> None:
     for attribute in (None, "", "none", 7):
         with pytest.raises(InvalidRequestError):
-            memory.value("crm", "priya", attribute)  # type: ignore[arg-type]
+            memory.contact("crm", "priya").value(attribute)  # type: ignore[arg-type]
     with pytest.raises(InvalidScopeError):
-        memory.profile("crm", "")
+        memory.contact("crm", "").profile()
 
 
 # Briefings
 
 
 def test_a_briefing_has_the_profile_first_and_says_what_it_leaves_out(memory: Memory) -> None:
-    briefing = memory.briefing("crm", "priya", limit=2)
+    briefing = memory.contact("crm", "priya").briefing(limit=2)
     assert {value.attribute for value in briefing.profile} >= {"city", "employer"}
     profiled = {value.fact_id for value in briefing.profile}
     chosen = [hit.fact.fact_id for hit in briefing.facts if not hit.is_standing]
@@ -304,7 +312,7 @@ def test_a_briefing_keeps_what_matters_most_beside_its_limit(memory: Memory) -> 
     memory.add_contact_note("crm", "priya", most, importance=1.0)
     for number in range(3):
         memory.add_contact_note("crm", "priya", f"Bought boat number {number}.")
-    briefing = memory.briefing("crm", "priya", limit=1)
+    briefing = memory.contact("crm", "priya").briefing(limit=1)
     assert most in {hit.fact.text for hit in briefing.facts}
     assert most in briefing.as_prompt(budget_tokens=1)
 
@@ -314,7 +322,7 @@ def test_of_two_hundred_open_questions_a_model_is_given_what_there_is_room_for(
 ) -> None:
     for number in range(200):
         memory.add_contact_note("crm", "priya", f"Perhaps she has diabetes of type {number}.")
-    briefing = memory.briefing("crm", "priya")
+    briefing = memory.contact("crm", "priya").briefing()
     assert len(briefing.pending) == 200
     assert briefing.as_prompt().count("may I remember it") == 2
     assert briefing.as_prompt(budget_tokens=400).count("may I remember it") == 1
@@ -328,7 +336,7 @@ def test_a_briefing_reads_the_facts_of_the_contact_once(
     monkeypatch.setattr(
         MemoryStore, "list_facts", lambda store, scope: read.append(1) or list_facts(store, scope)
     )
-    assert memory.briefing("crm", "priya").facts
+    assert memory.contact("crm", "priya").briefing().facts
     assert len(read) == 1
 
 
@@ -339,11 +347,11 @@ def test_a_briefing_marks_what_is_new_since_the_contact_was_last_asked_about(
     settings = any_engine.settings_arguments | {"life": {"use_flush_seconds": 0.01}}
     with Memory.open(embedder=HashingEmbedder(64), clock=lambda: now[0], **settings) as memory:
         memory.add_contact_note("crm", "priya", "Lives in Pune.")
-        assert memory.briefing("crm", "priya").changed == ()
+        assert memory.contact("crm", "priya").briefing().changed == ()
     now[0] += timedelta(days=3)
     with Memory.open(embedder=HashingEmbedder(64), clock=lambda: now[0], **settings) as memory:
         memory.add_contact_note("crm", "priya", "Plays the cello.")
-        prompt = memory.briefing("crm", "priya").as_prompt()
+        prompt = memory.contact("crm", "priya").briefing().as_prompt()
         assert [line.split("(")[0] for line in prompt.split("\n") if "[new]" in line] == [
             "- [new] Plays the cello. "
         ]

@@ -61,6 +61,6 @@ def test_what_a_model_read_of_two_notes_becomes_of_them(
 
 def test_every_recording_answers_the_prompt_of_today(judge: RecordedJudge, memory: Memory) -> None:
     for pair in PAIRS:
-        if not memory.recall("crm", f"contact-{PAIRS.index(pair)}"):
+        if not memory.contact("crm", f"contact-{PAIRS.index(pair)}").recall():
             told(memory, pair)
     assert read_answers(ANSWERS).keys() <= judge.used

@@ -40,7 +40,7 @@ class Read:
 
     @property
     def live(self) -> list[str]:
-        recalled = self.memory.recall(AGENT, self.contact.contact_id, limit=200)
+        recalled = self.memory.contact(AGENT, self.contact.contact_id).recall(limit=200)
         return [each.fact.text for each in recalled]
 
 
@@ -52,7 +52,7 @@ def read(request: pytest.FixtureRequest) -> Iterator[Read]:
         seen: set[str] = set()
         asked = []
         for _ in sessions:
-            waiting = memory.pending(AGENT, contact.contact_id)
+            waiting = memory.contact(AGENT, contact.contact_id).pending()
             held = {
                 one.decision_id
                 for one in waiting

@@ -121,7 +121,7 @@ def test_all_facts_have_the_new_vectors_and_are_recalled_by_them(
     before = len(raw_store.query(engine, VECTORS))
     told: list[tuple[int, int]] = []
     with opened(engine) as memory:
-        histories = memory.history("crm", "priya")
+        histories = memory.contact("crm", "priya").history()
         report = memory.reembed(
             embedder, batch_size=3, on_progress=lambda *n: told.append(n), **USUAL
         )
@@ -131,10 +131,10 @@ def test_all_facts_have_the_new_vectors_and_are_recalled_by_them(
         assert memory.model_move().state is MoveState.NONE
     assert check_vectors(engine, embedder) == before
     with opened(engine, embedder) as memory:
-        assert memory.history("crm", "priya") == histories
+        assert memory.contact("crm", "priya").history() == histories
         for text in NOTES[1:]:
-            assert memory.recall("crm", "priya", text)[0].fact.text == text
-        assert memory.find("crm", "Likes Brightwave.")[0].fact.text == "Likes Brightwave."
+            assert memory.contact("crm", "priya").recall(text)[0].fact.text == text
+        assert memory.agent("crm").find("Likes Brightwave.")[0].fact.text == "Likes Brightwave."
         again = memory.add_contact_note("crm", "priya", NOTES[3])
         assert again.superseded_ids
         memory.add_contact_note("crm", "priya", "Lives in Delhi.", attribute="city")
@@ -154,7 +154,7 @@ def test_a_run_that_was_cut_off_goes_on_where_it_stopped(engine: EngineUnderTest
             3,
         )
     with opened(engine) as memory:  # the store is still the old model's
-        assert memory.recall("crm", "priya", NOTES[0])[0].fact.text == NOTES[0]
+        assert memory.contact("crm", "priya").recall(NOTES[0])[0].fact.text == NOTES[0]
         report = memory.reembed(NEW, **USUAL)
     assert report.resumed == 3
     assert check_vectors(engine, NEW) == report.resumed + report.embedded
@@ -170,13 +170,15 @@ def test_writes_and_recalls_go_on_meanwhile_and_what_is_written_moves_too(
             if done <= 6:
                 memory.add_contact_note("crm", "priya", f"Owns book number {done}.")
                 memory.add_contact_note("crm", f"new-{done}", "Likes rain.")
-                assert memory.recall("crm", "priya", NOTES[3])[0].fact.text == NOTES[3]
+                assert memory.contact("crm", "priya").recall(NOTES[3])[0].fact.text == NOTES[3]
 
         report = memory.reembed(NEW, batch_size=3, on_progress=on_progress, **USUAL)
     assert check_vectors(engine, NEW) == report.embedded
     with opened(engine, NEW) as memory:
-        assert memory.recall("crm", "priya", "Owns book number 3.")[0].fact.text.endswith("3.")
-        assert [each.contact_id for each in memory.contacts("crm")] == [
+        assert (
+            memory.contact("crm", "priya").recall("Owns book number 3.")[0].fact.text.endswith("3.")
+        )
+        assert [each.contact_id for each in memory.agent("crm").contacts()] == [
             "bob",
             "new-3",
             "new-6",
@@ -187,19 +189,17 @@ def test_writes_and_recalls_go_on_meanwhile_and_what_is_written_moves_too(
 AFTERWARDS: dict[str, Callable[[Memory], Any]] = {
     "a note": lambda memory: memory.add_contact_note("crm", "priya", "Plays the piano."),
     "a note about somebody new": lambda memory: memory.add_contact_note("crm", "eve", "Sings."),
-    "a revocation": lambda memory: memory.revoke(
-        "crm",
-        "bob",
-        memory.decisions("crm", "bob")[0].fact_id,
-        by="operator",
-        reason="Wrong.",
+    "a revocation": lambda memory: memory.contact("crm", "bob").revoke(
+        memory.contact("crm", "bob").decisions()[0].fact_id, by="operator", reason="Wrong."
     ),
-    "a recall": lambda memory: memory.recall("crm", "priya", "Where does she live?"),
-    "a recall about somebody new": lambda memory: memory.recall("crm", "eve", "Does she sing?"),
-    "a recall of then": lambda memory: memory.recall(
-        "crm", "priya", "Where?", as_of=datetime.now(UTC)
+    "a recall": lambda memory: memory.contact("crm", "priya").recall("Where does she live?"),
+    "a recall about somebody new": lambda memory: memory.contact("crm", "eve").recall(
+        "Does she sing?"
     ),
-    "a search": lambda memory: memory.find("crm", "rain"),
+    "a recall of then": lambda memory: memory.contact("crm", "priya").recall(
+        "Where?", as_of=datetime.now(UTC)
+    ),
+    "a search": lambda memory: memory.agent("crm").find("rain"),
 }
 
 
@@ -209,12 +209,12 @@ def test_who_still_has_the_old_model_is_told_so_and_writes_nothing(
 ) -> None:
     planted(engine)
     with opened(engine) as memory:
-        memory.recall("crm", "priya", "Where does she live?")  # its neighbourhood is kept
+        memory.contact("crm", "priya").recall("Where does she live?")  # its neighbourhood is kept
         memory.reembed(NEW, **USUAL)
-        before = memory.decisions("crm")
+        before = memory.agent("crm").decisions()
         with pytest.raises(SchemaError, match=f"holds vectors of {NEW.model_id}.*reembed"):
             AFTERWARDS[call](memory)
-        assert memory.decisions("crm") == before
+        assert memory.agent("crm").decisions() == before
     check_vectors(engine, NEW)
 
 
@@ -237,7 +237,11 @@ def test_what_was_erased_half_way_gets_no_vector(engine: EngineUnderTest) -> Non
     planted(engine)
     with opened(engine) as memory:
         half_way(memory)
-        assert memory.forget("crm", "priya", by="contact", reason="She asked.").receipt.is_clean
+        assert (
+            memory.contact("crm", "priya")
+            .forget(by="contact", reason="She asked.")
+            .receipt.is_clean
+        )
         assert memory.model_move().facts == 1
         memory.reembed(NEW, **USUAL)
     assert check_vectors(engine, NEW) == 1
@@ -253,8 +257,8 @@ def test_what_is_erased_while_it_is_embedded_gets_no_vector(engine: EngineUnderT
 
         class Erasing(HashingEmbedder):
             def embed(self, texts: Any) -> Any:
-                if not memory.erasures("crm"):
-                    memory.forget("crm", "priya", by="contact", reason="She asked.")
+                if not memory.agent("crm").erasures():
+                    memory.contact("crm", "priya").forget(by="contact", reason="She asked.")
                 return super().embed(texts)
 
         report = memory.reembed(Erasing(24), **USUAL)
@@ -321,7 +325,7 @@ def test_no_store_moves_while_a_contact_is_not_restored_whole(engine: EngineUnde
             memory.reembed(NEW, **USUAL)
         found = memory.model_move()
         assert (found.model, found.moved) == (OLD.model_id, found.facts)
-        assert memory.recall("crm", "priya", NOTES[0])[0].fact.text == NOTES[0]
+        assert memory.contact("crm", "priya").recall(NOTES[0])[0].fact.text == NOTES[0]
 
 
 def test_a_move_that_is_given_up_leaves_nothing(engine: EngineUnderTest) -> None:
@@ -357,11 +361,13 @@ def test_a_store_moves_twice_and_back(engine: EngineUnderTest) -> None:
         check_vectors(engine, after)
     with opened(engine) as memory:
         memory.add_contact_note("crm", "priya", "Plays the piano.")
-        memory.forget("crm", "bob", by="contact", reason="He asked.")  # the file is written again
+        memory.contact("crm", "bob").forget(
+            by="contact", reason="He asked."
+        )  # the file is written again
         half_way(memory)
         memory.add_contact_note("crm", "priya", "Plays golf.")
-        fact_id = memory.decisions("crm", "priya")[0].fact_id
-        memory.forget("crm", "priya", fact_id=fact_id, by="operator", reason="Wrong.")
+        fact_id = memory.contact("crm", "priya").decisions()[0].fact_id
+        memory.contact("crm", "priya").forget(fact_id=fact_id, by="operator", reason="Wrong.")
         assert memory.model_move().moved >= 2  # written again, with the vectors of both models
         memory.reembed(NEW, **USUAL)
     check_vectors(engine, NEW)
@@ -391,7 +397,7 @@ def test_a_model_that_fails_leaves_what_was_embedded(engine: EngineUnderTest) ->
         with pytest.raises(EmbeddingError):
             memory.reembed(known, batch_size=1, **USUAL)
         assert memory.model_move().next_model == known.model_id
-        assert memory.recall("crm", "priya", NOTES[0])[0].fact.text == NOTES[0]
+        assert memory.contact("crm", "priya").recall(NOTES[0])[0].fact.text == NOTES[0]
 
 
 BAD: dict[str, tuple[dict[str, Any], type[Exception], str]] = {

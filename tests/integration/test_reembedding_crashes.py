@@ -60,7 +60,7 @@ def check_store(engine: EngineUnderTest, texts: set[str]) -> str:
             Memory.open(embedder=embedder, **SEED, **engine.settings_arguments) as memory,
         ):
             opening.append(embedder.model_id)
-            found = memory.find("crm", "thing", limit=1000)
+            found = memory.agent("crm").find("thing", limit=1000)
             assert {each.fact.text for each in found} >= texts
             model = memory.model_move().model
     assert opening == [model]

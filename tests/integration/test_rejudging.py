@@ -70,11 +70,11 @@ class Shop:
 
     def rejudge(self, *answers: Judgement | ArbiterError) -> list[Rejudged]:
         self.says += answers
-        return list(self.memory.rejudge(*CRM))
+        return list(self.memory.contact(*CRM).rejudge())
 
     @property
     def live(self) -> set[str]:
-        return {each.fact.text for each in self.memory.recall(*CRM, limit=99)}
+        return {each.fact.text for each in self.memory.contact(*CRM).recall(limit=99)}
 
 
 @pytest.fixture
@@ -106,7 +106,7 @@ def test_a_judge_that_says_later_that_it_replaces_ends_the_fact(shop: Shop) -> N
     amendment = rejudged.amendment
     assert amendment is not None
     assert amendment.decided_by is DecidedBy.ARBITER
-    shop.memory.revert(*CRM, amendment.decision_id, reason="She likes both.", by="operator")
+    shop.memory.contact(*CRM).revert(amendment.decision_id, reason="She likes both.", by="operator")
     assert shop.live == {OLD, NEW}
 
 
@@ -134,7 +134,7 @@ def test_what_the_midpoint_ended_and_the_judge_keeps_apart_is_said_and_left_to_a
     assert merged.live == {NEW}
     assert [one.became for one in merged.rejudge(COEXISTS)] == [Upheld.DOUBTED]
     assert merged.rejudge(REPLACES) == []
-    merged.memory.revert(*CRM, merged.made.decision_id, reason="Both hold.", by="operator")
+    merged.memory.contact(*CRM).revert(merged.made.decision_id, reason="Both hold.", by="operator")
     assert merged.live == {OLD}
 
 
@@ -145,7 +145,7 @@ def test_what_the_midpoint_ended_and_the_judge_ends_too_stays(merged: Shop) -> N
 
 
 def test_a_fact_that_has_ended_since_is_not_judged(shop: Shop) -> None:
-    shop.memory.revoke(*CRM, str(shop.made.fact_id), by="operator", reason="Mistaken.")
+    shop.memory.contact(*CRM).revoke(str(shop.made.fact_id), by="operator", reason="Mistaken.")
     assert shop.rejudge(REPLACES) == []
 
 
@@ -168,7 +168,7 @@ def test_without_a_judge_there_is_an_error_that_says_so(any_engine: EngineUnderT
         Memory.open(**any_engine.settings_arguments) as memory,
         pytest.raises(InvalidRequestError, match="no arbiter is configured"),
     ):
-        memory.rejudge(*CRM)
+        memory.contact(*CRM).rejudge()
 
 
 @pytest.mark.on_neo4j_too

@@ -11,10 +11,10 @@ from typing import Any
 
 import pytest
 
-from reconciler import Action, DecidedBy, Decision, Memory, Relation, ToolReply
+from reconciler import Action, Decision, Memory, ToolReply
 from reconciler.domain.records.assessment import GateReason
 from reconciler.domain.records.handles import handle_of
-from reconciler.domain.records.kinds import Category, FactState
+from reconciler.domain.records.kinds import Category, DecidedBy, FactState, Relation
 from reconciler.domain.records.relations import Relations
 from reconciler.errors import InvalidRequestError, UnknownFactError
 from reconciler.testing import HashingEmbedder
@@ -61,7 +61,7 @@ def noted(call: Call, text: str, source_kind: str = USER, **sent: Any) -> str:
 
 
 def live(memory: Memory) -> set[str]:
-    return {hit.fact.text for hit in memory.recall(**ANNS, limit=50)}
+    return {hit.fact.text for hit in memory.contact(**ANNS).recall(limit=50)}
 
 
 def made(reply: ToolReply) -> Decision:
@@ -78,9 +78,9 @@ def test_a_note_ends_and_replaces_what_its_model_names(memory: Memory, call: Cal
     assert live(memory) == {HOUSE}
     assert len(decision.superseded_ids) == 2
     assert decision.proposal.relations is not None
-    told = memory.explain(**ANNS, decision_id=decision.decision_id).sentences()
+    told = memory.contact(**ANNS).explain(decision_id=decision.decision_id).sentences()
     assert "The agent's model read note and facts, and said how they relate." in told
-    memory.revert(**ANNS, decision_id=decision.decision_id, by="anna", reason="Wrong.")
+    memory.contact(**ANNS).revert(decision_id=decision.decision_id, by="anna", reason="Wrong.")
     assert live(memory) == {FLAT, RENT}
 
 
@@ -93,13 +93,13 @@ def test_a_fact_is_related_afterwards_and_that_is_undone(memory: Memory, call: C
     assert (decision.action, decision.decided_by) == (Action.RESOLVE, DecidedBy.AGENT)
     assert decision.note.session_id == "chat-1"
     assert live(memory) == {HOUSE}
-    [chain] = memory.history(**ANNS)
+    [chain] = memory.contact(**ANNS).history()
     assert [fact.text for fact in chain.facts] == [HOUSE, FLAT]
-    sentences = memory.explain(**ANNS, decision_id=decision.decision_id).sentences()
+    sentences = memory.contact(**ANNS).explain(decision_id=decision.decision_id).sentences()
     assert any("what a model said of facts that were known" in each for each in sentences)
-    memory.revert(**ANNS, decision_id=decision.decision_id, by="anna", reason="Wrong.")
+    memory.contact(**ANNS).revert(decision_id=decision.decision_id, by="anna", reason="Wrong.")
     assert live(memory) == {FLAT, HOUSE}
-    assert len(memory.history(**ANNS)) == 2
+    assert len(memory.contact(**ANNS).history()) == 2
 
 
 @pytest.mark.on_neo4j_too
@@ -107,19 +107,19 @@ def test_what_repeats_is_counted_together_and_apart_again(memory: Memory, call: 
     first = noted(call, "Likes to sit at the window.")
     again = noted(call, "Prefers window seats.")
     decision = made(call(RELATE, note=again, repeats=first))
-    [hit] = memory.recall(**ANNS)
+    [hit] = memory.contact(**ANNS).recall()
     assert (hit.fact.text, hit.fact.observations) == ("Prefers window seats.", 2)
-    turns = memory.evidence(**ANNS, fact_id=hit.fact.fact_id).turns
+    turns = memory.contact(**ANNS).evidence(fact_id=hit.fact.fact_id).turns
     assert {"Likes to sit at the window.", "Prefers window seats."} <= {t.text for t in turns}
-    memory.revert(**ANNS, decision_id=decision.decision_id, by="anna", reason="Wrong.")
-    assert {hit.fact.observations for hit in memory.recall(**ANNS)} == {1}
+    memory.contact(**ANNS).revert(decision_id=decision.decision_id, by="anna", reason="Wrong.")
+    assert {hit.fact.observations for hit in memory.contact(**ANNS).recall()} == {1}
 
 
 def test_what_says_less_goes_beneath_what_says_more(memory: Memory, call: Call) -> None:
     more = noted(call, "Our budget is 40k and we need 12 laptops.")
     less = noted(call, "The budget: 40k.")
     call(RELATE, note=less, repeats=more)
-    [hit] = memory.recall(**ANNS)
+    [hit] = memory.contact(**ANNS).recall()
     assert hit.fact.text == "Our budget is 40k and we need 12 laptops."
     assert hit.fact.observations == 2
 
@@ -142,7 +142,7 @@ def dispute(memory: Memory, call: Call) -> tuple[str, str]:
     )
     assert pune.fact_id is not None
     assert goa.fact_id is not None
-    assert len(memory.disputes(**ANNS)) == 1
+    assert len(memory.contact(**ANNS).disputes()) == 1
     call(RECALL)
     return handle_of(pune.fact_id), handle_of(goa.fact_id)
 
@@ -150,20 +150,20 @@ def dispute(memory: Memory, call: Call) -> tuple[str, str]:
 def test_relating_settles_a_dispute_before_anybody_is_asked(memory: Memory, call: Call) -> None:
     pune, goa = dispute(memory, call)
     decision = made(call(RELATE, note=pune, ends=[goa]))
-    assert (live(memory), memory.disputes(**ANNS)) == ({"Lives in Pune."}, [])
-    memory.revert(**ANNS, decision_id=decision.decision_id, by="anna", reason="Wrong.")
-    assert len(memory.disputes(**ANNS)) == 1
+    assert (live(memory), memory.contact(**ANNS).disputes()) == ({"Lives in Pune."}, [])
+    memory.contact(**ANNS).revert(decision_id=decision.decision_id, by="anna", reason="Wrong.")
+    assert len(memory.contact(**ANNS).disputes()) == 1
 
 
 @pytest.mark.on_neo4j_too
 def test_both_hold_closes_a_dispute_until_that_is_undone(memory: Memory, call: Call) -> None:
     pune, goa = dispute(memory, call)
     decision = made(call(RELATE, note=pune, both_hold=[goa]))
-    assert (len(live(memory)), memory.disputes(**ANNS)) == (2, [])
-    assert not any(hit.disputed_with for hit in memory.recall(**ANNS))
-    memory.revert(**ANNS, decision_id=decision.decision_id, by="anna", reason="Wrong.")
-    assert len(memory.disputes(**ANNS)) == 1
-    assert all(hit.disputed_with for hit in memory.recall(**ANNS, query="Lives in Goa."))
+    assert (len(live(memory)), memory.contact(**ANNS).disputes()) == (2, [])
+    assert not any(hit.disputed_with for hit in memory.contact(**ANNS).recall())
+    memory.contact(**ANNS).revert(decision_id=decision.decision_id, by="anna", reason="Wrong.")
+    assert len(memory.contact(**ANNS).disputes()) == 1
+    assert all(hit.disputed_with for hit in memory.contact(**ANNS).recall(query="Lives in Goa."))
     assert call(RELATE, note=pune, both_hold=[goa]).is_error is False
 
 
@@ -172,26 +172,30 @@ def test_that_facts_hold_which_hold_already_is_taken_and_changes_nothing(
     memory: Memory, call: Call
 ) -> None:
     house, rent = noted(call, HOUSE), noted(call, RENT)
-    before = memory.recall(**ANNS)
+    before = memory.contact(**ANNS).recall()
     reply = call(RELATE, note=house, both_hold=[rent])
     assert (reply.is_error, made(reply).action) == (False, Action.RESOLVE)
     assert reply.text.startswith("Done: that these facts hold beside each other is on record.")
     assert made(reply).text == f"Fact {house} holds beside {rent}"
-    assert [hit.fact.standing for hit in memory.recall(**ANNS)] == [h.fact.standing for h in before]
-    assert memory.disputes(**ANNS) == []
+    assert [hit.fact.standing for hit in memory.contact(**ANNS).recall()] == [
+        h.fact.standing for h in before
+    ]
+    assert memory.contact(**ANNS).disputes() == []
     with pytest.raises(InvalidRequestError, match="nothing to revert"):
-        memory.revert(**ANNS, decision_id=made(reply).decision_id, by="anna", reason="Wrong.")
+        memory.contact(**ANNS).revert(
+            decision_id=made(reply).decision_id, by="anna", reason="Wrong."
+        )
 
 
 def test_what_replaces_takes_over_the_disputes_of_what_ends(memory: Memory, call: Call) -> None:
     pune, _ = dispute(memory, call)
     mumbai = noted(call, "Moved to a room near the sea.")
     decision = made(call(RELATE, note=mumbai, replaces=[pune]))
-    [open_] = memory.disputes(**ANNS)
+    [open_] = memory.contact(**ANNS).disputes()
     assert {fact.text for fact in open_.facts} == {"Moved to a room near the sea.", "Lives in Goa."}
-    assert all(hit.disputed_with for hit in memory.recall(**ANNS, query="Lives in Goa."))
-    memory.revert(**ANNS, decision_id=decision.decision_id, by="anna", reason="Wrong.")
-    [open_] = memory.disputes(**ANNS)
+    assert all(hit.disputed_with for hit in memory.contact(**ANNS).recall(query="Lives in Goa."))
+    memory.contact(**ANNS).revert(decision_id=decision.decision_id, by="anna", reason="Wrong.")
+    [open_] = memory.contact(**ANNS).disputes()
     assert {fact.text for fact in open_.facts} == {"Lives in Pune.", "Lives in Goa."}
 
 
@@ -201,7 +205,7 @@ def test_a_less_trusted_fact_ends_none_that_is_trusted_more(memory: Memory, call
     call(RECALL)
     reply = call(RELATE, note=handle_of(told.fact_id or ""), replaces=[flat])
     assert live(memory) == {HOUSE, FLAT}
-    assert len(memory.disputes(**ANNS)) == 1
+    assert len(memory.contact(**ANNS).disputes()) == 1
     assert f"in dispute now: {flat}" in reply.text
 
 
@@ -224,7 +228,7 @@ def test_an_older_note_lies_beneath_the_fact_that_its_model_names(
     house = noted(call, HOUSE, valid_from="2024-01-01")
     reply = call(ADD, text=FLAT, source_kind=USER, valid_from="2020-01-01", replaces=[house])
     assert made(reply).is_history
-    [chain] = memory.history(**ANNS)
+    [chain] = memory.contact(**ANNS).history()
     assert [fact.text for fact in chain.facts] == [HOUSE, FLAT]
 
 
@@ -238,7 +242,7 @@ def test_a_note_of_an_earlier_day_replaces_what_nobody_dated(
     reply = call(ADD, text=HOUSE, source_kind=USER, valid_from=f"{since}", replaces=[flat])
     assert (made(reply).action, live(memory)) == (Action.UPDATE, {HOUSE})
     assert f"It replaced: {flat}" in reply.text
-    memory.revert(**ANNS, decision_id=made(reply).decision_id, by="anna", reason="Wrong.")
+    memory.contact(**ANNS).revert(decision_id=made(reply).decision_id, by="anna", reason="Wrong.")
     assert live(memory) == {FLAT}
 
 
@@ -315,11 +319,11 @@ def test_a_dated_note_ends_what_was_filed_after_its_date(memory: Memory, call: C
     reply = call(ADD, text=HOUSE, source_kind=USER, valid_from="2020-01-01", ends=[flat])
     assert (made(reply).action, made(reply).is_history) == (Action.UPDATE, False)
     assert live(memory) == {HOUSE}
-    [chain] = memory.history(**ANNS)
+    [chain] = memory.contact(**ANNS).history()
     house, ended = chain.facts
     assert house.valid_from == datetime(2020, 1, 1, tzinfo=UTC)
     assert (ended.text, ended.valid_to, ended.is_void) == (FLAT, ended.valid_from, False)
-    memory.revert(**ANNS, decision_id=made(reply).decision_id, by="anna", reason="Wrong.")
+    memory.contact(**ANNS).revert(decision_id=made(reply).decision_id, by="anna", reason="Wrong.")
     assert live(memory) == {FLAT}
 
 
@@ -351,7 +355,7 @@ def test_what_binds_ends_by_what_the_contact_said_in_this_conversation_alone(
     never = noted(call, "Never call me before nine.")
     memory.add_contact_note(**ANNS, text=HOUSE, session_id="chat-0")
     call(RECALL)
-    [house] = [h.fact.handle for h in memory.recall(**ANNS) if h.fact.text == HOUSE]
+    [house] = [h.fact.handle for h in memory.contact(**ANNS).recall() if h.fact.text == HOUSE]
     reply = call(RELATE, note=house, ends=[never])
     assert reply.is_error
     assert "only by the contact's own word in this conversation" in reply.text
@@ -512,7 +516,7 @@ def test_an_agent_that_may_not_recall_is_told_of_no_other_fact(memory: Memory) -
 def test_a_note_with_an_end_is_recalled_until_then(memory: Memory, call: Call) -> None:
     tomorrow = datetime.now(UTC) + timedelta(days=1)
     reply = call(ADD, text="Is in Rome.", source_kind=USER, valid_to=f"{tomorrow:%Y-%m-%dT%H:%M}")
-    [hit] = memory.recall(**ANNS)
+    [hit] = memory.contact(**ANNS).recall()
     assert hit.fact.expires_at == tomorrow.replace(second=0, microsecond=0)
     assert made(reply).action is Action.ADD
 
@@ -522,22 +526,22 @@ def test_what_is_held_keeps_its_times_to_the_yes(memory: Memory, call: Call) -> 
     sent = {"valid_from": "2024-05-01", "valid_to": end.isoformat()}
     held = made(call(ADD, text="Is pregnant.", source_kind=USER, **sent))
     assert held.action is Action.HOLD
-    answer = memory.confirm(**ANNS, decision_id=held.decision_id, by="contact")
+    answer = memory.contact(**ANNS).confirm(decision_id=held.decision_id, by="contact")
     assert answer.action is Action.ADD
-    [hit] = memory.recall(**ANNS)
+    [hit] = memory.contact(**ANNS).recall()
     assert hit.fact.valid_from == datetime(2024, 5, 1, tzinfo=UTC)
     assert hit.fact.expires_at == end
 
 
 def test_what_is_said_again_with_an_end_ends_then(memory: Memory, call: Call) -> None:
     sent = {"repeats": noted(call, RENT), "valid_to": "2090-01-01"}
-    [before] = memory.recall(**ANNS)
+    [before] = memory.contact(**ANNS).recall()
     again = made(call(ADD, text="Pays 900 euros.", source_kind=USER, **sent))
     assert again.action is Action.SKIP
-    [hit] = memory.recall(**ANNS)
+    [hit] = memory.contact(**ANNS).recall()
     assert hit.fact.expires_at == datetime(2090, 1, 1, tzinfo=UTC)
-    memory.revert(**ANNS, decision_id=again.decision_id, by="anna", reason="Wrong.")
-    [hit] = memory.recall(**ANNS)
+    memory.contact(**ANNS).revert(decision_id=again.decision_id, by="anna", reason="Wrong.")
+    [hit] = memory.contact(**ANNS).recall()
     assert hit.fact.expires_at == before.fact.expires_at
 
 
@@ -546,7 +550,7 @@ def test_a_lesser_word_gives_no_end_and_the_record_says_so(memory: Memory, call:
     weak = made(call(ADD, text=RENT, source_kind="tool_output", valid_to="2090-01-01"))
     assert weak.action is Action.SKIP
     assert "its end is too weak a word" in weak.reason
-    [hit] = memory.recall(**ANNS)
+    [hit] = memory.contact(**ANNS).recall()
     assert hit.fact.expires_at != datetime(2090, 1, 1, tzinfo=UTC)
 
 
@@ -556,7 +560,7 @@ def test_what_is_said_again_as_true_since_long_ago_is_kept_as_history(
     sent = {"repeats": noted(call, RENT), "valid_from": "2020-01-01"}
     again = made(call(ADD, text="Pays 900 euros.", source_kind=USER, **sent))
     assert again.is_history
-    [chain] = memory.history(**ANNS)
+    [chain] = memory.contact(**ANNS).history()
     now, before = chain.facts
     assert (now.text, now.observations) == (RENT, 2)
     assert before.valid_from == datetime(2020, 1, 1, tzinfo=UTC)
@@ -567,7 +571,7 @@ def test_a_note_that_is_over_is_history(memory: Memory, call: Call) -> None:
     over = {"valid_from": "2010-01-01", "valid_to": "2012-01-01"}
     reply = call(ADD, text="Lived in Oslo.", source_kind=USER, **over)
     assert "Kept as history" in reply.text
-    [chain] = memory.history(**ANNS)
+    [chain] = memory.contact(**ANNS).history()
     assert (chain.facts[0].state, live(memory)) == (FactState.SUPERSEDED, set())
     assert chain.facts[0].valid_to == datetime(2012, 1, 1, tzinfo=UTC)
 
@@ -592,16 +596,16 @@ def test_what_is_over_and_would_be_asked_about_is_refused(memory: Memory, call: 
     over = {"valid_from": "2010-01-01", "valid_to": "2012-01-01"}
     reply = call(ADD, text="Had been diagnosed with diabetes.", source_kind=USER, **over)
     assert reply.is_error
-    assert memory.pending(**ANNS) == []
+    assert memory.contact(**ANNS).pending() == []
 
 
 def test_a_decision_by_relations_is_replayed_as_it_was(memory: Memory, call: Call) -> None:
     flat = noted(call, FLAT)
     decision = made(call(ADD, text=HOUSE, source_kind=USER, replaces=[flat]))
-    told = memory.explain(**ANNS, decision_id=decision.decision_id)
+    told = memory.contact(**ANNS).explain(decision_id=decision.decision_id)
     assert not any("today" in each for each in told.counterfactuals)
-    assert memory.decision(**ANNS, decision_id=decision.decision_id).correction is None
-    memory.correct(**ANNS, decision_id=decision.decision_id, relation=Relation.COEXISTS)
+    assert memory.contact(**ANNS).decision(decision_id=decision.decision_id).correction is None
+    memory.contact(**ANNS).correct(decision_id=decision.decision_id, relation=Relation.COEXISTS)
 
 
 # What is refused
@@ -642,7 +646,7 @@ def test_a_note_stands_though_what_it_says_of_facts_cannot_be_meant(
     assert live(memory) == before | {HOUSE}
     assert "What you said of other facts was left out: " in reply.text
     assert "Do not note it again: say it with relate_contact_note." in reply.text
-    [refused] = [one for one in memory.decisions(**ANNS) if one.action is Action.REJECT]
+    [refused] = [one for one in memory.contact(**ANNS).decisions() if one.action is Action.REJECT]
     assert refused.gate is not None
     assert refused.gate.reason is GateReason.WRONG_RELATION
     assert refused.proposal.relations is None
@@ -656,7 +660,7 @@ def test_a_wrong_handle_of_a_relation_is_on_record(memory: Memory, call: Call) -
     decision = made(reply)
     assert (decision.action, decision.note.session_id) == (Action.REJECT, "chat-1")
     assert "'#zzzz' is the handle of no fact that was shown" in decision.text
-    first, *_ = memory.explain(**ANNS, decision_id=decision.decision_id).sentences()
+    first, *_ = memory.contact(**ANNS).explain(decision_id=decision.decision_id).sentences()
     assert first.startswith("What the agent said of facts was refused: '#zzzz' is the handle")
     assert live(memory) == {HOUSE}
 
@@ -666,7 +670,7 @@ def test_a_handle_that_is_a_secret_is_kept_nowhere(memory: Memory, call: Call) -
     decision = made(call(RELATE, note=house, ends=["bob@globex.example"]))
     assert "bob@globex" not in str(decision.to_dict())
     assert "bob@globex" not in "".join(
-        json.dumps(one.to_dict()) for one in memory.decisions(**ANNS)
+        json.dumps(one.to_dict()) for one in memory.contact(**ANNS).decisions()
     )
 
 
@@ -691,7 +695,7 @@ def test_what_a_note_does_not_speak_of_stays_and_its_model_is_told_what_to_do(
     reply = call(RELATE, note=menu, ends=[nuts])
     assert "the note does not speak of it; if the contact said so, note it in words" in reply.text
     assert made(reply).action is Action.REJECT
-    assert memory.disputes(**ANNS) == []
+    assert memory.contact(**ANNS).disputes() == []
     assert "Is allergic to peanuts." in live(memory)
     call(ADD, text="Is not allergic to peanuts any more.", source_kind=USER, ends=[nuts])
     assert "Is allergic to peanuts." not in live(memory)
@@ -699,12 +703,12 @@ def test_what_a_note_does_not_speak_of_stays_and_its_model_is_told_what_to_do(
 
 def test_a_refused_relation_survives_an_export(memory: Memory, call: Call, tmp_path: Path) -> None:
     call(RELATE, note=noted(call, HOUSE), ends=["#zzzz"])
-    before = [one.to_dict() for one in memory.decisions(**ANNS)]
+    before = [one.to_dict() for one in memory.contact(**ANNS).decisions()]
     memory.export(tmp_path / "memory.jsonl")
     where = {"embedded_path": tmp_path / "restored.lbug", "embedder": HashingEmbedder()}
     Memory.restore(tmp_path / "memory.jsonl", **where)
     with Memory.open(**where) as restored:
-        assert [one.to_dict() for one in restored.decisions(**ANNS)] == before
+        assert [one.to_dict() for one in restored.contact(**ANNS).decisions()] == before
 
 
 def test_what_takes_the_place_of_a_fact_lasts_as_long(memory: Memory, call: Call) -> None:

@@ -91,7 +91,7 @@ def fill(memory: Memory) -> None:
     for text in (SCRIPT, TERMINAL, QUOTES, "Is diabetic.", "ok thanks", "Thanks a lot!"):
         memory.add_contact_note(AGENT, "alice", text)
     tea = memory.add_contact_note(AGENT, "alice", "Plays the cello in a quartet.").fact_id
-    memory.revoke(AGENT, "alice", tea, by="anna", reason="Her <em>sister</em> does.")
+    memory.contact(AGENT, "alice").revoke(tea, by="anna", reason="Her <em>sister</em> does.")
     memory.add_contact_note(AGENT, "alice", "Invoice 1042 is unpaid.")
     memory.add_contact_note(AGENT, "alice", "Invoice 1043 is unpaid.")
     memory.add_contact_note(AGENT, "bob", "Keeps bees.")
@@ -110,7 +110,7 @@ def page(html: str) -> Page:
 def test_every_fact_has_a_bar_that_the_keyboard_reaches_and_a_row(
     memory: Memory, page: Page
 ) -> None:
-    facts = [fact for chain in memory.history(AGENT, "alice") for fact in chain.facts]
+    facts = [fact for chain in memory.contact(AGENT, "alice").history() for fact in chain.facts]
     links = [each["href"] for each in page.of("a", value="bar ")]
     rows = {each.get("id") for each in page.of("tr")}
     assert sorted(links) == sorted(f"#fact-{fact.fact_id}" for fact in facts)
@@ -118,7 +118,7 @@ def test_every_fact_has_a_bar_that_the_keyboard_reaches_and_a_row(
 
 
 def test_a_bar_begins_where_the_one_before_it_ends(memory: Memory) -> None:
-    drawn = timeline(memory.history(AGENT, "alice"), datetime.now(UTC), 100)
+    drawn = timeline(memory.contact(AGENT, "alice").history(), datetime.now(UTC), 100)
     [city] = [strand for strand in drawn.strands if strand.title == "city"]
     assert [bar.fact.text for bar in city.bars] == [
         f"Lives in {each}." for each in ("Delhi", "Goa", "Pune")
@@ -130,7 +130,9 @@ def test_a_bar_begins_where_the_one_before_it_ends(memory: Memory) -> None:
 
 
 def test_a_supersession_is_told_with_its_rule_and_cosine(memory: Memory, page: Page) -> None:
-    links = [each for chain in memory.history(AGENT, "alice") for each in chain.supersessions]
+    links = [
+        each for chain in memory.contact(AGENT, "alice").history() for each in chain.supersessions
+    ]
     labels = [each["aria-label"] or "" for each in page.of("g", value="arrow")]
     assert len(labels) == len(links) == 2
     assert all(re.search(r"took the place of .*: slot -?\d\.\d\d$", label) for label in labels)
@@ -142,16 +144,16 @@ def test_a_bar_shows_its_evidence_when_it_is_hovered_over(page: Page) -> None:
 
 
 def test_what_is_open_and_what_was_refused_is_told(memory: Memory, page: Page) -> None:
-    questions = {each.question or "?" for each in memory.pending(AGENT, "alice")}
-    assert {each.question for each in memory.disputes(AGENT, "alice")} < questions
+    questions = {each.question or "?" for each in memory.contact(AGENT, "alice").pending()}
+    assert {each.question for each in memory.contact(AGENT, "alice").disputes()} < questions
     assert not [each for each in questions if visible(each) not in page.text]
-    for each in memory.refusals(AGENT, "alice"):
+    for each in memory.contact(AGENT, "alice").refusals():
         assert f"{each.refusals} × {each.reason.replace('_', ' ')}" in page.text
     assert "ok thanks" in page.text
 
 
 def test_counts_by_day_are_those_of_the_store(memory: Memory, html: str) -> None:
-    made = list(memory.all_decisions(AGENT, "alice"))
+    made = list(memory.contact(AGENT, "alice").all_decisions())
     [table] = re.findall(r'<table class="days">.*?</table>', html, re.DOTALL)
     counted: Counter[str] = Counter()
     columns = re.findall(r'<th scope="col">(.*?)</th>', table)[1:]
@@ -166,7 +168,7 @@ def test_counts_by_day_are_those_of_the_store(memory: Memory, html: str) -> None
 def test_texts_are_escaped_and_what_cannot_be_seen_is_named(
     memory: Memory, contact: str | None
 ) -> None:
-    html = memory.report(AGENT, contact)
+    html = memory.contact(AGENT, contact).report()
     assert "&lt;script&gt;alert(1)&lt;/script&gt; &amp; \\u202etea." in html
     assert "\\x1b[31m7\\x1b[0m" in html
     assert not re.search("[\x00-\x08\x0b-\x1f\x7f\u202a-\u202e\u2066-\u2069]", html)
@@ -200,7 +202,7 @@ def test_who_sees_no_picture_is_told_the_same(page: Page) -> None:
 
 
 def test_an_agent_is_told_of_contact_after_contact(memory: Memory) -> None:
-    found = Page(memory.report(AGENT))
+    found = Page(memory.agent(AGENT).report())
     summaries = [text for tag, text in found.words if tag == "summary"]
     assert {"Alice <i>Rao</i>", "bob"} <= set(summaries)
     assert len(found.of("details", value="contact")) == 2
@@ -209,7 +211,7 @@ def test_an_agent_is_told_of_contact_after_contact(memory: Memory) -> None:
 @pytest.mark.parametrize(("agent", "contact"), [(AGENT, "alise"), ("crn", None)])
 def test_nobody_known_is_an_error(memory: Memory, agent: str, contact: str | None) -> None:
     with pytest.raises(UnknownContactError, match="nothing is known about"):
-        memory.report(agent, contact)
+        memory.contact(agent, contact).report()
 
 
 def test_what_is_too_much_is_left_out_and_said(
@@ -219,13 +221,13 @@ def test_what_is_too_much_is_left_out_and_said(
         monkeypatch.setattr(reporting, name, 3)
     monkeypatch.setattr(reporting, "_REFUSED_MAX", 1)
     monkeypatch.setattr(reporting, "_DAYS_MAX", 0)
-    found = Page(memory.report(AGENT, "alice"))
-    facts = [fact for chain in memory.history(AGENT, "alice") for fact in chain.facts]
+    found = Page(memory.contact(AGENT, "alice").report())
+    facts = [fact for chain in memory.contact(AGENT, "alice").history() for fact in chain.facts]
     assert len(found.of("a", value="bar ")) == 3
     assert f"{len(facts) - 3} more facts are left out; reconciler history" in found.text
     assert "1 more are left out; reconciler decisions" in found.text
     monkeypatch.setattr(reporting, "CONTACTS_MAX", 1)
-    found = Page(memory.report(AGENT))
+    found = Page(memory.agent(AGENT).report())
     assert "The first 1 are told below" in found.text
     assert "alice" in found.text
 
@@ -239,8 +241,8 @@ def test_a_thousand_facts_stay_readable(tmp_path: Path) -> None:
             for number in range(1000)
         ]
         memory.import_notes(map(json.dumps, lines), agent_id=AGENT)
-        facts = [fact for chain in memory.history(AGENT, "carol") for fact in chain.facts]
-        html = memory.report(AGENT, "carol")
+        facts = [fact for chain in memory.contact(AGENT, "carol").history() for fact in chain.facts]
+        html = memory.contact(AGENT, "carol").report()
     found = Page(html)
     assert len(found.of("a", value="bar ")) == len(facts) >= 900
     assert len(html) < 5_000_000
@@ -289,8 +291,8 @@ def luminance(colour: str) -> float:
 def test_both_engines_tell_the_same(one_of_each: EngineUnderTest) -> None:
     with Memory.open(embedder=HashingEmbedder(16), **one_of_each.settings_arguments) as memory:
         fill(memory)
-        found = Page(memory.report(AGENT, "alice"))
-        made = list(memory.all_decisions(AGENT, "alice"))
+        found = Page(memory.contact(AGENT, "alice").report())
+        made = list(memory.contact(AGENT, "alice").all_decisions())
     assert len(found.of("a", value="bar ")) == sum(
         each.action in {Action.ADD, Action.UPDATE} for each in made
     )

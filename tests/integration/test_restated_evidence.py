@@ -44,7 +44,7 @@ def own(made: list[Decision]) -> set[tuple[str, str]]:
 
 
 def resting(memory: Memory, of: Decision) -> list[str]:
-    return [turn.episode_id for turn in memory.evidence(*PRIYA, str(of.fact_id)).turns]
+    return [turn.episode_id for turn in memory.contact(*PRIYA).evidence(str(of.fact_id)).turns]
 
 
 def test_each_turn_has_one_link_and_is_evidence_of_all_that_say_it_again(
@@ -58,7 +58,7 @@ def test_each_turn_has_one_link_and_is_evidence_of_all_that_say_it_again(
 def test_pages_show_every_turn_where_the_newest_is_and_none_three_times(
     memory: Memory, made: list[Decision], tmp_path: Path
 ) -> None:
-    page = memory.export_page(*PRIYA)
+    page = memory.contact(*PRIYA).export_page()
     known, _, before = page.partition("What was known before")
     turns = before.partition("What was decided")[0].count("<blockquote>")
     assert (known.count("<blockquote>"), turns) == (TIMES, TIMES)

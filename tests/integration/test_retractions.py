@@ -9,7 +9,8 @@ from typing import Any
 
 import pytest
 
-from reconciler import Action, Decision, FactState, GateReason, Memory
+from reconciler import Action, Decision, Memory
+from reconciler.domain.records.kinds import FactState, GateReason
 from reconciler.testing import HashingEmbedder
 from tests.engines import EngineUnderTest
 
@@ -28,7 +29,7 @@ def say(memory: Memory, text: str, **given: Any) -> Decision:
 
 
 def told(memory: Memory) -> list[str]:
-    return [each.fact.text for each in memory.recall("crm", "ada")]
+    return [each.fact.text for each in memory.contact("crm", "ada").recall()]
 
 
 def test_what_is_taken_back_ends_without_a_newer_fact_and_the_history_says_why(
@@ -41,11 +42,11 @@ def test_what_is_taken_back_ends_without_a_newer_fact_and_the_history_says_why(
         None,
         (said.fact_id,),
     )
-    [chain] = memory.history("crm", "ada")
+    [chain] = memory.contact("crm", "ada").history()
     [fact], [event] = chain.facts, chain.events
     assert (fact.state, fact.is_void, told(memory)) == (FactState.REVOKED, True, [])
     assert (event.action, event.by, event.reason) == (Action.REVOKE, "agent:crm", TAKEN_BACK)
-    [before] = memory.history("crm", "ada", at=said.at)
+    [before] = memory.contact("crm", "ada").history(at=said.at)
     assert (before.facts[0].state, before.events) == (FactState.LIVE, ())
 
 
@@ -55,7 +56,7 @@ def test_what_was_taken_back_is_held_when_it_is_said_again(memory: Memory) -> No
     again = say(memory, SISTER)
     assert again.gate is not None
     assert (again.action, again.gate.reason) == (Action.HOLD, GateReason.FORGOTTEN_BEFORE)
-    memory.confirm("crm", "ada", again.decision_id, "contact")
+    memory.contact("crm", "ada").confirm(again.decision_id, "contact")
     assert told(memory) == [SISTER]
 
 
@@ -74,7 +75,9 @@ def test_what_comes_after_it_in_one_import_is_held_too(memory: Memory) -> None:
 def test_a_retraction_can_be_undone(memory: Memory) -> None:
     say(memory, SISTER)
     made = say(memory, TAKEN_BACK)
-    memory.revert("crm", "ada", made.decision_id, by="olga", reason="She has one after all.")
+    memory.contact("crm", "ada").revert(
+        made.decision_id, by="olga", reason="She has one after all."
+    )
     assert told(memory) == [SISTER]
     assert say(memory, SISTER).action is not Action.HOLD
 
@@ -83,8 +86,10 @@ def test_a_retraction_can_be_undone(memory: Memory) -> None:
 def test_a_retraction_goes_with_what_it_took_back_when_that_is_forgotten(memory: Memory) -> None:
     said = say(memory, SISTER)
     say(memory, TAKEN_BACK)
-    memory.forget("crm", "ada", fact_id=said.fact_id, by="contact", reason="She asked.")
-    assert "sister" not in str([memory.decisions("crm", "ada"), memory.history("crm", "ada")])
+    memory.contact("crm", "ada").forget(fact_id=said.fact_id, by="contact", reason="She asked.")
+    assert "sister" not in str(
+        [memory.contact("crm", "ada").decisions(), memory.contact("crm", "ada").history()]
+    )
 
 
 def test_an_agent_is_told_what_was_taken_back(memory: Memory) -> None:

@@ -11,7 +11,8 @@ from typing import Any
 import pytest
 from hypothesis import HealthCheck, given, settings, strategies as st
 
-from reconciler import Action, Decision, Fact, FactState, Memory, SourceKind
+from reconciler import Action, Decision, Fact, Memory, SourceKind
+from reconciler.domain.records.kinds import FactState
 from reconciler.errors import (
     InvalidAnswerError,
     InvalidRequestError,
@@ -50,21 +51,21 @@ def allergic(memory: Memory, text: str, **given: Any) -> Decision:
 
 def revert(memory: Memory, decision: Decision, contact_id: str = "alice", **given: Any) -> Decision:
     said = {"by": "dana", "reason": "It was a mix-up."}
-    return memory.revert("crm", contact_id, decision.decision_id, **said | given)
+    return memory.contact("crm", contact_id).revert(decision.decision_id, **said | given)
 
 
 def revoke(memory: Memory, fact_id: str, contact_id: str = "alice") -> Decision:
     said = {"by": "dana", "reason": "She left."}
-    return memory.revoke("crm", contact_id, fact_id, **said)
+    return memory.contact("crm", contact_id).revoke(fact_id, **said)
 
 
 def facts(memory: Memory, contact_id: str = "alice") -> dict[str, Fact]:
-    chains = memory.history("crm", contact_id)
+    chains = memory.contact("crm", contact_id).history()
     return {fact.fact_id: fact for chain in chains for fact in chain.facts}
 
 
 def told(memory: Memory) -> list[str]:
-    return sorted(each.fact.text for each in memory.recall("crm", "alice", limit=100))
+    return sorted(each.fact.text for each in memory.contact("crm", "alice").recall(limit=100))
 
 
 def kept(memory: Memory, contact_id: str = "alice") -> tuple[object, ...]:
@@ -72,7 +73,7 @@ def kept(memory: Memory, contact_id: str = "alice") -> tuple[object, ...]:
     known = {
         fact_id: fact for fact_id, fact in facts(memory, contact_id).items() if not fact.is_void
     }
-    chains = memory.history("crm", contact_id)
+    chains = memory.contact("crm", contact_id).history()
     links = {link for chain in chains for link in chain.supersessions}
     conflicts = {conflict for chain in chains for conflict in chain.conflicts}
     return known, links, conflicts
@@ -143,10 +144,10 @@ def test_what_was_raised_against_an_undone_fact_is_raised_against_what_lives_aga
     wrong = lives_in(memory, "Agra")
     lives_in(memory, "Delhi", source_kind=SourceKind.OPERATOR)
     undone = revert(memory, wrong)
-    [dispute] = memory.disputes("crm", "alice")
+    [dispute] = memory.contact("crm", "alice").disputes()
     assert {fact.text for fact in dispute.facts} == {"Lives in Goa.", "Lives in Delhi."}
     revert(memory, undone)
-    assert {fact.text for fact in memory.disputes("crm", "alice")[0].facts} == {
+    assert {fact.text for fact in memory.contact("crm", "alice").disputes()[0].facts} == {
         "Lives in Agra.",
         "Lives in Delhi.",
     }
@@ -157,7 +158,7 @@ def test_what_says_the_same_as_what_lives_again_is_in_no_dispute_with_it(memory:
     wrong = lives_in(memory, "Agra")
     lives_in(memory, "Pune", source_kind=SourceKind.OPERATOR)
     revert(memory, wrong)
-    assert memory.disputes("crm", "alice") == []
+    assert memory.contact("crm", "alice").disputes() == []
 
 
 @pytest.fixture
@@ -175,20 +176,20 @@ def test_a_reverted_answer_opens_the_dispute_again(
 ) -> None:
     before = kept(memory)
     said = {"by": "contact", "reason": "I have a flat there."}
-    answer = memory.resolve("crm", "alice", disputed if both else disputed[1], **said)
+    answer = memory.contact("crm", "alice").resolve(disputed if both else disputed[1], **said)
     after = kept(memory)
-    assert memory.disputes("crm", "alice") == []
+    assert memory.contact("crm", "alice").disputes() == []
     undone = revert(memory, answer)
-    assert (kept(memory), len(memory.disputes("crm", "alice"))) == (before, 1)
+    assert (kept(memory), len(memory.contact("crm", "alice").disputes())) == (before, 1)
     revert(memory, undone)
-    assert (kept(memory), memory.disputes("crm", "alice")) == (after, [])
+    assert (kept(memory), memory.contact("crm", "alice").disputes()) == (after, [])
 
 
 def test_a_reverted_amendment_gives_the_contacts_word_back(memory: Memory) -> None:
     lives_in(memory, "Pune")
     before = kept(memory)
     said = {"attribute": "city", "value": "Goa", "by": "anna", "reason": "Typed wrongly."}
-    revert(memory, memory.amend("crm", "alice", "Lives in Goa.", **said))
+    revert(memory, memory.contact("crm", "alice").amend("Lives in Goa.", **said))
     assert kept(memory) == before
 
 
@@ -271,7 +272,7 @@ def test_what_is_undone_already_is_not_undone_twice(memory: Memory) -> None:
     first = revert(memory, wrong)
     again = revert(memory, wrong, reason="Once more.")
     assert (again.decision_id, again.replayed) == (first.decision_id, True)
-    assert len(memory.decisions("crm", "alice")) == 2
+    assert len(memory.contact("crm", "alice").decisions()) == 2
 
 
 def test_a_decision_that_changed_nothing_is_not_reverted(memory: Memory) -> None:
@@ -285,7 +286,7 @@ def test_a_decision_that_changed_nothing_is_not_reverted(memory: Memory) -> None
 def test_no_agent_revokes_or_reverts(memory: Memory, name: str) -> None:
     said = lives_in(memory, "Pune")
     with pytest.raises(InvalidAnswerError):
-        memory.revoke("crm", "alice", str(said.fact_id), by=name, reason="I think so.")
+        memory.contact("crm", "alice").revoke(str(said.fact_id), by=name, reason="I think so.")
     with pytest.raises(InvalidAnswerError):
         revert(memory, said, by=name)
     assert told(memory) == ["Lives in Pune."]

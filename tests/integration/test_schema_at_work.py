@@ -31,6 +31,6 @@ def test_a_setup_waits_for_an_index_that_a_killed_one_left(one_neo4j: EngineUnde
     try:
         settings = one_neo4j.settings_arguments
         with Memory.open(embedder=HashingEmbedder(16), **settings) as memory:
-            assert memory.contacts("crm") == []
+            assert memory.agent("crm").contacts() == []
     finally:
         server.join()

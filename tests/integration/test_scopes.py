@@ -23,6 +23,7 @@ from reconciler.errors import UnknownDecisionError
 from reconciler.service.stores.memory_store import MemoryStore
 from tests import raw_store
 from tests.engines import EngineUnderTest, embedded_engine
+from tests.submissions import propose_to
 
 SCOPES = [Scope(*parts) for parts in itertools.product(("acme", "globex"), ("crm", "desk"), "ab")]
 VICTIM, OTHERS = SCOPES[0], SCOPES[1:]
@@ -49,8 +50,8 @@ def proposed(memory: Memory, scope: Scope, text: str, **given: Any) -> Decision:
     heard = Evidence(
         episode_id=str(uuid.uuid4()), session_id="call", scope=scope, text=text, said_at=now
     )
-    return memory.propose(
-        Candidate(note=note, evidence=(heard,), proposed_by="reader", confidence=0.95)
+    return propose_to(
+        memory, Candidate(note=note, evidence=(heard,), proposed_by="reader", confidence=0.95)
     )
 
 
@@ -73,10 +74,10 @@ def ids_of(memory: Memory, scope: Scope) -> Ids:
     )
     admitted = proposed(memory, scope, "Works at Siemens", idempotency_key=ADMITTED_KEY)
     added = memory.add_contact_note(**whose, text="Lives in Pune")
-    job_id = memory.submit_session(
-        **whose, session_id="call-17", turns=[Turn(role="contact", text="Remember my cat Tom.")]
+    job_id = memory.contact(**whose).submit_session(
+        session_id="call-17", turns=[Turn(role="contact", text="Remember my cat Tom.")]
     )
-    memory.task(**whose, task_id="task-9", goal="Find the cat")
+    memory.contact(**whose).task(task_id="task-9", goal="Find the cat")
     made = [held.decision_id, admitted.decision_id, added.decision_id]
     guessed = [guesses(scope, key)[0] for key in (HELD_KEY, ADMITTED_KEY)]
     return {
@@ -92,12 +93,12 @@ def test_no_guess_at_the_id_of_a_key_is_right_in_its_own_scope(memory: Memory) -
     ids_of(memory, VICTIM)
     for guess in guesses(VICTIM, HELD_KEY) + guesses(VICTIM, ADMITTED_KEY):
         with pytest.raises(UnknownDecisionError):
-            memory.decision("crm", "a", guess, tenant="acme")
+            memory.contact("crm", "a", tenant="acme").decision(guess)
 
 
 def test_a_task_commits_no_decision_about_another_contact(memory: Memory) -> None:
     theirs = proposed(memory, VICTIM, "Works at Siemens")
-    task = memory.task(**of(OTHERS[0]), task_id="mine", goal="Take theirs")
+    task = memory.contact(**of(OTHERS[0])).task(task_id="mine", goal="Take theirs")
     task.observed()
     task.log_episode(Turn(role="contact", text="Remember that I work at Siemens."))
     task.succeed()

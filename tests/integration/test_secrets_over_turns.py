@@ -18,35 +18,37 @@ HandOver = Callable[[Memory, str, list[Turn]], None]
 
 
 def at_once(memory: Memory, session_id: str, turns: list[Turn]) -> None:
-    memory.submit_session("crm", "ann", session_id, turns)
+    memory.contact("crm", "ann").submit_session(session_id, turns)
 
 
 def turn_by_turn(memory: Memory, session_id: str, turns: list[Turn]) -> None:
     for turn in turns:
-        memory.submit_session("crm", "ann", session_id, [turn])
+        memory.contact("crm", "ann").submit_session(session_id, [turn])
 
 
 def read_in_between(memory: Memory, session_id: str, turns: list[Turn]) -> None:
     """What was told is read by a worker before the next turn says what it was."""
     for turn in turns:
-        memory.submit_session("crm", "ann", session_id, [turn])
+        memory.contact("crm", "ann").submit_session(session_id, [turn])
         memory.drain()
 
 
 def growing(memory: Memory, session_id: str, turns: list[Turn]) -> None:
     for count in range(1, len(turns) + 1):
-        memory.submit_session("crm", "ann", session_id, turns[:count])
+        memory.contact("crm", "ann").submit_session(session_id, turns[:count])
         memory.drain()
 
 
 def unnamed(memory: Memory, session_id: str, turns: list[Turn]) -> None:
     for count in range(1, len(turns) + 1):
-        memory.submit_session("crm", f"ann-{session_id}", None, turns[:count])
+        memory.contact("crm", f"ann-{session_id}").submit_session(None, turns[:count])
         memory.drain()
 
 
 def in_a_task(memory: Memory, session_id: str, turns: list[Turn]) -> None:
-    task = memory.task("crm", "ann", goal="Help.", task_id=session_id, session_id=session_id)
+    task = memory.contact("crm", "ann").task(
+        goal="Help.", task_id=session_id, session_id=session_id
+    )
     task.observed()
     for turn in turns:
         task.log_episode(turn)
@@ -96,7 +98,7 @@ def test_a_turn_that_loses_a_secret_before_it_is_read_still_loses_personal_data(
         mail = "Bluebird77x or ann@example.org"
         turn_by_turn(memory, "s", _turns(["Good day.", mail, "Go on.", "That's my password."]))
         turn_by_turn(memory, "t", _turns([mail, "That's my password."]))
-        store, scope = memory._services.session_store, memory._scope(None, "crm", "ann")
+        store, scope = memory._services.session_store, memory.contact("crm", "ann").scope
         [first, _] = store.list_episodes(scope, "t")
         assert ("Bluebird" in first.text, first.is_cleaned) == (False, False)
         memory.drain()

@@ -57,11 +57,13 @@ def city(value: str) -> dict[str, str]:
 
 
 def live(memory: Memory) -> list[str]:
-    return sorted(each.fact.text for each in memory.recall("crm", "alice", limit=100))
+    return sorted(each.fact.text for each in memory.contact("crm", "alice").recall(limit=100))
 
 
 def disputes(memory: Memory) -> list[set[str]]:
-    return [{fact.text for fact in each.facts} for each in memory.disputes("crm", "alice")]
+    return [
+        {fact.text for fact in each.facts} for each in memory.contact("crm", "alice").disputes()
+    ]
 
 
 def disputed(memory: Memory) -> tuple[Decision, Decision]:
@@ -94,10 +96,10 @@ def test_what_the_contact_says_in_a_session_ends_what_it_said_before(opened: Ope
     first = memory.add_contact_note("crm", "alice", "Works at Nordlys.", **nordlys)
     for number in range(4):
         said = Turn(role="contact", text="Hello. I work at Brightwave now.")
-        memory.submit_session("crm", "alice", f"chat-{number}", [said])
+        memory.contact("crm", "alice").submit_session(f"chat-{number}", [said])
         memory.drain()
-    [employer] = [each.fact for each in memory.recall("crm", "alice")]
-    [history] = memory.history("crm", "alice")
+    [employer] = [each.fact for each in memory.contact("crm", "alice").recall()]
+    [history] = memory.contact("crm", "alice").history()
     assert (employer.text, str(employer.trust)) == ("Works at Brightwave.", "user_explicit")
     assert (employer.observations, history.facts[-1].fact_id) == (4, first.fact_id)
 
@@ -115,7 +117,7 @@ def test_a_lower_word_raises_one_question_however_often_it_is_said(opened: Open)
 def test_the_question_names_both_texts_whose_word_and_since_when(opened: Open) -> None:
     memory = opened()
     disputed(memory)
-    [found] = memory.disputes("crm", "alice")
+    [found] = memory.contact("crm", "alice").disputes()
     assert found.question == (
         'Which one holds: "Lives in Pune" (the user\'s own word, since 2025-03-09) or '
         '"Lives in Mumbai" (an operator\'s word, since 2025-03-18)?'
@@ -128,9 +130,9 @@ def test_the_answer_ends_the_other_side(opened: Open, kept: int) -> None:
     memory = opened()
     sides = disputed(memory)
     keep, lost = sides[kept].fact_id, sides[1 - kept].fact_id
-    made = memory.resolve("crm", "alice", keep, by="contact", reason="She said so.")
+    made = memory.contact("crm", "alice").resolve(keep, by="contact", reason="She said so.")
     assert (made.action, made.fact_id, made.superseded_ids) == (Action.RESOLVE, keep, (lost,))
-    [history] = memory.history("crm", "alice")
+    [history] = memory.contact("crm", "alice").history()
     assert [fact.fact_id for fact in history.facts] == [keep, lost]
     assert (history.facts[0].is_confirmed_by_user, disputes(memory)) == (True, [])
 
@@ -139,8 +141,8 @@ def test_the_answer_ends_the_other_side(opened: Open, kept: int) -> None:
 def test_an_answer_given_twice_is_one_decision(opened: Open) -> None:
     memory = opened()
     keep = disputed(memory)[1].fact_id
-    first = memory.resolve("crm", "alice", keep, by="anna", reason="Checked.")
-    again = memory.resolve("crm", "alice", keep, by="anna", reason="Checked.")
+    first = memory.contact("crm", "alice").resolve(keep, by="anna", reason="Checked.")
+    again = memory.contact("crm", "alice").resolve(keep, by="anna", reason="Checked.")
     assert (again.decision_id, again.replayed) == (first.decision_id, True)
 
 
@@ -148,7 +150,7 @@ def test_an_answer_given_twice_is_one_decision(opened: Open) -> None:
 def test_what_was_kept_by_the_contact_is_the_contacts_word(opened: Open) -> None:
     memory = opened()
     keep = disputed(memory)[1].fact_id
-    memory.resolve("crm", "alice", keep, by="contact", reason="She said so.")
+    memory.contact("crm", "alice").resolve(keep, by="contact", reason="She said so.")
     goa = say(memory, "Lives in Goa", source_kind=OPERATOR, **city("Goa"), said_at=None)
     assert (goa.action, goa.decided_by) == (Action.ADD, DecidedBy.TRUST)
 
@@ -157,8 +159,10 @@ def test_an_id_of_what_was_restated_since_names_the_same_side(opened: Open) -> N
     memory = opened()
     lower = disputed(memory)[1]
     again = say(memory, "Lives in Mumbai", 10, source_kind=OPERATOR, **city("Mumbai"))
-    assert all(each.disputed_with for each in memory.recall("crm", "alice", "Lives in Pune"))
-    made = memory.resolve("crm", "alice", lower.fact_id, by="anna", reason="Checked.")
+    assert all(
+        each.disputed_with for each in memory.contact("crm", "alice").recall("Lives in Pune")
+    )
+    made = memory.contact("crm", "alice").resolve(lower.fact_id, by="anna", reason="Checked.")
     assert made.fact_id == again.fact_id
 
 
@@ -166,22 +170,22 @@ def test_a_fact_in_no_dispute_is_not_resolved(opened: Open) -> None:
     memory = opened()
     said = say(memory, "Lives in Pune", **city("Pune"))
     with pytest.raises(InvalidAnswerError, match="no open dispute; `reconciler disputes` lists"):
-        memory.resolve("crm", "alice", said.fact_id, by="anna", reason="Checked.")
+        memory.contact("crm", "alice").resolve(said.fact_id, by="anna", reason="Checked.")
     with pytest.raises(UnknownFactError):
-        memory.resolve("crm", "alice", "nobody's", by="anna", reason="Checked.")
+        memory.contact("crm", "alice").resolve("nobody's", by="anna", reason="Checked.")
 
 
 def test_no_fact_at_all_is_refused_in_our_words(opened: Open) -> None:
     nothing: Any = None
     with pytest.raises(InvalidRequestError, match="keep must be"):
-        opened().resolve("crm", "alice", nothing, by="anna", reason="Checked.")
+        opened().contact("crm", "alice").resolve(nothing, by="anna", reason="Checked.")
 
 
 def test_no_agent_answers_a_dispute(opened: Open) -> None:
     memory = opened()
     keep = disputed(memory)[1].fact_id
     with pytest.raises(InvalidAnswerError, match="neither may any agent"):
-        memory.resolve("crm", "alice", keep, by="agent:crm", reason="I think so.")
+        memory.contact("crm", "alice").resolve(keep, by="agent:crm", reason="I think so.")
 
 
 @pytest.mark.on_neo4j_too
@@ -189,10 +193,10 @@ def test_both_may_be_kept_where_they_do_not_contradict(opened: Open) -> None:
     memory = opened(near(0.9, THREE, TWO))
     sides = [say(memory, THREE), say(memory, TWO, 1)]
     ids = [each.fact_id for each in sides]
-    made = memory.resolve("crm", "alice", ids, by="anna", reason="Two of them are hers.")
+    made = memory.contact("crm", "alice").resolve(ids, by="anna", reason="Two of them are hers.")
     assert (made.superseded_ids, disputes(memory)) == ((), [])
     assert live(memory) == sorted([THREE, TWO])
-    assert all(not each.disputed_with for each in memory.recall("crm", "alice", THREE))
+    assert all(not each.disputed_with for each in memory.contact("crm", "alice").recall(THREE))
 
 
 def test_later_evidence_that_agrees_with_one_side_settles_it(opened: Open) -> None:
@@ -219,7 +223,7 @@ def test_what_only_counts_as_said_again_settles_too(opened: Open) -> None:
     again = say(memory, "Lives in Pune", 10, source_kind=OPERATOR, **city("Pune"))
     assert (again.action, again.fact_id) == (Action.SKIP, kept.fact_id)
     assert (again.superseded_ids, disputes(memory)) == ((lost.fact_id,), [])
-    [history] = memory.history("crm", "alice")
+    [history] = memory.contact("crm", "alice").history()
     assert [fact.fact_id for fact in history.facts] == [kept.fact_id, lost.fact_id]
 
 
@@ -239,7 +243,7 @@ def test_recall_and_prompt_show_the_conflict_on_both_lines(opened: Open) -> None
     memory = opened(near(0.9, THREE, TWO))
     say(memory, THREE)
     say(memory, TWO, 1)
-    ranked = memory.recall("crm", "alice", THREE)
+    ranked = memory.contact("crm", "alice").recall(THREE)
     shown = {each.fact.text: [other.text for other in each.disputed_with] for each in ranked}
     assert shown == {THREE: [TWO], TWO: [THREE]}
     lines = as_prompt(ranked).splitlines()
@@ -251,7 +255,7 @@ def test_a_prompt_brings_the_other_side_where_it_was_not_chosen(opened: Open) ->
     memory = opened(near(0.9, THREE, TWO))
     say(memory, THREE)
     say(memory, TWO, 1)
-    told = as_prompt(memory.recall("crm", "alice", THREE, limit=1))
+    told = as_prompt(memory.contact("crm", "alice").recall(THREE, limit=1))
     assert (told.count("disputed:"), told.count("ask the contact once")) == (2, 1)
 
 
@@ -264,7 +268,7 @@ def by(channel: str) -> dict[str, str]:
 
 def confirmed_email(memory: Memory) -> None:
     held = say(memory, EMAIL, source_kind=TOOL, **by("e-mail"))
-    memory.confirm("crm", "alice", held.decision_id, "contact")
+    memory.contact("crm", "alice").confirm(held.decision_id, "contact")
 
 
 def often_email(memory: Memory) -> None:
@@ -288,7 +292,7 @@ def test_a_guess_does_not_end_what_is_confirmed_or_often_said(
 
 def amend(memory: Memory, **given: Any) -> Decision:
     usual = {"by": "anna", "reason": "She moved; the form was wrong.", "text": "Lives in Mumbai"}
-    return memory.amend("crm", "alice", **usual | given)
+    return memory.contact("crm", "alice").amend(**usual | given)
 
 
 @pytest.mark.on_neo4j_too
@@ -300,7 +304,7 @@ def test_an_operators_amendment_ends_what_the_contact_said(opened: Open, by_id: 
     made = amend(memory, **which, value="Mumbai")
     assert (made.action, made.decided_by) == (Action.UPDATE, DecidedBy.AMENDMENT)
     assert "anna: She moved; the form was wrong." in made.reason
-    [mumbai] = [each.fact for each in memory.recall("crm", "alice")]
+    [mumbai] = [each.fact for each in memory.contact("crm", "alice").recall()]
     assert (mumbai.slot and mumbai.slot.value, str(mumbai.trust)) == ("Mumbai", "operator")
     assert made.superseded_ids == (pune.fact_id,)
 
@@ -352,6 +356,6 @@ def test_an_amendment_is_an_operators(opened: Open, by: str) -> None:
 def test_a_decision_that_settles_can_be_printed(opened: Open) -> None:
     memory = opened()
     keep = disputed(memory)[1].fact_id
-    made = memory.resolve("crm", "alice", keep, by="anna", reason="Checked.")
+    made = memory.contact("crm", "alice").resolve(keep, by="anna", reason="Checked.")
     assert json.loads(json.dumps(made.to_dict()))["verdict"]["action"] == "RESOLVE"
-    assert memory.explain("crm", "alice", made.decision_id).outcome
+    assert memory.contact("crm", "alice").explain(made.decision_id).outcome

@@ -43,7 +43,8 @@ from reconciler import Memory, Turn
 with Memory.open() as memory:
     for contact_id, texts in json.loads(sys.argv[1]):
         turns = [Turn(role="contact", text=text) for text in texts]
-        print(memory.submit_session("crm", contact_id, f"talk with {contact_id}", turns))
+        contact = memory.contact("crm", contact_id)
+        print(contact.submit_session(f"talk with {contact_id}", turns))
 """
 
 pytestmark = [pytest.mark.faults(only=True), pytest.mark.timeout(600)]
@@ -142,7 +143,7 @@ def undisturbed(folder: Path) -> Counter[tuple[Any, ...]]:
     with Memory.open(**engine.settings_arguments) as memory:
         for contact_id, texts in talks():
             turns = [Turn(role="contact", text=text) for text in texts]
-            memory.submit_session("crm", contact_id, f"talk with {contact_id}", turns)
+            memory.contact("crm", contact_id).submit_session(f"talk with {contact_id}", turns)
         assert {job.state for job in memory.drain()} == {JobState.DONE}
     return remembered(engine)
 

@@ -20,6 +20,7 @@ from reconciler.domain.records.notes import TEXT_LENGTH_MAX, Note
 from reconciler.domain.records.scope import Scope
 from reconciler.errors import InvalidRequestError
 from reconciler.service.writing.doors import own_evidence
+from tests.submissions import propose_to
 
 WHO = ("crm", "priya")
 TYPED_TOKEN = "[a:0123456789ab]"
@@ -43,11 +44,13 @@ def held_id(memory: Memory) -> str:
 
 def proposed(memory: Memory, text: str) -> Any:
     note = Note(scope=Scope("default", *WHO), text=text, said_at=datetime.now(UTC), is_cleaned=True)
-    return memory.propose(own_evidence(note, "somebody"))
+    return propose_to(memory, own_evidence(note, "somebody"))
 
 
 def task(memory: Memory, name: str) -> Any:
-    begun = memory.task(*WHO, f"task-{name}-{time.monotonic_ns()}", goal="Move the delivery")
+    begun = memory.contact(*WHO).task(
+        f"task-{name}-{time.monotonic_ns()}", goal="Move the delivery"
+    )
     begun.observed()
     return begun
 
@@ -91,28 +94,34 @@ DOORS: dict[str, Callable[[Memory, str, str], Any]] = {
     ),
     "live, contact": lambda memory, text, _: memory.add_contact_note("crm", text, "Likes tea."),
     "proposal": lambda memory, text, _: proposed(memory, text),
-    "confirmation": lambda memory, text, held: memory.confirm(*WHO, held, "contact", text=text),
-    "answerer": lambda memory, text, held: memory.confirm(*WHO, held, text),
-    "revocation": lambda memory, text, _: memory.revoke(*WHO, "fact", by="contact", reason=text),
-    "recall": lambda memory, text, _: memory.recall(*WHO, text),
-    "blank recall": lambda memory, text, _: memory.recall(*WHO, " " * len(text)),
-    "policy check": lambda memory, text, _: memory.check_policy(text),
-    "turn": lambda memory, text, _: memory.submit_session(
-        *WHO, "s", [Turn(role="contact", text=text)]
+    "confirmation": lambda memory, text, held: memory.contact(*WHO).confirm(
+        held, "contact", text=text
     ),
-    "session": lambda memory, text, _: memory.submit_session(
-        *WHO, "s", (Turn(role="contact", text=text[:16_000]) for _ in range(100_000_000))
+    "answerer": lambda memory, text, held: memory.contact(*WHO).confirm(held, text),
+    "revocation": lambda memory, text, _: memory.contact(*WHO).revoke(
+        "fact", by="contact", reason=text
     ),
-    "goal": lambda memory, text, _: memory.task(*WHO, "large", goal=text),
+    "recall": lambda memory, text, _: memory.contact(*WHO).recall(text),
+    "blank recall": lambda memory, text, _: memory.contact(*WHO).recall(" " * len(text)),
+    "policy check": lambda memory, text, _: memory.agent("any").check_policy(text),
+    "turn": lambda memory, text, _: memory.contact(*WHO).submit_session(
+        "s", [Turn(role="contact", text=text)]
+    ),
+    "session": lambda memory, text, _: memory.contact(*WHO).submit_session(
+        "s", (Turn(role="contact", text=text[:16_000]) for _ in range(100_000_000))
+    ),
+    "goal": lambda memory, text, _: memory.contact(*WHO).task("large", goal=text),
     "blocker": lambda memory, text, _: task(memory, "b").task_memory.set_blocker(text),
     "checkpoint": lambda memory, text, _: task(memory, "c").task_memory.checkpoint([text]),
     "many decided": lambda memory, text, _: task(memory, "d").task_memory.checkpoint(
         [text[at : at + 1600] for at in range(0, len(text), 1600)]
     ),
     "subtask": lambda memory, text, _: task(memory, "e").task_memory.mark_done(text),
-    "task's recall": lambda memory, text, _: memory.task(
-        *WHO, f"r-{time.monotonic_ns()}", goal="Look"
-    ).recall(text, budget_tokens=100),
+    "task's recall": lambda memory, text, _: (
+        memory.contact(*WHO)
+        .task(f"r-{time.monotonic_ns()}", goal="Look")
+        .recall(text, budget_tokens=100)
+    ),
     "reflection": lambda memory, text, _: failed(memory).propose_reflection(text, []),
     "procedure": lambda memory, text, _: succeeded(memory).propose_procedure("greet", [text], []),
     "many steps": lambda memory, text, _: succeeded(memory).propose_procedure(
@@ -159,7 +168,7 @@ def test_nor_where_it_is_held_and_confirmed_later(memory: Memory) -> None:
     held = memory.add_contact_note("crm", "dana", f"Has been diagnosed with diabetes: {numbers}")
     assert held.action == "HOLD"
     assert len(held.text) > TEXT_LENGTH_MAX
-    assert memory.confirm("crm", "dana", held.decision_id, "contact").action == "ADD"
+    assert memory.contact("crm", "dana").confirm(held.decision_id, "contact").action == "ADD"
 
 
 def test_a_caller_cannot_claim_that_a_text_was_cleaned(memory: Memory) -> None:
@@ -169,4 +178,4 @@ def test_a_caller_cannot_claim_that_a_text_was_cleaned(memory: Memory) -> None:
 
 def test_an_answers_own_words_are_measured_as_they_come_in(memory: Memory, held_id: str) -> None:
     with pytest.raises(InvalidRequestError, match=r"at most 2,?000"):
-        memory.confirm(*WHO, held_id, "contact", text="y" * (TEXT_LENGTH_MAX + 1))
+        memory.contact(*WHO).confirm(held_id, "contact", text="y" * (TEXT_LENGTH_MAX + 1))

@@ -141,7 +141,7 @@ class SlowEmbedder(HashingEmbedder):
 def test_a_memory_that_is_not_told_to_warm_up_loads_no_model(tmp_path: Path) -> None:
     embedder = SlowEmbedder()
     with Memory.open(embedder=embedder, embedded_path=tmp_path / "memory") as memory:
-        memory.history("crm", "priya")
+        memory.contact("crm", "priya").history()
     assert not embedder.is_loading.is_set()
 
 
@@ -149,7 +149,7 @@ def test_warming_up_begins_with_the_opening_and_does_not_hold_it_up(tmp_path: Pa
     embedder = SlowEmbedder()
     with Memory.open(embedder=embedder, embedded_path=tmp_path / "memory", warm_up=True) as memory:
         assert embedder.is_loading.wait(60)
-        assert memory.history("crm", "priya") == []
+        assert memory.contact("crm", "priya").history() == []
         embedder.may_load.set()
 
 
@@ -174,9 +174,9 @@ def test_a_recall_after_warming_up_finds_the_engines_plans_made(
         memory.warm_up()
         assert planned
         planned.clear()
-        assert len(memory.recall("crm", "priya", "Pune?")) == 1
+        assert len(memory.contact("crm", "priya").recall("Pune?")) == 1
         assert planned == []
-        assert memory.contacts("any") == []
+        assert memory.agent("any").contacts() == []
 
 
 def test_a_model_that_cannot_be_loaded_is_told_of_by_who_needs_it_first(tmp_path: Path) -> None:

@@ -10,8 +10,9 @@ from typing import Any
 import pytest
 from rich.console import Console
 
-from reconciler import Action, Decision, Fact, FactHistory, FactState, Memory, SourceKind
-from reconciler.domain.records.kinds import Disposal
+from reconciler import Action, Decision, Fact, Memory, SourceKind
+from reconciler.domain.records.facts import FactHistory
+from reconciler.domain.records.kinds import Disposal, FactState
 from reconciler.entrypoints.rendering import history_tree
 from reconciler.errors import InvalidRequestError
 from reconciler.testing import HashingEmbedder
@@ -63,7 +64,7 @@ def works_at(memory: Memory, employer: str, text: str = "Works at {}.", **given:
 
 
 def facts(memory: Memory) -> dict[str, Fact]:
-    chains = memory.history("crm", "alice")
+    chains = memory.contact("crm", "alice").history()
     return {fact.fact_id: fact for chain in chains for fact in chain.facts}
 
 
@@ -73,7 +74,7 @@ def states(memory: Memory) -> dict[str, FactState]:
 
 
 def told(memory: Memory) -> list[str]:
-    return sorted(each.fact.text for each in memory.recall("crm", "alice", limit=100))
+    return sorted(each.fact.text for each in memory.contact("crm", "alice").recall(limit=100))
 
 
 # Expired facts are still compared
@@ -88,7 +89,7 @@ def test_what_is_said_after_a_fact_expired_supersedes_it(clock: Clock, memory: M
         Action.UPDATE,
         {"Lives in Pune.": SUPERSEDED, "Lives in Goa.": LIVE},
     )
-    [chain] = memory.history("crm", "alice")
+    [chain] = memory.contact("crm", "alice").history()
     assert [each.reason for each in chain.supersessions] == [decision.reason]
 
 
@@ -120,7 +121,7 @@ def test_a_less_trusted_word_supersedes_what_expired_and_asks_nothing(
     clock.pass_days(200)
     decision = lives_in(memory, "Goa", source_kind=SourceKind.OPERATOR)
     assert (decision.action, decision.conflicting_ids) == (Action.UPDATE, ())
-    assert memory.pending("crm", "alice") == []
+    assert memory.contact("crm", "alice").pending() == []
 
 
 def test_what_needs_a_yes_needs_it_again_once_the_fact_expired(
@@ -136,9 +137,9 @@ def test_a_replay_knows_what_had_expired_when_the_note_came(clock: Clock, memory
     lives_in(memory, "Pune", lifetime_days=180)
     clock.pass_days(200)
     made = lives_in(memory, "Goa", source_kind=SourceKind.OPERATOR)
-    found = memory.decision("crm", "alice", made.decision_id)
+    found = memory.contact("crm", "alice").decision(made.decision_id)
     assert [each.is_expired for each in found.compared_with] == [True]
-    assert [each.is_same for each in memory.replay("seed", "crm", "alice")] == [True, True]
+    assert [each.is_same for each in memory.contact("crm", "alice").replay("seed")] == [True, True]
 
 
 def test_a_replay_knows_what_was_planned_when_the_note_came(clock: Clock, memory: Memory) -> None:
@@ -147,7 +148,7 @@ def test_a_replay_knows_what_was_planned_when_the_note_came(clock: Clock, memory
     lives_in(memory, "Delhi", valid_from=clock() + timedelta(days=60))
     lives_in(memory, "Agra")
     lives_in(memory, "Delhi")
-    replayed = memory.replay("seed", "crm", "alice")
+    replayed = memory.contact("crm", "alice").replay("seed")
     assert [each.is_same for each in replayed] == [True] * 5
 
 
@@ -160,7 +161,7 @@ def one_of_each_state(clock: Clock, memory: Memory) -> Memory:
     say(memory, "Prefers tea.", category="preference")
     gone = say(memory, "Has a dog called Bo.", attribute="pet", value="Bo")
     assert gone.fact_id
-    memory.revoke("crm", "alice", gone.fact_id, by="dana", reason="It ran away.")
+    memory.contact("crm", "alice").revoke(gone.fact_id, by="dana", reason="It ran away.")
     say(memory, "The server is down right now", category="volatile")
     lives_in(memory, "Pune")
     clock.pass_days(30)
@@ -184,7 +185,7 @@ def test_the_history_tells_the_four_states_apart(one_of_each_state: Memory) -> N
 
 @pytest.mark.on_neo4j_too
 def test_the_contacts_are_counted_by_state(one_of_each_state: Memory) -> None:
-    [alice] = one_of_each_state.contacts("crm")
+    [alice] = one_of_each_state.agent("crm").contacts()
     counted = (alice.live_facts, alice.expired_facts, alice.superseded_facts, alice.revoked_facts)
     assert (counted, alice.facts) == ((2, 1, 1, 1), 5)
 
@@ -224,7 +225,7 @@ def test_a_denial_that_it_ever_was_empties_the_interval_and_says_who(
     denial = works_at(memory, "Globex", "Never worked at {}.")
     fact = facts(memory)[str(wrong.fact_id)]
     assert (fact.state, fact.is_void, fact.valid_to) == (SUPERSEDED, True, fact.valid_from)
-    [chain] = memory.history("crm", "alice")
+    [chain] = memory.contact("crm", "alice").history()
     tree = rendered(chain)
     assert "Works at Globex. never held" in tree
     assert 'user_explicit said on 2025-04-08 "Never worked at Globex."' in tree
@@ -246,7 +247,7 @@ def test_an_operator_revokes_what_never_was(clock: Clock, memory: Memory) -> Non
     wrong = str(works_at(memory, "Globex").fact_id)
     clock.pass_days(30)
     said = {"by": "dana", "reason": "That was her sister."}
-    ended = memory.revoke("crm", "alice", wrong, never=True, **said)
+    ended = memory.contact("crm", "alice").revoke(wrong, never=True, **said)
     fact = facts(memory)[wrong]
     assert (fact.state, fact.is_void, fact.valid_to) == (REVOKED, True, fact.valid_from)
     assert "never true" in ended.answer
@@ -259,7 +260,7 @@ def test_a_reverted_correction_gives_the_interval_back(clock: Clock, memory: Mem
     clock.pass_days(30)
     denial = works_at(memory, "Globex", "Never worked at {}.")
     said = {"by": "dana", "reason": "She did after all."}
-    memory.revert("crm", "alice", denial.decision_id, **said)
+    memory.contact("crm", "alice").revert(denial.decision_id, **said)
     assert before.items() <= facts(memory).items()
 
 
@@ -267,7 +268,7 @@ def test_the_employer_before_a_mistake_comes_back_by_a_revert(memory: Memory) ->
     works_at(memory, "Nordlys")
     wrong = works_at(memory, "Globex")
     said = {"by": "dana", "reason": "Another Alice."}
-    memory.revert("crm", "alice", wrong.decision_id, **said)
+    memory.contact("crm", "alice").revert(wrong.decision_id, **said)
     assert told(memory) == ["Works at Nordlys."]
 
 
@@ -282,10 +283,10 @@ def rendered(*chains: FactHistory) -> str:
 
 def test_a_history_says_who_revoked_and_who_undid_that_and_why(memory: Memory) -> None:
     fact_id = str(lives_in(memory, "Pune").fact_id)
-    gone = memory.revoke("crm", "alice", fact_id, by="dana", reason="She moved.")
+    gone = memory.contact("crm", "alice").revoke(fact_id, by="dana", reason="She moved.")
     said = {"by": "vera", "reason": "She did not."}
-    memory.revert("crm", "alice", gone.decision_id, **said)
-    [chain] = memory.history("crm", "alice")
+    memory.contact("crm", "alice").revert(gone.decision_id, **said)
+    [chain] = memory.contact("crm", "alice").history()
     assert [(each.action, each.by, each.reason) for each in chain.events] == [
         (Action.REVOKE, "dana", "She moved."),
         (Action.REVERT, "vera", "She did not."),
@@ -310,12 +311,12 @@ def test_what_expires_soon_is_listed_with_a_question_the_next_first(
     lives_in(memory, "Agra", lifetime_days=179)
     clock.pass_days(1)
     works_at(memory, "Globex", **half_a_year)
-    found = memory.expiring("crm", days=30)
+    found = memory.agent("crm").expiring(days=30)
     assert [(each.contact_id, each.fact.text) for each in found] == [
         ("bob", "Has a dog called Bo.")
     ]
     assert "“Has a dog called Bo”. Is that still true?" in found[0].question
-    texts = [each.fact.text for each in memory.expiring("crm", "alice", days=250)]
+    texts = [each.fact.text for each in memory.contact("crm", "alice").expiring(days=250)]
     assert texts == ["Lives in Agra.", "Works at Globex.", "Prefers tea."]
 
 
@@ -325,17 +326,17 @@ def test_a_fact_is_listed_from_the_very_day(
 ) -> None:
     lives_in(memory, "Pune", lifetime_days=180)
     clock.pass_days(160)
-    assert bool(memory.expiring("crm", "alice", days=days)) is is_listed
+    assert bool(memory.contact("crm", "alice").expiring(days=days)) is is_listed
 
 
 def test_a_yes_renews_what_would_expire(clock: Clock, memory: Memory) -> None:
     lives_in(memory, "Pune", lifetime_days=180)
     clock.pass_days(170)
     lives_in(memory, "Pune", lifetime_days=180)
-    assert memory.expiring("crm", "alice") == []
+    assert memory.contact("crm", "alice").expiring() == []
 
 
 @every("days", [0, -1, True, "30", 1e9, float("nan")])
 def test_days_that_cannot_be_used_are_refused(memory: Memory, days: Any) -> None:
     with pytest.raises(InvalidRequestError, match="days must be"):
-        memory.expiring("crm", days=days)
+        memory.agent("crm").expiring(days=days)

@@ -49,7 +49,7 @@ def opened(path: Path, **given: Any) -> Memory:
 def decisions_of(path: Path) -> set[str]:
     """The ids of all decisions about the contact of these tests."""
     with opened(path) as memory:
-        return {each.decision_id for each in memory.decisions("crm", "priya", limit=1000)}
+        return {each.decision_id for each in memory.contact("crm", "priya").decisions(limit=1000)}
 
 
 @pytest.fixture(scope="module")
@@ -372,9 +372,9 @@ def test_an_erasure_says_beforehand_how_much_room_it_needs(
     with Memory.open(embedder=HashingEmbedder(16), embedded_path=path) as memory:
         monkeypatch.setattr(shutil, "disk_usage", lambda _: SimpleNamespace(free=1 << 20))
         with pytest.raises(GraphStorageError, match=r"MiB are needed .* Nothing was erased"):
-            memory.forget("crm", "priya", by="contact", reason="She asked.")
-        assert memory.erasures("crm") == []
-        assert memory.history("crm", "priya")
+            memory.contact("crm", "priya").forget(by="contact", reason="She asked.")
+        assert memory.agent("crm").erasures() == []
+        assert memory.contact("crm", "priya").history()
 
 
 SMALL_DISK = """
@@ -413,7 +413,8 @@ with opened() as memory:
 with opened() as memory:
     acknowledged.append(add(memory, 101))
 with opened() as memory:
-    found = {each.decision_id for each in memory.decisions("crm", "priya", limit=1000)}
+    kept = memory.contact("crm", "priya").decisions(limit=1000)
+    found = {each.decision_id for each in kept}
     missing = set(acknowledged) - found
     sys.exit(f"lost: {missing}" if missing else 0)
 """
@@ -535,7 +536,7 @@ def test_readers_never_make_the_engine_keep_a_third_file(
 
         def read() -> None:
             while not is_over.is_set():
-                memory.recall("crm", "priya")
+                memory.contact("crm", "priya").recall()
                 found.update(each.name for each in path.parent.iterdir())
 
         reading = [pool.submit(read) for _ in range(4)]
@@ -601,7 +602,7 @@ def test_reading_leaves_the_files_of_a_store_as_they_are(store: Store) -> None:
     path = store.copy("closed")
     before = path.read_bytes()
     with opened(path, life={"use_flush_seconds": 0}) as memory:
-        memory.recall("crm", "priya")
+        memory.contact("crm", "priya").recall()
     assert path.read_bytes() == before
     assert [each.name for each in path.parent.iterdir()] == [path.name]
 

@@ -10,7 +10,8 @@ from typing import Any
 import anthropic
 import pytest
 
-from reconciler import Memory, anthropic_functions
+from reconciler import Memory
+from reconciler.adapters.anthropic_tools import anthropic_functions
 from reconciler.testing import HashingEmbedder
 from tests.anthropic_server import AnthropicServer, message, tool_call
 from tests.engines import embedded_engine
@@ -66,8 +67,10 @@ def check(told: list[tuple[str, bool]], memory: Memory) -> None:
     for (text, is_error), (_, _, said) in zip(told, SCRIPT, strict=True):
         assert said in text
         assert is_error is ("Nothing was remembered" in text)
-    assert [each.fact.text for each in memory.recall("crm", "alice")] == ["Lives in Pune."]
-    assert memory.contacts("crm", tenant="globex") == []
+    assert [each.fact.text for each in memory.contact("crm", "alice").recall()] == [
+        "Lives in Pune."
+    ]
+    assert memory.agent("crm", tenant="globex").contacts() == []
 
 
 def test_the_loop_that_the_documents_show_ends_with_the_fact_remembered(
@@ -102,8 +105,8 @@ def test_the_loop_that_the_documents_show_ends_with_the_fact_remembered(
     check(results(server), memory)
     assert server.requests[0].body["tools"] == definitions
     # The history of such a loop, SDK objects and all, is a session like any other.
-    job_id = memory.submit_session("crm", "alice", "chat-1", messages)
-    assert memory.job("crm", "alice", job_id).state == "waiting"
+    job_id = memory.contact("crm", "alice").submit_session("chat-1", messages)
+    assert memory.contact("crm", "alice").job(job_id).state == "waiting"
 
 
 @pytest.mark.filterwarnings("ignore::DeprecationWarning")

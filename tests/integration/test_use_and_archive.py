@@ -9,7 +9,9 @@ from typing import Any
 
 import pytest
 
-from reconciler import Action, Archived, Decision, Fact, FactState, Memory
+from reconciler import Action, Decision, Fact, Memory
+from reconciler.domain.records.decisions import Archived
+from reconciler.domain.records.kinds import FactState
 from reconciler.errors import InvalidAnswerError, InvalidRequestError, UnknownFactError
 from reconciler.testing import HashingEmbedder
 from tests.engines import EngineUnderTest
@@ -58,16 +60,16 @@ def say(memory: Memory, text: str, **given: Any) -> Decision:
 
 
 def facts(memory: Memory) -> dict[str, Fact]:
-    chains = memory.history("crm", "alice")
+    chains = memory.contact("crm", "alice").history()
     return {fact.text: fact for chain in chains for fact in chain.facts}
 
 
 def told(memory: Memory, query: str = "") -> list[str]:
-    return [each.fact.text for each in memory.recall("crm", "alice", query)]
+    return [each.fact.text for each in memory.contact("crm", "alice").recall(query)]
 
 
 def swept(memory: Memory, **given: Any) -> list[Archived]:
-    return memory.archive("crm", "alice", by="anna", **given)
+    return memory.contact("crm", "alice").archive(by="anna", **given)
 
 
 # Use
@@ -78,7 +80,7 @@ def test_recalls_are_counted_on_the_fact_once_they_are_written(opened: Open) -> 
     memory = opened()
     say(memory, "Likes green tea")
     for _ in range(3):
-        memory.recall("crm", "alice", "tea")
+        memory.contact("crm", "alice").recall("tea")
     memory.close()
     fact = facts(opened())["Likes green tea"]
     assert (fact.recall_count, fact.last_recalled_at) == (3, NOON)
@@ -88,7 +90,7 @@ def test_what_a_task_is_given_within_its_budget_is_counted_and_no_more(opened: O
     memory = opened()
     for text in ("Likes green tea", "Owns a boat", "Plays the oboe", "Keeps two hens"):
         say(memory, text)
-    task = memory.task("crm", "alice", "t", goal="Serve tea")
+    task = memory.contact("crm", "alice").task("t", goal="Serve tea")
     given = {each.fact.text for each in task.recall("", budget_tokens=40)}
     assert 0 < len(given) < 4
     memory.close()
@@ -102,7 +104,7 @@ def test_a_trace_moves_no_version_and_ends_no_cache(memory: Memory) -> None:
     scope = memory.contact("crm", "alice").scope
     services = memory._services
     known, version = services.neighbourhoods.of(scope), services.store.contact_version(scope)
-    memory.recall("crm", "alice", "tea")
+    memory.contact("crm", "alice").recall("tea")
     services.use_trace.flush()
     assert services.neighbourhoods.of(scope) is known
     assert services.store.contact_version(scope) == version
@@ -121,7 +123,7 @@ def test_who_only_reads_leaves_no_trace(opened: Open) -> None:
 def test_switched_off_no_trace_is_left(opened: Open) -> None:
     memory = opened(life={"use_flush_seconds": 0})
     say(memory, "Likes green tea")
-    memory.recall("crm", "alice", "tea")
+    memory.contact("crm", "alice").recall("tea")
     memory._services.use_trace.flush()
     assert facts(memory)["Likes green tea"].recall_count == 0
 
@@ -130,12 +132,12 @@ def test_switched_off_no_trace_is_left(opened: Open) -> None:
 def test_a_restatement_goes_on_counting(opened: Open) -> None:
     memory = opened()
     say(memory, "Likes green tea")
-    memory.recall("crm", "alice", "tea")
+    memory.contact("crm", "alice").recall("tea")
     memory.close()
     memory = opened()
     say(memory, "Likes green tea")
     assert max(fact.recall_count for fact in facts(memory).values()) == 1
-    [live] = memory.recall("crm", "alice", "tea")
+    [live] = memory.contact("crm", "alice").recall("tea")
     assert (live.fact.recall_count, live.fact.observations) == (1, 2)
 
 
@@ -154,7 +156,7 @@ def test_what_faded_is_out_of_recall_and_kept(memory: Memory, clock: Clock) -> N
     )
     assert (told(memory), told(memory, "tea")) == ([], [])
     assert facts(memory)["Likes green tea"].state is FactState.ARCHIVED
-    [contact] = memory.contacts("crm")
+    [contact] = memory.agent("crm").contacts()
     assert (contact.live_facts, contact.archived_facts) == (0, 1)
 
 
@@ -163,10 +165,10 @@ def test_a_dry_run_says_what_would_be_put_by_and_writes_nothing(
 ) -> None:
     say(memory, "Likes green tea", category="preference")
     clock.on(300 * DAY)
-    made = memory.decisions("crm")
+    made = memory.agent("crm").decisions()
     [would_be] = swept(memory, dry_run=True)
     assert (would_be.decision, len(would_be.facts)) == (None, 1)
-    assert (memory.decisions("crm"), told(memory)) == (made, ["Likes green tea"])
+    assert (memory.agent("crm").decisions(), told(memory)) == (made, ["Likes green tea"])
 
 
 @pytest.mark.on_neo4j_too
@@ -187,7 +189,7 @@ def test_a_new_value_ends_an_archived_one(memory: Memory, clock: Clock) -> None:
     assert len(done.facts) == 1
     new = say(memory, "Lives in Goa.", attribute="city", value="Goa")
     assert (new.action, new.superseded_ids) == (Action.UPDATE, (old.fact_id,))
-    memory.revert("crm", "alice", new.decision_id, by="anna", reason="A mix-up.")
+    memory.contact("crm", "alice").revert(new.decision_id, by="anna", reason="A mix-up.")
     assert facts(memory)["Lives in Pune."].state is FactState.ARCHIVED
 
 
@@ -199,9 +201,9 @@ def test_an_archived_fact_has_not_ended_and_can_be_revoked_and_put_back(
     clock.on(300 * DAY)
     swept(memory)
     assert not facts(memory)["Likes green tea"].has_ended
-    done = memory.revoke("crm", "alice", str(said.fact_id), by="anna", reason="A mix-up.")
+    done = memory.contact("crm", "alice").revoke(str(said.fact_id), by="anna", reason="A mix-up.")
     assert facts(memory)["Likes green tea"].state is FactState.REVOKED
-    memory.revert("crm", "alice", done.decision_id, by="anna", reason="It was right.")
+    memory.contact("crm", "alice").revert(done.decision_id, by="anna", reason="It was right.")
     assert facts(memory)["Likes green tea"].state is FactState.ARCHIVED
 
 
@@ -209,8 +211,8 @@ def test_an_archived_fact_can_be_amended(memory: Memory, clock: Clock) -> None:
     said = say(memory, "Likes green tea", category="preference")
     clock.on(300 * DAY)
     swept(memory)
-    done = memory.amend(
-        "crm", "alice", "Likes black tea", fact_id=said.fact_id, by="anna", reason="A mix-up."
+    done = memory.contact("crm", "alice").amend(
+        "Likes black tea", fact_id=said.fact_id, by="anna", reason="A mix-up."
     )
     assert (done.superseded_ids, told(memory)) == ((said.fact_id,), ["Likes black tea"])
 
@@ -219,7 +221,12 @@ def test_what_is_archived_is_on_the_contacts_page_as_known(memory: Memory, clock
     say(memory, "Likes green tea", category="preference")
     clock.on(300 * DAY)
     swept(memory)
-    known = memory.export_page("crm", "alice").partition("<h2>What is known")[2].partition("<h2")[0]
+    known = (
+        memory.contact("crm", "alice")
+        .export_page()
+        .partition("<h2>What is known")[2]
+        .partition("<h2")[0]
+    )
     assert "Likes green tea" in known
 
 
@@ -233,12 +240,14 @@ def test_what_was_archived_is_taken_up_again_as_it_stood(
     [done] = swept(memory)
     assert done.decision is not None
     if how == "unarchive":
-        made = memory.unarchive("crm", "alice", str(said.fact_id), by="anna")
+        made = memory.contact("crm", "alice").unarchive(str(said.fact_id), by="anna")
         assert made.action is Action.UNARCHIVE
     else:
-        memory.revert("crm", "alice", done.decision.decision_id, by="anna", reason="Too soon.")
+        memory.contact("crm", "alice").revert(
+            done.decision.decision_id, by="anna", reason="Too soon."
+        )
     assert (facts(memory), told(memory, "tea")) == (before, ["Likes green tea"])
-    evidence = memory.evidence("crm", "alice", str(said.fact_id))
+    evidence = memory.contact("crm", "alice").evidence(str(said.fact_id))
     assert [each.text for each in evidence.turns] == ["Likes green tea"]
 
 
@@ -251,10 +260,10 @@ def test_a_sweep_that_was_reverted_and_that_reverted_again_changes_no_evidence(
     [done] = swept(memory)
     assert done.decision is not None
     by: dict[str, Any] = {"by": "anna", "reason": "To and fro."}
-    undone = memory.revert("crm", "alice", done.decision.decision_id, **by)
-    memory.revert("crm", "alice", undone.decision_id, **by)
+    undone = memory.contact("crm", "alice").revert(done.decision.decision_id, **by)
+    memory.contact("crm", "alice").revert(undone.decision_id, **by)
     assert facts(memory)["Likes green tea"].state is FactState.ARCHIVED
-    assert len(memory.evidence("crm", "alice", str(said.fact_id)).turns) == 1
+    assert len(memory.contact("crm", "alice").evidence(str(said.fact_id)).turns) == 1
 
 
 def test_constraints_and_what_was_confirmed_are_never_put_by(memory: Memory, clock: Clock) -> None:
@@ -273,7 +282,7 @@ def test_a_sweep_of_all_contacts_is_a_decision_for_each(memory: Memory, clock: C
     memory.add_contact_note("crm", "carol", "Never call before nine.")
     clock.on(100 * DAY)
     memory.add_contact_note("crm", "bob", "Likes tea", importance=0.1)
-    found = memory.archive("crm", by="anna", floor=0.5)
+    found = memory.agent("crm").archive(by="anna", floor=0.5)
     assert [each.contact_id for each in found] == ["alice", "carol"]
     assert len({each.decision.decision_id for each in found if each.decision}) == 2
 
@@ -291,8 +300,8 @@ def test_one_contacts_facts_are_put_by_and_taken_up_again(memory: Memory, clock:
 
 def test_nothing_to_put_by_is_no_decision(memory: Memory) -> None:
     say(memory, "Likes green tea")
-    made = memory.decisions("crm")
-    assert (swept(memory), memory.decisions("crm")) == ([], made)
+    made = memory.agent("crm").decisions()
+    assert (swept(memory), memory.agent("crm").decisions()) == ([], made)
 
 
 def test_what_cannot_be_archived_or_taken_up_says_so(memory: Memory) -> None:
@@ -300,11 +309,11 @@ def test_what_cannot_be_archived_or_taken_up_says_so(memory: Memory) -> None:
     with pytest.raises(InvalidRequestError, match="floor"):
         swept(memory, floor=2)
     with pytest.raises(InvalidAnswerError):
-        memory.archive("crm", "alice", by="agent:crm")
+        memory.contact("crm", "alice").archive(by="agent:crm")
     with pytest.raises(InvalidRequestError, match="is live, not archived"):
-        memory.unarchive("crm", "alice", str(said.fact_id))
+        memory.contact("crm", "alice").unarchive(str(said.fact_id))
     with pytest.raises(UnknownFactError):
-        memory.unarchive("crm", "bob", str(said.fact_id))
+        memory.contact("crm", "bob").unarchive(str(said.fact_id))
 
 
 @pytest.mark.on_neo4j_too
@@ -314,7 +323,7 @@ def test_writers_and_recalls_at_once_lose_no_count_and_no_note(opened: Open) -> 
 
     def recall() -> None:
         for _ in range(20):
-            memory.recall("crm", "alice", "green tea", limit=1)
+            memory.contact("crm", "alice").recall("green tea", limit=1)
 
     threads = [threading.Thread(target=recall) for _ in range(3)]
     for thread in threads:

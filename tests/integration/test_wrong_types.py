@@ -26,7 +26,7 @@ WRONG: tuple[Any, ...] = (
 )
 NOT_CALLED = {
     *("open", "close", "restore", "worker", "start_worker", "stop_workers", "run", "stop"),
-    *("interrupt_extraction", "interrupt", "deciding", "tool_returned"),
+    *("interrupt", "deciding", "tool_returned"),
     *("observed", "succeed", "fail", "resume"),
 }
 """What opens, ends or begins something; ``open`` and ``restore`` have tests of their own."""
@@ -34,7 +34,7 @@ NOT_CALLED = {
 
 def task_at(memory: Memory, *steps: str) -> MemoryContext:
     """A task that took these steps."""
-    task = memory.task(*WHO, "-".join(("task", *steps)), goal="Move the delivery")
+    task = memory.contact(*WHO).task("-".join(("task", *steps)), goal="Move the delivery")
     for step in steps if task.state == "start" else ():
         getattr(task, step)()
     return task
@@ -43,7 +43,7 @@ def task_at(memory: Memory, *steps: str) -> MemoryContext:
 DOORS: dict[str, Callable[[Memory], Any]] = {
     "memory": lambda memory: memory,
     "contact": lambda memory: memory.contact(*WHO),
-    "extractor": lambda memory: memory.extractor,
+    "agent": lambda memory: memory.agent("crm"),
     "task": task_at,
     "task with a result": lambda memory: task_at(memory, "observed"),
     "failed task": lambda memory: task_at(memory, "deciding", "tool_returned", "fail"),
@@ -66,8 +66,8 @@ def memory(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Memory]:
 
 def usual(memory: Memory, folder: Path) -> dict[str, Any]:
     """What the other arguments get, by name, so that the wrong one is what is refused."""
-    [fact] = memory.history(*WHO)[0].facts
-    [decision] = memory.decisions(*WHO, limit=1)
+    [fact] = memory.contact(*WHO).history()[0].facts
+    [decision] = memory.contact(*WHO).decisions(limit=1)
     return {
         **{"agent_id": "crm", "contact_id": "priya", "tenant": "default", "task_id": "task-1"},
         **{"text": "Likes tea.", "query": "tea", "name": "Pune", "about": "Pune", "entity": "Pune"},
@@ -114,7 +114,7 @@ def test_plain_episodes_are_no_citations(memory: Memory) -> None:
         task.propose_reflection("The address was wrong.", [{"text": "No."}])
 
 
-@pytest.mark.parametrize("name", ["note", "recall", "history", "agent_tools", "task", "export"])
+@pytest.mark.parametrize("name", ["note", "recall", "history", "tools", "task", "export"])
 def test_a_closed_memory_says_so(tmp_path: Path, name: str) -> None:
     memory = Memory.open(embedded_path=str(tmp_path / "memory.lbug"))
     contact = memory.contact(*WHO)

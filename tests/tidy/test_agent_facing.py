@@ -11,8 +11,10 @@ from typing import get_type_hints
 
 import pytest
 
+from reconciler.agent_memory import AgentMemory
+from reconciler.contact_memory import ContactMemory
 from reconciler.domain.tasks.tasks import WorkingMemory
-from reconciler.memory import ContactMemory, Memory
+from reconciler.memory import Memory
 from reconciler.service.recall import Recall
 from reconciler.service.records import Records
 from reconciler.service.sessions.extraction import MemoryExtractor
@@ -43,6 +45,10 @@ APPROVING = (
     "reconciler.service.writing.disputes",
     "reconciler.service.writing.amendments",
     "reconciler.service.erasures",
+    "reconciler.opened",
+    "reconciler.bound_memory",
+    "reconciler.contact_memory",
+    "reconciler.agent_memory",
     "reconciler.memory",
     "reconciler.async_",
     "reconciler.bootstrap",
@@ -109,7 +115,7 @@ def test_of_the_mcp_server_only_the_operators_desk_takes_an_answer_down(answer: 
 
 def test_only_an_operators_call_amends() -> None:
     assert _callers("amend") == {
-        *{"reconciler.memory", "reconciler.async_calls"},
+        *{"reconciler.contact_memory", "reconciler.async_calls"},
         "reconciler.service.writing.amendments",
         "reconciler.entrypoints.dispute_commands",
     }
@@ -117,7 +123,7 @@ def test_only_an_operators_call_amends() -> None:
 
 def test_only_a_persons_call_forgets() -> None:
     assert _callers("forget") == {
-        *{"reconciler.memory", "reconciler.async_calls"},
+        *{"reconciler.contact_memory", "reconciler.async_calls"},
         "reconciler.entrypoints.erasure_commands",
         "reconciler.service.writing.memory_reconciler",  # what an arbiter's cache holds
     }
@@ -162,8 +168,11 @@ SERVICES = (
 SCOPED = {"scope", "candidate", "submission", "note", "session", "lease_id"}
 """What says whose an id is, or that a worker holds the job."""
 
-ABOUT_AN_AGENT = {"contacts", "check_policy", "find"}
-"""They list or search all contacts of an agent, or judge a text that is about nobody."""
+OF_AN_AGENT = {"agent", "contact"}
+"""They bind to an agent, or to a contact of the agent that is bound already."""
+
+FOR_AN_OPERATOR = {"Memory.jobs"}
+"""What is asked of all agents of a tenant, and only narrowed to a contact's id."""
 
 
 OURS = {
@@ -173,7 +182,10 @@ OURS = {
 }
 """Every class by its name: a module may import what it only speaks of for the type checker."""
 
-OFFERING = ("reconciler.memory", "reconciler.service")
+OFFERING = (
+    *("reconciler.memory", "reconciler.agent_memory", "reconciler.contact_memory"),
+    "reconciler.service",
+)
 """Where the classes are that do something for a caller."""
 
 
@@ -205,9 +217,10 @@ def test_what_takes_an_id_takes_its_scope_too_or_is_bound_to_one(kind: type) -> 
         has_id = any(each.endswith(("_id", "_ids")) for each in taken)
         if has_id and not name.startswith("_") and not is_bound:
             is_scoped = {"agent_id", "contact_id"} <= taken or bool(SCOPED & taken)
-            assert is_scoped or name in ABOUT_AN_AGENT, f"{kind.__name__}.{name}"
+            full_name = f"{kind.__name__}.{name}"
+            assert is_scoped or name in OF_AN_AGENT or full_name in FOR_AN_OPERATOR, full_name
 
 
 def test_a_memory_hands_out_what_an_agent_holds() -> None:
-    held = {AgentTools, MemoryContext, TaskMemory, MemoryExtractor, ContactMemory}
+    held = {AgentTools, MemoryContext, TaskMemory, ContactMemory, AgentMemory}
     assert held <= _handed_out(Memory)

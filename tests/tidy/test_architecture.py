@@ -40,6 +40,7 @@ OUTWARDS = [
 ]
 SECRETS = {"sensitive_data", "named_secrets"}
 """What a secret looks like stands beneath the errors, whose texts must not hold one."""
+VIEWS = {"bound_memory", "agent_memory", "contact_memory"}
 MAY_IMPORT = {
     "domain": {"domain", "errors", "lexicon", *SECRETS},
     "ports": {"ports", "domain", "errors", *SECRETS},
@@ -58,24 +59,23 @@ MAY_IMPORT = {
         *SECRETS,
     },
     "async_threads": {"errors", "forks"},
-    "async_calls": {"async_threads", "memory", "service", "ports", "domain", "settings"},
+    "async_calls": {"async_threads", *VIEWS, "service", "domain"},
     "async_memory": {
         *{"async_calls", "async_threads", "memory", "ports", "domain", "settings"},
         "class_calls",
     },
+    "opened": {"bootstrap", "domain", "errors", "settings", "forks"},
+    "bound_memory": {"opened", "bootstrap", "service", "ports", "domain", "errors", "settings"},
+    "contact_memory": {"bound_memory", "opened", "service", "domain", "errors"},
+    "agent_memory": {"contact_memory", "bound_memory", "opened", "service", "domain", "errors"},
     "memory": {
-        "bootstrap",
-        "service",
-        "ports",
-        "domain",
-        "errors",
-        "settings",
-        "class_calls",
-        "forks",
+        *{"agent_memory", "contact_memory", "opened", "bootstrap", "service", "ports", "domain"},
+        *{"errors", "settings", "class_calls"},
     },
-    "integrations": {"integrations", "memory", "service", "domain", "errors"},
+    "integrations": {"integrations", "memory", *VIEWS, "service", "domain", "errors"},
     "entrypoints": {
         *{"entrypoints", "integrations", "memory", "bootstrap", "service", "ports", "domain"},
+        *VIEWS,
         *{"errors", "queries", "resources", "settings", "config_files", "job_context"},
         *SECRETS,
     },
@@ -295,11 +295,11 @@ def test_the_documents_name_every_command() -> None:
 
 
 def test_recall_on_the_command_line_takes_all_that_the_call_takes() -> None:
-    spelt = {"agent_id": "agent", "contact_id": "contact"}
-    taken = inspect.signature(reconciler.Memory.recall).parameters.keys() - {"self", "filters"}
+    taken = inspect.signature(reconciler.ContactMemory.recall).parameters.keys()
+    taken -= {"self", "filters"}
     taken |= FilterFields.__annotations__.keys()
     options = {each.name for each in _commands()["recall"].params}
-    assert {spelt.get(name, name) for name in taken} <= options
+    assert {"agent", "contact", "tenant", *taken} <= options
 
 
 def test_every_command_prints_json_on_request() -> None:
@@ -310,87 +310,30 @@ def test_every_command_prints_json_on_request() -> None:
 def test_the_public_names_are_pinned() -> None:
     assert sorted(reconciler.__all__) == [
         "Action",
+        "AgentMemory",
         "AgentTools",
         "Arbiter",
-        "Archived",
-        "Assessment",
-        "AsyncAgentTools",
-        "AsyncContactMemory",
         "AsyncMemory",
-        "AsyncMemoryContext",
-        "AsyncMemoryExtractor",
-        "AsyncTaskMemory",
         "Candidate",
-        "Category",
-        "Citation",
-        "Cited",
-        "Comparison",
-        "Conflict",
-        "Contact",
         "ContactMemory",
-        "DecidedBy",
         "Decision",
-        "Disposal",
         "Dispute",
         "Embedder",
-        "Episode",
-        "Erasure",
-        "ErasureReceipt",
         "Evidence",
-        "EvidenceTurn",
-        "ExpiringFact",
-        "Explanation",
-        "Extracted",
-        "Extraction",
         "Extractor",
         "Fact",
-        "FactEvent",
-        "FactEvidence",
-        "FactHistory",
-        "FactState",
-        "GateReason",
-        "ImportReport",
-        "Job",
-        "JobState",
-        "LineError",
         "Memory",
         "MemoryContext",
-        "MemoryExtractor",
         "Note",
-        "Outcomes",
-        "Procedure",
-        "Proposed",
-        "QueueReport",
-        "RankedFact",
-        "RecallFilter",
-        "RecallOutcome",
-        "RecallSemantics",
         "Recalled",
-        "RefusalCount",
-        "Relation",
-        "Role",
         "Scope",
-        "Sensitivity",
-        "Session",
-        "SessionRecord",
         "Settings",
-        "Slot",
         "SlotValue",
         "SourceKind",
-        "Speech",
-        "Supersession",
-        "Task",
-        "TaskMemory",
-        "TaskState",
         "ToolReply",
         "Turn",
-        "Window",
-        "WorkingMemory",
-        "anthropic_functions",
         "as_prompt",
-        "async_anthropic_functions",
         "load_settings",
-        "token_count",
     ]
     assert all(hasattr(reconciler, name) for name in reconciler.__all__)
 

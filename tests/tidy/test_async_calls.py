@@ -1,42 +1,59 @@
-"""The asynchronous calls are what their script makes of ``Memory``, and leave none of them out."""
+"""Every call of a memory and of its parts is there to be awaited, as it is documented."""
 
 from __future__ import annotations
 
 import inspect
 
+from reconciler.agent_memory import AgentMemory
+from reconciler.async_calls import (
+    AsyncAgentMemory,
+    AsyncAgentTools,
+    AsyncContactMemory,
+    AsyncMemoryContext,
+    AsyncTaskMemory,
+)
 from reconciler.async_memory import AsyncMemory
+from reconciler.contact_memory import ContactMemory
 from reconciler.memory import Memory
+from reconciler.service.tasks.memory_context import MemoryContext
+from reconciler.service.tasks.task_memory import TaskMemory
+from reconciler.service.tools.agent_tools import AgentTools
 from tests.tables import every
-from tools.write_async_calls import BINDING, NAMES, TARGET, source
+
+MADE = {
+    Memory: AsyncMemory,
+    AgentMemory: AsyncAgentMemory,
+    ContactMemory: AsyncContactMemory,
+    MemoryContext: AsyncMemoryContext,
+    TaskMemory: AsyncTaskMemory,
+    AgentTools: AsyncAgentTools,
+}
+AT_ONCE = {"contact", "agent", "agent_tools", "tools", "definitions"}
+"""Calls that only bind, or make something up: they are not awaited."""
 
 
-def test_the_shipped_calls_are_what_the_script_makes_of_the_classes() -> None:
-    shipped = TARGET.read_text(encoding="utf-8")
-    assert shipped == source(), "run: python tools/write_async_calls.py"
+def _public(kind: type) -> set[str]:
+    return {name for name in dir(kind) if not name.startswith("_")}
 
 
-def test_every_public_name_of_a_memory_is_there() -> None:
-    public = {name for name in dir(Memory) if not name.startswith("_")}
-    assert public == {name for name in dir(AsyncMemory) if not name.startswith("_")}
+@every("kind", MADE)
+def test_every_public_name_is_there(kind: type) -> None:
+    assert _public(kind) == _public(MADE[kind])
 
 
-def _taken(function: object) -> list[tuple[str, object, object]]:
-    parameters = inspect.signature(function).parameters.values()  # type: ignore[arg-type]
-    return [(each.name, each.kind, each.annotation) for each in parameters]
-
-
-@every("kind", NAMES)
-def test_a_call_takes_the_same_and_is_awaited(kind: type) -> None:
-    from reconciler import async_calls
-
-    made = getattr(async_calls, NAMES[kind])
+@every("kind", MADE)
+def test_a_call_is_that_of_the_same_name_and_is_awaited(kind: type) -> None:
     for name, function in inspect.getmembers(kind, inspect.isfunction):
         if name.startswith("_") or name in ("close", "open", "restore"):
             continue
-        call = getattr(made, name)
-        assert _taken(call) == _taken(function), name
+        call = getattr(MADE[kind], name)
+        assert inspect.unwrap(call) is function, name
+        assert (inspect.signature(call), call.__doc__) == (
+            inspect.signature(function),
+            function.__doc__,
+        )
         is_streamed = str(inspect.signature(function).return_annotation).startswith("Iterator[")
-        assert inspect.iscoroutinefunction(call) is (name not in BINDING and not is_streamed), name
+        assert inspect.iscoroutinefunction(call) is (name not in AT_ONCE and not is_streamed), name
 
 
 def test_opening_takes_what_the_opening_of_a_memory_takes() -> None:

@@ -8,8 +8,9 @@ from typing import Any
 import pytest
 from anthropic.types import TextBlock, ToolUseBlock
 
-from reconciler import Role, Scope, Session, Turn
+from reconciler import Scope, Turn
 from reconciler.domain.records.messages import turns_of
+from reconciler.domain.records.sessions import Role, Session
 from reconciler.errors import InvalidSessionError
 
 SAID_AT = datetime(2026, 3, 9, 12, tzinfo=UTC)

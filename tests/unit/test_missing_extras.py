@@ -68,7 +68,7 @@ def test_a_judge_without_its_sdk_says_what_to_install(
 
 def test_anthropics_tool_runner_without_its_sdk_says_what_to_install() -> None:
     tried = "import sys; sys.modules['anthropic'] = None; "
-    tried += "from reconciler import anthropic_functions"
+    tried += "from reconciler.adapters.anthropic_tools import anthropic_functions"
     done = subprocess.run(
         [sys.executable, "-c", tried], capture_output=True, text=True, check=False
     )

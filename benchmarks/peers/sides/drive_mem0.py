@@ -50,7 +50,7 @@ class Mem0:
         return [each["memory"] for each in found["results"]]
 
     def embed(self, text: str) -> list[float]:
-        return self._memory.embedding_model.embed(text, "add")
+        return self._memory.model_move().model.embed(text, "add")
 
     def insert(self, text: str, vector: list[float]) -> None:
         point = models.PointStruct(id=str(uuid.uuid4()), vector=vector, payload={"data": text})

@@ -64,7 +64,7 @@ class Ours:
             self.remarks.append(f"{note['text']} {decision.action}: {decision.reason}")
 
     def live(self, contact: str) -> list[str]:
-        chains = self._memory.history(AGENT, contact)
+        chains = self._memory.contact(AGENT, contact).history()
         return [fact.text for chain in chains for fact in chain.facts if fact.is_live]
 
     def embed(self, text: str) -> list[float]:
@@ -81,7 +81,7 @@ class Ours:
 
     def hand_over(self, contact: str, note: dict[str, str]) -> None:
         turns = [Turn(role="contact", text=note["text"])]
-        self._memory.submit_session(AGENT, contact, f"chat-{note['thing']}", turns)
+        self._memory.contact(AGENT, contact).submit_session(f"chat-{note['thing']}", turns)
 
     def drain(self) -> None:
         self._memory.drain()

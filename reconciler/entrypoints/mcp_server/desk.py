@@ -24,8 +24,9 @@ from reconciler.entrypoints.mcp_server.operator_tools import CONTACT_FREE, OPERA
 from reconciler.errors import InvalidRequestError, ReconcilerError
 
 if TYPE_CHECKING:
+    from reconciler.contact_memory import ContactMemory
     from reconciler.domain.tools.tool import Tool
-    from reconciler.memory import ContactMemory, Memory
+    from reconciler.memory import Memory
     from reconciler.service.tools.agent_tools import AgentTools
 
 __all__ = ["AGENT_TOOL_NAMES", "HAND_OVER", "Desk", "Listed", "UnknownNameError"]
@@ -128,7 +129,7 @@ class Desk:
         key = (about.scope.contact_key, session_id or "")
         with self._lock:
             if (tools := self._tools.get(key)) is None:
-                tools = self._tools[key] = about.agent_tools(session_id=session_id)
+                tools = self._tools[key] = about.tools(session_id=session_id)
             return tools
 
     @staticmethod

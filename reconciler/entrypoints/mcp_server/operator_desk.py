@@ -16,7 +16,8 @@ from reconciler.entrypoints.mcp_server.operator_tools import CONTACT_FREE, OPERA
 from reconciler.errors import InvalidRequestError
 
 if TYPE_CHECKING:
-    from reconciler.memory import ContactMemory, Memory
+    from reconciler.contact_memory import ContactMemory
+    from reconciler.memory import Memory
 
 __all__ = ["OperatorDesk"]
 
@@ -62,39 +63,24 @@ class OperatorDesk:
         return ToolReply(text=self._looked_up(about, name, asked))
 
     def _overview(self, grant: Grant, agent_id: str, contact_id: str | None, name: str) -> str:
+        agent = self._memory.agent(agent_id, tenant=grant.tenant)
+        whose = agent if contact_id is None else agent.contact(contact_id)
         if name == "pending":
-            return wording.pending_words(
-                self._memory.pending(agent_id, contact_id, tenant=grant.tenant)
-            )
-        return wording.health_words(self._memory.health(agent_id, contact_id, tenant=grant.tenant))
+            return wording.pending_words(whose.pending())
+        return wording.health_words(whose.health())
 
     def _answered(
         self, grant: Grant, about: ContactMemory, name: str, asked: dict[str, Any]
     ) -> ToolReply:
-        scope = about.scope
         by = asked.pop("answered_by")
-        take = self._memory.confirm if name == "confirm" else self._memory.reject
-        decision = take(
-            scope.agent_id,
-            scope.contact_id,
-            by=grant.name if by == "operator" else by,
-            tenant=scope.tenant,
-            **asked,
-        )
-        return reply_about(decision)
+        take = about.confirm if name == "confirm" else about.reject
+        return reply_about(take(by=grant.name if by == "operator" else by, **asked))
 
     def _looked_up(self, about: ContactMemory, name: str, asked: dict[str, Any]) -> str:
         looks: dict[str, Callable[..., str]] = {
             "history": lambda fact_id=None: wording.history_words(about.history(fact_id=fact_id)),
             "profile": lambda: wording.profile_words(about.profile()),
-            "explain": lambda decision_id: wording.explanation_words(
-                self._memory.explain(
-                    about.scope.agent_id,
-                    about.scope.contact_id,
-                    decision_id,
-                    tenant=about.scope.tenant,
-                )
-            ),
+            "explain": lambda decision_id: wording.explanation_words(about.explain(decision_id)),
             "evidence": lambda **given: _evidence(about, **given),
         }
         return looks[name](**asked)

@@ -21,16 +21,15 @@ from reconciler.domain.recalling.prompting import without_recalled
 from reconciler.domain.records.candidates import FALLBACK_PROPOSER, Candidate
 from reconciler.domain.records.choices import check_kind, list_of
 from reconciler.domain.records.facts import Fact
-from reconciler.domain.records.jobs import Job, JobState, QueueReport
+from reconciler.domain.records.jobs import Job, JobState
 from reconciler.domain.records.kinds import Category
 from reconciler.domain.records.notes import not_in_the_future, utc
 from reconciler.domain.records.policies import ExtractionPolicy
-from reconciler.domain.records.scope import Scope, check_identifier
+from reconciler.domain.records.scope import Scope
 from reconciler.domain.records.sessions import (
     Episode,
     Role,
     Session,
-    SessionRecord,
     Turn,
     time_of_saying,
 )
@@ -57,11 +56,10 @@ from reconciler.domain.values.attributes import AttributeBook
 from reconciler.errors import (
     InvalidNoteError,
     InvalidRequestError,
-    InvalidScopeError,
     InvalidSessionError,
 )
 from reconciler.ports.extractor import Extractor, ReadsKnown
-from reconciler.service.stores.session_store import JobFilter, ReadSession, SessionStore
+from reconciler.service.stores.session_store import ReadSession, SessionStore
 from reconciler.service.writing.cleaning import Cleaner
 from reconciler.service.writing.write_gate import WriteGate
 
@@ -650,43 +648,15 @@ class MemoryExtractor:
         )
         return job_id if found else self._job_of(episodes)
 
-    def job(self, scope: Scope, job_id: str) -> Job:
-        """One of a contact's jobs, as it stands.
-
-        Raises:
-            UnknownJobError: the contact has none of that id.
-        """
-        check_kind("scope", scope, Scope)
-        return self._store.get_job(scope, job_id)
-
-    def jobs(self, tenant: str, wanted: JobFilter, limit: int) -> list[Job]:
-        """A tenant's jobs, the newest first."""
-        check_identifier("tenant", tenant, InvalidScopeError)
-        check_kind("wanted", wanted, JobFilter)
-        return self._store.list_jobs(tenant, wanted, limit)
-
     def retry(self, scope: Scope, job_id: str) -> Job:
         """Have a dead job, or one that waits, started again at once; one that is done stays done.
 
         Raises:
             UnknownJobError: the contact has none of that id.
         """
-        self.job(scope, job_id)
+        self._store.get_job(scope, job_id)
         self._store.retry_job(scope, job_id, self._clock())
-        return self.job(scope, job_id)
-
-    def session(self, scope: Scope, session_id: str) -> SessionRecord:
-        """A session as it is kept: its summary, and what became of its candidates.
-
-        Raises:
-            InvalidSessionError: none of that id was handed over.
-        """
-        check_kind("scope", scope, Scope)
-        return self._store.get_session(scope, session_id)
-
-    def report(self) -> QueueReport:
-        """All jobs of the store in numbers."""
-        return self._store.count_jobs()
+        return self._store.get_job(scope, job_id)
 
     def _job_of(self, episodes: Sequence[Episode]) -> str:
         """The job that has them: one that is not done, if there is one, else the newest."""

@@ -147,8 +147,7 @@ class ExtractionWorker:
     def stop(self) -> None:
         """Have the worker stop before its next step; its job goes back, and waits for another.
 
-        A call of the extractor that is under way is waited for; ``Memory.interrupt_extraction``
-        ends it.
+        A call of the extractor that is under way is waited for; ``Memory.stop_workers`` ends it.
         """
         self._stopping.set()
 

@@ -252,7 +252,7 @@ class MemoryContext:
     def recall_about(
         self, entity: str, *, budget_tokens: int, limit: int | None = None
     ) -> list[RankedFact]:
-        """Known facts that mention a person or thing by name, as ``Memory.recall_about``.
+        """Known facts that mention a person or a thing by name; see ``ContactMemory.recall_about``.
 
         It only reads, no matter who wrote the result that gave the name.
 

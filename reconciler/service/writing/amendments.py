@@ -59,7 +59,7 @@ class Amendments:
         said_at: datetime | None,
         door: str,
     ) -> Decision:
-        """What became of an amendment; see ``Memory.amend``."""
+        """What became of an amendment; see ``ContactMemory.amend``."""
         check_person(by, scope)
         if by == CONTACT:
             raise InvalidAnswerError(

@@ -104,12 +104,12 @@ class ImportReport:
 
     @property
     def held(self) -> int:
-        """How many wait for an answer; ``Memory.pending`` lists the questions."""
+        """How many wait for an answer; ``ContactMemory.pending`` lists the questions."""
         return self._count(Action.HOLD, Action.ADMIT)
 
     @property
     def refused(self) -> int:
-        """How many the gate refused; ``Memory.refusals`` says why."""
+        """How many the gate refused; ``ContactMemory.refusals`` says why."""
         return self._count(Action.REJECT)
 
     def _count(self, *actions: Action) -> int:

@@ -1,0 +1,624 @@
+"""The calls that the memory of an agent and that of one contact have in common.
+
+What only some calls need, they import, so that a caller who reads a history waits for nothing else.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from datetime import datetime
+from itertools import islice
+from typing import IO, TYPE_CHECKING
+
+from reconciler.domain.records.choices import (
+    check_callable,
+    check_flags,
+)
+from reconciler.domain.records.kinds import (
+    OPERATOR_DOOR,
+    DecidedBy,
+    Disposal,
+    GateReason,
+    JobState,
+    SourceKind,
+)
+from reconciler.domain.records.notes import (
+    TEXT_LENGTH_MAX,
+    Note,
+    check_text,
+    source_kind_of,
+    unit_interval,
+    utc,
+)
+from reconciler.domain.records.scope import Scope, check_identifier
+from reconciler.errors import (
+    InvalidRequestError,
+)
+from reconciler.opened import OpenMemory, at_most, known_or_none, positive
+from reconciler.ports.arbiter import NO_BATCHES, BatchState
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from reconciler.bootstrap import Services
+    from reconciler.domain.records.archives import ExportReport
+    from reconciler.domain.records.candidates import Candidate
+    from reconciler.domain.records.decisions import Archived, Decision
+    from reconciler.domain.records.erasures import Erasure
+    from reconciler.domain.records.facts import (
+        Dispute,
+        ExpiringFact,
+        FoundFact,
+        RefusalCount,
+    )
+    from reconciler.domain.records.jobs import Job
+    from reconciler.domain.review.health import HealthReport
+    from reconciler.domain.review.replay import Replayed
+    from reconciler.domain.tasks.task_states import TaskState
+    from reconciler.domain.tasks.tasks import Task
+    from reconciler.service.stores.archive_store import ContactFilter
+    from reconciler.service.writing.note_import import ImportReport
+    from reconciler.service.writing.rejudging import Rejudged
+    from reconciler.settings import Settings
+
+__all__ = ["OPERATOR_DOOR", "BoundMemory"]
+
+_DAYS_MAX = 36_500
+_NO_ARBITER = "no arbiter is configured, so there is nobody to ask; docs/judges.md says how"
+
+
+class BoundMemory:
+    """A memory bound to an agent, or to one of its contacts; both have these calls.
+
+    Args:
+        opened: the open memory.
+        scope: tenant, agent and contact; any contact where it is bound to an agent.
+    """
+
+    _is_of_a_contact = False
+
+    def __init__(self, opened: OpenMemory, scope: Scope) -> None:
+        self._opened = opened
+        self._scope = scope
+
+    @property
+    def _services(self) -> Services:
+        return self._opened.services
+
+    @property
+    def _settings(self) -> Settings:
+        return self._opened.settings
+
+    @property
+    def _contact_id(self) -> str | None:
+        return self._scope.contact_id if self._is_of_a_contact else None
+
+    @property
+    def _filter(self) -> ContactFilter:
+        from reconciler.service.stores.archive_store import ContactFilter
+
+        return ContactFilter(
+            tenant=self._scope.tenant, agent_id=self._scope.agent_id, contact_id=self._contact_id
+        )
+
+    def recall_about(
+        self,
+        name: str,
+        *,
+        limit: int | None = None,
+    ) -> list[FoundFact]:
+        """The live facts that mention somebody or something by name, as whole words.
+
+        Facts about the name come first, then those that have it as their value, then those whose
+        words mention it; of equals the one said last. Similarity does not count: a question
+        about ACME finds no other company. Across an agent's contacts it is for an operator only:
+        one contact must not hear what another said.
+
+        Args:
+            name: the name as people write it; "ACME Corp." also finds "ACME".
+            limit: at most this many; None for the configured number.
+
+        Raises:
+            InvalidRequestError: the name cannot be used, or the limit is below 1.
+        """
+        check_text("name", name, TEXT_LENGTH_MAX)
+        found = self._services.finding.about(
+            self._scope, name, self._limit(limit), all_contacts=not self._is_of_a_contact
+        )
+        if self._is_of_a_contact:  # an operator who looks around is no use of a fact
+            self._services.use_trace.note(hit.fact.fact_id for hit in found)
+        return found
+
+    def decisions(
+        self,
+        *,
+        disposal: Disposal | str | None = None,
+        reason: GateReason | str | None = None,
+        door: str | None = None,
+        since: datetime | None = None,
+        until: datetime | None = None,
+        limit: int = 50,
+    ) -> list[Decision]:
+        """The newest decisions, refusals included, with what each was compared with.
+
+        Args:
+            disposal: only those that the gate admitted, rejected, or held to confirm or consent.
+            reason: only those with this reason of the gate, for example ``secret``.
+            door: only those that came through ``live``, ``import``, ``proposal`` or ``operator``.
+            since: only those made at or after it, time-zone aware.
+            until: only those made before it, time-zone aware.
+            limit: at most this many.
+
+        Raises:
+            InvalidRequestError: the limit is below 1, or a filter is unknown or a naive time.
+        """
+        if door is not None:
+            check_identifier("door", door, InvalidRequestError)
+        from reconciler.service.stores.memory_store import DecisionFilter
+
+        wanted = DecisionFilter(
+            disposal=known_or_none(Disposal, "disposal", disposal),
+            reason=known_or_none(GateReason, "reason", reason),
+            door=door,
+            since=None if since is None else utc("since", since),
+            until=None if until is None else utc("until", until),
+        )
+        count, records = positive("limit", limit), self._services.records
+        if self._is_of_a_contact:
+            return records.decisions([self._scope], count, wanted)
+        return records.newest_decisions(self._scope, count, wanted)
+
+    def all_decisions(self) -> Iterator[Decision]:
+        """Every decision, contact by contact."""
+        for scope in self._scopes():
+            yield from self._services.records.all_decisions(scope)
+
+    def refusals(
+        self,
+        *,
+        limit: int | None = None,
+    ) -> list[RefusalCount]:
+        """How often the gate refused something, by contact and reason.
+
+        Args:
+            limit: at most this many counts; None for all.
+
+        Raises:
+            InvalidRequestError: the limit is below 1.
+        """
+        counted = self._services.records.refusals(self._scopes())
+        return list(islice(counted, at_most(limit)))
+
+    def pending(
+        self,
+        *,
+        limit: int | None = None,
+        with_silent: bool = False,
+    ) -> list[Decision | Dispute]:
+        """What waits for an answer; ``question`` is what to ask.
+
+        First the held decisions, which ``confirm`` and ``reject`` answer, then the disputes, which
+        ``resolve`` settles; each newest first.
+
+        Args:
+            limit: at most this many; None for all.
+            with_silent: also what waits without a question until it is said again.
+
+        Raises:
+            InvalidRequestError: the limit is below 1.
+        """
+        scopes = self._scopes()
+        check_flags(with_silent=with_silent)
+        waiting = self._services.records.pending(scopes, with_silent=with_silent)
+        return list(islice(waiting, at_most(limit)))
+
+    def disputes(
+        self,
+        *,
+        limit: int | None = None,
+    ) -> list[Dispute]:
+        """Facts that contradict each other and are not settled, each contact's newest first.
+
+        ``question`` is what to ask, and ``resolve`` takes the answer.
+
+        Args:
+            limit: at most this many; None for all.
+
+        Raises:
+            InvalidRequestError: the limit is below 1.
+        """
+        found = self._services.records.disputes(self._scopes())
+        return list(islice(found, at_most(limit)))
+
+    def expiring(
+        self,
+        *,
+        days: float = 30,
+        limit: int | None = None,
+    ) -> list[ExpiringFact]:
+        """The facts whose lifetime ends within this many days, the next first, with a question.
+
+        Those that are over and still told, with a mark, come before them.
+        If the answer is yes, add the same note again, which renews the fact; if no, ``revoke`` it.
+
+        Args:
+            days: from now on, above 0.
+            limit: at most this many; None for all.
+
+        Raises:
+            InvalidRequestError: days are not above 0, or too many, or the limit is below 1.
+        """
+        is_number = isinstance(days, int | float) and not isinstance(days, bool)
+        if not is_number or not 0 < days <= _DAYS_MAX:
+            raise InvalidRequestError(f"days must be a number above 0, at most {_DAYS_MAX:,}")
+        scopes = self._scopes()
+        return self._services.records.expiring(scopes, days, at_most(limit))
+
+    def health(
+        self,
+        *,
+        on_progress: Callable[[int], None] = lambda _: None,
+    ) -> HealthReport:
+        """The health of this memory in numbers: duplicates, stale facts, open questions.
+
+        Each contact's facts are read and compared with each other, so this takes a while.
+
+        Args:
+            on_progress: called with how many more contacts were read.
+        """
+        check_callable(on_progress=on_progress)
+        return self._services.health.report(self._scope, self._scopes(), on_progress)
+
+    def rejudge(self) -> Iterator[Rejudged]:
+        """Ask the arbiter about what was decided while it did not answer, and amend it.
+
+        That is what was decided over budget, during an outage, or on an answer that made no
+        sense. Each is asked about once, the newest first, within the budget of a minute, which this
+        waits for. What the arbiter says is a decision of its own, which ``revert`` undoes.
+
+        Returns:
+            What became of each, as it is taken.
+
+        Raises:
+            InvalidRequestError: no arbiter is configured.
+        """
+        scopes = self._scopes()
+        if self._services.rejudging is None:
+            raise InvalidRequestError(_NO_ARBITER)
+        return self._services.rejudging.run(scopes)
+
+    def rejudge_in_batches(
+        self,
+        *,
+        batch_id: str | None = None,
+        wait_hours: float = 24.0,
+        on_wait: Callable[[BatchState], None] = lambda _: None,
+    ) -> Iterator[Rejudged]:
+        """``rejudge`` by batches of the vendor, at half the price and within a day.
+
+        All questions are sent at once, each as ``rejudge`` would ask it alone, and no budget
+        counts. A question that changes because an earlier answer changed the memory is asked in
+        the next batch. What has no usable answer stays unjudged, and is asked again next time.
+
+        Args:
+            batch_id: take up this batch, which an earlier call has sent; None for a new one.
+            wait_hours: how long to wait, for all batches together.
+            on_wait: told of a batch when it is sent, and each time the server says how far it is.
+
+        Returns:
+            What became of each, as it is taken; what stays unjudged last.
+
+        Raises:
+            InvalidRequestError: no arbiter is configured; its server has no batches, does not know
+                the one, or rejected it.
+            ArbiterUnavailableError: the server was away for long, or was not done in time. A batch
+                that was sent is kept there; call again with its id.
+        """
+        check_callable(on_wait=on_wait)
+        if batch_id is not None:
+            check_identifier("batch_id", batch_id, InvalidRequestError)
+        scopes = self._scopes()
+        if self._services.rejudging is None:
+            raise InvalidRequestError(_NO_ARBITER)
+        if self._services.batch_rejudging is None:
+            raise InvalidRequestError(NO_BATCHES)
+        return self._services.batch_rejudging.run(
+            scopes, batch_id=batch_id, wait_hours=wait_hours, on_wait=on_wait
+        )
+
+    def replay(
+        self,
+        profile: str,
+    ) -> list[Replayed]:
+        """What other thresholds would have decided, from the recorded decisions; writes nothing.
+
+        Args:
+            profile: ``seed``, ``minilm`` or the path of a profile.
+
+        Raises:
+            ConfigurationError: no such profile, or one of another model.
+        """
+        from reconciler.bootstrap import build_policy
+        from reconciler.domain.review.replay import replay
+
+        chosen = self._settings.reconcile.model_copy(
+            update={
+                "profile": profile,
+                **dict.fromkeys(("cosine_update_min", "cosine_add_max", "cosine_cut")),
+            }
+        )
+        settings = self._settings.model_copy(update={"reconcile": chosen})
+        policy = build_policy(settings, self._services.embedder.model_id)
+        decisions = filter(_is_replayable, self.all_decisions())
+        return [replay(decision, policy) for decision in decisions]
+
+    def archive(
+        self,
+        *,
+        by: str = "operator",
+        reason: str = "Nobody said or needed it for long.",
+        floor: float | None = None,
+        dry_run: bool = False,
+    ) -> list[Archived]:
+        """Archive faded facts: recall leaves them out, and they are live again once repeated.
+
+        What fades, and how fast, follows from importance, from when it was last said, and from how
+        often it was recalled. Instructions, confirmed facts, disputed facts and procedures
+        are never archived; nothing is deleted. What is archived about a contact in one call is one
+        decision, which ``revert`` undoes; ``unarchive`` makes one fact live again.
+
+        Args:
+            by: the operator's name.
+            reason: why, in one sentence.
+            floor: archive facts whose weight is below this, 0 to 1; None for the configured one.
+            dry_run: only report what would be archived.
+
+        Returns:
+            For each contact with facts to archive, those facts and the decision that archived them;
+            no decision with ``dry_run``.
+
+        Raises:
+            InvalidNoteError: the arguments cannot be used.
+            InvalidRequestError: the floor is not a number from 0 to 1.
+            InvalidAnswerError: this person may not do it.
+        """
+        from reconciler.bootstrap import build_decay
+
+        check_flags(dry_run=dry_run)
+        if floor is not None:
+            unit_interval("floor", floor)
+        policy = build_decay(self._settings, floor)
+        self._word_of(by, self._scope, reason)
+        found: list[Archived] = []
+        for scope in self._scopes():
+            candidate = self._word_of(by, scope, reason)
+            done = self._services.archiving.sweep(candidate, policy, OPERATOR_DOOR, dry_run=dry_run)
+            found += [done] if done else []
+        return found
+
+    def erasures(
+        self,
+        *,
+        unfinished: bool = False,
+        limit: int | None = None,
+    ) -> list[Erasure]:
+        """The erasures that were asked for, oldest first, and how far each one got.
+
+        Args:
+            unfinished: only those that were interrupted and have to be finished.
+            limit: at most this many; None for all.
+
+        Raises:
+            InvalidRequestError: the limit is below 1.
+        """
+        check_flags(unfinished=unfinished)
+        scopes = [self._scope] if self._is_of_a_contact else []
+        found = self._services.erasures.find(scopes, is_unfinished=unfinished)
+        own = (
+            erasure
+            for erasure in found
+            if (erasure.scope.tenant, erasure.scope.agent_id)
+            == (self._scope.tenant, self._scope.agent_id)
+        )
+        return list(islice(own, at_most(limit)))
+
+    def tasks(
+        self,
+        *,
+        state: TaskState | str | None = None,
+        limit: int = 50,
+    ) -> list[Task]:
+        """The tasks, last changed first; ``task`` resumes one.
+
+        Args:
+            state: only those in this state; ``open`` for all that have not ended, which can be
+                resumed. None for all.
+            limit: at most this many.
+
+        Raises:
+            InvalidRequestError: the limit is below 1, or there is no such state.
+        """
+        from reconciler.domain.tasks.task_states import states_named
+
+        scopes = self._scopes()
+        states, count = states_named(state), positive("limit", limit)
+        return self._services.task_store.list_tasks(scopes, states, count)
+
+    def jobs(
+        self,
+        *,
+        state: JobState | str | None = None,
+        limit: int = 50,
+    ) -> list[Job]:
+        """Jobs, newest first.
+
+        Raises:
+            InvalidRequestError: the limit is below 1, or there is no such state.
+        """
+        from reconciler.service.stores.session_store import JobFilter
+
+        wanted = JobFilter(
+            agent_id=self._scope.agent_id,
+            contact_id=self._contact_id,
+            state=known_or_none(JobState, "state", state),
+        )
+        return self._services.session_store.list_jobs(
+            self._scope.tenant, wanted, positive("limit", limit)
+        )
+
+    def report(self) -> str:
+        """How facts followed each other, as one HTML document with timelines, for an analyst.
+
+        It also has disputes, questions, refusals, and decisions by day. It needs no network and
+        holds no script. It shows at most 2,000 facts and 100 contacts, those of the latest
+        decisions, and says what it left out.
+
+        Raises:
+            UnknownContactError: nothing is known of the contact, or the agent has none.
+        """
+        self.check_known()
+        contacts = self._services.records.contacts(self._scopes())
+        return self._services.report.html(self._scope, contacts)
+
+    def export(
+        self,
+        out: str | Path | IO[bytes],
+        *,
+        vectors: bool = False,
+        keys: bool = False,
+        overwrite: bool = False,
+        on_progress: Callable[[int], None] = lambda _: None,
+    ) -> ExportReport:
+        """Write what is stored as lines of JSON, which ``restore`` reads into either engine.
+
+        It goes contact by contact, a page at a time, each as of one moment, while others read and
+        write. ``config/export.schema.json`` describes a line; the last line counts the others, so
+        that an incomplete file is recognised.
+
+        Args:
+            out: the file to write, or a binary stream.
+            vectors: include the facts' vectors, so that restoring needs no model.
+            keys: include the store's secrets: the key that ids are made with and the hash key.
+                For moving a store; keep the file safe.
+            overwrite: replace the file if it exists.
+            on_progress: called with how many more contacts were written.
+
+        Raises:
+            InvalidRequestError: nothing is known of the contact, or ``out`` is neither.
+            ConfigurationError: the file cannot be written, or exists already.
+            GraphConflictError: a contact is written to without a pause.
+        """
+        from reconciler.bootstrap import export
+
+        return export(
+            self._services,
+            out,
+            self._filter,
+            vectors=vectors,
+            keys=keys,
+            overwrite=overwrite,
+            on_progress=on_progress,
+        )
+
+    def import_from(
+        self,
+        system: str,
+        source: str | Path,
+        *,
+        contact_from: str | None = None,
+        source_kind: SourceKind | str = SourceKind.OPERATOR,
+        username: str = "neo4j",
+        password: str = "",
+        database: str | None = None,
+        on_progress: Callable[[int], None] = lambda _: None,
+    ) -> ImportReport:
+        """Import what another memory system holds, through gate and reconciler.
+
+        About a contact, all records are its own; about an agent, each names its contact.
+
+        The whole source is read before anything is written. Records are imported oldest first; what
+        has ended there is kept as history. Another run imports only what is new or has changed.
+
+        Args:
+            system: ``mem0``, ``graphiti``, ``neo4j-agent-memory`` or ``langmem``.
+            source: its export, or the URI of the Neo4j that it writes to.
+            contact_from: the key of a record that names the contact, with dots between keys; None
+                for ``user_id``, ``group_id``, ``user`` or ``namespace.last``, as the system has it.
+            source_kind: whose word a record counts as.
+            username: for the Neo4j source.
+            password: for the Neo4j source.
+            database: of the Neo4j source; None for its default.
+            on_progress: called with how many more records were processed.
+
+        Raises:
+            InvalidRequestError: the system is unknown, the source is not its export or is cut off,
+                or a record does not name its contact; nothing was written.
+            ConfigurationError: the Neo4j source cannot be reached.
+        """
+        check_callable(on_progress=on_progress)
+        if self._is_of_a_contact and contact_from is not None:
+            raise InvalidRequestError("give either a contact or contact_from, not both")
+        if contact_from is not None and not isinstance(contact_from, str):
+            raise InvalidRequestError(
+                f"contact_from must be a key, not {type(contact_from).__name__}"
+            )
+        peer = self._services.open_peer(
+            system,
+            str(source),
+            contact_id=self._contact_id,
+            contact_from=contact_from or "",
+            source_kind=source_kind_of(source_kind),
+            username=username,
+            password=password,
+            database=database,
+        )
+        named = ("tenant", "agent_id", "contact_id")[: 3 if self._is_of_a_contact else 2]
+        defaults = {name: getattr(self._scope, name) for name in named}
+        return self._services.peer_import.run(peer, defaults, on_progress)
+
+    def check_known(self) -> None:
+        """Check that anything is known about the contact, or about any of the agent's.
+
+        Raises:
+            UnknownContactError: there is nothing; the message says to check the names.
+        """
+        self._services.archive_store.check(self._filter)
+
+    def _scopes(self) -> list[Scope]:
+        """The contact's scope, or that of each of the agent's contacts."""
+        if self._is_of_a_contact:
+            return [self._scope]
+        return self._services.records.scopes(self._scope)
+
+    def _limit(self, limit: int | None) -> int:
+        return self._settings.recall.limit if limit is None else positive("limit", limit)
+
+    def _word_of(self, by: str, scope: Scope, reason: str) -> Candidate:
+        """Why a person, who is no agent, decides about what is known, as that person's word."""
+        from reconciler.domain.records.candidates import CONTACT
+        from reconciler.domain.records.persons import check_person
+        from reconciler.service.writing.doors import own_evidence
+
+        check_person(by, scope)
+        check_text("reason", reason, TEXT_LENGTH_MAX)
+        note = Note(
+            scope=scope,
+            text=reason,
+            said_at=self._services.clock(),
+            is_dated=False,
+            source_kind=SourceKind.USER_EXPLICIT if by == CONTACT else SourceKind.OPERATOR,
+        )
+        return own_evidence(note, by)
+
+
+def _is_replayable(decision: Decision) -> bool:
+    """Whether the rule decided it, on texts that are still there.
+
+    What the gate decided no threshold would have changed, nor what was over when it came in.
+    """
+    from reconciler.domain.records.erasures import ERASED
+
+    by_hand = (DecidedBy.GATE, DecidedBy.AMENDMENT)
+    is_by_rule = decision.action.is_reconciled and decision.decided_by not in by_hand
+    texts = (decision.text, *(fact.text for fact in decision.compared_with))
+    return is_by_rule and not decision.is_over and ERASED not in texts

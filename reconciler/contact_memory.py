@@ -1,0 +1,882 @@
+"""The memory of one contact: all that concerns a contact is called here. Decides nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import datetime
+from itertools import islice
+from typing import TYPE_CHECKING, Any, Unpack
+
+from reconciler.bound_memory import BoundMemory
+from reconciler.domain.records.choices import (
+    check_flags,
+    check_kind,
+    one_of,
+)
+from reconciler.domain.records.kinds import (
+    OPERATOR_DOOR,
+    Relation,
+)
+from reconciler.domain.records.notes import (
+    TEXT_LENGTH_MAX,
+    check_text,
+    not_in_the_future,
+    utc,
+)
+from reconciler.domain.records.scope import Scope
+from reconciler.errors import (
+    InvalidNoteError,
+    InvalidRequestError,
+)
+from reconciler.opened import at_most, positive
+
+if TYPE_CHECKING:
+    from reconciler.domain.recalling.briefing import Briefing
+    from reconciler.domain.recalling.current_values import SlotValue
+    from reconciler.domain.recalling.filtering import FilterFields
+    from reconciler.domain.recalling.recalled import Recalled
+    from reconciler.domain.records.candidates import Candidate
+    from reconciler.domain.records.decisions import Decision
+    from reconciler.domain.records.erasures import Erasure
+    from reconciler.domain.records.evidence import FactEvidence
+    from reconciler.domain.records.facts import (
+        FactHistory,
+    )
+    from reconciler.domain.records.jobs import Job
+    from reconciler.domain.records.sessions import SessionRecord, Turn
+    from reconciler.domain.review.explanation import Explanation
+    from reconciler.service.tasks.memory_context import MemoryContext
+    from reconciler.service.tools.agent_tools import AgentTools
+    from reconciler.service.writing.doors import NoteFields, SlotFields
+
+__all__ = ["ContactMemory"]
+
+PROPOSAL_DOOR = "proposal"
+
+
+class ContactMemory(BoundMemory):
+    """The memory of one contact: what concerns a contact is called here.
+
+    ``Memory.contact`` makes one, checked; it holds nothing of its own and needs no closing. It is
+    for the program that builds an agent; the agent itself holds ``AgentTools``.
+
+    Example::
+
+        priya = memory.contact("crm", "priya")
+        priya.note("Lives in Pune.", attribute="city", value="Pune")
+        priya.recall("Where does she live?")
+    """
+
+    _is_of_a_contact = True
+
+    @property
+    def scope(self) -> Scope:
+        """Tenant, agent and contact that every call is bound to."""
+        return self._scope
+
+    def note(
+        self,
+        text: str,
+        **fields: Unpack[NoteFields],
+    ) -> Decision:
+        """Remember something about the contact; the decision says what was done with it.
+
+        The write gate comes first. What the contact or an operator said is reconciled at once,
+        unless it is sensitive, not meant as it stands, or a directive; then it is held or refused,
+        and ``answer`` says what to tell the agent's model. What was read from a text or a tool is
+        only proposed here.
+
+        Args:
+            text: one fact, 1 to 2,000 characters.
+            **fields: optional fields beside the text; ``NoteFields`` documents them. By default
+                ``source_kind`` is ``user_explicit``, and the gate judges ``importance`` from the
+                words.
+
+        Raises:
+            InvalidNoteError: the note cannot be used; nothing was written.
+            EmbeddingError: the model failed; nothing was written.
+            GraphUnavailableError: the engine stayed unavailable; call again with the same key.
+            GraphConflictError: other writers came first too often; nothing was written.
+        """
+        return self._services.live_door.add(self._scope, text, **fields)
+
+    def recall(
+        self,
+        query: str = "",
+        *,
+        limit: int | None = None,
+        budget_tokens: int | None = None,
+        as_of: datetime | None = None,
+        valid_at: datetime | None = None,
+        **filters: Unpack[FilterFields],
+    ) -> Recalled:
+        """The live facts about the contact that fit a query best, and the standing constraints.
+
+        Facts are chosen by closeness in meaning and in words, and by the attribute that the query
+        asks for, some at a time, and the chosen ones are ordered by 0.7 similarity + 0.2 recency +
+        0.1 importance, unless the settings differ. What is not near is left out. Without an
+        embedder words alone count, and facts that hold none of the query's are left out. An empty
+        query ranks all live facts.
+
+        What is past its lifetime counts as old, and says ``may_be_outdated``; it is left out where
+        the settings say ``life.expired = "hidden"``, where it is volatile and where its end was
+        known.
+
+        What orders or forbids something follows them, marked as standing, whatever the query; limit
+        and floor do not apply to it. The list's ``outcome`` says whether facts fit, nothing fits,
+        or more fit than it holds.
+
+        Args:
+            query: what to look for, in words.
+            limit: at most this many, not counting standing ones; None for the configured number,
+                or, with a budget, for as many as fit.
+            budget_tokens: as many facts as fit prompt lines of this many tokens, at about four
+                characters a token; standing ones are counted first and take a fifth at most, but
+                for those that keep the contact safe.
+            as_of: what the memory knew at that instant, time-zone aware; None for now.
+            valid_at: what was true in the world at that instant, time-zone aware, including facts
+                that a newer one has replaced since; later than now, what is to hold then, as far
+                as is known. None for what is true now.
+            **filters: which facts may be returned; ``RecallFilter`` documents them. Attribute and
+                subject may be given by any name that the attribute book knows.
+
+        Raises:
+            InvalidRequestError: the query or a filter cannot be used, limit or budget is below 1,
+                an instant has no time zone, or ``as_of`` has not come yet.
+        """
+        if not isinstance(query, str) or len(query) > TEXT_LENGTH_MAX or query.strip():
+            check_text("query", query, TEXT_LENGTH_MAX)
+        from reconciler.service.recall import filter_of
+
+        wanted = filter_of(filters, lambda: self._services.attributes)
+        budget = None if budget_tokens is None else positive("budget_tokens", budget_tokens)
+        # No line is as short as a token, so that as many facts as tokens are always enough.
+        usual = budget or self._settings.recall.limit
+        count = usual if limit is None else positive("limit", limit)
+        knew_at = self._instant("as_of", as_of)
+        true_at = None if valid_at is None else utc("valid_at", valid_at)
+        if knew_at or true_at:
+            return self._services.past_recall.recall(
+                self._scope, query.strip(), count, wanted, budget, as_of=knew_at, valid_at=true_at
+            )
+        found = self._services.recall.recall(self._scope, query.strip(), count, wanted, budget)
+        self._services.use_trace.note(hit.fact.fact_id for hit in found)
+        return found
+
+    def briefing(
+        self,
+        query: str = "",
+        *,
+        limit: int | None = None,
+    ) -> Briefing:
+        """What to know and what to ask when a conversation opens.
+
+        Facts that fit the query, or without one those that matter most, as many as the limit; what
+        stands; what is new since the contact was last asked about; and the questions that the
+        contact may answer. ``confirm``, ``reject`` and ``resolve`` take the answers. Some are about
+        what may have changed since it was said: to say that again renews it. A model is given the
+        two questions that matter most.
+
+        Raises:
+            As ``recall``.
+        """
+        from reconciler.domain.recalling.briefing import (
+            ASKED_MAX,
+            Briefing,
+            changed_since_last_time,
+            is_for_the_contact,
+            most_important_first,
+        )
+
+        # As kept, for what this process has in mind does not say when others recalled it.
+        kept = self._services.store.list_facts(self._scope)
+        conflicts = self._services.store.list_conflicts(self._scope)
+        least, book = self._settings.recall.confidence_min, self._services.attributes
+        profile = self._services.records.values_of(kept, conflicts, least, book)
+        if query.strip() if isinstance(query, str) else query:
+            facts = self.recall(query, limit=limit)
+        else:
+            count = self._settings.recall.limit if limit is None else positive("limit", limit)
+            known = self._services.recall.everything(self._scope, kept, conflicts)
+            facts = most_important_first(known, profile, count)
+            self._services.use_trace.note(hit.fact.fact_id for hit in facts)
+        pending = self._services.records.pending([self._scope])
+        return Briefing(
+            facts=facts,
+            profile=tuple(profile),
+            changed=changed_since_last_time(kept, self._services.clock()),
+            pending=tuple(item for item in pending if is_for_the_contact(item)),
+            renewals=tuple(self._services.records.to_renew(self._scope, ASKED_MAX)),
+        )
+
+    def value(
+        self,
+        attribute: str,
+        *,
+        subject: str | None = None,
+    ) -> list[SlotValue]:
+        """An attribute's current value, or several where it holds many or is in dispute.
+
+        The newest comes first. It is empty where nobody named a value, or where the last thing said
+        is that it no longer holds.
+
+        Args:
+            attribute: any name of it that the attribute book knows, for example ``city``.
+            subject: whom or what it is about, for example ``wife``; None for the contact.
+
+        Raises:
+            InvalidRequestError: attribute or subject cannot be used.
+        """
+        if attribute is None:
+            raise InvalidRequestError("name an attribute, for example city")
+        asked = self._services.attributes.slot(subject=subject, attribute=attribute)
+        if asked is None:
+            raise InvalidRequestError(f"attribute {attribute!r} names nothing; name it in words")
+        wanted = (asked.subject, asked.attribute)
+        return [
+            current for current in self.profile() if (current.subject, current.attribute) == wanted
+        ]
+
+    def profile(self) -> list[SlotValue]:
+        """The current values of all of a contact's slots, the contact's own first, by attribute.
+
+        Each says since when, whose word it is, how often it was said, and whether it is disputed.
+        A limit, such as an allergy, ``holds_until_settled``.
+        """
+        least, known = self._settings.recall.confidence_min, self._services.attributes
+        return self._services.records.current_values(self._scope, least, known)
+
+    def history(
+        self,
+        *,
+        fact_id: str | None = None,
+        at: datetime | None = None,
+        after: str | None = None,
+        limit: int | None = None,
+    ) -> list[FactHistory]:
+        """What superseded what, and why: a contact's chains, or the one that a fact is in.
+
+        Args:
+            fact_id: only the chain that this fact is in.
+            at: the memory as it was at that instant, time-zone aware, rebuilt from the recorded
+                decisions. None for now.
+            after: only the chains that come after the one that this fact is in: the last one of
+                the page before.
+            limit: at most this many chains; None for all.
+
+        Raises:
+            InvalidRequestError: the instant has no time zone, or has not come yet, or the limit is
+                below 1.
+            UnknownFactError: the contact has no fact of that id, or had none then.
+        """
+        records, instant, count = self._services.records, self._instant("at", at), at_most(limit)
+        if fact_id is not None:
+            return [records.history_of(self._scope, fact_id, instant)]
+        return records.history(self._scope, instant, after=after, limit=count)
+
+    def evidence(self, fact_id: str) -> FactEvidence:
+        """What a fact rests on: each turn, who said it, when and where, and which decision used it.
+
+        If the contact never said it, ``statement`` says so, and whose words they are instead.
+
+        Args:
+            fact_id: the fact, live or ended; ``history`` and ``recall`` give ids.
+
+        Raises:
+            UnknownFactError: the contact has no fact of that id; another contact's gives the same
+                error.
+        """
+        return self._services.fact_evidence.of_fact(self._scope, fact_id)
+
+    def evidence_about(self, about: str) -> list[FactEvidence]:
+        """What each fact about something rests on, as ``evidence``; the live ones first.
+
+        Args:
+            about: an attribute's name, ``city`` for example, or words that all occur in the fact.
+
+        Raises:
+            InvalidRequestError: ``about`` is blank.
+        """
+        check_text("about", about, TEXT_LENGTH_MAX)
+        return self._services.fact_evidence.about(self._scope, about.strip())
+
+    def relate(
+        self,
+        fact: str,
+        *,
+        replaces: Sequence[str] = (),
+        repeats: str | None = None,
+        ends: Sequence[str] = (),
+        both_hold: Sequence[str] = (),
+        reason: str | None = None,
+    ) -> Decision:
+        """Say how a remembered fact relates to others, as a decision of its own.
+
+        It is what the agent's model says, within the limits of any note: a less trusted fact
+        replaces no more trusted one, and an older one no newer one. ``revert`` undoes it. Facts are
+        named by id or by handle.
+
+        Args:
+            fact: the fact that this is about.
+            replaces: facts whose place it takes, at most three together with ``ends``.
+            repeats: a fact that says the same; the two count as one from now on.
+            ends: facts that are over, without it taking their place.
+            both_hold: facts that hold beside it; a dispute between them is settled.
+            reason: why, in one sentence; None to say no more than what is related.
+
+        Raises:
+            InvalidNoteError: the arguments cannot be used.
+            UnknownFactError: the contact has no such fact, or two have the handle.
+            InvalidRequestError: a fact has ended, nothing is related, or nothing may change by it.
+        """
+        scope, door = self._scope, self._services.live_door
+        fact_id = door.fact_id(scope, fact)
+        relations = door.relations(scope, replaces, repeats, ends, both_hold)
+        if relations is None:
+            raise InvalidRequestError(
+                "say how it relates: give replaces, repeats, ends or both_hold"
+            )
+        return self._services.relating.relate(
+            scope,
+            fact_id,
+            relations,
+            reason=reason,
+        )
+
+    def tools(
+        self,
+        *,
+        session_id: str | None = None,
+        can_recall: bool = True,
+        budget_tokens: int | None = None,
+        trusted_tools: Sequence[str] | None = None,
+        colleague: str | None = None,
+    ) -> AgentTools:
+        """The tools that an agent's model may call: to note, to relate notes, and to recall.
+
+        They are bound to this contact and this conversation; a model chooses neither, nor who
+        proposed a note.
+
+        Args:
+            session_id: the current conversation. Repetitions in one conversation do not
+                corroborate each other; with None, all of the agent's notes count as one
+                conversation.
+            can_recall: whether there is ``recall_contact``.
+            budget_tokens: the most tokens that one recall returns; None for 500.
+            trusted_tools: systems of your own, such as ``("erp",)``: what the model notes as the
+                word of one is believed, under the trust of an approved document and with the
+                lifetime of a tool's fact. None for those of the settings (``gate.trusted_tools``).
+            colleague: who of your own people is in the conversation; what the model notes as
+                theirs counts as an operator's word. None where nobody is.
+
+        Raises:
+            InvalidNoteError: the session's id cannot be used.
+            InvalidRequestError: the budget is below 1, or a name cannot be used.
+        """
+        from reconciler.service.tools.agent_tools import BUDGET_TOKENS, AgentTools
+
+        check_flags(can_recall=can_recall)
+        budget = BUDGET_TOKENS if budget_tokens is None else budget_tokens
+        return AgentTools(
+            door=self._services.live_door,
+            relate=self._services.relating.relate,
+            refuse=self._services.relating.refuse,
+            siblings=self._services.siblings_of,
+            recall=self.recall if can_recall else None,
+            briefing=self.briefing,
+            scope=self._scope,
+            session_id=session_id,
+            budget_tokens=positive("budget_tokens", budget),
+            trusted_tools=self._settings.gate.trusted_tools or ()
+            if trusted_tools is None
+            else trusted_tools,
+            colleague=colleague,
+            has_answered=self._services.records.has_answered,
+        )
+
+    def submit_session(
+        self,
+        session_id: str | None,
+        turns: Iterable[Turn | Mapping[str, Any]],
+        *,
+        channel: str = "chat",
+        started_at: datetime | None = None,
+        contact_name: str | None = None,
+    ) -> str:
+        """Hand over a session; returns its job's id. See ``MemoryExtractor``.
+
+        With None for its id, one is made of the occasion: the same conversation, handed over again
+        or with more turns, is the same session; see ``MemoryExtractor.session_id``.
+
+        Args:
+            session_id: its id; if the session exists, only new turns are added.
+            turns: in their order, at least one; messages as chat APIs have them, dictionaries with
+                ``role`` and ``content``, are taken as well.
+            channel: the channel of the conversation.
+            started_at: when it began, time-zone aware; None for its first turn's time, or now.
+            contact_name: what the contact is called, if several people speak as users, each with a
+                ``name`` or a label, "[Alice]: …"; what the others say is no evidence. None where
+                one person speaks; of several it is refused.
+
+        Raises:
+            InvalidSessionError: the session cannot be used; nothing was stored.
+            GraphUnavailableError: the engine stayed unavailable; hand it over again.
+        """
+        from reconciler.domain.records.messages import turns_of
+        from reconciler.domain.records.sessions import Session
+
+        given = turns or ()
+        if isinstance(given, Iterable) and not isinstance(given, Sequence):
+            # One more than are taken is enough to refuse them, should they never end.
+            given = islice(given, self._settings.extractor.session_turns_max + 1)
+        made = self._services.session_reader.contacts_turns(tuple(turns_of(given)), contact_name)
+        if session_id is None:
+            session_id = self._services.memory_extractor.session_id(self._scope, made, started_at)
+        session = Session(
+            scope=self._scope,
+            session_id=session_id,
+            turns=made,
+            channel=channel,
+            started_at=started_at,
+            contact_name=contact_name,
+        )
+        return self._services.memory_extractor.submit(session)
+
+    def session(self, session_id: str) -> SessionRecord:
+        """A session as it is stored: its summary, and what was decided about its candidates.
+
+        Raises:
+            InvalidSessionError: no session of that id was handed over.
+        """
+        return self._services.session_store.get_session(self._scope, session_id)
+
+    def task(
+        self,
+        task_id: str,
+        *,
+        goal: str | None = None,
+        session_id: str | None = None,
+        keeps_outcome: bool = True,
+    ) -> MemoryContext:
+        """The memory of one task of an agent that works in a loop, started or resumed.
+
+        Args:
+            task_id: the task; one that has not ended opens as interrupted, to be resumed.
+            goal: what a new task is to achieve.
+            session_id: where its episodes are kept; None for a session of the task's own.
+            keeps_outcome: whether its outcome is proposed to the gate when it ends.
+
+        Raises:
+            UnknownTaskError: there is no such task, and no goal to start one with.
+        """
+        from reconciler.service.tasks.memory_context import MemoryContext
+
+        check_flags(keeps_outcome=keeps_outcome)
+        services = self._services
+        return MemoryContext(
+            scope=self._scope,
+            task_id=task_id,
+            session_id=f"task-{task_id}" if session_id is None else session_id,
+            goal=goal,
+            gate=services.gate,
+            cleaner=services.cleaner,
+            recall=services.recall,
+            records=services.records,
+            sessions=services.session_store,
+            tasks=services.task_store,
+            reader=services.session_reader,
+            procedures=services.procedures,
+            use=services.use_trace,
+            clock=services.clock,
+            keeps_outcome=keeps_outcome,
+        )
+
+    def job(self, job_id: str) -> Job:
+        """One of a contact's jobs, in its present state.
+
+        Raises:
+            UnknownJobError: the contact has none of that id; another contact's gives the same
+                error.
+        """
+        return self._services.session_store.get_job(self._scope, job_id)
+
+    def retry(self, job_id: str) -> Job:
+        """Retry a dead or waiting job now.
+
+        Raises:
+            As ``job``.
+        """
+        return self._services.memory_extractor.retry(self._scope, job_id)
+
+    def confirm(
+        self,
+        decision_id: str,
+        by: str,
+        *,
+        text: str | None = None,
+    ) -> Decision:
+        """Store a held note as the word of whoever said yes; once, however often it is called.
+
+        Args:
+            decision_id: the held decision.
+            by: ``contact`` with the contact's own answer, or an operator's name; never
+                whoever proposed it.
+            text: the fact in the words of the answer; None for the words of the question.
+
+        Raises:
+            UnknownDecisionError: the contact has no such decision; another contact's gives the same
+                error.
+            InvalidAnswerError: nothing waits under that id, it lapsed, was answered differently, or
+                this person may not answer it.
+        """
+        return self._services.confirmations.confirm(self._scope, decision_id, by, text)
+
+    def reject(
+        self,
+        decision_id: str,
+        by: str,
+    ) -> Decision:
+        """Record the answer no: nothing is stored, and the question is not asked again.
+
+        Raises:
+            As ``confirm``.
+        """
+        return self._services.confirmations.reject(self._scope, decision_id, by)
+
+    def withdraw(
+        self,
+        decision_id: str,
+        by: str,
+    ) -> Decision:
+        """Withdraw a held note, so that nobody is asked; it may be proposed again.
+
+        Raises:
+            As ``confirm``.
+        """
+        return self._services.confirmations.withdraw(self._scope, decision_id, by)
+
+    def resolve(
+        self,
+        keep: str | Sequence[str],
+        *,
+        by: str,
+        reason: str,
+    ) -> Decision:
+        """Settle a dispute: the facts to keep hold, and those in dispute with them end, on record.
+
+        Another call with the same facts returns the first decision, marked ``replayed``.
+
+        Args:
+            keep: the id of the fact that holds; several ids if all of them hold and the dispute is
+                over. If a fact has been said again since, its old id still works.
+            by: ``contact`` with the contact's own answer, or an operator's name; never an agent.
+            reason: why, in one sentence.
+
+        Raises:
+            InvalidNoteError: the arguments cannot be used.
+            UnknownFactError: the contact has no such fact.
+            InvalidAnswerError: the facts are in no open dispute, one has ended, or it is not this
+                person's to answer.
+        """
+        if not isinstance(keep, Iterable):
+            raise InvalidRequestError("keep must be a fact's id, or a list of ids")
+        kept = (keep,) if isinstance(keep, str) else tuple(keep)
+        candidate = self._word_of(by, self._scope, reason)
+        return self._services.disputes.resolve(candidate, kept, OPERATOR_DOOR)
+
+    def amend(
+        self,
+        text: str,
+        *,
+        fact_id: str | None = None,
+        subject: str | None = None,
+        attribute: str | None = None,
+        value: str | float | None = None,
+        single_valued: bool | None = None,
+        by: str,
+        reason: str,
+        said_at: datetime | None = None,
+    ) -> Decision:
+        """Correct a fact, as an operator: the new fact replaces it, whoever said it, on record.
+
+        An operator's plain note ranks below the contact's word and ends nothing of theirs; this
+        does. What the contact says later ends the amendment like any other fact.
+
+        Args:
+            text: what is true, in one sentence, 1 to 2,000 characters.
+            fact_id: the live fact to correct; or give ``attribute``.
+            subject: whom or what the attribute is about; None for the contact.
+            attribute: the attribute to correct, for example ``city``; not with ``fact_id``.
+            value: the attribute's value now; required with an attribute.
+            single_valued: for an unknown attribute, whether it holds one value at a time.
+            by: the operator's name.
+            reason: why, in one sentence.
+            said_at: since when it is true, time-zone aware; None for now.
+
+        Raises:
+            InvalidNoteError: the arguments cannot be used.
+            UnknownFactError: the contact has no fact of that id, or it has ended.
+            InvalidAnswerError: ``by`` names the contact or an agent.
+            InvalidRequestError: there is nothing to amend, or the fact begins after ``said_at``.
+        """
+        slot: SlotFields = {
+            "subject": subject,
+            "attribute": attribute,
+            "value": value,
+            "single_valued": single_valued,
+        }
+        return self._services.amendments.amend(
+            self._scope,
+            text,
+            slot,
+            fact_id=fact_id,
+            by=by,
+            reason=reason,
+            said_at=said_at,
+            door=OPERATOR_DOOR,
+        )
+
+    def revoke(
+        self,
+        fact_id: str,
+        *,
+        by: str,
+        reason: str,
+        never: bool = False,
+    ) -> Decision:
+        """End a fact without replacing it; its history is kept.
+
+        Args:
+            fact_id: the fact, live, expired or archived.
+            by: who decides, ``contact`` or an operator's name.
+            reason: why, in one sentence.
+            never: whether it was never true, so that its interval becomes empty. What it once
+                replaced stays ended; to undo that, ``revert`` the decision that wrote it.
+
+        Raises:
+            InvalidNoteError: the arguments cannot be used.
+            InvalidAnswerError: this person may not revoke it.
+            UnknownFactError: the contact has no fact of that id, or it has ended.
+        """
+        check_flags(never=never)
+        candidate = self._word_of(by, self._scope, reason)
+        return self._services.gate.revoke(candidate, fact_id, OPERATOR_DOOR, never=never)
+
+    def revert(
+        self,
+        decision_id: str,
+        *,
+        by: str,
+        reason: str,
+        and_later: bool = False,
+    ) -> Decision:
+        """Undo a decision: what it wrote no longer holds, and what it ended holds again.
+
+        Facts that hold again get back their interval, evidence, counts and open conflicts. What was
+        undone stays in the graph. A revert is a decision, so it can be reverted too. If the
+        decision is undone already, the revert that did it is returned, marked ``replayed``.
+
+        Args:
+            decision_id: the decision to undo.
+            by: who decides, ``contact`` or an operator's name.
+            reason: why, in one sentence.
+            and_later: whether the later decisions that rest on it are undone too.
+
+        Raises:
+            InvalidNoteError: the arguments cannot be used.
+            InvalidAnswerError: this person may not undo it.
+            UnknownDecisionError: the contact has no decision of that id.
+            RevertRefusedError: later decisions rest on it; the message lists them.
+            InvalidRequestError: it changed no fact, or did not keep what it changed.
+        """
+        check_flags(and_later=and_later)
+        candidate = self._word_of(by, self._scope, reason)
+        return self._services.gate.revert(
+            candidate, decision_id, OPERATOR_DOOR, and_later=and_later
+        )
+
+    def unarchive(
+        self,
+        fact_id: str,
+        *,
+        by: str = "operator",
+        reason: str = "It is needed again.",
+    ) -> Decision:
+        """Make an archived fact live again, as it was.
+
+        Args:
+            fact_id: the archived fact.
+            by: who decides, ``contact`` or an operator's name.
+            reason: why, in one sentence.
+
+        Raises:
+            InvalidNoteError: the arguments cannot be used.
+            InvalidAnswerError: this person may not do it.
+            UnknownFactError: the contact has no fact of that id.
+            InvalidRequestError: it is not archived.
+        """
+        candidate = self._word_of(by, self._scope, reason)
+        return self._services.archiving.unarchive(candidate, fact_id, OPERATOR_DOOR)
+
+    def forget(
+        self,
+        *,
+        fact_id: str | None = None,
+        session_id: str | None = None,
+        attribute: str | None = None,
+        subject: str | None = None,
+        by: str,
+        reason: str,
+        dry_run: bool = False,
+    ) -> Erasure:
+        """Erase what is known about a contact, or part of it, for good; it cannot be undone.
+
+        Texts, vectors, values, spans, reasons, summaries and the contents of jobs and tasks are
+        erased; ids, actions, counts and times stay. A fact is erased with everything that says the
+        same. If it is interrupted, the same call finishes it. If something erased is said again, it
+        is held with a question, which the contact's own yes settles.
+
+        Args:
+            fact_id: only this fact, whatever its state.
+            session_id: only this session, and the facts that were learnt from it.
+            attribute: only what is or ever was stored under it.
+            subject: whom or what the attribute is about; None for the contact.
+            by: who asks for it, ``contact`` or an operator's name.
+            reason: why, in one sentence; it is kept, unless it repeats what is to be erased.
+            dry_run: only report what would be erased, and change nothing.
+
+        Returns:
+            The erasure with its receipt: what was removed, what was searched afterwards, and where
+            traces of it may remain.
+
+        Raises:
+            UnknownContactError: nothing is known about the contact.
+            InvalidAnswerError: this person may not ask for it.
+            UnknownFactError, InvalidSessionError: the contact has no such fact or session.
+            InvalidRequestError: more than one part is named, or one that cannot be used.
+            GraphUnavailableError: the engine stayed unavailable or busy; call again.
+        """
+        from reconciler.domain.records.erasures import ErasureTarget
+
+        check_flags(dry_run=dry_run)
+        target = ErasureTarget(
+            fact_id=fact_id, session_id=session_id, attribute=attribute, subject=subject
+        )
+        return self._services.erasures.forget(
+            self._scope, target, by=by, reason=reason, dry_run=dry_run
+        )
+
+    def propose(self, candidate: Candidate) -> Decision:
+        """Record how the gate disposes of a candidate. Writes no fact, even if it is admitted.
+
+        Raises:
+            InvalidNoteError: a text is too long, its time lies in the future, it names nobody who
+                confirmed it, its evidence is not what is stored under its ids, or its
+                proposer's name is reserved.
+            GraphUnavailableError: the engine stayed unavailable.
+        """
+        from reconciler.domain.records.candidates import Candidate
+
+        check_kind("candidate", candidate, Candidate, InvalidNoteError)
+        candidate = candidate.as_typed()
+        if candidate.note.scope != self._scope:
+            raise InvalidNoteError("the candidate is about another contact than this memory")
+        now, times = self._services.clock(), [evidence.said_at for evidence in candidate.evidence]
+        for at in (candidate.note.said_at, candidate.note.holds_from, *times):
+            not_in_the_future(at, now)
+        return self._services.gate.propose(candidate, PROPOSAL_DOOR)
+
+    def commit(self, decision_id: str) -> Decision:
+        """Write the fact of an admitted proposal; once, however often it is called.
+
+        Raises:
+            UnknownDecisionError: the contact has no such decision.
+            InvalidRequestError: it is not a proposal that the gate admitted.
+        """
+        return self._services.gate.commit(self._scope, decision_id, PROPOSAL_DOOR)
+
+    def decision(
+        self,
+        decision_id: str | None = None,
+        *,
+        idempotency_key: str | None = None,
+    ) -> Decision:
+        """One decision about a contact, with what it was compared with.
+
+        Args:
+            decision_id: the decision; or give the key.
+            idempotency_key: the key that came with the note.
+
+        Raises:
+            InvalidRequestError: both the id and the key were given, or neither.
+            UnknownDecisionError: the contact has no decision of that id or key; another contact's
+                gives the same error.
+        """
+        if idempotency_key is None and decision_id is not None:
+            return self._services.records.decision(self._scope, decision_id)
+        if idempotency_key is None or decision_id is not None:
+            raise InvalidRequestError("give either decision_id or idempotency_key")
+        return self._services.records.decision_of_key(self._scope, idempotency_key)
+
+    def explain(self, decision_id: str) -> Explanation:
+        """A decision in plain words: which neighbour, which rule, what would have changed it.
+
+        Raises:
+            As ``decision``.
+        """
+        from reconciler.domain.review.explanation import explain
+
+        records = self._services.records
+        return explain(
+            records.decision(self._scope, decision_id), records.evidence(self._scope, decision_id)
+        )
+
+    def correct(
+        self,
+        decision_id: str,
+        relation: Relation | str,
+    ) -> Decision:
+        """Record how a note really relates to the fact that it was compared with; changes no fact.
+
+        Calibration from decisions learns from it, and ``explain`` mentions it.
+
+        Args:
+            decision_id: the decision.
+            relation: same, refines, replaces, coexists or unrelated.
+
+        Raises:
+            InvalidRequestError: there is no such relation, or the decision compared no fact.
+            UnknownDecisionError: the contact has no decision of that id.
+        """
+        right = one_of(Relation, "relation", relation)
+        return self._services.reconciler.correct(self._scope, decision_id, right)
+
+    def digest(self, text: str) -> str:
+        """A keyed hash of a text, for an idempotency key that must not give the text away.
+
+        Keys are kept with their decisions as they are given, and anybody can guess a card's number
+        from a plain hash of it. Equal for equal texts on all hosts that write to this memory.
+
+        Raises:
+            InvalidRequestError: it is no text.
+        """
+        if not isinstance(text, str):
+            raise InvalidRequestError(f"text must be a string, not {type(text).__name__}")
+        return self._services.digest(text)
+
+    def export_page(self) -> str:
+        """All that is stored about the contact, as one HTML page that a person can read and print.
+
+        It has current and past facts, the words that they rest on, decisions in plain words, open
+        questions, conversations and tasks. It needs no network and holds no script.
+
+        Raises:
+            InvalidRequestError: nothing is known of the contact.
+        """
+        return self._services.contact_page.html(self._scope)
+
+    def _instant(self, name: str, at: datetime | None) -> datetime | None:
+        """A time that has come, in UTC."""
+        return (
+            None if at is None else not_in_the_future(utc(name, at), self._services.clock(), name)
+        )
