@@ -273,7 +273,7 @@ def own_end(memory: Memory, city: str) -> tuple[datetime | None, datetime | None
 
 
 def ends(memory: Memory, fact_id: str) -> tuple[datetime | None, datetime | None]:
-    chains = memory.history("crm", "alice")
+    chains = memory.contact("crm", "alice").history()
     [fact] = [fact for chain in chains for fact in chain.facts if fact.fact_id == fact_id]
     return fact.valid_to, fact.expires_at
 
@@ -581,14 +581,18 @@ def test_a_forgotten_session_ends_nothing_by_a_relation_whose_day_is_ahead(
     house = say(memory, "Rents a house in Lisbon, not a flat.", valid_from=JUNE)
     ids = {"fact": str(house.fact_id), "replaces": [str(flat.fact_id)]}
     if is_said_again:
-        memory.relate("crm", "alice", **ids)
+        memory.contact("crm", "alice").relate(**ids)
     clock.now = MAY + DAY
-    memory.relate("crm", "alice", **ids)
+    memory.contact("crm", "alice").relate(**ids)
     assert ends(memory, str(flat.fact_id)) == (JUNE, JUNE)
-    memory.forget("crm", "alice", session_id="live-2025-05-11", by="operator", reason="Asked.")
+    memory.contact("crm", "alice").forget(
+        session_id="live-2025-05-11", by="operator", reason="Asked."
+    )
     left = (JUNE, JUNE) if is_said_again else (JULY, JULY)
     assert ends(memory, str(flat.fact_id)) == left
-    memory.revoke("crm", "alice", fact_id=str(house.fact_id), by="operator", reason="Asked.")
+    memory.contact("crm", "alice").revoke(
+        fact_id=str(house.fact_id), by="operator", reason="Asked."
+    )
     assert ends(memory, str(flat.fact_id)) == (JULY, JULY)
 
 
@@ -598,9 +602,11 @@ def test_a_forgotten_session_leaves_over_what_ended_by_its_relation(
     flat = say(memory, "Rents a flat in Lisbon.", valid_to=JULY)
     house = say(memory, "Rents a house in Lisbon, not a flat.", valid_from=JUNE)
     clock.now = MAY + DAY
-    memory.relate("crm", "alice", str(house.fact_id), replaces=[str(flat.fact_id)])
+    memory.contact("crm", "alice").relate(str(house.fact_id), replaces=[str(flat.fact_id)])
     clock.now = JUNE + DAY
-    memory.forget("crm", "alice", session_id="live-2025-05-11", by="operator", reason="Asked.")
+    memory.contact("crm", "alice").forget(
+        session_id="live-2025-05-11", by="operator", reason="Asked."
+    )
     assert ends(memory, str(flat.fact_id)) == (JUNE, JUNE)
 
 

@@ -111,11 +111,13 @@ def proposed(memory: Memory, planted: Planted) -> tuple[str, Slot]:
         said_at=NOON,
         session_id="call-1",
     )
-    made = memory.propose(planted(Candidate, note=note, evidence=(told,), proposed_by="reader"))
+    made = memory.contact(*ANN).propose(
+        planted(Candidate, note=note, evidence=(told,), proposed_by="reader")
+    )
     if made.action is Action.ADMIT:
-        made = memory.commit(*ANN, made.decision_id)
+        made = memory.contact(*ANN).commit(made.decision_id)
     assert made.action is Action.ADD, made.answer
-    [chain] = memory.history(*ANN)
+    [chain] = memory.contact(*ANN).history()
     slot = chain.facts[0].slot
     assert slot
     return str(made.fact_id), slot
@@ -189,7 +191,7 @@ def test_no_words_of_any_field_are_left_after_an_erasure(
     folder = tmp_path / "given-out"
     folder.mkdir()
     with Memory.open(embedder=HashingEmbedder(), **arguments) as memory:
-        done = memory.forget(*ANN, **targets.get(part, {"fact_id": fact_id}), **ASKED)
+        done = memory.contact(*ANN).forget(**targets.get(part, {"fact_id": fact_id}), **ASKED)
         files = in_files(memory, one_of_each, folder)
     left = found(one_of_each, planted)
     assert not left, "\n".join(

@@ -22,7 +22,7 @@ from reconciler.domain.records.slots import CONTACT_SUBJECT, Slot
 
 __all__ = [
     "CHARACTERS_PER_TOKEN",
-    "STANDING_SHARE",
+    "STANDING_PART",
     "as_prompt",
     "filed_as",
     "prompt_lines",
@@ -62,8 +62,8 @@ _RECALLED = re.compile(
     re.DOTALL | re.IGNORECASE,
 )
 _MARK = "[recalled facts]"
-STANDING_SHARE = 0.2
-"""Of a budget, at most so much for standing constraints."""
+STANDING_PART = 5
+"""Standing constraints take at most this part of a budget: a fifth."""
 _EMPTY = "Nothing is known."
 _NOTHING_FITS = "Nothing that is known fits the question."
 _NOTHING_PASSES = "Nothing that is known passes the filters; leave one out."
@@ -183,7 +183,7 @@ def within_budget(
     for hit in (hit for hit in listed if is_never_cut(hit.fact)):
         lines.add(hit)
     others = [hit for hit in listed if not is_never_cut(hit.fact)]
-    standing_room = lines.length + room * STANDING_SHARE
+    standing_room = lines.length + room // STANDING_PART
     for hit in (hit for hit in others if hit.is_standing):
         if lines.length + lines.added_by(hit) <= standing_room:
             lines.add(hit)

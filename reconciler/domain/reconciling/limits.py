@@ -255,8 +255,7 @@ LIMITS = (
     Limit(
         decided_by="guard",
         when="the note is volatile, and what it would end is not",
-        what="ADD; the facts stay",
-        why="Who is in Bergen right now still lives in Oslo.",
+        what="ADD; the facts stay: who is in Bergen right now still lives in Oslo",
         apply=_by_passing,
     ),
     Limit(

@@ -143,7 +143,7 @@ def reply_about_relating(decision: Decision, show: Show) -> ToolReply:
         show: gives the handles of what is shown.
     """
     verdict, told = decision.verdict, ["Done."]
-    if not (verdict.ended or verdict.conflicts or decision.closed_ids):
+    if not (verdict.ended or verdict.conflicts or decision.closed_ids or decision.planned_ends):
         return ToolReply(text=_BOTH_HELD, decision=decision)
     stays = (decision.fact_id,) if decision.fact_id else ()
     days = [end.day for end in decision.planned_ends if end.plan_id == decision.fact_id]
