@@ -96,7 +96,10 @@ def hold_all(claude: anthropic.Anthropic, story: Story, path: Path, model: str) 
         model: which model answers.
     """
     settings = load_settings(
-        embedded_path=path, arbiter={"mode": "off"}, gate={"hash_key": HASH_KEY}
+        embedded_path=path,
+        arbiter={"mode": "off"},
+        gate={"hash_key": HASH_KEY},
+        life={"use_flush_seconds": 0},  # what is new since the last time depends on no clock
     )
     now = [story.conversations[0].at]
     with Memory.open(settings, clock=lambda: now[0]) as memory:
