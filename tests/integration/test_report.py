@@ -164,11 +164,15 @@ def test_counts_by_day_are_those_of_the_store(memory: Memory, html: str) -> None
     assert counted == Counter(str(each.action) for each in made)
 
 
+def report_of(memory: Memory, agent: str, contact: str | None) -> str:
+    return (memory.contact(agent, contact) if contact else memory.agent(agent)).report()
+
+
 @pytest.mark.parametrize("contact", ["alice", None])
 def test_texts_are_escaped_and_what_cannot_be_seen_is_named(
     memory: Memory, contact: str | None
 ) -> None:
-    html = memory.contact(AGENT, contact).report()
+    html = report_of(memory, AGENT, contact)
     assert "&lt;script&gt;alert(1)&lt;/script&gt; &amp; \\u202etea." in html
     assert "\\x1b[31m7\\x1b[0m" in html
     assert not re.search("[\x00-\x08\x0b-\x1f\x7f\u202a-\u202e\u2066-\u2069]", html)
@@ -211,7 +215,7 @@ def test_an_agent_is_told_of_contact_after_contact(memory: Memory) -> None:
 @pytest.mark.parametrize(("agent", "contact"), [(AGENT, "alise"), ("crn", None)])
 def test_nobody_known_is_an_error(memory: Memory, agent: str, contact: str | None) -> None:
     with pytest.raises(UnknownContactError, match="nothing is known about"):
-        memory.contact(agent, contact).report()
+        report_of(memory, agent, contact)
 
 
 def test_what_is_too_much_is_left_out_and_said(
