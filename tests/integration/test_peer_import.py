@@ -44,11 +44,18 @@ def memory(tmp_path: Path) -> Iterator[Memory]:
 
 
 def imported(
-    memory: Memory, system: str, source: str | Path, *, contact_id: str | None = None, **how: Any
+    memory: Memory,
+    system: str,
+    source: str | Path,
+    *,
+    contact_id: str | None = None,
+    tenant: str | None = None,
+    **how: Any,
 ) -> ImportReport:
     if contact_id is not None:
         return memory.contact("crm", contact_id).import_from(system, source, **how)
-    return memory.agent("crm").import_from(system, source, **BY_SUBJECT.get(system, {}) | how)
+    agent = memory.agent("crm", tenant=tenant)
+    return agent.import_from(system, source, **BY_SUBJECT.get(system, {}) | how)
 
 
 def live(memory: Memory, contact_id: str) -> set[str]:

@@ -1515,7 +1515,10 @@ WANTED: list[tuple[dict[str, Any], set[str]]] = [
 @pytest.mark.on_neo4j_too
 def test_decisions_are_found_by_what_they_are(mixed: Memory) -> None:
     for wanted, texts in WANTED:
-        found = mixed.agent("crm").decisions(**wanted)
+        filters = dict(wanted)
+        contact_id = filters.pop("contact_id", None)
+        asked = mixed.contact("crm", contact_id) if contact_id else mixed.agent("crm")
+        found = asked.decisions(**filters)
         names = {"password" if "password" in each.text else each.text for each in found}
         assert (names, len(found)) == (texts, len(texts)), wanted
 
