@@ -159,10 +159,7 @@ def test_a_call_answers_or_refuses(bench: Bench) -> None:
 def test_a_policy_is_checked_for_any_text(bench: Bench) -> None:
     inputs = st.fixed_dictionaries(
         {"text": sometimes(TEXTS)},
-        optional={
-            name: sometimes(USUAL[name])
-            for name in ("agent_id", "source_kind", "category", "topic")
-        },
+        optional={name: sometimes(USUAL[name]) for name in ("source_kind", "category", "topic")},
     )
     each_of(
         10,

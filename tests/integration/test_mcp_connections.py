@@ -23,7 +23,7 @@ from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
 from starlette.types import Send
 
-from reconciler import Memory
+from reconciler import ContactMemory, Memory
 from reconciler.entrypoints.mcp_server import connections, http_door
 from reconciler.entrypoints.mcp_server.connections import Bounds, Places
 from reconciler.entrypoints.mcp_server.http_door import Address, TokenDoor
@@ -161,14 +161,14 @@ def test_an_answer_that_stays_unread_ends_the_connection(
 def test_connections_that_come_during_a_call_do_not_end_it(
     server: HttpServer, memory: Memory, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    recall = type(memory).recall
+    recall = ContactMemory.recall
 
     def slowly(*given: Any, **named: Any) -> Any:
         with connected(server, 40):
             time.sleep(2)  # longer than a request may take
             return recall(*given, **named)
 
-    monkeypatch.setattr(type(memory), "recall", slowly)
+    monkeypatch.setattr(ContactMemory, "recall", slowly)
     assert not server.asked(server.token(granted()), called("recall_contact", PRIYA))[1]
 
 

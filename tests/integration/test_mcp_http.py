@@ -19,7 +19,7 @@ import pytest
 from mcp import Client
 from mcp.shared.exceptions import MCPError
 
-from reconciler import Memory
+from reconciler import ContactMemory, Memory
 from reconciler.entrypoints.mcp_server.http_door import Address, is_loopback
 from reconciler.entrypoints.mcp_server.tokens import TokenFile
 from reconciler.testing import HashingEmbedder
@@ -505,7 +505,7 @@ def test_what_nobody_foresaw_is_told_without_its_text(
     def fails(*_: Any, **__: Any) -> None:
         raise RuntimeError("/home/secret/memory.lbug")
 
-    monkeypatch.setattr(type(memory), "history", fails)
+    monkeypatch.setattr(ContactMemory, "history", fails)
     for mode in ("auto", "legacy"):
         with pytest.raises(MCPError) as caught:
             server.asked(server.token(granted("operator")), called("history", PRIYA), mode=mode)
