@@ -631,11 +631,10 @@ def test_an_answer_that_is_not_this_persons_to_give_is_refused(
         ]
     ):
         waiting = say(embedded, text, f"contact-{number}", **given)
+        contact = embedded.contact("crm", waiting.scope.contact_id)
         with pytest.raises(InvalidAnswerError, match=message):
-            getattr(embedded, answer)(
-                "crm", waiting.scope.contact_id, waiting.decision_id, answered_by
-            )
-        assert embedded.contact("crm", waiting.scope.contact_id).pending() == [waiting]
+            getattr(contact, answer)(waiting.decision_id, answered_by)
+        assert contact.pending() == [waiting]
 
 
 def test_a_yes_of_whoever_may_give_it_is_remembered(embedded: Memory) -> None:
@@ -742,10 +741,10 @@ def test_the_same_answer_again_is_a_replay(memory: Memory, answer: str, by: str)
 )
 def test_another_answer_is_refused(embedded: Memory, first: str, second: str) -> None:
     waiting = held(embedded)
-    settled = getattr(embedded, first)("crm", "alice", waiting.decision_id, "contact")
+    settled = getattr(embedded.contact("crm", "alice"), first)(waiting.decision_id, "contact")
     known = live(embedded)
     with pytest.raises(InvalidAnswerError, match=r"settled|answered already"):
-        getattr(embedded, second)("crm", "alice", waiting.decision_id, "contact")
+        getattr(embedded.contact("crm", "alice"), second)(waiting.decision_id, "contact")
     assert (live(embedded), embedded.agent("crm").decisions()) == (known, [settled, waiting])
 
 
@@ -763,12 +762,12 @@ def test_another_answer_is_refused_also_when_it_comes_at_the_same_moment(
 
     def write_late(gate: WriteGate, *arguments: Any) -> Decision:
         monkeypatch.undo()
-        getattr(embedded, first)("crm", "alice", waiting.decision_id, "contact")
+        getattr(embedded.contact("crm", "alice"), first)(waiting.decision_id, "contact")
         return write(gate, *arguments)
 
     monkeypatch.setattr(WriteGate, "answer", write_late)
     with pytest.raises(InvalidAnswerError):
-        getattr(embedded, late)("crm", "alice", waiting.decision_id, "contact")
+        getattr(embedded.contact("crm", "alice"), late)(waiting.decision_id, "contact")
 
 
 @pytest.mark.on_neo4j_too
