@@ -147,7 +147,7 @@ def note_to_check(
     category: Category | str | None,
     topic: str | None,
 ) -> Candidate:
-    """A note about nobody, said now, for a dry run of the gate.
+    """A note about a made-up contact, said now, for a dry run of the gate.
 
     Raises:
         InvalidScopeError, InvalidNoteError: the note cannot be used.

@@ -107,7 +107,7 @@ class BoundMemory:
         *,
         limit: int | None = None,
     ) -> list[FoundFact]:
-        """The live facts that mention somebody or something by name, as whole words.
+        """The live facts that mention a person or a thing by name, as whole words.
 
         Facts about the name come first, then those that have it as their value, then those whose
         words mention it; of equals the one said last. Similarity does not count: a question

@@ -12,7 +12,7 @@ from typing import Any
 from reconciler.domain.recalling.current_values import SlotValue
 from reconciler.domain.recalling.prompting import as_prompt, token_count, within_budget
 from reconciler.domain.recalling.recalled import Recalled
-from reconciler.domain.recalling.safety import is_never_cut
+from reconciler.domain.recalling.safety import holds_always
 from reconciler.domain.records.decisions import Decision
 from reconciler.domain.records.facts import Dispute, ExpiringFact, Fact
 from reconciler.domain.records.kinds import NOT_FOR_CONTACTS
@@ -112,7 +112,7 @@ def most_important_first(
     """
     current = {value.fact_id for value in profile}
     ordered = sorted(found, key=lambda hit: (-hit.fact.importance, hit.fact.fact_id not in current))
-    stays = [hit.fact.fact_id for hit in found if hit.is_standing or is_never_cut(hit.fact)]
+    stays = [hit.fact.fact_id for hit in found if holds_always(hit)]
     others = [hit.fact.fact_id for hit in ordered if hit.fact.fact_id not in {*stays}]
     kept = {*others[:limit], *stays}
     return Recalled(

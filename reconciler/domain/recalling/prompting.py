@@ -15,7 +15,7 @@ from types import MappingProxyType
 
 from reconciler.domain.recalling.current_values import ends_own_value
 from reconciler.domain.recalling.recalled import Recalled, RecallOutcome
-from reconciler.domain.recalling.safety import holds_until_settled, is_never_cut
+from reconciler.domain.recalling.safety import holds_always, holds_until_settled, is_never_cut
 from reconciler.domain.records.facts import Fact, RankedFact, may_have_changed
 from reconciler.domain.records.kinds import Category, RecallSemantics, SourceKind
 from reconciler.domain.records.slots import CONTACT_SUBJECT, Slot
@@ -133,8 +133,8 @@ def _body(answer: Recalled, handles: Mapping[str, str], new_ids: Collection[str]
         return
     listed = _standing_first(answer)
     lines = _lines(listed, handles, new_ids)
-    standing = [line for line, hit in lines if _holds_always(hit)]
-    others = [line for line, hit in lines if not _holds_always(hit)]
+    standing = [line for line, hit in lines if holds_always(hit)]
+    others = [line for line, hit in lines if not holds_always(hit)]
     if standing:
         yield from (_STANDING, *standing)
     if answer.standing_left_out:
@@ -226,11 +226,7 @@ class _Lines:
 
 
 def _standing_first(ranked: Iterable[RankedFact]) -> list[RankedFact]:
-    return sorted(ranked, key=lambda hit: not _holds_always(hit))
-
-
-def _holds_always(hit: RankedFact) -> bool:
-    return hit.is_standing or is_never_cut(hit.fact)
+    return sorted(ranked, key=lambda hit: not holds_always(hit))
 
 
 def prompt_lines(

@@ -7,9 +7,9 @@ from collections.abc import Collection
 
 from reconciler.domain.guard import is_lifted
 from reconciler.domain.guard.reading import read
-from reconciler.domain.records.facts import Fact
+from reconciler.domain.records.facts import Fact, RankedFact
 
-__all__ = ["holds_until_settled", "is_never_cut", "tells_of_allergy"]
+__all__ = ["holds_always", "holds_until_settled", "is_never_cut", "tells_of_allergy"]
 
 _MATTERS_MOST = 0.95
 """From here on a fact is a limit that binds, as "never supply latex", or as grave."""
@@ -37,6 +37,11 @@ def tells_of_allergy(text: str) -> bool:
 def is_never_cut(fact: Fact) -> bool:
     """Whether it stays whatever the budget: it keeps the contact safe, or matters as much."""
     return _keeps_safe(fact) or fact.importance >= _MATTERS_MOST
+
+
+def holds_always(hit: RankedFact) -> bool:
+    """Whether it is told whatever is asked: it stands, or no budget cuts it."""
+    return hit.is_standing or is_never_cut(hit.fact)
 
 
 def holds_until_settled(fact: Fact, others: Collection[Fact]) -> bool:
