@@ -149,8 +149,7 @@ def test_a_question_to_renew_it_waits_for_the_next_conversation(
     clock.pass_days(366)
     [asked] = memory.contact("crm", "alice").briefing().questions
     assert (
-        asked
-        == f"I have noted on 2025-03-09: “{STAND[:-1]}”. Is that still true? No is just as good."
+        asked == f"On 2025-03-09 I noted “{STAND[:-1]}”: is that still true (no is just as good)?"
     )
     [expiring] = memory.contact("crm", "alice").expiring(days=1)
     assert (expiring.question, expiring.fact.may_be_outdated) == (asked, True)
