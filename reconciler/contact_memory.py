@@ -392,6 +392,7 @@ class ContactMemory(BoundMemory):
             else trusted_tools,
             colleague=colleague,
             has_answered=self._services.records.has_answered,
+            asked_beside=self._services.records.asked_beside,
         )
 
     def submit_session(

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import asdict, dataclass
 from datetime import datetime, timedelta
-from itertools import islice
 from types import MappingProxyType
 from typing import Any
 
@@ -19,7 +19,9 @@ from reconciler.domain.records.kinds import NOT_FOR_CONTACTS
 
 __all__ = [
     "ASKED_MAX",
+    "CONVERSATION",
     "Briefing",
+    "asked_together",
     "changed_since_last_time",
     "is_for_the_contact",
     "most_important_first",
@@ -31,8 +33,14 @@ ASKED_MAX = 2
 _QUESTION_LENGTH_MAX = 500
 """Characters of a question that a person can be asked: some three sides of a dispute."""
 
-_CONVERSATION = timedelta(hours=1)
+CONVERSATION = timedelta(hours=1)
 """What was asked for so short a time ago is taken for this conversation."""
+
+_TOGETHER_MAX = 3
+"""Notes that one question is about: a person answers each of so many with one word."""
+
+_TOGETHER_LENGTH_MAX = 400
+_ABOUT_A_NOTE = re.compile(r"([^“]*)(“.*”)(.*)", re.DOTALL)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -57,10 +65,13 @@ class Briefing:
     def questions(self) -> tuple[str, ...]:
         """What to ask now: the two that matter most; where there is room, renewals.
 
+        What can be asked in one question is, such as two notes about health.
+
         A question of many sides, which no person can answer at once, is an operator's to sort out.
         """
         asked = map(_question, (*sorted(self.pending, key=_worth), *self.renewals))
-        return tuple(islice((q for q in asked if len(q) <= _QUESTION_LENGTH_MAX), ASKED_MAX))
+        short = (question for question in asked if len(question) <= _QUESTION_LENGTH_MAX)
+        return asked_together(short, _TOGETHER_LENGTH_MAX)[:ASKED_MAX]
 
     def as_prompt(
         self, handles: Mapping[str, str] = MappingProxyType({}), budget_tokens: int | None = None
@@ -89,6 +100,27 @@ class Briefing:
                 for item in (*self.pending, *self.renewals)
             ],
         }
+
+
+def asked_together(questions: Iterable[str], length_max: int) -> tuple[str, ...]:
+    """The questions, those made one that differ only in the note that they quote; in their order.
+
+    Args:
+        questions: to one person.
+        length_max: characters of a question about several notes.
+    """
+    asked: list[str] = []
+    alike: dict[tuple[str, str], tuple[int, list[str]]] = {}
+    for question in questions:
+        parts = _ABOUT_A_NOTE.fullmatch(question)
+        before, note, after = parts.groups() if parts else (question, "", "")
+        place, notes = alike.get((before, after), (len(asked), []))
+        both = f"{before}{', '.join([*notes, note])}{after}"
+        if notes and (len(notes) == _TOGETHER_MAX or len(both) > length_max):
+            continue  # it waits for the next time
+        asked[place:] = [both, *asked[place + 1 :]]
+        alike[before, after] = (place, [*notes, note])
+    return tuple(asked)
 
 
 def _asked_within(asked: Iterable[str], tokens: int) -> tuple[tuple[str, ...], int]:
@@ -131,7 +163,7 @@ def changed_since_last_time(facts: Collection[Fact], now: datetime) -> tuple[str
         now: the time now (UTC).
     """
     asked = [fact.last_recalled_at for fact in facts if fact.last_recalled_at is not None]
-    last = max((at for at in asked if at < now - _CONVERSATION), default=None)
+    last = max((at for at in asked if at < now - CONVERSATION), default=None)
     if last is None:
         return ()
     return tuple(fact.fact_id for fact in facts if fact.recorded_at > last)
