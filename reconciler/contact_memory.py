@@ -175,7 +175,8 @@ class ContactMemory(BoundMemory):
         stands; what is new since the contact was last asked about; and the questions that the
         contact may answer. ``confirm``, ``reject`` and ``resolve`` take the answers. Some are about
         what may have changed since it was said: to say that again renews it. A model is given the
-        two questions that matter most.
+        two questions that matter most; one that two conversations left without an answer is not
+        put again, and stays in ``pending``.
 
         Raises:
             As ``recall``.
@@ -185,6 +186,7 @@ class ContactMemory(BoundMemory):
             Briefing,
             changed_since_last_time,
             is_for_the_contact,
+            is_put_by,
             most_important_first,
         )
 
@@ -200,13 +202,17 @@ class ContactMemory(BoundMemory):
             known = self._services.recall.everything(self._scope, kept, conflicts)
             facts = most_important_first(known, profile, count)
             self._services.use_trace.note(hit.fact.fact_id for hit in facts)
-        pending = self._services.records.pending([self._scope])
+        pending = tuple(filter(is_for_the_contact, self._services.records.pending([self._scope])))
+        renewals = tuple(self._services.records.to_renew(self._scope, ASKED_MAX))
+        waiting = (*pending, *renewals)
+        heard = self._services.session_store.list_last_sessions(self._scope, 3) if waiting else []
         return Briefing(
             facts=facts,
             profile=tuple(profile),
             changed=changed_since_last_time(kept, self._services.clock()),
-            pending=tuple(item for item in pending if is_for_the_contact(item)),
-            renewals=tuple(self._services.records.to_renew(self._scope, ASKED_MAX)),
+            pending=pending,
+            renewals=renewals,
+            put_by=tuple(item for item in waiting if is_put_by(item, heard)),
         )
 
     def value(

@@ -322,8 +322,8 @@ class Records:
     ) -> Iterator[Decision | Dispute]:
         """What waits for an answer about these contacts: what is held, then what is in dispute.
 
-        Each the newest first; not what lapsed, nor what later words have answered. It is read as it
-        is taken.
+        Each the newest first; not what was to be said again and was not, nor what later words have
+        answered. It is read as it is taken.
 
         Args:
             scopes: the contacts.

@@ -20,6 +20,8 @@ from reconciler.domain.records.handles import handle_of
 from reconciler.domain.records.kinds import Category
 from reconciler.domain.tools.contact_tools import AGENT_SOURCES
 from reconciler.domain.tools.tool import Style
+from reconciler.entrypoints.mcp_server.wording import LENGTH_MAX, pending_words
+from reconciler.entrypoints.rendering import pending_view
 from reconciler.errors import (
     EmbeddingError,
     GraphClosedError,
@@ -347,6 +349,29 @@ def test_of_two_hundred_open_questions_the_two_that_matter_most_are_asked(
     for number in (17, 60):
         assert f"I guess I prefer seat {number} by the window" in asked[0]
     assert asked[0].count("I guess") == 3
+
+
+def test_two_hundred_open_questions_make_a_short_briefing(
+    memory: Memory, tools: AgentTools
+) -> None:
+    for number in range(200):
+        text = f"Contract {number} was the subject of a lawsuit."
+        tools.call(ADD, {"text": text, "source_kind": "contact"})
+    briefing = tools.call("recall_contact", {}).text
+    assert briefing.count("was the subject of a lawsuit") <= 3
+    assert len(briefing) < 2_100
+    waiting = memory.agent("crm").pending()
+    assert len(waiting) == 200
+    told = pending_words(waiting)
+    shown = told.count("- decision ")
+    assert len(told) <= LENGTH_MAX
+    assert told.endswith(
+        f"{200 - shown} more wait; answer some of these, and call again to see them."
+    )
+    assert told.count("  ask: ") == shown > 10
+    assert len(pending_view(waiting, 20).renderables) == 21
+    assert pending_view(waiting, 20).renderables[-1] == "180 more wait; --limit 200 shows all."
+    assert len(pending_view(waiting).renderables) == 200
 
 
 def test_the_definitions_of_all_tools_are_short(memory: Memory) -> None:

@@ -208,5 +208,5 @@ def _assessment(left: Assessment, before: Assessment | None, at: datetime) -> As
         sensitivity=Sensitivity.NONE,
         recall_semantics=RecallSemantics.DEFAULT,
         question=ERASED if before and before.question else None,
-        lapses_at=left.lapses_at and min(left.lapses_at, at),
+        lapses_at=at if before and before.question else left.lapses_at and min(left.lapses_at, at),
     )

@@ -56,7 +56,7 @@ def assess(
     Args:
         cleaned: the candidate without the sensitive data that the policy takes out.
         policy: the rules that apply.
-        now: the time from which recency and the question's lapse count (UTC).
+        now: the time from which recency and a silent wait count (UTC).
         precedents: what became of the same inference before.
         may_ask: whether there is room for another question to the contact.
     """
@@ -118,7 +118,11 @@ def assess(
         question=(
             question(candidate, disposal, reason, asked_topic, policy) if is_question else None
         ),
-        lapses_at=now + timedelta(days=policy.file.confirmation.lapses_days) if is_held else None,
+        lapses_at=(
+            now + timedelta(days=policy.file.confirmation.lapses_days)
+            if is_held and not is_question
+            else None
+        ),
         policy_version=policy.version,
         domain=policy.domain,
         inference_key=inference_key(candidate.note),

@@ -15,15 +15,17 @@ from reconciler.domain.recalling.recalled import Recalled
 from reconciler.domain.recalling.safety import holds_always
 from reconciler.domain.records.decisions import Decision
 from reconciler.domain.records.facts import Dispute, ExpiringFact, Fact
-from reconciler.domain.records.kinds import NOT_FOR_CONTACTS
+from reconciler.domain.records.kinds import LIVE_DOOR, NOT_FOR_CONTACTS
 
 __all__ = [
     "ASKED_MAX",
     "CONVERSATION",
+    "OLD_AFTER",
     "Briefing",
     "asked_together",
     "changed_since_last_time",
     "is_for_the_contact",
+    "is_put_by",
     "most_important_first",
 ]
 
@@ -33,6 +35,13 @@ ASKED_MAX = 2
 _QUESTION_LENGTH_MAX = 500
 """Characters of a question that a person can be asked: some three sides of a dispute."""
 
+OLD_AFTER = timedelta(days=30)
+"""After so long what waits for an answer is marked as old."""
+
+_ASKED_IN_MAX = 2
+"""Conversations in which a question is put; one without an answer after two is not put again."""
+
+_DAY, _NOTHING = timedelta(days=1), timedelta(0)
 CONVERSATION = timedelta(hours=1)
 """What was asked for so short a time ago is taken for this conversation."""
 
@@ -53,6 +62,7 @@ class Briefing:
         changed: the ids of those facts that are new since the contact was last asked about.
         pending: what waits for the contact's answer: what is held, then what is in dispute.
         renewals: what may have changed since it was said: the two that matter most.
+        put_by: those of both that were asked before, and now wait for an operator.
     """
 
     facts: Recalled
@@ -60,6 +70,7 @@ class Briefing:
     changed: tuple[str, ...] = ()
     pending: tuple[Decision | Dispute, ...]
     renewals: tuple[ExpiringFact, ...] = ()
+    put_by: tuple[Decision | Dispute | ExpiringFact, ...] = ()
 
     @property
     def questions(self) -> tuple[str, ...]:
@@ -69,7 +80,8 @@ class Briefing:
 
         A question of many sides, which no person can answer at once, is an operator's to sort out.
         """
-        asked = map(_question, (*sorted(self.pending, key=_worth), *self.renewals))
+        waiting = (*sorted(self.pending, key=_worth), *self.renewals)
+        asked = (_question(item) for item in waiting if item not in self.put_by)
         short = (question for question in asked if len(question) <= _QUESTION_LENGTH_MAX)
         return asked_together(short, _TOGETHER_LENGTH_MAX)[:ASKED_MAX]
 
@@ -183,6 +195,35 @@ def is_for_the_contact(pending: Decision | Dispute) -> bool:
     if isinstance(pending, Dispute):
         return True
     return pending.gate is not None and pending.gate.reason not in NOT_FOR_CONTACTS
+
+
+def is_put_by(
+    waiting: Decision | Dispute | ExpiringFact, heard: Iterable[tuple[str, datetime]]
+) -> bool:
+    """Whether a question was put to the contact twice, and is an operator's now.
+
+    That it was put is on no record: it was in each conversation from which something was kept.
+
+    Args:
+        waiting: what the question is about.
+        heard: the contact's latest sessions, by id, and when each was heard last.
+    """
+    opened_at = _opened_at(waiting)
+    own = waiting.note.session if isinstance(waiting, Decision) else None
+    since = [
+        session_id
+        for session_id, at in heard
+        # An agent that names no session has one for all of its days.
+        if opened_at and at > opened_at + (_DAY if session_id == own else _NOTHING)
+    ]
+    was_replied = isinstance(waiting, Decision) and waiting.door == LIVE_DOOR
+    return len(since) + was_replied >= _ASKED_IN_MAX
+
+
+def _opened_at(waiting: Decision | Dispute | ExpiringFact) -> datetime | None:
+    if isinstance(waiting, ExpiringFact):
+        return waiting.fact.expires_at
+    return waiting.opened_at if isinstance(waiting, Dispute) else waiting.at
 
 
 def _question(pending: Decision | Dispute | ExpiringFact) -> str:

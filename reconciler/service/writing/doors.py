@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, TypedDict, Unpack
 from reconciler.domain.records.assessment import Disposal
 from reconciler.domain.records.candidates import Candidate, Evidence
 from reconciler.domain.records.handles import HANDLE_SIGN, named_by
-from reconciler.domain.records.kinds import Category, SourceKind
+from reconciler.domain.records.kinds import LIVE_DOOR, Category, SourceKind
 from reconciler.domain.records.notes import (
     Note,
     not_in_the_future,
@@ -34,7 +34,6 @@ if TYPE_CHECKING:
 
 __all__ = [
     "LINE_KEYS",
-    "LIVE_DOOR",
     "SCOPE_KEYS",
     "AgentFields",
     "EffectFields",
@@ -45,8 +44,6 @@ __all__ = [
     "note_of",
     "own_evidence",
 ]
-
-LIVE_DOOR = "live"
 
 
 class SlotFields(TypedDict, total=False):
