@@ -24,6 +24,7 @@ from reconciler.domain.records.notes import (
 )
 from reconciler.domain.records.relations import Relations
 from reconciler.domain.records.scope import Scope
+from reconciler.domain.values.ends import said_end
 from reconciler.errors import InvalidNoteError, InvalidRequestError
 from reconciler.tracing import traced
 
@@ -264,14 +265,13 @@ class LiveDoor:
         candidate = replace(candidate, relations=relations)
         valid_to = fields.get("valid_to")
         if valid_to is None:
-            return candidate
+            note = candidate.note
+            end = said_end(note.text, note.said_at)
+            is_ahead = end is not None and end > max(note.holds_from, self._clock())
+            return replace(candidate, holds_until=end) if is_ahead else candidate
         ends_at = utc("valid_to", valid_to)
         if ends_at <= candidate.note.holds_from:
-            raise InvalidNoteError(
-                f"valid_to {ends_at.isoformat()} is not after "
-                f"{candidate.note.holds_from.isoformat()}, from when it was true; give valid_from "
-                "as well, and before it"
-            )
+            raise InvalidNoteError(_never_true(candidate.note, ends_at))
         if ends_at > self._clock():
             return replace(candidate, holds_until=ends_at)
         candidate = replace(candidate, ended_at=ends_at)
@@ -291,6 +291,16 @@ class LiveDoor:
         """
         note = note_of(Scope("any", "any", "any"), _ORDINARY, {}, self._attributes, self._clock())
         self._gate.judge(own_evidence(note, "nobody"))
+
+
+def _never_true(note: Note, ends_at: datetime) -> str:
+    """What is wrong with a note that ends before it begins."""
+    if note.valid_from is None:
+        return f"valid_to {ends_at.isoformat()} is over; give valid_from as well, and before it"
+    begins_at = note.valid_from.isoformat()
+    return (
+        f"valid_to {ends_at.isoformat()} is not after valid_from {begins_at}; correct one of them"
+    )
 
 
 def _listed(name: str, given: Sequence[str]) -> tuple[str, ...]:
