@@ -19,9 +19,10 @@ the half that is written on in sight.
 *With slots* 37 notes carry the attribute and value that an agent would give. Sixty notes and
 questions came later, ``crm_questions_later.jsonl``: all of their misses were looked at.
 
-Then twenty notes with attributes, in English, and a question about each in German, French and Spanish,
-with forty unrelated questions in each: ``questions_in_languages.jsonl``. The questions, their halves
-and a quarter of the unrelated ones were written before the questions that are shipped in these languages.
+Then twenty notes with attributes, in English, and a question about each in German, French and
+Spanish, with forty unrelated questions in each: ``questions_in_languages.jsonl``. The questions,
+their halves and a quarter of the unrelated ones were written before the questions that are shipped
+in these languages.
 
 At last, what a recall among 1,000 facts takes on each engine, against a bare read of them.
 """

@@ -39,7 +39,9 @@ def said_end(text: str, said_at: datetime) -> datetime | None:
     if re.search(r"\d", rest):  # another date, perhaps, or a time
         return None
     last = _day(found[0], said_at.astimezone(UTC).date())
-    return last and datetime(last.year, last.month, last.day, tzinfo=UTC) + timedelta(days=1)
+    if last is None:
+        return None
+    return datetime(last.year, last.month, last.day, tzinfo=UTC) + timedelta(days=1)
 
 
 def _day(found: re.Match[str], today: date) -> date | None:
