@@ -76,9 +76,11 @@ def _until() -> re.Pattern[str]:
 
 @cache
 def _plain() -> re.Pattern[str]:
-    return re.compile(rf"\b{lexicon('ends').any_of('plain')}\b|\w'(?:s|re|m)\b")
+    plain = lexicon("ends").any_of("plain")
+    return re.compile(rf"\b{plain}\b|\w'(?:s|re|m)\b")
 
 
 @cache
 def _other() -> re.Pattern[str]:
-    return re.compile(rf"\b{lexicon('ends').any_of('not_plain')}\b")
+    other = lexicon("ends").any_of("not_plain")
+    return re.compile(rf"\b{other}\b")
