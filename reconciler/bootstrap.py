@@ -63,7 +63,7 @@ if TYPE_CHECKING:
     from reconciler.service.attribute_questions import AskedAttributes
     from reconciler.service.erasures import Erasures
     from reconciler.service.fact_evidence import FactEvidenceReader
-    from reconciler.service.finding import Finding
+    from reconciler.service.finding import FactFinder
     from reconciler.service.hash_key import HashKey
     from reconciler.service.health import Health
     from reconciler.service.moving.contact_page import ContactPage
@@ -586,11 +586,11 @@ class Services:
         )
 
     @_Part
-    def finding(self) -> Finding:
+    def finding(self) -> FactFinder:
         """What finds by name, and across contacts."""
-        from reconciler.service.finding import Finding
+        from reconciler.service.finding import FactFinder
 
-        return Finding(
+        return FactFinder(
             store=self.store,
             embedder=self.embedder,
             confidence_min=self.settings.recall.confidence_min,

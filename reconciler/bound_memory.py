@@ -597,7 +597,7 @@ class BoundMemory:
         """Why a person, who is no agent, decides about what is known, as that person's word."""
         from reconciler.domain.records.candidates import CONTACT
         from reconciler.domain.records.persons import check_person
-        from reconciler.service.writing.doors import own_evidence
+        from reconciler.service.writing.doors import as_candidate
 
         check_person(by, scope)
         check_text("reason", reason, TEXT_LENGTH_MAX)
@@ -608,7 +608,7 @@ class BoundMemory:
             is_dated=False,
             source_kind=SourceKind.USER_EXPLICIT if by == CONTACT else SourceKind.OPERATOR,
         )
-        return own_evidence(note, by)
+        return as_candidate(note, by)
 
 
 def _is_replayable(decision: Decision) -> bool:

@@ -206,7 +206,7 @@ class Literals(Generic[T]):
         """What the literals in the text tell of."""
         found: set[T] = set()
         known = self._words
-        for word in _words(text) - self._silent:
+        for word in _words_in(text) - self._silent:
             entries = known.get(word)
             for literal, told in self._within(word) if entries is None else entries:
                 if literal in text:
@@ -251,7 +251,7 @@ _WORDS_MAX, _WORD_LENGTH_MAX = 8192, 32
 
 
 @lru_cache(maxsize=64)
-def _words(text: str) -> frozenset[str]:
+def _words_in(text: str) -> frozenset[str]:
     """The words of a text, with what stands at them; several lexicons ask it of one text."""
     return frozenset(text.split())
 

@@ -302,7 +302,7 @@ class Memory:
         from reconciler.service.writing.note_import import source_of
 
         named = source_of(lines, source)
-        return self._services.note_import.run(_read(lines), defaults, on_progress, named)
+        return self._services.note_import.run(_read_lines(lines), defaults, on_progress, named)
 
     def export(
         self,
@@ -661,7 +661,7 @@ def _check_parts(clock: object, **parts: object) -> None:
         )
 
 
-def _read(lines: Iterable[str]) -> Iterator[str]:
+def _read_lines(lines: Iterable[str]) -> Iterator[str]:
     """The lines, as they are read.
 
     Raises:

@@ -37,7 +37,7 @@ from tests import faults, second_schema
 
 __all__ = [
     "AGENT",
-    "Fault",
+    "CrashPoint",
     "Talk",
     "Victim",
     "die_at",
@@ -185,7 +185,7 @@ def submit(memory: Memory, talk: Talk) -> str:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Fault:
+class CrashPoint:
     """The point of a worker's life at which it ends: the n-th time that it comes to a stage."""
 
     stage: Stage
@@ -196,7 +196,11 @@ class Fault:
 
 
 def die_at(
-    told: Connection, arguments: dict[str, Any], fault: Fault, given: Sequence[Talk], **how: Any
+    told: Connection,
+    arguments: dict[str, Any],
+    fault: CrashPoint,
+    given: Sequence[Talk],
+    **how: Any,
 ) -> None:
     """Hand talks over, then work, and be killed at that point."""
     left = fault.occurrence
@@ -223,7 +227,11 @@ def work_on(told: Connection, arguments: dict[str, Any], given: Sequence[Talk], 
 
 
 def stall_at(
-    told: Connection, arguments: dict[str, Any], fault: Fault, given: Sequence[Talk], **how: Any
+    told: Connection,
+    arguments: dict[str, Any],
+    fault: CrashPoint,
+    given: Sequence[Talk],
+    **how: Any,
 ) -> None:
     """Hand talks over, freeze in the middle of one, and go on with it when it is thawed."""
 

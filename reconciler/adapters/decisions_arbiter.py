@@ -13,8 +13,9 @@ from typing import Any
 from reconciler.adapters.decisions_calls import Choice, Decisions
 from reconciler.adapters.model_arbiter import FAILURES, arbiter_prompt, data_of
 from reconciler.adapters.structured_calls import Connection, Prompt, Question, StructuredCalls
-from reconciler.domain.records.decisions import Action, Judgement, Relation
+from reconciler.domain.records.decisions import Judgement
 from reconciler.domain.records.facts import Neighbour
+from reconciler.domain.records.kinds import Action, Relation
 from reconciler.domain.records.notes import Note
 from reconciler.errors import ConfigurationError
 

@@ -645,11 +645,11 @@ def _rows(columns: tuple[str, ...], found: list[list[Any]]) -> list[Row]:
                 with suppress(ValueError):  # the reader of the row says that it is no time
                     row[name] = datetime.fromisoformat(told.partition("[")[0]).astimezone(UTC)
     if rows and any(isinstance(value, _MAPS) for value in rows[0].values()):
-        return [{name: _plain(value) for name, value in row.items()} for row in rows]
+        return [{name: _as_map(value) for name, value in row.items()} for row in rows]
     return rows
 
 
-def _plain(value: Any) -> Any:
+def _as_map(value: Any) -> Any:
     """A node or a link as a map of what it holds; times of its own as UTC."""
     if not isinstance(value, _MAPS):
         return value

@@ -200,7 +200,7 @@ _VALUE_END = r"(?<![._/-])(?![\w@])"
 
 
 @dataclass(frozen=True, slots=True)
-class _Labelled:
+class _LabelRule:
     """What is announced by its label, and how much of it there must be."""
 
     kind: SensitiveKind
@@ -224,7 +224,7 @@ class _Labelled:
 
 
 _LABELLED = (
-    _Labelled(
+    _LabelRule(
         SensitiveKind.NATIONAL_ID,
         r"ssn|social[ ]security(?:[ ](?:number|no|nr))?|soc[ ]sec|social[ ]insurance|sin(?=[ ]?:)"
         r"|national[ ](?:id(?:entity|entification)?|insurance)(?:[ ]card)?|identity[ ]card"
@@ -232,20 +232,20 @@ _LABELLED = (
         r"|nif|bsn|personnummer|fiscal[ ]code|codice[ ]fiscale|steuer-?id|identification[ ]number"
         r"|citizen[ ]id|emirates[ ]id|nric|hkid|rrn|tckn?|social[ ]sec(?:urity)?[ ]card",
     ),
-    _Labelled(
+    _LabelRule(
         SensitiveKind.TAX_ID,
         r"tax[ ]?(?:payer)?[ ]?(?:id|identification|reference|file|number|no)\w*(?:[ ]number)?"
         r"(?:[ ][ai]tin)?|(?-i:TIN|EIN|ITIN|ATIN|UTR|GSTIN?|VAT|TFN|ABN|PAN)(?:[ ]card)?"
         r"|vat[ ](?:id|reg\w*)|employer[ ]identification|gst(?=[ ](?:no|num|id))|steuernummer",
         digits_min=3,
     ),
-    _Labelled(SensitiveKind.PASSPORT, r"passports?(?:[ ](?:id|card|book))?", digits_min=3),
-    _Labelled(
+    _LabelRule(SensitiveKind.PASSPORT, r"passports?(?:[ ](?:id|card|book))?", digits_min=3),
+    _LabelRule(
         SensitiveKind.DRIVING_LICENCE,
         r"driv(?:er|ing)(?:['\u2019]?s)?['\u2019]?[ ](?:licen[cs]e|permit|id)s?|(?-i:DL)"
         r"|licen[cs]e(?=[ ](?:number|no|nr|#))",
     ),
-    _Labelled(
+    _LabelRule(
         SensitiveKind.MEDICAL_RECORD,
         r"medical[ ](?:record|file|chart)s?|patient(?=[ ](?:id|no|num|#|ref|:))"
         r"(?:[ ](?:reference|record))?|patient[ ]identifier|mrn|nhs|(?-i:PID)"
@@ -254,7 +254,7 @@ _LABELLED = (
         r"|insurance[ ](?:policy|member|card)|member(?=[ ]id)|hospital[ ](?:id|record)",
         length_min=5,
     ),
-    _Labelled(
+    _LabelRule(
         SensitiveKind.BANK_ACCOUNT,
         r"(?:bank|savings|checking|current|giro|deposit|customer|beneficiary)[ ]accounts?"
         r"|accounts?(?=[ ](?:number|num|no\b|nr)|[ ]?(?:\#|no\.))|acct|a/c"
@@ -264,5 +264,5 @@ _LABELLED = (
         digits_min=3,
     ),
     # A number with wrong check digits is still the number of an account.
-    _Labelled(SensitiveKind.BANK_ACCOUNT, r"ibans?", length_min=12, value=_IBAN_VALUE),
+    _LabelRule(SensitiveKind.BANK_ACCOUNT, r"ibans?", length_min=12, value=_IBAN_VALUE),
 )

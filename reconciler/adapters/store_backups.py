@@ -121,7 +121,7 @@ def write_backup(
             "schema_version": _schema_version(folder / _STORE),
             "made_at": made_at.isoformat(),
             "hash_key": hash_key,
-            "members": {member.name: _told(member) for member in members},
+            "members": {member.name: _size_and_hash(member) for member in members},
         }
         with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED, compresslevel=1) as archive:
             archive.writestr(_MANIFEST, json.dumps(manifest, indent=2))
@@ -307,7 +307,7 @@ def _schema_version(store: Path) -> int:
         return graph.schema_version()
 
 
-def _told(path: Path) -> dict[str, Any]:
+def _size_and_hash(path: Path) -> dict[str, Any]:
     with path.open("rb") as file:
         digest = hashlib.file_digest(file, "sha256").hexdigest()
     return {"sha256": digest, "bytes": path.stat().st_size}

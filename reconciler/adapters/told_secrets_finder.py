@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 __all__ = ["ToldSecretsFinder"]
 
-Place = tuple[int, int]
+Span = tuple[int, int]
 
 _OPENING = re.compile(r"[\"'`(\[<*\u2018\u201c\u201e\u00ab\u300c\u300e]{0,3}")
 _TOKEN = re.compile(r"[^\s\"'`)\]>\u2019\u201d\u00bb\u300d\u300f\u3002\u3001\uff0c,;]{2,200}")
@@ -125,7 +125,7 @@ def _is_of_something_else(match: re.Match[str]) -> bool:
 # What follows an announcement
 
 
-def _token(text: str, start: int) -> Place | None:
+def _token(text: str, start: int) -> Span | None:
     opening = _OPENING.match(text, start)
     start = opening.end() if opening else start
     if found := _TOKEN.match(text, start):
@@ -136,7 +136,7 @@ def _token(text: str, start: int) -> Place | None:
     return None
 
 
-def _word(text: str, match: re.Match[str]) -> Iterator[Place]:
+def _word(text: str, match: re.Match[str]) -> Iterator[Span]:
     if _is_of_something_else(match) or not (place := _token(text, match.end())):
         return
     word, is_last = text[slice(*place)], _SENTENCE_ENDS.match(text, place[1])
@@ -144,7 +144,7 @@ def _word(text: str, match: re.Match[str]) -> Iterator[Place]:
         yield place
 
 
-def _strong(text: str, match: re.Match[str]) -> Iterator[Place]:
+def _strong(text: str, match: re.Match[str]) -> Iterator[Span]:
     if _is_of_something_else(match) or not (place := _token(text, match.end())):
         return
     word = text[slice(*place)]
@@ -152,7 +152,7 @@ def _strong(text: str, match: re.Match[str]) -> Iterator[Place]:
         yield place
 
 
-def _answer(text: str, match: re.Match[str]) -> Iterator[Place]:
+def _answer(text: str, match: re.Match[str]) -> Iterator[Span]:
     rest = _REST.match(text, match.end())
     words = rest[0].split() if rest else []
     if rest and words and not _is_remark(words[0]) and len(words) <= 5:
@@ -171,7 +171,7 @@ def _may_be_phrase(words: Sequence[str]) -> bool:
     return is_quality and len(others) >= 3 and not any(map(_is_remark, others[:3]))
 
 
-def _phrase(text: str, match: re.Match[str]) -> Iterator[Place]:
+def _phrase(text: str, match: re.Match[str]) -> Iterator[Span]:
     opening = _OPENING.match(text, match.end())
     start = opening.end() if opening else match.end()
     if not (found := _PHRASE.match(text, start)):
@@ -181,12 +181,12 @@ def _phrase(text: str, match: re.Match[str]) -> Iterator[Place]:
         yield start, start + len(phrase)
 
 
-def _seed(text: str, match: re.Match[str]) -> Iterator[Place]:
+def _seed(text: str, match: re.Match[str]) -> Iterator[Span]:
     if found := _SEED.match(text, match.end()):
         yield found.span()
 
 
-def _digits(text: str, match: re.Match[str]) -> Iterator[Place]:
+def _digits(text: str, match: re.Match[str]) -> Iterator[Span]:
     opening = _OPENING.match(text, match.end())
     found = _DIGITS.match(text, opening.end() if opening else match.end())
     if not found or _is_of_something_else(match):
@@ -195,7 +195,7 @@ def _digits(text: str, match: re.Match[str]) -> Iterator[Place]:
         yield found.span()
 
 
-def _codes(text: str, match: re.Match[str]) -> Iterator[Place]:
+def _codes(text: str, match: re.Match[str]) -> Iterator[Span]:
     at = len(text) if _is_of_something_else(match) else match.end()
     while found := _CODE.match(text, at):
         yield found.span()
@@ -205,12 +205,12 @@ def _codes(text: str, match: re.Match[str]) -> Iterator[Place]:
         at = more.end()
 
 
-def _given(text: str, match: re.Match[str]) -> Iterator[Place]:
+def _given(text: str, match: re.Match[str]) -> Iterator[Span]:
     if (place := _token(text, match.end())) and text[place[0]] not in "-/$":
         yield place
 
 
-def _cookie(text: str, match: re.Match[str]) -> Iterator[Place]:
+def _cookie(text: str, match: re.Match[str]) -> Iterator[Span]:
     """The pairs on the rest of a line; its first cue has seen all that the others would."""
     begin = text.rfind("\n", 0, match.start()) + 1
     if _COOKIE.search(text, begin, match.start()):
@@ -221,25 +221,25 @@ def _cookie(text: str, match: re.Match[str]) -> Iterator[Place]:
             yield found.span("value")
 
 
-def _ascii(text: str, match: re.Match[str]) -> Iterator[Place]:
+def _ascii(text: str, match: re.Match[str]) -> Iterator[Span]:
     opening = _OPENING.match(text, match.end())
     if found := _ASCII.match(text, opening.end() if opening else match.end()):
         yield found.span()
 
 
-def _shape(_: str, match: re.Match[str]) -> Iterator[Place]:
+def _shape(_: str, match: re.Match[str]) -> Iterator[Span]:
     yield match.span("value")
 
 
-def _only(is_secret: Callable[[str], object]) -> Callable[[str, re.Match[str]], Iterator[Place]]:
-    def read(_: str, match: re.Match[str]) -> Iterator[Place]:
+def _only(is_secret: Callable[[str], object]) -> Callable[[str, re.Match[str]], Iterator[Span]]:
+    def read(_: str, match: re.Match[str]) -> Iterator[Span]:
         if is_secret(match["value"]) and not _is_of_something_else(match):
             yield match.span("value")
 
     return read
 
 
-def _hexadecimal(text: str, match: re.Match[str]) -> Iterator[Place]:
+def _hexadecimal(text: str, match: re.Match[str]) -> Iterator[Span]:
     """A hash of something looks the same, and is called one."""
     before = re.findall(r"[\w-]+", text[max(0, match.start() - 48) : match.start()].casefold())
     if not any(_hash().fullmatch(word) for word in before):
@@ -251,7 +251,7 @@ def _hash() -> re.Pattern[str]:
     return re.compile(_lexicon().any_of("hash"))
 
 
-_READ: Mapping[str, Callable[[str, re.Match[str]], Iterator[Place]]] = {
+_READ: Mapping[str, Callable[[str, re.Match[str]], Iterator[Span]]] = {
     "word": _word,
     "strong": _strong,
     "answer": _answer,

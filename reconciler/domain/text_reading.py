@@ -164,19 +164,19 @@ def _is_end(text: str, found: re.Match[str]) -> bool:
 def _is_end_behind(word: str, next_word: str, text: str, found: re.Match[str]) -> bool:
     """Whether a full stop ends a sentence behind that word."""
     small = word.casefold()
-    if small in _words("title"):
+    if small in _words_listed("title"):
         return False
     if small.isdecimal():
         return not _opens_line(text, found.start() - len(word))
-    if small in _words("numbered"):
+    if small in _words_listed("numbered"):
         following = text[found.end() : found.end() + 3].lstrip(" #")[:1]
         if following.isdecimal():
             return False
-        if small not in _words("short_form") and len(small) > 1:
+        if small not in _words_listed("short_form") and len(small) > 1:
             return True
-    if small in _words("short_form") or len(small) == 1 or _DOTTED.fullmatch(small):
+    if small in _words_listed("short_form") or len(small) == 1 or _DOTTED.fullmatch(small):
         # "A.m." may end a sentence, and "U.S." may be in one: what follows tells.
-        is_opener = next_word.replace("’", "'").casefold() in _words("opener")
+        is_opener = next_word.replace("’", "'").casefold() in _words_listed("opener")
         return not next_word or (next_word[:1].isupper() and is_opener)
     return True
 
@@ -190,10 +190,12 @@ def _goes_on_behind_line(text: str, start: int, end: int) -> bool:
     if not after.isalpha():
         return False
     next_word = _word_behind(text, end)
-    if before[-1] == "," or _word_before(before, len(before)).casefold() in _words("goes_on"):
+    if before[-1] == "," or _word_before(before, len(before)).casefold() in _words_listed(
+        "goes_on"
+    ):
         return True
     is_label = text[end + len(next_word) : end + len(next_word) + 1] == ":"
-    is_opener = next_word.replace("’", "'").casefold() in _words("opener")
+    is_opener = next_word.replace("’", "'").casefold() in _words_listed("opener")
     return next_word[:1].islower() and not is_label and not is_opener
 
 
@@ -213,5 +215,5 @@ def _opens_line(text: str, at: int) -> bool:
 
 
 @cache
-def _words(name: str) -> frozenset[str]:
+def _words_listed(name: str) -> frozenset[str]:
     return lexicon("sentences").word_set(name)

@@ -225,7 +225,7 @@ _REMARK_LENGTH_MAX = 200
 
 
 @dataclass(frozen=True, slots=True)
-class _Found:
+class _NameMatch:
     """A name with what follows it: where its value begins, and how it is written."""
 
     name: str
@@ -259,11 +259,11 @@ def _matches(text: str) -> Iterator[re.Match[str]]:
                 yield match
 
 
-def _announced(match: re.Match[str]) -> _Found | None:
+def _announced(match: re.Match[str]) -> _NameMatch | None:
     name = _name_of(match["key"])
     if name is None or not _is_notation(match) or (name == "pass" and not _is_login(match)):
         return None
-    return _Found(
+    return _NameMatch(
         name=name,
         need=_NEED_IN_TEXT[name],
         start=match.end(),
@@ -319,7 +319,7 @@ def _is_login(match: re.Match[str]) -> bool:
     return bool(begins) and match["key"].casefold() == "pass"
 
 
-def _values(text: str, found: _Found) -> Iterator[SensitiveSpan]:
+def _values(text: str, found: _NameMatch) -> Iterator[SensitiveSpan]:
     """What the name stands for: the value itself, or those in the object or list that follows."""
     if span := _value(text, found):
         yield span
@@ -342,7 +342,7 @@ def _within(text: str, start: int) -> Iterator[int]:
             return
 
 
-def _value(text: str, found: _Found) -> SensitiveSpan | None:
+def _value(text: str, found: _NameMatch) -> SensitiveSpan | None:
     start, end, is_quoted = _value_at(text, found)
     value = text[start:end]
     is_new = start < end and not TOKEN.fullmatch(value)
@@ -351,7 +351,7 @@ def _value(text: str, found: _Found) -> SensitiveSpan | None:
     return None
 
 
-def _value_at(text: str, found: _Found) -> tuple[int, int, bool]:
+def _value_at(text: str, found: _NameMatch) -> tuple[int, int, bool]:
     if quoted := _QUOTED.match(text, found.start):
         group = quoted.lastgroup if quoted.lastgroup != "quote" else "value"
         return *quoted.span(group or "value"), True
@@ -362,7 +362,7 @@ def _value_at(text: str, found: _Found) -> tuple[int, int, bool]:
     return _bare(text, found.start, found)
 
 
-def _bare(text: str, start: int, found: _Found) -> tuple[int, int, bool]:
+def _bare(text: str, start: int, found: _NameMatch) -> tuple[int, int, bool]:
     if _may_be_phrase(text, start, found) and (phrase := _PHRASE.match(text, start)):
         return *phrase.span("value"), False
     has_spaces = found.notation == "element" or found.name.endswith("phrase")
@@ -378,14 +378,14 @@ def _bare(text: str, start: int, found: _Found) -> tuple[int, int, bool]:
     return start, start + len(value.rstrip(_TRAILING).rstrip()), False
 
 
-def _may_be_phrase(text: str, start: int, found: _Found) -> bool:
+def _may_be_phrase(text: str, start: int, found: _NameMatch) -> bool:
     """Whether several plain words may be the value; a person's may also be a remark."""
     return found.is_machines or (
         found.notation == "sign" and not _IS_REMARK.match(text, start, start + 40)
     )
 
 
-def _is_secret(value: str, found: _Found, *, is_quoted: bool) -> bool:
+def _is_secret(value: str, found: _NameMatch, *, is_quoted: bool) -> bool:
     plain = value.strip()
     if _is_said_of_it(plain, found, is_quoted=is_quoted):
         return False
@@ -396,7 +396,7 @@ def _is_secret(value: str, found: _Found, *, is_quoted: bool) -> bool:
     return len(plain) >= 3 and (found.notation != "cell" or _is_strong(plain, found))
 
 
-def _is_said_of_it(value: str, found: _Found, *, is_quoted: bool) -> bool:
+def _is_said_of_it(value: str, found: _NameMatch, *, is_quoted: bool) -> bool:
     """Whether it is a remark about the secret, or code, and not the secret itself."""
     is_short = len(value) <= _REMARK_LENGTH_MAX
     if (is_short and _IS_REMARK.fullmatch(value)) or _IS_MASK.fullmatch(value):
@@ -408,7 +408,7 @@ def _is_said_of_it(value: str, found: _Found, *, is_quoted: bool) -> bool:
     return value.casefold() == found.key.casefold()
 
 
-def _is_number(value: str, found: _Found) -> bool:
+def _is_number(value: str, found: _NameMatch) -> bool:
     if found.name == "pin_code" and is_indian_postcode(value):
         return False
     if _DIGITS.fullmatch(value) or _LISTED_DIGITS.fullmatch(value):
@@ -416,7 +416,7 @@ def _is_number(value: str, found: _Found) -> bool:
     return found.name in ("otp", "totp", "mfa_code") and bool(_ONE_TIME.fullmatch(value))
 
 
-def _is_strong(value: str, found: _Found) -> bool:
+def _is_strong(value: str, found: _NameMatch) -> bool:
     value = re.sub(f"^{_SCHEME}", "", value)
     if not found.is_machines and (" " in value or _ADDRESS.fullmatch(value)):
         return False

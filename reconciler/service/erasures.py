@@ -13,7 +13,7 @@ from dataclasses import asdict, dataclass, replace
 from datetime import datetime
 from typing import Any
 
-from reconciler.domain.erasing.planning import Known, plan_of, said_by
+from reconciler.domain.erasing.planning import ContactRecords, plan_of, said_by
 from reconciler.domain.erasing.redaction import without_argument, without_telling, without_words
 from reconciler.domain.records.decisions import Decision
 from reconciler.domain.records.erasures import (
@@ -130,12 +130,14 @@ class Erasures:
         )
         return replace(drafted, erasure_id="", receipt=receipt, plan=None)
 
-    def _known(self, scope: Scope, target: ErasureTarget) -> Known:
+    def _known(self, scope: Scope, target: ErasureTarget) -> ContactRecords:
         """What a plan is made on; where everything goes, it is not asked what was compared."""
         is_compared = target.kind is not ErasureKind.CONTACT
         return self._store.load_known(scope, is_compared=is_compared)
 
-    def _with_remains(self, known: Known, damaged: Iterable[DamagedNode], scope: Scope) -> Known:
+    def _with_remains(
+        self, known: ContactRecords, damaged: Iterable[DamagedNode], scope: Scope
+    ) -> ContactRecords:
         """What will be known once the words of these are taken; nothing is changed."""
         found: dict[str, list[Any]] = {"Fact": [], "Decision": []}
         for node in damaged:
@@ -148,7 +150,7 @@ class Erasures:
         )
 
     def _drafted(
-        self, scope: Scope, target: ErasureTarget, by: str, reason: str, known: Known
+        self, scope: Scope, target: ErasureTarget, by: str, reason: str, known: ContactRecords
     ) -> Erasure:
         plan = plan_of(target, known, self._clock())
         facts, going = _going_of(known, plan, target.kind)
@@ -210,7 +212,7 @@ class Erasures:
             if is_whole or node.label in _QUOTING or node.node_id == target.fact_id
         ]
 
-    def _marks(self, known: Known, drafted: Erasure) -> Marks:
+    def _marks(self, known: ContactRecords, drafted: Erasure) -> Marks:
         keys = self._tombstones(drafted.scope, known, drafted)
         if drafted.kind is ErasureKind.CONTACT:
             ended = self._store.list_session_keys(drafted.scope, handed_over=True)
@@ -221,14 +223,14 @@ class Erasures:
             return Marks(tombstone_keys=keys, ended_keys=() if is_shared else plan.session_keys)
         return Marks(tombstone_keys=keys, rewound_keys=plan.session_keys, episodes=plan.episodes)
 
-    def _tombstones(self, scope: Scope, known: Known, drafted: Erasure) -> frozenset[str]:
+    def _tombstones(self, scope: Scope, known: ContactRecords, drafted: Erasure) -> frozenset[str]:
         """Of what is forgotten; of a revoked fact, too, for its words go."""
         gone = set(drafted.plan.fact_ids if drafted.plan else ())
         is_whole = drafted.kind is ErasureKind.CONTACT
         facts = [fact for fact in known.facts if is_whole or fact.fact_id in gone]
         return keys_of(scope, facts, self._digest)
 
-    def _goes(self, known: Known, drafted: Erasure) -> set[str]:
+    def _goes(self, known: ContactRecords, drafted: Erasure) -> set[str]:
         """The words that go."""
         plan = drafted.plan or ErasurePlan()
         return said_by(*_going_of(known, plan, drafted.kind))
@@ -263,7 +265,7 @@ class Erasures:
             return replace(erasure, receipt=receipt)
         return self._store.move(erasure, ErasureState.REMOVED, receipt, None)
 
-    def _looked_for(self, erasure: Erasure, known: Known, going: _Going) -> ErasureReceipt:
+    def _looked_for(self, erasure: Erasure, known: ContactRecords, going: _Going) -> ErasureReceipt:
         """What is found of it after it was removed, as often as that may be needed.
 
         Another process may have written between reading and removing.
@@ -278,7 +280,7 @@ class Erasures:
             going = self._going(erasure, known)
         return found
 
-    def _remove(self, erasure: Erasure, known: Known, going: _Going) -> None:
+    def _remove(self, erasure: Erasure, known: ContactRecords, going: _Going) -> None:
         """Decisions first and facts last; each may be done again, and changes nothing then."""
         store, plan, at = self._store, going.plan, erasure.started_at
         own, quoting = frozenset(plan.decision_ids), frozenset(plan.quoting_ids)
@@ -296,7 +298,7 @@ class Erasures:
         if erasure.kind is ErasureKind.CONTACT:
             store.remove_contact_words(erasure.scope)
 
-    def _going(self, erasure: Erasure, known: Known) -> _Going:
+    def _going(self, erasure: Erasure, known: ContactRecords) -> _Going:
         """What goes, by ids: what was planned; or all that is there, where everything goes."""
         plan, scope, store = erasure.plan or ErasurePlan(), erasure.scope, self._store
         sessions: Sequence[str] | None = plan.session_keys
@@ -378,7 +380,7 @@ def _words_of(damaged: Iterable[DamagedNode]) -> Iterator[str]:
 
 
 def _check_known(
-    scope: Scope, target: ErasureTarget, known: Known, damaged: Iterable[DamagedNode]
+    scope: Scope, target: ErasureTarget, known: ContactRecords, damaged: Iterable[DamagedNode]
 ) -> None:
     """Let a target through that the contact has.
 
@@ -412,7 +414,7 @@ def _holds(words: Words, looked_for: set[str]) -> bool:
 
 
 def _going_of(
-    known: Known, plan: ErasurePlan, kind: ErasureKind
+    known: ContactRecords, plan: ErasurePlan, kind: ErasureKind
 ) -> tuple[list[Fact], list[Decision]]:
     """The facts and the decisions that lose all words."""
     is_whole = kind is ErasureKind.CONTACT

@@ -9,9 +9,9 @@ from datetime import datetime
 import numpy as np
 
 from reconciler.domain.recalling.filtering import RecallFilter
-from reconciler.domain.recalling.instants import Known, true_at
+from reconciler.domain.recalling.instants import HeldFacts, true_at
 from reconciler.domain.recalling.prompting import within_budget
-from reconciler.domain.recalling.recallable import Question, Recallable, Recalling
+from reconciler.domain.recalling.recallable import Recallable, Recalling, RecallQuery
 from reconciler.domain.recalling.recalled import Recalled
 from reconciler.domain.records.facts import Conflict, Fact
 from reconciler.domain.records.kinds import FactState
@@ -89,13 +89,13 @@ class PastRecall:
         found = recallable.answer(question, wanted, self._how, valid_at or knew_at, limit)
         return found if budget_tokens is None else within_budget(found, budget_tokens)
 
-    def _question(self, query: str) -> Question:
+    def _question(self, query: str) -> RecallQuery:
         if not query or not self._embedder.dimension:
-            return Question(query)
-        return Question(query, embed(self._embedder, [query])[0])
+            return RecallQuery(query)
+        return RecallQuery(query, embed(self._embedder, [query])[0])
 
     def _recallable(
-        self, scope: Scope, facts: Sequence[Fact], known: Known, question: Question
+        self, scope: Scope, facts: Sequence[Fact], known: HeldFacts, question: RecallQuery
     ) -> Recallable:
         """What has no vector answers only where none is compared."""
         disputes = _disputes(known.conflicts)

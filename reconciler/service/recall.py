@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from reconciler.domain.recalling.filtering import EVERYTHING, FilterFields, RecallFilter
 from reconciler.domain.recalling.prompting import within_budget
-from reconciler.domain.recalling.recallable import Question, Recallable, Recalling
+from reconciler.domain.recalling.recallable import Recallable, Recalling, RecallQuery
 from reconciler.domain.recalling.words import content_words
 from reconciler.domain.records.facts import Fact
 from reconciler.domain.records.scope import Scope
@@ -97,7 +97,7 @@ class Recall:
     ) -> Recalled:
         """All that is known in general, of facts and open conflicts as they were read."""
         known = _recallable(facts, conflicts)
-        found = known.answer(Question(""), EVERYTHING, self._how, self._clock(), len(facts))
+        found = known.answer(RecallQuery(""), EVERYTHING, self._how, self._clock(), len(facts))
         self._use.note_recall(scope.contact_key, is_empty=not found.fitting)
         return found
 
@@ -126,10 +126,10 @@ class Recall:
         """
         if not texts:
             return []
-        questions = [Question(text) for text in texts]
+        questions = [RecallQuery(text) for text in texts]
         if self._embedder.dimension:
             vectors = embed(self._embedder, texts)
-            questions = list(starmap(Question, zip(texts, vectors, strict=True)))
+            questions = list(starmap(RecallQuery, zip(texts, vectors, strict=True)))
         known, now = self._known(scope, questions[0]), self._clock()
         how = replace(self._how, floor=None)
         found: dict[str, tuple[int, float, Fact]] = {}
@@ -142,12 +142,12 @@ class Recall:
                     found[fact.fact_id] = min(best, found.get(fact.fact_id, best), key=_place)
         return [fact for _, _, fact in sorted(found.values(), key=_place)[:limit]]
 
-    def _question(self, query: str) -> Question:
+    def _question(self, query: str) -> RecallQuery:
         if not query or not self._embedder.dimension:
-            return Question(query)
-        return Question(query, embed(self._embedder, [query])[0])
+            return RecallQuery(query)
+        return RecallQuery(query, embed(self._embedder, [query])[0])
 
-    def _known(self, scope: Scope, question: Question) -> Recallable:
+    def _known(self, scope: Scope, question: RecallQuery) -> Recallable:
         """The contact's facts as they are now; what has no vector only where none is compared."""
         if question.vector is not None:
             return self._neighbourhoods.current(scope).recallable()
@@ -161,7 +161,9 @@ def _recallable(facts: Iterable[Fact], conflicts: Iterable[Conflict]) -> Recalla
     return Recallable(held, disputes=OpenConflicts(pairs).as_mapping())
 
 
-def with_asked(question: Question, known: Recallable, asked: AskedAttributes | None) -> Question:
+def with_asked(
+    question: RecallQuery, known: Recallable, asked: AskedAttributes | None
+) -> RecallQuery:
     """The question with the attributes that it asks for, leaning towards what those say."""
     if asked is None or question.vector is None:
         return question

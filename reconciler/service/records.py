@@ -17,7 +17,7 @@ from reconciler.service.writing.decision_ids import DecisionIds
 
 if TYPE_CHECKING:
     from reconciler.domain.recalling.current_values import SlotValue
-    from reconciler.domain.recalling.instants import Known
+    from reconciler.domain.recalling.instants import HeldFacts
     from reconciler.domain.records.candidates import Evidence
     from reconciler.domain.records.decisions import Decision
     from reconciler.domain.records.facts import (
@@ -102,13 +102,13 @@ class Records:
             raise _unknown_fact(scope, fact_id)
         return found[0]
 
-    def held_at(self, scope: Scope, at: datetime) -> tuple[Known, list[Decision]]:
+    def held_at(self, scope: Scope, at: datetime) -> tuple[HeldFacts, list[Decision]]:
         """What was held true about a contact at a time, and the decisions that led to it."""
-        from reconciler.domain.recalling.instants import Known, held_at, made_by
+        from reconciler.domain.recalling.instants import HeldFacts, held_at, made_by
 
         # Links before facts, as below; decisions after both: one that came in between has changed
         # nothing that was read, and to take it back changes nothing.
-        known = Known(
+        known = HeldFacts(
             links=tuple(self._store.list_supersessions(scope)),
             conflicts=tuple(self._store.list_conflict_links(scope)),
             facts=tuple(self._store.list_facts(scope)),

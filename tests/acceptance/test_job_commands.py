@@ -17,7 +17,8 @@ from pathlib import Path
 
 import pytest
 
-from reconciler.domain.records.jobs import JobState, Outcomes, QueueReport
+from reconciler.domain.records.jobs import Outcomes, QueueReport
+from reconciler.domain.records.kinds import JobState
 from reconciler.entrypoints.metrics import QueueCollector
 from reconciler.errors import GraphUnavailableError
 from tests.anthropic_server import EXTRACTOR_REPLIES, AnthropicServer, Reply, Request

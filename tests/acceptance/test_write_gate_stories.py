@@ -22,9 +22,8 @@ import pytest
 from reconciler import Action, Decision, Fact, Memory, SourceKind
 from reconciler.adapters.noop_embedder import NoopEmbedder
 from reconciler.domain.recalling.prompting import as_prompt
-from reconciler.domain.records.assessment import Disposal, GateReason
 from reconciler.domain.records.candidates import CONTACT, Candidate, Evidence
-from reconciler.domain.records.kinds import Category
+from reconciler.domain.records.kinds import Category, Disposal, GateReason
 from reconciler.domain.records.notes import Note
 from reconciler.domain.records.scope import Scope
 from reconciler.errors import InvalidAnswerError, InvalidRequestError

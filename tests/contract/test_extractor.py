@@ -34,8 +34,9 @@ from reconciler.adapters.structured_calls import WAIT_SECONDS_MAX, Vendor
 from reconciler.domain.records.decisions import Usage
 from reconciler.domain.records.facts import Fact
 from reconciler.domain.records.kinds import Category, SourceKind, Speech
-from reconciler.domain.records.sessions import Episode, Role
+from reconciler.domain.records.sessions import Episode
 from reconciler.domain.records.slots import Slot
+from reconciler.domain.records.turns import Role
 from reconciler.domain.sessions.extraction import (
     CONFIDENCE_MAX_UNLESS_LITERAL,
     Citation,

@@ -16,7 +16,8 @@ from typing import NamedTuple
 import numpy as np
 
 from reconciler import Decision
-from reconciler.domain.records.decisions import Action, DecidedBy, Judgement, Relation
+from reconciler.domain.records.decisions import Judgement
+from reconciler.domain.records.kinds import Action, DecidedBy, Relation
 from reconciler.errors import ArbiterError
 
 DIMENSION = 6

@@ -32,7 +32,7 @@ from reconciler.adapters.noop_embedder import NoopEmbedder
 from reconciler.contact_memory import ContactMemory
 from reconciler.entrypoints.cli import app, main
 from reconciler.entrypoints.mcp_server.desk import Desk
-from reconciler.entrypoints.mcp_server.grants import Grant, Profile
+from reconciler.entrypoints.mcp_server.grants import AccessProfile, Grant
 from reconciler.errors import InvalidRequestError, InvalidScopeError
 from reconciler.integrations.langgraph import ReconcilerStore, contact_namespace
 from reconciler.testing import HashingEmbedder
@@ -341,7 +341,7 @@ def test_no_namespace_of_a_graph_is_taken_for_another(world: World, attempts: At
 # Tools
 
 
-def grants(profile: Profile) -> list[Grant]:
+def grants(profile: AccessProfile) -> list[Grant]:
     """What attackers' clients may reach: each one contact, or all contacts of another's agent."""
     scopes = scopes_near(VICTIM)
     bound = [
@@ -376,9 +376,9 @@ def calls_of(tool: dict[str, Any], ids: Sequence[str]) -> Iterator[dict[str, Any
 
 
 @pytest.mark.faults(only=True)
-@pytest.mark.parametrize("profile", Profile)
+@pytest.mark.parametrize("profile", AccessProfile)
 def test_no_tool_tells_a_client_beyond_its_grant_anything(
-    world: World, attempts: Attempts, profile: Profile
+    world: World, attempts: Attempts, profile: AccessProfile
 ) -> None:
     desk, ids = Desk(world.memory), world.one_of_each_id()
     for grant in chosen(grants(profile), everything=False, few=40):
@@ -392,9 +392,9 @@ def test_no_tool_tells_a_client_beyond_its_grant_anything(
 
 
 @pytest.mark.parametrize("everything", EVERYTHING)
-@pytest.mark.parametrize("profile", Profile)
+@pytest.mark.parametrize("profile", AccessProfile)
 def test_no_token_of_another_is_answered_over_http(
-    world: World, attempts: Attempts, profile: Profile, everything: bool, tmp_path: Path
+    world: World, attempts: Attempts, profile: AccessProfile, everything: bool, tmp_path: Path
 ) -> None:
     ids = chosen(world.one_of_each_id(), everything=everything, few=3)
     with serving(world.memory, tmp_path, calls_per_minute=100_000) as server:

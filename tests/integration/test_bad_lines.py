@@ -19,11 +19,11 @@ from typing import Any
 import pytest
 
 from reconciler import Memory, SourceKind, Turn
-from reconciler.domain.records.sessions import Role
+from reconciler.domain.records.turns import Role
 from reconciler.errors import GraphUnavailableError
 from reconciler.testing import HashingEmbedder
 from tests import raw_store
-from tests.bad_line import BadLine, Moment, Trouble, bad_line
+from tests.bad_line import BadLine, LineFault, Moment, bad_line
 from tests.engines import EngineUnderTest
 from tests.integration.test_crashes import WHOLE
 from tests.whole_graph import links_of, nodes_of
@@ -173,7 +173,7 @@ def halves(engine: EngineUnderTest) -> list[str]:
 def check(
     write: Write,
     moment: Moment,
-    trouble: Trouble,
+    trouble: LineFault,
     *,
     line: BadLine,
     impatient: dict[str, Any],
@@ -200,7 +200,7 @@ def test_a_write_whose_answer_is_lost_is_settled_by_the_same_call_again(
     sound: Memory,
     one_neo4j: EngineUnderTest,
 ) -> None:
-    check(write, Moment.AFTER, Trouble.RESETS, line=line, impatient=impatient, sound=sound)
+    check(write, Moment.AFTER, LineFault.RESETS, line=line, impatient=impatient, sound=sound)
     assert halves(one_neo4j) == []
 
 
@@ -209,21 +209,21 @@ def test_a_write_whose_answer_is_lost_is_settled_by_the_same_call_again(
 @pytest.mark.parametrize(
     ("moment", "trouble"),
     [
-        (Moment.BEFORE, Trouble.HANGS_UP),
-        (Moment.BEFORE, Trouble.RESETS),
-        (Moment.BEFORE, Trouble.STALLS),
-        (Moment.BEFORE, Trouble.TRICKLES),
-        (Moment.DURING, Trouble.HANGS_UP),
-        (Moment.DURING, Trouble.RESETS),
-        (Moment.AFTER, Trouble.HANGS_UP),
-        (Moment.AFTER, Trouble.STALLS),
-        (Moment.AFTER, Trouble.TRICKLES),
+        (Moment.BEFORE, LineFault.HANGS_UP),
+        (Moment.BEFORE, LineFault.RESETS),
+        (Moment.BEFORE, LineFault.STALLS),
+        (Moment.BEFORE, LineFault.TRICKLES),
+        (Moment.DURING, LineFault.HANGS_UP),
+        (Moment.DURING, LineFault.RESETS),
+        (Moment.AFTER, LineFault.HANGS_UP),
+        (Moment.AFTER, LineFault.STALLS),
+        (Moment.AFTER, LineFault.TRICKLES),
     ],
 )
 def test_so_is_one_that_the_line_fails_at_in_any_way_and_at_any_moment(
     write: Write,
     moment: Moment,
-    trouble: Trouble,
+    trouble: LineFault,
     line: BadLine,
     impatient: dict[str, Any],
     sound: Memory,
@@ -233,9 +233,9 @@ def test_so_is_one_that_the_line_fails_at_in_any_way_and_at_any_moment(
     assert halves(one_neo4j) == []
 
 
-@pytest.mark.parametrize("trouble", [Trouble.STALLS, Trouble.TRICKLES])
+@pytest.mark.parametrize("trouble", [LineFault.STALLS, LineFault.TRICKLES])
 def test_a_note_whose_answer_does_not_come_is_given_up_in_time(
-    trouble: Trouble, line: BadLine, impatient: dict[str, Any], sound: Memory
+    trouble: LineFault, line: BadLine, impatient: dict[str, Any], sound: Memory
 ) -> None:
     check(WRITES["a note"], Moment.AFTER, trouble, line=line, impatient=impatient, sound=sound)
 
@@ -250,7 +250,7 @@ def test_a_line_that_fails_for_a_moment_is_not_noticed_and_writes_nothing_twice(
         line.mend()
 
     prepared = write.prepare(sound)
-    line.fail_at(write.statement, Moment.AFTER, Trouble.HANGS_UP)
+    line.fail_at(write.statement, Moment.AFTER, LineFault.HANGS_UP)
     mending = threading.Thread(target=mend)
     mending.start()
     with opened(impatient, unavailable_seconds_max=60.0) as memory:
@@ -269,7 +269,7 @@ def test_a_write_that_arrives_after_the_same_call_again_changes_nothing(
 ) -> None:
     """The line is slow, and not broken: what was given up is sent all the same, later."""
     prepared = write.prepare(sound)
-    line.fail_at(write.statement, Moment.BEFORE, Trouble.HOLDS_BACK)
+    line.fail_at(write.statement, Moment.BEFORE, LineFault.HOLDS_BACK)
     hasty = impatient | {"query_timeout_seconds": 2.0}
     with opened(hasty, unavailable_seconds_max=0.3) as memory:
         fails_in_time(write, memory, prepared)

@@ -18,14 +18,8 @@ from rich.console import Console
 
 from reconciler import Memory
 from reconciler.config_files import load_attribute_book, load_profile
-from reconciler.domain.records.decisions import (
-    Action,
-    Comparison,
-    DecidedBy,
-    Decision,
-    Judgement,
-    Relation,
-)
+from reconciler.domain.records.decisions import Comparison, Decision, Judgement
+from reconciler.domain.records.kinds import Action, DecidedBy, Relation
 from reconciler.domain.records.policies import ReconcilePolicy
 from reconciler.domain.records.profile import Profile
 from reconciler.domain.review.calibration import (

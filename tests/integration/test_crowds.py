@@ -14,8 +14,9 @@ import pytest
 
 from reconciler import Decision, Memory
 from reconciler.adapters.embedded_connections import CONNECTIONS_MAX
-from reconciler.domain.records.decisions import Action, Judgement, Relation
+from reconciler.domain.records.decisions import Judgement
 from reconciler.domain.records.facts import Neighbour
+from reconciler.domain.records.kinds import Action, Relation
 from reconciler.domain.records.notes import Note
 from reconciler.service.writing.contact_turns import ContactTurns
 from reconciler.testing import HashingEmbedder, ScriptedArbiter, TableEmbedder

@@ -14,8 +14,8 @@ import pytest
 from reconciler import Action, Dispute, Memory, Scope
 from reconciler.adapters.noop_embedder import NoopEmbedder
 from reconciler.domain.recalling.prompting import as_prompt
-from reconciler.domain.records.jobs import Job, JobState, Outcomes, Stage
-from reconciler.domain.records.kinds import Category, DecidedBy, Speech
+from reconciler.domain.records.jobs import Job, Outcomes, Stage
+from reconciler.domain.records.kinds import Category, DecidedBy, JobState, Speech
 from reconciler.domain.records.relations import Relations
 from reconciler.domain.records.sessions import Session, Turn
 from reconciler.domain.sessions.extraction import Citation, Extracted, Extraction, Window

@@ -37,12 +37,12 @@ from reconciler.entrypoints.mcp_server.desk import (
     Desk,
     UnknownNameError,
 )
-from reconciler.entrypoints.mcp_server.grants import Grant, Profile
+from reconciler.entrypoints.mcp_server.grants import AccessProfile, Grant
 from reconciler.errors import InvalidRequestError
 from reconciler.service.tasks.memory_context import MemoryContext
 from reconciler.service.tasks.task_memory import TaskMemory
 from reconciler.service.tools.agent_tools import AgentTools
-from reconciler.service.writing.doors import own_evidence
+from reconciler.service.writing.doors import as_candidate
 from reconciler.testing import HashingEmbedder
 from tests.engines import EngineUnderTest
 from tests.submissions import propose_to
@@ -355,7 +355,7 @@ def test_every_method_of_what_a_memory_hands_out_is_in_the_table(kind: type) -> 
 
 def test_every_tool_is_in_the_table_with_the_ids_that_it_takes(world: World) -> None:
     assert {*AGENT_TOOL_NAMES, *OPERATOR_TOOL_NAMES} == TOOLS.keys()
-    for profile in Profile:
+    for profile in AccessProfile:
         grant = Grant(profile=profile, tenant="acme", agent_ids=("crm",), contact_id="ada")
         for tool in Desk(world.memory).tools(grant):
             named = ("note",) if tool["name"] == "relate_contact_note" else ()
@@ -425,7 +425,7 @@ def test_a_contact_is_proposed_nothing_about_another(world: World) -> None:
     )
     for scope in ATTACKERS.values():
         attacker = world.memory.contact(**of(scope))
-        assert told(attacker.propose, own_evidence(note, "attacker")) is not None
+        assert told(attacker.propose, as_candidate(note, "attacker")) is not None
     world.check_unchanged(own=False)
 
 
@@ -471,7 +471,7 @@ def test_a_task_reaches_no_task_decision_or_episode_of_another(world: World) -> 
 # Tools
 
 
-def grants(profile: Profile) -> dict[str, Grant]:
+def grants(profile: AccessProfile) -> dict[str, Grant]:
     """What an attacker's client may reach: all contacts of its agent, or its own one."""
     made = {
         whose: Grant(profile=profile, tenant=each.tenant, agent_ids=(each.agent_id,))
@@ -483,8 +483,8 @@ def grants(profile: Profile) -> dict[str, Grant]:
     return made
 
 
-@pytest.mark.parametrize("profile", Profile)
-def test_no_tool_reaches_beyond_its_grant(world: World, profile: Profile) -> None:
+@pytest.mark.parametrize("profile", AccessProfile)
+def test_no_tool_reaches_beyond_its_grant(world: World, profile: AccessProfile) -> None:
     for whose in ATTACKERS:
         desk, grant = Desk(world.memory), grants(profile)[whose]
         sent = {

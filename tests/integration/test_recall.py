@@ -10,8 +10,8 @@ import pytest
 
 from reconciler.bootstrap import open_graph
 from reconciler.domain.recalling.recallable import Recalling
-from reconciler.domain.records.decisions import Action
 from reconciler.domain.records.facts import RankedFact
+from reconciler.domain.records.kinds import Action
 from reconciler.domain.records.policies import RankingPolicy
 from reconciler.domain.records.scope import Scope
 from reconciler.ports.graph import Graph, Row

@@ -12,8 +12,7 @@ from typing import Any
 import pytest
 
 from reconciler import Decision, Memory, SourceKind, as_prompt
-from reconciler.domain.records.decisions import Action, DecidedBy
-from reconciler.domain.records.kinds import Category
+from reconciler.domain.records.kinds import Action, Category, DecidedBy
 from reconciler.domain.records.sessions import Turn
 from reconciler.domain.sessions.extraction import Citation, Extracted, Extraction
 from reconciler.errors import InvalidAnswerError, InvalidRequestError, UnknownFactError

@@ -11,20 +11,18 @@ from typing import Any
 import pytest
 from hypothesis import given, strategies as st
 
-from reconciler.domain.guard import Difference, Finding
+from reconciler.domain.guard import Finding
 from reconciler.domain.reconciling import by_cosine, rule, verdicts
 from reconciler.domain.reconciling.judging import replaceable
 from reconciler.domain.records.decisions import (
     ACTIONS_OF_RELATION,
-    Action,
     Comparison,
-    DecidedBy,
     Decision,
     Judgement,
-    Relation,
     Verdict,
 )
-from reconciler.domain.records.kinds import SourceKind
+from reconciler.domain.records.findings import Difference
+from reconciler.domain.records.kinds import Action, DecidedBy, Relation, SourceKind
 from reconciler.domain.records.notes import Note
 from reconciler.domain.records.policies import ReconcilePolicy
 from reconciler.domain.records.scope import Scope

@@ -12,10 +12,10 @@ import pytest
 from reconciler.config_files import load_gate_policy
 from reconciler.domain.gate.cleaning import Cleaned
 from reconciler.domain.gate.disposing import assess
-from reconciler.domain.records.assessment import Assessment, CheckFinding, Disposal
+from reconciler.domain.records.assessment import Assessment, CheckFinding
 from reconciler.domain.records.candidates import Candidate, Evidence, Precedents
-from reconciler.domain.records.decisions import Action, DecidedBy, Decision
-from reconciler.domain.records.kinds import SourceKind
+from reconciler.domain.records.decisions import Decision
+from reconciler.domain.records.kinds import Action, DecidedBy, Disposal, SourceKind
 from reconciler.domain.records.notes import Note
 from reconciler.domain.records.scope import Scope
 from reconciler.domain.review.explanation import explain

@@ -12,7 +12,8 @@ from hypothesis import given, strategies as st
 from reconciler.domain.records.candidates import EVIDENCE_LENGTH_MAX
 from reconciler.domain.records.kinds import SourceKind
 from reconciler.domain.records.scope import Scope
-from reconciler.domain.records.sessions import Episode, Role, Session, Turn, time_of_saying
+from reconciler.domain.records.sessions import Episode, Session, Turn, time_of_saying
+from reconciler.domain.records.turns import Role
 from reconciler.domain.sessions.windows import windows
 from reconciler.errors import InvalidSessionError
 

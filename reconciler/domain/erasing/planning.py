@@ -27,7 +27,7 @@ from reconciler.domain.records.kinds import Action, FactState
 from reconciler.domain.records.notes import Remembered
 from reconciler.domain.values.look_alikes import as_seen
 
-__all__ = ["Judged", "Known", "plan_of", "said_by"]
+__all__ = ["ContactRecords", "Judged", "plan_of", "said_by"]
 
 _SPANS_JOINED = " … "
 _WORD_LENGTH_MIN = 4
@@ -48,7 +48,7 @@ class Judged:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Known:
+class ContactRecords:
     """All that is known of a contact, as a plan is made on it.
 
     Attributes:
@@ -66,7 +66,7 @@ class Known:
     session_keys: Mapping[str, str] = field(default_factory=dict)
 
 
-def plan_of(target: ErasureTarget, known: Known, now: datetime) -> ErasurePlan:
+def plan_of(target: ErasureTarget, known: ContactRecords, now: datetime) -> ErasurePlan:
     """What goes, by ids.
 
     Args:
@@ -81,7 +81,7 @@ def plan_of(target: ErasureTarget, known: Known, now: datetime) -> ErasurePlan:
     return replace(plan, ends=_ends(plan, known, now))
 
 
-def _of(target: ErasureTarget, known: Known) -> ErasurePlan:
+def _of(target: ErasureTarget, known: ContactRecords) -> ErasurePlan:
     """What goes of a fact or an attribute."""
     facts = _same_facts(_named(target, known.facts), known)
     said = {key for fact in facts for key in _keys(fact)}
@@ -105,7 +105,7 @@ def said_by(facts: Iterable[Fact], decisions: Iterable[Decision]) -> set[str]:
     return {word.casefold() for word in words - {ERASED} if len(word) >= _WORD_LENGTH_MIN}
 
 
-def _plan_of_session(session_id: str, known: Known) -> ErasurePlan:
+def _plan_of_session(session_id: str, known: ContactRecords) -> ErasurePlan:
     in_session = [episode for episode in known.judged if episode.session_id == session_id]
     first = {decision.decision_id: decision.episode_id for decision in known.decisions}
     own = {
@@ -134,7 +134,7 @@ def _plan(
     own: Set[str],
     episodes: Mapping[str, str],
     session_ids: Set[str],
-    known: Known,
+    known: ContactRecords,
     *,
     are_revived: bool = False,
 ) -> ErasurePlan:
@@ -160,7 +160,7 @@ def _plan(
     )
 
 
-def _ends(plan: ErasurePlan, known: Known, now: datetime) -> tuple[FactEnd, ...]:
+def _ends(plan: ErasurePlan, known: ContactRecords, now: datetime) -> tuple[FactEnd, ...]:
     """How facts end without the plans that go, and without what decisions that go had planned."""
     facts = {fact.fact_id: fact for fact in known.facts}
     own = {*plan.decision_ids}
@@ -193,7 +193,7 @@ def _is_filed(target: ErasureTarget, said: Remembered) -> bool:
     return (slot.subject, slot.attribute) == (target.about, target.attribute)
 
 
-def _same_facts(named: Sequence[Fact], known: Known) -> list[Fact]:
+def _same_facts(named: Sequence[Fact], known: ContactRecords) -> list[Fact]:
     """These facts and all that say the same: along restatements, in the same slot, or in words."""
     by_id = {fact.fact_id: fact for fact in known.facts}
     pairs = [(link.new_id, link.old_id) for link in known.links if link.is_restatement]
@@ -275,7 +275,7 @@ def _without(left: str, row: Judged) -> str:
     return left
 
 
-def _revived(facts: Iterable[Fact], known: Known) -> set[str]:
+def _revived(facts: Iterable[Fact], known: ContactRecords) -> set[str]:
     """What had given way to a restatement that goes, and says the same by itself."""
     by_id = {fact.fact_id: fact for fact in known.facts}
     gone = {fact.fact_id for fact in facts}

@@ -18,18 +18,14 @@ from reconciler.domain.gate.contacts_word import is_contacts_word
 from reconciler.domain.gate.literalness import Literalness
 from reconciler.domain.gate.policy import GatePolicy
 from reconciler.domain.gate.questions import is_worth_asking, question
-from reconciler.domain.gate.reading import Reading, read
+from reconciler.domain.gate.reading import ClaimReading, read
 from reconciler.domain.gate.scoring import score
-from reconciler.domain.records.assessment import (
-    ALL_PASSED,
-    Assessment,
-    CheckFinding,
-    Disposal,
-    GateReason,
-)
+from reconciler.domain.records.assessment import ALL_PASSED, Assessment, CheckFinding
 from reconciler.domain.records.candidates import CONTACT, Candidate, Precedents
 from reconciler.domain.records.kinds import (
     NOT_FOR_CONTACTS,
+    Disposal,
+    GateReason,
     RecallSemantics,
     Sensitivity,
     SourceKind,
@@ -221,12 +217,12 @@ def _weight(finding: CheckFinding) -> int:
     return 3 if finding.disposal is Disposal.CONSENT else 4
 
 
-def _is_hedged(reading: Reading, confidence: float, policy: GatePolicy) -> bool:
+def _is_hedged(reading: ClaimReading, confidence: float, policy: GatePolicy) -> bool:
     is_guess = bool(reading.hedge or reading.speculation)
     return is_guess or confidence < policy.file.trust.sure_min
 
 
-def _sensitivity(cleaned: Cleaned, reading: Reading, topic: str | None) -> Sensitivity:
+def _sensitivity(cleaned: Cleaned, reading: ClaimReading, topic: str | None) -> Sensitivity:
     if "secret" in cleaned.refused | cleaned.redacted | cleaned.kept:
         return Sensitivity.SECRET
     if "health" in (topic, *reading.topics) and not reading.is_everyday:

@@ -76,7 +76,7 @@ def find_directives(text: str) -> tuple[DirectiveFinding, ...]:
     Returns:
         At most one finding of each ``Directive``.
     """
-    reading = _read(text)
+    reading = _fold_text(text)
     first: dict[Directive, _Span] = {}
     for span in _spans(reading):
         if span.kind not in first or span.start < first[span.kind].start:
@@ -93,7 +93,7 @@ class _Span(NamedTuple):
     kind: Directive
 
 
-class _Reading(NamedTuple):
+class _FoldedText(NamedTuple):
     """A text as it was given, as it is matched, and which character stems from which."""
 
     text: str
@@ -131,12 +131,12 @@ def _fold_all(text: str) -> str:
     return "".join(map(_fold, text))
 
 
-def _read(text: str) -> _Reading:
+def _fold_text(text: str) -> _FoldedText:
     if text.isascii():
-        return _Reading(text, text.lower(), range(len(text)))
+        return _FoldedText(text, text.lower(), range(len(text)))
     folded = [_fold(letter) for letter in text]
     places = [place for place, letters in enumerate(folded) for _ in letters]
-    return _Reading(text, "".join(folded), places)
+    return _FoldedText(text, "".join(folded), places)
 
 
 def _shown(cue: str) -> str:
@@ -170,14 +170,14 @@ def _lexicon(*names: str) -> Cues:
 _CUES = ("cue", "mark", "script", "code_mark", "code_shape", "code_line")
 
 
-def _spans(reading: _Reading) -> Iterator[_Span]:
+def _spans(reading: _FoldedText) -> Iterator[_Span]:
     found = [span for find in _FINDERS for span in find(reading)]
     yield from found
     if not found:
         yield from _requests(reading)
 
 
-def _cues(reading: _Reading) -> Iterator[_Span]:
+def _cues(reading: _FoldedText) -> Iterator[_Span]:
     lists = ("cue", "mark") if reading.text.isascii() else ("cue", "mark", "script")
     held = _lexicon(*_CUES).read(reading.folded)
     for name in lists:
@@ -235,7 +235,7 @@ _BASE64 = re.compile(r"(?<![\w+/])[A-Za-z0-9+/_-]{16,}={0,2}(?![\w+/])")
 _HEX = re.compile(r"(?<!\w)(?:0x)?(?:[0-9a-f]{2}[ :]?){12,}(?!\w)", re.IGNORECASE)
 
 
-def _unseen(reading: _Reading) -> Iterator[_Span]:
+def _unseen(reading: _FoldedText) -> Iterator[_Span]:
     if reading.text.isascii():
         return
     if match := _UNSEEN.search(reading.text):
@@ -243,7 +243,7 @@ def _unseen(reading: _Reading) -> Iterator[_Span]:
         yield _Span(start, min(end, len(reading.text)), Directive.HIDDEN)
 
 
-def _encoded(reading: _Reading) -> Iterator[_Span]:
+def _encoded(reading: _FoldedText) -> Iterator[_Span]:
     for pattern, decode in ((_BASE64, _from_base64), (_HEX, _from_hex)):
         for match in pattern.finditer(reading.text):
             if _reads_as_text(decode(match[0])):
@@ -290,7 +290,7 @@ def _disguised_words() -> tuple[str, ...]:
     )
 
 
-def _disguised(reading: _Reading) -> Iterator[_Span]:
+def _disguised(reading: _FoldedText) -> Iterator[_Span]:
     """Words read backwards or moved by thirteen, and cues once digits are read as letters."""
     for word in filter(reading.folded.__contains__, _disguised_words()):
         start = reading.folded.index(word)
@@ -304,7 +304,7 @@ def _disguised(reading: _Reading) -> Iterator[_Span]:
                 yield reading.span(kind, *match.span())
 
 
-_FINDERS: tuple[Callable[[_Reading], Iterable[_Span]], ...] = (
+_FINDERS: tuple[Callable[[_FoldedText], Iterable[_Span]], ...] = (
     _cues,
     _unseen,
     _encoded,
@@ -320,7 +320,7 @@ _ASKING = re.compile(r"\?|^(?:what|who|how|which|where|when|why)\b")
 """A question, whether or not it ends like one."""
 
 
-def _requests(reading: _Reading) -> Iterator[_Span]:
+def _requests(reading: _FoldedText) -> Iterator[_Span]:
     """The first sentence that is a task or a question, where nothing says that a person speaks."""
     if len(reading.folded) > _REQUEST_LENGTH_MAX:
         return

@@ -46,7 +46,7 @@ def classify_literalness(text: str) -> LiteralnessFinding:
     The kinds are looked for in a fixed order, so that a text has one: a role, a quotation, irony,
     what is not so, what is not so yet.
     """
-    plain, held = _read(text)
+    plain, held = _find_cues(text)
     starts: tuple[int, ...] = ()
     for kind, name, find in _RULES:
         for _, pattern in held.worth_trying(name):
@@ -58,7 +58,7 @@ def classify_literalness(text: str) -> LiteralnessFinding:
 
 def find_hedge(text: str) -> str | None:
     """The words by which the speaker leaves it open whether the text is so; None without any."""
-    plain, held = _read(text)
+    plain, held = _find_cues(text)
     found = held.first("hedge")
     return _said(plain, held, found).strip() if found else None
 
@@ -66,7 +66,7 @@ def find_hedge(text: str) -> str | None:
 # Reading
 
 
-def _folded(text: str) -> str:
+def _small_text(text: str) -> str:
     return read_text(text).small
 
 
@@ -80,7 +80,7 @@ def _lexicon() -> Cues:
 
 
 @lru_cache(maxsize=64)
-def _read(text: str) -> tuple[str, Held]:
+def _find_cues(text: str) -> tuple[str, Held]:
     """The text in plain marks, and as the cues expect it; read once, whatever is asked of it."""
     reading = read_text(text)
     return reading.plain, _lexicon().read(reading.small)

@@ -80,7 +80,6 @@ from reconciler.domain.records.findings import Difference, Finding
 from reconciler.domain.records.notes import canonical_text
 
 __all__ = [
-    "Difference",
     "Finding",
     "answer_one_question",
     "answers_anew",

@@ -185,7 +185,7 @@ def ends(note: str, fact: str) -> bool:
     verb = {word.stem for word in old.words[:1]}
     if ended is not None:
         may_differ = verb if ended.text.split()[0] in _DISPOSING else set()
-        what = _plain(ended.reach) - _cues(note)
+        what = _without_dates(ended.reach) - _cues(note)
         return bool(what) and what <= old.stems and left_out <= may_differ
     if not before or not before <= old.stems:
         return False
@@ -308,7 +308,7 @@ def _ended(reading: Reading) -> Denial | None:
     return next(iter(said), None)
 
 
-def _plain(stems: Iterable[str]) -> set[str]:
+def _without_dates(stems: Iterable[str]) -> set[str]:
     """The stems without light words, months and years, which tell when it ended."""
     known = vocabulary()
     return {

@@ -152,10 +152,10 @@ def by_fit(found: Sequence[Procedure], goal: str, cosines: Sequence[float]) -> l
         goal: what is to be achieved.
         cosines: of each one's purpose to the goal, in [-1, 1].
     """
-    wanted = _words(goal)
+    wanted = _long_words(goal)
 
     def fit(place: int) -> float:
-        shared = wanted & _words(found[place].purpose)
+        shared = wanted & _long_words(found[place].purpose)
         near = cosines[place] if cosines[place] >= _NEAR_MIN else 0.0
         return (len(shared) / len(wanted) if wanted else 0.0) + near
 
@@ -194,5 +194,5 @@ def _called(filed: FiledFact) -> tuple[str, ...]:
     return tuple(needle for name in (*names, *parts) for needle in needles(name))
 
 
-def _words(text_: str) -> set[str]:
+def _long_words(text_: str) -> set[str]:
     return {word for word in re.findall(r"\w+", text_.casefold()) if len(word) >= _WORD_LENGTH_MIN}

@@ -41,7 +41,7 @@ from reconciler.domain.records.facts import Fact, RankedFact
 from reconciler.domain.records.policies import DecayPolicy, RankingPolicy, RecallFloor
 from reconciler.domain.records.slots import CONTACT_SUBJECT
 
-__all__ = ["Question", "Recallable", "Recalling", "Told", "told"]
+__all__ = ["RecallQuery", "Recallable", "Recalling", "Told", "told"]
 
 Vectors = NDArray[np.float32]
 
@@ -59,7 +59,7 @@ _NAMED = 0.2
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Question:
+class RecallQuery:
     """What is asked.
 
     Attributes:
@@ -147,7 +147,7 @@ class Recallable:
         return tuple(sorted(rows, key=lambda name: (-len(rows[name]), name)))
 
     def answer(
-        self, question: Question, wanted: RecallFilter, how: Recalling, now: datetime, limit: int
+        self, question: RecallQuery, wanted: RecallFilter, how: Recalling, now: datetime, limit: int
     ) -> Recalled:
         """The facts that answer a question, the best first, and then the standing constraints.
 
@@ -211,7 +211,7 @@ class Recallable:
         fits = [wanted.fits(self._facts[row]) for row in rows]
         return rows[np.array(fits, dtype=np.bool_)]
 
-    def _closeness(self, question: Question) -> _Closeness:
+    def _closeness(self, question: RecallQuery) -> _Closeness:
         words = self._words.matches(question.text, self._rows)
         if self._vectors is None or question.vector is None:
             return _Closeness(words, None)

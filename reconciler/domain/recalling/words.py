@@ -118,7 +118,7 @@ class WordIndex:
         """
         words = dict.fromkeys(content_words(question))
         with self._lock:
-            self._read()
+            self._index_unread()
             lengths = np.array(self._lengths, dtype=np.float64)
             # Counted here: an array that numpy looks at cannot grow.
             counts = [
@@ -138,7 +138,7 @@ class WordIndex:
         shares = _shares(question, held, weights, len(lengths))
         return WordMatches(scores, shares, tuple(words), _named(question, held, len(lengths)))
 
-    def _read(self) -> None:
+    def _index_unread(self) -> None:
         read = [content_words(text) for text in chain.from_iterable(self._unread)]
         for row, words in enumerate(read, start=len(self._lengths)):
             self._lengths.append(len(words))

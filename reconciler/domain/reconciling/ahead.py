@@ -17,8 +17,9 @@ from reconciler.domain.reconciling.past import ending
 from reconciler.domain.reconciling.restating import holds_value
 from reconciler.domain.reconciling.reverting import order_of, undone_by
 from reconciler.domain.reconciling.verdicts import denials_of
-from reconciler.domain.records.decisions import Action, Decision, PlannedEnd, Verdict
+from reconciler.domain.records.decisions import Decision, PlannedEnd, Verdict
 from reconciler.domain.records.facts import Fact, Neighbour
+from reconciler.domain.records.kinds import Action
 from reconciler.domain.records.notes import Note
 from reconciler.domain.records.policies import ReconcilePolicy
 from reconciler.domain.records.slots import SlotMatch

@@ -22,7 +22,7 @@ from reconciler.domain.guard import (
 from reconciler.domain.reconciling.neighbours import are_of_several_matters, match_of
 from reconciler.domain.reconciling.verdicts import (
     Rule,
-    Seen,
+    RuleInput,
     denials_of,
     differences_of,
     is_conflict,
@@ -34,9 +34,10 @@ from reconciler.domain.reconciling.verdicts import (
     with_value_named,
     without_loss,
 )
-from reconciler.domain.records.decisions import Action, DecidedBy, Verdict
+from reconciler.domain.records.decisions import Verdict
 from reconciler.domain.records.facts import Neighbour
 from reconciler.domain.records.findings import Difference, Finding
+from reconciler.domain.records.kinds import Action, DecidedBy
 from reconciler.domain.records.notes import Note
 from reconciler.domain.records.policies import ReconcilePolicy
 from reconciler.domain.records.slots import SlotMatch, compare_slots
@@ -44,7 +45,7 @@ from reconciler.domain.records.slots import SlotMatch, compare_slots
 __all__ = ["SLOT", "slot_alone"]
 
 
-def by_slot(note: Note, seen: Seen, _: Verdict | None = None) -> Verdict | None:
+def by_slot(note: Note, seen: RuleInput, _: Verdict | None = None) -> Verdict | None:
     """The same question about the same subject: the values decide, at any cosine.
 
     A slot that was read from the words is a guess, which a judge may overrule.

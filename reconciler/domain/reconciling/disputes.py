@@ -13,9 +13,9 @@ from datetime import datetime
 
 from reconciler.domain.guard import differ_only_in, find_changes, find_differences, is_english
 from reconciler.domain.reconciling.neighbours import are_of_several_matters, match_of, neighbour_of
-from reconciler.domain.records.decisions import Action, Verdict
+from reconciler.domain.records.decisions import Verdict
 from reconciler.domain.records.facts import Conflict, Dispute, Fact, Neighbour
-from reconciler.domain.records.kinds import Category, SourceKind
+from reconciler.domain.records.kinds import Action, Category, SourceKind
 from reconciler.domain.records.notes import Note
 from reconciler.domain.records.scope import Scope
 from reconciler.domain.records.slots import SlotMatch

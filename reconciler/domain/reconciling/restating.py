@@ -14,9 +14,10 @@ from datetime import datetime, timedelta
 
 from reconciler.domain.guard import denies_value, is_over
 from reconciler.domain.records.candidates import CONTACT
-from reconciler.domain.records.decisions import Action, Decision
+from reconciler.domain.records.decisions import Decision
 from reconciler.domain.records.facts import Fact
 from reconciler.domain.records.kinds import (
+    Action,
     Category,
     FactState,
     RecallSemantics,

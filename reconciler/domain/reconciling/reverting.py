@@ -10,9 +10,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 
-from reconciler.domain.records.decisions import Action, Decision, Resting, Undo
+from reconciler.domain.records.decisions import Decision, Resting, Undo
 from reconciler.domain.records.facts import Conflict, Fact, Supersession
-from reconciler.domain.records.kinds import FactState
+from reconciler.domain.records.kinds import Action, FactState
 from reconciler.domain.records.notes import canonical_text
 from reconciler.domain.records.slots import SlotMatch, compare_slots
 from reconciler.errors import InvalidRequestError

@@ -18,8 +18,9 @@ from statistics import NormalDist
 from typing import Any
 
 from reconciler.domain.reconciling.rule import decide
-from reconciler.domain.records.decisions import Action, Judgement, Relation, Verdict
+from reconciler.domain.records.decisions import Judgement, Verdict
 from reconciler.domain.records.facts import Neighbour
+from reconciler.domain.records.kinds import Action, Relation
 from reconciler.domain.records.notes import Note
 from reconciler.domain.records.policies import ReconcilePolicy
 from reconciler.domain.records.profile import Profile
@@ -34,13 +35,13 @@ __all__ = [
     "BoundBasis",
     "CalibrationGoal",
     "CurvePoint",
+    "DecisionScores",
     "LabelledPair",
     "MeasuredPair",
     "Outcome",
     "PairLabel",
     "ProbedPair",
     "Rate",
-    "Scores",
     "Thresholds",
     "choose_thresholds",
     "curve",
@@ -330,7 +331,7 @@ def _wilson(count: int, of: int) -> tuple[float, float]:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Scores:
+class DecisionScores:
     """What became of the pairs of one source, as the figures that are quoted.
 
     A precision is the share of what was done that was right, a recall the share of what should
@@ -414,12 +415,12 @@ class Scores:
 
 def score(
     pairs: Iterable[ProbedPair], thresholds: Thresholds, *, is_arbitrated: bool = False
-) -> tuple[Scores, ...]:
+) -> tuple[DecisionScores, ...]:
     """The scores of each source in alphabetical order, and of all of them last."""
-    by_source: dict[str, Scores] = {}
-    everything = Scores(source=ALL_SOURCES)
+    by_source: dict[str, DecisionScores] = {}
+    everything = DecisionScores(source=ALL_SOURCES)
     for probed in pairs:
-        found = by_source.setdefault(probed.pair.source, Scores(source=probed.pair.source))
+        found = by_source.setdefault(probed.pair.source, DecisionScores(source=probed.pair.source))
         outcome = probed.outcome(thresholds, is_arbitrated=is_arbitrated)
         found.counts[probed.pair.label, outcome] += 1
         everything.counts[probed.pair.label, outcome] += 1

@@ -15,10 +15,10 @@ from typing import Any
 from reconciler.domain.reconciling.disputes import WHOSE
 from reconciler.domain.reconciling.limits import LIMITS
 from reconciler.domain.reconciling.rule import RULES
-from reconciler.domain.records.assessment import Disposal, GateReason
 from reconciler.domain.records.candidates import Evidence
-from reconciler.domain.records.decisions import Action, DecidedBy, Decision, Relation
+from reconciler.domain.records.decisions import Decision
 from reconciler.domain.records.facts import Neighbour
+from reconciler.domain.records.kinds import Action, DecidedBy, Disposal, GateReason, Relation
 from reconciler.domain.records.slots import CONTACT_SUBJECT, Slot, SlotMatch, compare_slots
 from reconciler.domain.review.calibration import Outcome, outcome_of_verdict
 from reconciler.domain.review.what_if import Change, Reopened, WhatIf, reopen, what_ifs

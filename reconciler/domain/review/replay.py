@@ -16,14 +16,10 @@ from reconciler.domain.reconciling.judging import check_judgement, shown_to_judg
 from reconciler.domain.reconciling.limits import OBSERVATIONS_OF_FIRM
 from reconciler.domain.reconciling.rule import decide
 from reconciler.domain.reconciling.verdicts import Unread
-from reconciler.domain.records.decisions import (
-    DecidedBy,
-    Decision,
-    Judgement,
-    Verdict,
-)
+from reconciler.domain.records.decisions import Decision, Judgement, Verdict
 from reconciler.domain.records.facts import Neighbour
 from reconciler.domain.records.findings import Difference
+from reconciler.domain.records.kinds import DecidedBy
 from reconciler.domain.records.notes import CLOCK_SKEW_MAX, Note, canonical_text
 from reconciler.domain.records.policies import ReconcilePolicy
 from reconciler.domain.review.calibration import Outcome, outcome_of_verdict

@@ -28,7 +28,7 @@ from reconciler.lexicon import Cues, lexicon
 if TYPE_CHECKING:
     from reconciler.domain.values.slot_reading import ReadSlot
 
-__all__ = ["Statement", "find_statements"]
+__all__ = ["ExplicitStatement", "find_statements"]
 
 SENTENCE_LENGTH_MAX = 400
 """Characters in a sentence that is read; a plain statement needs fewer."""
@@ -38,7 +38,7 @@ REQUEST_LENGTH_MAX = 1_000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Statement:
+class ExplicitStatement:
     """What one sentence says of its speaker.
 
     Attributes:
@@ -64,7 +64,7 @@ class Statement:
     value: str | None = None
 
 
-def find_statements(text: str, attributes: AttributeBook) -> Iterator[Statement]:
+def find_statements(text: str, attributes: AttributeBook) -> Iterator[ExplicitStatement]:
     """The explicit statements of a text, in their order; a sentence may hold several.
 
     Questions, other people's words, and what holds only at the moment give none. What is played,
@@ -80,7 +80,9 @@ def find_statements(text: str, attributes: AttributeBook) -> Iterator[Statement]
             yield from _statements(said, claims, attributes)
 
 
-def _statements(said: str, claims: list[_Claim], attributes: AttributeBook) -> Iterator[Statement]:
+def _statements(
+    said: str, claims: list[_Claim], attributes: AttributeBook
+) -> Iterator[ExplicitStatement]:
     speech = _speech(said)
     is_left_alone = speech is None or infer_category(said) is Category.VOLATILE
     condition = find_condition(read_text(said).plain)
@@ -92,7 +94,7 @@ def _statements(said: str, claims: list[_Claim], attributes: AttributeBook) -> I
         is_open = condition is not None and _hangs_on(claim, slot, condition, attributes)
         slot = None if is_open or is_left_alone else slot
         meant = Speech.HYPOTHETICAL if is_open and speech is Speech.LITERAL else speech
-        yield Statement(
+        yield ExplicitStatement(
             text=about_the_contact(claim.text),
             span=said,
             category=_lasting(infer_category(claim.text)),
@@ -179,7 +181,7 @@ def _sentences(text: str) -> Iterator[str]:
     own = _own_part(text)
     for sentence in read_text(own).sentences:
         is_own = not _is_within_quotation(own, sentence.start)
-        if is_own and _is_of_length(sentence.text) and (told := _told(sentence.text)):
+        if is_own and _is_of_length(sentence.text) and (told := _stated_part(sentence.text)):
             yield told
 
 
@@ -211,7 +213,7 @@ def _is_of_length(said: str) -> bool:
     return bool(is_request) and len(said) <= REQUEST_LENGTH_MAX
 
 
-def _told(said: str) -> str:
+def _stated_part(said: str) -> str:
     """What the sentence states: all of it, or what stands before its question; "" for nothing."""
     if not _is_question(said):
         return said

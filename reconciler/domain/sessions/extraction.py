@@ -18,8 +18,9 @@ from reconciler.domain.records.kinds import Category, SourceKind, Speech
 from reconciler.domain.records.notes import Note, canonical_text
 from reconciler.domain.records.relations import RELATED_MAX, Relations
 from reconciler.domain.records.scope import Scope
-from reconciler.domain.records.sessions import Episode, Role
+from reconciler.domain.records.sessions import Episode
 from reconciler.domain.records.slots import Slot
+from reconciler.domain.records.turns import Role
 
 __all__ = [
     "CANDIDATES_OF_A_TURN_MAX",
@@ -411,10 +412,10 @@ def _key(extracted: Extracted) -> tuple[str, ...]:
         parts = [extracted.subject, extracted.attribute, extracted.value]
     else:
         parts = [extracted.text]
-    return (is_literal, *map(_folded, parts))
+    return (is_literal, *map(_comparable, parts))
 
 
-def _folded(text: str | None) -> str:
+def _comparable(text: str | None) -> str:
     return _WORDS_APART.sub(" ", canonical_text(text or "-").casefold())
 
 

@@ -14,7 +14,8 @@ from dataclasses import dataclass, replace
 from functools import cache
 
 from reconciler.domain.records.kinds import Speech
-from reconciler.domain.records.sessions import Episode, Role
+from reconciler.domain.records.sessions import Episode
+from reconciler.domain.records.turns import Role
 from reconciler.domain.sessions.extraction import Citation, Extracted, Extraction, Window
 from reconciler.domain.text_reading import read_text
 from reconciler.lexicon import Cues, lexicon

@@ -11,10 +11,10 @@ from dataclasses import dataclass
 from reconciler.domain.guard import share_a_word
 from reconciler.domain.recalling.briefing import is_for_the_contact
 from reconciler.domain.recalling.prompting import filed_as, quoted, shortened
-from reconciler.domain.records.assessment import GateReason
-from reconciler.domain.records.decisions import Action, Comparison, Decision
+from reconciler.domain.records.decisions import Comparison, Decision
 from reconciler.domain.records.facts import Fact
 from reconciler.domain.records.handles import handles_of
+from reconciler.domain.records.kinds import Action, GateReason
 from reconciler.errors import ReconcilerError
 
 __all__ = ["Show", "ToolReply", "reply_about", "reply_about_relating"]

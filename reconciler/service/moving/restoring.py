@@ -73,7 +73,7 @@ _TOLD: Mapping[str, type] = {
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Found:
+class _ContactInFile:
     """One contact of a file that was read through."""
 
     scope: Scope
@@ -94,7 +94,7 @@ class Checked:
     """A file that was read through, and found whole; ``vectors`` by their models."""
 
     header: Mapping[str, Any]
-    contacts: Mapping[str, _Found]
+    contacts: Mapping[str, _ContactInFile]
     vectors: Mapping[str, _Vectors]
 
 
@@ -108,7 +108,7 @@ class Restorer:
     """
 
     def __init__(self, path: Path, types: PropertyTypes, engine: str) -> None:
-        self._reading = _Reading(path, types, newest_schema_version(engine))
+        self._reading = _FileReader(path, types, newest_schema_version(engine))
 
     def check(self) -> Checked:
         """Read the file through.
@@ -277,7 +277,7 @@ class _Writing:
                 "restore into an empty store and forget it there"
             )
 
-    def _is_same(self, contact_key: str, found: _Found, held: Row) -> bool:
+    def _is_same(self, contact_key: str, found: _ContactInFile, held: Row) -> bool:
         if any(held.get(name) != found.held.get(name) for name in ("version", "last_decision_at")):
             return False
         if held["version"] > 0:
@@ -385,7 +385,7 @@ def _is_without_vector(fact: Node) -> bool:
     return held.get("embedding_model") == NO_MODEL or held.get("state") == FactState.ERASED
 
 
-class _Reading:
+class _FileReader:
     """A file, read from its beginning."""
 
     def __init__(self, path: Path, types: PropertyTypes, schema_version: int) -> None:
@@ -402,7 +402,7 @@ class _Reading:
         """
         header = self.header()
         counted: Counter[str] = Counter()
-        contacts: dict[str, _Found] = {}
+        contacts: dict[str, _ContactInFile] = {}
         wrong: str | None = None
         for contact, lines in self.contacts():
             if contact.node_id in contacts:
@@ -553,7 +553,7 @@ class _ContactCheck:
         self.wrong: str | None = None
         """In what the contact's lines contradict each other, as far as was seen."""
 
-    def found(self, lines: Iterator[Node | Link], counted: Counter[str]) -> _Found:
+    def found(self, lines: Iterator[Node | Link], counted: Counter[str]) -> _ContactInFile:
         """The contact, once all its lines were looked at and counted."""
         scope = self._scope()
         for line in lines:
@@ -564,7 +564,7 @@ class _ContactCheck:
                 self._link(line)
                 counted[line.kind] += 1
         self._note(self._coherence.wrong_at_the_end())
-        return _Found(
+        return _ContactInFile(
             scope=scope,
             held=self._contact.properties,
             session_keys=frozenset(self._ids["Session"]),
@@ -592,7 +592,7 @@ class _ContactCheck:
         is_own = all(node.properties.get(name, value) == value for name, value in told.items())
         if node.label in ("Session", "Task"):
             is_own &= node.node_id.startswith(f"{self._key}/")
-        is_own &= self._is_told(self._read(node, scope), node, scope)
+        is_own &= self._is_told(self._as_record(node, scope), node, scope)
         if not is_own or node.node_id in ids:
             raise InvalidArchiveError(
                 f"contact {self._key}: {node.label} {node.node_id} is another's, or comes twice"
@@ -600,7 +600,7 @@ class _ContactCheck:
         ids.add(node.node_id)
         self._note(self._coherence.wrong_with_node(node))
 
-    def _read(self, node: Node, scope: Scope) -> Any:
+    def _as_record(self, node: Node, scope: Scope) -> Any:
         """What a node says, read as it will be read in the store.
 
         Raises:

@@ -21,19 +21,14 @@ from reconciler.domain.recalling.prompting import without_recalled
 from reconciler.domain.records.candidates import FALLBACK_PROPOSER, Candidate
 from reconciler.domain.records.choices import check_kind, list_of
 from reconciler.domain.records.facts import Fact
-from reconciler.domain.records.jobs import Job, JobState
-from reconciler.domain.records.kinds import Category
+from reconciler.domain.records.jobs import Job
+from reconciler.domain.records.kinds import Category, JobState
 from reconciler.domain.records.notes import not_in_the_future, utc
 from reconciler.domain.records.policies import ExtractionPolicy
 from reconciler.domain.records.scope import Scope
-from reconciler.domain.records.sessions import (
-    Episode,
-    Role,
-    Session,
-    Turn,
-    time_of_saying,
-)
+from reconciler.domain.records.sessions import Episode, Session, Turn, time_of_saying
 from reconciler.domain.records.slots import Slot
+from reconciler.domain.records.turns import Role
 from reconciler.domain.sessions.continuing import (
     TURNS_OF_ONE_CONVERSATION,
     place_in,

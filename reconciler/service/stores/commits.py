@@ -272,7 +272,7 @@ def _episode_map(told: Evidence) -> dict[str, Any]:
 
 
 def _fact_map(fact: Fact, commit: Commit) -> dict[str, Any]:
-    own = {name: _plain(getattr(fact, name)) for name in _FACT_FIELDS}
+    own = {name: _as_parameter(getattr(fact, name)) for name in _FACT_FIELDS}
     return own | {
         **_slot_map(fact.slot),
         "embedding_model": commit.decision.policy.embedding_model,
@@ -281,11 +281,16 @@ def _fact_map(fact: Fact, commit: Commit) -> dict[str, Any]:
 
 
 def _kept_map(fact: Fact) -> dict[str, Any]:
-    return {name: _plain(getattr(fact, name)) for name in _KEPT_FIELDS} | _slot_map(fact.slot)
+    return {name: _as_parameter(getattr(fact, name)) for name in _KEPT_FIELDS} | _slot_map(
+        fact.slot
+    )
 
 
 def _standing_map(fact: Fact) -> dict[str, Any]:
-    own = {described.name: _plain(getattr(fact, described.name)) for described in fields(Standing)}
+    own = {
+        described.name: _as_parameter(getattr(fact, described.name))
+        for described in fields(Standing)
+    }
     del own["slot"]
     return own | _slot_map(fact.slot)
 
@@ -330,7 +335,7 @@ def record_of(decision: Decision) -> str:
     return kept.decode()
 
 
-def _plain(value: Any) -> Any:
+def _as_parameter(value: Any) -> Any:
     """As drivers take it; null for an empty list, which has no type, as one engine wants it."""
     if isinstance(value, StrEnum):
         return str(value)

@@ -11,7 +11,8 @@ from dataclasses import asdict, dataclass, fields
 from datetime import datetime
 from typing import Any
 
-from reconciler.domain.records.jobs import Job, JobState, Outcomes, QueueReport
+from reconciler.domain.records.jobs import Job, Outcomes, QueueReport
+from reconciler.domain.records.kinds import JobState
 from reconciler.domain.records.scope import Scope, check_identifier
 from reconciler.domain.records.sessions import Episode, SessionRecord
 from reconciler.domain.sessions.extraction import Proposal

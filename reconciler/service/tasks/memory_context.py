@@ -27,9 +27,9 @@ from reconciler.domain.recalling.procedures import (
 from reconciler.domain.recalling.prompting import within_budget
 from reconciler.domain.records.candidates import Candidate, Evidence
 from reconciler.domain.records.choices import check_kind, list_of
-from reconciler.domain.records.decisions import Action, Decision
+from reconciler.domain.records.decisions import Decision
 from reconciler.domain.records.facts import RankedFact
-from reconciler.domain.records.kinds import Category, SourceKind
+from reconciler.domain.records.kinds import Action, Category, SourceKind
 from reconciler.domain.records.messages import turns_of
 from reconciler.domain.records.notes import TEXT_LENGTH_MAX, Note, check_text
 from reconciler.domain.records.scope import Scope, check_identifier
@@ -351,7 +351,7 @@ class MemoryContext:
         kept = self._kept(episodes)
         ids, record = tuple(kept), list(kept.values())
         if ids not in self._proposed:
-            candidates = self._read(record)
+            candidates = self._extract_candidates(record)
             asked = self._gate.to_be_asked(candidates)
             self._proposed[ids] = [
                 Proposed(each, self._propose_read(each, each.note.idempotency_key in asked))
@@ -445,7 +445,7 @@ class MemoryContext:
             )
         return self._gate.commit(self._scope, kept.decision_id, TASK_DOOR)
 
-    def _read(self, record: Sequence[Episode]) -> list[Candidate]:
+    def _extract_candidates(self, record: Sequence[Episode]) -> list[Candidate]:
         """What the extractor proposes, after what only a claim's slot gives away was taken out."""
         scope, session_id = self._scope, self._run.session_id
         new_ids = frozenset(episode.episode_id for episode in record)

@@ -325,15 +325,15 @@ class AgentTools:
     def _answer(self, given: dict[str, Any]) -> ToolReply:
         if not given:
             briefing = self._briefing(limit=self._budget_tokens)
-            return ToolReply(text=self._told(briefing.facts, briefing.as_prompt))
+            return ToolReply(text=self._with_handles(briefing.facts, briefing.as_prompt))
         asked = _with_times(given)
         query = asked.pop("query", "")
         limit = FITTING_MAX if query else None
         assert self._recall is not None  # noqa: S101  there is no such tool otherwise
         found = self._recall(query, limit=limit, budget_tokens=self._budget_tokens, **asked)
-        return ToolReply(text=self._told(found, partial(_prompt, found)))
+        return ToolReply(text=self._with_handles(found, partial(_prompt, found)))
 
-    def _told(self, found: Recalled, prompt: Callable[..., str]) -> str:
+    def _with_handles(self, found: Recalled, prompt: Callable[..., str]) -> str:
         """The found facts, by handles, within the budget."""
         handles = self._show(shown_ids(found))
         return prompt(handles=handles, budget_tokens=self._budget_tokens)

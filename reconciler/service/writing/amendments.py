@@ -13,7 +13,7 @@ from reconciler.domain.records.persons import check_person
 from reconciler.domain.records.scope import Scope, check_identifier
 from reconciler.errors import InvalidAnswerError, InvalidRequestError, UnknownFactError
 from reconciler.service.stores.memory_store import MemoryStore
-from reconciler.service.writing.doors import SlotFields, note_of, own_evidence
+from reconciler.service.writing.doors import SlotFields, as_candidate, note_of
 from reconciler.service.writing.write_gate import WriteGate
 
 if TYPE_CHECKING:
@@ -80,7 +80,7 @@ class Amendments:
             raise InvalidRequestError(
                 "the attribute holds many values; say with fact_id which one to amend"
             )
-        return self._gate.amend(own_evidence(note, by), fact_id, reason, door)
+        return self._gate.amend(as_candidate(note, by), fact_id, reason, door)
 
     def _fact(self, scope: Scope, fact_id: str) -> Fact:
         check_identifier("fact_id", fact_id, UnknownFactError)

@@ -12,9 +12,9 @@ from datetime import datetime
 
 from reconciler.domain.recalling.decay import faded
 from reconciler.domain.records.candidates import Candidate
-from reconciler.domain.records.decisions import Action, Archived, Decision, Undo
+from reconciler.domain.records.decisions import Archived, Decision, Undo
 from reconciler.domain.records.facts import Fact
-from reconciler.domain.records.kinds import FactState
+from reconciler.domain.records.kinds import Action, FactState
 from reconciler.domain.records.policies import DecayPolicy
 from reconciler.domain.records.scope import Scope, check_identifier
 from reconciler.errors import InvalidRequestError, UnknownFactError

@@ -9,10 +9,9 @@ from datetime import datetime, timedelta
 
 from reconciler.domain.erasing.redaction import is_erased
 from reconciler.domain.gate.questions import answer_since
-from reconciler.domain.records.assessment import Disposal
 from reconciler.domain.records.candidates import CONTACT, Candidate, Evidence
-from reconciler.domain.records.decisions import Action, Decision
-from reconciler.domain.records.kinds import FOR_OPERATORS, SourceKind
+from reconciler.domain.records.decisions import Decision
+from reconciler.domain.records.kinds import FOR_OPERATORS, Action, Disposal, SourceKind
 from reconciler.domain.records.notes import TEXT_LENGTH_MAX, check_text
 from reconciler.domain.records.persons import is_agent, plain_name
 from reconciler.domain.records.scope import Scope, check_identifier

@@ -11,7 +11,8 @@ from datetime import datetime
 from typing import TYPE_CHECKING
 
 from reconciler.domain.reconciling.restating import confirmed
-from reconciler.domain.records.decisions import Action, Undo
+from reconciler.domain.records.decisions import Undo
+from reconciler.domain.records.kinds import Action
 from reconciler.domain.records.scope import Scope, check_identifier
 from reconciler.errors import InvalidAnswerError, UnknownFactError
 from reconciler.service.stores.commits import Commit

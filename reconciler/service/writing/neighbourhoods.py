@@ -369,7 +369,7 @@ class Neighbourhood:
         if note.slot is None or note.slot.rival_prefix is None:
             return _nearest(closeness, np.flatnonzero(wanted), NEIGHBOUR_COUNT_MAX)
         nearest = _nearest(closeness, np.flatnonzero(wanted), _READ_COUNT_MAX)
-        self._read(note, nearest)
+        self._read_slots(note, nearest)
         rivals = sorted(row for row in self._rivals(note, note.slot.question) if wanted[row])
         rows = _nearest(closeness, np.array(rivals, dtype=np.intp), NEIGHBOUR_COUNT_MAX)
         others = [row for row in nearest if not is_rival(note, self._fact_of(row))]
@@ -390,7 +390,7 @@ class Neighbourhood:
     def _fact_of(self, row: int) -> Fact:
         return self._read_fact(self._rows[row])
 
-    def _read(self, note: Note, rows: list[int]) -> None:
+    def _read_slots(self, note: Note, rows: list[int]) -> None:
         """Read the slots of facts that were kept without one, before slots were read."""
         unread = self._unread.intersection(self._rows[row] for row in rows)
         for fact_id in unread:
