@@ -1270,10 +1270,10 @@ def _profile_for(
 
     model = embedder.model_id
     if asked is not None:
-        found = load_profile(asked)
-        found.check_model(model)
-        if found.embedding_model == model or uncalibrated:
-            return asked, found.embedding_model == model
+        profile = load_profile(asked)
+        profile.check_model(model)
+        if profile.embedding_model == model or uncalibrated:
+            return asked, profile.embedding_model == model
     else:
         if load_profile(configured).embedding_model == model:
             return configured, True

@@ -122,12 +122,12 @@ class BoundMemory:
             InvalidRequestError: the name cannot be used, or the limit is below 1.
         """
         check_text("name", name, TEXT_LENGTH_MAX)
-        found = self._services.finding.about(
+        hits = self._services.finding.about(
             self._scope, name, self._limit(limit), all_contacts=not self._is_of_a_contact
         )
         if self._is_of_a_contact:  # an operator who looks around is no use of a fact
-            self._services.use_trace.note(hit.fact.fact_id for hit in found)
-        return found
+            self._services.use_trace.note(hit.fact.fact_id for hit in hits)
+        return hits
 
     def decisions(
         self,
@@ -227,8 +227,8 @@ class BoundMemory:
         Raises:
             InvalidRequestError: the limit is below 1.
         """
-        found = self._services.records.disputes(self._scopes())
-        return list(islice(found, at_most(limit)))
+        open_disputes = self._services.records.disputes(self._scopes())
+        return list(islice(open_disputes, at_most(limit)))
 
     def expiring(
         self,
@@ -389,12 +389,12 @@ class BoundMemory:
             unit_interval("floor", floor)
         policy = build_decay(self._settings, floor)
         self._word_of(by, self._scope, reason)
-        found: list[Archived] = []
+        reports: list[Archived] = []
         for scope in self._scopes():
             candidate = self._word_of(by, scope, reason)
             done = self._services.archiving.sweep(candidate, policy, OPERATOR_DOOR, dry_run=dry_run)
-            found += [done] if done else []
-        return found
+            reports += [done] if done else []
+        return reports
 
     def erasures(
         self,
@@ -413,10 +413,10 @@ class BoundMemory:
         """
         check_flags(unfinished=unfinished)
         scopes = [self._scope] if self._is_of_a_contact else []
-        found = self._services.erasures.find(scopes, is_unfinished=unfinished)
+        all_erasures = self._services.erasures.find(scopes, is_unfinished=unfinished)
         own = (
             erasure
-            for erasure in found
+            for erasure in all_erasures
             if (erasure.scope.tenant, erasure.scope.agent_id)
             == (self._scope.tenant, self._scope.agent_id)
         )

@@ -159,9 +159,9 @@ class ContactMemory(BoundMemory):
             return self._services.past_recall.recall(
                 self._scope, query.strip(), count, wanted, budget, as_of=knew_at, valid_at=true_at
             )
-        found = self._services.recall.recall(self._scope, query.strip(), count, wanted, budget)
-        self._services.use_trace.note(hit.fact.fact_id for hit in found)
-        return found
+        recalled = self._services.recall.recall(self._scope, query.strip(), count, wanted, budget)
+        self._services.use_trace.note(hit.fact.fact_id for hit in recalled)
+        return recalled
 
     def briefing(
         self,

@@ -517,8 +517,8 @@ class Memory:
         """
         check_flags(unfinished=unfinished)
         chosen = checked_ids({"tenant": self._opened.tenant(tenant)})["tenant"]
-        found = self._services.erasures.find([], is_unfinished=unfinished)
-        own = (erasure for erasure in found if erasure.scope.tenant == chosen)
+        all_erasures = self._services.erasures.find([], is_unfinished=unfinished)
+        own = (erasure for erasure in all_erasures if erasure.scope.tenant == chosen)
         return list(islice(own, at_most(limit)))
 
     def finish_erasures(self) -> list[Erasure]:
@@ -527,8 +527,8 @@ class Memory:
         Raises:
             GraphUnavailableError: the engine stayed unavailable or busy; call again.
         """
-        found = self._services.erasures
-        return [found.finish(erasure) for erasure in found.find([], is_unfinished=True)]
+        service = self._services.erasures
+        return [service.finish(erasure) for erasure in service.find([], is_unfinished=True)]
 
     def jobs(
         self,

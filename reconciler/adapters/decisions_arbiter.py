@@ -115,13 +115,13 @@ def _meanings(text: str) -> dict[Relation, str]:
     Raises:
         ConfigurationError: the prompt does not say it.
     """
-    found = {}
+    meanings = {}
     for relation in Relation:
         line = re.search(rf"^ *- `{relation}`: (.+)$", text, re.MULTILINE)
         if line is None:
             raise ConfigurationError(f'the arbiter\'s prompt must have a line "- `{relation}`: …"')
-        found[relation] = line[1].partition(" Action `")[0]
-    return found
+        meanings[relation] = line[1].partition(" Action `")[0]
+    return meanings
 
 
 def _section(text: str, heading: str) -> str:

@@ -170,12 +170,12 @@ class DetectSecretsFinder:
     def find(self, text: str) -> list[SensitiveSpan]:
         """The secrets of a text, first to last; those that overlap as one."""
         held = _literals().held(text.casefold())
-        found = find_named_secrets(text)
+        spans = find_named_secrets(text)
         if _may_hold_shape(text, held):
-            found += (span for shape in self._loaded_shapes() for span in shape.find(text))
+            spans += (span for shape in self._loaded_shapes() for span in shape.find(text))
         if asked := [rule for words, rules in _SAID.items() if words in held for rule in rules]:
-            found += _find_said(text, asked)
-        return merge_spans(found)
+            spans += _find_said(text, asked)
+        return merge_spans(spans)
 
     def _loaded_shapes(self) -> tuple[_SecretPattern, ...]:
         with self._lock:

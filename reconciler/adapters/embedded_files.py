@@ -262,8 +262,8 @@ class EmbeddedFiles:
     @property
     def stamp(self) -> tuple[int, int, int]:
         """Tells whether the main file was changed, or its log has anything in it."""
-        found = self.main.stat()
-        return found.st_mtime_ns, found.st_size, self.log_bytes
+        stat = self.main.stat()
+        return stat.st_mtime_ns, stat.st_size, self.log_bytes
 
     def put_in_place(self, draft: EmbeddedFiles, stamp: tuple[int, int, int]) -> None:
         """Put a whole store in this one's place, in one step, while it is closed.

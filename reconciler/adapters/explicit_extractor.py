@@ -46,10 +46,10 @@ class ExplicitExtractor:
 
     def extract(self, window: Window) -> Extraction:
         """All candidates in the order in which they were first said; no summary."""
-        found: dict[tuple[str, ...], list[tuple[int, ExplicitStatement]]] = {}
+        statements: dict[tuple[str, ...], list[tuple[int, ExplicitStatement]]] = {}
         for number, statement in self._statements(window):
-            found.setdefault(_key(statement), []).append((number, statement))
-        return Extraction(candidates=tuple(map(_candidate, found.values())))
+            statements.setdefault(_key(statement), []).append((number, statement))
+        return Extraction(candidates=tuple(map(_candidate, statements.values())))
 
     def close(self) -> None:
         """Nothing to close."""

@@ -43,8 +43,8 @@ class _Rule:
     def find(self, text: str) -> Iterator[SensitiveSpan]:
         for pattern in self.patterns:
             for match in pattern.finditer(text):
-                if found := self._find_in(match, text):
-                    yield found
+                if span := self._find_in(match, text):
+                    yield span
 
     def _find_in(self, match: Any, text: str) -> SensitiveSpan | None:
         """Up to the last of the ends that the pattern's groups offer and the checks accept."""
@@ -144,8 +144,12 @@ def _is_network_address(text: str, start: int, end: int) -> bool:
     # A text may hold thousands of them, so only what stands right before one is looked at.
     if _VERSION_BEFORE.search(text, max(0, start - _VERSION_REACH), start):
         return False
-    found = text[start:end]
-    return found.count(".") == 3 or len(re.findall(r"[0-9a-fA-F]+", found)) >= 3 or found == "::1"
+    address = text[start:end]
+    return (
+        address.count(".") == 3
+        or len(re.findall(r"[0-9a-fA-F]+", address)) >= 3
+        or address == "::1"
+    )
 
 
 _ACCEPTS: dict[str, _Accepts] = {
@@ -216,11 +220,11 @@ class _LabelRule:
 
     def accepts(self, text: str, start: int, end: int) -> bool:
         """Whether there is enough of it; a round number or one with a unit is an amount."""
-        found = [character for character in text[start:end] if character.isalnum()]
-        digits = sum(map(str.isdigit, found))
+        letters = [character for character in text[start:end] if character.isalnum()]
+        digits = sum(map(str.isdigit, letters))
         if digits < 9 and (text[:end].endswith("000") or _AMOUNT_AFTER.match(text, end)):
-            return digits < len(found)
-        return len(found) >= self.length_min and digits >= self.digits_min
+            return digits < len(letters)
+        return len(letters) >= self.length_min and digits >= self.digits_min
 
 
 _LABELLED = (

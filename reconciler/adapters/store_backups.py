@@ -128,9 +128,9 @@ def write_backup(
             for member in members:
                 archive.write(member, member.name)
         with zipfile.ZipFile(file) as archive:
-            found = _manifest(archive, path)
-            for name in found["members"]:
-                _extract(archive, found, name, None, path)
+            written = _manifest(archive, path)
+            for name in written["members"]:
+                _extract(archive, written, name, None, path)
         archive_bytes = file.seek(0, os.SEEK_END)
     return _backup(path, manifest, archive_bytes)
 
@@ -259,10 +259,10 @@ def _extract(
 def _check_store(store: Path, manifest: dict[str, Any], path: Path) -> None:
     """Have the engine open the store once in a place of its own."""
     try:
-        found = _schema_version(store)
+        version = _schema_version(store)
     except ReconcilerError as error:
         raise InvalidArchiveError(f"{path} holds no store that opens: {error}") from error
-    if found != manifest["schema_version"]:
+    if version != manifest["schema_version"]:
         raise InvalidArchiveError(
             f"{path} holds another store than its manifest names; nothing was changed"
         )

@@ -128,8 +128,8 @@ def _is_of_something_else(match: re.Match[str]) -> bool:
 def _token(text: str, start: int) -> Span | None:
     opening = _OPENING.match(text, start)
     start = opening.end() if opening else start
-    if found := _TOKEN.match(text, start):
-        word = found[0].rstrip(".!?:*\u2026")
+    if token := _TOKEN.match(text, start):
+        word = token[0].rstrip(".!?:*\u2026")
         is_described = _SAID_OF_IT.match(text, start + len(word))
         if word and not is_described and not _PLACE.fullmatch(word):
             return start, start + len(word)
@@ -174,32 +174,32 @@ def _may_be_phrase(words: Sequence[str]) -> bool:
 def _phrase(text: str, match: re.Match[str]) -> Iterator[Span]:
     opening = _OPENING.match(text, match.end())
     start = opening.end() if opening else match.end()
-    if not (found := _PHRASE.match(text, start)):
+    if not (phrase_match := _PHRASE.match(text, start)):
         return
-    phrase = _PHRASE_ENDS.split(found[0], maxsplit=1)[0]
+    phrase = _PHRASE_ENDS.split(phrase_match[0], maxsplit=1)[0]
     if _may_be_phrase(phrase.split()):
         yield start, start + len(phrase)
 
 
 def _seed(text: str, match: re.Match[str]) -> Iterator[Span]:
-    if found := _SEED.match(text, match.end()):
-        yield found.span()
+    if seed := _SEED.match(text, match.end()):
+        yield seed.span()
 
 
 def _digits(text: str, match: re.Match[str]) -> Iterator[Span]:
     opening = _OPENING.match(text, match.end())
-    found = _DIGITS.match(text, opening.end() if opening else match.end())
-    if not found or _is_of_something_else(match):
+    digits = _DIGITS.match(text, opening.end() if opening else match.end())
+    if not digits or _is_of_something_else(match):
         return
-    if not ("pin code" in match[0].casefold() and is_indian_postcode(found[0])):
-        yield found.span()
+    if not ("pin code" in match[0].casefold() and is_indian_postcode(digits[0])):
+        yield digits.span()
 
 
 def _codes(text: str, match: re.Match[str]) -> Iterator[Span]:
     at = len(text) if _is_of_something_else(match) else match.end()
-    while found := _CODE.match(text, at):
-        yield found.span()
-        more = _AND_MORE.match(text, found.end())
+    while code := _CODE.match(text, at):
+        yield code.span()
+        more = _AND_MORE.match(text, code.end())
         if not more:
             return
         at = more.end()
@@ -216,15 +216,15 @@ def _cookie(text: str, match: re.Match[str]) -> Iterator[Span]:
     if _COOKIE.search(text, begin, match.start()):
         return
     end = text.find("\n", match.end())
-    for found in _PAIR.finditer(text, match.end(), len(text) if end < 0 else end):
-        if len(found["value"]) >= 16 or _is_strong(found["value"]):
-            yield found.span("value")
+    for pair in _PAIR.finditer(text, match.end(), len(text) if end < 0 else end):
+        if len(pair["value"]) >= 16 or _is_strong(pair["value"]):
+            yield pair.span("value")
 
 
 def _ascii(text: str, match: re.Match[str]) -> Iterator[Span]:
     opening = _OPENING.match(text, match.end())
-    if found := _ASCII.match(text, opening.end() if opening else match.end()):
-        yield found.span()
+    if letters := _ASCII.match(text, opening.end() if opening else match.end()):
+        yield letters.span()
 
 
 def _shape(_: str, match: re.Match[str]) -> Iterator[Span]:

@@ -119,9 +119,9 @@ class Erasures:
         return erasure
 
     def _previewed(self, scope: Scope, target: ErasureTarget, by: str, reason: str) -> Erasure:
-        found = self._damaged(scope, target)
-        known = self._with_remains(self._known(scope, target), found, scope)
-        _check_known(scope, target, known, found)
+        damaged = self._damaged(scope, target)
+        known = self._with_remains(self._known(scope, target), damaged, scope)
+        _check_known(scope, target, known, damaged)
         drafted = self._drafted(scope, target, by, reason, known)
         receipt = ErasureReceipt(
             removed=_counted(self._going(drafted, known)),
@@ -139,14 +139,14 @@ class Erasures:
         self, known: ContactRecords, damaged: Iterable[DamagedNode], scope: Scope
     ) -> ContactRecords:
         """What will be known once the words of these are taken; nothing is changed."""
-        found: dict[str, list[Any]] = {"Fact": [], "Decision": []}
+        remains: dict[str, list[Any]] = {"Fact": [], "Decision": []}
         for node in damaged:
-            if node.label in found:
-                found[node.label].append(self._damage.read_remains(node, scope, self._clock()))
+            if node.label in remains:
+                remains[node.label].append(self._damage.read_remains(node, scope, self._clock()))
         return replace(
             known,
-            facts=[*known.facts, *found["Fact"]],
-            decisions=[*known.decisions, *found["Decision"]],
+            facts=[*known.facts, *remains["Fact"]],
+            decisions=[*known.decisions, *remains["Decision"]],
         )
 
     def _drafted(
@@ -175,12 +175,12 @@ class Erasures:
 
         def once(_: int) -> Erasure:
             version = self._store.standing(scope).version
-            found = self._damaged(scope, target)
+            damaged = self._damaged(scope, target)
             known = self._known(scope, target)
-            _check_known(scope, target, known, found)  # before anything is emptied
-            if found:
-                self._store.expect_mark(scope, _words_of(found))
-                self._damage.empty(scope, found, self._clock())
+            _check_known(scope, target, known, damaged)  # before anything is emptied
+            if damaged:
+                self._store.expect_mark(scope, _words_of(damaged))
+                self._damage.empty(scope, damaged, self._clock())
                 known = self._known(scope, target)
             drafted = self._drafted(scope, target, by, reason, known)
             # The mark puts what is left of an episode in its place: its words go with it.
@@ -205,10 +205,10 @@ class Erasures:
         decision and episode: what such a record says, no plan can tell.
         """
         is_whole = target.kind is ErasureKind.CONTACT
-        found = self._damage.find(scope, KEY_OF if is_whole else ("Fact", *_QUOTING))
+        damaged = self._damage.find(scope, KEY_OF if is_whole else ("Fact", *_QUOTING))
         return [
             node
-            for node in found
+            for node in damaged
             if is_whole or node.label in _QUOTING or node.node_id == target.fact_id
         ]
 
@@ -244,18 +244,18 @@ class Erasures:
         with self._ledger.turn_at(scope) as take_turn:
             take_turn()
             self._forget_answers()
-            found = self._store.find(erasure)
-            if found.state is not ErasureState.PENDING:  # another thread finished it meanwhile
-                return found
+            current = self._store.find(erasure)
+            if current.state is not ErasureState.PENDING:  # another thread finished it meanwhile
+                return current
             damaged = self._damaged(scope, erasure.target)
             self._store.expect_purge(erasure, _words_of(damaged))
             self._damage.empty(scope, damaged, self._clock())
             known = self._store.load_known(scope)
             going = self._going(erasure, known)
             # Again: while it is pending nothing new is written, so all that was seen is to go.
-            found = self._store.find(erasure)
-            if found.state is not ErasureState.PENDING:
-                return found
+            current = self._store.find(erasure)
+            if current.state is not ErasureState.PENDING:
+                return current
             self._store.expect_purge(erasure, self._texts(erasure, going))
             looked = self._looked_for(erasure, known, going)
         receipt = replace(
@@ -273,12 +273,12 @@ class Erasures:
         words = self._goes(known, erasure)
         for _ in range(_REMOVALS_MAX):
             self._remove(erasure, known, going)
-            found = self._verified(erasure, going, words)
-            if not found.remaining_ids:
+            receipt = self._verified(erasure, going, words)
+            if not receipt.remaining_ids:
                 break
             known = self._store.load_known(erasure.scope)
             going = self._going(erasure, known)
-        return found
+        return receipt
 
     def _remove(self, erasure: Erasure, known: ContactRecords, going: _Going) -> None:
         """Decisions first and facts last; each may be done again, and changes nothing then."""

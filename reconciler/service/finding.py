@@ -106,10 +106,10 @@ class FactFinder:
             facts = self._mentioning(scope, longest_word(name))
         else:
             facts = ((scope.contact_id, fact) for fact in self._store.list_facts(scope))
-        found = mentioning(self._recallable(facts), name, lambda pair: pair[1])
+        hits = mentioning(self._recallable(facts), name, lambda pair: pair[1])
         return [
             FoundFact(contact_id=contact_id, fact=fact, found_in=place)
-            for (contact_id, fact), place in found[:limit]
+            for (contact_id, fact), place in hits[:limit]
         ]
 
     def nearest(
@@ -135,14 +135,14 @@ class FactFinder:
             )
         asked = _Search(scope, embed(self._embedder, [query])[0], limit, wanted)
         # The index looks at all agents' facts, and an agent may have few among very many.
-        found = self._growing(self._store.find_nearest, asked, _INDEXED_MAX)
-        if len(found) < limit:
-            found = self._growing(self._store.list_nearest, asked, None)
+        hits = self._growing(self._store.find_nearest, asked, _INDEXED_MAX)
+        if len(hits) < limit:
+            hits = self._growing(self._store.list_nearest, asked, None)
         names = names_in(query)
-        named = self._named(asked, names, {hit.fact.fact_id for hit in found})
+        named = self._named(asked, names, {hit.fact.fact_id for hit in hits})
         wanted_names = list(map(needles, names))
-        nearness = {hit.fact.fact_id: _nearness(hit, wanted_names) for hit in (*found, *named)}
-        ordered = sorted((*found, *named), key=lambda hit: -nearness[hit.fact.fact_id])
+        nearness = {hit.fact.fact_id: _nearness(hit, wanted_names) for hit in (*hits, *named)}
+        ordered = sorted((*hits, *named), key=lambda hit: -nearness[hit.fact.fact_id])
         least = self._least(wanted)
         return [hit for hit in ordered if nearness[hit.fact.fact_id] >= least][:limit]
 
@@ -179,10 +179,10 @@ class FactFinder:
         rows = asked.limit * _OVERFETCH
         while True:
             near = look(asked.scope, self._embedder.model_id, asked.vector, rows)
-            found = self._passing(asked, near)
+            hits = self._passing(asked, near)
             is_all = len(near) < rows if rows_max is None else rows * _OVERFETCH > rows_max
-            if len(found) == asked.limit or is_all:
-                return found
+            if len(hits) == asked.limit or is_all:
+                return hits
             rows *= _OVERFETCH
 
     def _passing(self, asked: _Search, near: list[Near]) -> list[FoundFact]:
@@ -192,13 +192,13 @@ class FactFinder:
         )
         facts = {fact_id: fact.as_of(now) for fact_id, fact in found_facts.items()}
         least = -1.0 if asked.wanted.min_score is None else asked.wanted.min_score
-        found = (
+        passing = (
             FoundFact(contact_id=near_fact.contact_id, fact=fact, similarity=near_fact.cosine)
             for near_fact in near
             if (fact := facts.get(near_fact.fact_id)) and self._is_told(fact)
             if asked.wanted.fits(fact) and near_fact.cosine >= least
         )
-        return list(islice(found, asked.limit))
+        return list(islice(passing, asked.limit))
 
     def _mentioning(self, scope: Scope, word: str) -> Iterator[tuple[str, Fact]]:
         """Page by page, so that no agent's whole memory is held at a time."""

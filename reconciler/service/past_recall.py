@@ -86,8 +86,8 @@ class PastRecall:
         question = self._question(query)
         recallable = self._recallable(scope, facts, known, question)
         question = with_asked(question, recallable, self._asked)
-        found = recallable.answer(question, wanted, self._how, valid_at or knew_at, limit)
-        return found if budget_tokens is None else within_budget(found, budget_tokens)
+        recalled = recallable.answer(question, wanted, self._how, valid_at or knew_at, limit)
+        return recalled if budget_tokens is None else within_budget(recalled, budget_tokens)
 
     def _question(self, query: str) -> RecallQuery:
         if not query or not self._embedder.dimension:
@@ -123,9 +123,9 @@ def _held(facts: Iterable[Fact]) -> list[Fact]:
 
 def _disputes(conflicts: Iterable[Conflict]) -> dict[str, list[str]]:
     """By the id of a fact those of what it was in open dispute with."""
-    found: dict[str, list[str]] = {}
+    disputes: dict[str, list[str]] = {}
     for conflict in conflicts:
         if conflict.is_open:
-            found.setdefault(conflict.new_id, []).append(conflict.old_id)
-            found.setdefault(conflict.old_id, []).append(conflict.new_id)
-    return {fact_id: sorted(others) for fact_id, others in found.items()}
+            disputes.setdefault(conflict.new_id, []).append(conflict.old_id)
+            disputes.setdefault(conflict.old_id, []).append(conflict.new_id)
+    return {fact_id: sorted(others) for fact_id, others in disputes.items()}

@@ -197,15 +197,15 @@ def _same_facts(named: Sequence[Fact], known: ContactRecords) -> list[Fact]:
     """These facts and all that say the same: along restatements, in the same slot, or in words."""
     by_id = {fact.fact_id: fact for fact in known.facts}
     pairs = [(link.new_id, link.old_id) for link in known.links if link.is_restatement]
-    found = {fact.fact_id for fact in named}
+    same_ids = {fact.fact_id for fact in named}
     while True:
-        said = {key for fact_id in found for key in _keys(by_id[fact_id])}
-        more = {fact_id for pair in pairs if found & set(pair) for fact_id in pair}
+        said = {key for fact_id in same_ids for key in _keys(by_id[fact_id])}
+        more = {fact_id for pair in pairs if same_ids & set(pair) for fact_id in pair}
         more |= {fact.fact_id for fact in known.facts if said & _keys(fact)}
         more &= by_id.keys()
-        if more <= found:
-            return [by_id[fact_id] for fact_id in found]
-        found |= more
+        if more <= same_ids:
+            return [by_id[fact_id] for fact_id in same_ids]
+        same_ids |= more
 
 
 def _keys(said: Remembered) -> set[str]:
@@ -233,13 +233,13 @@ def _connected(own: Set[str], decisions: Sequence[Decision]) -> set[str]:
         if linked is not None
     ]
     undone = {e.decision_id: set(e.undo.decision_ids) for e in decisions if e.undo}
-    found = set(own)
+    connected = set(own)
     while True:
-        more = {decision_id for link in links if link & found for decision_id in link}
-        more |= {decision_id for decision_id, ids in undone.items() if ids & found}
-        if more <= found:
-            return found
-        found |= more
+        more = {decision_id for link in links if link & connected for decision_id in link}
+        more |= {decision_id for decision_id, ids in undone.items() if ids & connected}
+        if more <= connected:
+            return connected
+        connected |= more
 
 
 def _wrote(decision: Decision) -> bool:
@@ -280,11 +280,11 @@ def _revived(facts: Iterable[Fact], known: ContactRecords) -> set[str]:
     by_id = {fact.fact_id: fact for fact in known.facts}
     gone = {fact.fact_id for fact in facts}
     beneath = {link.new_id: link.old_id for link in known.links if link.is_restatement}
-    found = set()
+    revived = set()
     for fact in facts:
         old_id: str | None = fact.fact_id if fact.state is FactState.LIVE else None
         while old_id in gone:
             old_id = beneath.get(str(old_id))
         if old_id in by_id and by_id[str(old_id)].state is FactState.SUPERSEDED:
-            found.add(str(old_id))
-    return found
+            revived.add(str(old_id))
+    return revived

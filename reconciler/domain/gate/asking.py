@@ -49,23 +49,23 @@ def asked_for(turns: Sequence[str], find: Find) -> Mapping[str, Sequence[Sensiti
         turns: what was said, in order.
         find: the sensitive spans of a text.
     """
-    found: dict[str, list[SensitiveSpan]] = {}
+    secrets: dict[str, list[SensitiveSpan]] = {}
     if any(map(_KEY_BEGINS.search, turns)):
         for text in turns:
             places = (match.span(1) for match in _KEY_LINE.finditer(text))
-            found.setdefault(text, []).extend(_secret(*place) for place in places)
+            secrets.setdefault(text, []).extend(_secret(*place) for place in places)
     for at, text in enumerate(turns):
         for statement in dict.fromkeys(_statements(text)):  # a long turn asks the same many times
             if _find_cues(text).first("refers_back"):  # the turn before it was the secret
                 spans = _secrets_in_answer(
                     statement, turns[at - 1] if at else "", find, is_at_once=True
                 )
-                found.setdefault(turns[at - 1], []).extend(spans)
+                secrets.setdefault(turns[at - 1], []).extend(spans)
             for answer, span in _answers(statement, turns[at + 1 : at + 1 + ANSWERED_WITHIN], find):
-                found.setdefault(answer, []).append(span)
+                secrets.setdefault(answer, []).append(span)
     for text, told in _pieces(turns, find):
-        found.setdefault(text, []).extend(told)
-    return found
+        secrets.setdefault(text, []).extend(told)
+    return secrets
 
 
 def _pieces(turns: Sequence[str], find: Find) -> Iterator[tuple[str, list[SensitiveSpan]]]:

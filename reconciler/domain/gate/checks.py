@@ -128,24 +128,24 @@ def _sensitive_data(case: Case) -> CheckResult:
 
 def _injection(case: Case) -> CheckResult:
     """Words aimed at the agent or its memory wait for an operator."""
-    found = case.reading.directives
-    if found and not case.candidate.has_operators_yes:
-        detail = f"quarantined: reads as a directive ({found[0].kind}: {found[0].cue!r})"
+    directives = case.reading.directives
+    if directives and not case.candidate.has_operators_yes:
+        detail = f"quarantined: reads as a directive ({directives[0].kind}: {directives[0].cue!r})"
         return Disposal.CONFIRM, GateReason.DIRECTIVE, detail
     return _pass("no directive to the agent or its memory")
 
 
 def _meaning(case: Case) -> CheckResult:
     """Would recalling it change a future action? Repetition does not make it meaningful."""
-    found = case.reading.meaning
+    meaning = case.reading.meaning
     importance = _importance(case)
-    if found.kind is Meaning.REMARK:
+    if meaning.kind is Meaning.REMARK:
         return _pass(f"a remark of which nothing shows that it lasts; {importance}")
-    if found.kind is Meaning.FILLER and _has_given_value(case):
-        return _pass(f"small words ({found.cue!r}), and a value that was given; {importance}")
-    if found.kind is not Meaning.STATEMENT:
-        what = str(found.kind).replace("_", " ")
-        detail = f"{what} ({found.cue!r}): recalling it would change no future action"
+    if meaning.kind is Meaning.FILLER and _has_given_value(case):
+        return _pass(f"small words ({meaning.cue!r}), and a value that was given; {importance}")
+    if meaning.kind is not Meaning.STATEMENT:
+        what = str(meaning.kind).replace("_", " ")
+        detail = f"{what} ({meaning.cue!r}): recalling it would change no future action"
         return _reject(GateReason.NOT_MEANINGFUL, detail)
     return _pass(f"a statement that a later action may go by; {importance}")
 
@@ -204,9 +204,9 @@ def _no_topic(case: Case) -> str:
 
 def _literalness(case: Case) -> CheckResult:
     """What may not be meant as it stands is asked about, not believed."""
-    found = case.reading.literalness
-    if found.kind is not Literalness.LITERAL:
-        detail = f"{found.kind} evidence ({found.cue!r})"
+    literalness = case.reading.literalness
+    if literalness.kind is not Literalness.LITERAL:
+        detail = f"{literalness.kind} evidence ({literalness.cue!r})"
         return Disposal.CONFIRM, GateReason.NOT_LITERAL, detail
     if not case.candidate.is_literal and not case.is_confirmed:
         detail = "the extractor takes it for sarcastic, hypothetical or played"

@@ -102,8 +102,8 @@ def infer_weight(text: str) -> Weight:
 
 def find_hearsay(text: str) -> str | None:
     """The words that pass on what another person said, case folded; None without any."""
-    found = _find_cues(text).first("hearsay")
-    return found.group() if found else None
+    match = _find_cues(text).first("hearsay")
+    return match.group() if match else None
 
 
 def is_in_person(text: str) -> bool:
@@ -113,8 +113,8 @@ def is_in_person(text: str) -> bool:
 
 def find_trigger(text: str) -> str | None:
     """The words that ask for the note to be kept, case folded; None where there are none."""
-    found = _find_cues(text).first("trigger")
-    return next(filter(None, found.groups())) if found else None
+    match = _find_cues(text).first("trigger")
+    return next(filter(None, match.groups())) if match else None
 
 
 def is_asked_to_keep(text: str, spans: Iterable[str]) -> bool:
@@ -134,8 +134,8 @@ def find_speculation(text: str) -> str | None:
 
     A mere hedge ("I think she prefers tea") is none: it weakens a claim and leaves it one.
     """
-    found = _find_cues(text).first("speculation")
-    return found.group() if found else None
+    match = _find_cues(text).first("speculation")
+    return match.group() if match else None
 
 
 def _is_decision(held: Held) -> bool:

@@ -68,8 +68,8 @@ def assess(
         precedents=precedents,
         is_contacts_word=is_contacts,
     )
-    found = tuple(findings(case))
-    decisive = _decisive(found)
+    results = tuple(findings(case))
+    decisive = _decisive(results)
     disposal, reason, detail = decisive.disposal, decisive.reason, decisive.detail
     is_own_word = policy.file.sources[candidate.note.trust].is_own_word
     is_asked = disposal in (Disposal.CONFIRM, Disposal.CONSENT)
@@ -102,7 +102,7 @@ def assess(
         disposal=disposal,
         reason=reason,
         detail=ALL_PASSED if disposal is Disposal.ADMIT else detail,
-        findings=found,
+        findings=results,
         confidence=confidence,
         parts=parts,
         category=reading.category,
@@ -203,10 +203,10 @@ def inference_key(note: Note) -> str:
     return hashlib.sha256(key.encode("utf-8", "surrogatepass")).hexdigest()[:32]
 
 
-def _decisive(found: Sequence[CheckFinding]) -> CheckFinding:
+def _decisive(results: Sequence[CheckFinding]) -> CheckFinding:
     """The finding that decides; the first of those that weigh most."""
-    stopping = [finding for finding in found if finding.disposal is not Disposal.ADMIT]
-    return min(stopping, key=_weight, default=found[0])
+    stopping = [finding for finding in results if finding.disposal is not Disposal.ADMIT]
+    return min(stopping, key=_weight, default=results[0])
 
 
 def _weight(finding: CheckFinding) -> int:

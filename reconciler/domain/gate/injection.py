@@ -81,8 +81,8 @@ def find_directives(text: str) -> tuple[DirectiveFinding, ...]:
     for span in _spans(reading):
         if span.kind not in first or span.start < first[span.kind].start:
             first[span.kind] = span
-    found = sorted(first.values(), key=lambda span: (span.start, span.kind))
-    return tuple(DirectiveFinding(span.kind, _shown(text[span.start : span.end])) for span in found)
+    spans = sorted(first.values(), key=lambda span: (span.start, span.kind))
+    return tuple(DirectiveFinding(span.kind, _shown(text[span.start : span.end])) for span in spans)
 
 
 class _Span(NamedTuple):
@@ -155,7 +155,7 @@ _AS_THEY_STAND = ("mark", "script", "code_mark", "code_line", "told", "ordered",
 def _compiled(name: str, pattern: str) -> re.Pattern[str]:
     """A cue's pattern, folded as the texts are in which it is looked for."""
     if name not in _AS_THEY_STAND:
-        pattern = _SHORTHAND.sub(lambda found: _WRITTEN_OUT.get(found[0], found[0]), pattern)
+        pattern = _SHORTHAND.sub(lambda match: _WRITTEN_OUT.get(match[0], match[0]), pattern)
     if name in ("cue", "code_shape"):
         pattern = rf"\b(?=\w)(?:{pattern})(?:(?!\w)|(?<!\w))"
     return re.compile(_fold_all(pattern))
@@ -171,9 +171,9 @@ _CUES = ("cue", "mark", "script", "code_mark", "code_shape", "code_line")
 
 
 def _spans(reading: _FoldedText) -> Iterator[_Span]:
-    found = [span for find in _FINDERS for span in find(reading)]
-    yield from found
-    if not found:
+    spans = [span for find in _FINDERS for span in find(reading)]
+    yield from spans
+    if not spans:
         yield from _requests(reading)
 
 

@@ -250,9 +250,9 @@ class GatePolicy:
         try:
             file = _PolicyFile.model_validate(mapping)
         except ValidationError as error:
-            found = error.errors()[0]
-            where = ".".join(map(str, found["loc"])) or "the policy"
-            raise ConfigurationError(f"policy: {where}: {found['msg']}") from error
+            fault = error.errors()[0]
+            where = ".".join(map(str, fault["loc"])) or "the policy"
+            raise ConfigurationError(f"policy: {where}: {fault['msg']}") from error
         chosen = domain or file.default_domain
         if chosen not in file.domains:
             known = ", ".join(file.domains)

@@ -105,11 +105,11 @@ def read(candidate: Candidate, policy: GatePolicy) -> ClaimReading:
 def _weight(note: Note, claim: str, meaning: MeaningFinding) -> Weight:
     if meaning.kind is not Meaning.STATEMENT:
         return Weight.REMARK
-    found = infer_weight(claim)
+    weight = infer_weight(claim)
     is_known = note.slot is not None and note.slot.is_known and _has_slot(note)
-    if is_known and found in (Weight.COMMITMENT, Weight.CIRCUMSTANCE):
+    if is_known and weight in (Weight.COMMITMENT, Weight.CIRCUMSTANCE):
         return Weight.IDENTITY
-    return found
+    return weight
 
 
 _MAY_LAST = frozenset(Meaning) - {Meaning.FILLER, Meaning.RAW_OUTPUT}
@@ -142,8 +142,8 @@ def _literalness(
         return literal
     if candidate.confirmed_by:
         texts = (candidate.claim,) if candidate.is_reworded else ()
-    found = [classify_literalness(text) for text in dict.fromkeys(texts)]
-    return min((*found, literal), key=lambda finding: _GRAVEST_FIRST.index(finding.kind))
+    literalness = [classify_literalness(text) for text in dict.fromkeys(texts)]
+    return min((*literalness, literal), key=lambda finding: _GRAVEST_FIRST.index(finding.kind))
 
 
 def _directives(candidate: Candidate, words: _Words) -> tuple[DirectiveFinding, ...]:

@@ -103,12 +103,12 @@ class Topics:
         worth_trying: dict[str, list[str]] = {}
         for name, number in sorted(self._literals.held(folded.replace("-", " "))):
             worth_trying.setdefault(name, []).append(self._terms[name].terms[number])
-        found = {
+        terms = {
             name: self._terms[name].find_in(folded, worth_trying[name])
             for name in self._terms
             if name in worth_trying
         }
-        return {name: term for name, term in found.items() if term is not None}
+        return {name: term for name, term in terms.items() if term is not None}
 
 
 def _one_line(text: str) -> str:
@@ -147,4 +147,4 @@ def _any_of(terms: Iterable[str]) -> re.Pattern[str]:
 
 
 def _spans(pattern: re.Pattern[str], folded: str) -> Iterator[tuple[int, int]]:
-    return (found.span(1) for found in pattern.finditer(folded))
+    return (match.span(1) for match in pattern.finditer(folded))

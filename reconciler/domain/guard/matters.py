@@ -147,8 +147,8 @@ class _Clause(NamedTuple):
 
     def names(self, stems: Collection[str]) -> bool:
         """Whether it speaks of what the stems name: of a short value all of them stand in it."""
-        found = len({token.value for token in self.tokens}.intersection(stems))
-        return found == len(stems) or (len(stems) > _SHORT and found >= _MOST * len(stems))
+        named = len({token.value for token in self.tokens}.intersection(stems))
+        return named == len(stems) or (len(stems) > _SHORT and named >= _MOST * len(stems))
 
     def lifts(self) -> bool:
         return vocabulary().lifted.search(self.text) is not None
@@ -274,11 +274,11 @@ def _matter(reading: Reading, nouns: Collection[str], values: Collection[str]) -
         return []
     known = vocabulary()
     aside = {*nouns, *values, *known.light, *known.measures, *known.stages}
-    found = {
+    beside = {
         *(part for at, word in enumerate(words) if _opens(word) for part in _compound(words, at)),
         *(words[at - 1] for at in places if at and not words[at].gap),
     }
-    return [word for word in found if word.stem not in aside and word.kind in ("word", *_DATED)]
+    return [word for word in beside if word.stem not in aside and word.kind in ("word", *_DATED)]
 
 
 def _opens(word: Word) -> bool:

@@ -49,15 +49,15 @@ def find_order(new: Reading, old: Reading) -> Iterator[Finding]:
 
 def _turned(passive: Reading, active: Reading) -> Iterator[tuple[str, str]]:
     """Each "acquired by Globex" where the other text has "acquired Globex", as both have it."""
-    found = [
+    pairs = [
         (verb, agent)
         for verb, agent in pairwise(passive.words)
         if agent.governor == "by" and verb.gap == "is"
     ]
-    if not found:
+    if not pairs:
         return
     direct = {(verb.stem, word.stem) for verb, word in pairwise(active.words) if not word.gap}
-    for verb, agent in found:
+    for verb, agent in pairs:
         if (verb.stem, agent.stem) in direct:
             yield f"{verb.text} by {agent.text}", f"{verb.text} {agent.text}"
 

@@ -52,11 +52,11 @@ def disputes_of(
     for conflict in open_:
         joined = frozenset().union(*(sides.get(i, {i}) for i in (conflict.new_id, conflict.old_id)))
         sides |= dict.fromkeys(joined, joined)
-    found = []
+    disputes = []
     for joined in set(sides.values()):
         between = [conflict for conflict in open_ if conflict.new_id in joined]
-        found.append(_dispute(scope, [known[fact_id] for fact_id in joined], between))
-    return sorted(found, key=lambda dispute: (dispute.opened_at, dispute.question), reverse=True)
+        disputes.append(_dispute(scope, [known[fact_id] for fact_id in joined], between))
+    return sorted(disputes, key=lambda dispute: (dispute.opened_at, dispute.question), reverse=True)
 
 
 def settle(verdict: Verdict, note: Note, disputed: Mapping[str, Sequence[Fact]]) -> Verdict:

@@ -36,12 +36,12 @@ def replaceable(note: Note, neighbours: Iterable[Neighbour]) -> list[Neighbour]:
     is one of the same words that holds another value of another attribute.
     """
     beside = (SlotMatch.APART, SlotMatch.OPEN)
-    found = [
+    neighbours_fit = [
         neighbour
         for neighbour in neighbours
         if match_of(note, neighbour) not in beside and not _answers_another(note, neighbour)
     ]
-    return live_first(found)[:CANDIDATE_COUNT_MAX]
+    return live_first(neighbours_fit)[:CANDIDATE_COUNT_MAX]
 
 
 def _answers_another(note: Note, fact: Neighbour) -> bool:

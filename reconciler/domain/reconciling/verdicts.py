@@ -167,8 +167,8 @@ def cosine_of(neighbour: Neighbour) -> str:
 
 def listed(findings: Iterable[Finding]) -> str:
     """The findings, for a reason."""
-    found = "; ".join(map(str, findings))
-    return f", yet {found}" if found else ""
+    shown = "; ".join(map(str, findings))
+    return f", yet {shown}" if shown else ""
 
 
 def sparing(
@@ -209,9 +209,9 @@ def unlike(
 
     Without the guard the cosine is believed, but for what the model could not read.
     """
-    found = differences_of(note, fact, policy)
-    if found and policy.guard:
-        return found
+    findings = differences_of(note, fact, policy)
+    if findings and policy.guard:
+        return findings
     return tuple(
         finding
         for finding in find_unreadable(note.text, fact.text, unread)
@@ -221,10 +221,10 @@ def unlike(
 
 def news_of(note: Note, fact: Neighbour, policy: ReconcilePolicy) -> tuple[Finding, ...]:
     """What the note says and the fact does not; who does what to whom is left to the arbiter."""
-    found = find_news(note.text, fact.text) if policy.guard else ()
+    news = find_news(note.text, fact.text) if policy.guard else ()
     return tuple(
         difference
-        for difference in found
+        for difference in news
         if difference.in_note and difference.kind is not Difference.ROLES
     )
 
@@ -236,8 +236,8 @@ def changes_of(findings: Iterable[Finding]) -> tuple[Finding, ...]:
 
 def denials_of(note: Note, fact: Neighbour, policy: ReconcilePolicy) -> tuple[Finding, ...]:
     """Where one of the two says that it is so, and the other that it is not, or no longer."""
-    found = differences_of(note, fact, policy)
-    return tuple(difference for difference in found if difference.kind in DENIALS)
+    findings = differences_of(note, fact, policy)
+    return tuple(difference for difference in findings if difference.kind in DENIALS)
 
 
 def losses_of(note: Note, fact: Neighbour) -> tuple[Finding, ...]:

@@ -420,9 +420,9 @@ def score(
     by_source: dict[str, DecisionScores] = {}
     everything = DecisionScores(source=ALL_SOURCES)
     for probed in pairs:
-        found = by_source.setdefault(probed.pair.source, DecisionScores(source=probed.pair.source))
+        scores = by_source.setdefault(probed.pair.source, DecisionScores(source=probed.pair.source))
         outcome = probed.outcome(thresholds, is_arbitrated=is_arbitrated)
-        found.counts[probed.pair.label, outcome] += 1
+        scores.counts[probed.pair.label, outcome] += 1
         everything.counts[probed.pair.label, outcome] += 1
     return (*(by_source[name] for name in sorted(by_source)), everything)
 
@@ -578,10 +578,10 @@ def _lowest_safe(pairs: Sequence[ProbedPair], zone: Zone, share_max: float) -> f
     """The lowest threshold from which on few enough of the pairs are superseded; None without."""
     allowed = _errors_max(len(pairs), share_max)
     wrong = [probed.cosine for probed in pairs if probed.alone[zone] in SETTLED]
-    found = (
+    bounds = (
         threshold for threshold in _GRID if sum(cosine >= threshold for cosine in wrong) <= allowed
     )
-    return next(found, None)
+    return next(bounds, None)
 
 
 def _errors_max(count: int, share_max: float) -> int:
@@ -597,7 +597,7 @@ def _highest_reaching(pairs: Sequence[ProbedPair], share_min: float) -> float:
     by_source: dict[str, list[float]] = {}
     for probed in pairs:
         by_source.setdefault(probed.pair.source, []).append(probed.cosine)
-    telling = [found for found in by_source.values() if len(found) >= TELLING_COUNT_MIN]
+    telling = [cosines for cosines in by_source.values() if len(cosines) >= TELLING_COUNT_MIN]
     groups = telling or [[probed.cosine for probed in pairs]]
     return min(_highest_of(group, share_min) for group in groups)
 

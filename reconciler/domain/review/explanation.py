@@ -163,8 +163,8 @@ def _explain_disposal(decision: Decision) -> Explanation:
     gate = decision.gate
     if gate and gate.reason is GateReason.WRONG_RELATION:
         return _explain_wrong_relation(decision)
-    found = gate.findings if gate else ()
-    stopping = [finding for finding in found if finding.disposal is not Disposal.ADMIT]
+    results = gate.findings if gate else ()
+    stopping = [finding for finding in results if finding.disposal is not Disposal.ADMIT]
     is_related = decision.action is Action.RESOLVE and decision.decided_by is not DecidedBy.ANSWER
     was = _RELATED_FATE if is_related else _FATES[decision.action]
     fate = _stop(f"The note {_quote(decision.text)} was {was}")
@@ -401,8 +401,8 @@ def _evidence_sentence(told: Evidence) -> str:
 
 
 def _what_if_sentences(reopened: Reopened) -> Iterator[str]:
-    found = what_ifs(reopened)
-    yield from map(_what_if_sentence, found)
+    outcomes = what_ifs(reopened)
+    yield from map(_what_if_sentence, outcomes)
     if reopened.decision.decided_by is DecidedBy.AMENDMENT:
         yield "Nothing that was compared would have changed it: an amendment goes before the rules."
     elif not reopened.is_reproduced:
@@ -412,7 +412,7 @@ def _what_if_sentences(reopened: Reopened) -> Iterator[str]:
         )
     elif reopened.focus is None:
         yield "There was nothing to compare it with, so nothing about the note would have mattered."
-    elif not found:
+    elif not outcomes:
         yield "None of the changes that were tried would have changed the outcome."
 
 

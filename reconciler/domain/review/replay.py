@@ -149,12 +149,14 @@ def _reaching(policy: ReconcilePolicy, reach: float | None) -> ReconcilePolicy:
 
 def _unread_in(decision: Decision) -> Unread:
     """What the model could not read of the note and the fact, where that kept the two apart."""
-    found = [finding for finding in decision.verdict.findings if finding.kind is Difference.UNREAD]
+    unread_findings = [
+        finding for finding in decision.verdict.findings if finding.kind is Difference.UNREAD
+    ]
     known = canonical_text(decision.text).casefold()
 
     def unread(text: str) -> str:
         is_note = canonical_text(text).casefold() == known
-        return next((each.in_note if is_note else each.in_fact for each in found), "")
+        return next((each.in_note if is_note else each.in_fact for each in unread_findings), "")
 
     return unread
 

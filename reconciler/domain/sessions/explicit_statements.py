@@ -140,8 +140,8 @@ _ANOTHER_CLAUSE = re.compile(r"(?:\s(?:and|but|so)|;)\s$", re.IGNORECASE)
 def _up_to(claim: _Claim, said: str) -> str:
     """The sentence to the claim's end: "I think" stands in front of what it weakens, or in it."""
     words = claim.text[1:]
-    before, found, _ = said.partition(words)
-    return before + found
+    before, separator, _ = said.partition(words)
+    return before + separator
 
 
 def _lasting(category: Category) -> Category:
@@ -266,8 +266,8 @@ class _Claim:
 
 
 def _after(pattern: re.Pattern[str], text: str, at: int) -> int:
-    found = pattern.match(text, at)
-    return found.end() if found else at
+    match = pattern.match(text, at)
+    return match.end() if match else at
 
 
 def _claims(said: str, attributes: AttributeBook) -> list[_Claim]:
@@ -309,15 +309,15 @@ def _plain_claims(said: str, start: int) -> list[_Claim]:
     breaks = _the("break").finditer(said, start)
     behind = (_after(_the("presupposed"), said, match.end()) for match in breaks)
     starts = dict.fromkeys((start, *behind))
-    found = [stated for at in starts if (stated := _stated(said, at)) is not None]
-    if not found:
+    claims = [stated for at in starts if (stated := _stated(said, at)) is not None]
+    if not claims:
         return []
-    leans = found[0].is_passing or _the("subordinate").match(said, start)
-    begins = [start if leans else found[0].at, *(stated.at for stated in found[1:])]
-    ends = [*(stated.at for stated in found[1:]), len(said)]
+    leans = claims[0].is_passing or _the("subordinate").match(said, start)
+    begins = [start if leans else claims[0].at, *(stated.at for stated in claims[1:])]
+    ends = [*(stated.at for stated in claims[1:]), len(said)]
     return [
         _Claim(_clause(said, begin, stated.core_end, end), is_passing=stated.is_passing)
-        for stated, begin, end in zip(found, begins, ends, strict=True)
+        for stated, begin, end in zip(claims, begins, ends, strict=True)
     ]
 
 
@@ -380,18 +380,18 @@ class _Stated:
 def _stated(said: str, at: int) -> _Stated | None:
     """What the clause that begins there states; its slot is read from its words."""
     for pattern in _all("plain"):
-        if found := pattern.match(said, at):
-            return _Stated(at, found.end())
+        if match := pattern.match(said, at):
+            return _Stated(at, match.end())
     for pattern in _all("passing"):
-        if found := pattern.match(said, at):
-            return _passing(found)
+        if match := pattern.match(said, at):
+            return _passing(match)
     return None
 
 
-def _passing(found: re.Match[str]) -> _Stated | None:
+def _passing(match: re.Match[str]) -> _Stated | None:
     """What is mentioned in passing, in one clause that points to nothing outside its sentence."""
-    said = found.string
-    is_torn = _the("aside").search(said, found.start(), found.end())
-    if is_torn or _the("pointing").search(_clause(said, 0, found.end(), len(said))):
+    said = match.string
+    is_torn = _the("aside").search(said, match.start(), match.end())
+    if is_torn or _the("pointing").search(_clause(said, 0, match.end(), len(said))):
         return None
-    return _Stated(found.start(), found.end(), is_passing=True)
+    return _Stated(match.start(), match.end(), is_passing=True)

@@ -106,19 +106,19 @@ def _speakers(
     once.
     """
     said = [turn for turn in turns if turn.role is Role.CONTACT]
-    found: dict[str, str] = {_name_key(turn.name): turn.name for turn in said if turn.name}
+    speakers: dict[str, str] = {_name_key(turn.name): turn.name for turn in said if turn.name}
     labelled = _labelled([turn for turn in said if not turn.name])
     others: dict[str, _SpeakerLabel] = {}
     for key, label in labelled.items():
         if _is_persons(key, label, contact_name, is_attribute):
-            found.setdefault(key, label.name)
+            speakers.setdefault(key, label.name)
         elif not _is_thing(key, is_attribute) or _is_given(key):
             others[key] = label
-    if contact_name is not None and _name_key(contact_name) in found:
+    if contact_name is not None and _name_key(contact_name) in speakers:
         chosen = {key: label for key, label in others.items() if _is_others(label)}
     else:
-        chosen = _talking(others, said, is_beside_a_person=bool(found))
-    return found | {key: label.name for key, label in chosen.items()}
+        chosen = _talking(others, said, is_beside_a_person=bool(speakers))
+    return speakers | {key: label.name for key, label in chosen.items()}
 
 
 def _is_persons(

@@ -190,14 +190,14 @@ def _own_handle(decision: Decision, show: Show) -> str:
 def _close(decision: Decision, siblings: Sequence[Fact]) -> list[Comparison | Fact]:
     """The live facts that the note may change, the other values of its attribute first."""
     done = {decision.fact_id, *decision.superseded_ids, *decision.conflicting_ids}
-    found: dict[str, Comparison | Fact] = {
+    facts: dict[str, Comparison | Fact] = {
         fact.fact_id: fact for fact in siblings if fact.fact_id not in done
     }
     for fact in decision.compared_with:
         is_live = not fact.is_expired and fact.fact_id not in done
         if is_live and _is_close(decision, fact):
-            found.setdefault(fact.fact_id, fact)
-    return list(found.values())
+            facts.setdefault(fact.fact_id, fact)
+    return list(facts.values())
 
 
 def _is_close(decision: Decision, fact: Comparison) -> bool:

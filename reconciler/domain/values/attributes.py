@@ -95,8 +95,8 @@ class AttributeBook:
         """
         words = _attribute_name(name).split("_")
         while words:
-            if found := self._by_key.get("".join(words)):
-                return found
+            if attribute := self._by_key.get("".join(words)):
+                return attribute
             if words[0] not in _listed("name_prefix"):
                 return None
             del words[0]
@@ -231,9 +231,9 @@ class AttributeBook:
         """Subject, attribute and its name; "wife's birthday" is the wife's, not the contact's."""
         known, owned = self.find(asked), _OWNED.match(_undetermined(asked))
         if known is None and owned:
-            owner, found = _folded_subject(owned["owner"]), self.find(owned["rest"])
-            if found and subject in (CONTACT_SUBJECT, owner):
-                return owner, found, found.name
+            owner, attribute = _folded_subject(owned["owner"]), self.find(owned["rest"])
+            if attribute and subject in (CONTACT_SUBJECT, owner):
+                return owner, attribute, attribute.name
         name = known.name if known else _attribute_name(asked)
         if not any(map(str.isalnum, name)) or name.replace("_", " ") in _listed("not_given"):
             raise InvalidNoteError(f"attribute {asked!r} names nothing; name it in words")

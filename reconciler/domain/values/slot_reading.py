@@ -116,10 +116,10 @@ def _titles() -> frozenset[str]:
 def _phrases(name: str, at: int) -> dict[str, list[tuple[str, ...]]]:
     """The phrases of a list, word by word, the longest first, by their word at this place."""
     split = (tuple(phrase.split()) for phrase in lexicon("slots").words(name))
-    found: dict[str, list[tuple[str, ...]]] = {}
+    phrases: dict[str, list[tuple[str, ...]]] = {}
     for phrase in sorted(split, key=len, reverse=True):
-        found.setdefault(phrase[at], []).append(phrase)
-    return found
+        phrases.setdefault(phrase[at], []).append(phrase)
+    return phrases
 
 
 # What a sentence opens and closes with
@@ -337,10 +337,10 @@ class SlotReader:
             end = len(clause.words.said) - len(shape.behind)
             if start < end and clause.words.has(shape.behind, end):
                 said = " ".join(clause.words.said[start:end]).replace(" ,", ",")
-                if found := self._value(shape, said):
+                if attribute_and_value := self._value(shape, said):
                     return ReadSlot(
-                        attribute=found[0],
-                        value=found[1],
+                        attribute=attribute_and_value[0],
+                        value=attribute_and_value[1],
                         words=text,
                         subject=who.subject,
                         is_denied=clause.is_denied,

@@ -223,8 +223,8 @@ class _ContactExport:
         ends = LINKS[kind]
         bounds = ["", *sorted(self._last_ids[ends.start])]
         for after, until in pairwise(bounds):
-            found = self._store.list_links(self._contact_key, kind, after, until)
-            for start, end, held in found:
+            links = self._store.list_links(self._contact_key, kind, after, until)
+            for start, end, held in links:
                 # What came since then has no line of its own.
                 if start in self._ids[ends.start] and end in self._ids[ends.end]:
                     yield from self._link_line(kind, start, end, held)

@@ -242,15 +242,15 @@ class _Writing:
             InvalidArchiveError: the store knows contacts of the file otherwise.
         """
         there, other = set(), []
-        for key, found in self._checked.contacts.items():
+        for key, contact in self._checked.contacts.items():
             held = self._store.find_contact(key)
             if held is None:
-                self._check_not_erased(found.scope)
+                self._check_not_erased(contact.scope)
             if held is None or held["name"] == self._mark:
                 continue
-            if held["version"] < 0 or not self._is_same(key, found, held):
-                self._check_not_erased(found.scope)
-                other.append(found.scope.contact_id)
+            if held["version"] < 0 or not self._is_same(key, contact, held):
+                self._check_not_erased(contact.scope)
+                other.append(contact.scope.contact_id)
             there.add(key)
         if other:
             named = ", ".join(other[:_NAMED_MAX]) + (", …" if len(other) > _NAMED_MAX else "")
@@ -266,24 +266,26 @@ class _Writing:
         Raises:
             InvalidArchiveError: something of the contact was erased here.
         """
-        found = (
+        is_erased = (
             next(self._store.node_pages(scope.contact_key, label, with_vectors=False), None)
             for label in ("Erasure", "Tombstone")
         )
-        if any(found):
+        if any(is_erased):
             raise InvalidArchiveError(
                 f"contact {scope.contact_id} was erased in this store, or a part of it, and the "
                 "file may hold that still; nothing was written. Export again without it, or "
                 "restore into an empty store and forget it there"
             )
 
-    def _is_same(self, contact_key: str, found: _ContactInFile, held: Row) -> bool:
-        if any(held.get(name) != found.held.get(name) for name in ("version", "last_decision_at")):
+    def _is_same(self, contact_key: str, contact: _ContactInFile, held: Row) -> bool:
+        if any(
+            held.get(name) != contact.held.get(name) for name in ("version", "last_decision_at")
+        ):
             return False
         if held["version"] > 0:
             return True
         pages = self._store.node_pages(contact_key, "Session", with_vectors=False)
-        return found.session_keys == {key for page in pages for key, _ in page}
+        return contact.session_keys == {key for page in pages for key, _ in page}
 
     def _bind(self, *, accept_other_key: bool) -> None:
         """See to it that ids go on being made with the key that those of the file were made with.
@@ -649,8 +651,8 @@ def _why(error: Exception) -> str:
     """Why something cannot be read, without what it says."""
     if not isinstance(error, ValidationError):
         return " ".join(str(error).split())[:_WHY_LENGTH_MAX]
-    found = error.errors(include_url=False, include_context=False, include_input=False)
-    told = (f"{'.'.join(map(str, each['loc']))}: {each['msg']}" for each in found[:_NAMED_MAX])
+    faults = error.errors(include_url=False, include_context=False, include_input=False)
+    told = (f"{'.'.join(map(str, each['loc']))}: {each['msg']}" for each in faults[:_NAMED_MAX])
     return "; ".join(told)[:_WHY_LENGTH_MAX]
 
 

@@ -170,11 +170,13 @@ class Report:
         """The turns that stand beside each fact, the oldest first."""
         beside = told_beside(fact_ids, links)
         asked = list({each_id for told_ids in beside.values() for each_id in told_ids})
-        found: dict[str, list[Said]] = {}
+        said_by_fact: dict[str, list[Said]] = {}
         for said in self._evidence.list_said(asked):
-            found.setdefault(said.fact_id, []).append(said)
+            said_by_fact.setdefault(said.fact_id, []).append(said)
         return {
-            fact_id: _each_once(said for each_id in told_ids for said in found.get(each_id, ()))
+            fact_id: _each_once(
+                said for each_id in told_ids for said in said_by_fact.get(each_id, ())
+            )
             for fact_id, told_ids in beside.items()
         }
 
@@ -190,10 +192,10 @@ def _last_decided(contact: Contact) -> tuple[bool, datetime | str]:
 
 
 def _by_fact(events: Iterable[FactEvent]) -> dict[str, list[FactEvent]]:
-    found: dict[str, list[FactEvent]] = {}
+    events_by_fact: dict[str, list[FactEvent]] = {}
     for event in events:
-        found.setdefault(event.fact_id, []).append(event)
-    return found
+        events_by_fact.setdefault(event.fact_id, []).append(event)
+    return events_by_fact
 
 
 def _days(decisions: Iterable[Decision]) -> list[_Day]:

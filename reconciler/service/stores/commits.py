@@ -302,7 +302,7 @@ def _slot_map(slot: Slot | None) -> dict[str, Any]:
 
 def _decision_map(decision: Decision) -> dict[str, Any]:
     """The record, and beside it what queries filter by and readers of the graph look for."""
-    found, verdict = decision.gate, decision.verdict
+    assessment, verdict = decision.gate, decision.verdict
     return {
         "decision_id": decision.decision_id,
         "action": str(verdict.action),
@@ -317,10 +317,10 @@ def _decision_map(decision: Decision) -> dict[str, Any]:
         "at": decision.at,
         "episode_id": decision.episode_id,
         "session_id": decision.note.session_id,
-        "disposal": str(found.disposal) if found else None,
-        "gate_reason": str(found.reason) if found else None,
-        "inference_key": found.inference_key if found else None,
-        "lapses_at": found.lapses_at if found else None,
+        "disposal": str(assessment.disposal) if assessment else None,
+        "gate_reason": str(assessment.reason) if assessment else None,
+        "inference_key": assessment.inference_key if assessment else None,
+        "lapses_at": assessment.lapses_at if assessment else None,
         "proposed_by": decision.proposal.proposed_by,
         "answered_by": decision.proposal.answered_by,
         "settles_id": decision.proposal.settles_id,

@@ -385,14 +385,14 @@ def _joined(parts: Iterable[Any]) -> str:
 
 
 def _decision_map(memory: MemoryStore, decision: Decision) -> dict[str, Any]:
-    found = decision.gate
+    assessment = decision.gate
     return {
         "decision_id": decision.decision_id,
         "text": decision.text,
         "reason": decision.reason,
         "arbiter_reasoning": decision.opinion.reasoning,
-        "inference_key": found.inference_key if found else None,
-        "lapses_at": found.lapses_at if found else None,
+        "inference_key": assessment.inference_key if assessment else None,
+        "lapses_at": assessment.lapses_at if assessment else None,
         "record": memory.record_of(decision),
     }
 

@@ -246,8 +246,8 @@ class MemoryContext:
         _check_bounds(budget_tokens)
         # No line is as short as a token, so that many facts are always enough.
         wanted = RecallFilter(category=category)  # type: ignore[arg-type]
-        found = self._recall.recall(self._scope, query.strip(), budget_tokens, wanted)
-        return self._known(found, budget_tokens)
+        recalled = self._recall.recall(self._scope, query.strip(), budget_tokens, wanted)
+        return self._known(recalled, budget_tokens)
 
     def recall_about(
         self, entity: str, *, budget_tokens: int, limit: int | None = None
@@ -271,8 +271,8 @@ class MemoryContext:
         check_text("entity", entity, TEXT_LENGTH_MAX)
         _check_bounds(budget_tokens, limit)
         everything = self._recall.recall(self._scope, "", _FACT_COUNT_MAX)
-        found = [hit for hit, _ in mentioning(everything, entity, lambda hit: hit.fact)]
-        return self._known(found[:limit], budget_tokens)
+        hits = [hit for hit, _ in mentioning(everything, entity, lambda hit: hit.fact)]
+        return self._known(hits[:limit], budget_tokens)
 
     def procedures(self) -> list[Procedure]:
         """How the agent does things, as operators approved it: what fits the goal best comes first.
@@ -522,9 +522,9 @@ class MemoryContext:
         run = self._run
         run.keep(lambda at: run.store.set_outcome(run.scope, run.task_id, made.decision_id, at))
 
-    def _known(self, found: list[RankedFact], budget_tokens: int) -> list[RankedFact]:
+    def _known(self, hits: list[RankedFact], budget_tokens: int) -> list[RankedFact]:
         """Those that fit the budget, which are in working memory from then on."""
-        fitting = within_budget(found, budget_tokens)
+        fitting = within_budget(hits, budget_tokens)
         self._run.working.know(fitting)
         self._use.note(hit.fact.fact_id for hit in fitting)
         return fitting

@@ -84,12 +84,12 @@ class Amendments:
 
     def _fact(self, scope: Scope, fact_id: str) -> Fact:
         check_identifier("fact_id", fact_id, UnknownFactError)
-        found = self._store.find_fact(scope, fact_id)
-        if found is None or found.has_ended:
+        fact = self._store.find_fact(scope, fact_id)
+        if fact is None or fact.has_ended:
             raise UnknownFactError(
                 f"contact {scope.contact_id} has no fact {fact_id}, or it has ended"
             )
-        return found
+        return fact
 
     def _slot_of(self, fact: Fact, slot: SlotFields) -> SlotFields:
         """The slot that the fact is in, with the value that is given."""

@@ -63,8 +63,8 @@ class PeerImport:
             lines = (line.decode(*_AS_BYTES) for (line,) in kept.execute(_IN_ORDER))
             report = self._note_import.run(lines, defaults, on_progress, _SOURCE)
             report.errors = [_of_record(error, kept) for error in report.errors]
-        for reason, found in left_out.not_carried.items():
-            report.not_carried[reason] = found
+        for reason, count in left_out.not_carried.items():
+            report.not_carried[reason] = count
         return report
 
 
