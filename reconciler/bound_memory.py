@@ -64,7 +64,7 @@ if TYPE_CHECKING:
 __all__ = ["OPERATOR_DOOR", "BoundMemory"]
 
 _DAYS_MAX = 36_500
-_NO_ARBITER = "no arbiter is configured, so there is nobody to ask; docs/judges.md says how"
+_NO_ARBITER = "no arbiter is configured; docs/judges.md says how to set one up"
 
 
 class BoundMemory:
@@ -109,8 +109,8 @@ class BoundMemory:
     ) -> list[FoundFact]:
         """The live facts that mention a person or a thing by name, as whole words.
 
-        Facts about the name come first, then those that have it as their value, then those whose
-        words mention it; of equals the one said last. Similarity does not count: a question
+        Facts about the name come first, then those that have it as their value, then those that
+        mention it; of equals the one said last. Similarity does not count: a question
         about ACME finds no other company. Across an agent's contacts it is for an operator only:
         one contact must not hear what another said.
 
@@ -236,7 +236,7 @@ class BoundMemory:
         days: float = 30,
         limit: int | None = None,
     ) -> list[ExpiringFact]:
-        """The facts whose lifetime ends within this many days, the next first, with a question.
+        """The facts that expire within this many days, the next first, with a question.
 
         Those that are over and still told, with a mark, come before them.
         If the answer is yes, add the same note again, which renews the fact; if no, ``revoke`` it.
@@ -370,7 +370,7 @@ class BoundMemory:
         Args:
             by: the operator's name.
             reason: why, in one sentence.
-            floor: archive facts whose weight is below this, 0 to 1; None for the configured one.
+            floor: archive facts with a weight below this, 0 to 1; None for the configured one.
             dry_run: only report what would be archived.
 
         Returns:
@@ -544,7 +544,7 @@ class BoundMemory:
             source: its export, or the URI of the Neo4j that it writes to.
             contact_from: the key of a record that names the contact, with dots between keys; None
                 for ``user_id``, ``group_id``, ``user`` or ``namespace.last``, as the system has it.
-            source_kind: whose word a record counts as.
+            source_kind: the source that a record counts as; it decides the trust.
             username: for the Neo4j source.
             password: for the Neo4j source.
             database: of the Neo4j source; None for its default.

@@ -78,7 +78,7 @@ class BadLine:
         self.moment, self.trouble = moment, trouble
 
     def let_go(self) -> None:
-        """Send what was held back, though whoever sent it may be gone, and wait for the answer."""
+        """Send what was held back, though its sender may be gone, and wait for the answer."""
         assert self.is_met.is_set(), "nothing was held back"
         self.may_go.set()
         assert self.was_answered.wait(_SECONDS_MAX)
@@ -100,7 +100,7 @@ class BadLine:
         return True
 
     def accept(self) -> None:
-        """Serve clients until nobody listens any more."""
+        """Serve clients until no client listens any more."""
         with contextlib.suppress(OSError):
             while True:
                 client, _ = self._listener.accept()

@@ -120,7 +120,7 @@ class PleadingExtractor:
     """Reads what begins with a plea, the same at each time but for the wording that it is given.
 
     Args:
-        wording: stands at the end of every claim; another one for each reader shows whose
+        wording: stands at the end of every claim; another one for each reader shows its reader
             reading it was.
     """
 
@@ -169,7 +169,7 @@ def _claim(attribute: str, value: str, wording: str) -> str:
 def opened(
     arguments: dict[str, Any], *, wording: str = USUAL_WORDING, **jobs: float
 ) -> Iterator[Memory]:
-    """A memory with short leases, whose extractor ends every claim with that wording."""
+    """A memory with short leases and an extractor that ends every claim with that wording."""
     with Memory.open(
         embedder=HashingEmbedder(),
         extractor=PleadingExtractor(wording),

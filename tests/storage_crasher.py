@@ -1,4 +1,4 @@
-"""Processes whose writes to the disk fail at a chosen call, for the tests of the embedded engine.
+"""Processes that fail to write to the disk at a chosen call, for the tests of the embedded engine.
 
 Here: how such a process is made, and what it does until it ends. Never here: what has to hold
 afterwards. A C library that is loaded first counts every write, sync and rename of the store's

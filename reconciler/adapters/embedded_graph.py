@@ -197,8 +197,8 @@ class EmbeddedGraph:
             self._check_storage()
             if not is_whole:
                 raise GraphUnavailableError(
-                    f"{self._path}: others read from it without a pause, or the disk has no room, "
-                    "so its log could not be folded in; try again when less is going on"
+                    f"{self._path}: its log could not be merged, because other calls read without "
+                    "a pause or the disk is full; try again when the memory is less busy"
                 )
             self._files.copy_main(target)
 
@@ -251,8 +251,8 @@ class EmbeddedGraph:
             self._check_storage()
             if not is_alone:
                 raise GraphUnavailableError(
-                    f"{self._path}: it is in use, and is only rewritten when nobody else uses it; "
-                    "try again, with fewer calls at the same time"
+                    f"{self._path} is in use, and can only be rewritten while no other call uses "
+                    "it; try again, with fewer calls at the same time"
                 )
             self._files.check_room_to_rewrite(
                 "What was erased is gone from the graph, and its bytes are still in files; when "

@@ -265,7 +265,7 @@ class Neo4jGraph:
             self._go_without(index, str(error))
             return False
         if states == [["FAILED"]]:
-            self._go_without(index, "the server failed to build it; drop it, to have it built anew")
+            self._go_without(index, "the server failed to build it; drop it, and it is built again")
         if states == [["ONLINE"]]:
             self._built.add(index)
         return index in self._built

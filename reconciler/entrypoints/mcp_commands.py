@@ -176,7 +176,7 @@ def _serve_http(
     from reconciler.entrypoints.mcp_server.http_door import PATH, is_loopback, listen, serve_http
 
     if not any(token.is_good(datetime.now(UTC)) for token in tokens.all()):
-        _LOG.warning("there is no token yet, so nobody is let in; see `reconciler token create`")
+        _LOG.warning("no token exists, so no client is admitted; see `reconciler token create`")
     if address.certificate is None and not is_loopback(address.host):
         _LOG.warning(
             "tokens and what is known of contacts go over the network unencrypted; give "
@@ -204,7 +204,7 @@ def _open(worker: bool | None) -> Iterator[Memory]:
 
 
 def _check_can_serve() -> None:
-    """Let a server begin whose SDK is there.
+    """Let a server begin if its SDK is installed.
 
     Raises:
         ConfigurationError: it is not installed.
@@ -341,7 +341,7 @@ def _tokens_table(tokens: Sequence[AccessToken], now: datetime) -> Table:
 
 
 def _opened_by(grant: Grant) -> Text:
-    """Whose memory it opens, each on a line of its own."""
+    """The agents that it opens, one a line."""
     return lines(
         shown(f"tenant {grant.tenant}"),
         *(shown(f"agent {agent_id}") for agent_id in grant.agent_ids),

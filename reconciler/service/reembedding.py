@@ -178,8 +178,8 @@ class Reembedding:
             self._check_nobody_restores()
             time.sleep(random.uniform(0, _PAUSE_SECONDS_MAX))  # noqa: S311  no secret
         raise GraphConflictError(
-            f"all facts have a vector of {next_model}, and others wrote without a pause, so that "
-            "the store could not be bound to it; run it again when less is going on"
+            f"all facts have a vector of {next_model}, but the store could not be bound to it, "
+            "because others wrote without a pause; run it again when the memory is less busy"
         )
 
     def _put(self, move: ModelMove, embedder: Embedder, batch: Sequence[tuple[str, str]]) -> int:
@@ -213,7 +213,7 @@ class Reembedding:
     def _check_nobody_restores(self) -> None:
         if contacts := self._store.count_restoring():
             raise GraphConflictError(
-                f"{contacts} contacts are not there whole: a restore is under way, or was cut off. "
+                f"{contacts} contacts are incomplete: a restore is running, or was interrupted. "
                 "Run the restore again, or forget those contacts, and then run this again"
             )
 
@@ -241,8 +241,8 @@ def _check_move(move: ModelMove, embedder: Embedder) -> None:
     model = embedder.model_id
     if move.state is MoveState.NONE:
         raise InvalidRequestError(
-            f"the store is bound to {move.model}, and did not begin to move to {model}; somebody "
-            "else moved it, or gave the move up: look at `reconciler reembed --status`"
+            f"the store is bound to {move.model}, and its move to {model} did not begin: another "
+            "process moved it, or cancelled the move; see `reconciler reembed --status`"
         )
     if move.next_model != model:
         raise InvalidRequestError(

@@ -130,7 +130,7 @@ def running(line_name: str, folder: Path) -> Iterator[str]:
 
 
 class Browser:
-    """Neo4j Browser as somebody uses it: clicks, what is typed, and what is then on the page."""
+    """Neo4j Browser as a person uses it: clicks, what is typed, and what is then on the page."""
 
     EDITOR = "[data-testid=activeEditor]"
     FRAMES = "document.querySelectorAll('[data-testid=frame]')"

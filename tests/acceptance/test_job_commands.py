@@ -55,7 +55,7 @@ def job_id(run: Run, chat: Path) -> str:
 
 
 def _drained_in_vain(run: Run) -> None:
-    """All jobs that wait die of an API that nobody can reach."""
+    """All waiting jobs die of an unreachable API."""
     with pytest.MonkeyPatch.context() as patch:
         for name, value in NO_SERVER.items():
             patch.setenv(name, value)

@@ -153,7 +153,7 @@ def test_background_work_makes_nothing_of_two_scopes(opened: Open, engine: Engin
 
 
 BELONGS = ("ABOUT", "FOR", "IN", "READS")
-"""What says whose a fact, a decision, an episode or a job is."""
+"""The keys that name the owner of a fact, a decision, an episode or a job."""
 
 
 def mixed(engine: EngineUnderTest) -> list[tuple[str, str]]:

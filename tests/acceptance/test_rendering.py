@@ -89,7 +89,7 @@ def _hostile_field(name: str, value: Any) -> Any:
 
 @pytest.fixture(scope="module")
 def shown(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
-    """What every renderer prints of records of a real memory whose texts were replaced."""
+    """What every renderer prints of a real memory's records, with their texts replaced."""
     path = tmp_path_factory.mktemp("rendering") / "memory.lbug"
     with Memory.open(graph="embedded", embedded_path=path, embedder=NoopEmbedder()) as memory:
         return {name: printed(*made) for name, made in _rendered(memory)}

@@ -96,7 +96,7 @@ def said(
 
 
 def inferred(claim: str, *evidence: Evidence, confidence: float | None, **given: Any) -> Candidate:
-    """What an extractor, or whoever is named as the source, concluded from some episodes."""
+    """The conclusion of an extractor, or of the named source, from some episodes."""
     given = {"source_kind": SourceKind.EXTRACTOR} | given
     note = Note(scope=ALICE, text=claim, said_at=LONG_AGO, **given)
     return Candidate(

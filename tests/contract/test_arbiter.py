@@ -122,7 +122,7 @@ def judge(
 
 
 def refines(made: Judgement) -> bool:
-    """Whether it is what the server answers, whose reasons a typed choice cannot give."""
+    """Whether the server answers it; a typed choice cannot give reasons."""
     is_choice = made.reasoning == "a typed choice: refines_1 at 0.85, next none at 0.15"
     return replace(made, reasoning=REFINES.reasoning if is_choice else made.reasoning) == REFINES
 

@@ -1,7 +1,7 @@
 """The obligations of the extractor port, each by its number in ``reconciler/ports/extractor.py``.
 
 The adapter talks real HTTP to a server on the loopback, in each vendor's protocol; the one that
-asks nobody and the public double keep the same promises where they make sense for them. Nothing
+asks no model and the public double keep the same promises where they make sense for them. Nothing
 here reaches a paid model.
 """
 
@@ -218,7 +218,7 @@ def that_answers(request: pytest.FixtureRequest, server: AnthropicServer) -> Ite
 
 @pytest.fixture(params=["anthropic", "openai", "scripted", "explicit"])
 def that_reads(request: pytest.FixtureRequest, server: AnthropicServer) -> Iterator[Scripted]:
-    """The same, or the one that asks nobody, which has to come to an answer of its own."""
+    """The same, or the one that asks no model, which has to come to an answer of its own."""
     with ExitStack() as stack:
         yield _scripted(request.param, server, stack)
 

@@ -94,7 +94,7 @@ def listening(talk: Callable[[socket.socket], None]) -> Iterator[int]:
 
 
 class ServerLine:
-    """A line to a server that can be cut, or go dead: then bytes vanish and nobody hangs up."""
+    """A line to a server that can be cut, or go dead: then bytes vanish without a hang-up."""
 
     def __init__(self, uri: str) -> None:
         host, _, port = uri.rpartition("/")[2].partition(":")
@@ -150,7 +150,7 @@ class ServerLine:
 
 @pytest.fixture
 def line(one_neo4j: EngineUnderTest) -> Iterator[tuple[ServerLine, dict[str, Any]]]:
-    """A line to the server, whose store is ready, and the settings that use it."""
+    """A line to the server, with a store that is ready, and the settings that use it."""
     opened(one_neo4j.settings_arguments).close()
     line = ServerLine(one_neo4j.settings_arguments["neo4j"]["uri"])
     with listening(line.carry) as port:

@@ -261,7 +261,7 @@ def test_a_cancelled_call_that_had_begun_is_finished_behind(
             with pytest.raises(asyncio.CancelledError):
                 await writing
             slow.may_end.set()
-            # Whoever writes about the same contact next waits for no lock that was left behind.
+            # The next writer about the same contact waits for no lock that was left behind.
             async with asyncio.timeout(30):
                 await memory.add_contact_note("crm", "alice", "Plays the cello.")
 

@@ -1,9 +1,9 @@
 """A network that fails at the worst moment: each call ends in time, and its retry settles it.
 
 Between the memory and a real Neo4j is a line that hangs up, resets, stalls or trickles: before a
-write is sent, while it is made, or when it is made and nobody was told. Afterwards the write is
-there whole or not at all, and the same call again is the same write. The memory meets it in
-``test_graph_failures.py`` where nothing is written.
+write is sent, while it is made, or when it is made and the caller was not told. Afterwards the
+write is there whole or not at all, and the same call again is the same write.
+``test_graph_failures.py`` has the calls that write nothing.
 """
 
 from __future__ import annotations
@@ -149,7 +149,7 @@ def line(server: dict[str, Any]) -> Iterator[BadLine]:
 
 @pytest.fixture
 def impatient(server: dict[str, Any], line: BadLine) -> dict[str, Any]:
-    """How the server is reached over the line, by somebody who soon gives a silent one up."""
+    """How the server is reached over the line, by a caller that soon gives up on a silent one."""
     patience = {"silence_timeout_seconds": SILENCE_SECONDS, "connect_timeout_seconds": 2.0}
     return server | patience | {"uri": line.uri}
 

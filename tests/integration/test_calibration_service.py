@@ -68,7 +68,7 @@ def lines(*rows: Mapping[str, Any]) -> list[str]:
 
 
 def measured(count: int = 30) -> list[MeasuredPair]:
-    """Pairs whose labels lie apart: the same from 0.8, updates from 0.6, distinct below 0.5."""
+    """Pairs with labels that lie apart: the same from 0.8, updates from 0.6, distinct below 0.5."""
     ranges = {
         PairLabel.SAME: (0.8, 0.99),
         PairLabel.UPDATE: (0.6, 0.85),

@@ -107,7 +107,7 @@ def unbegun(memory: Memory) -> list[Fact]:
 PUNE, GOA, DELHI, AGRA = WAYS["slot"]
 
 
-# Nobody dated it
+# Notes without a date
 
 
 @pytest.mark.on_neo4j_too
@@ -274,7 +274,7 @@ def test_whatever_the_clock_does_the_last_word_holds_and_the_chain_is_in_order_o
     check()
 
 
-# Somebody dated it
+# Notes with a date
 
 
 def test_what_the_caller_dates_keeps_its_place_and_the_answer_says_so(
@@ -341,7 +341,7 @@ def test_lines_of_an_import_that_nobody_dated_count_in_their_order(
     assert [fact.text for fact in chain(embedded)] == [each["text"] for each in (DELHI, GOA, PUNE)]
 
 
-# Conversations whose turns nobody dated
+# Conversations without dates
 
 
 def turns(city: str, **given: Any) -> list[Turn]:

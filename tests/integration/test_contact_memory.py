@@ -1,4 +1,4 @@
-"""The memories of a contact and of an agent: whose it is, is said once."""
+"""The memories of a contact and of an agent: the scope is said once."""
 
 from __future__ import annotations
 

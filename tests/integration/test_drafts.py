@@ -1,6 +1,6 @@
 """An export, a backup or a restore that is killed leaves its whole work, or none that is found.
 
-What it wrote until then lies in a hidden folder, and whoever writes a file there next removes it.
+What it wrote until then lies in a hidden folder, and the next writer of a file there removes it.
 """
 
 from __future__ import annotations

@@ -942,7 +942,7 @@ def test_without_a_model_words_alone_find_what_is_known(engine: EngineUnderTest)
 
 @pytest.mark.on_neo4j_too
 def test_a_second_attempt_names_the_facts_that_the_first_was_shown(opened: Open) -> None:
-    """Killed once what was read is kept, the job asks nobody again, whatever is known by then."""
+    """Killed once what was read is kept, the job asks no model again, whatever is known by then."""
     told = claim("Lives in Oslo.", (1, "I live in Oslo"), replaces=(1, 7))
     memory = opened(answer(told))
     lives = memory.add_contact_note("crm", "alice", "Lives in Pune.")

@@ -1,7 +1,7 @@
-"""No scope reaches into another: every public call, aimed at what belongs to somebody else.
+"""No scope reaches into another: every public call, aimed at another owner's data.
 
 The tables name every public method of a memory and of its parts, and every tool of an agent or an
-MCP client; one that is missing fails a test. Whoever attacks is another tenant, another agent, or
+MCP client; one that is missing fails a test. The attacker is another tenant, another agent, or
 another contact of the same agent, and knows the ids of the victim's facts, decisions, jobs,
 sessions, tasks and episodes, or guesses them.
 """
@@ -65,7 +65,7 @@ REFUSED, OWN = "refused", "own"
 
 SCOPED, OF_AGENT, OF_TENANT, WHOLE = "scoped", "of agent", "of tenant", "whole"
 """Without an id: what is asked of a contact, of all contacts of an agent or of a tenant, or of the
-whole store by whoever runs it."""
+whole store by its operator."""
 
 BOTH = (
     *("all_decisions", "archive", "check_known", "decisions", "disputes", "erasures", "expiring"),
@@ -236,7 +236,7 @@ def plant(memory: Memory, victim: Scope = VICTIM) -> Ids:
 
 
 def guesses() -> list[str]:
-    """What somebody who knows scope, key and this package's source would try."""
+    """The tries of an attacker who knows scope, key and this package's source."""
     text = f"{VICTIM.contact_key}/{KEY}"
     return [str(uuid.uuid5(uuid.NAMESPACE_URL, text)), hashlib.sha256(text.encode()).hexdigest()]
 
@@ -255,7 +255,7 @@ def public(kind: type) -> dict[str, inspect.Signature]:
 
 
 def view(memory: Memory, kind: type, scope: Scope) -> Memory | AgentMemory | ContactMemory:
-    """The memory, or what it hands out to whoever is bound to that agent or contact."""
+    """The memory, or the view that is bound to that agent or contact."""
     if kind is Memory:
         return memory
     if kind is AgentMemory:
@@ -288,7 +288,7 @@ def arguments(signature: inspect.Signature) -> dict[str, Any]:
 
 
 def told(call: Callable[..., Any], *about: Any, **given: Any) -> str | None:
-    """What is said to whoever asks for an id; None where the call succeeds."""
+    """The answer to a caller who asks for an id; None if the call succeeds."""
     try:
         answer = call(*about, **given)
     except InvalidRequestError as error:
@@ -367,7 +367,7 @@ def test_every_tool_is_in_the_table_with_the_ids_that_it_takes(world: World) -> 
             assert taken == set(TOOLS[tool["name"]]), tool["name"]
 
 
-# Nobody gets in
+# No attacker gets in
 
 
 def test_no_id_of_another_scope_is_answered_otherwise_than_one_that_nobody_has(

@@ -125,7 +125,7 @@ def killed(
 
 
 def drained(engine: EngineUnderTest, **how: Any) -> list[Job]:
-    """All jobs, after one that nobody killed worked off what was left."""
+    """All jobs, after an unkilled worker processed the rest."""
     with opened(engine.settings_arguments, **how) as memory:
         memory.drain()
         return memory.jobs(limit=1000)
@@ -146,7 +146,7 @@ def remembered(engine: EngineUnderTest) -> Counter[Row]:
 
 
 def expected(given: Sequence[Talk]) -> Counter[Row]:
-    """What these talks leave behind where nobody is killed: each thing once."""
+    """What these talks leave behind if no worker is killed: each thing once."""
     return Counter(row for talk in given for row in (*_facts(talk, given), *_traces(talk)))
 
 
@@ -332,7 +332,7 @@ def test_a_killed_submitter_loses_nothing_that_it_was_told_is_kept(
 
 
 def whole_sessions(engine: EngineUnderTest) -> dict[str, str]:
-    """The job of each session all of whose turns are there, and are that job's."""
+    """The job of each session that has all its turns, each of that job."""
     rows = raw_store.query(
         engine,
         """

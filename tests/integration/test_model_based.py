@@ -220,7 +220,7 @@ class MemoryMachine(RuleBasedStateMachine):
         self.touched = (contact_id,)
         self.said_since_restart += 1
         self.store.arbiter.answer = answer
-        # What nobody dates is said when a clock says so that steps to and fro.
+        # A note without a date gets the time of a clock that steps to and fro.
         self.store.now = DAYS[-1] if said.is_dated else said.said_at
         decision = self.store.memory.add_contact_note(
             self.agent_id,

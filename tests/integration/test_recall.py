@@ -33,7 +33,7 @@ UNCOUNTED = UseTrace(write=print, write_asked=print, clock=lambda: NOON, flush_s
 
 
 class WatchedGraph:
-    """A real graph that tells what was asked of it, and calls somebody before that."""
+    """A real graph that tells what was asked of it, and calls a function before that."""
 
     def __init__(self, graph: Graph) -> None:
         self._graph = graph

@@ -1,4 +1,4 @@
-"""Whose word holds: disputes that are seen and settled, and amendments."""
+"""Disputes that are seen and settled, and amendments: which word holds."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ def disputed(memory: Memory) -> tuple[Decision, Decision]:
     )
 
 
-# Whose word
+# Which word holds
 
 
 def at_brightwave(span: str = "I work at Brightwave now") -> Extraction:

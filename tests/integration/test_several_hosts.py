@@ -138,7 +138,7 @@ def remembered(engine: EngineUnderTest) -> Counter[tuple[Any, ...]]:
 
 
 def undisturbed(folder: Path) -> Counter[tuple[Any, ...]]:
-    """What the same sessions leave behind on one host that nobody cuts off."""
+    """What the same sessions leave behind on one host that is never cut off."""
     engine = embedded_engine(folder)
     with Memory.open(**engine.settings_arguments) as memory:
         for contact_id, texts in talks():

@@ -118,7 +118,7 @@ def test_a_first_note_is_decided_without_torch(loaded: dict[str, set[str]]) -> N
 
 
 class SlowToLoadEmbedder(HashingEmbedder):
-    """One whose model is loaded when the test says so."""
+    """Its model is loaded when the test says so."""
 
     def __init__(self, error: Exception | None = None) -> None:
         super().__init__()

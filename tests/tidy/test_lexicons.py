@@ -172,7 +172,7 @@ def _characters(value: Any) -> set[str] | None:
 CHARACTERS_MAX = 12
 
 
-# No word is cut to fit a line: whoever looks for it must find it
+# No word is cut to fit a line: a reader who looks for it must find it
 
 LITERAL = re.compile(r"(?s)[a-zA-Z]*(\"\"\"|'''|\"|')(.*)\1$")
 

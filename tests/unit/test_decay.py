@@ -1,4 +1,4 @@
-"""How much is left of what nobody says any more, and what is put by for that."""
+"""Decay: the strength of facts that are no longer said, and their archiving."""
 
 from __future__ import annotations
 

@@ -304,7 +304,7 @@ def test_other_case_width_spaces_or_punctuation_do_not_hide_what_was_forgotten(a
         "Fl\u0131es to New York in May.",  # an i without a dot
         "Flies to New Yo\u0332rk in May.",  # a line under a letter
         "Flies to New Yo\ufe0frk in May.",  # a variation of nothing
-        "Flies to New Yo\u034frk in May.",  # a joiner that nobody sees
+        "Flies to New Yo\u034frk in May.",  # an invisible joiner
         "Flies to\u2800New\u3164York in May.",  # blanks that are no spaces
     ],
 )

@@ -322,7 +322,12 @@ PARTS: list[tuple[str, Decision, str, str]] = [
         "found a difference in number: 1043 instead of 1042.",
     ),
     ("guard silent", decided(HIGHER), "differences", "The guard found no difference"),
-    ("guard off", decided(HIGHER, UNGUARDED), "differences", "The guard was off, so nobody looked"),
+    (
+        "guard off",
+        decided(HIGHER, UNGUARDED),
+        "differences",
+        "The guard was off, so the",
+    ),
     ("says less", VAGUE, "differences", "found a difference in name: no Pune."),
     ("unfiled", decided(LOWER), "differences", "under does not tell, so the wording counts."),
     (

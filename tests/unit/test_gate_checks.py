@@ -340,7 +340,7 @@ def test_a_question_lapses_after_as_long_as_the_policy_says() -> None:
     assert found.lapses_at == NOW + timedelta(days=2.5)
 
 
-# Somebody's yes
+# A person's yes
 
 LIFTED = {
     GateReason.UNTRUSTED_SOURCE,
@@ -385,7 +385,7 @@ def test_a_procedure_needs_the_approval_of_those_who_give_one(
     assert found.disposal is disposal
 
 
-# Whose word it is
+# The source's word
 
 
 @every(("may", "disposal"), [("admit", ADMIT), ("ask", CONFIRM), ("nothing", REJECT)])

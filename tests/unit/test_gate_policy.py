@@ -1,4 +1,4 @@
-"""The gate's policy: what a broken one is told, whose domain applies, and what the shipped says."""
+"""The gate's policy: the errors of a broken one, the domain that applies, and the shipped one."""
 
 from __future__ import annotations
 

@@ -764,7 +764,7 @@ def test_an_arbiter_can_move_neither_order_nor_trust() -> None:
     assert decide(lesser, near, DEFAULT, replaces).decided_by is TRUST
 
 
-# What nobody dated
+# Notes without a date
 
 
 @pytest.mark.parametrize("name", SUPERSEDING)

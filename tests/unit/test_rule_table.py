@@ -97,7 +97,7 @@ WALK: list[tuple[tuple[str, str], float | None, dict[str, Any], str]] = [
     (PLAIN, 0.96, {"valid_from": NOW - MONTH - SECOND}, "ADD order"),
     (PLAIN, 0.96, {"valid_from": NOW - MONTH}, "UPDATE threshold"),
     (PLAIN, 0.96, {"valid_from": NOW - MONTH + SECOND}, "UPDATE threshold"),
-    # Of what a model says is replaced, and nobody dated, it counts when the note was said.
+    # Of what a model says is replaced, and has no date, it counts when the note was said.
     (PLAIN, 0.1, TOLD | {"valid_from": NOW - MONTH - SECOND}, "UPDATE agent"),
     (PLAIN, 0.1, TOLD | EARLY | {"said_at": NOW - MONTH - SECOND}, "ADD order"),
     (PLAIN, 0.1, TOLD | EARLY | {"said_at": NOW - MONTH}, "UPDATE agent"),

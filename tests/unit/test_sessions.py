@@ -149,7 +149,7 @@ def test_windows_show_everything_in_order_and_always_something_new(
     assert seen == set(range(len(lengths)))
 
 
-# When it was said, where nobody said when
+# When it was said, if no turn says when
 
 MOMENT = timedelta(microseconds=1)
 

@@ -148,7 +148,7 @@ def test_an_interrupt_at_no_point_takes_a_contacts_turn_away() -> None:
 
 
 def test_who_was_not_called_looks_for_itself(monkeypatch: pytest.MonkeyPatch) -> None:
-    """An interrupt of whoever gave its turn back swallows the call."""
+    """An interrupt of the caller that gave its turn back swallows the call."""
     turns = Turns()
     with ThreadPoolExecutor(1) as threads, turns.turn() as turn:
         turn.take(LONG)

@@ -3,7 +3,7 @@
 A text is folded (case, accents, width, what cannot be seen) and matched against the cues of
 ``config/lexicon/injection.toml``. If no cue settles it, a sentence counts that gives its reader a
 task or asks them a question, unless a person speaks in the text. Lexical: the same text always has
-the same findings. No model, no clock and no knowledge of a contact may ever live here, nor what
+the same findings. A model, a clock and knowledge of a contact never live here, nor what
 follows from a finding; that is the gate's business.
 """
 

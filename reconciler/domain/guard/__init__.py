@@ -2,7 +2,7 @@
 
 Each text is read once, into words, numbers and names; then two readings are compared. Nothing here
 knows a meaning: closed classes (number words, months, negations, opposites, relatives) are small
-tables, and everything else is form and order. No cosine and no policy may ever live here: a finding
+tables, and everything else is form and order. A cosine and a policy never live here: a finding
 only ever demotes a pair, and what follows from that is the rule's business. Everywhere ``note`` is
 the new text, ``fact`` the one that it may take the place of, and ``value`` what a text is filed
 under.

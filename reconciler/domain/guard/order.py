@@ -1,7 +1,7 @@
 """The finders of exchanged roles: the same words in another order, or in another voice.
 
 Two texts are aligned word by word; groups of words that moved are found; a move that is a mere way
-of putting it is let through, as ``_Order._is_harmless`` names them. No word may ever have a meaning
+of putting it is let through, as ``_Order._is_harmless`` names them. A word never has a meaning
 here: only its place, the gap before it and its preposition count.
 """
 

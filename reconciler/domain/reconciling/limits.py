@@ -232,7 +232,7 @@ LIMITS = (
     RuleLimit(
         decided_by="order",
         when="the note is older than what it would supersede (`valid_from`, else `said_at`; of a "
-        "fact that a model says it replaces, and that nobody dated, `said_at`)",
+        "fact that a model says it replaces, and that has no date, `said_at`)",
         what="ADD as history beneath it, not live",
         over=frozenset({Action.UPDATE, Action.SKIP}),
         why="An older note replaces no newer fact, and what is over replaces nothing.",
@@ -241,7 +241,7 @@ LIMITS = (
     RuleLimit(
         decided_by="trust",
         when="the fact rests on a more trusted word",
-        what="ADD, in dispute until somebody answers; SKIP if the note brings nothing new",
+        what="ADD, in dispute until a person answers; SKIP if the note brings nothing new",
         why="A less trusted word never replaces a more trusted one.",
         apply=_by_trust,
     ),

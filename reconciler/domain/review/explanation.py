@@ -47,7 +47,7 @@ _RULE = {DecidedBy(row.decided_by): row.why for row in (*RULES, *LIMITS) if row.
     DecidedBy.AMENDMENT: "An operator put it right by hand, which ends what was known.",
     DecidedBy.AGENT: "The agent's model read note and facts, and said how they relate.",
     DecidedBy.EXTRACTOR: "The extractor read note and facts, and said how they relate.",
-    DecidedBy.GATE: "What agrees with what is known counts as said again, and nobody is asked.",
+    DecidedBy.GATE: "A note that repeats a known fact counts as said again, without a question.",
 }
 
 _SAYS_MORE = "The fact says more than the note, so it stays, and the note counts as said again."
@@ -56,7 +56,7 @@ _RELATED_FATE = "what a model said of facts that were known"
 _UNRELATED = "Reverting this decision would put the facts back as they were."
 _FATES = {
     Action.ADMIT: "let through by the write gate, and is not remembered until it is committed",
-    Action.HOLD: "held by the write gate, and is not remembered until somebody says yes",
+    Action.HOLD: "held by the write gate, and is not remembered until a person confirms it",
     Action.REJECT: "refused by the write gate",
     Action.DECLINE: "not remembered, because the answer was no",
     Action.WITHDRAW: "taken back before anybody answered",
@@ -68,12 +68,12 @@ _FATES = {
 }
 _WOULD = {
     Disposal.REJECT: "refuse it",
-    Disposal.CONFIRM: "have somebody asked",
+    Disposal.CONFIRM: "ask a person",
     Disposal.CONSENT: "have the contact asked for consent",
 }
 _COUNTERFACTUALS = {
     Action.ADMIT: "Committing it would compare it with what is known and remember it.",
-    Action.HOLD: "A yes by somebody else than its proposer would remember it; a no is kept.",
+    Action.HOLD: "A yes from a person other than its proposer would store it; a no is kept.",
     Action.REJECT: "Nothing that was compared would have changed it: the gate comes before that.",
     Action.DECLINE: "A yes would have remembered it.",
     Action.WITHDRAW: "It may be proposed again.",
@@ -315,7 +315,7 @@ def _difference_sentences(reopened: Reopened) -> Iterator[str]:
     if focus is None:
         return
     if not decision.policy.guard:
-        yield "The guard was off, so nobody looked for differences between the texts."
+        yield "The guard was off, so the texts were not compared for differences."
     elif not findings and decision.action is not Action.ADD and decision.decided_by in _BY_TEXT:
         yield "The guard found no difference between the texts."
     yield _slot_sentence(decision.note.slot, focus.slot)

@@ -173,7 +173,7 @@ class TokenFile:
         try:
             contents = self._contents()
         except ReconcilerError as error:
-            _log.error("nobody is let in: %s", error)
+            _log.error("no client is admitted: %s", error)
             return None
         if len(secret) > _PRESENTED_LENGTH_MAX:
             return None

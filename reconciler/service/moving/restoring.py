@@ -255,8 +255,8 @@ class _Writing:
         if other:
             named = ", ".join(other[:_NAMED_MAX]) + (", …" if len(other) > _NAMED_MAX else "")
             raise InvalidArchiveError(
-                f"the store holds {len(other)} of these contacts otherwise ({named}); nothing was "
-                "written. Restore into an empty store"
+                f"the store holds {len(other)} of these contacts with other content ({named}); "
+                "nothing was written. Restore into an empty store"
             )
         return there
 
@@ -327,8 +327,8 @@ class _Writing:
                 "set RECONCILER_EMBEDDER__MODEL to that one, and run it again"
             )
         return GraphConflictError(
-            f"somebody wrote about contact {scope.contact_id} while it was restored; restore into "
-            "another store, where nobody does, or forget that contact first"
+            f"contact {scope.contact_id} was written to while it was restored; restore into a "
+            "store that no other process writes to, or forget that contact first"
         )
 
     def _page(self, contact_key: str, version: int, page: Sequence[Node | Link]) -> None:

@@ -357,5 +357,5 @@ def note_of(
 
 
 def as_candidate(note: Note, proposed_by: str) -> Candidate:
-    """A note as a candidate whose only evidence is the note itself."""
+    """A note as a candidate; the note is its only evidence."""
     return Candidate(note=note, evidence=(own_episode_of(note),), proposed_by=proposed_by)
