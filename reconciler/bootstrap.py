@@ -1211,7 +1211,7 @@ def _reembedding(graph: Graph, settings: Settings) -> Reembedding:
 
 @contextmanager
 def opened_reembedding(settings: Settings) -> Iterator[Reembedding]:
-    """What moves the store that there is, whichever model it is bound to; no model is loaded.
+    """Moves the existing store to another model; it loads no model.
 
     Raises:
         ConfigurationError: there is no store.

@@ -195,7 +195,7 @@ class BoundMemory:
         limit: int | None = None,
         with_silent: bool = False,
     ) -> list[Decision | Dispute]:
-        """What waits for an answer; ``question`` is what to ask.
+        """Held notes and disputes that wait for an answer; ``question`` is what to ask.
 
         First the held decisions, which ``confirm`` and ``reject`` answer, then the disputes, which
         ``resolve`` settles; each newest first.
@@ -330,7 +330,7 @@ class BoundMemory:
         self,
         profile: str,
     ) -> list[Replayed]:
-        """What other thresholds would have decided, from the recorded decisions; writes nothing.
+        """Replay the recorded decisions with other thresholds; writes nothing.
 
         Args:
             profile: ``seed``, ``minilm`` or the path of a profile.

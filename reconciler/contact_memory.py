@@ -169,7 +169,7 @@ class ContactMemory(BoundMemory):
         *,
         limit: int | None = None,
     ) -> Briefing:
-        """What to know and what to ask when a conversation opens.
+        """Facts and questions for the opening of a conversation.
 
         Facts that fit the query, or without one those that matter most, as many as the limit; what
         stands; what is new since the contact was last asked about; and the questions that the
@@ -254,7 +254,7 @@ class ContactMemory(BoundMemory):
         after: str | None = None,
         limit: int | None = None,
     ) -> list[FactHistory]:
-        """What superseded what, and why: a contact's chains, or the one that a fact is in.
+        """Chains of facts that replaced each other, with reasons: all of them, or a fact's.
 
         Args:
             fact_id: only the chain that this fact is in.

@@ -176,7 +176,7 @@ class Memory:
         return seconds
 
     def describe(self) -> EngineDescription:
-        """Which engine keeps this memory, and where. It asks the engine, so it is also a check."""
+        """The engine of this memory and its place. It asks the engine, so it is also a check."""
         return self._services.store.describe()
 
     def contact(
@@ -476,7 +476,7 @@ class Memory:
         )
 
     def model_move(self) -> ModelMove:
-        """Which model the store is bound to, and how far a move to another one is."""
+        """The store's model, and the progress of a move to another one."""
         return self._services.reembedding.status()
 
     def cancel_reembed(self) -> ModelMove:

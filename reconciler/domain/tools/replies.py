@@ -54,7 +54,7 @@ _HOW_OLDER = "If the note holds now instead, note it again without valid_from, a
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ToolReply:
-    """What a tool answers.
+    """A tool's answer.
 
     Attributes:
         text: for the model; it can be sent as it is.

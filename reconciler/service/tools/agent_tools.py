@@ -176,7 +176,7 @@ class AgentTools:
         return [tool.definition(style, strict=strict) for tool in self._tools.values()]
 
     def call(self, name: str, arguments: Mapping[str, Any] | str | None) -> ToolReply:
-        """What a tool answers to a model's call. No mistake of the model's raises anything.
+        """Answer a model's tool call. A mistake of the model never raises.
 
         Where the memory failed, ``error`` has what went wrong, and the log has it, too; the text
         says no more of it than whether to call again.
