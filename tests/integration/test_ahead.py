@@ -11,6 +11,7 @@ import pytest
 
 from reconciler import Action, Decision, Memory
 from reconciler.domain.recalling.prompting import as_prompt
+from reconciler.domain.records.handles import handle_of
 from reconciler.testing import HashingEmbedder
 from tests.engines import EngineUnderTest
 
@@ -613,3 +614,80 @@ def test_a_forgotten_session_leaves_over_what_ended_by_its_relation(
 def test_the_lifetime_of_a_plan_counts_from_its_day(memory: Memory) -> None:
     lives_in(memory, "Copenhagen", valid_from=JUNE, lifetime_days=7)
     assert own_end(memory, "Copenhagen") == (None, JUNE + 7 * DAY)
+
+
+@pytest.fixture
+def rents(memory: Memory) -> Decision:
+    return say(memory, "Rents a flat in Lisbon.")
+
+
+def leaves(memory: Memory, rents: Decision, day: datetime, **given: Any) -> Decision:
+    """The flat is said to be over with the day as the end of it."""
+    text = "No longer rents the flat in Lisbon."
+    return say(memory, text, ends=[str(rents.fact_id)], valid_to=day, **given)
+
+
+@pytest.mark.parametrize("given", [{}, {"valid_from": MAY - 99 * DAY}])
+def test_what_is_said_to_end_on_a_day_ahead_holds_until_then(
+    memory: Memory, rents: Decision, clock: Clock, given: dict[str, Any]
+) -> None:
+    made = leaves(memory, rents, JUNE, **given)
+    assert made.ends_on_the_day_ids == (rents.fact_id,)
+    assert told(memory) == {rents.text: False, made.text: True}
+    clock.now = JUNE
+    assert told(memory) == {made.text: False}
+
+
+@pytest.mark.parametrize("given", [{}, {"valid_from": MAY - 99 * DAY}])
+def test_what_is_said_to_have_ended_ended_then(
+    memory: Memory, rents: Decision, clock: Clock, given: dict[str, Any]
+) -> None:
+    clock.now = JULY
+    made = leaves(memory, rents, JUNE, **given)
+    assert told(memory) == {made.text: False}
+    assert ends(memory, str(rents.fact_id))[0] == JUNE
+    revert(memory, made)
+    assert told(memory) == {rents.text: False}
+
+
+@pytest.mark.parametrize("drop", DROPPED)
+def test_a_dropped_end_on_a_day_leaves_what_it_was_to_end(
+    memory: Memory, rents: Decision, clock: Clock, drop: Any
+) -> None:
+    before = ends(memory, str(rents.fact_id))
+    drop(memory, leaves(memory, rents, JUNE))
+    assert ends(memory, str(rents.fact_id)) == before
+    clock.now = JULY
+    assert told(memory) == {rents.text: False}
+
+
+def test_a_person_says_that_what_an_operator_laid_down_ends_on_a_day(
+    memory: Memory, clock: Clock
+) -> None:
+    rents = say(memory, "Rents a flat in Lisbon.", source_kind="operator")
+    doubted = leaves(memory, rents, JUNE)
+    assert doubted.conflicting_ids == (rents.fact_id,)
+    resolve(memory, doubted)
+    assert ends(memory, str(rents.fact_id))[0] == JUNE
+    clock.now = JUNE
+    assert told(memory) == {doubted.text: False}
+
+
+def test_a_note_that_holds_from_a_day_on_ends_then_what_it_ends(
+    memory: Memory, rents: Decision, clock: Clock
+) -> None:
+    made = leaves(memory, rents, JULY, valid_from=JUNE)
+    assert ends(memory, str(rents.fact_id))[0] == JUNE
+    clock.now = JULY
+    assert told(memory) == {}
+    assert made.proposal.holds_until == JULY
+
+
+def test_a_tool_says_that_a_fact_ends_today(memory: Memory, rents: Decision, clock: Clock) -> None:
+    clock.now = MAY + timedelta(hours=2)
+    tools = memory.agent_tools("crm", "alice")
+    tools.call("recall_contact", {})
+    text, handle = "No longer rents the flat in Lisbon.", handle_of(str(rents.fact_id))
+    sent = {"text": text, "source_kind": "contact", "ends": [handle], "valid_to": "2025-05-10"}
+    assert "It ended: " in tools.call("add_contact_note", sent).text
+    assert told(memory) == {text: False}
