@@ -303,6 +303,22 @@ def test_a_dropped_plan_gives_back_a_lifetime_and_an_end(
     assert own_end(memory, "Lisbon") == (JULY, JULY)
 
 
+@pytest.mark.parametrize("is_counted", [False, True])
+@pytest.mark.parametrize("drop", [revoke, forget])
+def test_what_is_said_again_before_a_plan_is_dropped_is_renewed(
+    memory: Memory, clock: Clock, drop: Any, is_counted: bool
+) -> None:
+    lisbon = str(lives_in(memory, "Lisbon", lifetime_days=300).fact_id)
+    plan = lives_in(memory, "Copenhagen", valid_from=JUNE)
+    clock.now = MAY + DAY
+    again = lives_in(memory, "Lisbon", lifetime_days=9, repeats=lisbon if is_counted else None)
+    assert (again.action is Action.SKIP) == is_counted
+    stays = lisbon if is_counted else str(again.fact_id)
+    assert ends(memory, stays) == (JUNE, JUNE)
+    drop(memory, plan)
+    assert ends(memory, stays) == (None, MAY + 301 * DAY)
+
+
 @pytest.mark.parametrize("drop", [revoke, forget])
 def test_what_changed_meanwhile_goes_on_once_the_plan_is_dropped(
     memory: Memory, planned: Decision, clock: Clock, drop: Any
