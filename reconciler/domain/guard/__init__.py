@@ -118,6 +118,7 @@ __all__ = [
     "names_before",
     "opens",
     "rewords",
+    "said_plainly",
     "says_beside",
     "says_it_changed",
     "share_a_word",
@@ -453,6 +454,24 @@ def leaves_a_denial_out(note: str, fact: str, denied: str) -> bool:
     said, known = read(note).stems, read(fact).stems
     matter = {stem for stem in read(denied).stems if len(stem) > 3}  # "not any more" has none
     return bool(matter) and matter.isdisjoint(said) and 2 * len(said & known) > len(said)
+
+
+def said_plainly(text: str, other: str) -> str:
+    """The text, its denials put plainly where the other puts the same plainly.
+
+    "No longer than three metres" denies nothing of "three metres at the most", nor does "nobody may
+    enter without notice" of "entering needs notice".
+    """
+    known, beside = _vocabulary(), lowered(other)
+    ways = (
+        (known.no_more_than, known.at_most, "at most"),
+        (known.no_less_than, known.at_least, "at least"),
+        (known.not_without, known.requires, r"only\1with"),
+    )
+    for denied, plain, instead in ways:
+        if plain.search(beside) and not denied.search(beside):
+            text = re.sub(denied.pattern, instead, text, flags=re.IGNORECASE)
+    return text
 
 
 def differ_only_in(findings: Iterable[Finding], note: str, fact: str) -> bool:
