@@ -122,6 +122,7 @@ __all__ = [
     "says_beside",
     "says_it_changed",
     "share_a_word",
+    "share_more_than",
     "takes_back",
     "tell_of_other_matters",
     "tell_of_two_things",
@@ -143,6 +144,7 @@ _DENIED_WORDS_MAX = 2
 _OPEN = (Difference.ROLES, Difference.UNREAD)
 """Kinds of findings that do not tell whether both texts answer one question."""
 
+_YEAR = re.compile(r"(?:19|20)\d\d")
 _CLAUSE = re.compile(r"[,;:]|\b(?:and|but|because|so)\b", re.IGNORECASE)
 """Where a clause ends: what follows may be a detail of its own, a number as well."""
 
@@ -439,6 +441,12 @@ def is_repeated_in(note: str, fact: str) -> bool:
 def share_a_word(one: str, other: str) -> bool:
     """Whether a word of content stands in both texts, in any form."""
     return not read(one).stems.isdisjoint(read(other).stems)
+
+
+def share_more_than(names: str, one: str, other: str) -> bool:
+    """Whether a word of content stands in both texts, beside these names and the year."""
+    shared = (read(one).stems & read(other).stems) - read(names).stems
+    return not all(_YEAR.fullmatch(stem) for stem in shared)
 
 
 def leaves_a_denial_out(note: str, fact: str, denied: str) -> bool:
