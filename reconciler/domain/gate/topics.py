@@ -64,9 +64,7 @@ class TopicTerms:
         """The first term that counts in the text, as it was given; None where none does."""
         return self.find_in(_folded(text), self.terms)
 
-    def find_in(
-        self, folded: str, terms: Iterable[str], names: Iterable[str] = ()
-    ) -> str | None:
+    def find_in(self, folded: str, terms: Iterable[str], names: Iterable[str] = ()) -> str | None:
         """The same in a text that is folded already, of these terms only, and not within a name."""
         spans = ((*span, term) for term in terms for span in _spans(_pattern(term), folded))
         excepted: list[tuple[int, int]] | None = None
