@@ -11,10 +11,10 @@ from dataclasses import dataclass
 from reconciler.domain.guard import share_a_word, share_more_than, tells_of_change
 from reconciler.domain.recalling.briefing import is_for_the_contact
 from reconciler.domain.recalling.prompting import filed_as, quoted, shortened
-from reconciler.domain.records.assessment import GateReason
-from reconciler.domain.records.decisions import Action, Comparison, Decision
+from reconciler.domain.records.decisions import Comparison, Decision
 from reconciler.domain.records.facts import Fact
 from reconciler.domain.records.handles import handles_of
+from reconciler.domain.records.kinds import Action, GateReason
 from reconciler.domain.records.slots import CONTACT_SUBJECT, Slot
 from reconciler.errors import ReconcilerError
 
@@ -198,14 +198,14 @@ def _close(decision: Decision, siblings: Sequence[Fact]) -> list[Comparison | Fa
     if slot and not (slot.is_single_valued or slot.is_open) and not tells_of_change(decision.text):
         done.update(fact.fact_id for fact in siblings)  # one value more of several
         siblings = ()
-    found: dict[str, Comparison | Fact] = {
+    facts: dict[str, Comparison | Fact] = {
         fact.fact_id: fact for fact in siblings if fact.fact_id not in done
     }
     for fact in decision.compared_with:
         is_live = not fact.is_expired and fact.fact_id not in done
         if is_live and _is_close(decision, fact):
-            found.setdefault(fact.fact_id, fact)
-    return list(found.values())
+            facts.setdefault(fact.fact_id, fact)
+    return list(facts.values())
 
 
 def _is_close(decision: Decision, fact: Comparison) -> bool:
