@@ -466,7 +466,7 @@ def leaves_a_denial_out(note: str, fact: str, denied: str) -> bool:
 def said_plainly(text: str, other: str) -> str:
     """The text, its denials put plainly where the other puts the same plainly.
 
-    "No longer than three metres" denies nothing of "three metres at the most", nor does "nobody may
+    "No longer than three metres" denies nothing of "three metres at the most", nor does "never
     enter without notice" of "entering needs notice".
     """
     known, beside = _vocabulary(), lowered(other)

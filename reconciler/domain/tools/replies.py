@@ -37,7 +37,7 @@ _NEAR_COSINE_APART = 0.7
 Source: measured on the recorded agents, benchmarks/FIGURES.md."""
 
 _NEAR_COSINE_OTHER = 0.8
-"""From here on they may be though one is about the contact and the other about somebody else."""
+"""From here on they may be though one is about the contact and the other about another person."""
 
 _ASK = "Not remembered yet; do not act on it. Ask the contact, once: "
 _HOW = "If one of these is replaced, repeated or over, say so with relate_contact_note."
