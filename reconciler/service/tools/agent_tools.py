@@ -227,10 +227,13 @@ class AgentTools:
     def _unless_today(self, given: dict[str, Any]) -> dict[str, Any]:
         """The arguments with their times; that it is true since the date of today says nothing.
 
-        The day begins before all that was said today, which the note would then be older than.
+        The day begins before all that was said today, which the note would then be older than. Nor
+        does that facts end today: they end now.
         """
-        read = _with_times(given)
-        if _is_date_of(given.get("valid_from"), self._door.now()):
+        read, now = _with_times(given), self._door.now()
+        if given.get("ends") and _is_date_of(given.get("valid_to"), now):
+            return {name: at for name, at in read.items() if name not in ("valid_from", "valid_to")}
+        if _is_date_of(given.get("valid_from"), now):
             del read["valid_from"]
         return read
 
