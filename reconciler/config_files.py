@@ -151,7 +151,7 @@ def load_attribute_book(own: Path | None) -> AttributeBook:
 
 
 def load_attribute_sentences() -> dict[str, AttributeSentences]:
-    """What is asked about each attribute and what facts of it say, as shipped.
+    """The shipped questions and facts of each attribute.
 
     Raises:
         ConfigurationError: the file cannot be read, or is not made of lists of sentences.
@@ -168,7 +168,7 @@ def load_attribute_sentences() -> dict[str, AttributeSentences]:
 
 
 def load_own_questions(own: Path | None) -> dict[str, Sequence[str]]:
-    """What asks for the user's own attributes.
+    """The questions for the user's own attributes.
 
     Args:
         own: a file like ``config/attributes.toml``, with attributes that may have ``questions``;
@@ -220,7 +220,7 @@ def load_questions_in_languages() -> dict[str, dict[str, Sequence[str]]]:
 
 
 def sentences_digest() -> bytes:
-    """What vectors of the sentences about attributes are known by."""
+    """The digest that names the vectors of the attributes' sentences."""
     texts = (text for _, text in (_attribute_sentences(), _questions_in_languages()))
     return hashlib.sha256("".join(texts).encode()).digest()
 
@@ -310,7 +310,7 @@ def load_export_schema() -> dict[str, Any]:
 
 
 def load_judge_questions() -> list[JudgeQuestion]:
-    """What `reconciler doctor --judge` asks, as it is shipped.
+    """The shipped questions of `reconciler doctor --judge`.
 
     Raises:
         ConfigurationError: the installation lacks it, or it was made unusable.

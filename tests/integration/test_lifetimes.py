@@ -94,6 +94,35 @@ def test_a_volatile_note_that_says_a_lasting_fact_again_does_not_make_it_leave(
     assert list(told(memory).values()) == [False]
 
 
+@pytest.mark.parametrize("again", [STAND, STAND.rstrip(".")])
+def test_what_is_said_again_lives_as_long_as_before_from_then_on(
+    clock: Clock, memory: Memory, again: str
+) -> None:
+    say(memory, STAND, lifetime_days=700)
+    clock.pass_days(600)
+    say(memory, again, category="volatile")
+    clock.pass_days(699)
+    assert list(told(memory).values()) == [False]
+    clock.pass_days(2)
+    assert list(told(memory).values()) == [True]
+
+
+def test_what_a_model_says_to_repeat_another_renews_it(clock: Clock, memory: Memory) -> None:
+    hall = say(memory, STAND, lifetime_days=700)
+    clock.pass_days(600)
+    other = say(memory, "In hall 7 they have a stand.", lifetime_days=30)
+    memory.contact("crm", "alice").relate(str(hall.fact_id), repeats=str(other.fact_id))
+    clock.pass_days(650)
+    assert list(told(memory).values()) == [False]
+
+
+def test_an_older_word_that_says_it_again_renews_nothing(clock: Clock, memory: Memory) -> None:
+    say(memory, STAND, lifetime_days=30)
+    say(memory, STAND, lifetime_days=1, said_at=NOON - 9 * DAY)
+    clock.pass_days(31)
+    assert told(memory) == {STAND: True}
+
+
 def test_what_came_with_its_own_end_leaves_recall_then(clock: Clock, memory: Memory) -> None:
     say(memory, STAND, valid_to=NOON + 400 * DAY)
     clock.pass_days(399)

@@ -66,7 +66,7 @@ def precedents_of(
     is_answered: bool = False,
     is_contradicting: bool = False,
 ) -> Precedents:
-    """What a new proposal of the same inference is judged with.
+    """The earlier decisions that a new proposal of the same inference is judged with.
 
     Args:
         earlier: what was decided about it, the oldest first.

@@ -64,7 +64,7 @@ def question(
     topic: str | None,
     policy: GatePolicy,
 ) -> str:
-    """What to ask about a held candidate: the contact, or an operator where it says so."""
+    """The question about a held candidate, for the contact or an operator."""
     asked = " ".join(lexicon("questions").words(_name(candidate, disposal, reason)))
     claim = _TAKEN_OUT.sub(_HIDDEN, candidate.claim).strip().rstrip(".")
     asked = asked.replace("{topic}", _called(topic)).replace("{claim}", claim)
@@ -72,7 +72,7 @@ def question(
 
 
 def revalidation(fact: Fact) -> str:
-    """What to ask about a fact that ends soon, or has ended."""
+    """The question about a fact that expires soon, or has expired."""
     asked = " ".join(lexicon("questions").words("revalidation"))
     said_on = f"{fact.last_confirmed_at:%Y-%m-%d}"
     return asked.replace("{date}", said_on).replace("{claim}", fact.text.strip().rstrip("."))

@@ -38,7 +38,7 @@ _COMPARED_MAX = 400
 
 @dataclass(frozen=True, slots=True)
 class AttributeSentences:
-    """What one asks about an attribute, and what facts of it say."""
+    """The questions about an attribute, and facts that answer them."""
 
     questions: Sequence[str]
     facts: Sequence[str]

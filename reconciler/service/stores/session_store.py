@@ -40,7 +40,7 @@ _OUTCOMES = tuple(field.name for field in fields(Outcomes))
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class JobFilter:
-    """Which jobs are asked for; None lets all through."""
+    """A filter of jobs; None lets all through."""
 
     agent_id: str | None = None
     contact_id: str | None = None

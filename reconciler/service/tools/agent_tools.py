@@ -179,7 +179,7 @@ class AgentTools:
         return [tool.definition(style, strict=strict) for tool in self._tools.values()]
 
     def call(self, name: str, arguments: Mapping[str, Any] | str | None) -> ToolReply:
-        """What a tool answers to a model's call. No mistake of the model's raises anything.
+        """Answer a model's tool call. A mistake of the model never raises.
 
         Where the memory failed, ``error`` has what went wrong, and the log has it, too; the text
         says no more of it than whether to call again.
@@ -231,10 +231,13 @@ class AgentTools:
     def _unless_today(self, given: dict[str, Any]) -> dict[str, Any]:
         """The arguments with their times; that it is true since the date of today says nothing.
 
-        The day begins before all that was said today, which the note would then be older than.
+        The day begins before all that was said today, which the note would then be older than. Nor
+        does that facts end today: they end now.
         """
-        read = _with_times(given)
-        if _is_date_of(given.get("valid_from"), self._door.now()):
+        read, now = _with_times(given), self._door.now()
+        if given.get("ends") and _is_date_of(given.get("valid_to"), now):
+            return {name: at for name, at in read.items() if name not in ("valid_from", "valid_to")}
+        if _is_date_of(given.get("valid_from"), now):
             del read["valid_from"]
         return read
 
