@@ -270,6 +270,20 @@ def test_one_allergy_in_other_words_is_the_same_value(text: str) -> None:
     assert compare_slots(slot(text), slot("Is allergic to nuts.")) is SlotMatch.EQUAL
 
 
+@pytest.mark.parametrize(
+    ("text", "attribute", "value"),
+    [
+        ("Allergic to peanuts, not to other nuts.", "allergy", "peanuts"),
+        ("Allergic to peanuts, not other nuts.", "allergy", "peanuts"),
+        ("Lives in Pune, not in Mumbai.", "city", "Pune"),
+    ],
+)
+def test_a_value_is_read_beside_what_is_said_not_to_hold(
+    text: str, attribute: str, value: str
+) -> None:
+    assert told(text) == ("contact", attribute, value)
+
+
 def test_what_holds_beside_another_value_is_read_of_what_holds_many() -> None:
     assert told("She also speaks Danish.") == ("contact", "language", "Danish")
 
