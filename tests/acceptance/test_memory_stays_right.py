@@ -144,6 +144,39 @@ def test_a_tools_other_value_is_one_question_however_often_it_comes(memory: Memo
     assert "Mumbai" in dispute.question
 
 
+@pytest.mark.parametrize(
+    ("known", "said"),
+    [
+        ("Prefers Teams calls.", "Never call before nine."),
+        ("Never call before nine.", "Prefers Teams calls."),
+        ("Prefers phone calls.", "No calls on Sundays."),
+        ("Prefers email.", "Wants no other emails."),
+        ("Allergic to peanuts.", "Not allergic to other nuts."),
+    ],
+)
+def test_what_is_denied_at_some_hour_or_of_others_is_in_no_dispute(
+    memory: Memory, known: str, said: str
+) -> None:
+    assert [each.action for each in tell(memory, known, said)] == ["ADD", "ADD"]
+    assert memory.contact(AGENT, ANNA).disputes() == []
+
+
+@pytest.mark.parametrize(
+    ("known", "said"),
+    [
+        ("Call only after nine.", "Never call after nine."),
+        ("Call before nine.", "Never call before nine."),
+        ("Prefers calls on Sundays.", "No calls on Sundays."),
+        ("Prefers email.", "Never email."),
+    ],
+)
+def test_what_is_denied_at_the_same_hour_is_in_dispute(
+    memory: Memory, known: str, said: str
+) -> None:
+    tell(memory, known, said)
+    assert len(memory.contact(AGENT, ANNA).disputes()) == 1
+
+
 def test_an_operator_can_amend_what_the_contact_said(memory: Memory) -> None:
     tell(memory, "Lives in Pune.", attribute="city", value="Pune")
     [wrong] = memory.contact(AGENT, ANNA).recall()

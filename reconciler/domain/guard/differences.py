@@ -167,7 +167,10 @@ def find_negation(new: Reading, old: Reading) -> Iterator[Finding]:
             kind=Difference.NEGATION,
             in_note=", ".join(word.text for word in new.negated),
             in_fact=", ".join(word.text for word in old.negated),
-            is_change=_is_same_but_for(new, old, *_ends_named_alone(new), *_ends_named_alone(old))
+            is_change=(
+                any(denial.reach for denial in (*new.negated, *old.negated))
+                and _is_same_but_for(new, old, *_ends_named_alone(new), *_ends_named_alone(old))
+            )
             or _is_denied(new.negated, old)
             or _is_denied(old.negated, new),
         )
@@ -337,7 +340,7 @@ def _is_denied(denials: Iterable[Denial], other: Reading) -> bool:
     return any(
         clause.is_plain and _says(clause, denial.phrase)
         for denial in denials
-        if denial.phrase
+        if denial.phrase and denial.hours <= other.stems
         for clause in other.clauses
     )
 

@@ -35,6 +35,7 @@ class Vocabulary:
         self.cessation = cue("cessation")
         self.change = cue("change")
         self.clause_marks = word_set("clause_mark", "supposition")
+        self.comparing = word_set("comparing")
         self.correction = cue("correction")
         self.countable = word_set("measure") | {"singl", "weekend", "fortnight", "quarter"}
         self.currencies = known.by_word("currency")

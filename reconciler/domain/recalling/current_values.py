@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
@@ -29,6 +30,9 @@ __all__ = ["SlotValue", "current_values", "ends_own_value"]
 
 _TAKEN_OUT = "hidden"
 """One word in the place of a token; the marks around it end what a denial reaches."""
+
+_CLAUSE = re.compile(r"[,;.] |: (?=\S+ \S)")
+"""What parts the clauses of a text; "Nut allergy: over" is one."""
 
 _BEGINNING = 5
 """Letters that the forms of a word share: "allergic" and "allergy"."""
@@ -181,15 +185,25 @@ def ends_own_value(text: str, slot: Slot) -> bool:
     name = _name(slot)
     if lexicon("values").word_set("affirmed_by_denial").isdisjoint(name):
         return _says_no_more(text, slot)
-    is_ended = _says_no_more(text, slot) and _names(text, name)
-    return is_ended or is_lifted(text, slot.value or "")
+    return _says_so_itself(text, slot) or is_lifted(text, slot.value or "")
+
+
+def _says_so_itself(text: str, slot: Slot) -> bool:
+    """Whether one clause both names the attribute and says that the value holds no longer.
+
+    "Allergic to peanuts: must not be given peanuts" does not; the first clause affirms it.
+    """
+    return any(
+        _says_no_more(clause, slot) and _names(clause, _name(slot))
+        for clause in _CLAUSE.split(text)
+    )
 
 
 def _says_no_more(text: str, slot: Slot) -> bool:
     """Whether a text denies the slot's value, which it may hold as a token for personal data."""
     value, said, attribute = slot.value or "", read(text), slot.attribute or ""
-    if read(value).ceased:
-        return True  # "no longer sailing" is no value
+    if any(end.reach for end in read(value).ceased):
+        return True  # "no longer sailing" is no value, and "retired" is one
     named = [(text, value)]
     if slot.is_personal:
         named.append((TOKEN.sub(_TAKEN_OUT, text), _TAKEN_OUT))
@@ -253,7 +267,7 @@ def _says_only(text: str) -> bool:
 
 def _ends(other: Fact, fact: Fact, slot: Slot, attributes: AttributeBook) -> bool:
     """Whether another fact says that the value of the slot holds no longer, or never did."""
-    if _says_no_more(other.text, slot) and _names(other.text, _name(slot)):
+    if _says_so_itself(other.text, slot):
         return True
     if _is_wish_no_more(other.text, fact.text, slot):
         return True
