@@ -161,6 +161,14 @@ def test_what_is_denied_at_some_hour_or_of_others_is_in_no_dispute(
     assert memory.contact(AGENT, ANNA).disputes() == []
 
 
+def test_a_new_credit_limit_is_in_no_dispute_with_payment_terms(memory: Memory) -> None:
+    known = "Pays at 45 days instead of 60; he has signed our letter with the new terms."
+    said = "The credit limit goes up to 20,000 with the new terms, which he has signed."
+    tell(memory, known, attribute="payment_terms", value="45 days", single_valued=True)
+    tell(memory, said, attribute="credit_limit", value="20,000", single_valued=True)
+    assert memory.contact(AGENT, ANNA).disputes() == []
+
+
 @pytest.mark.parametrize(
     ("known", "said"),
     [
