@@ -185,6 +185,12 @@ def test_what_is_denied_at_the_same_hour_is_in_dispute(
     assert len(memory.contact(AGENT, ANNA).disputes()) == 1
 
 
+def test_a_colleague_who_left_ends_no_job_of_the_contacts(memory: Memory) -> None:
+    tell(memory, "Works at Nordlys.", "Bob has left Nordlys.")
+    [value] = memory.contact(AGENT, ANNA).profile()
+    assert (value.attribute, value.value) == ("employer", "Nordlys")
+
+
 def test_an_operator_can_amend_what_the_contact_said(memory: Memory) -> None:
     tell(memory, "Lives in Pune.", attribute="city", value="Pune")
     [wrong] = memory.contact(AGENT, ANNA).recall()

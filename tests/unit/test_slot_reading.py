@@ -284,6 +284,18 @@ def test_a_value_is_read_beside_what_is_said_not_to_hold(
     assert told(text) == ("contact", attribute, value)
 
 
+@pytest.mark.parametrize(
+    ("subject", "about"), [(None, "husband"), ("contact", "contact"), ("Clem", "clem")]
+)
+def test_a_slot_without_a_subject_is_of_whom_the_sentence_is_about(
+    subject: str | None, about: str
+) -> None:
+    given = BOOK.slot(subject=subject, attribute="diet", value="vegan")
+    filled, _ = BOOK.filled(given, "Her husband is vegan.")
+    assert filled is not None
+    assert (filled.subject, filled.value) == (about, "vegan")
+
+
 def test_what_holds_beside_another_value_is_read_of_what_holds_many() -> None:
     assert told("She also speaks Danish.") == ("contact", "language", "Danish")
 

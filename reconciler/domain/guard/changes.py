@@ -12,7 +12,7 @@ from functools import cache, lru_cache
 from itertools import takewhile
 from typing import NamedTuple
 
-from reconciler.domain.guard.differences import words_of_its_own
+from reconciler.domain.guard.differences import is_of_another, words_of_its_own
 from reconciler.domain.guard.reading import Denial, Reading, folded, lowered, read
 from reconciler.domain.guard.tokens import Token, stem_of, tokens_of
 from reconciler.domain.guard.vocabulary import vocabulary
@@ -184,6 +184,8 @@ def ends(note: str, fact: str) -> bool:
         return False
     verb = {word.stem for word in old.words[:1]}
     if ended is not None:
+        if is_of_another(new, old):
+            return False
         may_differ = verb if ended.text.split()[0] in _DISPOSING else set()
         what = _plain(ended.reach) - _cues(note)
         return bool(what) and what <= old.stems and left_out <= may_differ

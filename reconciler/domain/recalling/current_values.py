@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
+from itertools import chain
 
 from reconciler.domain.guard import (
     denies_value,
@@ -53,7 +54,8 @@ class SlotValue:
         is_disputed: whether another fact contradicts it, in an open dispute.
         holds_until_settled: whether it is a limit, such as an allergy, that holds all the same.
         is_contested: whether it took the place of another in a to and fro.
-        may_be_outdated: whether the lifetime of all facts that say it is over.
+        may_be_outdated: whether the lifetime of all facts that say it is over, or whom it is about
+            has left.
         is_single_valued: whether the attribute holds one value at a time.
         fact_id, text: the fact that it is a part of.
     """
@@ -112,7 +114,27 @@ def current_values(
         for same in held.values()
         if not (all(_passes(fact) for fact, _ in same) and _asked(same[0][1]) in lasting)
     )
-    return sorted((_value(same, disputes) for same in told), key=_place)
+    values = (_value(same, disputes) for same in told)
+    firms = [slot.value or "" for _, slot in chain(*held.values()) if slot.attribute == "employer"]
+    return sorted((_of_who_left(value, denials, firms) for value in values), key=_place)
+
+
+def _of_who_left(value: SlotValue, denials: Iterable[Fact], firms: Collection[str]) -> SlotValue:
+    """The value, which may be outdated if a later fact says that whom it is about has gone."""
+    known = stems_of(" ".join(vocabulary().relatives))
+    has_gone = value.subject != CONTACT_SUBJECT and any(
+        is_over_itself(_without(other.text, firms), value.subject, known)
+        for other in denials
+        if other.fact_id != value.fact_id and other.last_confirmed_at >= value.last_confirmed_at
+    )
+    return replace(value, may_be_outdated=True) if has_gone else value
+
+
+def _without(text: str, firms: Iterable[str]) -> str:
+    """The text with "the company" for the contact's own: "Bob has left Nordlys"."""
+    for firm in firms:
+        text = text.replace(firm, "the company")
+    return text
 
 
 def _passes(fact: Fact) -> bool:
