@@ -174,7 +174,8 @@ class ContactMemory(BoundMemory):
         stands; what is new since the contact was last asked about; and the questions that the
         contact may answer. ``confirm``, ``reject`` and ``resolve`` take the answers. Some ask
         whether a fact still holds: to say it again renews it. A model is given the two questions
-        that matter most.
+        that matter most; one that two conversations left without an answer is not put again, and
+        stays in ``pending``.
 
         Raises:
             As ``recall``.
@@ -184,6 +185,7 @@ class ContactMemory(BoundMemory):
             Briefing,
             changed_since_last_time,
             is_for_the_contact,
+            is_put_by,
             most_important_first,
         )
 
@@ -199,13 +201,17 @@ class ContactMemory(BoundMemory):
             known = self._services.recall.everything(self._scope, kept, conflicts)
             facts = most_important_first(known, profile, count)
             self._services.use_trace.note(hit.fact.fact_id for hit in facts)
-        pending = self._services.records.pending([self._scope])
+        pending = tuple(filter(is_for_the_contact, self._services.records.pending([self._scope])))
+        renewals = tuple(self._services.records.to_renew(self._scope, ASKED_MAX))
+        waiting = (*pending, *renewals)
+        heard = self._services.session_store.list_last_sessions(self._scope, 3) if waiting else []
         return Briefing(
             facts=facts,
             profile=tuple(profile),
             changed=changed_since_last_time(kept, self._services.clock()),
-            pending=tuple(item for item in pending if is_for_the_contact(item)),
-            renewals=tuple(self._services.records.to_renew(self._scope, ASKED_MAX)),
+            pending=pending,
+            renewals=renewals,
+            put_by=tuple(item for item in waiting if is_put_by(item, heard)),
         )
 
     def value(
@@ -391,6 +397,7 @@ class ContactMemory(BoundMemory):
             else trusted_tools,
             colleague=colleague,
             has_answered=self._services.records.has_answered,
+            asked_beside=self._services.records.asked_beside,
         )
 
     def submit_session(

@@ -163,6 +163,7 @@ class TopicRule(_PolicyTable):
     handling: Literal["consent", "ordinary"]
     terms: tuple[str, ...]
     exceptions: tuple[str, ...] = Field(default=(), alias="except")
+    places: tuple[str, ...] = ()
     everyday: tuple[str, ...] = ()
     everyday_unless: tuple[str, ...] = ()
 
@@ -258,7 +259,7 @@ class GatePolicy:
             known = ", ".join(file.domains)
             raise ConfigurationError(f"policy: no domain {chosen}; there are {known}")
         topics = {
-            name: TopicTerms(terms=rule.terms, exceptions=rule.exceptions)
+            name: TopicTerms(rule.terms, rule.exceptions, rule.places)
             for name, rule in file.topics.items()
         }
         everyday = {
