@@ -168,7 +168,7 @@ _GROUPS: Mapping[str, str] = {
     "unarchive reembed",
     "How well it works": "health rejudge policy correct calibrate replay",
 }
-"""Which commands a help lists under which heading, the first ones first."""
+"""Help headings, in order, and the commands under each."""
 
 app = _new_app()
 add_gate_commands(app)

@@ -1,9 +1,9 @@
 """Reembedding: a store moves to another embedding model, while others recall and write.
 
 First every fact gets a vector of the next model beside the one that it has; then the store is bound
-to that model, in one step. Until then all see the old one alone, from then on the new one alone:
-who still runs with the old one is told so at its next write, or comparison. A run may be cut off
-anywhere; the next one goes on where it stopped.
+to that model, in one step. Until then every process uses the old model alone, from then on the new
+one alone: a process that still runs with the old one gets an error at its next write or comparison.
+A run may be interrupted anywhere; the next one continues where it stopped.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""Restoring an export: it is read through and held to its own counts before anything is written.
+"""Restoring an export: checks the whole file against its own counts before it writes anything.
 
-Then each contact is written page by page, and is what it was only when its last page is there.
-Which page comes next stands in the graph: a restore that was killed goes on when it is run again.
+Then it writes each contact page by page; a contact is complete only with its last page. The graph
+keeps which page comes next, so a restore that was killed continues when it is run again.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """The door of an agent that works in a loop: memory for one task, operation by operation.
 
-What is cheap and harmless, what is kept of the task, and what may become a fact are different
-calls, each legal in the states that ``reconciler.domain.tasks.task_states`` gives it. Extraction
-proposes, the write gate disposes, and only ``commit`` writes a fact, of what the gate admitted.
+Working memory, the task's record and candidates for facts have different calls, each legal in the
+states that ``reconciler.domain.tasks.task_states`` gives it. Extraction proposes, the write gate
+disposes, and only ``commit`` writes a fact, of what the gate admitted.
 Evidence is read back from the store by its id: a caller's copy of it proves nothing.
 A call here never leads to one that answers for a person: a held note waits for a person's yes,
 and so does every procedure.

@@ -29,7 +29,7 @@ __all__ = ["Archiving"]
 
 
 class Archiving:
-    """Puts facts by, and takes them up again.
+    """Archives and unarchives facts.
 
     Args:
         gate: reads the reason, as it reads any words that are kept.
