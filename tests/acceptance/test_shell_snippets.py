@@ -62,7 +62,6 @@ EXPORTS = {
 """What other memory systems gave, by the names that the documents give it."""
 NUMBERS = count(1)
 ILLNESSES = cycle(("asthma", "diabetes", "epilepsy", "migraine", "arthritis"))
-CHAT = [{"role": "contact", "content": "Remember that I only take calls after 5 pm."}]
 NOTE = {"contact_id": "priya", "text": "Has two children."}
 
 
@@ -204,7 +203,8 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setenv("RECONCILER_EMBEDDED_PATH", str(tmp_path / "memory.lbug"))
     monkeypatch.setenv("RECONCILER_EMBEDDER__MODEL", "noop")
     monkeypatch.setenv("COLUMNS", "200")
-    (here / "chat.jsonl").write_text("".join(f"{json.dumps(each)}\n" for each in CHAT))
+    [chat] = fenced(ROOT / "docs" / "background_door.md", "json")
+    (here / "chat.jsonl").write_text(chat)
     (here / "notes.jsonl").write_text(json.dumps(NOTE))
     for name, exported in EXPORTS.items():
         shutil.copy(ROOT / "tests" / "peer_exports" / exported, here / name)
@@ -254,8 +254,9 @@ def test_a_session_prints_what_its_document_shows(
         printed = ""
         for line in session.splitlines():
             if line.startswith("$ "):
-                _, out, err = command_line(*shlex.split(line, comments=True)[2:])
-                printed += f"{line}\n{out}{err}"
+                code, out, err = command_line(*shlex.split(line, comments=True)[2:])
+                assert code == 0, err
+                printed += f"{line}\n{out}"
         assert prints(session, printed), printed
 
 
