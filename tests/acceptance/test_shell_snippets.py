@@ -60,9 +60,11 @@ EXPORTS = {
     "store.sqlite": "langmem.sqlite",
 }
 """What other memory systems gave, by the names that the documents give it."""
+SHOWN = {"chat.jsonl": "background_door.md", "notes.jsonl": "importing.md"}
+"""Files of JSON lines, and the page that shows each."""
+
 NUMBERS = count(1)
 ILLNESSES = cycle(("asthma", "diabetes", "epilepsy", "migraine", "arthritis"))
-NOTE = {"contact_id": "priya", "text": "Has two children."}
 
 
 def _name(path: Path) -> str:
@@ -203,9 +205,9 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setenv("RECONCILER_EMBEDDED_PATH", str(tmp_path / "memory.lbug"))
     monkeypatch.setenv("RECONCILER_EMBEDDER__MODEL", "noop")
     monkeypatch.setenv("COLUMNS", "200")
-    [chat] = fenced(ROOT / "docs" / "background_door.md", "json")
-    (here / "chat.jsonl").write_text(chat)
-    (here / "notes.jsonl").write_text(json.dumps(NOTE))
+    for name, page in SHOWN.items():
+        [block] = fenced(ROOT / "docs" / page, "json")
+        (here / name).write_text(block, encoding="utf-8")
     for name, exported in EXPORTS.items():
         shutil.copy(ROOT / "tests" / "peer_exports" / exported, here / name)
     return here
