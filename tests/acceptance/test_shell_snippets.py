@@ -6,7 +6,6 @@ one that the store has: ``READY`` makes it. ``NOT_RUN`` says which lines are onl
 
 from __future__ import annotations
 
-import json
 import os
 import re
 import shlex
