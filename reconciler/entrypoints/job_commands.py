@@ -14,7 +14,6 @@ import sys
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
-from dataclasses import asdict
 from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
@@ -26,7 +25,6 @@ from reconciler.domain.records.kinds import JobState
 from reconciler.entrypoints.job_rendering import (
     drained_view,
     handed_over_words,
-    job_panel,
     job_words,
     jobs_table,
     retried_all_words,
@@ -37,7 +35,6 @@ from reconciler.entrypoints.options import (
     STANDARD_INPUT,
     Agent,
     AsJson,
-    ContactId,
     Limit,
     Tenant,
     existing,
@@ -69,7 +66,7 @@ _DEAD_JOBS_MAX = 1_000_000
 
 def add_job_commands(app: typer.Typer) -> None:
     """Give the command line the commands of this module."""
-    for command in (extract, jobs, job, retry, drain, worker):
+    for command in (extract, jobs, retry, drain, worker):
         app.command()(command)
 
 
@@ -139,18 +136,6 @@ def jobs(
     with reading(agent, contact, tenant) as memory:
         found = _jobs_of(memory, agent, contact, tenant)(state=state, limit=limit)
     show(as_json, [job.to_dict() for job in found], lambda: jobs_table(found, _now()))
-
-
-def job(
-    job_id: JobId, agent: Agent, contact: ContactId, tenant: Tenant = None, as_json: AsJson = False
-) -> None:
-    """Show one job in full: its session's summary, its counts, its last error and what to do."""
-    with Memory.open(must_exist=True) as memory:
-        whose = memory.contact(agent, contact, tenant=tenant)
-        found = whose.job(job_id)
-        record = whose.session(found.session_id)
-    plain = {**found.to_dict(), "session": asdict(record)}
-    show(as_json, plain, lambda: job_panel(found, record, _now()))
 
 
 def retry(

@@ -1,4 +1,4 @@
-"""How the command line shows jobs and sessions to a person. Computes nothing, and calls nothing."""
+"""How the command line shows jobs, sessions and tasks. Computes nothing, and calls nothing."""
 
 from __future__ import annotations
 
@@ -15,13 +15,14 @@ from rich.text import Text
 
 from reconciler.domain.records.kinds import JobState
 from reconciler.domain.visible_text import visible
-from reconciler.entrypoints.rendering import lines, panel, shown, table
+from reconciler.entrypoints.rendering import id_column, lines, panel, shown, table
 
 if TYPE_CHECKING:
     from rich.panel import Panel
 
     from reconciler.domain.records.jobs import Job, Outcomes
     from reconciler.domain.records.sessions import SessionRecord
+    from reconciler.domain.tasks.tasks import Task
 
 __all__ = [
     "drained_view",
@@ -32,6 +33,7 @@ __all__ = [
     "outcomes_words",
     "retried_all_words",
     "retried_words",
+    "tasks_table",
 ]
 
 _STYLES = {
@@ -241,3 +243,26 @@ def _span(age: timedelta) -> str:
 
 def _time(at: datetime) -> str:
     return f"{at:%Y-%m-%d %H:%M:%S} UTC"
+
+
+def tasks_table(found: Sequence[Task]) -> Table:
+    """Tasks, the last changed first: what is done of each, and what it waits for."""
+    view = table("Tasks, those that changed last first")
+    id_column(view, "task")
+    for name in ("state", "goal", "done"):
+        view.add_column(name, overflow="fold")
+    for task in found:
+        view.add_row(
+            lines(
+                shown(task.task_id),
+                shown(task.scope.contact_id, "dim"),
+                Text(f"{task.changed_at:%Y-%m-%d %H:%M}", "dim"),
+            ),
+            task.state,
+            lines(
+                shown(task.goal),
+                *([shown(f"waits for: {task.blocker}", "dim")] * bool(task.blocker)),
+            ),
+            lines(*map(shown, task.done)),
+        )
+    return view

@@ -15,9 +15,8 @@ import typer
 
 from reconciler.agent_memory import AgentMemory
 from reconciler.contact_memory import ContactMemory
-from reconciler.domain.records.kinds import Category, SourceKind
 from reconciler.domain.visible_text import visible
-from reconciler.entrypoints.rendering import terminal
+from reconciler.entrypoints.rendering import Verbatim, terminal
 from reconciler.errors import InvalidNoteError, InvalidRequestError, InvalidScopeError
 from reconciler.memory import Memory
 
@@ -29,20 +28,8 @@ __all__ = [
     "Limit",
     "MaybeContactId",
     "MaybeLimit",
-    "MinConfidence",
-    "MinScore",
-    "OfAttribute",
-    "OfCategory",
-    "OfSubject",
-    "OfTags",
-    "OfTopic",
     "Overwrite",
-    "Person",
-    "Reason",
-    "SaidSince",
-    "SaidUntil",
     "Tenant",
-    "TrustedAs",
     "call_of",
     "existing",
     "of_whom",
@@ -64,34 +51,6 @@ MaybeContactId = Annotated[
     str | None, typer.Option("--contact", help="Only this contact; default: all of the agent's.")
 ]
 Overwrite = Annotated[bool, typer.Option("--overwrite", help="Replace the file if it exists.")]
-Person = Annotated[str, typer.Option("--by", help="Who decides: contact, or an operator's name.")]
-Reason = Annotated[str, typer.Option(help="Why, in one sentence.")]
-
-OfAttribute = Annotated[
-    str | None, typer.Option(help="Only facts about this attribute, for example city.")
-]
-OfCategory = Annotated[Category | None, typer.Option(help="Only facts of this category.")]
-OfTopic = Annotated[str | None, typer.Option(help="Only facts on this topic.")]
-OfTags = Annotated[
-    list[str] | None,
-    typer.Option("--tag", help="Only facts with this tag; repeat to require several."),
-]
-OfSubject = Annotated[str | None, typer.Option(help="Only facts about this subject.")]
-MinScore = Annotated[float | None, typer.Option(help="Only facts with at least this score.")]
-MinConfidence = Annotated[
-    float | None, typer.Option(help="Only facts with at least this confidence, 0 to 1.")
-]
-SaidSince = Annotated[
-    str | None,
-    typer.Option(help="Only facts last said at or after this time; ISO 8601 with a zone."),
-]
-SaidUntil = Annotated[
-    str | None, typer.Option(help="Only facts last said before this time; ISO 8601 with a zone.")
-]
-TrustedAs = Annotated[
-    SourceKind | None,
-    typer.Option(help="Only facts from a source that is trusted at least this much."),
-]
 
 STANDARD_INPUT = Path("-")
 
@@ -172,8 +131,12 @@ def show(as_json: bool, plain: Any, rendered: Callable[[], Any]) -> None:
     """Print plain values as JSON, or what they look like to a person; a string is no markup."""
     if as_json:
         print_json(plain)
+        return
+    drawn = rendered()
+    if isinstance(drawn, Verbatim):
+        sys.stdout.write(drawn + "\n")
     else:
-        terminal().print(rendered())
+        terminal().print(drawn)
 
 
 def print_json(plain: Any) -> None:

@@ -42,6 +42,7 @@ if TYPE_CHECKING:
     from reconciler.service.writing.note_import import ImportReport
 
 __all__ = [
+    "Verbatim",
     "contacts_table",
     "counted",
     "counts_column",
@@ -109,6 +110,10 @@ _DONE = {
 _BAR_WIDTH = 12
 _ID_WIDTH = 36
 _DAY_WIDTH = len("2026-01-31")
+
+
+class Verbatim(str):
+    """A text that is printed letter by letter, without wrapping: a model may be given it."""
 
 
 class _Terminal(Console):
