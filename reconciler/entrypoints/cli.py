@@ -1,6 +1,6 @@
 """The command line. Turns arguments into calls of ``Memory`` and errors into exit codes.
 
-What one command alone needs it imports itself, so that no other waits for it.
+A command imports what it alone needs, so that no other command waits for it.
 """
 
 from __future__ import annotations
@@ -79,11 +79,11 @@ _EXIT_CODES: Mapping[type[ReconcilerError], int] = {
     EmbeddingError: 6,
     ReconcilerError: 1,
 }
-"""The first class that the error is an instance of; 2 is also what a wrong usage gives."""
+"""By the first class that fits the error. A wrong usage also gives 2."""
 
 
 class _Commands(TyperGroup):
-    """The commands; what is said of a wrong usage repeats no secret that was typed."""
+    """The commands. The message about a wrong usage repeats no typed secret."""
 
     def make_context(self, *arguments: Any, **options: Any) -> Any:
         with _secrets_kept():
@@ -98,7 +98,7 @@ class _Commands(TyperGroup):
 def _secrets_kept() -> Iterator[None]:
     try:
         yield
-    except ExceptionGroup:  # its message cannot be set, and it tells of no usage
+    except ExceptionGroup:  # its message cannot be set, and is about no usage
         raise
     except Exception as error:
         if isinstance(said := getattr(error, "message", None), str):
@@ -128,7 +128,7 @@ _GROUPS: Mapping[str, str] = {
     "unarchive reembed",
     "How well it works": "health rejudge policy correct calibrate replay",
 }
-"""Which commands a help lists under which heading, the first ones first."""
+"""Help headings, in order, with their commands."""
 
 app = _new_app()
 for row in ROWS:
@@ -144,7 +144,7 @@ add_browser_commands(app)
 
 
 def main() -> NoReturn:
-    """Run the command line; an error of ours becomes one line and its exit code."""
+    """Run the command line; an error of this package becomes one line and an exit code."""
     make_printable()
     quiet_the_driver()
     try:
@@ -155,7 +155,7 @@ def main() -> NoReturn:
     except KeyboardInterrupt:
         sys.exit(130)
     finally:
-        gc.freeze()  # else the interpreter looks through all objects again as it ends: 0.1 s
+        gc.freeze()  # else the interpreter scans all objects once more at its end: 0.1 s
     sys.exit(0)
 
 
@@ -170,7 +170,7 @@ def _app_of(called: Sequence[str]) -> typer.Typer:
         return _listing() if called == ["--help"] else app
     alone = _new_app()
     alone.registered_commands = wanted
-    alone.callback()(lambda: None)  # else typer makes no group of a single command
+    alone.callback()(lambda: None)  # else typer makes a single command no group
     return alone
 
 
@@ -190,7 +190,7 @@ def _listing() -> typer.Typer:
 
 
 def _group_commands() -> None:
-    """Put the commands under headings, in the order of those."""
+    """Put the commands under their headings, in order."""
     headings = {name: heading for heading, names in _GROUPS.items() for name in names.split()}
     places = {name: place for place, name in enumerate(headings)}
     app.registered_commands.sort(key=lambda command: places.get(_name_of(command), len(places)))
@@ -215,7 +215,7 @@ def _options(
         ),
     ] = False,
 ) -> None:
-    """What stands before a command."""
+    """The options before a command."""
 
 
 def _name_of(command: CommandInfo | TyperInfo) -> str:
@@ -228,8 +228,8 @@ def init(
         bool,
         typer.Option(
             "--accept-other-hash-key",
-            help="Take this host's hash key from now on, where the store's own is lost. What was "
-            "erased or proposed before is then not recognised.",
+            help="Use this host's hash key from now on, if the store's own is lost. Earlier "
+            "erasures and proposals are then not recognised.",
         ),
     ] = False,
     as_json: AsJson = False,
@@ -249,7 +249,7 @@ def init(
 @app.command()
 def demo(
     here: Annotated[
-        bool, typer.Option("--here", help="Use the configured store instead of a file of its own.")
+        bool, typer.Option("--here", help="Use the configured store instead of a file of the demo.")
     ] = False,
     as_json: AsJson = False,
 ) -> None:
@@ -279,7 +279,7 @@ Look around in it:
 
 
 def _own_command() -> str:
-    """What runs this program again: its name, or its path where a shell does not find it."""
+    """How to run this program again: by its name, or by its path if a shell does not find it."""
     own, name = Path(sys.argv[0]), "reconciler"
     is_lost = own.name == name and shutil.which(name) != str(own.absolute())
     return str(own) if is_lost else name
@@ -369,7 +369,7 @@ def doctor(
         typer.Option("--judge", help="Also ask the arbiter ten questions, which costs money."),
     ] = False,
 ) -> None:
-    """Check engine, schema, model and round trip; exit code 1 if something is wrong."""
+    """Check engine, schema, model and round trip; exit code 1 if a check fails."""
     from reconciler.entrypoints.doctor import checks_table, checkup
     from reconciler.settings import load_settings
 
@@ -380,7 +380,7 @@ def doctor(
 
 
 def _profile_files(folder: Path, name: str, overwrite: bool) -> tuple[Path, Path]:
-    """Where profile and picture go; what cannot be written is said before anything is measured."""
+    """The files of profile and picture; a file that cannot be written is an error at once."""
     from reconciler.service.calibration import check_profile_name
 
     check_profile_name(name)
@@ -421,7 +421,7 @@ def _measured_from_decisions(
     from reconciler.service.calibration import pairs_from_decisions
 
     if agent is None:
-        raise InvalidRequestError("--from-decisions needs --agent: whose decisions")
+        raise InvalidRequestError("--from-decisions needs --agent")
     with Memory.open(must_exist=True) as memory:
         decisions = of_whom(memory, agent, contact, tenant).all_decisions()
         model = memory.model_move().model
@@ -435,7 +435,7 @@ def _progress(name: str, total: int | None, is_quiet: bool) -> Iterator[Callable
 
 
 def _remove_demo(path: Path) -> None:
-    """Begin again; opened once first, so that a demo that is open elsewhere is left alone."""
+    """Delete the demo's store. Opens it first: one that is open elsewhere must stay."""
     from reconciler.bootstrap import open_graph
     from reconciler.settings import load_settings
 

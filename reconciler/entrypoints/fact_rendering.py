@@ -47,7 +47,7 @@ __all__ = [
 ]
 
 _SINCE = "since, whose word"
-"""What a line break would make something else; beneath each other, so that values have room."""
+"""Never broken over lines: "2026-01-" would read as another date."""
 
 
 def recall_view(

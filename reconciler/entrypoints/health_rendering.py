@@ -55,7 +55,7 @@ def _totals(report: HealthReport) -> Table:
 
 
 def _contacts(contacts: Iterable[ContactHealth]) -> Table:
-    """Those first of which most is to be done."""
+    """The contacts, those with most to do first."""
     listed = sorted(contacts, key=_troubles, reverse=True)
     left_out = len(listed) > _CONTACTS_SHOWN_MAX
     title = f"The {_CONTACTS_SHOWN_MAX} of {len(listed)} contacts with most to be done"
@@ -70,7 +70,7 @@ def _contacts(contacts: Iterable[ContactHealth]) -> Table:
 
 
 def _besides(contact: ContactHealth) -> list[str]:
-    """What else there is of it, and how often."""
+    """The other counts of a contact, without zeros."""
     ended = contact.expired + contact.archived + contact.superseded + contact.revoked
     counts = {
         f"{ended} ended": ended,

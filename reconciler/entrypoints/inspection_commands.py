@@ -67,7 +67,7 @@ def history(
     limit: MaybeLimit = None,
     as_json: AsJson = False,
 ) -> None:
-    """Show what superseded what, what was revoked or undone, and why."""
+    """Show which fact superseded which, which were revoked or undone, and why."""
     instant = parse_time("--at", at)
     if png is not None:
         from reconciler.entrypoints.calibration_report import check_can_draw
@@ -99,7 +99,7 @@ def history(
 
 
 def _name_of_contact(memory: Memory, agent: str, contact: str, tenant: str | None) -> str:
-    """The contact's name, or its id where it has none."""
+    """The contact's name, or its id without one."""
     known = memory.agent(agent, tenant=tenant).contacts(contact)
     return next((each.name for each in known if each.name), contact)
 
@@ -158,7 +158,7 @@ def erasures(
     limit: MaybeLimit = None,
     as_json: AsJson = False,
 ) -> None:
-    """List the erasures that were asked for, and how far each one got."""
+    """List the erasures, and how far each one got."""
     with reading(None if finish else agent, contact, tenant) as memory:
         if finish:
             found = memory.finish_erasures()
@@ -176,7 +176,7 @@ def policy_check(
     text: Annotated[str, typer.Argument(help="The note, as it would be added.")],
     agent: Annotated[str, typer.Option("--agent", help="The agent whose domain applies.")] = "any",
     source_kind: Annotated[
-        SourceKind, typer.Option(help="Whose word it is, and so how far it is trusted.")
+        SourceKind, typer.Option(help="The kind of source, which decides how far it is trusted.")
     ] = SourceKind.USER_EXPLICIT,
     category: Annotated[
         Category | None, typer.Option(help="The category; default: read from the text.")

@@ -48,7 +48,7 @@ _TO_READ = "Run `reconciler drain`, or keep a worker running."
 
 
 def outcomes_words(outcomes: Outcomes) -> str:
-    """What became of candidates, without those of which there are none."""
+    """The outcomes of candidates, without zeros."""
     counted = [f"{count} {name}" for name, count in asdict(outcomes).items() if count]
     return ", ".join(counted) or "no candidates"
 
@@ -61,7 +61,7 @@ def job_words(job: Job) -> str:
 
 
 def handed_over_words(job: Job, turn_count: int) -> str:
-    """What became of a session that was handed over, and what to run next.
+    """The state of a session that was handed over, and the command to run next.
 
     Args:
         job: the job that reads it, or has read it.
@@ -84,7 +84,7 @@ def handed_over_words(job: Job, turn_count: int) -> str:
 
 
 def retried_words(job: Job) -> str:
-    """How a job stands after a person wanted it started again."""
+    """The state of a job after a retry."""
     if job.state is JobState.DONE:
         return f"Job {job.job_id} is done already; there is nothing to retry."
     if job.state is JobState.RUNNING:
@@ -93,7 +93,7 @@ def retried_words(job: Job) -> str:
 
 
 def retried_all_words(count: int) -> str:
-    """How many dead jobs were started again."""
+    """The number of dead jobs that were retried."""
     if not count:
         return "No such job is dead; there is nothing to retry."
     waiting = "1 dead job waits" if count == 1 else f"{count} dead jobs wait"
@@ -139,7 +139,7 @@ def job_panel(job: Job, session: SessionRecord, now: datetime) -> Panel:
 
 
 def drained_view(jobs: Sequence[Job], extractor: str) -> Group:
-    """What a drain did: its jobs by state, what became of all candidates, and of dead jobs why.
+    """The result of a drain: jobs by state, outcomes of candidates, and why jobs are dead.
 
     Args:
         jobs: those of the drain, as they stand after it.

@@ -1,4 +1,4 @@
-"""What the commands share: options that mean the same everywhere, and how results are printed."""
+"""Options that several commands share, the opening of a memory to read, and the printing."""
 
 from __future__ import annotations
 
@@ -39,8 +39,8 @@ __all__ = [
     "show",
 ]
 
-Agent = Annotated[str, typer.Option("--agent", help="The agent whose memory it is.")]
-ContactId = Annotated[str, typer.Option("--contact", help="The contact whom the notes are about.")]
+Agent = Annotated[str, typer.Option("--agent", help="The agent that the memory belongs to.")]
+ContactId = Annotated[str, typer.Option("--contact", help="The contact that the notes are about.")]
 Tenant = Annotated[
     str | None, typer.Option("--tenant", help="The tenant; default: the configured one.")
 ]
@@ -78,7 +78,7 @@ def opened(file: Path) -> BinaryIO:
     """The file, open to be read.
 
     Raises:
-        InvalidRequestError: it cannot be.
+        InvalidRequestError: it cannot be opened.
     """
     try:
         return file.open("rb")
@@ -92,7 +92,7 @@ def reading(
 ) -> Iterator[Memory]:
     """A memory to read from, in which a contact is known under these names.
 
-    That is looked at when the block ends without an error: wrong input is told first.
+    This is checked when the block ends without an error: errors about wrong input come first.
 
     Raises:
         ConfigurationError: there is no memory; none is made.
@@ -128,7 +128,7 @@ def call_of(
 
 
 def show(as_json: bool, plain: Any, rendered: Callable[[], Any]) -> None:
-    """Print plain values as JSON, or what they look like to a person; a string is no markup."""
+    """Print plain values as JSON, or their rendering for a person; a string is no markup."""
     if as_json:
         print_json(plain)
         return
@@ -149,10 +149,10 @@ def _json_value(value: object) -> str:
 
 
 def parse_time(option: str, value: str | None) -> datetime | None:
-    """The time that an option gives; None where it is not given. A day alone begins in UTC.
+    """The time that an option gives; None without one. A day alone begins in UTC.
 
     Raises:
-        InvalidNoteError: it is no ISO 8601 time, or a time without a zone.
+        InvalidNoteError: it is not an ISO 8601 time, or has no zone.
     """
     if value is None:
         return None

@@ -91,7 +91,11 @@ def test_a_sequence_is_an_option_that_may_be_repeated(options: dict[str, Any]) -
 
 @pytest.mark.parametrize(
     ("given", "told"),
-    [(("--limit", "0"), "range"), (("--category", "x"), "preference"), (("--limit", "x"), "int")],
+    [
+        (("--limit", "0"), "greater than"),
+        (("--category", "x"), "preference"),
+        (("--limit", "x"), "int"),
+    ],
 )
 def test_a_value_of_another_type_is_a_wrong_usage(given: tuple[str, str], told: str) -> None:
     app = typer.Typer()
