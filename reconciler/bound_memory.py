@@ -64,7 +64,7 @@ if TYPE_CHECKING:
 __all__ = ["OPERATOR_DOOR", "BoundMemory"]
 
 _DAYS_MAX = 36_500
-_NO_ARBITER = "no arbiter is configured, so there is nobody to ask; docs/judges.md says how"
+_NO_ARBITER = "no arbiter is configured; docs/judges.md says how to set one up"
 
 
 class BoundMemory:
@@ -109,8 +109,8 @@ class BoundMemory:
     ) -> list[FoundFact]:
         """The live facts that mention a person or a thing by name, as whole words.
 
-        Facts about the name come first, then those that have it as their value, then those whose
-        words mention it; of equals the one said last. Similarity does not count: a question
+        Facts about the name come first, then those that have it as their value, then those that
+        mention it; of equals the one said last. Similarity does not count: a question
         about ACME finds no other company. Across an agent's contacts it is for an operator only:
         one contact must not hear what another said.
 
@@ -122,12 +122,12 @@ class BoundMemory:
             InvalidRequestError: the name cannot be used, or the limit is below 1.
         """
         check_text("name", name, TEXT_LENGTH_MAX)
-        found = self._services.finding.about(
+        hits = self._services.finding.about(
             self._scope, name, self._limit(limit), all_contacts=not self._is_of_a_contact
         )
         if self._is_of_a_contact:  # an operator who looks around is no use of a fact
-            self._services.use_trace.note(hit.fact.fact_id for hit in found)
-        return found
+            self._services.use_trace.note(hit.fact.fact_id for hit in hits)
+        return hits
 
     def decisions(
         self,
@@ -227,8 +227,8 @@ class BoundMemory:
         Raises:
             InvalidRequestError: the limit is below 1.
         """
-        found = self._services.records.disputes(self._scopes())
-        return list(islice(found, at_most(limit)))
+        open_disputes = self._services.records.disputes(self._scopes())
+        return list(islice(open_disputes, at_most(limit)))
 
     def expiring(
         self,
@@ -236,7 +236,7 @@ class BoundMemory:
         days: float = 30,
         limit: int | None = None,
     ) -> list[ExpiringFact]:
-        """The facts whose lifetime ends within this many days, the next first, with a question.
+        """The facts that expire within this many days, the next first, with a question.
 
         Those that are over and still told, with a mark, come before them.
         If the answer is yes, add the same note again, which renews the fact; if no, ``revoke`` it.
@@ -370,7 +370,7 @@ class BoundMemory:
         Args:
             by: the operator's name.
             reason: why, in one sentence.
-            floor: archive facts whose weight is below this, 0 to 1; None for the configured one.
+            floor: archive facts with a weight below this, 0 to 1; None for the configured one.
             dry_run: only report what would be archived.
 
         Returns:
@@ -389,12 +389,12 @@ class BoundMemory:
             unit_interval("floor", floor)
         policy = build_decay(self._settings, floor)
         self._word_of(by, self._scope, reason)
-        found: list[Archived] = []
+        reports: list[Archived] = []
         for scope in self._scopes():
             candidate = self._word_of(by, scope, reason)
             done = self._services.archiving.sweep(candidate, policy, OPERATOR_DOOR, dry_run=dry_run)
-            found += [done] if done else []
-        return found
+            reports += [done] if done else []
+        return reports
 
     def erasures(
         self,
@@ -413,10 +413,10 @@ class BoundMemory:
         """
         check_flags(unfinished=unfinished)
         scopes = [self._scope] if self._is_of_a_contact else []
-        found = self._services.erasures.find(scopes, is_unfinished=unfinished)
+        all_erasures = self._services.erasures.find(scopes, is_unfinished=unfinished)
         own = (
             erasure
-            for erasure in found
+            for erasure in all_erasures
             if (erasure.scope.tenant, erasure.scope.agent_id)
             == (self._scope.tenant, self._scope.agent_id)
         )
@@ -544,7 +544,7 @@ class BoundMemory:
             source: its export, or the URI of the Neo4j that it writes to.
             contact_from: the key of a record that names the contact, with dots between keys; None
                 for ``user_id``, ``group_id``, ``user`` or ``namespace.last``, as the system has it.
-            source_kind: whose word a record counts as.
+            source_kind: the source that a record counts as; it decides the trust.
             username: for the Neo4j source.
             password: for the Neo4j source.
             database: of the Neo4j source; None for its default.
@@ -597,7 +597,7 @@ class BoundMemory:
         """Why a person, who is no agent, decides about what is known, as that person's word."""
         from reconciler.domain.records.candidates import CONTACT
         from reconciler.domain.records.persons import check_person
-        from reconciler.service.writing.doors import own_evidence
+        from reconciler.service.writing.doors import as_candidate
 
         check_person(by, scope)
         check_text("reason", reason, TEXT_LENGTH_MAX)
@@ -608,7 +608,7 @@ class BoundMemory:
             is_dated=False,
             source_kind=SourceKind.USER_EXPLICIT if by == CONTACT else SourceKind.OPERATOR,
         )
-        return own_evidence(note, by)
+        return as_candidate(note, by)
 
 
 def _is_replayable(decision: Decision) -> bool:

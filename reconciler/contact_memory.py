@@ -159,9 +159,9 @@ class ContactMemory(BoundMemory):
             return self._services.past_recall.recall(
                 self._scope, query.strip(), count, wanted, budget, as_of=knew_at, valid_at=true_at
             )
-        found = self._services.recall.recall(self._scope, query.strip(), count, wanted, budget)
-        self._services.use_trace.note(hit.fact.fact_id for hit in found)
-        return found
+        recalled = self._services.recall.recall(self._scope, query.strip(), count, wanted, budget)
+        self._services.use_trace.note(hit.fact.fact_id for hit in recalled)
+        return recalled
 
     def briefing(
         self,
@@ -221,7 +221,7 @@ class ContactMemory(BoundMemory):
     ) -> list[SlotValue]:
         """An attribute's current value, or several where it holds many or is in dispute.
 
-        The newest comes first. It is empty where nobody named a value, or where the last thing said
+        The newest comes first. It is empty if no value was named, or if the last thing said
         is that it no longer holds.
 
         Args:
@@ -245,7 +245,7 @@ class ContactMemory(BoundMemory):
     def profile(self) -> list[SlotValue]:
         """The current values of all of a contact's slots, the contact's own first, by attribute.
 
-        Each says since when, whose word it is, how often it was said, and whether it is disputed.
+        Each has its start, its source, how often it was said, and whether it is disputed.
         A limit, such as an allergy, ``holds_until_settled``.
         """
         least, known = self._settings.recall.confidence_min, self._services.attributes
@@ -282,7 +282,7 @@ class ContactMemory(BoundMemory):
     def evidence(self, fact_id: str) -> FactEvidence:
         """What a fact rests on: each turn, who said it, when and where, and which decision used it.
 
-        If the contact never said it, ``statement`` says so, and whose words they are instead.
+        If the contact never said it, ``statement`` says so, and names the source.
 
         Args:
             fact_id: the fact, live or ended; ``history`` and ``recall`` give ids.
@@ -372,7 +372,7 @@ class ContactMemory(BoundMemory):
                 word of one is believed, under the trust of an approved document and with the
                 lifetime of a tool's fact. None for those of the settings (``gate.trusted_tools``).
             colleague: who of your own people is in the conversation; what the model notes as
-                theirs counts as an operator's word. None where nobody is.
+                theirs counts as an operator's word. None if there is no colleague.
 
         Raises:
             InvalidNoteError: the session's id cannot be used.
@@ -525,7 +525,7 @@ class ContactMemory(BoundMemory):
         Args:
             decision_id: the held decision.
             by: ``contact`` with the contact's own answer, or an operator's name; never
-                the person who proposed it.
+                its proposer.
             text: the fact in the words of the answer; None for the words of the question.
 
         Raises:
@@ -775,7 +775,7 @@ class ContactMemory(BoundMemory):
         """Record how the gate disposes of a candidate. Writes no fact, even if it is admitted.
 
         Raises:
-            InvalidNoteError: a text is too long, its time lies in the future, it names nobody who
+            InvalidNoteError: a text is too long, its time lies in the future, it does not name who
                 confirmed it, its evidence is not what is stored under its ids, or its
                 proposer's name is reserved.
             GraphUnavailableError: the engine stayed unavailable.

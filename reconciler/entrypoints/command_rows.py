@@ -47,7 +47,7 @@ if TYPE_CHECKING:
     from reconciler.agent_memory import AgentMemory
     from reconciler.contact_memory import ContactMemory
 
-__all__ = ["Row", "plain_of"]
+__all__ = ["CommandRow", "plain_of"]
 
 _FIELDS: Mapping[str, Any] = {"FilterFields": FilterFields, "NoteFields": NoteFields}
 """The calls name these types in their signatures, but do not import them at run time."""
@@ -85,7 +85,7 @@ def plain_of(found: Any) -> Any:
 
 
 @dataclass(frozen=True)
-class Row:
+class CommandRow:
     """A command that makes one call.
 
     Attributes:
@@ -123,7 +123,7 @@ class Row:
 class _Command:
     """The function of a command; reads the call's signature only when the options are needed."""
 
-    def __init__(self, row: Row) -> None:
+    def __init__(self, row: CommandRow) -> None:
         self.__name__ = row.name
         self.__annotations__: dict[str, Any] = {}  # the signature has them
         self._row = row
@@ -196,7 +196,7 @@ class _Parameter:
         enums = (kind for kind in self._kinds if isinstance(kind, type) and issubclass(kind, Enum))
         return next(enums, str if str in self._kinds else self._kinds[0])
 
-    def as_option(self, row: Row) -> inspect.Parameter:
+    def as_option(self, row: CommandRow) -> inspect.Parameter:
         """The option, as typer reads it from a function's signature."""
         default = row.defaults.get(self.option, None if self.default == () else self.default)
         if self.option in row.options:
@@ -229,7 +229,7 @@ class _Parameter:
         return f"{text}."
 
 
-def _parameters(row: Row) -> Iterator[_Parameter]:
+def _parameters(row: CommandRow) -> Iterator[_Parameter]:
     """The parameters that the command gives; not the contact, nor calls back."""
     signature = inspect.signature(row.call)
     given = [each for each in list(signature.parameters.values())[1:] if not _is_left_out(each)]
@@ -247,7 +247,7 @@ def _parameters(row: Row) -> Iterator[_Parameter]:
 
 
 def _fields(fields: Any) -> Iterator[_Parameter]:
-    """The fields of a ``TypedDict``, whose bases describe a part of them each."""
+    """The fields of a ``TypedDict``; each of its bases describes a part of them."""
     texts: dict[str, str] = {}
     for each in vars(sys.modules[fields.__module__]).values():
         if is_typeddict(each) and each.__annotations__.keys() <= fields.__annotations__.keys():
@@ -262,7 +262,7 @@ def _is_left_out(parameter: inspect.Parameter) -> bool:
     return parameter.name == "contact_id" or (has_default and callable(parameter.default))
 
 
-def _hints(row: Row, given: Iterable[inspect.Parameter]) -> dict[str, Any]:
+def _hints(row: CommandRow, given: Iterable[inspect.Parameter]) -> dict[str, Any]:
     """The types of the parameters that the row does not spell out."""
     annotations = {each.name: each.annotation for each in given if each.name not in row.options}
     names = {**vars(sys.modules[row.call.__module__]), **_FIELDS}
@@ -296,7 +296,7 @@ def _option(name: str, kind: Any, default: Any = inspect.Parameter.empty) -> ins
 
 
 @contextmanager
-def _opened(row: Row, given: Mapping[str, Any]) -> Iterator[AgentMemory | ContactMemory]:
+def _opened(row: CommandRow, given: Mapping[str, Any]) -> Iterator[AgentMemory | ContactMemory]:
     """The memory of the agent or the contact. A command that only reads creates no store.
 
     Raises:

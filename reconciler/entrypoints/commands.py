@@ -20,7 +20,7 @@ from reconciler.agent_memory import AgentMemory
 from reconciler.bound_memory import BoundMemory
 from reconciler.contact_memory import ContactMemory
 from reconciler.domain.records.kinds import Category, SourceKind
-from reconciler.entrypoints.command_rows import Row
+from reconciler.entrypoints.command_rows import CommandRow
 from reconciler.entrypoints.erasure_rendering import erasure_panel
 from reconciler.entrypoints.fact_rendering import (
     archived_view,
@@ -125,7 +125,7 @@ def _print_rules(is_wanted: bool) -> None:
         raise typer.Exit
 
 
-_Decides = partial(Row, view=decision_made, writes=True)
+_Decides = partial(CommandRow, view=decision_made, writes=True)
 """A command that makes one decision about a contact."""
 
 _ANSWER = {
@@ -157,7 +157,7 @@ ROWS = (
         },
         defaults={"source_kind": SourceKind.OPERATOR, "proposed_by": "operator"},
     ),
-    Row(
+    CommandRow(
         "recall",
         ContactMemory.recall,
         recall_view,
@@ -177,45 +177,45 @@ ROWS = (
         },
         defaults={"prompt": False},
     ),
-    Row(
+    CommandRow(
         "find",
         AgentMemory.find,
         find_view,
         help="Search all of an agent's contacts for the live facts nearest to a query.",
         words={"min_score": "Only facts with at least this cosine similarity."},
     ),
-    Row(
+    CommandRow(
         "briefing",
         ContactMemory.briefing,
         briefing_view,
         help="Show what to know and what to ask when a conversation opens, as a model gets it.",
         words={"query": "The topic of the conversation; default: everything."},
     ),
-    Row(
+    CommandRow(
         "profile",
         ContactMemory.profile,
         profile_view,
         help="Show all current values of a contact: what to know when they call.",
     ),
-    Row(
+    CommandRow(
         "value",
         ContactMemory.value,
         value_view,
         help="Show an attribute's current value or values, since when, and its source.",
     ),
-    Row(
+    CommandRow(
         "contacts",
         AgentMemory.contacts,
         contacts_table,
         help="List an agent's contacts, by id.",
     ),
-    Row(
+    CommandRow(
         "decisions",
         BoundMemory.decisions,
         decisions_table,
         help="List decisions with their reasons, refusals included, newest first.",
     ),
-    Row(
+    CommandRow(
         "explain",
         ContactMemory.explain,
         explanation_panel,
@@ -233,7 +233,7 @@ ROWS = (
         },
         defaults={"rules": False},
     ),
-    Row(
+    CommandRow(
         "tasks",
         BoundMemory.tasks,
         tasks_table,
@@ -245,8 +245,8 @@ ROWS = (
             ],
         },
     ),
-    Row("report", _report, lambda _, out: f"Wrote {out}.", plain=lambda found: found),
-    Row(
+    CommandRow("report", _report, lambda _, out: f"Wrote {out}.", plain=lambda found: found),
+    CommandRow(
         "pending",
         BoundMemory.pending,
         pending_view,
@@ -255,7 +255,7 @@ ROWS = (
     _Decides("confirm", ContactMemory.confirm, words=_ANSWER),
     _Decides("reject", ContactMemory.reject, words=_ANSWER),
     _Decides("withdraw", ContactMemory.withdraw, words=_ANSWER),
-    Row(
+    CommandRow(
         "disputes",
         BoundMemory.disputes,
         disputes_view,
@@ -281,29 +281,29 @@ ROWS = (
     ),
     _Decides("revoke", ContactMemory.revoke),
     _Decides("revert", ContactMemory.revert),
-    Row(
+    CommandRow(
         "refusals",
         BoundMemory.refusals,
         refusals_table,
         help="Count the gate's refusals, by contact and reason.",
     ),
-    Row(
+    CommandRow(
         "expiring",
         BoundMemory.expiring,
         expiring_view,
         help="List the live facts that expire soon, each with the question that would renew it.",
     ),
-    Row("job", _job, _job_view, plain=_job_plain),
-    Row(
+    CommandRow("job", _job, _job_view, plain=_job_plain),
+    CommandRow(
         "forget",
         ContactMemory.forget,
         erasure_panel,
         is_good=lambda erasure: erasure.receipt.is_clean,
         writes=True,
     ),
-    Row("archive", BoundMemory.archive, archived_view, writes=True),
+    CommandRow("archive", BoundMemory.archive, archived_view, writes=True),
     _Decides("unarchive", ContactMemory.unarchive),
-    Row(
+    CommandRow(
         "health",
         BoundMemory.health,
         health_view,
@@ -317,7 +317,7 @@ ROWS = (
             "relation": "How the note really relates to the fact that it was compared with.",
         },
     ),
-    Row(
+    CommandRow(
         "replay",
         BoundMemory.replay,
         _replay_view,

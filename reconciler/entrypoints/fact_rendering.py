@@ -46,7 +46,7 @@ __all__ = [
     "value_view",
 ]
 
-_SINCE = "since, whose word"
+_SINCE = "since, source"
 """Never broken over lines: "2026-01-" would read as another date."""
 
 
@@ -104,7 +104,7 @@ def _found_table(asked: str, found: Sequence[FoundFact]) -> Table | str:
     shown_table = table(asked)
     shown_table.add_column("contact, found by", overflow="fold")
     id_column(shown_table, "fact")
-    shown_table.add_column("said last, whose word", overflow="fold")
+    shown_table.add_column("said last, source", overflow="fold")
     for hit in found:
         fact = hit.fact
         how = str(hit.found_in) if hit.similarity is None else f"cosine {hit.similarity:.3f}"

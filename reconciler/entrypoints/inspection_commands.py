@@ -174,7 +174,9 @@ def erasures(
 @policy_app.command("check")
 def policy_check(
     text: Annotated[str, typer.Argument(help="The note, as it would be added.")],
-    agent: Annotated[str, typer.Option("--agent", help="The agent whose domain applies.")] = "any",
+    agent: Annotated[
+        str, typer.Option("--agent", help="The agent, which decides the domain.")
+    ] = "any",
     source_kind: Annotated[
         SourceKind, typer.Option(help="The kind of source, which decides how far it is trusted.")
     ] = SourceKind.USER_EXPLICIT,

@@ -15,7 +15,7 @@ from reconciler.agent_memory import AgentMemory
 from reconciler.bound_memory import BoundMemory
 from reconciler.contact_memory import ContactMemory
 from reconciler.domain.records.kinds import Category
-from reconciler.entrypoints.command_rows import Row, plain_of
+from reconciler.entrypoints.command_rows import CommandRow, plain_of
 
 
 def _call(
@@ -46,7 +46,7 @@ def _call(
     return name
 
 
-def _options(row: Row) -> dict[str, Any]:
+def _options(row: CommandRow) -> dict[str, Any]:
     app = typer.Typer()
     row.add_to(app)
     return {each.name: each for each in get_command(app).params}
@@ -54,7 +54,7 @@ def _options(row: Row) -> dict[str, Any]:
 
 @pytest.fixture
 def options() -> dict[str, Any]:
-    return _options(Row("find", _call, str))
+    return _options(CommandRow("find", _call, str))
 
 
 def test_a_parameter_by_position_is_an_argument_but_who_asks_is_an_option(
@@ -99,7 +99,7 @@ def test_a_sequence_is_an_option_that_may_be_repeated(options: dict[str, Any]) -
 )
 def test_a_value_of_another_type_is_a_wrong_usage(given: tuple[str, str], told: str) -> None:
     app = typer.Typer()
-    Row("find", _call, str).add_to(app)
+    CommandRow("find", _call, str).add_to(app)
     who = ("--agent", "crm", "--contact", "priya", "--by", "anna")
     done = CliRunner().invoke(app, ["Pune", *who, *given])
     assert (done.exit_code, told in done.output) == (2, True)
@@ -107,7 +107,7 @@ def test_a_value_of_another_type_is_a_wrong_usage(given: tuple[str, str], told: 
 
 def test_the_row_may_replace_help_option_and_default() -> None:
     urgent = Annotated[bool, typer.Option("--urgent", help="Ask first.")]
-    row = Row(
+    row = CommandRow(
         "find",
         _call,
         str,
@@ -127,12 +127,12 @@ def test_the_row_may_replace_help_option_and_default() -> None:
 def test_the_class_of_the_call_says_whether_a_contact_is_named(
     call: Any, required: bool | None
 ) -> None:
-    contact = _options(Row("read", call, str)).get("contact")
+    contact = _options(CommandRow("read", call, str)).get("contact")
     assert (None if contact is None else contact.required) is required
 
 
 def test_the_fields_of_a_call_are_options_with_the_help_of_their_own_docstring() -> None:
-    made = _options(Row("find", AgentMemory.find, str))
+    made = _options(CommandRow("find", AgentMemory.find, str))
     assert made["min_confidence"].help == "Only facts with at least this confidence, 0 to 1."
 
 

@@ -7,16 +7,14 @@ an agent; what the agent itself may call stands in ``service/tools``.
 
 from __future__ import annotations
 
-import uuid
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, TypedDict, Unpack
 
-from reconciler.domain.records.assessment import Disposal
-from reconciler.domain.records.candidates import Candidate, Evidence
+from reconciler.domain.records.candidates import Candidate
 from reconciler.domain.records.handles import HANDLE_SIGN, named_by
-from reconciler.domain.records.kinds import Category, SourceKind
+from reconciler.domain.records.kinds import Category, Disposal, SourceKind
 from reconciler.domain.records.notes import (
     Note,
     not_in_the_future,
@@ -25,6 +23,7 @@ from reconciler.domain.records.notes import (
 from reconciler.domain.records.relations import Relations
 from reconciler.domain.records.scope import Scope
 from reconciler.errors import InvalidNoteError, InvalidRequestError
+from reconciler.service.writing.submissions import own_episode_of
 from reconciler.tracing import traced
 
 if TYPE_CHECKING:
@@ -42,8 +41,8 @@ __all__ = [
     "LiveDoor",
     "NoteFields",
     "SlotFields",
+    "as_candidate",
     "note_of",
-    "own_evidence",
 ]
 
 LIVE_DOOR = "live"
@@ -199,7 +198,7 @@ class LiveDoor:
         beside = {"proposed_by", *EffectFields.__annotations__}
         about = {name: value for name, value in fields.items() if name not in beside}
         note = note_of(scope, text, about, self._attributes, self._clock())
-        candidate = self._with_effects(own_evidence(note, proposer), fields)
+        candidate = self._with_effects(as_candidate(note, proposer), fields)
         return self._gate.propose(candidate, LIVE_DOOR, may_commit=True)
 
     def relations(
@@ -293,7 +292,7 @@ class LiveDoor:
         to a second, and keeps every other thread of the process from its work.
         """
         note = note_of(Scope("any", "any", "any"), _ORDINARY, {}, self._attributes, self._clock())
-        self._gate.judge(own_evidence(note, "nobody"))
+        self._gate.judge(as_candidate(note, "nobody"))
 
 
 def _listed(name: str, given: Sequence[str]) -> tuple[str, ...]:
@@ -357,16 +356,6 @@ def note_of(
     )
 
 
-def own_evidence(note: Note, proposed_by: str) -> Candidate:
-    """A note as a candidate that rests on nothing but having been said."""
-    said = Evidence(
-        episode_id=str(uuid.uuid4()),
-        session_id=note.session,
-        scope=note.scope,
-        text=note.text,
-        said_at=note.said_at,
-        source_kind=note.trust,
-        source_reference=note.source_reference,
-        is_new=True,
-    )
-    return Candidate(note=note, evidence=(said,), proposed_by=proposed_by)
+def as_candidate(note: Note, proposed_by: str) -> Candidate:
+    """A note as a candidate; the note is its only evidence."""
+    return Candidate(note=note, evidence=(own_episode_of(note),), proposed_by=proposed_by)

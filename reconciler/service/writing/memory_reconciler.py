@@ -36,22 +36,25 @@ from reconciler.domain.reconciling.restating import (
     written_fact,
 )
 from reconciler.domain.reconciling.rule import dated, decide, restated
-from reconciler.domain.records.assessment import Disposal
 from reconciler.domain.records.candidates import Evidence
 from reconciler.domain.records.decisions import (
-    Action,
-    DecidedBy,
     Decision,
     Judgement,
     RecordedOpinion,
-    Relation,
     Timings,
     Undo,
     Verdict,
 )
 from reconciler.domain.records.facts import Conflict, Fact, Neighbour, Standing
 from reconciler.domain.records.handles import handle_of
-from reconciler.domain.records.kinds import PATIENT_DOORS, FactState
+from reconciler.domain.records.kinds import (
+    PATIENT_DOORS,
+    Action,
+    DecidedBy,
+    Disposal,
+    FactState,
+    Relation,
+)
 from reconciler.domain.records.notes import Note
 from reconciler.domain.records.policies import ReconcilePolicy
 from reconciler.domain.records.relations import Relations, check_not_ended
