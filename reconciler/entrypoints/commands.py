@@ -6,6 +6,7 @@ more stand in the ``*_commands.py`` modules and in ``cli.py``.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import asdict
 from datetime import UTC, datetime
 from functools import partial
@@ -48,11 +49,15 @@ if TYPE_CHECKING:
     from rich.panel import Panel
 
     from reconciler.domain.records.decisions import Decision
+    from reconciler.domain.records.facts import Dispute
     from reconciler.domain.records.jobs import Job
     from reconciler.domain.records.sessions import SessionRecord
     from reconciler.domain.review.replay import Replayed
 
 __all__ = ["ROWS"]
+
+_QUESTIONS_SHOWN_MAX = 20
+"""Questions that are shown at once, unless the operator gives a limit."""
 
 
 def _report(memory: BoundMemory, *, out: Path, overwrite: bool = False) -> dict[str, Any]:
@@ -110,6 +115,10 @@ def _replay_view(replayed: list[Replayed]) -> Group:
 
 def _changed(replayed: list[Replayed]) -> list[Replayed]:
     return [each for each in replayed if not each.is_same or each.would_ask]
+
+
+def _pending_view(found: Sequence[Decision | Dispute], limit: int | None) -> Group:
+    return pending_view(found, None if limit else _QUESTIONS_SHOWN_MAX)
 
 
 def _corrected(decision: Decision, relation: str) -> Text:
@@ -249,7 +258,7 @@ ROWS = (
     CommandRow(
         "pending",
         BoundMemory.pending,
-        pending_view,
+        _pending_view,
         help="List the held notes and disputes that wait for an answer, with the question to ask.",
     ),
     _Decides("confirm", ContactMemory.confirm, words=_ANSWER),

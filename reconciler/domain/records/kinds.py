@@ -12,6 +12,7 @@ __all__ = [
     "EXTRACTION_DOOR",
     "FOR_OPERATORS",
     "IMPORT_DOOR",
+    "LIVE_DOOR",
     "NOT_FOR_CONTACTS",
     "OPERATOR_DOOR",
     "OWN_WORDS",
@@ -33,6 +34,9 @@ __all__ = [
 
 OPERATOR_DOOR = "operator"
 """Through which what persons decide about facts comes: revocations, reverts and the like."""
+
+LIVE_DOOR = "live"
+"""Through which a note comes in the middle of a conversation."""
 
 EXTRACTION_DOOR, IMPORT_DOOR = "extractor", "import"
 PATIENT_DOORS = (EXTRACTION_DOOR, IMPORT_DOOR)

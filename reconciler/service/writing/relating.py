@@ -18,7 +18,14 @@ from reconciler.domain.records.candidates import Candidate, Evidence
 from reconciler.domain.records.decisions import Decision, Undo, Verdict
 from reconciler.domain.records.facts import Conflict, Fact
 from reconciler.domain.records.handles import handle_of
-from reconciler.domain.records.kinds import Action, DecidedBy, Disposal, GateReason, SourceKind
+from reconciler.domain.records.kinds import (
+    LIVE_DOOR,
+    Action,
+    DecidedBy,
+    Disposal,
+    GateReason,
+    SourceKind,
+)
 from reconciler.domain.records.notes import Note
 from reconciler.domain.records.policies import ReconcilePolicy
 from reconciler.domain.records.relations import Relations, check_not_ended
@@ -28,7 +35,7 @@ from reconciler.service.stores.commits import Commit
 from reconciler.service.stores.evidence_store import EvidenceStore
 from reconciler.service.stores.memory_store import MemoryStore
 from reconciler.service.writing.decision_ids import DecisionIds, settlement_id_of
-from reconciler.service.writing.doors import LIVE_DOOR, as_candidate
+from reconciler.service.writing.doors import as_candidate
 from reconciler.service.writing.ledger import Ledger, Seen
 from reconciler.service.writing.memory_reconciler import MemoryReconciler
 from reconciler.service.writing.neighbourhoods import Neighbourhoods
