@@ -145,8 +145,8 @@ class BoundMemory:
             disposal: only those that the gate admitted, rejected, or held to confirm or consent.
             reason: only those with this reason of the gate, for example ``secret``.
             door: only those that came through ``live``, ``import``, ``proposal`` or ``operator``.
-            since: only those made at or after it, time-zone aware.
-            until: only those made before it, time-zone aware.
+            since: only those made at or after this time, time-zone aware.
+            until: only those made before this time, time-zone aware.
             limit: at most this many.
 
         Raises:
@@ -202,7 +202,7 @@ class BoundMemory:
 
         Args:
             limit: at most this many; None for all.
-            with_silent: also what waits without a question until it is said again.
+            with_silent: also held notes that have no question until they are said again.
 
         Raises:
             InvalidRequestError: the limit is below 1.
@@ -242,7 +242,7 @@ class BoundMemory:
         If the answer is yes, add the same note again, which renews the fact; if no, ``revoke`` it.
 
         Args:
-            days: from now on, above 0.
+            days: how many days from now, above 0.
             limit: at most this many; None for all.
 
         Raises:

@@ -127,15 +127,15 @@ class ContactMemory(BoundMemory):
 
         Args:
             query: what to look for, in words.
-            limit: at most this many, not counting standing ones; None for the configured number,
-                or, with a budget, for as many as fit.
-            budget_tokens: as many facts as fit prompt lines of this many tokens, at about four
-                characters a token; standing ones are counted first and take a fifth at most, but
-                for those that keep the contact safe.
+            limit: at most this many, not counting standing ones; None for the configured number.
+                With a budget, None means as many as fit.
+            budget_tokens: as many facts as fit a prompt of this many tokens. A token is about four
+                characters. Standing facts are counted first and take a fifth at most, except those
+                that keep the contact safe.
             as_of: what the memory knew at that instant, time-zone aware; None for now.
-            valid_at: what was true in the world at that instant, time-zone aware, including facts
-                that a newer one has replaced since; later than now, what is to hold then, as far
-                as is known. None for what is true now.
+            valid_at: what was true in the world at that instant, or will be, time-zone aware; None
+                for now. This includes facts that a newer one has replaced since. For a later time
+                it is what is to hold then, as far as is known.
             **filters: which facts may be returned; ``RecallFilter`` documents them. Attribute and
                 subject may be given by any name that the attribute book knows.
 
@@ -176,6 +176,10 @@ class ContactMemory(BoundMemory):
         whether a fact still holds: to say it again renews it. A model is given the two questions
         that matter most; one that two conversations left without an answer is not put again, and
         stays in ``pending``.
+
+        Args:
+            query: the topic of the conversation; empty for everything.
+            limit: at most this many facts; None for the configured number.
 
         Raises:
             As ``recall``.
@@ -226,7 +230,8 @@ class ContactMemory(BoundMemory):
         is that it no longer holds.
 
         Args:
-            attribute: any name of it that the attribute book knows, for example ``city``.
+            attribute: the attribute by any name that the attribute book knows, for example
+                ``city``.
             subject: whom or what it is about, for example ``wife``; None for the contact.
 
         Raises:
@@ -322,12 +327,12 @@ class ContactMemory(BoundMemory):
         handle.
 
         Args:
-            fact: the fact that this is about.
+            fact: the fact that this is about, by id or handle.
             replaces: facts that it replaces, at most three together with ``ends``.
             repeats: a fact that says the same; the two count as one from now on.
             ends: facts that are over, without a replacement.
             both_hold: facts that hold beside it; a dispute between them is settled.
-            reason: why, in one sentence; None to say no more than what is related.
+            reason: why, in one sentence; None for the relation alone.
 
         Raises:
             InvalidNoteError: the arguments cannot be used.
@@ -521,7 +526,7 @@ class ContactMemory(BoundMemory):
         *,
         text: str | None = None,
     ) -> Decision:
-        """Store a held note as the word of the person who confirms it; a repeat changes nothing.
+        """Answer yes to a held note; it is stored once, as the word of the person who answers.
 
         Args:
             decision_id: the held decision.
@@ -542,7 +547,7 @@ class ContactMemory(BoundMemory):
         decision_id: str,
         by: str,
     ) -> Decision:
-        """Record the answer no: nothing is stored, and the question is not asked again.
+        """Answer no to a held note: nothing is stored, and the question is not asked again.
 
         Raises:
             As ``confirm``.
@@ -554,7 +559,7 @@ class ContactMemory(BoundMemory):
         decision_id: str,
         by: str,
     ) -> Decision:
-        """Withdraw a held note, so that no question is asked; it may be proposed again.
+        """Withdraw a held note and its question; it may be proposed again.
 
         Raises:
             As ``confirm``.
@@ -603,7 +608,7 @@ class ContactMemory(BoundMemory):
         reason: str,
         said_at: datetime | None = None,
     ) -> Decision:
-        """Correct a fact, as an operator: the new fact replaces it, from any source, on record.
+        """Correct a fact, as an operator: the new fact replaces it, even the contact's own word.
 
         An operator's plain note ranks below the contact's word and ends nothing of theirs; this
         does. What the contact says later ends the amendment like any other fact.
@@ -743,12 +748,12 @@ class ContactMemory(BoundMemory):
         is held with a question, which the contact's own yes settles.
 
         Args:
-            fact_id: only this fact, whatever its state.
+            fact_id: only this fact, in any state, and the facts that say the same.
             session_id: only this session, and the facts that were learnt from it.
-            attribute: only what is or ever was stored under it.
+            attribute: only what is or was stored under this attribute.
             subject: whom or what the attribute is about; None for the contact.
             by: who asks for it, ``contact`` or an operator's name.
-            reason: why, in one sentence; it is kept, unless it repeats what is to be erased.
+            reason: why, in one sentence. It is kept, unless it repeats what is to be erased.
             dry_run: only report what would be erased, and change nothing.
 
         Returns:

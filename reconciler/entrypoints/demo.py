@@ -1,4 +1,4 @@
-"""The demo: six weeks of notes about five contacts, told one by one, and what became of them."""
+"""The demo: six weeks of notes about five contacts, told one by one, with their decisions."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ _QUERY = ("priya", "Does she prefer phone or email?")
 
 
 def run_demo(memory: Memory, console: Console) -> list[Decision]:
-    """Tell the notes, then show what is known, one chain and one recall.
+    """Tell the notes, then show the facts, one chain and one recall.
 
     Returns:
         The decisions in the order of the notes, for ``--json``.
@@ -111,7 +111,7 @@ def _show_longest_chain(memory: Memory, contact_ids: list[str], console: Console
 def _closing_words() -> Panel:
     return panel(
         "The write gate came first: it refused small talk and a password, put a keyed hash in a "
-        "card number's place, and held back a joke, an illness and a tool's order until somebody "
+        "card number's place, and held back a joke, an illness and a tool's order until a person "
         "says yes (see `reconciler pending --agent demo`). What it let through was reconciled. "
         "Where an agent said which attribute a note is about (city, budget, renewal date), a new "
         "value superseded the old one however differently it was worded, and an equal one was a "

@@ -1,6 +1,6 @@
 """A contact's history as a picture: facts as bars over time, supersessions as arrows.
 
-matplotlib is an extra and is imported only where a picture is drawn.
+matplotlib is an extra and is imported only to draw a picture.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ _LOOKS: Mapping[str, _Look] = {
     "archived": _Look("#6b5fa8", "white"),
     "erased": _Look("#75818c", "white", ":"),
 }
-"""By what the legend says. Filled, hollow and dashed ones are told apart without colour, too."""
+"""By the legend's names. Filled, hollow and dashed bars differ without colour, too."""
 
 
 def history_png(contact: str, chains: Sequence[FactHistory], at: datetime | None) -> bytes:
@@ -97,7 +97,7 @@ def _draw(axes: Axes, drawn: Timeline) -> None:
 
 
 def _add_legend(figure: Figure, drawn: Timeline) -> None:
-    """Say beneath the picture what the bars in it mean, those alone that it has."""
+    """A legend beneath the picture, with the kinds of bars that it has."""
     from matplotlib.patches import Patch
 
     there = {_called(bar.fact) for strand in drawn.strands for bar in strand.bars}
@@ -112,7 +112,7 @@ def _add_legend(figure: Figure, drawn: Timeline) -> None:
 
 
 def _called(fact: Fact) -> str:
-    """What the legend calls a fact that stands so."""
+    """The legend's name for the state of a fact."""
     if fact.is_void or fact.state is FactState.REVOKED:
         return _NEVER_HELD
     return "holds" if fact.is_live else str(fact.state)

@@ -1,4 +1,4 @@
-"""The command that imports: lines of notes, or what another memory system holds."""
+"""The command that imports notes: from lines of JSON, or from another memory system."""
 
 from __future__ import annotations
 
@@ -65,10 +65,12 @@ def import_file(
     ] = None,
     source_kind: Annotated[
         SourceKind | None,
-        typer.Option(help="With --from: whose word the records count as; default: operator."),
+        typer.Option(
+            help="With --from: the kind of source that the records count as; default: operator."
+        ),
     ] = None,
     username: Annotated[str, typer.Option(help="Of the Neo4j to read from.")] = "neo4j",
-    # No setting: it is another store's, for this one command, and no file should keep it.
+    # Not a setting: it belongs to another store, and no file should keep it.
     password: Annotated[
         str, typer.Option(envvar="PEER_NEO4J_PASSWORD", help="Of the Neo4j to read from.")
     ] = "",
@@ -105,7 +107,9 @@ def import_file(
         if ray is not None:
             raise InvalidRequestError("--ray imports lines of notes; leave out --from")
         if agent is None:
-            raise InvalidRequestError("--from needs --agent: whose notes the records become")
+            raise InvalidRequestError(
+                "--from needs --agent: the records become notes of that agent"
+            )
         if "://" not in file:
             existing(Path(file))
         with (
@@ -164,7 +168,7 @@ def _from_lines(
 def _line_count(file: Path) -> int | None:
     from reconciler.service.json_lines import read_lines
 
-    if not file.is_file():  # a pipe can be read only once, and not by us
+    if not file.is_file():  # a pipe can be read only once
         return None
     with opened(file) as stream:
         return sum(1 for _ in read_lines(stream))

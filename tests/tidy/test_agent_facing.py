@@ -117,14 +117,14 @@ def test_only_an_operators_call_amends() -> None:
     assert _callers("amend") == {
         *{"reconciler.contact_memory", "reconciler.async_calls"},
         "reconciler.service.writing.amendments",
-        "reconciler.entrypoints.dispute_commands",
+        "reconciler.entrypoints.commands",
     }
 
 
 def test_only_a_persons_call_forgets() -> None:
     assert _callers("forget") == {
         *{"reconciler.contact_memory", "reconciler.async_calls"},
-        "reconciler.entrypoints.erasure_commands",
+        "reconciler.entrypoints.commands",
         "reconciler.service.writing.memory_reconciler",  # what an arbiter's cache holds
     }
 

@@ -307,6 +307,16 @@ def test_every_command_prints_json_on_request() -> None:
         assert "--json" in {option for each in command.params for option in each.opts}, name
 
 
+def test_every_option_of_a_command_is_explained_in_words_of_the_command_line() -> None:
+    texts = {
+        f"{name} {option.opts[0]}": option.help or ""
+        for name, command in _commands().items()
+        for option in command.params
+    }
+    code = re.compile(r"``|\bNone\b|time-zone aware|\w_id\b")
+    assert [told for told, text in texts.items() if not text or code.search(text)] == []
+
+
 def test_the_public_names_are_pinned() -> None:
     assert sorted(reconciler.__all__) == [
         "Action",
