@@ -614,8 +614,8 @@ class Services:
     @_Part
     def damage(self) -> Damage:
         """What finds records that cannot be read."""
-        from reconciler.config_files import load_export_schema
         from reconciler.service.moving.damage import Damage
+        from reconciler.service.moving.export_schema import load_export_schema
         from reconciler.service.moving.lines import PropertyTypes
 
         return Damage(self.archive_store, PropertyTypes(load_export_schema()))
@@ -623,7 +623,7 @@ class Services:
     @_Part
     def exporter(self) -> Exporter:
         """What writes exports."""
-        from reconciler.config_files import load_export_schema
+        from reconciler.service.moving.export_schema import load_export_schema
         from reconciler.service.moving.exporting import Exporter
         from reconciler.service.moving.lines import PropertyTypes
 
@@ -1327,7 +1327,7 @@ def _restore_export(
     accept_other_key: bool,
     on_progress: Callable[[int, int], None],
 ) -> RestoreReport:
-    from reconciler.config_files import load_export_schema
+    from reconciler.service.moving.export_schema import load_export_schema
     from reconciler.service.moving.lines import PropertyTypes
     from reconciler.service.moving.restoring import Restorer
     from reconciler.service.stores.archive_store import ArchiveStore

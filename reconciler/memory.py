@@ -317,7 +317,7 @@ class Memory:
         """Write the memory as lines of JSON, which ``restore`` reads into either engine.
 
         It goes contact by contact, a page at a time, each as of one moment, while others read and
-        write. ``config/export.schema.json`` describes a line; the last line counts the others, so
+        write. ``docs/backup_and_moving.md`` describes a line; the last line counts the others, so
         that an incomplete file is recognised.
 
         Args:
