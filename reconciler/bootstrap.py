@@ -776,6 +776,7 @@ def build_services(
             check_memory_exists(settings)
         else:
             _check_files(settings)
+            settings = _with_own_file(settings, stack)
         graph = open_graph(settings)
         stack.callback(graph.close)
         store = MemoryStore(graph)
@@ -801,6 +802,29 @@ def build_services(
             services.build_all()
         services.closing = stack.pop_all()
         return services
+
+
+def _with_own_file(settings: Settings, closing: ExitStack) -> Settings:
+    """The settings; for a store in memory with a new file, which is removed at closing.
+
+    A database in the engine's memory alone would have no file to back up, or to search after an
+    erasure.
+
+    Raises:
+        ConfigurationError: no temporary folder can be made.
+    """
+    if not settings.is_in_memory:
+        return settings
+    from reconciler.adapters.drafts import temporary_folder
+
+    try:
+        folder, remove = temporary_folder()
+    except OSError as error:
+        raise ConfigurationError(
+            f"a store in memory is kept in a temporary folder, and none can be made: {error}"
+        ) from error
+    closing.callback(remove)
+    return settings.model_copy(update={"embedded_path": folder / "memory.lbug"})
 
 
 def _check_files(settings: Settings) -> None:

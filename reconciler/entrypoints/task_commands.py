@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import asdict
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, cast
 
 import typer
 from rich.table import Table
@@ -23,6 +23,7 @@ from reconciler.entrypoints.options import (
 from reconciler.entrypoints.rendering import id_column, lines, shown, table
 
 if TYPE_CHECKING:
+    from reconciler.domain.tasks.task_states import AnyTaskState
     from reconciler.domain.tasks.tasks import Task
 
 __all__ = ["add_task_commands"]
@@ -48,7 +49,9 @@ def tasks(
 ) -> None:
     """List an agent's tasks, last changed first; --state open shows what to resume."""
     with reading(agent, contact, tenant) as memory:
-        found = of_whom(memory, agent, contact, tenant).tasks(state=state, limit=limit)
+        found = of_whom(memory, agent, contact, tenant).tasks(
+            state=cast("AnyTaskState | None", state), limit=limit
+        )
     show(as_json, [asdict(task) for task in found], lambda: _table(found))
 
 

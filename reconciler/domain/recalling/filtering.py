@@ -12,7 +12,7 @@ from typing import Any, TypedDict
 from reconciler.domain.recalling.safety import tells_of_allergy
 from reconciler.domain.records.choices import one_of
 from reconciler.domain.records.facts import Fact
-from reconciler.domain.records.kinds import Category, SourceKind
+from reconciler.domain.records.kinds import AnyCategory, AnySourceKind, Category, SourceKind
 from reconciler.domain.records.notes import unit_interval, utc
 from reconciler.domain.records.slots import CONTACT_SUBJECT
 from reconciler.errors import InvalidRequestError
@@ -26,7 +26,7 @@ class FilterFields(TypedDict, total=False):
     """What a recall may be narrowed to, each optional; ``RecallFilter`` says what each means."""
 
     attribute: str | None
-    category: Category | str | None
+    category: AnyCategory | None
     topic: str | None
     tags: list[str] | tuple[str, ...] | None
     subject: str | None
@@ -34,7 +34,7 @@ class FilterFields(TypedDict, total=False):
     min_confidence: float | None
     since: datetime | None
     until: datetime | None
-    trust: SourceKind | str | None
+    trust: AnySourceKind | None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, TypedDict, Unpack
 from reconciler.domain.records.assessment import Disposal
 from reconciler.domain.records.candidates import Candidate, Evidence
 from reconciler.domain.records.handles import HANDLE_SIGN, named_by
-from reconciler.domain.records.kinds import Category, SourceKind
+from reconciler.domain.records.kinds import AnyCategory, AnySourceKind
 from reconciler.domain.records.notes import (
     Note,
     not_in_the_future,
@@ -80,7 +80,7 @@ class AgentFields(SlotFields, total=False):
             supersedes nothing newer. A day to come: until then what it replaces stays the value.
     """
 
-    source_kind: SourceKind | str
+    source_kind: AnySourceKind
     source_reference: str | None
     importance: float | None
     valid_from: datetime | None
@@ -105,7 +105,7 @@ class LineFields(AgentFields, total=False):
 
     contact_name: str | None
     said_at: datetime | None
-    category: Category | str | None
+    category: AnyCategory | None
     topic: str | None
     lifetime_days: int | None
     tags: Sequence[str]
