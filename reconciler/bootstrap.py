@@ -7,10 +7,10 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, closing, contextmanager, suppress
 from dataclasses import fields, replace
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, date, datetime, timedelta
 from functools import cache, partial
 from importlib import import_module
 from itertools import chain, repeat
@@ -116,6 +116,7 @@ __all__ = [
     "build_extractor",
     "build_judge",
     "build_policy",
+    "build_recorded_arbiter",
     "build_secret_finder",
     "build_sensitive_data_finder",
     "build_services",
@@ -942,6 +943,18 @@ def build_arbiter(settings: Settings) -> Arbiter | None:
     from reconciler.adapters.model_arbiter import ModelArbiter
 
     return ModelArbiter(_vendor(chosen.provider), _connection(chosen))
+
+
+def build_recorded_arbiter(lines: Iterable[str], first_day: date) -> Arbiter:
+    """Who answers from recordings, in which days are counted from the first one.
+
+    Args:
+        lines: the recordings, a JSON object each.
+        first_day: the day 0 of the notes that are told.
+    """
+    from reconciler.adapters.recorded_arbiter import RecordedArbiter, answers_in
+
+    return RecordedArbiter(answers_in(lines), first_day)
 
 
 def build_extractor(settings: Settings, attributes: AttributeBook) -> Extractor:

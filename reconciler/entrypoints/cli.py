@@ -6,7 +6,6 @@ What one command alone needs it imports itself, so that no other waits for it.
 from __future__ import annotations
 
 import gc
-import shutil
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
@@ -32,6 +31,7 @@ from reconciler.domain.records.kinds import (
 from reconciler.domain.visible_text import visible
 from reconciler.entrypoints.archive_commands import add_archive_commands
 from reconciler.entrypoints.browser_commands import add_browser_commands
+from reconciler.entrypoints.demo_command import add_demo_command
 from reconciler.entrypoints.dispute_commands import add_dispute_commands
 from reconciler.entrypoints.erasure_commands import add_erasure_commands
 from reconciler.entrypoints.evidence_commands import add_evidence_commands
@@ -68,7 +68,6 @@ from reconciler.entrypoints.options import (
     of_whom,
     opened,
     parse_time,
-    print_json,
     reading,
     show,
 )
@@ -171,6 +170,7 @@ _GROUPS: Mapping[str, str] = {
 """Which commands a help lists under which heading, the first ones first."""
 
 app = _new_app()
+add_demo_command(app)
 add_gate_commands(app)
 add_dispute_commands(app)
 add_fact_commands(app)
@@ -277,45 +277,6 @@ def init(
         engine = memory.describe()
         made = {**asdict(engine), "embedding_model": memory.model_move().model}
     show(as_json, made, lambda: f"Ready: {engine.engine} {engine.version} at {engine.location}")
-
-
-@app.command()
-def demo(
-    here: Annotated[
-        bool, typer.Option("--here", help="Use the configured store instead of a file of its own.")
-    ] = False,
-    as_json: AsJson = False,
-) -> None:
-    """Watch 47 notes about five contacts being gated and reconciled, with the real model."""
-    from reconciler.entrypoints.demo import run_demo
-    from reconciler.resources import user_data_folder
-
-    console = terminal(is_quiet=as_json)
-    path = user_data_folder() / "demo.lbug"
-    if not here:
-        _remove_demo(path)
-    where: dict[str, Any] = {} if here else {"graph": "embedded", "embedded_path": path}
-    with Memory.open(warm_up=True, **where) as memory:
-        decisions = run_demo(memory, console)
-    if not here:
-        console.print(_LOOK_AROUND.format(path=path, reconciler=_own_command()), soft_wrap=True)
-    if as_json:
-        print_json([decision.to_dict() for decision in decisions])
-
-
-_LOOK_AROUND = """\
-Look around in it:
-  export RECONCILER_EMBEDDED_PATH={path}
-  {reconciler} history --agent demo --contact dana
-  {reconciler} decisions --agent demo --contact priya
-  {reconciler} pending --agent demo"""
-
-
-def _own_command() -> str:
-    """What runs this program again: its name, or its path where a shell does not find it."""
-    own, name = Path(sys.argv[0]), "reconciler"
-    is_lost = own.name == name and shutil.which(name) != str(own.absolute())
-    return str(own) if is_lost else name
 
 
 @app.command()
@@ -877,14 +838,3 @@ def _replayed_values(replayed: Replayed) -> dict[str, Any]:
 def _progress(name: str, total: int | None, is_quiet: bool) -> Iterator[Callable[[int], None]]:
     with bar(name, total, is_quiet, has_end=True) as update:
         yield lambda count: update(advance=count)
-
-
-def _remove_demo(path: Path) -> None:
-    """Begin again; opened once first, so that a demo that is open elsewhere is left alone."""
-    from reconciler.bootstrap import open_graph
-    from reconciler.settings import load_settings
-
-    if path.exists():
-        open_graph(load_settings(graph="embedded", embedded_path=path)).close()
-    for file in (path, path.with_name(f"{path.name}.wal")):
-        file.unlink(missing_ok=True)
