@@ -125,7 +125,7 @@ class AgentMemory(BoundMemory):
         category: AnyCategory | None = None,
         topic: str | None = None,
     ) -> Assessment:
-        """What the write gate would find in a note, check by check; reads and writes nothing.
+        """Dry-run the write gate on a note, check by check; reads and writes nothing.
 
         Raises:
             InvalidNoteError: the note cannot be used.
@@ -153,7 +153,7 @@ def note_to_check(
     Raises:
         InvalidScopeError, InvalidNoteError: the note cannot be used.
     """
-    from reconciler.service.writing.doors import own_evidence
+    from reconciler.service.writing.doors import as_candidate
 
     note = Note(
         scope=Scope("any", agent_id, "any"),
@@ -163,4 +163,4 @@ def note_to_check(
         category=category,
         topic=topic,
     )
-    return own_evidence(note, "nobody")
+    return as_candidate(note, "nobody")

@@ -63,7 +63,7 @@ if TYPE_CHECKING:
     from reconciler.service.attribute_questions import AskedAttributes
     from reconciler.service.erasures import Erasures
     from reconciler.service.fact_evidence import FactEvidenceReader
-    from reconciler.service.finding import Finding
+    from reconciler.service.finding import FactFinder
     from reconciler.service.hash_key import HashKey
     from reconciler.service.health import Health
     from reconciler.service.moving.contact_page import ContactPage
@@ -225,7 +225,7 @@ class Services:
 
     @_Part
     def attributes(self) -> AttributeBook:
-        """What slots may be about."""
+        """The attribute book: the attributes that slots may have."""
         from reconciler.config_files import load_attribute_book
 
         return load_attribute_book(self.settings.reconcile.attributes_file)
@@ -246,7 +246,7 @@ class Services:
 
     @_Part
     def fact_evidence(self) -> FactEvidenceReader:
-        """What says why a fact is believed."""
+        """Reads why a fact is believed."""
         from reconciler.service.fact_evidence import FactEvidenceReader
         from reconciler.service.stores.evidence_store import EvidenceStore
 
@@ -256,7 +256,7 @@ class Services:
 
     @_Part
     def neighbourhoods(self) -> Neighbourhoods:
-        """What this process knows of contacts."""
+        """The contacts' facts that this process keeps in mind."""
         from reconciler.service.writing.neighbourhoods import Neighbourhoods
 
         return Neighbourhoods(
@@ -281,7 +281,7 @@ class Services:
 
     @_Part
     def erasures(self) -> Erasures:
-        """What forgets for good."""
+        """Erases for good."""
         from reconciler.service.erasures import Erasures
 
         return Erasures(
@@ -309,12 +309,12 @@ class Services:
 
     @_Part
     def gate_policy(self) -> GatePolicy:
-        """What the gate lets through; read once, so that a dry run says what a write would do."""
+        """The gate's policy; read once, so that a dry run says what a write would do."""
         return _gate_policy(self.settings)
 
     @_Part
     def cleaner(self) -> Cleaner:
-        """What takes out what may not be kept."""
+        """Removes secrets and other data that must not be stored."""
         from reconciler.service.writing.cleaning import Cleaner
 
         return Cleaner(
@@ -346,7 +346,7 @@ class Services:
 
     @_Part
     def reconciler(self) -> MemoryReconciler:
-        """What every note that was admitted goes through."""
+        """Reconciles every note that the gate admits."""
         from reconciler.service.writing.memory_reconciler import MemoryReconciler
 
         return MemoryReconciler(
@@ -361,7 +361,7 @@ class Services:
 
     @_Part
     def gate(self) -> WriteGate:
-        """What every note goes through, whichever door it came by."""
+        """The write gate: every note passes it, whichever door it came through."""
         from reconciler.service.writing.write_gate import WriteGate
 
         return WriteGate(
@@ -375,7 +375,7 @@ class Services:
 
     @_Part
     def confirmations(self) -> Confirmations:
-        """What takes answers."""
+        """Takes the answers to held notes."""
         from reconciler.service.writing.confirmations import Confirmations
 
         return Confirmations(
@@ -384,7 +384,7 @@ class Services:
 
     @_Part
     def disputes(self) -> Disputes:
-        """What takes answers to what is in dispute."""
+        """Resolves disputes."""
         from reconciler.service.writing.disputes import Disputes
 
         return Disputes(
@@ -407,7 +407,7 @@ class Services:
 
     @_Part
     def relating(self) -> Relating:
-        """What takes what a model says afterwards of facts that are known."""
+        """Relates known facts as a model says later."""
         from reconciler.service.stores.evidence_store import EvidenceStore
         from reconciler.service.writing.relating import Relating
 
@@ -425,7 +425,7 @@ class Services:
 
     @_Part
     def rejudging(self) -> Rejudging | None:
-        """What asks the arbiter later; None without one."""
+        """Asks the arbiter later; None without one."""
         from reconciler.service.writing.rejudging import Rejudging
 
         if self.arbitration is None:
@@ -442,7 +442,7 @@ class Services:
 
     @_Part
     def batch_rejudging(self) -> BatchRejudging | None:
-        """What asks the arbiter later, in batches; None where it knows none."""
+        """Asks the arbiter later, in batches; None if it has none."""
         from reconciler.ports.arbiter import BatchArbiter
         from reconciler.service.writing.batch_rejudging import BatchRejudging
 
@@ -455,7 +455,7 @@ class Services:
 
     @_Part
     def amendments(self) -> Amendments:
-        """What an operator puts right by hand."""
+        """Corrects facts for an operator."""
         from reconciler.service.writing.amendments import Amendments
 
         return Amendments(
@@ -464,7 +464,7 @@ class Services:
 
     @_Part
     def archiving(self) -> Archiving:
-        """What archives faded facts."""
+        """Archives faded facts and unarchives them."""
         from reconciler.service.writing.archiving import Archiving
 
         return Archiving(
@@ -478,7 +478,7 @@ class Services:
 
     @_Part
     def use_trace(self) -> UseTrace:
-        """What notes how the memory is used. It has no patience: what cannot be written waits."""
+        """Counts how the memory is used. A count that cannot be written now waits."""
         from reconciler.service.stores.use_store import UseStore
         from reconciler.service.use_trace import UseTrace
 
@@ -497,12 +497,10 @@ class Services:
         """Where notes come in."""
         from reconciler.service.writing.doors import LiveDoor
 
-        def live_ids(scope: Scope) -> list[str]:
-            return [f.fact_id for f in self.store.list_facts(scope) if not f.has_ended]
+        def live(scope: Scope) -> dict[str, Fact]:
+            return {f.fact_id: f for f in self.store.list_facts(scope) if not f.has_ended}
 
-        return LiveDoor(
-            gate=self.gate, attributes=self.attributes, live_ids=live_ids, clock=self.clock
-        )
+        return LiveDoor(gate=self.gate, attributes=self.attributes, live=live, clock=self.clock)
 
     @_Part
     def note_import(self) -> NoteImport:
@@ -537,7 +535,7 @@ class Services:
         source_kind: str,
         **login: Any,
     ) -> PeerMemory:
-        """What reads another memory system; see ``ContactMemory.import_from``."""
+        """A reader of another memory system; see ``ContactMemory.import_from``."""
         from reconciler.adapters.peers.readers import Login, open_peer
         from reconciler.adapters.peers.translating import Translation
 
@@ -551,7 +549,7 @@ class Services:
 
     @_Part
     def asked_attributes(self) -> AskedAttributes:
-        """What tells which attributes a question asks for."""
+        """Tells which attributes a question asks for."""
         from reconciler.config_files import load_own_questions, load_question_vectors
         from reconciler.service.attribute_questions import AskedAttributes
 
@@ -573,7 +571,7 @@ class Services:
 
     @_Part
     def recall(self) -> Recall:
-        """What answers a query."""
+        """Answers a query."""
         from reconciler.service.recall import Recall
 
         return Recall(
@@ -587,11 +585,11 @@ class Services:
         )
 
     @_Part
-    def finding(self) -> Finding:
-        """What finds by name, and across contacts."""
-        from reconciler.service.finding import Finding
+    def finding(self) -> FactFinder:
+        """Finds facts by name, and across contacts."""
+        from reconciler.service.finding import FactFinder
 
-        return Finding(
+        return FactFinder(
             store=self.store,
             embedder=self.embedder,
             confidence_min=self.settings.recall.confidence_min,
@@ -602,7 +600,7 @@ class Services:
 
     @_Part
     def reembedding(self) -> Reembedding:
-        """What moves the store to another model."""
+        """Moves the store to another model."""
         return _reembedding(self._graph, self.settings)
 
     @_Part
@@ -614,7 +612,7 @@ class Services:
 
     @_Part
     def damage(self) -> Damage:
-        """What finds records that cannot be read."""
+        """Finds records that cannot be read."""
         from reconciler.service.moving.damage import Damage
         from reconciler.service.moving.export_schema import load_export_schema
         from reconciler.service.moving.lines import PropertyTypes
@@ -623,7 +621,7 @@ class Services:
 
     @_Part
     def exporter(self) -> Exporter:
-        """What writes exports."""
+        """Writes exports."""
         from reconciler.service.moving.export_schema import load_export_schema
         from reconciler.service.moving.exporting import Exporter
         from reconciler.service.moving.lines import PropertyTypes
@@ -638,7 +636,7 @@ class Services:
 
     @_Part
     def health(self) -> Health:
-        """What says how well contacts are kept."""
+        """Reports the memory's health."""
         from reconciler.service.health import Health
         from reconciler.service.stores.health_store import HealthStore
 
@@ -662,14 +660,14 @@ class Services:
 
     @_Part
     def contact_page(self) -> ContactPage:
-        """What writes all that is known of a contact on a page."""
+        """Writes everything known about a contact on one page."""
         from reconciler.service.moving.contact_page import ContactPage
 
         return ContactPage(store=self.archive_store, records=self.records, clock=self.clock)
 
     @_Part
     def report(self) -> Report:
-        """What draws how facts followed each other."""
+        """Draws timelines of facts."""
         from reconciler.service.pages.report import Report
         from reconciler.service.stores.evidence_store import EvidenceStore
 
@@ -678,7 +676,7 @@ class Services:
 
     @_Part
     def past_recall(self) -> PastRecall:
-        """What answers a query about the past."""
+        """Answers a query about the past."""
         from reconciler.service.past_recall import PastRecall
 
         return PastRecall(
@@ -692,7 +690,7 @@ class Services:
 
     @_Part
     def extractor(self) -> Extractor:
-        """Who reads sessions."""
+        """The extractor, which reads sessions."""
         if self._given_extractor is not None:
             return self._given_extractor
         built = build_extractor(self.settings, self.attributes)
@@ -701,7 +699,7 @@ class Services:
 
     @_Part
     def session_reader(self) -> SessionReader:
-        """What has sessions read."""
+        """Has the extractor read sessions."""
         from reconciler.service.sessions.extraction import SessionReader
 
         return SessionReader(
@@ -890,7 +888,7 @@ def file_of_memory(settings: Settings) -> Path | None:
 
 
 def _bytes_of(path: Path | None) -> int | None:
-    """What a store's main file and its log take up; None for a server."""
+    """Bytes of a store's main file and its log; None for a server."""
     if path is None:
         return None
     files = (path, path.with_name(f"{path.name}.wal"))
@@ -1043,7 +1041,7 @@ def _reach(chosen: float | str, embedding_model: str, add_max: float) -> float |
 
 @cache
 def build_secret_finder() -> SensitiveDataFinder:
-    """What finds secrets and account numbers; patterns are loaded when a text may hold one."""
+    """Finds secrets and account numbers; loads patterns when a text may hold one."""
     from reconciler.adapters.account_number_finder import AccountNumberFinder
     from reconciler.adapters.detect_secrets_finder import DetectSecretsFinder
     from reconciler.adapters.gitleaks_finder import GitleaksFinder
@@ -1056,7 +1054,7 @@ def build_secret_finder() -> SensitiveDataFinder:
 
 @cache
 def build_sensitive_data_finder() -> SensitiveDataFinder:
-    """What finds personal data and secrets; loaded at the first text, once a process."""
+    """Finds personal data and secrets; loaded at the first text, once a process."""
     return DeferredFinder(_sensitive_data_finder)
 
 
@@ -1077,7 +1075,7 @@ def _street_address_finder() -> StreetAddressFinder:
 
 
 def _hashed(kind: SensitiveKind, value: str) -> str:
-    """What of a value tells it from another: an address is one with its place and without."""
+    """The part of a value that tells it from another; an address is the same without its place."""
     if kind is not SensitiveKind.STREET_ADDRESS:
         return value
     return _street_address_finder().street_of(value)
@@ -1248,7 +1246,7 @@ def _reembedding(graph: Graph, settings: Settings) -> Reembedding:
 
 @contextmanager
 def opened_reembedding(settings: Settings) -> Iterator[Reembedding]:
-    """What moves the store that there is, whichever model it is bound to; no model is loaded.
+    """Moves the existing store to another model; it loads no model.
 
     Raises:
         ConfigurationError: there is no store.
@@ -1307,10 +1305,10 @@ def _profile_for(
 
     model = embedder.model_id
     if asked is not None:
-        found = load_profile(asked)
-        found.check_model(model)
-        if found.embedding_model == model or uncalibrated:
-            return asked, found.embedding_model == model
+        profile = load_profile(asked)
+        profile.check_model(model)
+        if profile.embedding_model == model or uncalibrated:
+            return asked, profile.embedding_model == model
     else:
         if load_profile(configured).embedding_model == model:
             return configured, True

@@ -69,7 +69,7 @@ if TYPE_CHECKING:
 __all__ = ["OPERATOR_DOOR", "BoundMemory"]
 
 _DAYS_MAX = 36_500
-_NO_ARBITER = "no arbiter is configured, so there is nobody to ask; docs/judges.md says how"
+_NO_ARBITER = "no arbiter is configured; docs/judges.md says how to set one up"
 
 
 class BoundMemory:
@@ -77,7 +77,7 @@ class BoundMemory:
 
     Args:
         opened: the open memory.
-        scope: tenant, agent and contact; any contact where it is bound to an agent.
+        scope: tenant, agent and contact; any contact for the memory of an agent.
     """
 
     _is_of_a_contact = False
@@ -114,8 +114,8 @@ class BoundMemory:
     ) -> list[FoundFact]:
         """The live facts that mention a person or a thing by name, as whole words.
 
-        Facts about the name come first, then those that have it as their value, then those whose
-        words mention it; of equals the one said last. Similarity does not count: a question
+        Facts about the name come first, then those that have it as their value, then those that
+        mention it; of equals the one said last. Similarity does not count: a question
         about ACME finds no other company. Across an agent's contacts it is for an operator only:
         one contact must not hear what another said.
 
@@ -127,12 +127,12 @@ class BoundMemory:
             InvalidRequestError: the name cannot be used, or the limit is below 1.
         """
         check_text("name", name, TEXT_LENGTH_MAX)
-        found = self._services.finding.about(
+        hits = self._services.finding.about(
             self._scope, name, self._limit(limit), all_contacts=not self._is_of_a_contact
         )
-        if self._is_of_a_contact:  # an operator who looks around is no use of a fact
-            self._services.use_trace.note(hit.fact.fact_id for hit in found)
-        return found
+        if self._is_of_a_contact:  # an operator's search does not count as use
+            self._services.use_trace.note(hit.fact.fact_id for hit in hits)
+        return hits
 
     def decisions(
         self,
@@ -200,7 +200,7 @@ class BoundMemory:
         limit: int | None = None,
         with_silent: bool = False,
     ) -> list[Decision | Dispute]:
-        """What waits for an answer; ``question`` is what to ask.
+        """Held notes and disputes that wait for an answer; ``question`` is what to ask.
 
         First the held decisions, which ``confirm`` and ``reject`` answer, then the disputes, which
         ``resolve`` settles; each newest first.
@@ -232,8 +232,8 @@ class BoundMemory:
         Raises:
             InvalidRequestError: the limit is below 1.
         """
-        found = self._services.records.disputes(self._scopes())
-        return list(islice(found, at_most(limit)))
+        open_disputes = self._services.records.disputes(self._scopes())
+        return list(islice(open_disputes, at_most(limit)))
 
     def expiring(
         self,
@@ -241,9 +241,9 @@ class BoundMemory:
         days: float = 30,
         limit: int | None = None,
     ) -> list[ExpiringFact]:
-        """The facts whose lifetime ends within this many days, the next first, with a question.
+        """The facts that expire within this many days, the next first, with a question.
 
-        Those that are over and still told, with a mark, come before them.
+        Expired facts that recall still returns, with a mark, come before them.
         If the answer is yes, add the same note again, which renews the fact; if no, ``revoke`` it.
 
         Args:
@@ -275,14 +275,14 @@ class BoundMemory:
         return self._services.health.report(self._scope, self._scopes(), on_progress)
 
     def rejudge(self) -> Iterator[Rejudged]:
-        """Ask the arbiter about what was decided while it did not answer, and amend it.
+        """Ask the arbiter about decisions that were made without it, and amend them.
 
-        That is what was decided over budget, during an outage, or on an answer that made no
-        sense. Each is asked about once, the newest first, within the budget of a minute, which this
-        waits for. What the arbiter says is a decision of its own, which ``revert`` undoes.
+        They were made over budget, during an outage, or after an unusable answer. Each is asked
+        about once, the newest first, within the budget of calls a minute, which this waits for.
+        The arbiter's answer is a decision of its own, which ``revert`` undoes.
 
         Returns:
-            What became of each, as it is taken.
+            The result of each, as it is iterated.
 
         Raises:
             InvalidRequestError: no arbiter is configured.
@@ -299,25 +299,25 @@ class BoundMemory:
         wait_hours: float = 24.0,
         on_wait: Callable[[BatchState], None] = lambda _: None,
     ) -> Iterator[Rejudged]:
-        """``rejudge`` by batches of the vendor, at half the price and within a day.
+        """``rejudge`` through the vendor's batches, at half the price and within a day.
 
         All questions are sent at once, each as ``rejudge`` would ask it alone, and no budget
         counts. A question that changes because an earlier answer changed the memory is asked in
-        the next batch. What has no usable answer stays unjudged, and is asked again next time.
+        the next batch. Without a usable answer it stays unjudged, and is asked again next time.
 
         Args:
-            batch_id: take up this batch, which an earlier call has sent; None for a new one.
+            batch_id: continue with this batch of an earlier call; None for a new one.
             wait_hours: how long to wait, for all batches together.
             on_wait: told of a batch when it is sent, and each time the server says how far it is.
 
         Returns:
-            What became of each, as it is taken; what stays unjudged last.
+            The result of each, as it is iterated; those that stay unjudged come last.
 
         Raises:
-            InvalidRequestError: no arbiter is configured; its server has no batches, does not know
-                the one, or rejected it.
-            ArbiterUnavailableError: the server was away for long, or was not done in time. A batch
-                that was sent is kept there; call again with its id.
+            InvalidRequestError: no arbiter is configured, or its server has no batches, does not
+                know this one, or rejected it.
+            ArbiterUnavailableError: the server did not answer for long, or was not done in time.
+                It keeps the batch; call again with the batch's id.
         """
         check_callable(on_wait=on_wait)
         if batch_id is not None:
@@ -335,7 +335,7 @@ class BoundMemory:
         self,
         profile: str,
     ) -> list[Replayed]:
-        """What other thresholds would have decided, from the recorded decisions; writes nothing.
+        """Replay the recorded decisions with other thresholds; writes nothing.
 
         Args:
             profile: ``seed``, ``minilm`` or the path of a profile.
@@ -367,15 +367,15 @@ class BoundMemory:
     ) -> list[Archived]:
         """Archive faded facts: recall leaves them out, and they are live again once repeated.
 
-        What fades, and how fast, follows from importance, from when it was last said, and from how
-        often it was recalled. Instructions, confirmed facts, disputed facts and procedures
+        How fast a fact fades depends on its importance, on when it was last said, and on how often
+        it was recalled. Instructions, confirmed facts, disputed facts and procedures
         are never archived; nothing is deleted. What is archived about a contact in one call is one
         decision, which ``revert`` undoes; ``unarchive`` makes one fact live again.
 
         Args:
             by: the operator's name.
             reason: why, in one sentence.
-            floor: archive facts whose weight is below this, 0 to 1; None for the configured one.
+            floor: archive facts with a weight below this, 0 to 1; None for the configured one.
             dry_run: only report what would be archived.
 
         Returns:
@@ -394,12 +394,12 @@ class BoundMemory:
             unit_interval("floor", floor)
         policy = build_decay(self._settings, floor)
         self._word_of(by, self._scope, reason)
-        found: list[Archived] = []
+        reports: list[Archived] = []
         for scope in self._scopes():
             candidate = self._word_of(by, scope, reason)
             done = self._services.archiving.sweep(candidate, policy, OPERATOR_DOOR, dry_run=dry_run)
-            found += [done] if done else []
-        return found
+            reports += [done] if done else []
+        return reports
 
     def erasures(
         self,
@@ -407,7 +407,7 @@ class BoundMemory:
         unfinished: bool = False,
         limit: int | None = None,
     ) -> list[Erasure]:
-        """The erasures that were asked for, oldest first, and how far each one got.
+        """The requested erasures, oldest first, with the progress of each.
 
         Args:
             unfinished: only those that were interrupted and have to be finished.
@@ -418,10 +418,10 @@ class BoundMemory:
         """
         check_flags(unfinished=unfinished)
         scopes = [self._scope] if self._is_of_a_contact else []
-        found = self._services.erasures.find(scopes, is_unfinished=unfinished)
+        all_erasures = self._services.erasures.find(scopes, is_unfinished=unfinished)
         own = (
             erasure
-            for erasure in found
+            for erasure in all_erasures
             if (erasure.scope.tenant, erasure.scope.agent_id)
             == (self._scope.tenant, self._scope.agent_id)
         )
@@ -472,7 +472,7 @@ class BoundMemory:
         )
 
     def report(self) -> str:
-        """How facts followed each other, as one HTML document with timelines, for an analyst.
+        """One HTML document with the timelines of facts, for an analyst.
 
         It also has disputes, questions, refusals, and decisions by day. It needs no network and
         holds no script. It shows at most 2,000 facts and 100 contacts, those of the latest
@@ -494,9 +494,9 @@ class BoundMemory:
         overwrite: bool = False,
         on_progress: Callable[[int], None] = lambda _: None,
     ) -> ExportReport:
-        """Write what is stored as lines of JSON, which ``restore`` reads into either engine.
+        """Write the memory as lines of JSON, which ``restore`` reads into either engine.
 
-        It goes contact by contact, a page at a time, each as of one moment, while others read and
+        It writes contact by contact, each as of one moment, while others read and
         write. ``docs/backup_and_moving.md`` describes a line; the last line counts the others, so
         that an incomplete file is recognised.
 
@@ -509,7 +509,7 @@ class BoundMemory:
             on_progress: called with how many more contacts were written.
 
         Raises:
-            InvalidRequestError: nothing is known of the contact, or ``out`` is neither.
+            InvalidRequestError: nothing is known of the contact, or ``out`` is not a file.
             ConfigurationError: the file cannot be written, or exists already.
             GraphConflictError: a contact is written to without a pause.
         """
@@ -537,9 +537,9 @@ class BoundMemory:
         database: str | None = None,
         on_progress: Callable[[int], None] = lambda _: None,
     ) -> ImportReport:
-        """Import what another memory system holds, through gate and reconciler.
+        """Import the records of another memory system, through gate and reconciler.
 
-        About a contact, all records are its own; about an agent, each names its contact.
+        A contact's memory takes all records as its own; an agent's needs the contact in each.
 
         The whole source is read before anything is written. Records are imported oldest first; what
         has ended there is kept as history. Another run imports only what is new or has changed.
@@ -549,7 +549,7 @@ class BoundMemory:
             source: its export, or the URI of the Neo4j that it writes to.
             contact_from: the key of a record that names the contact, with dots between keys; None
                 for ``user_id``, ``group_id``, ``user`` or ``namespace.last``, as the system has it.
-            source_kind: whose word a record counts as.
+            source_kind: the source that a record counts as; it decides the trust.
             username: for the Neo4j source.
             password: for the Neo4j source.
             database: of the Neo4j source; None for its default.
@@ -582,7 +582,7 @@ class BoundMemory:
         return self._services.peer_import.run(peer, defaults, on_progress)
 
     def check_known(self) -> None:
-        """Check that anything is known about the contact, or about any of the agent's.
+        """Check that something is known about the contact, or about any of the agent's.
 
         Raises:
             UnknownContactError: there is nothing; the message says to check the names.
@@ -599,10 +599,10 @@ class BoundMemory:
         return self._settings.recall.limit if limit is None else positive("limit", limit)
 
     def _word_of(self, by: str, scope: Scope, reason: str) -> Candidate:
-        """Why a person, who is no agent, decides about what is known, as that person's word."""
+        """A person's reason for a decision, as that person's word; refuses an agent."""
         from reconciler.domain.records.candidates import CONTACT
         from reconciler.domain.records.persons import check_person
-        from reconciler.service.writing.doors import own_evidence
+        from reconciler.service.writing.doors import as_candidate
 
         check_person(by, scope)
         check_text("reason", reason, TEXT_LENGTH_MAX)
@@ -613,13 +613,13 @@ class BoundMemory:
             is_dated=False,
             source_kind=SourceKind.USER_EXPLICIT if by == CONTACT else SourceKind.OPERATOR,
         )
-        return own_evidence(note, by)
+        return as_candidate(note, by)
 
 
 def _is_replayable(decision: Decision) -> bool:
     """Whether the rule decided it, on texts that are still there.
 
-    What the gate decided no threshold would have changed, nor what was over when it came in.
+    Thresholds change no decision of the gate, and none about a note that was over already.
     """
     from reconciler.domain.records.erasures import ERASED
 

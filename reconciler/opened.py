@@ -22,7 +22,7 @@ E = TypeVar("E", bound=StrEnum)
 
 
 class OpenMemory:
-    """What ``Memory``, ``AgentMemory`` and ``ContactMemory`` share.
+    """The open store that ``Memory``, ``AgentMemory`` and ``ContactMemory`` share.
 
     Args:
         services: the parts of the memory.

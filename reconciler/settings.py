@@ -167,7 +167,7 @@ class RecallSettings(_Group):
 
 
 class LifeSettings(_Group):
-    """What becomes of facts past their lifetime, and of those no longer repeated or recalled."""
+    """Expired facts, and facts that are no longer repeated or recalled."""
 
     expired: Literal["marked", "hidden"] = "marked"
     use_flush_seconds: float = Field(default=10.0, ge=0, le=_SECONDS_MAX)
@@ -176,7 +176,7 @@ class LifeSettings(_Group):
 
 
 class EmbedderSettings(_Group):
-    """Which model embeds texts."""
+    """The model that embeds texts."""
 
     model: str = Field(default="minilm", min_length=1)
     batch_size: int = Field(default=64, ge=1)
@@ -217,7 +217,7 @@ class _ModelSettings(_Group):
 
 
 class ArbiterSettings(_ModelSettings):
-    """Which model judges notes between the thresholds, how often, and at what cost."""
+    """The model that judges notes between the thresholds, and its limits of calls and costs."""
 
     mode: Literal["auto", "off"] = "auto"
     reach: Annotated[float, Field(ge=-1, le=1)] | Literal["calibrated", "band"] = "calibrated"
@@ -241,7 +241,7 @@ class ArbiterSettings(_ModelSettings):
 
 
 class ExtractorSettings(_ModelSettings):
-    """Which model reads sessions, in what pieces, and the fallback if none can."""
+    """The model that reads sessions, the size of their pieces, and the fallback."""
 
     mode: Literal["auto", "explicit"] = "auto"
     provider: Literal["anthropic", "openai"] = "anthropic"
@@ -384,8 +384,8 @@ def load_settings(**arguments: Unpack[SettingFields]) -> Settings:
         raise ConfigurationError(f"settings: {error}") from error
     except ValidationError as error:
         problems = error.errors(include_url=False, include_input=False)
-        found = "; ".join(_described(problem) for problem in problems)
-        raise ConfigurationError(f"settings: {found}") from error
+        faults = "; ".join(_described(problem) for problem in problems)
+        raise ConfigurationError(f"settings: {faults}") from error
     if settings.is_in_memory and not asks_for_memory:
         raise ConfigurationError(
             f"RECONCILER_EMBEDDED_PATH is {_IN_MEMORY}, but a store in memory ends with the "

@@ -42,7 +42,7 @@ class RecordedArbiter:
     Args:
         answers: by the key of their question.
         first_day: the day from which days were counted when the answers were recorded, for notes
-            that are told anew on other days; None where the questions hold the days themselves.
+            that are told again on other days; None where the questions hold the days themselves.
     """
 
     name = "recorded/arbiter"

@@ -35,8 +35,8 @@ class CombinedFinder:
     def find(self, text: str) -> list[SensitiveSpan]:
         """The spans of all finders, merged, first to last."""
         folded = FoldedText.of(text)
-        found = [span for finder in self._finders for span in finder.find(folded.text)]
-        return merge_spans(map(folded.unfold, found))
+        spans = [span for finder in self._finders for span in finder.find(folded.text)]
+        return merge_spans(map(folded.unfold, spans))
 
 
 class DeferredFinder:
@@ -50,7 +50,7 @@ class DeferredFinder:
         self._finder = cache(make)
 
     def find(self, text: str) -> list[SensitiveSpan]:
-        """What the finder finds."""
+        """The finder's spans."""
         return self._finder().find(text)
 
 

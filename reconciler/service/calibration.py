@@ -31,12 +31,12 @@ from reconciler.domain.review.calibration import (
     BoundBasis,
     CalibrationGoal,
     CurvePoint,
+    DecisionScores,
     LabelledPair,
     MeasuredPair,
     PairLabel,
     ProbedPair,
     Rate,
-    Scores,
     Thresholds,
     choose_thresholds,
     curve,
@@ -80,7 +80,7 @@ _ERRORS = (
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Measurement:
-    """What one rule made of the pairs.
+    """One rule's results on the pairs.
 
     Attributes:
         name: ``seed, no guard``, ``seed``, or the calibrated profile's.
@@ -92,10 +92,10 @@ class Measurement:
     thresholds: Thresholds
     guard: bool
     is_arbitrated: bool
-    scores: tuple[Scores, ...]
+    scores: tuple[DecisionScores, ...]
 
     @property
-    def overall(self) -> Scores:
+    def overall(self) -> DecisionScores:
         """The scores over all sources, each pair counted once."""
         return self.scores[-1]
 
@@ -272,7 +272,7 @@ def calibrate(
     goal: CalibrationGoal | None = None,
     name: str = "calibrated",
 ) -> CalibrationReport:
-    """What the rules make of the pairs, and a profile that keeps the goal.
+    """Measure the rules on the pairs, and choose a profile that keeps the goal.
 
     Args:
         pairs: with their cosines under the model; 20 or more of each label.

@@ -53,8 +53,8 @@ class FactEvidenceReader:
         links = self._store.list_supersessions(scope)
         restated = {link.old_id for link in links if link.is_restatement}
         facts = [fact for fact in self._store.list_facts(scope) if mentions(fact, about)]
-        found = [self._of(fact, links) for fact in facts if fact.fact_id not in restated]
-        return sorted(found, key=lambda evidence: not evidence.fact.is_live)
+        evidence_of = [self._of(fact, links) for fact in facts if fact.fact_id not in restated]
+        return sorted(evidence_of, key=lambda evidence: not evidence.fact.is_live)
 
     def _of(self, fact: Fact, links: list[Supersession]) -> FactEvidence:
         chain_ids = restated_beneath(fact.fact_id, links)

@@ -17,7 +17,7 @@ from reconciler.service.writing.decision_ids import DecisionIds
 
 if TYPE_CHECKING:
     from reconciler.domain.recalling.current_values import SlotValue
-    from reconciler.domain.recalling.instants import Known
+    from reconciler.domain.recalling.instants import HeldFacts
     from reconciler.domain.records.candidates import Evidence
     from reconciler.domain.records.decisions import Decision
     from reconciler.domain.records.facts import (
@@ -78,9 +78,9 @@ class Records:
             UnknownFactError: no fact of that id is in scope, or none was then.
         """
         if at is not None:
-            found = self._histories_at(scope, at)
-            first = 0 if after is None else _place_after(after, map(_ids_of, found), scope, at)
-            return found[first:][:limit]
+            histories = self._histories_at(scope, at)
+            first = 0 if after is None else _place_after(after, map(_ids_of, histories), scope, at)
+            return histories[first:][:limit]
         if after is None and limit is None:
             return self._histories(scope)
         links = self._store.list_supersessions(scope)
@@ -94,21 +94,21 @@ class Records:
             UnknownFactError: no fact of that id is in scope, or none was then.
         """
         if at is not None:
-            found = self._histories_at(scope, at)
-            return found[_place_after(fact_id, map(_ids_of, found), scope, at) - 1]
+            histories = self._histories_at(scope, at)
+            return histories[_place_after(fact_id, map(_ids_of, histories), scope, at) - 1]
         links = self._store.list_supersessions(scope)
-        found = self._page(scope, links, [self._place_of(scope, links, fact_id).fact_id])
-        if not found:  # it was erased meanwhile
+        histories = self._page(scope, links, [self._place_of(scope, links, fact_id).fact_id])
+        if not histories:  # it was erased meanwhile
             raise _unknown_fact(scope, fact_id)
-        return found[0]
+        return histories[0]
 
-    def held_at(self, scope: Scope, at: datetime) -> tuple[Known, list[Decision]]:
+    def held_at(self, scope: Scope, at: datetime) -> tuple[HeldFacts, list[Decision]]:
         """What was held true about a contact at a time, and the decisions that led to it."""
-        from reconciler.domain.recalling.instants import Known, held_at, made_by
+        from reconciler.domain.recalling.instants import HeldFacts, held_at, made_by
 
         # Links before facts, as below; decisions after both: one that came in between has changed
         # nothing that was read, and to take it back changes nothing.
-        known = Known(
+        known = HeldFacts(
             links=tuple(self._store.list_supersessions(scope)),
             conflicts=tuple(self._store.list_conflict_links(scope)),
             facts=tuple(self._store.list_facts(scope)),
@@ -234,14 +234,14 @@ class Records:
         now = self._clock()
         contacts = {scope.contact_key: scope.contact_id for scope in scopes}
         until = now + timedelta(days=days)
-        found = self._store.list_expiring(
+        rows = self._store.list_expiring(
             scopes, now, until, limit, also_expired=not self._hides_expired
         )
         return [
             ExpiringFact(
                 contact_id=contacts[key], fact=fact.as_of(now), question=revalidation(fact)
             )
-            for key, fact in found
+            for key, fact in rows
         ]
 
     def to_renew(self, scope: Scope, limit: int) -> list[ExpiringFact]:
@@ -297,12 +297,14 @@ class Records:
             UnknownDecisionError: there is none.
         """
         check_identifier("idempotency_key", idempotency_key, UnknownDecisionError)
-        found = self._store.find_decision(scope, self._decision_ids.of_key(scope, idempotency_key))
-        if found is None:
+        decision = self._store.find_decision(
+            scope, self._decision_ids.of_key(scope, idempotency_key)
+        )
+        if decision is None:
             raise UnknownDecisionError(
                 f"contact {scope.contact_id} has no decision under the key {idempotency_key}"
             )
-        return found
+        return decision
 
     def evidence(self, scope: Scope, decision_id: str) -> list[Evidence]:
         """The turns that a decision about the contact was made on, the oldest first."""
@@ -322,8 +324,8 @@ class Records:
     ) -> Iterator[Decision | Dispute]:
         """What waits for an answer about these contacts: what is held, then what is in dispute.
 
-        Each the newest first; not what lapsed, nor what later words have answered. It is read as it
-        is taken.
+        Each the newest first; not what was to be said again and was not, nor what later words have
+        answered. It is read as it is taken.
 
         Args:
             scopes: the contacts.
@@ -343,6 +345,23 @@ class Records:
 
         _, facts = self._store.find_facts(decision.scope, [decision.fact_id])
         return any(held.question and answer_since(held.note, facts.values()) for held in asked)
+
+    def asked_beside(self, decision: Decision) -> list[str]:
+        """What else the contact is to be asked since a held note's conversation began."""
+        if decision.question is None:
+            return []
+        from reconciler.domain.recalling.briefing import CONVERSATION, is_for_the_contact
+
+        begins_at, own_id = decision.at - CONVERSATION, decision.proposal.held_id
+        return [
+            other.question
+            for other in self.held([decision.scope])
+            if other.question
+            and is_for_the_contact(other)
+            and other.decision_id not in (decision.decision_id, own_id)
+            and other.note.session_id == decision.note.session_id
+            and other.at >= begins_at
+        ]
 
     def held(self, scopes: Sequence[Scope], with_silent: bool = False) -> Iterator[Decision]:
         """What is held about these contacts, but for what later words have answered."""

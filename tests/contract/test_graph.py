@@ -424,7 +424,7 @@ CALLS: dict[str, dict[str, Any]] = ERASING | {
         "limit": 5,
     },
     "list_session_episodes": {"session_key": SESSION_KEY},
-    "list_unnamed_sessions": {"contact_key": ALICE.contact_key, "beginning": "chat", "limit": 5},
+    "list_last_sessions": {"contact_key": ALICE.contact_key, "beginning": "chat", "limit": 5},
     "renew_lease": LEASE | {"until": NOON},
     "retry_job": {"job_id": "waiting", **asdict(ALICE), "at": NOON},
     "claim_store": {"embedding_model": MODEL, "id_key": "ab", "at": NOON},
@@ -443,7 +443,6 @@ CALLS: dict[str, dict[str, Any]] = ERASING | {
     "count_refusals": {"contact_keys": [ALICE.contact_key]},
     "find_contact_version": CONTACT,
     "find_decisions": CONTACT | {"decision_ids": [SECOND["decision_id"]]},
-    "find_last_said": CONTACT,
     "find_decision_ids": {"decision_ids": [FIRST["decision_id"], SECOND["decision_id"]]},
     "find_episodes": CONTACT | {"episode_ids": [FIRST["episode_id"]]},
     "find_facts": CONTACT | {"fact_ids": [FIRST["fact_id"]]},
@@ -673,7 +672,7 @@ def test_a_query_makes_the_index_that_it_goes_by_and_finds_nothing_until_it_is_b
     engine: EngineUnderTest, graph: Graph
 ) -> None:
     store_as_live_facts(graph, [EAST])
-    for _ in range(2):  # the second time the graph knows it, and somebody drops it
+    for _ in range(2):  # the second time the graph knows it, and another caller drops it
         if has_index(graph):
             raw_store.query(engine, "DROP INDEX fact_embedding IF EXISTS")
         assert graph.run("find_nearest", INDEXED) == []

@@ -30,10 +30,15 @@ from numpy.typing import NDArray
 from reconciler import Decision, Fact, Memory, SourceKind
 from reconciler.adapters.noop_embedder import NoopEmbedder
 from reconciler.domain.gate.checks import CHECKS
-from reconciler.domain.records.assessment import Disposal, GateReason
 from reconciler.domain.records.candidates import Candidate, Evidence
-from reconciler.domain.records.decisions import Action, DecidedBy
-from reconciler.domain.records.kinds import Category, Sensitivity
+from reconciler.domain.records.kinds import (
+    Action,
+    Category,
+    DecidedBy,
+    Disposal,
+    GateReason,
+    Sensitivity,
+)
 from reconciler.domain.records.notes import Note
 from reconciler.domain.records.relations import Relations
 from reconciler.domain.records.scope import Scope
@@ -54,6 +59,7 @@ from reconciler.settings import load_settings
 from reconciler.testing import HashingEmbedder, TableEmbedder
 from tests import raw_store
 from tests.anthropic_server import AnthropicServer, judgement
+from tests.clocks import Clock
 from tests.command_line import environment_of
 from tests.engines import EngineUnderTest, embedded_engine
 from tests.submissions import call_about, propose_to
@@ -85,19 +91,6 @@ SAID = {
 Open = Callable[..., Memory]
 
 
-class Clock:
-    """The memory's time, which only a test moves."""
-
-    def __init__(self) -> None:
-        self.at = NOON
-
-    def __call__(self) -> datetime:
-        return self.at
-
-    def pass_days(self, number: float) -> None:
-        self.at += timedelta(days=number)
-
-
 @pytest.fixture
 def engine(any_engine: EngineUnderTest) -> EngineUnderTest:
     """The embedded engine, and one Neo4j where the marker says so: the facade is in front."""
@@ -107,7 +100,7 @@ def engine(any_engine: EngineUnderTest) -> EngineUnderTest:
 @pytest.fixture
 def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
     """The time of every memory that is opened after it."""
-    clock = Clock()
+    clock = Clock(NOON)
     monkeypatch.setattr("reconciler.bootstrap._now", clock)
     return clock
 
@@ -674,43 +667,42 @@ def test_only_what_is_held_can_be_answered(embedded: Memory) -> None:
             embedded.contact("crm", "alice").confirm(make(embedded).decision_id, "erin")
 
 
-def test_a_question_that_lapsed_cannot_be_answered(clock: Clock, embedded: Memory) -> None:
-    waiting = held(embedded)
-    clock.pass_days(30)
-    assert embedded.agent("crm").pending() == []
-    for answer in (
-        call_about(embedded, "confirm"),
-        call_about(embedded, "reject"),
-        call_about(embedded, "withdraw"),
-    ):
-        with pytest.raises(InvalidAnswerError, match=r"lapsed on 2025-04-08"):
-            answer("crm", "alice", waiting.decision_id, "contact")
+def test_a_question_waits_until_it_is_answered(clock: Clock, timed: Memory) -> None:
+    waiting = held(timed)
+    clock.pass_days(400)
+    assert timed.agent("crm").pending() == [waiting]
+    assert timed.agent("crm").health().total.questions.longer == 1
+    answered = timed.contact("crm", "alice").confirm(waiting.decision_id, "contact")
+    assert answered.action is Action.ADD
+    assert timed.agent("crm").pending() == []
 
 
-def test_a_question_can_be_answered_until_it_lapses(clock: Clock, embedded: Memory) -> None:
-    waiting = held(embedded)
-    clock.pass_days(29.9)
-    assert embedded.agent("crm").pending() == [waiting]
-    assert (
-        embedded.contact("crm", "alice").confirm(waiting.decision_id, "contact").action
-        is Action.ADD
-    )
+def test_what_waits_for_an_operator_is_never_lost(clock: Clock, embedded: Memory) -> None:
+    tools = embedded.agent_tools("crm", "alice")
+    tools.call("add_contact_note", {"text": "Owes 40 euros.", "source_kind": "tool"})
+    clock.pass_days(400)
+    [waiting] = embedded.contact("crm", "alice").pending()
+    embedded.contact("crm", "alice").confirm(waiting.decision_id, by="dana")
+    assert live(embedded) == ["Owes 40 euros."]
 
 
-def test_what_lapsed_may_be_proposed_again(clock: Clock, timed: Memory) -> None:
+def test_an_old_question_is_not_asked_under_a_second_id(clock: Clock, timed: Memory) -> None:
     first = held(timed)
     clock.pass_days(31)
     again = held(timed)
-    assert (again.action, again.proposal.held_id) == (Action.HOLD, None)
-    assert timed.agent("crm").pending() == [again]
-    assert again.decision_id != first.decision_id
+    assert (again.action, again.proposal.held_id) == (Action.HOLD, first.decision_id)
+    assert timed.agent("crm").pending() == [first]
 
 
-def test_a_policys_own_lapse_is_kept_to(clock: Clock, open_embedded: Open, tmp_path: Path) -> None:
+def test_what_waits_unasked_lapses_as_the_policy_says(
+    clock: Clock, open_embedded: Open, tmp_path: Path
+) -> None:
     own = with_policy(tmp_path, "lapses_days = 30", "lapses_days = 0.5")
     memory = open_embedded(gate=own)
-    waiting = held(memory)
+    waiting = extract(memory, "Prefers tea", importance=0.5)
+    assert memory.agent("crm").pending(with_silent=True) == [waiting]
     clock.pass_days(0.6)
+    assert memory.agent("crm").pending(with_silent=True) == []
     with pytest.raises(InvalidAnswerError, match="lapsed"):
         memory.contact("crm", "alice").confirm(waiting.decision_id, "contact")
 
@@ -1006,7 +998,7 @@ def test_what_waits_without_a_question_can_be_answered_all_the_same(memory: Memo
     assert memory.agent("crm").pending(with_silent=True) == []
 
 
-def test_what_waits_without_a_question_lapses_like_one(clock: Clock, timed: Memory) -> None:
+def test_what_waits_without_a_question_lapses(clock: Clock, timed: Memory) -> None:
     extract(timed, "Prefers tea", importance=0.5)
     clock.pass_days(31)
     assert timed.agent("crm").pending(with_silent=True) == []
@@ -1249,7 +1241,7 @@ def test_what_agrees_with_a_live_fact_confirms_it_and_asks_nobody(
     again = extract(timed, "I think she lives in Pune")
     assert (again.action, again.fact_id, again.decided_by) == ("SKIP", first.fact_id, "gate")
     after = fact_of(timed, first)
-    assert (after.observations, after.last_confirmed_at) == (2, clock.at)
+    assert (after.observations, after.last_confirmed_at) == (2, clock.now)
     assert after.confidence > before.confidence
     assert after.expires_at is None
     assert timed.agent("crm").pending() == []
@@ -1281,7 +1273,7 @@ def test_each_category_has_its_own_lifetime(clock: Clock, embedded: Memory) -> N
         ("The server is down right now", Category.VOLATILE, 7),
     ):
         fact = fact_of(embedded, say(embedded, text))
-        expires_at = None if days is None else clock.at + timedelta(days=days)
+        expires_at = None if days is None else clock.now + timedelta(days=days)
         assert (fact.category, fact.expires_at) == (category, expires_at)
 
 
@@ -1485,7 +1477,7 @@ def mixed(clock: Clock, timed: Memory) -> Memory:
     timed.import_notes([line("thanks a lot", contact_id="bob")], agent_id="crm")
     clock.pass_days(1)
     say(timed, "Has asthma", "bob")
-    propose_to(timed, candidate("Prefers tea", scope=BOB, said_at=clock.at))
+    propose_to(timed, candidate("Prefers tea", scope=BOB, said_at=clock.now))
     timed.add_contact_note("support", "alice", "Lives in Pune")
     return timed
 

@@ -15,7 +15,8 @@ from reconciler.domain.records.facts import Fact
 from reconciler.domain.records.kinds import Category, SourceKind, Speech
 from reconciler.domain.records.relations import RELATED_MAX, Relations
 from reconciler.domain.records.scope import Scope
-from reconciler.domain.records.sessions import Episode, Role
+from reconciler.domain.records.sessions import Episode
+from reconciler.domain.records.turns import Role
 from reconciler.domain.sessions.extraction import (
     Citation,
     Extracted,

@@ -139,7 +139,7 @@ def without_telling(reason: str, texts: Set[str], names: Set[str]) -> str:
     parts = (part for name in names for part in _WORD.findall(name))
     telling |= {part.casefold() for part in parts if len(part) >= _NAME_LENGTH_MIN}
     kept = reason.split(ERASED)  # what stands for what went is no word of it
-    kept = [_WORD.sub(lambda found: _unless(telling, found.group()), part) for part in kept]
+    kept = [_WORD.sub(lambda match: _unless(telling, match.group()), part) for part in kept]
     return _IN_A_ROW.sub(ERASED, ERASED.join(kept))
 
 
@@ -203,10 +203,11 @@ def _undo(undo: Undo, gone_ids: Set[str]) -> Undo:
 
 def _assessment(left: Assessment, before: Assessment | None, at: datetime) -> Assessment:
     """It without what tells by itself what it was about; a question that waited lapses."""
+    is_asked = bool(before and before.question)
     return replace(
         left,
         sensitivity=Sensitivity.NONE,
         recall_semantics=RecallSemantics.DEFAULT,
-        question=ERASED if before and before.question else None,
-        lapses_at=left.lapses_at and min(left.lapses_at, at),
+        question=ERASED if is_asked else None,
+        lapses_at=min(left.lapses_at or at, at) if left.lapses_at or is_asked else None,
     )

@@ -15,21 +15,17 @@ from datetime import datetime, timedelta
 from reconciler.domain.gate.checks import FORBIDDING, Case, consent_topic, findings
 from reconciler.domain.gate.cleaning import Cleaned
 from reconciler.domain.gate.contacts_word import is_contacts_word
-from reconciler.domain.gate.literalness import Literalness
+from reconciler.domain.gate.literalness import Literalness, classify_literalness
 from reconciler.domain.gate.policy import GatePolicy
 from reconciler.domain.gate.questions import is_worth_asking, question
-from reconciler.domain.gate.reading import Reading, read
+from reconciler.domain.gate.reading import ClaimReading, read
 from reconciler.domain.gate.scoring import score
-from reconciler.domain.records.assessment import (
-    ALL_PASSED,
-    Assessment,
-    CheckFinding,
-    Disposal,
-    GateReason,
-)
+from reconciler.domain.records.assessment import ALL_PASSED, Assessment, CheckFinding
 from reconciler.domain.records.candidates import CONTACT, Candidate, Precedents
 from reconciler.domain.records.kinds import (
     NOT_FOR_CONTACTS,
+    Disposal,
+    GateReason,
     RecallSemantics,
     Sensitivity,
     SourceKind,
@@ -56,7 +52,7 @@ def assess(
     Args:
         cleaned: the candidate without the sensitive data that the policy takes out.
         policy: the rules that apply.
-        now: the time from which recency and the question's lapse count (UTC).
+        now: the time from which recency and a silent wait count (UTC).
         precedents: what became of the same inference before.
         may_ask: whether there is room for another question to the contact.
     """
@@ -72,8 +68,8 @@ def assess(
         precedents=precedents,
         is_contacts_word=is_contacts,
     )
-    found = tuple(findings(case))
-    decisive = _decisive(found)
+    results = tuple(findings(case))
+    decisive = _decisive(results)
     disposal, reason, detail = decisive.disposal, decisive.reason, decisive.detail
     is_own_word = policy.file.sources[candidate.note.trust].is_own_word
     is_asked = disposal in (Disposal.CONFIRM, Disposal.CONSENT)
@@ -90,8 +86,7 @@ def assess(
     semantics = _semantics(candidate, reading.semantics or rule.recall)
     is_question = (
         is_held
-        and (may_ask or reason in NOT_FOR_CONTACTS)
-        and not _quotes_sarcasm(case)
+        and (reason in NOT_FOR_CONTACTS or (may_ask and _is_plain(case)))
         and is_worth_asking(
             reason,
             _weight_in(case),
@@ -106,7 +101,7 @@ def assess(
         disposal=disposal,
         reason=reason,
         detail=ALL_PASSED if disposal is Disposal.ADMIT else detail,
-        findings=found,
+        findings=results,
         confidence=confidence,
         parts=parts,
         category=reading.category,
@@ -119,7 +114,11 @@ def assess(
         question=(
             question(candidate, disposal, reason, asked_topic, policy) if is_question else None
         ),
-        lapses_at=now + timedelta(days=policy.file.confirmation.lapses_days) if is_held else None,
+        lapses_at=(
+            now + timedelta(days=policy.file.confirmation.lapses_days)
+            if is_held and not is_question
+            else None
+        ),
         policy_version=policy.version,
         domain=policy.domain,
         inference_key=inference_key(candidate.note),
@@ -162,13 +161,9 @@ def _importance(case: Case) -> float | None:
     return None if case.candidate.note.importance is not None else _weight_in(case)
 
 
-def _quotes_sarcasm(case: Case) -> bool:
-    """Whether a question would hand the contact's own sarcasm back; it waits for plain words."""
-    if case.reading.literalness.kind is not Literalness.SARCASTIC:
-        return False
-    claim = canonical_text(case.candidate.claim)
-    quoted = (span for said in case.candidate.evidence for span in said.quoted)
-    return any(canonical_text(span) == claim for span in quoted)
+def _is_plain(case: Case) -> bool:
+    """Whether the contact can be asked about it as it stands: irony or a what-if waits."""
+    return classify_literalness(case.candidate.claim).kind is Literalness.LITERAL
 
 
 def _weight_in(case: Case) -> float:
@@ -207,10 +202,10 @@ def inference_key(note: Note) -> str:
     return hashlib.sha256(key.encode("utf-8", "surrogatepass")).hexdigest()[:32]
 
 
-def _decisive(found: Sequence[CheckFinding]) -> CheckFinding:
+def _decisive(results: Sequence[CheckFinding]) -> CheckFinding:
     """The finding that decides; the first of those that weigh most."""
-    stopping = [finding for finding in found if finding.disposal is not Disposal.ADMIT]
-    return min(stopping, key=_weight, default=found[0])
+    stopping = [finding for finding in results if finding.disposal is not Disposal.ADMIT]
+    return min(stopping, key=_weight, default=results[0])
 
 
 def _weight(finding: CheckFinding) -> int:
@@ -221,12 +216,12 @@ def _weight(finding: CheckFinding) -> int:
     return 3 if finding.disposal is Disposal.CONSENT else 4
 
 
-def _is_hedged(reading: Reading, confidence: float, policy: GatePolicy) -> bool:
+def _is_hedged(reading: ClaimReading, confidence: float, policy: GatePolicy) -> bool:
     is_guess = bool(reading.hedge or reading.speculation)
     return is_guess or confidence < policy.file.trust.sure_min
 
 
-def _sensitivity(cleaned: Cleaned, reading: Reading, topic: str | None) -> Sensitivity:
+def _sensitivity(cleaned: Cleaned, reading: ClaimReading, topic: str | None) -> Sensitivity:
     if "secret" in cleaned.refused | cleaned.redacted | cleaned.kept:
         return Sensitivity.SECRET
     if "health" in (topic, *reading.topics) and not reading.is_everyday:

@@ -63,12 +63,12 @@ _VALIDATED = (SourceKind.TOOL_OUTPUT, SourceKind.APPROVED_DOC)
 """Sources of validated facts: such a fact ages as the record does that it was read from."""
 
 
-class _Table(BaseModel):
+class _PolicyTable(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
 
 
-class SourceRule(_Table):
-    """What a source is worth.
+class SourceRule(_PolicyTable):
+    """The rights and the trust of a source.
 
     ``may`` is ``admit``, ``ask`` (never written without a person's yes) or ``nothing``.
     """
@@ -78,7 +78,7 @@ class SourceRule(_Table):
     may: Literal["admit", "ask", "nothing"]
 
 
-class CategoryRule(_Table):
+class CategoryRule(_PolicyTable):
     """How long a category lives, and how sure it must be."""
 
     lifetime_days: Days | None = None
@@ -96,7 +96,7 @@ class CategoryRule(_Table):
         return self
 
 
-class ScoreRule(_Table):
+class ScoreRule(_PolicyTable):
     """The rubric: what is added to where a score starts."""
 
     direct_statement: Effect
@@ -118,14 +118,14 @@ class ScoreRule(_Table):
     recent_days: float = Field(ge=0, le=36_500)
 
 
-class TrustRule(_Table):
+class TrustRule(_PolicyTable):
     """From when an extractor passes on the contact's word, and a note is more than a guess."""
 
     contacts_word_min: Share
     sure_min: Share
 
 
-class ImportanceRule(_Table):
+class ImportanceRule(_PolicyTable):
     """How much a note matters in the long run, by what it says, where the caller gave nothing."""
 
     wish: Share
@@ -136,8 +136,8 @@ class ImportanceRule(_Table):
     remark: Share
 
 
-class LifetimeRule(_Table):
-    """Which facts last until they are changed."""
+class LifetimeRule(_PolicyTable):
+    """The facts that never expire."""
 
     lasting: frozenset[Weight]
     lasting_topics: frozenset[str] = frozenset()
@@ -145,7 +145,7 @@ class LifetimeRule(_Table):
     passing_attributes: frozenset[str] = frozenset()
 
 
-class ConfirmationRule(_Table):
+class ConfirmationRule(_PolicyTable):
     """Who is spared a question, and how one is asked.
 
     What came after files of users' own were written has a default, the shipped file's.
@@ -157,18 +157,19 @@ class ConfirmationRule(_Table):
     change_it: str = Field(min_length=1)
 
 
-class TopicRule(_Table):
+class TopicRule(_PolicyTable):
     """A field of life, the words that give it away, and how it is handled."""
 
     handling: Literal["consent", "ordinary"]
     terms: tuple[str, ...]
     exceptions: tuple[str, ...] = Field(default=(), alias="except")
+    places: tuple[str, ...] = ()
     everyday: tuple[str, ...] = ()
     everyday_unless: tuple[str, ...] = ()
 
 
-class RefuseRule(_Table):
-    """What some domains never keep: a pattern, and the sources that are excepted."""
+class RefuseRule(_PolicyTable):
+    """A pattern that some domains never store, and the sources that are excepted."""
 
     name: str = Field(min_length=1)
     domains: frozenset[str] = Field(min_length=1)
@@ -176,8 +177,8 @@ class RefuseRule(_Table):
     unless_source: frozenset[SourceKind] = frozenset()
 
 
-class DomainRule(_Table):
-    """What one domain does otherwise."""
+class DomainRule(_PolicyTable):
+    """The exceptions of one domain."""
 
     fact_lifetime_days: Days | None = None
     consent_topics: frozenset[str] = frozenset()
@@ -185,7 +186,7 @@ class DomainRule(_Table):
     keeps: tuple[str, ...] = ()
 
 
-class _PolicyFile(_Table):
+class _PolicyFile(_PolicyTable):
     version: str = Field(min_length=1)
     default_domain: str = "general"
     checks: Mapping[Check, Literal["on", "off"]]
@@ -250,15 +251,15 @@ class GatePolicy:
         try:
             file = _PolicyFile.model_validate(mapping)
         except ValidationError as error:
-            found = error.errors()[0]
-            where = ".".join(map(str, found["loc"])) or "the policy"
-            raise ConfigurationError(f"policy: {where}: {found['msg']}") from error
+            fault = error.errors()[0]
+            where = ".".join(map(str, fault["loc"])) or "the policy"
+            raise ConfigurationError(f"policy: {where}: {fault['msg']}") from error
         chosen = domain or file.default_domain
         if chosen not in file.domains:
             known = ", ".join(file.domains)
             raise ConfigurationError(f"policy: no domain {chosen}; there are {known}")
         topics = {
-            name: TopicTerms(terms=rule.terms, exceptions=rule.exceptions)
+            name: TopicTerms(rule.terms, rule.exceptions, rule.places)
             for name, rule in file.topics.items()
         }
         everyday = {
@@ -284,12 +285,12 @@ class GatePolicy:
 
     @property
     def domain_rule(self) -> DomainRule:
-        """What this domain does otherwise."""
+        """The exceptions of this domain."""
         return self.file.domains[self.domain]
 
     @property
     def refused(self) -> Iterator[RefuseRule]:
-        """What this domain never keeps."""
+        """The patterns that this domain never stores."""
         return (rule for rule in self.file.refuse if self.domain in rule.domains)
 
     def is_on(self, check: Check) -> bool:
@@ -297,7 +298,7 @@ class GatePolicy:
         return self.file.checks[check] == "on"
 
     def handling(self, kind: SensitiveKind) -> Handling:
-        """What becomes of sensitive data of a kind, in this domain."""
+        """How this domain handles sensitive data of a kind."""
         return self.domain_rule.sensitive_data.get(kind, self.file.sensitive_data[kind])
 
     def needs_consent(self, topic: str) -> bool:

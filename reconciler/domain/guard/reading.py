@@ -149,11 +149,11 @@ class Reading:
     @cached_property
     def words(self) -> tuple[Word, ...]:
         """Its words of content, in order."""
-        return tuple(_words(self.tokens))
+        return tuple(_content_words(self.tokens))
 
     @cached_property
     def stems(self) -> frozenset[str]:
-        """What is compared of the words."""
+        """The words' stems, which are compared."""
         return frozenset(word.stem for word in self.words)
 
     @cached_property
@@ -192,12 +192,12 @@ class Reading:
 
     @cached_property
     def negated(self) -> tuple[Denial, ...]:
-        """What is denied."""
+        """The denied parts."""
         return tuple(_negated(self.tokens))
 
     @cached_property
     def ceased(self) -> tuple[Denial, ...]:
-        """What is said to have ended."""
+        """The parts that are said to have ended."""
         return tuple(_ceased(self.canonical))
 
     @cached_property
@@ -258,7 +258,7 @@ def folded(word: str) -> str:
     return "".join(letter for letter in bare if not unicodedata.combining(letter))
 
 
-def _words(tokens: Iterable[Token]) -> Iterator[Word]:
+def _content_words(tokens: Iterable[Token]) -> Iterator[Word]:
     between: list[str] = []
     sentence = 0
     for token in tokens:

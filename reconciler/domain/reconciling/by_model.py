@@ -10,6 +10,7 @@ from reconciler.domain.guard import (
     leaves_a_clause_out,
     leaves_a_denial_out,
     opens,
+    said_plainly,
 )
 from reconciler.domain.reconciling.by_slot import slot_alone
 from reconciler.domain.reconciling.limits import by_standing
@@ -17,7 +18,7 @@ from reconciler.domain.reconciling.neighbours import match_of
 from reconciler.domain.reconciling.verdicts import (
     DENIALS,
     Rule,
-    Seen,
+    RuleInput,
     add,
     changes_of,
     differences_of,
@@ -27,9 +28,10 @@ from reconciler.domain.reconciling.verdicts import (
     news_of,
     without_loss,
 )
-from reconciler.domain.records.decisions import Action, DecidedBy, Judgement, Relation, Verdict
+from reconciler.domain.records.decisions import Judgement, Verdict
 from reconciler.domain.records.facts import Neighbour
 from reconciler.domain.records.findings import Difference, Finding
+from reconciler.domain.records.kinds import Action, DecidedBy, Relation
 from reconciler.domain.records.notes import Note
 from reconciler.domain.records.policies import ReconcilePolicy
 from reconciler.domain.records.slots import SlotMatch
@@ -37,7 +39,7 @@ from reconciler.domain.records.slots import SlotMatch
 __all__ = ["JUDGE", "TOLD"]
 
 
-def _as_told(note: Note, seen: Seen, _: Verdict | None) -> Verdict | None:
+def _as_told(note: Note, seen: RuleInput, _: Verdict | None) -> Verdict | None:
     """What a model said that the note does to facts; None where it said of none that it does.
 
     A new value of the note's slot ends the others as well, unless the model said that they hold.
@@ -88,7 +90,10 @@ def _told_again(
     if match_of(note, fact) in (SlotMatch.APART, SlotMatch.OPEN):
         return add(DecidedBy.GUARD, f"{reason}, yet it is filed under something else")
     findings = differences_of(note, fact, policy)
-    if _says_otherwise(note, fact, findings) and not opens(note.text, fact.text):
+    plain_note = replace(note, text=said_plainly(note.text, fact.text))
+    plain_fact = replace(fact, text=said_plainly(fact.text, note.text))
+    otherwise = differences_of(plain_note, plain_fact, policy)
+    if _says_otherwise(plain_note, plain_fact, otherwise) and not opens(note.text, fact.text):
         return kept_apart(note, fact, findings, reason)
     says_less = bool(losses_of(note, fact)) or is_repeated_in(note.text, fact.text)
     says_less |= leaves_a_clause_out(note.text, fact.text)
@@ -111,7 +116,7 @@ def _says_otherwise(note: Note, fact: Neighbour, findings: Iterable[Finding]) ->
     return is_denied or any(each.in_note for each in others)
 
 
-def _judged(note: Note, seen: Seen, verdict: Verdict | None) -> Verdict | None:
+def _judged(note: Note, seen: RuleInput, verdict: Verdict | None) -> Verdict | None:
     judgement, shown, policy = seen.judgement, seen.shown, seen.policy
     if judgement is None or verdict is None or not verdict.can_be_arbitrated:
         return None

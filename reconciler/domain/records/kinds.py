@@ -14,6 +14,7 @@ __all__ = [
     "EXTRACTION_DOOR",
     "FOR_OPERATORS",
     "IMPORT_DOOR",
+    "LIVE_DOOR",
     "NOT_FOR_CONTACTS",
     "OPERATOR_DOOR",
     "OWN_WORDS",
@@ -41,6 +42,9 @@ __all__ = [
 
 OPERATOR_DOOR = "operator"
 """Through which what persons decide about facts comes: revocations, reverts and the like."""
+
+LIVE_DOOR = "live"
+"""Through which a note comes in the middle of a conversation."""
 
 EXTRACTION_DOOR, IMPORT_DOOR = "extractor", "import"
 PATIENT_DOORS = (EXTRACTION_DOOR, IMPORT_DOOR)

@@ -18,8 +18,9 @@ from reconciler.domain.records.kinds import Category, SourceKind, Speech
 from reconciler.domain.records.notes import Note, canonical_text
 from reconciler.domain.records.relations import RELATED_MAX, Relations
 from reconciler.domain.records.scope import Scope
-from reconciler.domain.records.sessions import Episode, Role
+from reconciler.domain.records.sessions import Episode
 from reconciler.domain.records.slots import Slot
+from reconciler.domain.records.turns import Role
 
 __all__ = [
     "CANDIDATES_OF_A_TURN_MAX",
@@ -115,7 +116,7 @@ class Window:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Extraction:
-    """What an extractor read out of a window; no candidate at all is a good answer.
+    """The candidates that an extractor read from a window; none is a good answer.
 
     Attributes:
         candidates: all that it proposes; how many of them a turn may give is not its concern.
@@ -152,11 +153,11 @@ class Proposal:
 
     def to_dict(self) -> dict[str, Any]:
         """As plain values, for the job's record."""
-        found = self.extracted
+        extracted = self.extracted
         return {
-            **{name: getattr(found, name) for name in _PLAIN},
-            "category": str(found.category),
-            "speech": str(found.speech),
+            **{name: getattr(extracted, name) for name in _PLAIN},
+            "category": str(extracted.category),
+            "speech": str(extracted.speech),
             "spans": {key: list(value) for key, value in self.spans.items()},
             "is_cited": self.is_cited,
             "is_cleaned": self.is_cleaned,
@@ -176,14 +177,14 @@ class Proposal:
 
     def mapped(self, change: Callable[[str], str]) -> Proposal:
         """The same with all of its words changed so."""
-        found = self.extracted
-        said = {name: getattr(found, name) for name in _WORDS}
+        before = self.extracted
+        said = {name: getattr(before, name) for name in _WORDS}
         changed: dict[str, Any] = {
             name: change(words) for name, words in said.items() if words is not None
         }
         return replace(
             self,
-            extracted=replace(found, **changed),
+            extracted=replace(before, **changed),
             spans={key: tuple(map(change, spans)) for key, spans in self.spans.items()},
         )
 
@@ -211,20 +212,22 @@ _PLAIN = (*_WORDS, "importance", "confidence", "single_valued")
 
 
 def merged(read: Iterable[tuple[Window, Extraction]]) -> list[Proposal]:
-    """What all windows gave, each claim once, with all episodes that support it.
+    """The claims of all windows, each once, with all episodes that support it.
 
     Two windows, or one window twice, claim the same where the words are the same, or the slot and
     its value. What rests on no new episode is left out.
     """
-    found: dict[tuple[str, ...], Proposal] = {}
+    proposals_by_key: dict[tuple[str, ...], Proposal] = {}
     for window, extraction in read:
         for extracted in extraction.candidates:
             proposal = _proposal(window, extracted)
             if proposal.is_cited and proposal.spans and not window.new_ids & proposal.spans.keys():
                 continue
             key = _key(extracted)
-            found[key] = _together(found[key], proposal) if key in found else proposal
-    return list(found.values())
+            proposals_by_key[key] = (
+                _together(proposals_by_key[key], proposal) if key in proposals_by_key else proposal
+            )
+    return list(proposals_by_key.values())
 
 
 def capped(
@@ -411,10 +414,10 @@ def _key(extracted: Extracted) -> tuple[str, ...]:
         parts = [extracted.subject, extracted.attribute, extracted.value]
     else:
         parts = [extracted.text]
-    return (is_literal, *map(_folded, parts))
+    return (is_literal, *map(_comparable, parts))
 
 
-def _folded(text: str | None) -> str:
+def _comparable(text: str | None) -> str:
     return _WORDS_APART.sub(" ", canonical_text(text or "-").casefold())
 
 

@@ -26,11 +26,11 @@ class EvidenceStore:
 
     def list_taken(self, episode_ids: Sequence[str]) -> dict[str, list[TakenBy]]:
         """By the ids of these turns, the decisions that were made on them; in no order."""
-        found: dict[str, list[TakenBy]] = {episode_id: [] for episode_id in episode_ids}
-        rows = self._graph.run("list_judged", {"episode_ids": list(found)})
+        taken_by: dict[str, list[TakenBy]] = {episode_id: [] for episode_id in episode_ids}
+        rows = self._graph.run("list_judged", {"episode_ids": list(taken_by)})
         for row, taken in _TAKEN.pairs(rows):
-            found[row["episode_id"]].append(taken)
-        return found
+            taken_by[row["episode_id"]].append(taken)
+        return taken_by
 
 
 def _said(row: Row) -> Said:

@@ -29,11 +29,11 @@ class HealthStore:
 
     def count_actions(self, scopes: Iterable[Scope]) -> dict[str, list[ActionCount]]:
         """The decisions about each contact by what was done, by the contact's key."""
-        found: dict[str, list[ActionCount]] = defaultdict(list)
+        counts: dict[str, list[ActionCount]] = defaultdict(list)
         rows = self._graph.run("count_actions", _keys(scopes))
         for row, count in _COUNTS.pairs(rows):
-            found[row["contact_key"]].append(count)
-        return found
+            counts[row["contact_key"]].append(count)
+        return counts
 
     def count_episodes(self, scopes: Iterable[Scope]) -> dict[str, tuple[int, int]]:
         """The sessions and the episodes of each contact, by the contact's key."""

@@ -153,15 +153,15 @@ class MemoryStore:
         Raises:
             SchemaError: it is older or newer; the text says which, and what to do.
         """
-        found, wanted = self._graph.schema_version(), newest_schema_version(self._graph.engine)
-        if found < wanted:
+        version, wanted = self._graph.schema_version(), newest_schema_version(self._graph.engine)
+        if version < wanted:
             raise SchemaError(
-                f"the store's schema is version {found}, this code works with {wanted}; "
+                f"the store's schema is version {version}, this code works with {wanted}; "
                 "run `reconciler init` once, with the same settings, to bring it up to date"
             )
-        if found > wanted:
+        if version > wanted:
             raise SchemaError(
-                f"the store's schema is version {found}, this code works with {wanted}; "
+                f"the store's schema is version {version}, this code works with {wanted}; "
                 "install the newer version of this package that made it"
             )
 
@@ -282,12 +282,12 @@ class MemoryStore:
         """
         asked = _wanted(vector, embedding_model, limit)
         scopes = [replace(scope, contact_id=i) for i, _ in self.list_contact_ids(scope)]
-        found: list[Row] = []
+        rows: list[Row] = []
         for page in _pages(scopes):
-            found += self._compared("list_nearest", {**_contact_keys(page), **asked})
-            found.sort(key=lambda row: (-row["cosine"], row["fact_id"]))
-            found = found[:limit]
-        return self._near(found)
+            rows += self._compared("list_nearest", {**_contact_keys(page), **asked})
+            rows.sort(key=lambda row: (-row["cosine"], row["fact_id"]))
+            rows = rows[:limit]
+        return self._near(rows)
 
     def _near(self, rows: Iterable[Row]) -> list[Near]:
         near = [Near(**row) for row in rows]
@@ -418,16 +418,16 @@ class MemoryStore:
 
     def list_contacts(self, scopes: Sequence[Scope], now: datetime) -> list[Contact]:
         """Contacts of one agent, by id, with their facts counted by the state of now."""
-        found: list[Contact] = []
+        contacts: list[Contact] = []
         for page in _pages(scopes):
             counts: dict[str, dict[str, int]] = {}
             for row in self._graph.run("count_states", {**_contact_keys(page), "now": now}):
                 counts.setdefault(row["contact_id"], {})[row["state"]] = int(row["facts"])
             rows = self._graph.run("list_contacts", _contact_keys(page))
-            found += CONTACTS.all(
+            contacts += CONTACTS.all(
                 row | {"facts": counts.get(row["contact_id"], {})} for row in rows
             )
-        return sorted(found, key=lambda contact: contact.contact_id)
+        return sorted(contacts, key=lambda contact: contact.contact_id)
 
     def list_expiring(
         self,
@@ -449,12 +449,12 @@ class MemoryStore:
             "also_expired": also_expired,
             "limit": limit or _EVERYTHING,
         }
-        found: list[Row] = []
+        rows: list[Row] = []
         for page in _pages(scopes):
-            found += self._graph.run("list_expiring", {**_contact_keys(page), **asked})
-            found.sort(key=lambda row: (row["expires_at"], row["contact_key"], row["fact_id"]))
-            found = found[:limit]
-        return [(row["contact_key"], fact) for row, fact in FACTS.pairs(found)]
+            rows += self._graph.run("list_expiring", {**_contact_keys(page), **asked})
+            rows.sort(key=lambda row: (row["expires_at"], row["contact_key"], row["fact_id"]))
+            rows = rows[:limit]
+        return [(row["contact_key"], fact) for row, fact in FACTS.pairs(rows)]
 
     def count_facts(self, now: datetime) -> dict[FactState, int]:
         """All facts of the store, by the state of now."""
@@ -497,11 +497,11 @@ class MemoryStore:
         self, scopes: Sequence[Scope], limit: int, wanted: DecisionFilter = _ALL
     ) -> list[Decision]:
         """The newest decisions about some contacts, with what each was compared with."""
-        found: list[Row] = []
+        rows: list[Row] = []
         for page in _pages(scopes):
-            found += self._graph.run("list_decision_ids", _asked(page, limit, wanted))
-            found = _newest(found)[:limit]
-        return self._decisions(found)
+            rows += self._graph.run("list_decision_ids", _asked(page, limit, wanted))
+            rows = _newest(rows)[:limit]
+        return self._decisions(rows)
 
     def iter_decisions(self, scope: Scope) -> Iterator[Decision]:
         """All decisions about a contact, the newest first, read as they are taken."""
@@ -517,15 +517,15 @@ class MemoryStore:
         Those decided about last are looked at first, and the others only as long as one of theirs
         could be among the newest.
         """
-        found: list[Row] = []
+        rows: list[Row] = []
         for page in _pages(self._last_decided_first(whose)):
             latest = page[0][1]
-            is_full = len(found) == limit and found[-1]["at"] >= latest
+            is_full = len(rows) == limit and rows[-1]["at"] >= latest
             if is_full or (wanted.since is not None and latest < wanted.since):
                 break
             asked = _asked([scope for scope, _ in page], limit, wanted)
-            found = _newest([*found, *self._graph.run("list_decision_ids", asked)])[:limit]
-        return self._decisions(found)
+            rows = _newest([*rows, *self._graph.run("list_decision_ids", asked)])[:limit]
+        return self._decisions(rows)
 
     def _last_decided_first(self, whose: Scope) -> list[tuple[Scope, datetime]]:
         """An agent's contacts, each with when it was decided about last."""
@@ -534,10 +534,10 @@ class MemoryStore:
 
     def list_pending(self, scopes: Sequence[Scope], now: datetime) -> Iterator[Decision]:
         """Held notes that wait for an answer, the newest first; read as they are taken."""
-        found: list[Row] = []
+        rows: list[Row] = []
         for page in _pages(scopes):
-            found += self._graph.run("list_pending_ids", {**_contact_keys(page), "now": now})
-        for taken in _pages(_newest(found)):
+            rows += self._graph.run("list_pending_ids", {**_contact_keys(page), "now": now})
+        for taken in _pages(_newest(rows)):
             yield from self._decisions(taken)
 
     def list_disputed(self, scopes: Sequence[Scope]) -> Iterator[Scope]:
@@ -637,10 +637,10 @@ class MemoryStore:
             UnknownDecisionError: there is none, or it is another contact's.
         """
         check_identifier("decision_id", decision_id, UnknownDecisionError)
-        found = self.find_decision(scope, decision_id)
-        if found is None:
+        decision = self.find_decision(scope, decision_id)
+        if decision is None:
             raise UnknownDecisionError(f"contact {scope.contact_id} has no decision {decision_id}")
-        return found
+        return decision
 
     def find_decision_ids(self, decision_ids: Iterable[str]) -> set[str]:
         """Which of these decisions were made already."""

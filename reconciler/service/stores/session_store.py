@@ -11,7 +11,8 @@ from dataclasses import asdict, dataclass, fields
 from datetime import datetime
 from typing import Any
 
-from reconciler.domain.records.jobs import Job, JobState, Outcomes, QueueReport
+from reconciler.domain.records.jobs import Job, Outcomes, QueueReport
+from reconciler.domain.records.kinds import JobState
 from reconciler.domain.records.scope import Scope, check_identifier
 from reconciler.domain.records.sessions import Episode, SessionRecord
 from reconciler.domain.sessions.extraction import Proposal
@@ -39,7 +40,7 @@ _OUTCOMES = tuple(field.name for field in fields(Outcomes))
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class JobFilter:
-    """Which jobs are asked for; None lets all through."""
+    """A filter of jobs; None lets all through."""
 
     agent_id: str | None = None
     contact_id: str | None = None
@@ -137,15 +138,14 @@ class SessionStore:
 
     def find_last_said(self, scope: Scope) -> datetime | None:
         """When the contact was heard of last, as far as is known (UTC); None where it never was."""
-        rows = self._graph.run("find_last_said", {"contact_key": scope.contact_key})
-        return rows[0]["said_at"] if rows else None
+        return next((at for _, at in self.list_last_sessions(scope, 1)), None)
 
-    def list_unnamed_sessions(
-        self, scope: Scope, beginning: str, count: int
+    def list_last_sessions(
+        self, scope: Scope, count: int, beginning: str = ""
     ) -> list[tuple[str, datetime]]:
         """The sessions with ids that begin so, and when each was heard last, the latest first."""
         asked = {"contact_key": scope.contact_key, "beginning": beginning, "limit": count}
-        rows = self._graph.run("list_unnamed_sessions", asked)
+        rows = self._graph.run("list_last_sessions", asked)
         return [(row["session_id"], row["ended_at"]) for row in rows]
 
     def list_episodes(self, scope: Scope, session_id: str) -> list[Episode]:
@@ -199,11 +199,11 @@ class SessionStore:
             UnknownJobError: the contact has none of that id.
         """
         check_identifier("job_id", job_id, UnknownJobError)
-        if (found := self.find_job(scope, job_id)) is None:
+        if (job := self.find_job(scope, job_id)) is None:
             raise UnknownJobError(
                 f"contact {scope.contact_id} has no job {job_id}; `reconciler jobs` lists them"
             )
-        return found
+        return job
 
     def get_session(self, scope: Scope, session_id: str) -> SessionRecord:
         """A session as it is kept: its summary, and what became of its candidates.
@@ -212,9 +212,9 @@ class SessionStore:
             InvalidSessionError: none of that id was handed over.
         """
         check_identifier("session_id", session_id, InvalidSessionError)
-        if (found := self.find_session(scope, session_id)) is None:
+        if (session := self.find_session(scope, session_id)) is None:
             raise InvalidSessionError(f"contact {scope.contact_id} has no session {session_id}")
-        return found
+        return session
 
     def list_jobs(self, tenant: str, wanted: JobFilter, limit: int) -> list[Job]:
         """A tenant's jobs, the newest first."""

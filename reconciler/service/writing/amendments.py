@@ -13,7 +13,7 @@ from reconciler.domain.records.persons import check_person
 from reconciler.domain.records.scope import Scope, check_identifier
 from reconciler.errors import InvalidAnswerError, InvalidRequestError, UnknownFactError
 from reconciler.service.stores.memory_store import MemoryStore
-from reconciler.service.writing.doors import SlotFields, note_of, own_evidence
+from reconciler.service.writing.doors import SlotFields, as_candidate, note_of
 from reconciler.service.writing.write_gate import WriteGate
 
 if TYPE_CHECKING:
@@ -80,16 +80,16 @@ class Amendments:
             raise InvalidRequestError(
                 "the attribute holds many values; say with fact_id which one to amend"
             )
-        return self._gate.amend(own_evidence(note, by), fact_id, reason, door)
+        return self._gate.amend(as_candidate(note, by), fact_id, reason, door)
 
     def _fact(self, scope: Scope, fact_id: str) -> Fact:
         check_identifier("fact_id", fact_id, UnknownFactError)
-        found = self._store.find_fact(scope, fact_id)
-        if found is None or found.has_ended:
+        fact = self._store.find_fact(scope, fact_id)
+        if fact is None or fact.has_ended:
             raise UnknownFactError(
                 f"contact {scope.contact_id} has no fact {fact_id}, or it has ended"
             )
-        return found
+        return fact
 
     def _slot_of(self, fact: Fact, slot: SlotFields) -> SlotFields:
         """The slot that the fact is in, with the value that is given."""

@@ -12,9 +12,9 @@ from datetime import datetime
 
 from reconciler.domain.recalling.decay import faded
 from reconciler.domain.records.candidates import Candidate
-from reconciler.domain.records.decisions import Action, Archived, Decision, Undo
+from reconciler.domain.records.decisions import Archived, Decision, Undo
 from reconciler.domain.records.facts import Fact
-from reconciler.domain.records.kinds import FactState
+from reconciler.domain.records.kinds import Action, FactState
 from reconciler.domain.records.policies import DecayPolicy
 from reconciler.domain.records.scope import Scope, check_identifier
 from reconciler.errors import InvalidRequestError, UnknownFactError
@@ -72,10 +72,10 @@ class Archiving:
             GraphUnavailableError, GraphConflictError: nothing was written.
         """
         scope = candidate.note.scope
-        found = self._faded(scope, policy)
-        if found and not dry_run:
+        facts = self._faded(scope, policy)
+        if facts and not dry_run:
             return self._archived(candidate, policy, door)
-        return Archived(contact_id=scope.contact_id, facts=tuple(found)) if found else None
+        return Archived(contact_id=scope.contact_id, facts=tuple(facts)) if facts else None
 
     def _faded(self, scope: Scope, policy: DecayPolicy) -> list[Fact]:
         """What a sweep about the contact would archive now, the most faded first."""

@@ -11,7 +11,8 @@ from datetime import datetime
 from typing import TYPE_CHECKING
 
 from reconciler.domain.reconciling.restating import confirmed
-from reconciler.domain.records.decisions import Action, Undo
+from reconciler.domain.records.decisions import Undo
+from reconciler.domain.records.kinds import Action
 from reconciler.domain.records.scope import Scope, check_identifier
 from reconciler.errors import InvalidAnswerError, UnknownFactError
 from reconciler.service.stores.commits import Commit
@@ -145,8 +146,8 @@ class Disputes:
             for supersession in self._store.list_supersessions(scope)
             if supersession.is_restatement
         }
-        found = {fact.fact_id: fact for fact in (self._head(scope, i, after) for i in fact_ids)}
-        return list(found.values())
+        heads = {fact.fact_id: fact for fact in (self._head(scope, i, after) for i in fact_ids)}
+        return list(heads.values())
 
     def _head(self, scope: Scope, fact_id: str, after: dict[str, str]) -> Fact:
         last = fact_id
@@ -167,10 +168,10 @@ def _until_then(
     kept: Iterable[Fact], lost: Iterable[Fact], open_: Sequence[set[str]], now: datetime
 ) -> list[tuple[Fact, Fact]]:
     """What holds until the day of what is kept, each with that; no plan does."""
-    found = []
+    pairs = []
     by_day = sorted(kept, key=lambda fact: fact.valid_from)
     for fact in lost:
         against = [one for one in by_day if {fact.fact_id, one.fact_id} in open_]
         if against[0].is_upcoming(now) and not fact.is_upcoming(now):
-            found.append((fact, against[0]))
-    return found
+            pairs.append((fact, against[0]))
+    return pairs

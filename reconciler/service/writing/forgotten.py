@@ -8,16 +8,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from datetime import datetime, timedelta
+from datetime import datetime
 
 from reconciler.domain.erasing.tombstones import sayings
 from reconciler.domain.gate.policy import GatePolicy
 from reconciler.domain.gate.precedents import EarlierDecision
 from reconciler.domain.gate.questions import question
-from reconciler.domain.records.assessment import Disposal, GateReason
 from reconciler.domain.records.candidates import Evidence
-from reconciler.domain.records.decisions import Action
 from reconciler.domain.records.facts import Fact
+from reconciler.domain.records.kinds import Action, Disposal, GateReason
 from reconciler.domain.records.notes import Remembered
 from reconciler.domain.records.policies import ReconcilePolicy
 from reconciler.domain.records.scope import Scope
@@ -190,7 +189,6 @@ class Withholding:
     def _asked(self, submission: Submission) -> Submission:
         candidate, now = submission.candidate, self._clock()
         policy = self._gate_policy_of(candidate.note.scope)
-        lapses_at = now + timedelta(days=policy.file.confirmation.lapses_days)
         reason = GateReason.FORGOTTEN_BEFORE
         earlier = self._earlier(candidate.note.scope, submission.assessment.inference_key, now)
         # What waits for another reason may be answered by an operator, which this may not.
@@ -201,6 +199,6 @@ class Withholding:
             reason=reason,
             detail=_DETAIL,
             question=question(candidate, Disposal.CONSENT, reason, None, policy),
-            lapses_at=lapses_at,
+            lapses_at=None,
         )
         return replace(submission, assessment=held, held_id=next(same, None))

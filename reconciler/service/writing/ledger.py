@@ -17,8 +17,9 @@ from typing import TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from reconciler.domain.records.decisions import Action, Decision
+from reconciler.domain.records.decisions import Decision
 from reconciler.domain.records.facts import Fact, Neighbour
+from reconciler.domain.records.kinds import Action
 from reconciler.domain.records.policies import RetryPolicy
 from reconciler.domain.records.scope import Scope
 from reconciler.errors import GraphConflictError, GraphError, GraphUnavailableError

@@ -36,22 +36,25 @@ from reconciler.domain.reconciling.restating import (
     written_fact,
 )
 from reconciler.domain.reconciling.rule import dated, decide, restated
-from reconciler.domain.records.assessment import Disposal
 from reconciler.domain.records.candidates import Evidence
 from reconciler.domain.records.decisions import (
-    Action,
-    DecidedBy,
     Decision,
     Judgement,
     RecordedOpinion,
-    Relation,
     Timings,
     Undo,
     Verdict,
 )
 from reconciler.domain.records.facts import Conflict, Fact, Neighbour, Standing
 from reconciler.domain.records.handles import handle_of
-from reconciler.domain.records.kinds import PATIENT_DOORS, FactState
+from reconciler.domain.records.kinds import (
+    PATIENT_DOORS,
+    Action,
+    DecidedBy,
+    Disposal,
+    FactState,
+    Relation,
+)
 from reconciler.domain.records.notes import Note
 from reconciler.domain.records.policies import ReconcilePolicy
 from reconciler.domain.records.relations import Relations, check_not_ended
@@ -549,9 +552,10 @@ class MemoryReconciler:
         if verdict.is_history:
             fact = written_fact(decision, target.valid_from)
             return fact, None if is_read_again else observed(target)
-        return restating(
-            written_fact(decision, restates=target), target, is_read_again=is_read_again
-        ), None
+        # A plan's end is no end of the new fact's; what it takes over of plans follows from those.
+        old = target if target.valid_to is None else self.plans(decision.scope).own(target)
+        new = written_fact(decision, restates=target)
+        return restating(new, old, is_read_again=is_read_again), None
 
     def _ends(
         self,

@@ -7,13 +7,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 
-from reconciler.domain.records.assessment import Assessment, Disposal, GateReason
+from reconciler.domain.records.assessment import Assessment
 from reconciler.domain.records.candidates import Candidate, Evidence
 from reconciler.domain.records.decisions import (
     NO_MODEL,
-    Action,
     Comparison,
-    DecidedBy,
     Decision,
     Proposal,
     RecordedOpinion,
@@ -22,6 +20,7 @@ from reconciler.domain.records.decisions import (
     Verdict,
 )
 from reconciler.domain.records.facts import Neighbour
+from reconciler.domain.records.kinds import Action, DecidedBy, Disposal, GateReason
 from reconciler.domain.records.notes import Note
 from reconciler.domain.records.policies import ReconcilePolicy
 
@@ -155,7 +154,7 @@ def withheld(submission: Submission, reason: GateReason) -> Submission:
 
 
 def own_episode_of(note: Note) -> Evidence:
-    """What was proposed, as the episode of a refusal that no evidence supports."""
+    """The note as an episode: what a note or a refusal rests on that cites no conversation."""
     return Evidence(
         episode_id=str(uuid.uuid4()),
         session_id=note.session,
@@ -163,6 +162,7 @@ def own_episode_of(note: Note) -> Evidence:
         text=note.text,
         said_at=note.said_at,
         source_kind=note.trust,
+        source_reference=note.source_reference,
         is_new=True,
     )
 

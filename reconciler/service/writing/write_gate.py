@@ -22,11 +22,17 @@ from reconciler.domain.gate.questions import answer_since, contradicts
 from reconciler.domain.gate.scoring import EXTRACTORS_CONFIDENCE
 from reconciler.domain.reconciling.ahead import Plans
 from reconciler.domain.reconciling.reverting import resting_on, reversal, undone_by
-from reconciler.domain.records.assessment import ALL_PASSED, Assessment, Disposal, GateReason
+from reconciler.domain.records.assessment import ALL_PASSED, Assessment
 from reconciler.domain.records.candidates import Candidate, Evidence
-from reconciler.domain.records.decisions import Action, Decision
+from reconciler.domain.records.decisions import Decision
 from reconciler.domain.records.facts import Fact
-from reconciler.domain.records.kinds import NOT_FOR_CONTACTS, SourceKind
+from reconciler.domain.records.kinds import (
+    NOT_FOR_CONTACTS,
+    Action,
+    Disposal,
+    GateReason,
+    SourceKind,
+)
 from reconciler.domain.records.scope import Scope, check_identifier
 from reconciler.errors import (
     ErasedError,
