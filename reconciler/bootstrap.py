@@ -7,10 +7,10 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, closing, contextmanager, suppress
 from dataclasses import fields, replace
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, date, datetime, timedelta
 from functools import cache, partial
 from importlib import import_module
 from itertools import chain, repeat
@@ -116,6 +116,7 @@ __all__ = [
     "build_extractor",
     "build_judge",
     "build_policy",
+    "build_recorded_arbiter",
     "build_secret_finder",
     "build_sensitive_data_finder",
     "build_services",
@@ -612,8 +613,8 @@ class Services:
     @_Part
     def damage(self) -> Damage:
         """Finds records that cannot be read."""
-        from reconciler.config_files import load_export_schema
         from reconciler.service.moving.damage import Damage
+        from reconciler.service.moving.export_schema import load_export_schema
         from reconciler.service.moving.lines import PropertyTypes
 
         return Damage(self.archive_store, PropertyTypes(load_export_schema()))
@@ -621,7 +622,7 @@ class Services:
     @_Part
     def exporter(self) -> Exporter:
         """Writes exports."""
-        from reconciler.config_files import load_export_schema
+        from reconciler.service.moving.export_schema import load_export_schema
         from reconciler.service.moving.exporting import Exporter
         from reconciler.service.moving.lines import PropertyTypes
 
@@ -774,6 +775,7 @@ def build_services(
             check_memory_exists(settings)
         else:
             _check_files(settings)
+            settings = _with_own_file(settings, stack)
         graph = open_graph(settings)
         stack.callback(graph.close)
         store = MemoryStore(graph)
@@ -799,6 +801,29 @@ def build_services(
             services.build_all()
         services.closing = stack.pop_all()
         return services
+
+
+def _with_own_file(settings: Settings, closing: ExitStack) -> Settings:
+    """The settings; for a store in memory with a new file, which is removed at closing.
+
+    A database in the engine's memory alone would have no file to back up, or to search after an
+    erasure.
+
+    Raises:
+        ConfigurationError: no temporary folder can be made.
+    """
+    if not settings.is_in_memory:
+        return settings
+    from reconciler.adapters.drafts import temporary_folder
+
+    try:
+        folder, remove = temporary_folder()
+    except OSError as error:
+        raise ConfigurationError(
+            f"a store in memory is kept in a temporary folder, and none can be made: {error}"
+        ) from error
+    closing.callback(remove)
+    return settings.model_copy(update={"embedded_path": folder / "memory.lbug"})
 
 
 def _check_files(settings: Settings) -> None:
@@ -916,6 +941,18 @@ def build_arbiter(settings: Settings) -> Arbiter | None:
     from reconciler.adapters.model_arbiter import ModelArbiter
 
     return ModelArbiter(_vendor(chosen.provider), _connection(chosen))
+
+
+def build_recorded_arbiter(lines: Iterable[str], first_day: date) -> Arbiter:
+    """Who answers from recordings, in which days are counted from the first one.
+
+    Args:
+        lines: the recordings, a JSON object each.
+        first_day: the day 0 of the notes that are told.
+    """
+    from reconciler.adapters.recorded_arbiter import RecordedArbiter, answers_in
+
+    return RecordedArbiter(answers_in(lines), first_day)
 
 
 def build_extractor(settings: Settings, attributes: AttributeBook) -> Extractor:
@@ -1325,7 +1362,7 @@ def _restore_export(
     accept_other_key: bool,
     on_progress: Callable[[int, int], None],
 ) -> RestoreReport:
-    from reconciler.config_files import load_export_schema
+    from reconciler.service.moving.export_schema import load_export_schema
     from reconciler.service.moving.lines import PropertyTypes
     from reconciler.service.moving.restoring import Restorer
     from reconciler.service.stores.archive_store import ArchiveStore

@@ -16,6 +16,10 @@ from reconciler.domain.records.choices import (
 )
 from reconciler.domain.records.kinds import (
     OPERATOR_DOOR,
+    AnyDisposal,
+    AnyGateReason,
+    AnyJobState,
+    AnySourceKind,
     DecidedBy,
     Disposal,
     GateReason,
@@ -54,8 +58,9 @@ if TYPE_CHECKING:
     from reconciler.domain.records.jobs import Job
     from reconciler.domain.review.health import HealthReport
     from reconciler.domain.review.replay import Replayed
-    from reconciler.domain.tasks.task_states import TaskState
+    from reconciler.domain.tasks.task_states import AnyTaskState
     from reconciler.domain.tasks.tasks import Task
+    from reconciler.ports.peer_memory import PeerSystem
     from reconciler.service.stores.archive_store import ContactFilter
     from reconciler.service.writing.note_import import ImportReport
     from reconciler.service.writing.rejudging import Rejudged
@@ -132,8 +137,8 @@ class BoundMemory:
     def decisions(
         self,
         *,
-        disposal: Disposal | str | None = None,
-        reason: GateReason | str | None = None,
+        disposal: AnyDisposal | None = None,
+        reason: AnyGateReason | None = None,
         door: str | None = None,
         since: datetime | None = None,
         until: datetime | None = None,
@@ -425,7 +430,7 @@ class BoundMemory:
     def tasks(
         self,
         *,
-        state: TaskState | str | None = None,
+        state: AnyTaskState | None = None,
         limit: int = 50,
     ) -> list[Task]:
         """The tasks, last changed first; ``task`` resumes one.
@@ -447,7 +452,7 @@ class BoundMemory:
     def jobs(
         self,
         *,
-        state: JobState | str | None = None,
+        state: AnyJobState | None = None,
         limit: int = 50,
     ) -> list[Job]:
         """Jobs, newest first.
@@ -492,7 +497,7 @@ class BoundMemory:
         """Write the memory as lines of JSON, which ``restore`` reads into either engine.
 
         It writes contact by contact, each as of one moment, while others read and
-        write. ``config/export.schema.json`` describes a line; the last line counts the others, so
+        write. ``docs/backup_and_moving.md`` describes a line; the last line counts the others, so
         that an incomplete file is recognised.
 
         Args:
@@ -522,11 +527,11 @@ class BoundMemory:
 
     def import_from(
         self,
-        system: str,
+        system: PeerSystem,
         source: str | Path,
         *,
         contact_from: str | None = None,
-        source_kind: SourceKind | str = SourceKind.OPERATOR,
+        source_kind: AnySourceKind = SourceKind.OPERATOR,
         username: str = "neo4j",
         password: str = "",
         database: str | None = None,

@@ -15,6 +15,7 @@ from reconciler.domain.records.choices import (
 )
 from reconciler.domain.records.kinds import (
     OPERATOR_DOOR,
+    AnyRelation,
     Relation,
 )
 from reconciler.domain.records.notes import (
@@ -845,7 +846,7 @@ class ContactMemory(BoundMemory):
     def correct(
         self,
         decision_id: str,
-        relation: Relation | str,
+        relation: AnyRelation,
     ) -> Decision:
         """Record how a note really relates to the fact that it was compared with; changes no fact.
 

@@ -21,6 +21,7 @@ from reconciler.domain.records.choices import (
     file_path,
 )
 from reconciler.domain.records.kinds import (
+    AnyJobState,
     JobState,
 )
 from reconciler.errors import (
@@ -47,6 +48,7 @@ if TYPE_CHECKING:
     from reconciler.service.tools.agent_tools import AgentTools
     from reconciler.service.writing.doors import NoteFields
     from reconciler.service.writing.note_import import ImportReport
+    from reconciler.setting_fields import OpenFields
     from reconciler.settings import Settings
 
 __all__ = ["Memory"]
@@ -83,7 +85,7 @@ class Memory:
         migrate: bool = False,
         warm_up: bool = False,
         must_exist: bool = False,
-        **arguments: Any,
+        **arguments: Unpack[OpenFields],
     ) -> Self:
         """Open the memory that the settings describe; a new store is made ready by itself.
 
@@ -316,7 +318,7 @@ class Memory:
         """Write the memory as lines of JSON, which ``restore`` reads into either engine.
 
         It writes contact by contact, each as of one moment, while others read and
-        write. ``config/export.schema.json`` describes a line; the last line counts the others, so
+        write. ``docs/backup_and_moving.md`` describes a line; the last line counts the others, so
         that an incomplete file is recognised.
 
         Args:
@@ -378,7 +380,7 @@ class Memory:
         clock: Callable[[], datetime] | None = None,
         accept_other_key: bool = False,
         on_progress: Callable[[int, int], None] = lambda *_: None,
-        **arguments: Any,
+        **arguments: Unpack[OpenFields],
     ) -> Backup | RestoreReport:
         """Restore a backup or an export to where the settings look for a memory.
 
@@ -533,7 +535,7 @@ class Memory:
         self,
         *,
         contact_id: str | None = None,
-        state: JobState | str | None = None,
+        state: AnyJobState | None = None,
         tenant: str | None = None,
         limit: int = 50,
     ) -> list[Job]:

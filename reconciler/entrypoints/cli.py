@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import gc
 import inspect
-import shutil
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
@@ -28,6 +27,7 @@ from reconciler.domain.visible_text import visible
 from reconciler.entrypoints.archive_commands import add_archive_commands
 from reconciler.entrypoints.browser_commands import add_browser_commands
 from reconciler.entrypoints.commands import ROWS
+from reconciler.entrypoints.demo_command import add_demo_command
 from reconciler.entrypoints.import_command import add_import_command
 from reconciler.entrypoints.inspection_commands import add_inspection_commands
 from reconciler.entrypoints.job_commands import add_job_commands
@@ -40,7 +40,6 @@ from reconciler.entrypoints.options import (
     existing,
     of_whom,
     opened,
-    print_json,
     show,
 )
 from reconciler.entrypoints.progress import bar
@@ -134,6 +133,7 @@ app = _new_app()
 for row in ROWS:
     row.add_to(app)
 add_inspection_commands(app)
+add_demo_command(app)
 add_import_command(app)
 add_job_commands(app)
 add_mcp_commands(app)
@@ -247,44 +247,6 @@ def init(
 
 
 @app.command()
-def demo(
-    here: Annotated[
-        bool, typer.Option("--here", help="Use the configured store instead of a file of the demo.")
-    ] = False,
-    as_json: AsJson = False,
-) -> None:
-    """Watch 47 notes about five contacts being gated and reconciled, with the real model."""
-    from reconciler.entrypoints.demo import run_demo
-    from reconciler.resources import user_data_folder
-
-    console = terminal(is_quiet=as_json)
-    path = user_data_folder() / "demo.lbug"
-    if not here:
-        _remove_demo(path)
-    where: dict[str, Any] = {} if here else {"graph": "embedded", "embedded_path": path}
-    with Memory.open(warm_up=True, **where) as memory:
-        decisions = run_demo(memory, console)
-    if not here:
-        console.print(_LOOK_AROUND.format(path=path, reconciler=_own_command()), soft_wrap=True)
-    if as_json:
-        print_json([decision.to_dict() for decision in decisions])
-
-
-_LOOK_AROUND = """\
-Look around in it:
-  export RECONCILER_EMBEDDED_PATH={path}
-  {reconciler} history --agent demo --contact dana
-  {reconciler} decisions --agent demo --contact priya
-  {reconciler} pending --agent demo"""
-
-
-def _own_command() -> str:
-    """How to run this program again: by its name, or by its path if a shell does not find it."""
-    own, name = Path(sys.argv[0]), "reconciler"
-    is_lost = own.name == name and shutil.which(name) != str(own.absolute())
-    return str(own) if is_lost else name
-
-
 @app.command(name="calibrate")
 def calibrate_thresholds(
     pairs: Annotated[
@@ -432,14 +394,3 @@ def _measured_from_decisions(
 def _progress(name: str, total: int | None, is_quiet: bool) -> Iterator[Callable[[int], None]]:
     with bar(name, total, is_quiet, has_end=True) as update:
         yield lambda count: update(advance=count)
-
-
-def _remove_demo(path: Path) -> None:
-    """Delete the demo's store. Opens it first: one that is open elsewhere must stay."""
-    from reconciler.bootstrap import open_graph
-    from reconciler.settings import load_settings
-
-    if path.exists():
-        open_graph(load_settings(graph="embedded", embedded_path=path)).close()
-    for file in (path, path.with_name(f"{path.name}.wal")):
-        file.unlink(missing_ok=True)

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import asdict
 from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, cast
 
 import typer
 
@@ -20,6 +20,7 @@ from reconciler.memory import Memory
 from reconciler.service.writing.doors import LINE_KEYS
 
 if TYPE_CHECKING:
+    from reconciler.ports.peer_memory import PeerSystem
     from reconciler.service.writing.note_import import ImportReport
 
 __all__ = ["add_import_command"]
@@ -117,7 +118,7 @@ def import_file(
             bar(str(system), None, as_json) as update,
         ):
             report = of_whom(memory, agent, contact, tenant).import_from(
-                system,
+                cast("PeerSystem", system),
                 file,
                 contact_from=contact_from,
                 source_kind=source_kind or SourceKind.OPERATOR,

@@ -48,9 +48,9 @@ def test_the_installed_wheel_runs_the_demo(installed: Installed, tmp_path: Path)
     shown = installed.python("-m", "reconciler", "demo", cwd=tmp_path)
     assert len(re.findall(r"^day", shown, re.MULTILINE)) == 47
     assert "UPDATE  0.979  slot      The contract renews on the 1st of March." in shown
-    assert "ADD     0.911  guard     Has three children, Nils, Astrid and Leif." in shown
+    assert "UPDATE  0.911  arbiter   Has three children, Nils, Astrid and Leif." in shown
     assert re.search(r"REJECT .* The portal's password is \[secret\]", shown)
-    assert "conflicts with: Has two children, Nils and Astrid." in shown
+    assert "What the judge changed (recorded answers)" in shown
     assert "SUPERSEDES 0.614 by slot" in shown
     assert "Recall: Does she prefer phone or email?" in shown
 

@@ -7,7 +7,7 @@ import inspect
 from dataclasses import is_dataclass
 from importlib import import_module
 from pathlib import Path
-from typing import get_type_hints
+from typing import get_origin, get_type_hints
 
 import pytest
 
@@ -178,9 +178,10 @@ FOR_AN_OPERATOR = {"Memory.jobs"}
 OURS = {
     name: found
     for module in MODULES.keys() - {"reconciler.integrations.ray_backfill"}  # not all have Ray
-    for name, found in inspect.getmembers(import_module(module), inspect.isclass)
+    for name, found in inspect.getmembers(import_module(module))
+    if inspect.isclass(found) or get_origin(found)
 }
-"""Every class by its name: a module may import what it only speaks of for the type checker."""
+"""Classes and aliases by name: a module may import what it only speaks of for the type checker."""
 
 OFFERING = (
     *("reconciler.memory", "reconciler.agent_memory", "reconciler.contact_memory"),

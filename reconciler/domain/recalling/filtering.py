@@ -11,7 +11,7 @@ from typing import Any, TypedDict
 
 from reconciler.domain.records.choices import one_of
 from reconciler.domain.records.facts import Fact
-from reconciler.domain.records.kinds import Category, SourceKind
+from reconciler.domain.records.kinds import AnyCategory, AnySourceKind, Category, SourceKind
 from reconciler.domain.records.notes import unit_interval, utc
 from reconciler.domain.records.slots import CONTACT_SUBJECT
 from reconciler.errors import InvalidRequestError
@@ -39,7 +39,7 @@ class FilterFields(TypedDict, total=False):
     """
 
     attribute: str | None
-    category: Category | str | None
+    category: AnyCategory | None
     topic: str | None
     tags: list[str] | tuple[str, ...] | None
     subject: str | None
@@ -47,7 +47,7 @@ class FilterFields(TypedDict, total=False):
     min_confidence: float | None
     since: datetime | None
     until: datetime | None
-    trust: SourceKind | str | None
+    trust: AnySourceKind | None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -15,9 +15,9 @@ from datetime import date, datetime
 from reconciler.domain.recalling.evidence import Said, told_beside
 from reconciler.domain.records.decisions import Decision
 from reconciler.domain.records.facts import Contact, Dispute, FactEvent, RefusalCount, Supersession
-from reconciler.domain.records.kinds import Action
+from reconciler.domain.records.kinds import Action, FactState
 from reconciler.domain.records.scope import Scope
-from reconciler.domain.review.timeline import Timeline, caption_of, timeline
+from reconciler.domain.review.timeline import Timeline, caption_of, timeline, why_of
 from reconciler.errors import UnknownContactError
 from reconciler.service.pages.rendering import render
 from reconciler.service.records import Records
@@ -84,6 +84,13 @@ class _ContactSection:
         return self.contact.name or self.contact.contact_id
 
     @property
+    def worded_again(self) -> int:
+        """How many of the superseded facts say what another one says now."""
+        bars = (bar for strand in self.timeline.strands for bar in strand.bars)
+        older = (fact for bar in bars for fact in bar.facts[1:])
+        return sum(fact.state is FactState.SUPERSEDED for fact in older)
+
+    @property
     def busiest(self) -> int:
         return max(day.total for day in self.days)
 
@@ -135,6 +142,7 @@ class Report:
             legend=_LEGEND,
             open_strands=_STRANDS_OPEN,
             caption=caption_of,
+            why=why_of,
         )
 
     def _part(self, contact: Contact, now: datetime, facts_max: int) -> _ContactSection:

@@ -29,7 +29,7 @@ from reconciler.domain.records.candidates import Candidate, Evidence
 from reconciler.domain.records.choices import check_kind, list_of
 from reconciler.domain.records.decisions import Decision
 from reconciler.domain.records.facts import RankedFact
-from reconciler.domain.records.kinds import Action, Category, SourceKind
+from reconciler.domain.records.kinds import Action, AnyCategory, Category, SourceKind
 from reconciler.domain.records.messages import turns_of
 from reconciler.domain.records.notes import TEXT_LENGTH_MAX, Note, check_text
 from reconciler.domain.records.scope import Scope, check_identifier
@@ -222,7 +222,7 @@ class MemoryContext:
         return self._run.working
 
     def recall(
-        self, query: str, *, budget_tokens: int, category: Category | str | None = None
+        self, query: str, *, budget_tokens: int, category: AnyCategory | None = None
     ) -> list[RankedFact]:
         """Known facts that fit the budget, the best first; they are in working memory as well.
 

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, TypedDict, Unpack
 from reconciler.domain.records.candidates import Candidate
 from reconciler.domain.records.facts import Fact
 from reconciler.domain.records.handles import HANDLE_SIGN, named_by
-from reconciler.domain.records.kinds import LIVE_DOOR, Category, Disposal, SourceKind
+from reconciler.domain.records.kinds import LIVE_DOOR, AnyCategory, AnySourceKind, Disposal
 from reconciler.domain.records.notes import (
     Note,
     not_in_the_future,
@@ -78,7 +78,7 @@ class AgentFields(SlotFields, total=False):
             supersedes nothing newer. A day to come: until then what it replaces stays the value.
     """
 
-    source_kind: SourceKind | str
+    source_kind: AnySourceKind
     source_reference: str | None
     importance: float | None
     valid_from: datetime | None
@@ -103,7 +103,7 @@ class LineFields(AgentFields, total=False):
 
     contact_name: str | None
     said_at: datetime | None
-    category: Category | str | None
+    category: AnyCategory | None
     topic: str | None
     lifetime_days: int | None
     tags: Sequence[str]
