@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 import time
+import uuid
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, closing, contextmanager, suppress
 from dataclasses import fields, replace
@@ -21,6 +22,7 @@ from typing import IO, TYPE_CHECKING, Any, Generic, Literal, TypeVar, cast
 from reconciler.adapters.noop_embedder import NoopEmbedder
 from reconciler.adapters.sensitive_data_finders import CombinedFinder, DeferredFinder
 from reconciler.domain.records.choices import check_callable, check_flags, file_path
+from reconciler.domain.records.kinds import LIVE_DOOR
 from reconciler.domain.records.policies import (
     ArbitrationPolicy,
     DecayPolicy,
@@ -97,7 +99,8 @@ if TYPE_CHECKING:
     from reconciler.service.writing.peer_import import PeerImport
     from reconciler.service.writing.rejudging import IdleRejudging, Rejudging
     from reconciler.service.writing.relating import Relating
-    from reconciler.service.writing.write_gate import Judged, WriteGate
+    from reconciler.service.writing.submissions import Submission
+    from reconciler.service.writing.write_gate import WriteGate
     from reconciler.settings import (
         ArbiterSettings,
         EmbedderSettings,
@@ -325,7 +328,7 @@ class Services:
         )
 
     @_Part
-    def judge(self) -> Callable[[Candidate], Judged]:
+    def judge(self) -> Callable[[Candidate], Submission]:
         """The gate's judgement alone, for a dry run."""
         return _judge_under(self.gate_policy, self.clock)
 
@@ -1046,7 +1049,7 @@ def _hashed(kind: SensitiveKind, value: str) -> str:
     return _street_address_finder().street_of(value)
 
 
-def build_judge(settings: Settings) -> Callable[[Candidate], Judged]:
+def build_judge(settings: Settings) -> Callable[[Candidate], Submission]:
     """The gate's judgement alone, for a dry run: no store, no model, no key.
 
     Raises:
@@ -1057,7 +1060,7 @@ def build_judge(settings: Settings) -> Callable[[Candidate], Judged]:
 
 def _judge_under(
     policy: GatePolicy, clock: Callable[[], datetime]
-) -> Callable[[Candidate], Judged]:
+) -> Callable[[Candidate], Submission]:
     from reconciler.service.writing.cleaning import Cleaner
     from reconciler.service.writing.write_gate import judge
 
@@ -1069,7 +1072,7 @@ def _judge_under(
         token_of=lambda kind, _: f"[{kind}]",
         policy=policy,
     )
-    return lambda candidate: judge(candidate, cleaner, clock())
+    return lambda candidate: judge(candidate, cleaner, clock(), LIVE_DOOR, str(uuid.uuid4()))
 
 
 def _gate_policy(settings: Settings) -> GatePolicy:

@@ -12,6 +12,7 @@ __all__ = [
     "EXTRACTION_DOOR",
     "FOR_OPERATORS",
     "IMPORT_DOOR",
+    "LIVE_DOOR",
     "NOT_FOR_CONTACTS",
     "OPERATOR_DOOR",
     "OWN_WORDS",
@@ -30,6 +31,9 @@ __all__ = [
     "Speech",
 ]
 
+
+LIVE_DOOR = "live"
+"""Through which notes come one at a time, as they are said."""
 
 OPERATOR_DOOR = "operator"
 """Through which what persons decide about facts comes: revocations, reverts and the like."""

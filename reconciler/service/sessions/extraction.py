@@ -397,7 +397,7 @@ class SessionReader:
             proposal = said.mapped(lambda text: self._cleaner.without_secrets(scope, [text])[0])
             try:
                 given = self.candidate(proposal, read.extractor, scope, session_id, by_id)
-                judged = self._gate.judge(given).cleaned.candidate
+                judged = self._gate.judge(given).candidate
             except InvalidRequestError:  # it leads to no fact, and the one who settles it says so
                 proposals.append(proposal)
                 continue

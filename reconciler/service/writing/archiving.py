@@ -84,8 +84,8 @@ class Archiving:
         return faded(self._store.list_facts(scope), disputed, self._clock(), policy)
 
     def _archived(self, candidate: Candidate, policy: DecayPolicy, door: str) -> Archived | None:
-        scope, judged = candidate.note.scope, self._gate.judge(candidate)
-        submission = of_person(judged, self._decision_ids, "archived", door)
+        scope = candidate.note.scope
+        submission = of_person(self._gate.judge(candidate, door), "archived")
         put_by: list[Fact] = []
 
         def plan(seen: Seen) -> Commit | None:
@@ -113,8 +113,7 @@ class Archiving:
         """
         check_identifier("fact_id", fact_id, UnknownFactError)
         scope = candidate.note.scope
-        judged = self._gate.judge(candidate)
-        submission = of_person(judged, self._decision_ids, "taken up again", door)
+        submission = of_person(self._gate.judge(candidate, door), "taken up again")
 
         def plan(seen: Seen) -> Commit:
             fact = self._store.find_fact(scope, fact_id)

@@ -78,8 +78,8 @@ class Disputes:
         """
         if not keep:
             raise InvalidAnswerError("say which facts to keep; `reconciler disputes` lists them")
-        scope, judged = candidate.note.scope, self._gate.judge(candidate)
-        submission = of_person(judged, self._decision_ids, "settled", door)
+        scope = candidate.note.scope
+        submission = of_person(self._gate.judge(candidate, door), "settled")
 
         def plan(seen: Seen) -> Commit | Decision:
             kept = self._heads(scope, keep)

@@ -7,16 +7,15 @@ an agent; what the agent itself may call stands in ``service/tools``.
 
 from __future__ import annotations
 
-import uuid
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, TypedDict, Unpack
 
 from reconciler.domain.records.assessment import Disposal
-from reconciler.domain.records.candidates import Candidate, Evidence
+from reconciler.domain.records.candidates import Candidate
 from reconciler.domain.records.handles import HANDLE_SIGN, named_by
-from reconciler.domain.records.kinds import Category, SourceKind
+from reconciler.domain.records.kinds import LIVE_DOOR, Category, SourceKind
 from reconciler.domain.records.notes import (
     Note,
     not_in_the_future,
@@ -25,6 +24,7 @@ from reconciler.domain.records.notes import (
 from reconciler.domain.records.relations import Relations
 from reconciler.domain.records.scope import Scope
 from reconciler.errors import InvalidNoteError, InvalidRequestError
+from reconciler.service.writing.submissions import own_episode_of
 from reconciler.tracing import traced
 
 if TYPE_CHECKING:
@@ -34,7 +34,6 @@ if TYPE_CHECKING:
 
 __all__ = [
     "LINE_KEYS",
-    "LIVE_DOOR",
     "SCOPE_KEYS",
     "AgentFields",
     "EffectFields",
@@ -45,8 +44,6 @@ __all__ = [
     "note_of",
     "own_evidence",
 ]
-
-LIVE_DOOR = "live"
 
 
 class SlotFields(TypedDict, total=False):
@@ -359,14 +356,4 @@ def note_of(
 
 def own_evidence(note: Note, proposed_by: str) -> Candidate:
     """A note as a candidate that rests on nothing but having been said."""
-    said = Evidence(
-        episode_id=str(uuid.uuid4()),
-        session_id=note.session,
-        scope=note.scope,
-        text=note.text,
-        said_at=note.said_at,
-        source_kind=note.trust,
-        source_reference=note.source_reference,
-        is_new=True,
-    )
-    return Candidate(note=note, evidence=(said,), proposed_by=proposed_by)
+    return Candidate(note=note, evidence=(own_episode_of(note),), proposed_by=proposed_by)

@@ -6,8 +6,8 @@ Nothing here writes: the ledger does, on the plans that are made here.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Collection, Iterable, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import partial
 
@@ -36,7 +36,6 @@ from reconciler.domain.reconciling.restating import (
     written_fact,
 )
 from reconciler.domain.reconciling.rule import dated, decide, restated
-from reconciler.domain.records.assessment import Disposal
 from reconciler.domain.records.candidates import Evidence
 from reconciler.domain.records.decisions import (
     Action,
@@ -61,22 +60,17 @@ from reconciler.ports.embedder import Embedder
 from reconciler.service.embedding import embed, unread
 from reconciler.service.stores.commits import Commit
 from reconciler.service.stores.memory_store import MemoryStore
+from reconciler.service.stores.rows import no_vectors
 from reconciler.service.writing.arbitration import Arbitration, Opinion
-from reconciler.service.writing.ledger import NO_VECTOR, Ledger, Planned, Seen
+from reconciler.service.writing.ledger import Ledger, Seen
 from reconciler.service.writing.submissions import Submission, recorded, recorded_plainly
 from reconciler.tracing import traced
 
 __all__ = ["MemoryReconciler"]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Draft:
-    """What stays the same however often one note is reconciled."""
-
-    submission: Submission
-    vector: NDArray[np.float32]
-    embed_ms: float = 0.0
-    opinions: dict[tuple[Neighbour, ...], Opinion] = field(default_factory=dict)
+_Opinions = Mapping[tuple[Neighbour, ...], Opinion]
+"""What an arbiter answered about a note, by the neighbours that it was shown."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -139,15 +133,11 @@ class MemoryReconciler:
         """
         return embed(self._embedder, texts)
 
-    def reconcile(
-        self, submission: Submission, vector: NDArray[np.float32] | None = None
-    ) -> Decision:
+    def reconcile(self, submission: Submission) -> Decision:
         """The decision about an admitted note, after it and what follows from it was written.
 
         Args:
             submission: what to remember; the gate admitted it.
-            vector: the note's embedding where the caller made it already, for many at once; then
-                the caller has also made sure that no earlier call decided about the note.
 
         Raises:
             EmbeddingError: the model failed; nothing was written.
@@ -155,46 +145,29 @@ class MemoryReconciler:
                 written is unknown then; the same call with the same idempotency key settles it.
             GraphConflictError: other writers came first too often; nothing was written.
         """
-        if submission.assessment.disposal is not Disposal.ADMIT:
+        if not submission.is_admitted:
             raise ValueError("only what the gate admits is reconciled")
-        if vector is not None:
-            return self._reconciled(_Draft(submission=submission, vector=vector))
         if earlier := self._ledger.find_earlier(submission):
             return earlier
-        return self._reconciled(self._draft(submission))
+        return self._reconciled(self._embedded(submission))
 
-    def reconcile_many(
-        self, submissions: Sequence[Submission], vectors: Sequence[NDArray[np.float32]]
-    ) -> list[Decision]:
+    def reconcile_many(self, submissions: Sequence[Submission]) -> list[Decision]:
         """The decisions about many admitted notes, written together where that is possible.
 
         Those of one contact are decided in their order. One that cannot be written with the others
         is written alone, so that a bad one costs only itself.
 
         Args:
-            submissions: what to remember; no earlier call decided about any of it.
-            vectors: their embeddings, in the same order.
+            submissions: what to remember, each with its vector; no earlier call decided about
+                any of it.
 
         Raises:
             As ``reconcile``; what was written until then stands.
         """
-        drafts = [
-            _Draft(submission=submission, vector=vector)
-            for submission, vector in zip(submissions, vectors, strict=True)
-        ]
-        made = self._ledger.write_many(
-            [
-                Planned(
-                    submission=draft.submission,
-                    plan=partial(self._plan, draft),
-                    vector=draft.vector,
-                )
-                for draft in drafts
-            ]
-        )
+        made = self._ledger.write_many(submissions, partial(self._plan, {}))
         return [
-            decision or self._reconciled(draft, tried=1)
-            for draft, decision in zip(drafts, made, strict=True)
+            decision or self._reconciled(submission, tried=1)
+            for submission, decision in zip(submissions, made, strict=True)
         ]
 
     def reconfirm(self, submission: Submission, why: str) -> Decision | None:
@@ -210,9 +183,8 @@ class MemoryReconciler:
         Raises:
             As ``reconcile``.
         """
-        draft = self._draft(submission)
-        plan = partial(self._plan_of_agreement, draft, why)
-        return self._ledger.write(submission, plan, _compared(draft))
+        submission = self._embedded(submission)
+        return self._ledger.write(submission, partial(self._plan_of_agreement, submission, why))
 
     def as_disposed(
         self,
@@ -295,68 +267,70 @@ class MemoryReconciler:
     def _get(self, scope: Scope, decision_id: str) -> Decision:
         return self._store.get_decision(scope, decision_id)
 
-    def _draft(self, submission: Submission) -> _Draft:
+    def _embedded(self, submission: Submission) -> Submission:
+        """The same with its vector; raw words may end no fact, so they are compared with none."""
         if submission.is_fallback:
-            return _Draft(submission=submission, vector=NO_VECTOR)
+            return submission
         started = time.perf_counter()
         [vector] = self.embed([submission.note.text])
         embed_ms = (time.perf_counter() - started) * 1000
-        return _Draft(submission=submission, vector=vector, embed_ms=embed_ms)
+        return replace(submission, vector=vector, embed_ms=embed_ms)
 
-    def _reconciled(self, draft: _Draft, tried: int = 0) -> Decision:
+    def _reconciled(self, submission: Submission, tried: int = 0) -> Decision:
         """The decision, the arbiter being asked between two turns: it may take seconds.
 
         It is asked again only where the neighbours that it saw changed meanwhile: another writer
         came first, as in a commit that lost. To ask it for the first time is no lost race.
         """
+        opinions: dict[tuple[Neighbour, ...], Opinion] = {}
+        plan = partial(self._plan, opinions, submission)
         for _ in range(1 + self._attempts_max):
-            plan = partial(self._plan, draft)
-            made = self._ledger.write(draft.submission, plan, _compared(draft), tried)
+            made = self._ledger.write(submission, plan, tried)
             if isinstance(made, Decision):
                 return made
-            is_patient = draft.submission.door in PATIENT_DOORS
-            draft.opinions[made.shown] = made.arbitration.ask(
+            is_patient = submission.door in PATIENT_DOORS
+            opinions[made.shown] = made.arbitration.ask(
                 made.note, made.shown, is_patient=is_patient
             )
-            tried = made.number - (len(draft.opinions) == 1)
+            tried = made.number - (len(opinions) == 1)
         raise GraphConflictError(
             "other writers changed what this note is close to while the arbiter was asked, "
             f"{self._attempts_max} times; nothing was written, try again"
         )
 
-    def _plan(self, draft: _Draft, seen: Seen) -> Commit | _Question:
+    def _plan(self, opinions: _Opinions, submission: Submission, seen: Seen) -> Commit | _Question:
         """What to write for a note, or what to ask the arbiter first."""
-        note = draft.submission.note
+        note = submission.note
         if not note.is_dated:
             note = replace(note, said_at=self._clock())
-        verdict, opinion = self._verdict(draft.submission, note, seen), None
+        verdict, opinion = self._verdict(submission, note, seen), None
         if verdict.can_be_arbitrated and self._arbitration and seen.neighbours:
             shown = self._shown(note, seen)
-            if shown not in draft.opinions:
+            if shown not in opinions:
                 asked = note.no_earlier_than(
                     fact.valid_from for fact in shown if not fact.is_upcoming
                 )
                 return _Question(
                     arbitration=self._arbitration, note=asked, shown=shown, number=seen.number
                 )
-            opinion = draft.opinions[shown]
+            opinion = opinions[shown]
             if opinion.judgement:
                 verdict = self._decided(note, seen, opinion.judgement)
-        if draft.submission.ended_at is None:
+        if submission.ended_at is None:
             verdict = settle(verdict, note, seen.disputed)
-        told = draft.submission.candidate.relations
+        told = submission.candidate.relations
         note = as_of_its_plan(
             dated(note, verdict),
             verdict,
             self._policy,
             replaced_ids=told.replaces if told else (),
-            amended_id=draft.submission.amended_id,
+            amended_id=submission.amended_id,
         )
-        verdict, until_then = self._in_time(verdict, note, draft.submission)
-        if verdict.is_replacement:
-            beneath = self._store.list_predecessors(verdict.targets, draft.vector)
+        verdict, until_then = self._in_time(verdict, note, submission)
+        if verdict.is_replacement and submission.vector is not None:
+            beneath = self._store.list_predecessors(verdict.targets, submission.vector)
             verdict = contest(verdict, note, beneath, self._policy, self._unread)
-        return self._commit(draft, note, verdict, opinion, seen, until_then)
+        return self._commit(submission.about(note), verdict, opinion, seen, until_then)
 
     def _in_time(
         self, verdict: Verdict, note: Note, submission: Submission
@@ -430,8 +404,8 @@ class MemoryReconciler:
     def _shown(self, note: Note, seen: Seen) -> tuple[Neighbour, ...]:
         return tuple(shown_to_judge(note, seen.neighbours, self._policy))
 
-    def _plan_of_agreement(self, draft: _Draft, why: str, seen: Seen) -> Commit | None:
-        note = draft.submission.note
+    def _plan_of_agreement(self, submission: Submission, why: str, seen: Seen) -> Commit | None:
+        note = submission.note
         known = restated(note, seen.neighbours, self._policy, self._unread)
         if known is None:
             return None
@@ -441,18 +415,17 @@ class MemoryReconciler:
             reason=f"agrees with what is known, so nobody is asked ({why})",
             targets=(known,),
         )
-        return self._commit(draft, dated(note, verdict), verdict, None, seen)
+        return self._commit(submission.about(dated(note, verdict)), verdict, None, seen)
 
     def _commit(
         self,
-        draft: _Draft,
-        note: Note,
+        submission: Submission,
         verdict: Verdict,
         opinion: Opinion | None,
         seen: Seen,
         until_then: Sequence[Neighbour] = (),
     ) -> Commit:
-        submission = draft.submission.about(note)
+        note = submission.note
         decision = recorded(
             submission,
             verdict,
@@ -464,7 +437,7 @@ class MemoryReconciler:
             opinion=self._recorded(opinion, note, seen),
             timings=Timings(
                 attempts=seen.number,
-                embed_ms=draft.embed_ms,
+                embed_ms=submission.embed_ms,
                 compare_ms=seen.compare_ms,
                 arbitrate_ms=opinion.milliseconds if opinion else 0.0,
             ),
@@ -510,7 +483,7 @@ class MemoryReconciler:
             decision=replace(decision, planned_ends=ends.planned),
             evidence=submission.candidate.evidence,
             fact=fact,
-            vector=draft.vector,
+            vector=no_vectors(0) if submission.vector is None else submission.vector,
             restated_id=verdict.targets[0].fact_id if is_restated else None,
             kept=kept,
             voided_from={voided.fact_id: voided.valid_from for voided in verdict.voided},
@@ -659,8 +632,3 @@ def _end_by(note: Note, fact: Fact) -> datetime:
 
 def _standings(facts: Iterable[Fact]) -> tuple[Standing, ...]:
     return tuple(fact.standing for fact in facts)
-
-
-def _compared(draft: _Draft) -> NDArray[np.float32] | None:
-    """What is compared; raw words may end no fact, so they are compared with none."""
-    return None if draft.submission.is_fallback else draft.vector

@@ -34,7 +34,8 @@ from reconciler.service.writing.doors import (
     note_of,
     own_evidence,
 )
-from reconciler.service.writing.write_gate import Judged, WriteGate
+from reconciler.service.writing.submissions import Submission
+from reconciler.service.writing.write_gate import WriteGate
 
 __all__ = [
     "ImportReport",
@@ -145,9 +146,6 @@ class _Batch:
     resumed: int = 0
 
 
-_Vectors = list[NDArray[np.float32] | None]
-
-
 class NoteImport:
     """Imports JSON lines, one note each; run again, it takes up where it stopped.
 
@@ -207,42 +205,38 @@ class NoteImport:
             GraphUnavailableError, EmbeddingError: what was written until then stands; run again.
         """
         report, batches = ImportReport(), self._batches(lines, defaults, source)
-        for judged, vectors in self._embedded(self._judged(batches, report, on_progress)):
-            settled = zip(judged, vectors, strict=True)
-            for decision in self._gate.settle_many(settled, IMPORT_DOOR):
+        for submissions in self._embedded(self._judged(batches, report, on_progress)):
+            for decision in self._gate.settle_many(submissions):
                 report.count(decision)
                 on_progress(1)
         return report
 
-    def _embedded(
-        self, batches: Iterator[Sequence[Judged]]
-    ) -> Iterator[tuple[Sequence[Judged], _Vectors]]:
+    def _embedded(self, batches: Iterator[Sequence[Submission]]) -> Iterator[Sequence[Submission]]:
         """Each batch with its vectors; the model makes those of the next ones meanwhile.
 
         Only the model has a thread of its own. Judging stays with writing, for both hold the
         interpreter: side by side each would wait for the other at every statement.
         """
-        coming: deque[tuple[Sequence[Judged], Future[_Vectors]]] = deque()
+        coming: deque[Future[Sequence[Submission]]] = deque()
         with ThreadPoolExecutor(1, thread_name_prefix="import") as ahead:
             for batch in batches:
-                coming.append((batch, ahead.submit(self._vectors, batch)))
+                coming.append(ahead.submit(self._with_vectors, batch))
                 if len(coming) > _BATCHES_AHEAD:
-                    yield _finished(coming.popleft())
+                    yield coming.popleft().result()
             while coming:
-                yield _finished(coming.popleft())
+                yield coming.popleft().result()
 
-    def _vectors(self, judged: Sequence[Judged]) -> _Vectors:
+    def _with_vectors(self, batch: Sequence[Submission]) -> Sequence[Submission]:
         """A vector for each that goes to the reconciler; nothing else is embedded."""
-        texts = [candidate.claim for candidate in judged if candidate.is_reconciled]
-        vectors = iter(self._embed(texts))
-        return [next(vectors) if candidate.is_reconciled else None for candidate in judged]
+        vectors = iter(self._embed([one.note.text for one in batch if one.is_reconciled]))
+        return [replace(one, vector=next(vectors)) if one.is_reconciled else one for one in batch]
 
     def _judged(
         self,
         batches: Iterator[_Batch],
         report: ImportReport,
         on_progress: Callable[[int], None],
-    ) -> Iterator[Sequence[Judged]]:
+    ) -> Iterator[Sequence[Submission]]:
         """What the gate found about the notes; those of one contact beside each other, in order."""
         for batch in batches:
             candidates = self._new(batch)
@@ -251,18 +245,18 @@ class NoteImport:
             on_progress(batch.lines - len(candidates))
             by_contact = sorted(candidates, key=lambda candidate: candidate.note.scope.contact_key)
             for first in range(0, len(candidates), _NOTES_AT_ONCE):
-                some = map(self._gate.judge, by_contact[first : first + _NOTES_AT_ONCE])
-                yield [one for one in some if not self._is_left_out(one, report, on_progress)]
+                some = by_contact[first : first + _NOTES_AT_ONCE]
+                judged = (self._gate.judge(candidate, IMPORT_DOOR) for candidate in some)
+                yield [one for one in judged if not self._is_left_out(one, report, on_progress)]
 
     def _is_left_out(
-        self, judged: Judged, report: ImportReport, on_progress: Callable[[int], None]
+        self, judged: Submission, report: ImportReport, on_progress: Callable[[int], None]
     ) -> bool:
         """Whether a question would be asked about what is over: a yes could only make it live."""
-        found = judged.candidate
         is_refused = judged.assessment.disposal is Disposal.REJECT
-        if found.ended_at is None or judged.is_reconciled or is_refused:
+        if judged.ended_at is None or judged.is_reconciled or is_refused:
             return False
-        which = found.note.source_reference or f"a note about {found.note.scope.contact_id}"
+        which = judged.note.source_reference or f"a note about {judged.scope.contact_id}"
         report.leave_out(_ENDED_AND_ASKED, which)
         on_progress(1)
         return True
@@ -316,13 +310,6 @@ class NoteImport:
         self._cleaner.check_ids(note)
         ended_at = _ended_at(values.get("valid_to"), note, now)
         return replace(own_evidence(note, _PROPOSER), ended_at=ended_at)
-
-
-def _finished(
-    coming: tuple[Sequence[Judged], Future[_Vectors]],
-) -> tuple[Sequence[Judged], _Vectors]:
-    judged, vectors = coming
-    return judged, vectors.result()
 
 
 def source_of(lines: Iterable[str], named: str | None) -> str:

@@ -15,11 +15,11 @@ from reconciler.domain.reconciling.neighbours import neighbour_of
 from reconciler.domain.reconciling.restating import taking_over, without_ended_value
 from reconciler.domain.reconciling.rule import decide
 from reconciler.domain.records.assessment import Disposal, GateReason
-from reconciler.domain.records.candidates import Candidate, Evidence
+from reconciler.domain.records.candidates import Candidate
 from reconciler.domain.records.decisions import Action, DecidedBy, Decision, Undo, Verdict
 from reconciler.domain.records.facts import Conflict, Fact
 from reconciler.domain.records.handles import handle_of
-from reconciler.domain.records.kinds import SourceKind
+from reconciler.domain.records.kinds import LIVE_DOOR, SourceKind
 from reconciler.domain.records.notes import Note
 from reconciler.domain.records.policies import ReconcilePolicy
 from reconciler.domain.records.relations import Relations, check_not_ended
@@ -29,11 +29,11 @@ from reconciler.service.stores.commits import Commit
 from reconciler.service.stores.evidence_store import EvidenceStore
 from reconciler.service.stores.memory_store import MemoryStore
 from reconciler.service.writing.decision_ids import DecisionIds, settlement_id_of
-from reconciler.service.writing.doors import LIVE_DOOR, own_evidence
+from reconciler.service.writing.doors import own_evidence
 from reconciler.service.writing.ledger import Ledger, Seen
 from reconciler.service.writing.memory_reconciler import MemoryReconciler
 from reconciler.service.writing.neighbourhoods import Neighbourhoods
-from reconciler.service.writing.submissions import Submission
+from reconciler.service.writing.submissions import Submission, own_episode_of
 from reconciler.service.writing.write_gate import WriteGate
 
 __all__ = ["Relating"]
@@ -166,19 +166,10 @@ class Relating:
         note = self._word(scope, f"{_REFUSED}: {why}", session_id, idempotency_key)
         decision_id = self._decision_ids.of(note)
         # Its ids follow from the key, so that a call that is made again draws none.
-        said = Evidence(
-            episode_id=settlement_id_of(decision_id),
-            session_id=note.session,
-            scope=scope,
-            text=note.text,
-            said_at=note.said_at,
-            source_kind=note.trust,
-            is_new=True,
-        )
+        said = replace(own_episode_of(note), episode_id=settlement_id_of(decision_id))
         refused = Candidate(note=note, evidence=(said,), proposed_by=f"agent:{scope.agent_id}")
-        submission = self._submission(
-            refused, reason=GateReason.WRONG_RELATION, fact_id=decision_id
-        )
+        judged = self._submission(refused, reason=GateReason.WRONG_RELATION)
+        submission = replace(judged, fact_id=decision_id)
         if earlier := self._ledger.find_earlier(submission):
             return earlier
         return self._ledger.write(
@@ -224,25 +215,23 @@ class Relating:
         )
 
     def _submission(
-        self, candidate: Candidate, reason: GateReason = GateReason.ADMITTED, **ids: str
+        self, candidate: Candidate, reason: GateReason = GateReason.ADMITTED
     ) -> Submission:
         """What a model says of facts, cleaned; the gate weighs no word of it."""
-        judged = self._gate.judge(candidate)
+        judged = self._gate.judge(candidate, LIVE_DOOR)
         is_admitted = reason is GateReason.ADMITTED
-        return Submission(
+        return replace(
+            judged,
             candidate=replace(judged.candidate, relations=candidate.relations),
             assessment=replace(
                 judged.assessment,
                 disposal=Disposal.ADMIT if is_admitted else Disposal.REJECT,
                 reason=reason,
-                detail=judged.claim,
+                detail=judged.note.text,
                 question=None,
                 lapses_at=None,
             ),
-            door=LIVE_DOOR,
-            decision_id=self._decision_ids.of(candidate.note),
             is_relating=True,
-            **ids,
         )
 
     def _facts(self, scope: Scope, fact_ids: Sequence[str]) -> dict[str, Fact]:

@@ -1,4 +1,7 @@
-"""Submissions: candidates that the write gate has disposed of, and how they are recorded. Pure."""
+"""Submissions: candidates on their way from the gate into the graph, and their records. Pure.
+
+A note has five forms: text, ``Note``, ``Candidate``, ``Submission``, ``Decision``.
+"""
 
 from __future__ import annotations
 
@@ -6,6 +9,7 @@ import uuid
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
+from typing import TYPE_CHECKING
 
 from reconciler.domain.records.assessment import Assessment, Disposal, GateReason
 from reconciler.domain.records.candidates import Candidate, Evidence
@@ -24,6 +28,13 @@ from reconciler.domain.records.decisions import (
 from reconciler.domain.records.facts import Neighbour
 from reconciler.domain.records.notes import Note
 from reconciler.domain.records.policies import ReconcilePolicy
+from reconciler.domain.records.scope import Scope
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from reconciler.domain.gate.cleaning import Cleaned
 
 __all__ = [
     "WITHHELD",
@@ -44,11 +55,11 @@ WITHHELD = (
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Submission:
-    """A candidate that the write gate has disposed of, on its way into the graph.
+    """A candidate as the gate disposes of it, on its way into the graph.
 
     Args:
-        candidate: cleaned, with at least one episode of evidence.
-        assessment: how the gate disposed of it.
+        candidate: cleaned, with what the gate found out about it, and one episode or more.
+        assessment: how the gate disposes of it.
         door: which door it came through, as recorded.
         decision_id: the id of its decision, the same at every attempt, so that a second try after a
             lost answer finds what the first wrote. A proposal is settled under one id.
@@ -59,6 +70,12 @@ class Submission:
         amendment: who puts something right, and why; None for any other note.
         amended_id: the fact that the amendment names, if it names one.
         is_relating: whether it only says how facts that are known relate.
+        cleaned: what the gate judged, so that it can judge again; None for what is on record.
+        is_own_word: whether a trusted source said it, instead of it being read out of a text.
+        may_ask: whether there is room for another question to the contact.
+        vector: its embedding, float32, shape (dimension,), where it was made; of dimension 0
+            without an embedder. What has none is compared with nothing.
+        embed_ms: milliseconds that making it took.
     """
 
     candidate: Candidate
@@ -72,6 +89,11 @@ class Submission:
     amendment: str | None = None
     amended_id: str | None = None
     is_relating: bool = False
+    cleaned: Cleaned | None = field(default=None, repr=False)
+    is_own_word: bool = False
+    may_ask: bool = True
+    vector: NDArray[np.float32] | None = field(default=None, compare=False, repr=False)
+    embed_ms: float = 0.0
 
     @property
     def note(self) -> Note:
@@ -82,6 +104,21 @@ class Submission:
     def episode_id(self) -> str:
         """The note's own evidence, by which an attempt knows its own writing."""
         return self.candidate.evidence[0].episode_id
+
+    @property
+    def scope(self) -> Scope:
+        """Whom it is about."""
+        return self.note.scope
+
+    @property
+    def is_admitted(self) -> bool:
+        """Whether it may go to the reconciler."""
+        return self.assessment.disposal is Disposal.ADMIT
+
+    @property
+    def is_reconciled(self) -> bool:
+        """Whether the call that proposes it also commits it."""
+        return self.is_admitted and self.is_own_word
 
     @property
     def ended_at(self) -> datetime | None:
@@ -155,7 +192,7 @@ def withheld(submission: Submission, reason: GateReason) -> Submission:
 
 
 def own_episode_of(note: Note) -> Evidence:
-    """What was proposed, as the episode of a refusal that no evidence supports."""
+    """The saying of a note as an episode, for what rests on nothing else."""
     return Evidence(
         episode_id=str(uuid.uuid4()),
         session_id=note.session,
@@ -163,6 +200,7 @@ def own_episode_of(note: Note) -> Evidence:
         text=note.text,
         said_at=note.said_at,
         source_kind=note.trust,
+        source_reference=note.source_reference,
         is_new=True,
     )
 
