@@ -73,6 +73,8 @@ if TYPE_CHECKING:
     from reconciler.service.moving.exporting import Exporter
     from reconciler.service.pages.report import Report
     from reconciler.service.past_recall import PastRecall
+    from reconciler.service.persons.answering import PersonsAnswers
+    from reconciler.service.persons.deciding import PersonsDecisions
     from reconciler.service.recall import Recall
     from reconciler.service.reembedding import Reembedding
     from reconciler.service.sessions.extraction import MemoryExtractor, SessionReader
@@ -83,13 +85,9 @@ if TYPE_CHECKING:
     from reconciler.service.stores.task_store import TaskStore
     from reconciler.service.tasks.procedures import Procedures
     from reconciler.service.use_trace import UseTrace
-    from reconciler.service.writing.amendments import Amendments
     from reconciler.service.writing.arbitration import Arbitration
-    from reconciler.service.writing.archiving import Archiving
     from reconciler.service.writing.batch_rejudging import BatchRejudging
     from reconciler.service.writing.cleaning import Cleaner
-    from reconciler.service.writing.confirmations import Confirmations
-    from reconciler.service.writing.disputes import Disputes
     from reconciler.service.writing.doors import LiveDoor
     from reconciler.service.writing.forgotten import ForgottenLook, Withholding
     from reconciler.service.writing.ledger import Ledger
@@ -376,25 +374,30 @@ class Services:
         )
 
     @_Part
-    def confirmations(self) -> Confirmations:
-        """What takes answers."""
-        from reconciler.service.writing.confirmations import Confirmations
+    def answers(self) -> PersonsAnswers:
+        """What takes answers to what is held."""
+        from reconciler.service.persons.answering import PersonsAnswers
 
-        return Confirmations(
-            gate=self.gate, cleaner=self.cleaner, store=self.store, clock=self.clock
+        return PersonsAnswers(
+            gate=self.gate,
+            reconciler=self.reconciler,
+            cleaner=self.cleaner,
+            store=self.store,
+            clock=self.clock,
         )
 
     @_Part
-    def disputes(self) -> Disputes:
-        """What takes answers to what is in dispute."""
-        from reconciler.service.writing.disputes import Disputes
+    def persons(self) -> PersonsDecisions:
+        """What takes down what persons decide about what is known."""
+        from reconciler.service.persons.deciding import PersonsDecisions
 
-        return Disputes(
+        return PersonsDecisions(
             gate=self.gate,
             store=self.store,
             reconciler=self.reconciler,
             ledger=self.ledger,
-            decision_ids=self._decision_ids,
+            cleaner=self.cleaner,
+            attributes=self.attributes,
             clock=self.clock,
         )
 
@@ -454,29 +457,6 @@ class Services:
         if not isinstance(arbitration.arbiter, BatchArbiter):
             return None
         return BatchRejudging(rejudging, arbitration, arbitration.arbiter)
-
-    @_Part
-    def amendments(self) -> Amendments:
-        """What an operator puts right by hand."""
-        from reconciler.service.writing.amendments import Amendments
-
-        return Amendments(
-            gate=self.gate, store=self.store, attributes=self.attributes, clock=self.clock
-        )
-
-    @_Part
-    def archiving(self) -> Archiving:
-        """What archives faded facts."""
-        from reconciler.service.writing.archiving import Archiving
-
-        return Archiving(
-            gate=self.gate,
-            store=self.store,
-            reconciler=self.reconciler,
-            ledger=self.ledger,
-            decision_ids=self._decision_ids,
-            clock=self.clock,
-        )
 
     @_Part
     def use_trace(self) -> UseTrace:

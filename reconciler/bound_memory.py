@@ -24,7 +24,6 @@ from reconciler.domain.records.kinds import (
 )
 from reconciler.domain.records.notes import (
     TEXT_LENGTH_MAX,
-    Note,
     check_text,
     source_kind_of,
     unit_interval,
@@ -42,7 +41,6 @@ if TYPE_CHECKING:
 
     from reconciler.bootstrap import Services
     from reconciler.domain.records.archives import ExportReport
-    from reconciler.domain.records.candidates import Candidate
     from reconciler.domain.records.decisions import Archived, Decision
     from reconciler.domain.records.erasures import Erasure
     from reconciler.domain.records.facts import (
@@ -388,13 +386,9 @@ class BoundMemory:
         if floor is not None:
             unit_interval("floor", floor)
         policy = build_decay(self._settings, floor)
-        self._word_of(by, self._scope, reason)
-        found: list[Archived] = []
-        for scope in self._scopes():
-            candidate = self._word_of(by, scope, reason)
-            done = self._services.archiving.sweep(candidate, policy, OPERATOR_DOOR, dry_run=dry_run)
-            found += [done] if done else []
-        return found
+        return self._services.persons.archive(
+            self._scope, self._scopes(), policy, by=by, reason=reason, dry_run=dry_run
+        )
 
     def erasures(
         self,
@@ -592,23 +586,6 @@ class BoundMemory:
 
     def _limit(self, limit: int | None) -> int:
         return self._settings.recall.limit if limit is None else positive("limit", limit)
-
-    def _word_of(self, by: str, scope: Scope, reason: str) -> Candidate:
-        """Why a person, who is no agent, decides about what is known, as that person's word."""
-        from reconciler.domain.records.candidates import CONTACT
-        from reconciler.domain.records.persons import check_person
-        from reconciler.service.writing.doors import own_evidence
-
-        check_person(by, scope)
-        check_text("reason", reason, TEXT_LENGTH_MAX)
-        note = Note(
-            scope=scope,
-            text=reason,
-            said_at=self._services.clock(),
-            is_dated=False,
-            source_kind=SourceKind.USER_EXPLICIT if by == CONTACT else SourceKind.OPERATOR,
-        )
-        return own_evidence(note, by)
 
 
 def _is_replayable(decision: Decision) -> bool:

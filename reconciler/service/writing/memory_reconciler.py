@@ -43,7 +43,6 @@ from reconciler.domain.records.decisions import (
     Decision,
     Judgement,
     RecordedOpinion,
-    Relation,
     Timings,
     Undo,
     Verdict,
@@ -186,6 +185,16 @@ class MemoryReconciler:
         submission = self._embedded(submission)
         return self._ledger.write(submission, partial(self._plan_of_agreement, submission, why))
 
+    def record(self, submission: Submission, action: Action) -> Decision:
+        """The decision that writes no fact: how the gate disposed, or what was answered; once.
+
+        Raises:
+            GraphUnavailableError, GraphConflictError: nothing was written.
+        """
+        if earlier := self._ledger.find_earlier(submission):
+            return earlier
+        return self._ledger.write(submission, partial(self.as_disposed, submission, action))
+
     def as_disposed(
         self,
         submission: Submission,
@@ -248,24 +257,6 @@ class MemoryReconciler:
         """The plans for a contact."""
         facts = {fact.fact_id: fact for fact in self._store.list_facts(scope)}
         return Plans(self._store.list_made(scope), facts)
-
-    def correct(self, scope: Scope, decision_id: str, relation: Relation) -> Decision:
-        """Keep what a person says about a decision; the graph's facts stay as they are.
-
-        Raises:
-            UnknownDecisionError: the contact has no decision of that id.
-            InvalidRequestError: it was compared with no fact.
-        """
-        if not self._get(scope, decision_id).compared_with:
-            raise InvalidRequestError(
-                f"decision {decision_id} was compared with no fact, so there is nothing to relate"
-            )
-        at = self._clock()
-        self._store.record_correction(scope, decision_id, relation, at)
-        return self._get(scope, decision_id)
-
-    def _get(self, scope: Scope, decision_id: str) -> Decision:
-        return self._store.get_decision(scope, decision_id)
 
     def _embedded(self, submission: Submission) -> Submission:
         """The same with its vector; raw words may end no fact, so they are compared with none."""

@@ -169,13 +169,7 @@ class Relating:
         said = replace(own_episode_of(note), episode_id=settlement_id_of(decision_id))
         refused = Candidate(note=note, evidence=(said,), proposed_by=f"agent:{scope.agent_id}")
         judged = self._submission(refused, reason=GateReason.WRONG_RELATION)
-        submission = replace(judged, fact_id=decision_id)
-        if earlier := self._ledger.find_earlier(submission):
-            return earlier
-        return self._ledger.write(
-            submission,
-            lambda seen: self._reconciler.as_disposed(submission, Action.REJECT, seen),
-        )
+        return self._reconciler.record(replace(judged, fact_id=decision_id), Action.REJECT)
 
     def uphold(
         self, scope: Scope, *, reason: str, proposed_by: str, idempotency_key: str

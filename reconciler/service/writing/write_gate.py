@@ -10,26 +10,19 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from datetime import datetime
 
-from reconciler.domain.erasing.redaction import is_erased
+from reconciler.domain.erasing.redaction import check_not_erased
 from reconciler.domain.gate.disposing import assess, with_effective_source
 from reconciler.domain.gate.precedents import precedents_of
 from reconciler.domain.gate.questions import answer_since, contradicts
 from reconciler.domain.gate.scoring import EXTRACTORS_CONFIDENCE
-from reconciler.domain.reconciling.ahead import Plans
-from reconciler.domain.reconciling.reverting import resting_on, reversal, undone_by
 from reconciler.domain.records.assessment import ALL_PASSED, Assessment, Disposal, GateReason
 from reconciler.domain.records.candidates import Candidate, Evidence
 from reconciler.domain.records.decisions import Action, Decision
-from reconciler.domain.records.facts import Fact
 from reconciler.domain.records.kinds import LIVE_DOOR, NOT_FOR_CONTACTS, SourceKind
-from reconciler.domain.records.scope import Scope, check_identifier
+from reconciler.domain.records.scope import Scope
 from reconciler.errors import (
-    ErasedError,
-    InvalidAnswerError,
     InvalidNoteError,
     InvalidRequestError,
-    RevertRefusedError,
-    UnknownFactError,
 )
 from reconciler.service.stores.commits import Commit
 from reconciler.service.stores.memory_store import MemoryStore
@@ -45,7 +38,7 @@ from reconciler.service.writing.submissions import (
 )
 from reconciler.tracing import traced
 
-__all__ = ["WriteGate", "candidate_of", "judge", "of_person"]
+__all__ = ["WriteGate", "candidate_of", "judge"]
 
 _MAY_AGREE = (
     GateReason.THIN_EVIDENCE,
@@ -55,9 +48,6 @@ _MAY_AGREE = (
 )
 """Why a candidate may be held and yet count as agreeing with what is known: that was admitted, with
 consent or approval where it needs one."""
-
-_SHOWN_MAX = 10
-"""Decisions that an error lists."""
 
 _BATCH_DECISIONS = 50
 """Decisions in one transaction: with more, none of them becomes cheaper."""
@@ -227,7 +217,7 @@ class WriteGate:
                 "admitted can be committed"
             )
         assert proposal.gate is not None, "what was admitted was judged"  # noqa: S101
-        _refuse_erased(proposal)
+        check_not_erased(proposal)
         proposed = candidate_of(proposal, self._store.list_evidence(decision_id, scope))
         candidate = replace(proposed, relations=proposal.proposal.relations)
         submission = Submission(
@@ -238,7 +228,9 @@ class WriteGate:
             settles_id=decision_id,
         )
         if refused := self._refused_since(candidate):
-            decision = self._record(replace(submission, assessment=refused), Action.REJECT)
+            decision = self._reconciler.record(
+                replace(submission, assessment=refused), Action.REJECT
+            )
         else:
             decision = self._reconciler.reconcile(submission)
         if decision.action is Action.WITHDRAW:
@@ -250,161 +242,9 @@ class WriteGate:
         found = self._with_precedents(self.judge(candidate)).assessment
         return found if found.disposal is Disposal.REJECT else None
 
-    def answer(self, held: Decision, answer: Candidate | Action, answered_by: str) -> Decision:
-        """What follows from an answer; once, however often it is called. Who may give it is known.
-
-        Args:
-            held: the decision that waited for the answer.
-            answer: for a yes, what was confirmed, with ``confirmed_by`` and the answer as its
-                evidence: it is reconciled, or held again where another's yes is needed as well.
-                Else DECLINE, or WITHDRAW where it was taken back.
-            answered_by: the person who answers.
-
-        Raises:
-            InvalidAnswerError: the gate refuses it in spite of the yes; it waits on.
-            As ``propose``.
-        """
-        if isinstance(answer, Candidate):
-            return self._confirmed(held, answer, answered_by)
-        return self._refused(held, answer, answered_by)
-
-    def _refused(self, held: Decision, action: Action, answered_by: str) -> Decision:
-        assert held.gate is not None, "what was held was judged"  # noqa: S101
-        is_no = action is Action.DECLINE
-        submission = Submission(
-            candidate=candidate_of(held, self._store.list_evidence(held.decision_id, held.scope)),
-            assessment=replace(
-                held.gate,
-                disposal=Disposal.REJECT,
-                reason=GateReason.DECLINED if is_no else GateReason.WITHDRAWN,
-                detail=f"{answered_by} {'said no' if is_no else 'took it back'}",
-                question=None,
-                lapses_at=None,
-            ),
-            door=held.door,
-            decision_id=settlement_id_of(held.decision_id),
-            settles_id=held.decision_id,
-            answered_by=answered_by,
-        )
-        return self._record(submission, action)
-
-    def _confirmed(self, held: Decision, candidate: Candidate, answered_by: str) -> Decision:
-        judged = self.judge(candidate, held.door)
-        submission = replace(
-            judged,
-            assessment=_as_sensitive_as(held, judged.assessment),
-            decision_id=settlement_id_of(held.decision_id),
-            settles_id=held.decision_id,
-            answered_by=answered_by,
-        )
-        if judged.assessment.disposal is Disposal.REJECT:
-            raise InvalidAnswerError(
-                f"the gate refuses this despite the yes: {judged.assessment.detail}; "
-                "nothing was stored, and the question stays open"
-            )
-        if judged.is_admitted:
-            return self._reconciler.reconcile(submission)
-        return self._record(submission, Action.HOLD)
-
-    def revoke(
-        self, candidate: Candidate, fact_id: str, door: str, *, never: bool = False
-    ) -> Decision:
-        """End a fact without another in its place; the candidate says why, and by whom.
-
-        With ``never`` it was not true at any time, so its interval becomes empty.
-
-        Raises:
-            UnknownFactError: the contact has no fact of that id, or it has ended.
-            GraphUnavailableError, GraphConflictError: as ``propose``.
-        """
-        check_identifier("fact_id", fact_id, UnknownFactError)
-        scope, submission = candidate.note.scope, of_person(self.judge(candidate, door), "revoked")
-
-        def plan(seen: Seen) -> Commit:
-            ended = self._store.find_fact(scope, fact_id)
-            if ended is None or ended.has_ended:
-                raise UnknownFactError(
-                    f"contact {scope.contact_id} has no fact {fact_id}, or it has ended"
-                )
-            # Nothing ends before it began; a plan never does.
-            begun = [] if ended.is_upcoming(self._clock()) else [ended.valid_from]
-            about = submission.about(submission.note.no_earlier_than(begun))
-            commit = self._reconciler.as_disposed(about, Action.REVOKE, seen, [ended])
-            return _voiding(commit, ended) if never else commit
-
-        return self._ledger.write(submission, plan)
-
-    def amend(self, candidate: Candidate, fact_id: str | None, reason: str, door: str) -> Decision:
-        """What became of an operator's correction, which ends a known fact no matter who said it.
-
-        Args:
-            candidate: what holds instead, and who says so.
-            fact_id: the fact that it ends; None for what is in its slot.
-            reason: why.
-            door: which door it came through.
-
-        Raises:
-            InvalidRequestError: there is nothing to amend, or it holds from later on.
-            As ``propose``.
-        """
-        submission = self.judge(candidate, door)
-        if not submission.is_reconciled:
-            return self._settled(submission, may_commit=False)
-        [why] = self._cleaner.clean_texts(candidate.note.scope, [reason])
-        amendment = f"{candidate.proposed_by}: {why}"
-        return self._reconciler.reconcile(
-            replace(submission, amendment=amendment, amended_id=fact_id)
-        )
-
-    def revert(
-        self, candidate: Candidate, decision_id: str, door: str, *, and_later: bool = False
-    ) -> Decision:
-        """Undo a decision; the candidate says why, and by whom. Undone already, the first answer.
-
-        Args:
-            candidate: the reason, as the word of who gives it.
-            decision_id: what is undone.
-            door: which door asks for it.
-            and_later: whether the later decisions that rest on it are undone too.
-
-        Raises:
-            UnknownDecisionError: the contact has no such decision.
-            RevertRefusedError: later decisions rest on it.
-            InvalidRequestError: it changed nothing, or did not keep what it changed.
-            GraphUnavailableError, GraphConflictError: as ``propose``.
-        """
-        scope = candidate.note.scope
-        decision = self._store.get_decision(scope, decision_id)
-        _refuse_erased(decision)
-        submission = of_person(self.judge(candidate, door), "reverted")
-
-        def plan(seen: Seen) -> Commit | Decision:
-            made = self._store.list_made(scope)
-            if earlier := undone_by(decision, made):
-                return earlier.as_replay()
-            later = resting_on(decision, made)
-            if later and not and_later:
-                raise RevertRefusedError(
-                    _refusal(later), tuple(other.decision_id for other in later)
-                )
-            facts = {fact.fact_id: fact for fact in self._store.list_facts(scope)}
-            links = self._store.list_supersessions(scope)
-            conflicts = self._store.list_conflicts(scope, is_open=False)
-            undone = [*later, decision]
-            found = reversal(undone, facts, links, conflicts, self._clock())
-            # What was to end with a plan that was forgotten meanwhile goes on.
-            undone_ids = {other.decision_id for other in undone}
-            left = [other for other in made if other.decision_id not in undone_ids]
-            plans = Plans(left, facts | {fact.fact_id: fact for fact in found.facts})
-            commit = self._reconciler.as_disposed(submission, Action.REVERT, seen)
-            return replace(
-                commit,
-                decision=replace(commit.decision, undo=found.undo),
-                restored=tuple(map(plans.standing, found.facts)),
-                reopened=found.conflicts,
-            )
-
-        return self._ledger.write(submission, plan)
+    def settle(self, submission: Submission) -> Decision:
+        """As ``propose``, of what was judged already; nothing is reconciled by this call."""
+        return self._settled(submission, may_commit=False)
 
     def _settled(self, submission: Submission, *, may_commit: bool) -> Decision:
         """What becomes of what is not reconciled as it stands."""
@@ -465,13 +305,6 @@ class WriteGate:
         held_id = precedents.pending_id or silent_id
         return replace(submission, assessment=found, held_id=held_id if found.is_held else None)
 
-    def _record(self, submission: Submission, action: Action) -> Decision:
-        if earlier := self._ledger.find_earlier(submission):
-            return earlier
-        return self._ledger.write(
-            submission, lambda seen: self._reconciler.as_disposed(submission, action, seen)
-        )
-
 
 def _next_of_each_contact(
     submissions: Sequence[Submission],
@@ -497,48 +330,6 @@ def _next_of_each_contact(
             begun.add(key)
             together.append(submission)
     return alone, together, left
-
-
-def of_person(judged: Submission, done: str) -> Submission:
-    """What a person decides about what is known, and why; no agent's to call.
-
-    Args:
-        judged: the reason, as the word of who gives it.
-        done: what was done, for the record.
-    """
-    candidate = judged.candidate
-    return replace(
-        judged,
-        assessment=replace(
-            judged.assessment,
-            disposal=Disposal.ADMIT,
-            reason=GateReason.ADMITTED,
-            detail=f"{done} by {candidate.proposed_by}: {candidate.claim}",
-            question=None,
-            lapses_at=None,
-        ),
-        answered_by=candidate.proposed_by,
-    )
-
-
-def _voiding(commit: Commit, ended: Fact) -> Commit:
-    """The commit that ends a fact, as never true."""
-    verdict = replace(commit.decision.verdict, voided=(ended.fact_id,))
-    return replace(
-        commit,
-        decision=replace(commit.decision, verdict=verdict),
-        voided_from={ended.fact_id: ended.valid_from},
-    )
-
-
-def _refusal(later: Sequence[Decision]) -> str:
-    """Which decisions stand in the way of a revert, and what to do."""
-    shown = [f'{other.decision_id} ({other.action} "{other.text}")' for other in later[:_SHOWN_MAX]]
-    more = [f"{len(later) - _SHOWN_MAX} more"] if len(later) > _SHOWN_MAX else []
-    return (
-        f"later decisions rest on it: {', '.join([*shown, *more])}; revert those first, the newest "
-        "first, or ask for the later ones too (and_later, --and-later)"
-    )
 
 
 @traced("gate")
@@ -621,13 +412,6 @@ def _refuse_fallback(candidate: Candidate) -> None:
         )
 
 
-def _refuse_erased(decision: Decision) -> None:
-    if is_erased(decision):
-        raise ErasedError(
-            f"decision {decision.decision_id} was erased; nothing can follow from it any more"
-        )
-
-
 def _agreeing(submission: Submission) -> Submission:
     """The same, as what is admitted only because it is known already."""
     return replace(
@@ -641,13 +425,6 @@ def _agreeing(submission: Submission) -> Submission:
             lapses_at=None,
         ),
     )
-
-
-def _as_sensitive_as(held: Decision, assessment: Assessment) -> Assessment:
-    """What was taken out of a text before it was held is not seen when it is judged again."""
-    if held.gate is None or not held.gate.is_redacted:
-        return assessment
-    return replace(assessment, is_redacted=True, sensitivity=held.gate.sensitivity)
 
 
 def _is_question(found: Assessment | None) -> bool:
