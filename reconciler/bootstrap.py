@@ -64,7 +64,6 @@ if TYPE_CHECKING:
     from reconciler.ports.sensitive_data_finder import SensitiveDataFinder
     from reconciler.service.attribute_questions import AskedAttributes
     from reconciler.service.erasures import Erasures
-    from reconciler.service.fact_evidence import FactEvidenceReader
     from reconciler.service.finding import Finding
     from reconciler.service.hash_key import HashKey
     from reconciler.service.health import Health
@@ -245,16 +244,6 @@ class Services:
         return TaskStore(self._patient_graph)
 
     @_Part
-    def fact_evidence(self) -> FactEvidenceReader:
-        """What says why a fact is believed."""
-        from reconciler.service.fact_evidence import FactEvidenceReader
-        from reconciler.service.stores.evidence_store import EvidenceStore
-
-        return FactEvidenceReader(
-            store=self.store, evidence=EvidenceStore(self._patient_graph), clock=self.clock
-        )
-
-    @_Part
     def neighbourhoods(self) -> Neighbourhoods:
         """What this process knows of contacts."""
         from reconciler.service.writing.neighbourhoods import Neighbourhoods
@@ -413,13 +402,11 @@ class Services:
     @_Part
     def relating(self) -> Relating:
         """What takes what a model says afterwards of facts that are known."""
-        from reconciler.service.stores.evidence_store import EvidenceStore
         from reconciler.service.writing.relating import Relating
 
         return Relating(
             gate=self.gate,
             store=self.store,
-            evidence=EvidenceStore(self._patient_graph),
             neighbourhoods=self.neighbourhoods,
             reconciler=self.reconciler,
             ledger=self.ledger,
@@ -461,10 +448,9 @@ class Services:
     @_Part
     def use_trace(self) -> UseTrace:
         """What notes how the memory is used. It has no patience: what cannot be written waits."""
-        from reconciler.service.stores.use_store import UseStore
         from reconciler.service.use_trace import UseTrace
 
-        store = UseStore(self._graph)
+        store = MemoryStore(self._graph)
         built = UseTrace(
             write=store.record_use,
             write_asked=store.record_recalls,
@@ -622,11 +608,9 @@ class Services:
     def health(self) -> Health:
         """What says how well contacts are kept."""
         from reconciler.service.health import Health
-        from reconciler.service.stores.health_store import HealthStore
 
         return Health(
             store=self.store,
-            counts=HealthStore(self._patient_graph),
             damage=self.damage,
             records=self.records,
             embedding_model=self.embedder.model_id,
@@ -653,10 +637,8 @@ class Services:
     def report(self) -> Report:
         """What draws how facts followed each other."""
         from reconciler.service.pages.report import Report
-        from reconciler.service.stores.evidence_store import EvidenceStore
 
-        evidence = EvidenceStore(self._patient_graph)
-        return Report(records=self.records, evidence=evidence, clock=self.clock)
+        return Report(records=self.records, store=self.store, clock=self.clock)
 
     @_Part
     def past_recall(self) -> PastRecall:

@@ -283,7 +283,7 @@ class ContactMemory(BoundMemory):
             UnknownFactError: the contact has no fact of that id; another contact's gives the same
                 error.
         """
-        return self._services.fact_evidence.of_fact(self._scope, fact_id)
+        return self._services.records.fact_evidence(self._scope, fact_id)
 
     def evidence_about(self, about: str) -> list[FactEvidence]:
         """What each fact about something rests on, as ``evidence``; the live ones first.
@@ -295,7 +295,7 @@ class ContactMemory(BoundMemory):
             InvalidRequestError: ``about`` is blank.
         """
         check_text("about", about, TEXT_LENGTH_MAX)
-        return self._services.fact_evidence.about(self._scope, about.strip())
+        return self._services.records.evidence_about(self._scope, about.strip())
 
     def relate(
         self,

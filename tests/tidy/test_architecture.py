@@ -98,13 +98,10 @@ CYPHER = re.compile(r"\b(MATCH|MERGE|CREATE|UNWIND)\b\s*\(|\bDETACH DELETE\b")
 STORES = {
     "archive_store.py",
     "erasure_store.py",
-    "evidence_store.py",
-    "health_store.py",
     "memory_store.py",
     "model_store.py",
     "session_store.py",
     "task_store.py",
-    "use_store.py",
 }
 WRITE_METHODS = {"commit_decisions"}
 WITH_VECTORS = {"embedding", "embedding_bytes"}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import secrets
 import uuid
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -40,6 +40,7 @@ from reconciler.ports.graph import EngineDescription, Graph, Row
 from reconciler.queries import newest_schema_version
 from reconciler.service.stores.commits import Commit, contact_map, record_of
 from reconciler.service.stores.rows import (
+    ACTION_COUNTS,
     COMPARISONS,
     CONFLICTS,
     CONTACTS,
@@ -49,7 +50,9 @@ from reconciler.service.stores.rows import (
     FACTS,
     PLACES,
     PREDECESSORS,
+    SAID,
     SUPERSESSIONS,
+    TAKEN,
     vectors_of,
     with_comparisons,
 )
@@ -59,8 +62,12 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from reconciler.domain.gate.precedents import EarlierDecision
+    from reconciler.domain.recalling.evidence import Said
     from reconciler.domain.records.candidates import Evidence
     from reconciler.domain.records.decisions import Comparison, Decision
+    from reconciler.domain.records.evidence import TakenBy
+    from reconciler.domain.review.health import ActionCount
+    from reconciler.service.use_trace import Asked, Use
 
 __all__ = ["DecisionFilter", "MemoryStore", "Near"]
 
@@ -319,6 +326,21 @@ class MemoryStore:
         rows = self._graph.run("list_mentions", {"agent_key": scope.agent_key, **asked})
         return [(row["contact_id"], fact) for row, fact in FACTS.pairs(rows)]
 
+    def list_said(self, fact_ids: Sequence[str]) -> list[Said]:
+        """The turns that these facts rest on, once for each fact; in no order.
+
+        The caller has checked the contact, here and with ``list_taken``.
+        """
+        return SAID.all(self._graph.run("list_fact_evidence", {"fact_ids": list(fact_ids)}))
+
+    def list_taken(self, episode_ids: Sequence[str]) -> dict[str, list[TakenBy]]:
+        """By the ids of these turns, the decisions that were made on them; in no order."""
+        found: dict[str, list[TakenBy]] = {episode_id: [] for episode_id in episode_ids}
+        rows = self._graph.run("list_judged", {"episode_ids": list(found)})
+        for row, taken in TAKEN.pairs(rows):
+            found[row["episode_id"]].append(taken)
+        return found
+
     def rests_on(self, scope: Scope, fact_id: str, episode_id: str) -> bool:
         """Whether the episode is evidence already of the fact, or of one that it says again."""
         rows = self._graph.run("find_resting", {"episode_id": episode_id})
@@ -461,6 +483,52 @@ class MemoryStore:
         counted = self._graph.run("count_facts", {"now": now})
         facts = {row["state"]: int(row["facts"]) for row in counted}
         return {state: facts.get(state, 0) for state in FactState}
+
+    def list_agents(self) -> list[tuple[str, str]]:
+        """All agents of the store, each with its tenant first, in that order."""
+        return [(row["tenant"], row["agent_id"]) for row in self._graph.run("list_agents", {})]
+
+    def count_actions(self, scopes: Sequence[Scope]) -> dict[str, list[ActionCount]]:
+        """The decisions about each contact by what was done, by the contact's key."""
+        found: dict[str, list[ActionCount]] = {}
+        rows = self._graph.run("count_actions", _contact_keys(scopes))
+        for row, count in ACTION_COUNTS.pairs(rows):
+            found.setdefault(row["contact_key"], []).append(count)
+        return found
+
+    def count_episodes(self, scopes: Sequence[Scope]) -> dict[str, tuple[int, int]]:
+        """The sessions and the episodes of each contact, by the contact's key."""
+        return {
+            row["contact_key"]: (int(row["sessions"]), int(row["episodes"]))
+            for row in self._graph.run("count_episodes", _contact_keys(scopes))
+        }
+
+    def record_use(self, used: Mapping[str, Use]) -> None:
+        """Add to what is kept of the recalls of these facts, by their ids, in one transaction.
+
+        Raises:
+            GraphError: nothing was written.
+        """
+        rows = [
+            {"fact_id": fact_id, "recalls": use.times, "at": use.at}
+            for fact_id, use in used.items()
+        ]
+        self._graph.run("record_use", {"used": rows})
+
+    def record_recalls(self, asked: Mapping[str, Asked]) -> None:
+        """Add to what is kept of these contacts, by their keys, in one transaction.
+
+        A contact that is unknown is left out.
+
+        Raises:
+            GraphError: nothing was written.
+        """
+        # In one order, so that two processes never wait for each other.
+        rows = [
+            {"contact_key": key, "recalls": counts.times, "empty_recalls": counts.empty}
+            for key, counts in sorted(asked.items())
+        ]
+        self._graph.run("record_recalls", {"asked": rows})
 
     def list_made(self, scope: Scope) -> list[Decision]:
         """All decisions about a contact that changed facts, without what they were compared with.

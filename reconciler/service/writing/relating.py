@@ -26,7 +26,6 @@ from reconciler.domain.records.relations import Relations, check_not_ended
 from reconciler.domain.records.scope import Scope, check_identifier
 from reconciler.errors import InvalidRequestError, UnknownFactError
 from reconciler.service.stores.commits import Commit
-from reconciler.service.stores.evidence_store import EvidenceStore
 from reconciler.service.stores.memory_store import MemoryStore
 from reconciler.service.writing.decision_ids import DecisionIds, settlement_id_of
 from reconciler.service.writing.doors import own_evidence
@@ -59,7 +58,6 @@ class Relating:
     Args:
         gate: reads the reason, as it reads any words that are kept.
         store: where facts and their conflicts are kept.
-        evidence: where it is kept who said a fact, and in which conversation.
         neighbourhoods: tell how near two facts are in meaning.
         reconciler: puts what is said on record.
         ledger: what writes.
@@ -73,7 +71,6 @@ class Relating:
         *,
         gate: WriteGate,
         store: MemoryStore,
-        evidence: EvidenceStore,
         neighbourhoods: Neighbourhoods,
         reconciler: MemoryReconciler,
         ledger: Ledger,
@@ -83,7 +80,6 @@ class Relating:
     ) -> None:
         self._gate = gate
         self._store = store
-        self._evidence = evidence
         self._neighbourhoods = neighbourhoods
         self._reconciler = reconciler
         self._ledger = ledger
@@ -239,7 +235,7 @@ class Relating:
         firm = [one for one in ended if one.is_confirmed_by_user or binds(one)]
         if not firm:
             return
-        said = self._evidence.list_said([fact.fact_id])
+        said = self._store.list_said([fact.fact_id])
         if any(
             turn.session_id == session_id and turn.source_kind is SourceKind.USER_EXPLICIT
             for turn in said
