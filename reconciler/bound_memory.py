@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from datetime import datetime
-from itertools import islice
 from typing import IO, TYPE_CHECKING
 
 from reconciler.domain.records.choices import (
@@ -33,7 +32,7 @@ from reconciler.domain.records.scope import Scope, check_identifier
 from reconciler.errors import (
     InvalidRequestError,
 )
-from reconciler.opened import OpenMemory, at_most, known_or_none, positive
+from reconciler.opened import OpenMemory, at_most, first, known_or_none, positive
 from reconciler.ports.arbiter import NO_BATCHES, BatchState
 
 if TYPE_CHECKING:
@@ -185,7 +184,7 @@ class BoundMemory:
             InvalidRequestError: the limit is below 1.
         """
         counted = self._services.records.refusals(self._scopes())
-        return list(islice(counted, at_most(limit)))
+        return first(counted, limit)
 
     def pending(
         self,
@@ -208,7 +207,7 @@ class BoundMemory:
         scopes = self._scopes()
         check_flags(with_silent=with_silent)
         waiting = self._services.records.pending(scopes, with_silent=with_silent)
-        return list(islice(waiting, at_most(limit)))
+        return first(waiting, limit)
 
     def disputes(
         self,
@@ -226,7 +225,7 @@ class BoundMemory:
             InvalidRequestError: the limit is below 1.
         """
         found = self._services.records.disputes(self._scopes())
-        return list(islice(found, at_most(limit)))
+        return first(found, limit)
 
     def expiring(
         self,
@@ -414,7 +413,7 @@ class BoundMemory:
             if (erasure.scope.tenant, erasure.scope.agent_id)
             == (self._scope.tenant, self._scope.agent_id)
         )
-        return list(islice(own, at_most(limit)))
+        return first(own, limit)
 
     def tasks(
         self,

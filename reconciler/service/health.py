@@ -19,6 +19,7 @@ from reconciler.domain.review.health import (
     slots_with_rivals,
     waiting,
 )
+from reconciler.service.batches import batches
 
 if TYPE_CHECKING:
     from reconciler.service.moving.damage import Damage
@@ -84,8 +85,8 @@ class Health:
             on_progress: told how many more contacts were looked at.
         """
         found: list[ContactHealth] = []
-        for first in range(0, len(scopes), _CONTACTS_AT_ONCE):
-            for each in self._counted(scopes[first : first + _CONTACTS_AT_ONCE]):
+        for some in batches(scopes, _CONTACTS_AT_ONCE):
+            for each in self._counted(some):
                 found.append(each)
                 on_progress(1)
         return HealthReport(

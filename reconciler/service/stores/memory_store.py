@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import secrets
 import uuid
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any
 
 from reconciler.domain.recalling.evidence import restated_beneath
 from reconciler.domain.records.erasures import ERASED
@@ -38,6 +38,7 @@ from reconciler.errors import (
 )
 from reconciler.ports.graph import EngineDescription, Graph, Row
 from reconciler.queries import newest_schema_version
+from reconciler.service.batches import batches
 from reconciler.service.stores.commits import Commit, contact_map, record_of
 from reconciler.service.stores.rows import (
     ACTION_COUNTS,
@@ -72,15 +73,14 @@ if TYPE_CHECKING:
 __all__ = ["DecisionFilter", "MemoryStore", "Near"]
 
 
-T = TypeVar("T")
-
 _LONG_AGO = datetime(1, 1, 2, tzinfo=UTC)
 _FAR_AHEAD = datetime(9999, 12, 30, tzinfo=UTC)
 
 _EVERYTHING = 1_000_000_000
 
 _PAGE = 100
-"""Contacts, or decisions, that are read with one query of a list of many."""
+"""Contacts, or decisions, that are read with one query of a list of many: so many fit into memory,
+however much each contact has."""
 
 
 _ID_KEY_BYTES = 32
@@ -289,12 +289,7 @@ class MemoryStore:
         """
         asked = _wanted(vector, embedding_model, limit)
         scopes = [replace(scope, contact_id=i) for i, _ in self.list_contact_ids(scope)]
-        found: list[Row] = []
-        for page in _pages(scopes):
-            found += self._compared("list_nearest", {**_contact_keys(page), **asked})
-            found.sort(key=lambda row: (-row["cosine"], row["fact_id"]))
-            found = found[:limit]
-        return self._near(found)
+        return self._near(self._first("list_nearest", scopes, asked, _by_cosine, limit))
 
     def _near(self, rows: Iterable[Row]) -> list[Near]:
         near = [Near(**row) for row in rows]
@@ -441,7 +436,7 @@ class MemoryStore:
     def list_contacts(self, scopes: Sequence[Scope], now: datetime) -> list[Contact]:
         """Contacts of one agent, by id, with their facts counted by the state of now."""
         found: list[Contact] = []
-        for page in _pages(scopes):
+        for page in batches(scopes, _PAGE):
             counts: dict[str, dict[str, int]] = {}
             for row in self._graph.run("count_states", {**_contact_keys(page), "now": now}):
                 counts.setdefault(row["contact_id"], {})[row["state"]] = int(row["facts"])
@@ -471,12 +466,8 @@ class MemoryStore:
             "also_expired": also_expired,
             "limit": limit or _EVERYTHING,
         }
-        found: list[Row] = []
-        for page in _pages(scopes):
-            found += self._graph.run("list_expiring", {**_contact_keys(page), **asked})
-            found.sort(key=lambda row: (row["expires_at"], row["contact_key"], row["fact_id"]))
-            found = found[:limit]
-        return [(row["contact_key"], fact) for row, fact in FACTS.pairs(found)]
+        rows = self._first("list_expiring", scopes, asked, _by_expiry, limit)
+        return [(row["contact_key"], fact) for row, fact in FACTS.pairs(rows)]
 
     def count_facts(self, now: datetime) -> dict[FactState, int]:
         """All facts of the store, by the state of now."""
@@ -558,24 +549,18 @@ class MemoryStore:
 
     def list_decision_ids(self, scope: Scope, wanted: DecisionFilter = _ALL) -> list[str]:
         """The ids of all decisions about a contact that fit the filter, the newest first."""
-        rows = self._graph.run("list_decision_ids", _asked([scope], _EVERYTHING, wanted))
-        return [row["decision_id"] for row in rows]
+        return [row["decision_id"] for row in self._newest_ids([scope], _EVERYTHING, wanted)]
 
     def list_decisions(
         self, scopes: Sequence[Scope], limit: int, wanted: DecisionFilter = _ALL
     ) -> list[Decision]:
         """The newest decisions about some contacts, with what each was compared with."""
-        found: list[Row] = []
-        for page in _pages(scopes):
-            found += self._graph.run("list_decision_ids", _asked(page, limit, wanted))
-            found = _newest(found)[:limit]
-        return self._decisions(found)
+        return self._decisions(self._newest_ids(scopes, limit, wanted))
 
     def iter_decisions(self, scope: Scope) -> Iterator[Decision]:
         """All decisions about a contact, the newest first, read as they are taken."""
-        rows = self._graph.run("list_decision_ids", _asked([scope], _EVERYTHING, _ALL))
-        for page in _pages(rows):
-            yield from self._decisions(page)
+        for some in batches(self._newest_ids([scope], _EVERYTHING, _ALL), _PAGE):
+            yield from self._decisions(some)
 
     def list_newest_decisions(
         self, whose: Scope, limit: int, wanted: DecisionFilter = _ALL
@@ -586,13 +571,13 @@ class MemoryStore:
         could be among the newest.
         """
         found: list[Row] = []
-        for page in _pages(self._last_decided_first(whose)):
-            latest = page[0][1]
+        for some in batches(self._last_decided_first(whose), _PAGE):
+            latest = some[0][1]
             is_full = len(found) == limit and found[-1]["at"] >= latest
             if is_full or (wanted.since is not None and latest < wanted.since):
                 break
-            asked = _asked([scope for scope, _ in page], limit, wanted)
-            found = _newest([*found, *self._graph.run("list_decision_ids", asked)])[:limit]
+            found += self._newest_ids([scope for scope, _ in some], limit, wanted)
+            found = sorted(found, key=_newest_first)[:limit]
         return self._decisions(found)
 
     def _last_decided_first(self, whose: Scope) -> list[tuple[Scope, datetime]]:
@@ -602,15 +587,13 @@ class MemoryStore:
 
     def list_pending(self, scopes: Sequence[Scope], now: datetime) -> Iterator[Decision]:
         """Held notes that wait for an answer, the newest first; read as they are taken."""
-        found: list[Row] = []
-        for page in _pages(scopes):
-            found += self._graph.run("list_pending_ids", {**_contact_keys(page), "now": now})
-        for taken in _pages(_newest(found)):
-            yield from self._decisions(taken)
+        rows = self._first("list_pending_ids", scopes, {"now": now}, _newest_first)
+        for some in batches(rows, _PAGE):
+            yield from self._decisions(some)
 
     def list_disputed(self, scopes: Sequence[Scope]) -> Iterator[Scope]:
         """Those contacts of which facts may contradict each other, in their order."""
-        for page in _pages(scopes):
+        for page in batches(scopes, _PAGE):
             rows = self._graph.run("list_disputed", _contact_keys(page))
             keys = {row["contact_key"] for row in rows}
             yield from (scope for scope in page if scope.contact_key in keys)
@@ -679,7 +662,7 @@ class MemoryStore:
 
     def count_refusals(self, scopes: Sequence[Scope]) -> Iterator[RefusalCount]:
         """How often the gate refused something, by contact and reason; read as it is taken."""
-        for page in _pages(scopes):
+        for page in batches(scopes, _PAGE):
             for row in self._graph.run("count_refusals", _contact_keys(page)):
                 yield RefusalCount(
                     contact_id=row["contact_id"],
@@ -753,6 +736,34 @@ class MemoryStore:
         rows = self._graph.run("find_contact_version", _contact(scope))
         return int(rows[0]["version"]) if rows else 0
 
+    def _newest_ids(self, scopes: Sequence[Scope], limit: int, wanted: DecisionFilter) -> list[Row]:
+        """The ids of the newest decisions about some contacts, each with its time and contact."""
+        asked = _asked(limit, wanted)
+        return self._first("list_decision_ids", scopes, asked, _newest_first, limit)
+
+    def _first(
+        self,
+        query: str,
+        scopes: Sequence[Scope],
+        asked: dict[str, Any],
+        order: Callable[[Row], Any],
+        limit: int | None = None,
+    ) -> list[Row]:
+        """The first rows of a query about many contacts, of which some are asked about at a time.
+
+        Args:
+            query: takes the keys of contacts, beside what else is asked.
+            scopes: the contacts.
+            asked: what else is asked.
+            order: what the rows are ordered by.
+            limit: at most this many; None for all.
+        """
+        found: list[Row] = []
+        for some in batches(scopes, _PAGE):
+            found += self._compared(query, {**_contact_keys(some), **asked})
+            found = sorted(found, key=order)[:limit]
+        return found
+
     def _compared(self, query: str, asked: dict[str, Any]) -> list[Row]:
         """The rows of a query that takes vectors for this process's model's.
 
@@ -819,14 +830,16 @@ def _check_model(bound: Row, embedding_model: str, embedding_dimension: int) -> 
         )
 
 
-def _pages(things: Sequence[T]) -> Iterator[Sequence[T]]:
-    """Batches that fit into memory, however much each contact has."""
-    return (things[first : first + _PAGE] for first in range(0, len(things), _PAGE))
+def _newest_first(row: Row) -> tuple[float, str]:
+    return -row["at"].timestamp(), row["decision_id"]
 
 
-def _newest(rows: Iterable[Row]) -> list[Row]:
-    """Rows of decisions, the newest first."""
-    return sorted(rows, key=lambda row: (-row["at"].timestamp(), row["decision_id"]))
+def _by_cosine(row: Row) -> tuple[float, str]:
+    return -row["cosine"], row["fact_id"]
+
+
+def _by_expiry(row: Row) -> tuple[datetime, str, str]:
+    return row["expires_at"], row["contact_key"], row["fact_id"]
 
 
 def _contact(scope: Scope) -> dict[str, Any]:
@@ -842,9 +855,8 @@ def _contact_keys(scopes: Iterable[Scope]) -> dict[str, list[str]]:
     return {"contact_keys": [scope.contact_key for scope in scopes]}
 
 
-def _asked(scopes: Iterable[Scope], limit: int, wanted: DecisionFilter) -> dict[str, Any]:
+def _asked(limit: int, wanted: DecisionFilter) -> dict[str, Any]:
     return {
-        **_contact_keys(scopes),
         "disposal": str(wanted.disposal or ""),
         "gate_reason": str(wanted.reason or ""),
         "door": wanted.door or "",

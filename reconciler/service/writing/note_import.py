@@ -8,7 +8,6 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
 from datetime import datetime
-from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -23,6 +22,7 @@ from reconciler.domain.records.notes import Note, not_in_the_future, utc
 from reconciler.domain.records.scope import Scope
 from reconciler.domain.values.attributes import AttributeBook
 from reconciler.errors import InvalidNoteError, InvalidRequestError
+from reconciler.service.batches import batches
 from reconciler.service.json_lines import json_object
 from reconciler.service.stores.memory_store import MemoryStore
 from reconciler.service.writing.cleaning import Cleaner
@@ -204,14 +204,14 @@ class NoteImport:
         Raises:
             GraphUnavailableError, EmbeddingError: what was written until then stands; run again.
         """
-        report, batches = ImportReport(), self._batches(lines, defaults, source)
-        for submissions in self._embedded(self._judged(batches, report, on_progress)):
+        report, chunks = ImportReport(), self._chunks(lines, defaults, source)
+        for submissions in self._embedded(self._judged(chunks, report, on_progress)):
             for decision in self._gate.settle_many(submissions):
                 report.count(decision)
                 on_progress(1)
         return report
 
-    def _embedded(self, batches: Iterator[Sequence[Submission]]) -> Iterator[Sequence[Submission]]:
+    def _embedded(self, judged: Iterator[Sequence[Submission]]) -> Iterator[Sequence[Submission]]:
         """Each batch with its vectors; the model makes those of the next ones meanwhile.
 
         Only the model has a thread of its own. Judging stays with writing, for both hold the
@@ -219,7 +219,7 @@ class NoteImport:
         """
         coming: deque[Future[Sequence[Submission]]] = deque()
         with ThreadPoolExecutor(1, thread_name_prefix="import") as ahead:
-            for batch in batches:
+            for batch in judged:
                 coming.append(ahead.submit(self._with_vectors, batch))
                 if len(coming) > _BATCHES_AHEAD:
                     yield coming.popleft().result()
@@ -233,19 +233,18 @@ class NoteImport:
 
     def _judged(
         self,
-        batches: Iterator[_Batch],
+        chunks: Iterator[_Batch],
         report: ImportReport,
         on_progress: Callable[[int], None],
     ) -> Iterator[Sequence[Submission]]:
         """What the gate found about the notes; those of one contact beside each other, in order."""
-        for batch in batches:
+        for batch in chunks:
             candidates = self._new(batch)
             report.errors.extend(batch.errors)
             report.resumed += batch.resumed
             on_progress(batch.lines - len(candidates))
             by_contact = sorted(candidates, key=lambda candidate: candidate.note.scope.contact_key)
-            for first in range(0, len(candidates), _NOTES_AT_ONCE):
-                some = by_contact[first : first + _NOTES_AT_ONCE]
+            for some in batches(by_contact, _NOTES_AT_ONCE):
                 judged = (self._gate.judge(candidate, IMPORT_DOOR) for candidate in some)
                 yield [one for one in judged if not self._is_left_out(one, report, on_progress)]
 
@@ -270,12 +269,11 @@ class NoteImport:
         batch.resumed = len(ids) - len(new)
         return new
 
-    def _batches(
+    def _chunks(
         self, lines: Iterable[str], defaults: Mapping[str, str], source: str
     ) -> Iterator[_Batch]:
         seen: Counter[str] = Counter()
-        numbered = enumerate(lines, start=1)
-        while chunk := list(islice(numbered, _LINES_AT_ONCE)):
+        for chunk in batches(enumerate(lines, start=1), _LINES_AT_ONCE):
             batch = _Batch(lines=len(chunk))
             for number, line in chunk:
                 if isinstance(line, str) and not line.strip():

@@ -24,6 +24,7 @@ from reconciler.errors import (
     InvalidNoteError,
     InvalidRequestError,
 )
+from reconciler.service.batches import batches
 from reconciler.service.stores.commits import Commit
 from reconciler.service.stores.memory_store import MemoryStore
 from reconciler.service.writing.cleaning import Cleaner
@@ -114,8 +115,7 @@ class WriteGate:
             alone, together, left = _next_of_each_contact(left)
             for submission in alone:
                 yield self._settled(submission, may_commit=True)
-            for first in range(0, len(together), _BATCH_DECISIONS):
-                some = together[first : first + _BATCH_DECISIONS]
+            for some in batches(together, _BATCH_DECISIONS):
                 yield from self._reconciler.reconcile_many(some)
 
     def propose(
