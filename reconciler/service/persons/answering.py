@@ -186,16 +186,11 @@ class PersonsAnswers:
     def _refused(self, held: Decision, action: Action, by: str) -> Decision:
         assert held.gate is not None, "what was held was judged"  # noqa: S101
         is_no = action is Action.DECLINE
+        reason = GateReason.DECLINED if is_no else GateReason.WITHDRAWN
+        said = f"{by} {'said no' if is_no else 'took it back'}"
         submission = Submission(
             candidate=candidate_of(held, self._store.list_evidence(held.decision_id, held.scope)),
-            assessment=replace(
-                held.gate,
-                disposal=Disposal.REJECT,
-                reason=GateReason.DECLINED if is_no else GateReason.WITHDRAWN,
-                detail=f"{by} {'said no' if is_no else 'took it back'}",
-                question=None,
-                lapses_at=None,
-            ),
+            assessment=held.gate.disposed(Disposal.REJECT, reason, said),
             door=held.door,
             decision_id=settlement_id_of(held.decision_id),
             settles_id=held.decision_id,

@@ -402,14 +402,8 @@ class PersonsDecisions:
             InvalidNoteError: the reason cannot be used.
         """
         judged = self._gate.judge(self._word(scope, by, reason), OPERATOR_DOOR)
-        assessment = replace(
-            judged.assessment,
-            disposal=Disposal.ADMIT,
-            reason=GateReason.ADMITTED,
-            detail=f"{done} by {by}: {judged.note.text}",
-            question=None,
-            lapses_at=None,
-        )
+        why = f"{done} by {by}: {judged.note.text}"
+        assessment = judged.assessment.disposed(Disposal.ADMIT, GateReason.ADMITTED, why)
         return replace(judged, assessment=assessment, answered_by=by)
 
     def _word(self, scope: Scope, by: str, reason: str) -> Candidate:

@@ -209,18 +209,11 @@ class Relating:
     ) -> Submission:
         """What a model says of facts, cleaned; the gate weighs no word of it."""
         judged = self._gate.judge(candidate, LIVE_DOOR)
-        is_admitted = reason is GateReason.ADMITTED
+        disposal = Disposal.ADMIT if reason is GateReason.ADMITTED else Disposal.REJECT
         return replace(
             judged,
             candidate=replace(judged.candidate, relations=candidate.relations),
-            assessment=replace(
-                judged.assessment,
-                disposal=Disposal.ADMIT if is_admitted else Disposal.REJECT,
-                reason=reason,
-                detail=judged.note.text,
-                question=None,
-                lapses_at=None,
-            ),
+            assessment=judged.assessment.disposed(disposal, reason, judged.note.text),
             is_relating=True,
         )
 

@@ -174,16 +174,8 @@ def withheld(submission: Submission, reason: GateReason) -> Submission:
         idempotency_key=told.idempotency_key,
     )
     if found.reason is not reason:  # it was let through before that was known
-        found = replace(
-            found,
-            disposal=Disposal.REJECT,
-            reason=reason,
-            detail="its evidence was erased, or is about to be",
-            findings=(),
-            question=None,
-            lapses_at=None,
-            topic=None,
-        )
+        detail = "its evidence was erased, or is about to be"
+        found = replace(found.disposed(Disposal.REJECT, reason, detail), findings=(), topic=None)
     return replace(
         submission,
         candidate=replace(submission.candidate, note=note, evidence=(own_episode_of(note),)),

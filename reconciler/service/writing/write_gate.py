@@ -414,17 +414,8 @@ def _refuse_fallback(candidate: Candidate) -> None:
 
 def _agreeing(submission: Submission) -> Submission:
     """The same, as what is admitted only because it is known already."""
-    return replace(
-        submission,
-        assessment=replace(
-            submission.assessment,
-            disposal=Disposal.ADMIT,
-            reason=GateReason.ADMITTED,
-            detail=ALL_PASSED,
-            question=None,
-            lapses_at=None,
-        ),
-    )
+    found = submission.assessment.disposed(Disposal.ADMIT, GateReason.ADMITTED, ALL_PASSED)
+    return replace(submission, assessment=found)
 
 
 def _is_question(found: Assessment | None) -> bool:
