@@ -15,7 +15,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from reconciler.domain.reconciling.ahead import (
-    Ends,
     Plans,
     announced,
     as_of_its_plan,
@@ -47,7 +46,7 @@ from reconciler.domain.records.decisions import (
     Undo,
     Verdict,
 )
-from reconciler.domain.records.facts import Conflict, Fact, Neighbour, Standing
+from reconciler.domain.records.facts import Conflict, Fact, Neighbour
 from reconciler.domain.records.handles import handle_of
 from reconciler.domain.records.kinds import PATIENT_DOORS, FactState
 from reconciler.domain.records.notes import Note
@@ -230,33 +229,16 @@ class MemoryReconciler:
             number=seen.number,
             ended_ids=tuple(fact.fact_id for fact in ended),
         )
-        ends = self._ends(
+        return self._with_ends(
             decision,
+            submission,
+            seen,
             ended=ended,
             until_then=until_then,
             heir=heir,
             over_ids=over_ids,
             is_again=is_again,
         )
-        settled, closed = self._settled(decision, until_then)
-        before = (*_of_known_end(ended), *ends.before)
-        if before or settled:
-            decision = replace(decision, undo=Undo(before=_standings(before), conflicts=settled))
-        return Commit(
-            version=seen.version,
-            decision=replace(decision, planned_ends=ends.planned),
-            evidence=submission.candidate.evidence,
-            kept=ends.heir,
-            ended_at=_ended_at(decision.note, ended),
-            lapsed=seen.lapsed,
-            restored=ends.after,
-            reopened=closed,
-        )
-
-    def plans(self, scope: Scope) -> Plans:
-        """The plans for a contact."""
-        facts = {fact.fact_id: fact for fact in self._store.list_facts(scope)}
-        return Plans(self._store.list_made(scope), facts)
 
     def _embedded(self, submission: Submission) -> Submission:
         """The same with its vector; raw words may end no fact, so they are compared with none."""
@@ -449,39 +431,32 @@ class MemoryReconciler:
                 kept = told_to_end
             else:
                 decision = _with_reason(decision, "its end is too weak a word to be taken over")
-        before = _before(decision, kept, seen)
         plan = fact or kept
-        pairs = [(seen.facts[each.fact_id], plan) for each in until_then if plan is not None]
-        ends = self._ends(
+        commit = self._with_ends(
             decision,
+            submission,
+            seen,
             ended=ended,
-            until_then=pairs,
+            until_then=[
+                (seen.facts[each.fact_id], plan) for each in until_then if plan is not None
+            ],
             heir=kept if fact is None or fact.has_ended else fact,
             over_ids=[each.fact_id for each in said_over],
             is_again=verdict.is_restatement,
+            counted=[seen.facts[kept.fact_id]] if kept is not None else (),
         )
         if fact is None:
-            kept = ends.heir
+            kept = commit.kept
         elif not fact.has_ended:
-            fact = ends.heir
-        settled, closed = self._settled(decision, pairs)
-        before = (*before, *_standings(ends.before))
-        if before or settled:
-            decision = replace(decision, undo=Undo(before=before, conflicts=settled))
+            fact = commit.kept
         is_restated = verdict.is_restatement and verdict.target is not None
-        return Commit(
-            version=seen.version,
-            decision=replace(decision, planned_ends=ends.planned),
-            evidence=submission.candidate.evidence,
+        return replace(
+            commit,
             fact=fact,
             vector=no_vectors(0) if submission.vector is None else submission.vector,
             restated_id=verdict.targets[0].fact_id if is_restated else None,
             kept=kept,
             voided_from={voided.fact_id: voided.valid_from for voided in verdict.voided},
-            ended_at=_ended_at(note, ended),
-            lapsed=seen.lapsed,
-            restored=ends.after,
-            reopened=closed,
             known_sessions=seen.sessions,
         )
 
@@ -517,23 +492,30 @@ class MemoryReconciler:
             written_fact(decision, restates=target), target, is_read_again=is_read_again
         ), None
 
-    def _ends(
+    def _with_ends(
         self,
         decision: Decision,
+        submission: Submission,
+        seen: Seen,
         *,
         ended: Sequence[Fact],
         until_then: Sequence[tuple[Fact, Fact]],
         heir: Fact | None,
-        over_ids: Collection[str] = (),
-        is_again: bool = False,
-    ) -> Ends:
-        """What follows for plans; what was planned is read only where it may matter."""
+        over_ids: Collection[str],
+        is_again: bool,
+        counted: Sequence[Fact] = (),
+    ) -> Commit:
+        """The commit of a decision, with what follows for plans and for disputes with them.
+
+        What was planned is read only where it may matter. ``counted`` is a fact that lives on with
+        one more observation, as it stood; the others are those of ``as_disposed``.
+        """
         concerned = [*ended, *(fact for fact, _ in until_then)]
         is_planned = any(
             fact.valid_to is not None or fact.is_upcoming(decision.at) for fact in concerned
         )
-        return ends_after(
-            self.plans(decision.scope) if is_planned else Plans(),
+        ends = ends_after(
+            self._plans(decision.scope) if is_planned else Plans(),
             decision.at,
             ended=ended,
             until_then=until_then,
@@ -541,6 +523,24 @@ class MemoryReconciler:
             over_ids=over_ids,
             is_again=is_again,
         )
+        settled, closed = self._settled(decision, until_then)
+        before = tuple(fact.standing for fact in (*counted, *_of_known_end(ended), *ends.before))
+        undo = Undo(before=before, conflicts=settled) if before or settled else None
+        return Commit(
+            version=seen.version,
+            decision=replace(decision, undo=undo, planned_ends=ends.planned),
+            evidence=submission.candidate.evidence,
+            kept=ends.heir,
+            ended_at=_ended_at(decision.note, ended),
+            lapsed=seen.lapsed,
+            restored=ends.after,
+            reopened=closed,
+        )
+
+    def _plans(self, scope: Scope) -> Plans:
+        """The plans for a contact."""
+        facts = {fact.fact_id: fact for fact in self._store.list_facts(scope)}
+        return Plans(self._store.list_made(scope), facts)
 
     def _settled(
         self, decision: Decision, until_then: Sequence[tuple[Fact, Fact]]
@@ -599,13 +599,6 @@ def _with_reason(decision: Decision, also: str) -> Decision:
     return replace(decision, verdict=replace(decision.verdict, reason=reason))
 
 
-def _before(decision: Decision, kept: Fact | None, seen: Seen) -> tuple[Standing, ...]:
-    """How facts stood that a decision changes, as far as that does not follow from the decision."""
-    ended = [seen.facts[each] for each in decision.superseded_ids if each in seen.facts]
-    counted = [seen.facts[kept.fact_id]] if kept is not None else []
-    return _standings((*counted, *_of_known_end(ended)))
-
-
 def _of_known_end(ended: Iterable[Fact]) -> list[Fact]:
     """What a revert does not put back by itself: what was archived, or was to end."""
     return [fact for fact in ended if fact.state is FactState.ARCHIVED or fact.valid_to is not None]
@@ -619,7 +612,3 @@ def _ended_at(note: Note, ended: Iterable[Fact]) -> dict[str, datetime]:
 
 def _end_by(note: Note, fact: Fact) -> datetime:
     return note.holds_from if fact.valid_to is None else min(fact.valid_to, note.holds_from)
-
-
-def _standings(facts: Iterable[Fact]) -> tuple[Standing, ...]:
-    return tuple(fact.standing for fact in facts)
