@@ -27,8 +27,9 @@ from reconciler.adapters.model_arbiter import ANSWER_SHAPE, arbiter_prompt, data
 from reconciler.adapters.model_extractor import ANSWER_SHAPE as EXTRACTOR_SHAPE, extractor_prompt
 from reconciler.adapters.structured_calls import fenced
 from reconciler.config_files import load_prices
-from reconciler.domain.records.decisions import Action, Judgement, Relation
+from reconciler.domain.records.decisions import Judgement
 from reconciler.domain.records.facts import Neighbour
+from reconciler.domain.records.kinds import Action, Relation
 from reconciler.domain.records.notes import Note
 from reconciler.settings import load_settings
 from tests.recordings import FOLDER

@@ -18,8 +18,8 @@ from benchmarks.error_rate import with_interval
 from reconciler.bootstrap import build_embedder, build_policy
 from reconciler.domain.guard.reading import read
 from reconciler.domain.reconciling.rule import decide
-from reconciler.domain.records.decisions import Action
 from reconciler.domain.records.facts import Neighbour
+from reconciler.domain.records.kinds import Action
 from reconciler.domain.records.notes import Note
 from reconciler.domain.records.scope import Scope
 from reconciler.domain.review.calibration import Rate

@@ -25,19 +25,20 @@ from reconciler.bootstrap import build_embedder, build_policy
 from reconciler.config_files import load_attribute_book
 from reconciler.domain.reconciling.judging import CANDIDATE_COUNT_MAX
 from reconciler.domain.reconciling.rule import decide
-from reconciler.domain.records.decisions import Action, Judgement, Relation
+from reconciler.domain.records.decisions import Judgement
 from reconciler.domain.records.facts import Neighbour
+from reconciler.domain.records.kinds import Action, Relation
 from reconciler.domain.records.notes import Note, canonical_text
 from reconciler.domain.records.policies import ReconcilePolicy
 from reconciler.domain.records.scope import Scope
 from reconciler.domain.records.slots import Slot
 from reconciler.domain.review.calibration import (
+    DecisionScores,
     LabelledPair,
     MeasuredPair,
     Outcome,
     PairLabel,
     Rate,
-    Scores,
     outcome_of,
 )
 from reconciler.domain.values.attributes import Attribute, AttributeBook
@@ -120,14 +121,14 @@ class Results:
 
     def scores(
         self, configuration: Configuration, slots: str, *sources: str, half: str | None = None
-    ) -> Scores:
+    ) -> DecisionScores:
         """The sources taken together; all where none is named, and both halves."""
         counts = Counter(
             (case.pair.label, outcome)
             for case, outcome in self.outcomes[configuration, slots]
             if (not sources or case.pair.source in sources) and half in (None, case.half)
         )
-        return Scores(source=", ".join(sources), counts=counts)
+        return DecisionScores(source=", ".join(sources), counts=counts)
 
     def wrong(self, configuration: Configuration, slots: str) -> Iterator[tuple[Case, Outcome]]:
         """The pairs of notes whose true fact was retired, or whose update is silent or lost."""
@@ -339,7 +340,7 @@ def _cost_targets(costs: Iterable[Cost]) -> Iterator[Target]:
         yield Target(text, f"{each.added:.2f} ms", each.added < 0.5)
 
 
-def _not_silent(scores: Scores) -> Rate:
+def _not_silent(scores: DecisionScores) -> Rate:
     """Of the updates, those that end with the new fact live alone, or a recorded conflict."""
     silent = scores.silent_updates
     return Rate(count=silent.of - silent.count - scores.lost_updates.count, of=silent.of)

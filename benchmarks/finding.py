@@ -21,7 +21,7 @@ from reconciler.bootstrap import open_graph
 from reconciler.domain.recalling.filtering import EVERYTHING
 from reconciler.domain.records.facts import FoundFact
 from reconciler.domain.records.scope import Scope
-from reconciler.service.finding import Finding
+from reconciler.service.finding import FactFinder
 from reconciler.service.stores.memory_store import MemoryStore
 from reconciler.settings import load_settings
 from reconciler.testing import HashingEmbedder
@@ -58,7 +58,7 @@ def _measured(available: Engines, name: str) -> tuple[float, float | None, float
         graph.migrate(EMBEDDER.dimension)
         store = MemoryStore(graph)
         vectors = _fill(store)
-        finding = Finding(store=store, embedder=EMBEDDER, confidence_min=0, clock=lambda: NOON)
+        finding = FactFinder(store=store, embedder=EMBEDDER, confidence_min=0, clock=lambda: NOON)
         scope, asked = Scope("benchmark", "crm", "any"), EMBEDDER.embed([QUESTION])[0]
 
         def find() -> list[FoundFact]:

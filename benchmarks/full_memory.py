@@ -41,13 +41,13 @@ from reconciler.domain.reconciling.neighbours import (
     neighbours_of,
 )
 from reconciler.domain.reconciling.rule import decide
-from reconciler.domain.records.decisions import Action, Verdict
+from reconciler.domain.records.decisions import Verdict
 from reconciler.domain.records.facts import Fact, Neighbour
-from reconciler.domain.records.kinds import Category
+from reconciler.domain.records.kinds import Action, Category
 from reconciler.domain.records.notes import TEXT_LENGTH_MAX, Note, canonical_text
 from reconciler.domain.records.policies import ReconcilePolicy
 from reconciler.domain.records.scope import Scope
-from reconciler.service.writing.doors import note_of, own_evidence
+from reconciler.service.writing.doors import as_candidate, note_of
 from reconciler.settings import load_settings
 
 PROFILES = ("seed", "minilm")
@@ -152,7 +152,7 @@ class LiveDoor:
         """The note as the reconciler gets it, its text as it was said, and whether it would."""
         scope = Scope(tenant="default", agent_id="benchmark", contact_id=contact)
         note = note_of(scope, text, {"said_at": at}, self._book, datetime.now(UTC))
-        judged = self._judge(own_evidence(note, "benchmark"))
+        judged = self._judge(as_candidate(note, "benchmark"))
         found = judged.candidate.note
         note = replace(note, category=found.category, is_hedged=found.is_hedged)
         return note, judged.is_admitted

@@ -21,7 +21,8 @@ from reconciler.bootstrap import build_judge, build_sensitive_data_finder
 from reconciler.domain.gate.injection import find_directives
 from reconciler.domain.gate.literalness import classify_literalness
 from reconciler.domain.gate.meaning import classify_meaning
-from reconciler.domain.records.assessment import Assessment, Disposal, GateReason
+from reconciler.domain.records.assessment import Assessment
+from reconciler.domain.records.kinds import Disposal, GateReason
 from reconciler.settings import load_settings
 
 FILLERS = Path(__file__).with_name("fillers.jsonl")

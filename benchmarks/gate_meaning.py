@@ -19,8 +19,8 @@ from benchmarks.data import HALVES, half_of, rows
 from benchmarks.gate_literalness import share
 from reconciler.agent_memory import note_to_check
 from reconciler.bootstrap import build_judge
-from reconciler.domain.records.assessment import Assessment, Disposal
-from reconciler.domain.records.kinds import Category
+from reconciler.domain.records.assessment import Assessment
+from reconciler.domain.records.kinds import Category, Disposal
 from reconciler.domain.records.notes import TEXT_LENGTH_MAX
 from reconciler.errors import InvalidNoteError
 from reconciler.settings import load_settings

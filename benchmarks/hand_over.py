@@ -26,7 +26,8 @@ from benchmarks.data import rows
 from benchmarks.engines import Engines
 from benchmarks.write_cost import RandomEmbedder
 from reconciler import Memory
-from reconciler.domain.records.jobs import Job, JobState
+from reconciler.domain.records.jobs import Job
+from reconciler.domain.records.kinds import JobState
 from reconciler.domain.records.scope import Scope
 from reconciler.domain.records.sessions import Session, Turn
 from reconciler.settings import load_settings

@@ -47,16 +47,17 @@ from sklearn.model_selection import StratifiedKFold  # type: ignore[import-untyp
 from benchmarks.data import rows
 from benchmarks.engines import Engines
 from benchmarks.error_rate import LONGMEMEVAL, ReadyVectors
-from reconciler.domain.guard import Difference, Finding, find_differences
+from reconciler.domain.guard import Finding, find_differences
+from reconciler.domain.records.findings import Difference
 from reconciler.domain.records.policies import ReconcilePolicy
 from reconciler.domain.review.calibration import (
     SETTLED,
+    DecisionScores,
     LabelledPair,
     MeasuredPair,
     Outcome,
     PairLabel,
     Rate,
-    Scores,
     outcome_of,
 )
 
@@ -446,11 +447,11 @@ def _print_band(band: Band, examples: Sequence[Example], ways: Mapping[str, Way]
     print(flush=True)
 
 
-def _scores(way: Way, examples: Iterable[Example]) -> Scores:
-    return Scores(source="", counts=Counter((each.label, way(each)) for each in examples))
+def _scores(way: Way, examples: Iterable[Example]) -> DecisionScores:
+    return DecisionScores(source="", counts=Counter((each.label, way(each)) for each in examples))
 
 
-def _rates(scores: Scores) -> tuple[Rate, ...]:
+def _rates(scores: DecisionScores) -> tuple[Rate, ...]:
     silent, marked = scores.silent_updates, scores.conflict_recall
     loud = silent.of - silent.count
     return (
@@ -462,7 +463,7 @@ def _rates(scores: Scores) -> tuple[Rate, ...]:
     )
 
 
-def _compared(scores: Scores, rule: Scores) -> str:
+def _compared(scores: DecisionScores, rule: DecisionScores) -> str:
     """Better or worse in what counts: true facts retired, updates silent, the same twice."""
     pairs = (
         (scores.false_supersessions.count, rule.false_supersessions.count),

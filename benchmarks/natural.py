@@ -27,8 +27,9 @@ from benchmarks.data import rows
 from benchmarks.engines import Engines
 from benchmarks.error_rate import with_interval
 from reconciler import Memory
-from reconciler.domain.records.decisions import Action, Judgement, Relation
+from reconciler.domain.records.decisions import Judgement
 from reconciler.domain.records.facts import Neighbour
+from reconciler.domain.records.kinds import Action, Relation
 from reconciler.domain.records.notes import Note
 from reconciler.domain.review.calibration import Rate
 from reconciler.settings import load_settings

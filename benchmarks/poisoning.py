@@ -24,9 +24,9 @@ from benchmarks.data import HALVES, half_of
 from benchmarks.engines import Engines
 from benchmarks.gate_literalness import share
 from reconciler import Memory, Turn, as_prompt
-from reconciler.domain.records.decisions import Action, Decision
+from reconciler.domain.records.decisions import Decision
 from reconciler.domain.records.facts import Fact
-from reconciler.domain.records.kinds import Category, SourceKind
+from reconciler.domain.records.kinds import Action, Category, SourceKind
 from reconciler.domain.sessions.extraction import Citation, Extracted, Extraction, Window
 from reconciler.settings import load_settings
 

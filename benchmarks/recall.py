@@ -51,7 +51,7 @@ from reconciler.config_files import (
 )
 from reconciler.domain.recalling.asking import AttributeQuestions
 from reconciler.domain.recalling.filtering import EVERYTHING
-from reconciler.domain.recalling.recallable import Question, Recallable, Recalling
+from reconciler.domain.recalling.recallable import Recallable, Recalling, RecallQuery
 from reconciler.domain.reconciling.neighbours import neighbour_of
 from reconciler.domain.reconciling.rule import decide
 from reconciler.domain.records.facts import Fact
@@ -169,7 +169,7 @@ def _way(model: ReadyVectors, how: Recalling) -> Rank:
     def rank(contact: Contact, text: str, at: datetime) -> list[str]:
         vector = model.embed([text])[0]
         asks = known.asked_by(vector)
-        question = Question(text, known.leaning(vector, asks), asks)
+        question = RecallQuery(text, known.leaning(vector, asks), asks)
         found = contact.recallable.answer(question, EVERYTHING, how, at, max(FIRST))
         return [each.fact.fact_id for each in found]
 

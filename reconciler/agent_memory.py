@@ -152,7 +152,7 @@ def note_to_check(
     Raises:
         InvalidScopeError, InvalidNoteError: the note cannot be used.
     """
-    from reconciler.service.writing.doors import own_evidence
+    from reconciler.service.writing.doors import as_candidate
 
     note = Note(
         scope=Scope("any", agent_id, "any"),
@@ -162,4 +162,4 @@ def note_to_check(
         category=category,
         topic=topic,
     )
-    return own_evidence(note, "nobody")
+    return as_candidate(note, "nobody")

@@ -1,6 +1,6 @@
 """The threads of an asynchronous memory: calls that wait are made there, and awaited.
 
-Nothing here knows what is called. A call that began is finished, whether or not somebody still
+Nothing here knows what is called. A call that began is finished, whether or not a caller still
 awaits it, so that no lock is left behind and no write is half done.
 """
 
@@ -70,7 +70,7 @@ class Threads:
         """What the call returns, once it was made in a thread.
 
         Cancelled, a call that had not begun is never made; one that had is finished behind, and
-        nobody learns what it returned.
+        no caller learns what it returned.
 
         Raises:
             GraphClosedError: the threads were closed, before the call or before it began.
@@ -80,7 +80,7 @@ class Threads:
             return await asyncio.wrap_future(made)
         except asyncio.CancelledError:
             task = asyncio.current_task()
-            if made.cancelled() and task and not task.cancelling():  # by ``close``, by nobody else
+            if made.cancelled() and task and not task.cancelling():  # by ``close`` alone
                 raise GraphClosedError(_CLOSED) from None
             raise
 
@@ -144,7 +144,7 @@ class Opening(Generic[M]):
     Args:
         threads: where it is opened.
         open_it: opens it.
-        give_back: closes what was opened, where whoever awaited it is gone by then.
+        give_back: closes what was opened, if its caller is gone by then.
     """
 
     def __init__(
@@ -188,7 +188,7 @@ class Opening(Generic[M]):
             raise
 
     def _close_again(self, made: Future[M]) -> None:
-        """Nobody awaits it any more: a store that stayed open would be locked for good."""
+        """No caller awaits it any more: a store that stayed open would be locked for good."""
         if made.cancelled():
             return
         with suppress(ReconcilerError):
@@ -200,7 +200,7 @@ def _page_of(iterator: Iterator[R]) -> list[R]:
 
 
 async def awaited_in_a_thread(call: Callable[[], None]) -> None:
-    """Make the call in a thread of its own; it goes on when nobody awaits it any more."""
+    """Make the call in a thread of its own; it goes on when no caller awaits it any more."""
     ended: Future[None] = Future()
 
     def run() -> None:

@@ -64,7 +64,7 @@ if TYPE_CHECKING:
     from reconciler.ports.sensitive_data_finder import SensitiveDataFinder
     from reconciler.service.attribute_questions import AskedAttributes
     from reconciler.service.erasures import Erasures
-    from reconciler.service.finding import Finding
+    from reconciler.service.finding import FactFinder
     from reconciler.service.hash_key import HashKey
     from reconciler.service.health import Health
     from reconciler.service.moving.contact_page import ContactPage
@@ -224,7 +224,7 @@ class Services:
 
     @_Part
     def attributes(self) -> AttributeBook:
-        """What slots may be about."""
+        """The attribute book: the attributes that slots may have."""
         from reconciler.config_files import load_attribute_book
 
         return load_attribute_book(self.settings.reconcile.attributes_file)
@@ -245,7 +245,7 @@ class Services:
 
     @_Part
     def neighbourhoods(self) -> Neighbourhoods:
-        """What this process knows of contacts."""
+        """The contacts' facts that this process keeps in mind."""
         from reconciler.service.writing.neighbourhoods import Neighbourhoods
 
         return Neighbourhoods(
@@ -270,7 +270,7 @@ class Services:
 
     @_Part
     def erasures(self) -> Erasures:
-        """What forgets for good."""
+        """Erases for good."""
         from reconciler.service.erasures import Erasures
 
         return Erasures(
@@ -298,12 +298,12 @@ class Services:
 
     @_Part
     def gate_policy(self) -> GatePolicy:
-        """What the gate lets through; read once, so that a dry run says what a write would do."""
+        """The gate's policy; read once, so that a dry run says what a write would do."""
         return _gate_policy(self.settings)
 
     @_Part
     def cleaner(self) -> Cleaner:
-        """What takes out what may not be kept."""
+        """Removes secrets and other data that must not be stored."""
         from reconciler.service.writing.cleaning import Cleaner
 
         return Cleaner(
@@ -335,7 +335,7 @@ class Services:
 
     @_Part
     def reconciler(self) -> MemoryReconciler:
-        """What every note that was admitted goes through."""
+        """Reconciles every note that the gate admits."""
         from reconciler.service.writing.memory_reconciler import MemoryReconciler
 
         return MemoryReconciler(
@@ -350,7 +350,7 @@ class Services:
 
     @_Part
     def gate(self) -> WriteGate:
-        """What every note goes through, whichever door it came by."""
+        """The write gate: every note passes it, whichever door it came through."""
         from reconciler.service.writing.write_gate import WriteGate
 
         return WriteGate(
@@ -364,7 +364,7 @@ class Services:
 
     @_Part
     def answers(self) -> PersonsAnswers:
-        """What takes answers to what is held."""
+        """Takes the answers to held notes."""
         from reconciler.service.persons.answering import PersonsAnswers
 
         return PersonsAnswers(
@@ -377,7 +377,7 @@ class Services:
 
     @_Part
     def persons(self) -> PersonsDecisions:
-        """What takes down what persons decide about what is known."""
+        """Takes down what persons decide about known facts."""
         from reconciler.service.persons.deciding import PersonsDecisions
 
         return PersonsDecisions(
@@ -401,7 +401,7 @@ class Services:
 
     @_Part
     def relating(self) -> Relating:
-        """What takes what a model says afterwards of facts that are known."""
+        """Relates known facts as a model says later."""
         from reconciler.service.writing.relating import Relating
 
         return Relating(
@@ -417,7 +417,7 @@ class Services:
 
     @_Part
     def rejudging(self) -> Rejudging | None:
-        """What asks the arbiter later; None without one."""
+        """Asks the arbiter later; None without one."""
         from reconciler.service.writing.rejudging import Rejudging
 
         if self.arbitration is None:
@@ -434,7 +434,7 @@ class Services:
 
     @_Part
     def batch_rejudging(self) -> BatchRejudging | None:
-        """What asks the arbiter later, in batches; None where it knows none."""
+        """Asks the arbiter later, in batches; None if it has none."""
         from reconciler.ports.arbiter import BatchArbiter
         from reconciler.service.writing.batch_rejudging import BatchRejudging
 
@@ -447,7 +447,7 @@ class Services:
 
     @_Part
     def use_trace(self) -> UseTrace:
-        """What notes how the memory is used. It has no patience: what cannot be written waits."""
+        """Counts how the memory is used. A count that cannot be written now waits."""
         from reconciler.service.use_trace import UseTrace
 
         store = MemoryStore(self._graph)
@@ -505,7 +505,7 @@ class Services:
         source_kind: str,
         **login: Any,
     ) -> PeerMemory:
-        """What reads another memory system; see ``ContactMemory.import_from``."""
+        """A reader of another memory system; see ``ContactMemory.import_from``."""
         from reconciler.adapters.peers.readers import Login, open_peer
         from reconciler.adapters.peers.translating import Translation
 
@@ -519,7 +519,7 @@ class Services:
 
     @_Part
     def asked_attributes(self) -> AskedAttributes:
-        """What tells which attributes a question asks for."""
+        """Tells which attributes a question asks for."""
         from reconciler.config_files import load_own_questions, load_question_vectors
         from reconciler.service.attribute_questions import AskedAttributes
 
@@ -541,7 +541,7 @@ class Services:
 
     @_Part
     def recall(self) -> Recall:
-        """What answers a query."""
+        """Answers a query."""
         from reconciler.service.recall import Recall
 
         return Recall(
@@ -555,11 +555,11 @@ class Services:
         )
 
     @_Part
-    def finding(self) -> Finding:
-        """What finds by name, and across contacts."""
-        from reconciler.service.finding import Finding
+    def finding(self) -> FactFinder:
+        """Finds facts by name, and across contacts."""
+        from reconciler.service.finding import FactFinder
 
-        return Finding(
+        return FactFinder(
             store=self.store,
             embedder=self.embedder,
             confidence_min=self.settings.recall.confidence_min,
@@ -570,7 +570,7 @@ class Services:
 
     @_Part
     def reembedding(self) -> Reembedding:
-        """What moves the store to another model."""
+        """Moves the store to another model."""
         return _reembedding(self._graph, self.settings)
 
     @_Part
@@ -582,7 +582,7 @@ class Services:
 
     @_Part
     def damage(self) -> Damage:
-        """What finds records that cannot be read."""
+        """Finds records that cannot be read."""
         from reconciler.config_files import load_export_schema
         from reconciler.service.moving.damage import Damage
         from reconciler.service.moving.lines import PropertyTypes
@@ -591,7 +591,7 @@ class Services:
 
     @_Part
     def exporter(self) -> Exporter:
-        """What writes exports."""
+        """Writes exports."""
         from reconciler.config_files import load_export_schema
         from reconciler.service.moving.exporting import Exporter
         from reconciler.service.moving.lines import PropertyTypes
@@ -606,7 +606,7 @@ class Services:
 
     @_Part
     def health(self) -> Health:
-        """What says how well contacts are kept."""
+        """Reports the memory's health."""
         from reconciler.service.health import Health
 
         return Health(
@@ -628,21 +628,21 @@ class Services:
 
     @_Part
     def contact_page(self) -> ContactPage:
-        """What writes all that is known of a contact on a page."""
+        """Writes everything known about a contact on one page."""
         from reconciler.service.moving.contact_page import ContactPage
 
         return ContactPage(store=self.archive_store, records=self.records, clock=self.clock)
 
     @_Part
     def report(self) -> Report:
-        """What draws how facts followed each other."""
+        """Draws timelines of facts."""
         from reconciler.service.pages.report import Report
 
         return Report(records=self.records, store=self.store, clock=self.clock)
 
     @_Part
     def past_recall(self) -> PastRecall:
-        """What answers a query about the past."""
+        """Answers a query about the past."""
         from reconciler.service.past_recall import PastRecall
 
         return PastRecall(
@@ -656,7 +656,7 @@ class Services:
 
     @_Part
     def extractor(self) -> Extractor:
-        """Who reads sessions."""
+        """The extractor, which reads sessions."""
         if self._given_extractor is not None:
             return self._given_extractor
         built = build_extractor(self.settings, self.attributes)
@@ -665,7 +665,7 @@ class Services:
 
     @_Part
     def session_reader(self) -> SessionReader:
-        """What has sessions read."""
+        """Has the extractor read sessions."""
         from reconciler.service.sessions.extraction import SessionReader
 
         return SessionReader(
@@ -830,7 +830,7 @@ def file_of_memory(settings: Settings) -> Path | None:
 
 
 def _bytes_of(path: Path | None) -> int | None:
-    """What a store's main file and its log take up; None for a server."""
+    """Bytes of a store's main file and its log; None for a server."""
     if path is None:
         return None
     files = (path, path.with_name(f"{path.name}.wal"))
@@ -971,7 +971,7 @@ def _reach(chosen: float | str, embedding_model: str, add_max: float) -> float |
 
 @cache
 def build_secret_finder() -> SensitiveDataFinder:
-    """What finds secrets and account numbers; patterns are loaded when a text may hold one."""
+    """Finds secrets and account numbers; loads patterns when a text may hold one."""
     from reconciler.adapters.account_number_finder import AccountNumberFinder
     from reconciler.adapters.detect_secrets_finder import DetectSecretsFinder
     from reconciler.adapters.gitleaks_finder import GitleaksFinder
@@ -984,7 +984,7 @@ def build_secret_finder() -> SensitiveDataFinder:
 
 @cache
 def build_sensitive_data_finder() -> SensitiveDataFinder:
-    """What finds personal data and secrets; loaded at the first text, once a process."""
+    """Finds personal data and secrets; loaded at the first text, once a process."""
     return DeferredFinder(_sensitive_data_finder)
 
 
@@ -1005,7 +1005,7 @@ def _street_address_finder() -> StreetAddressFinder:
 
 
 def _hashed(kind: SensitiveKind, value: str) -> str:
-    """What of a value tells it from another: an address is one with its place and without."""
+    """The part of a value that tells it from another; an address is the same without its place."""
     if kind is not SensitiveKind.STREET_ADDRESS:
         return value
     return _street_address_finder().street_of(value)
@@ -1235,10 +1235,10 @@ def _profile_for(
 
     model = embedder.model_id
     if asked is not None:
-        found = load_profile(asked)
-        found.check_model(model)
-        if found.embedding_model == model or uncalibrated:
-            return asked, found.embedding_model == model
+        profile = load_profile(asked)
+        profile.check_model(model)
+        if profile.embedding_model == model or uncalibrated:
+            return asked, profile.embedding_model == model
     else:
         if load_profile(configured).embedding_model == model:
             return configured, True

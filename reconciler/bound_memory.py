@@ -61,7 +61,7 @@ if TYPE_CHECKING:
 __all__ = ["OPERATOR_DOOR", "BoundMemory"]
 
 _DAYS_MAX = 36_500
-_NO_ARBITER = "no arbiter is configured, so there is nobody to ask; docs/judges.md says how"
+_NO_ARBITER = "no arbiter is configured; docs/judges.md says how to set one up"
 
 
 class BoundMemory:
@@ -106,8 +106,8 @@ class BoundMemory:
     ) -> list[FoundFact]:
         """The live facts that mention a person or a thing by name, as whole words.
 
-        Facts about the name come first, then those that have it as their value, then those whose
-        words mention it; of equals the one said last. Similarity does not count: a question
+        Facts about the name come first, then those that have it as their value, then those that
+        mention it; of equals the one said last. Similarity does not count: a question
         about ACME finds no other company. Across an agent's contacts it is for an operator only:
         one contact must not hear what another said.
 
@@ -119,12 +119,12 @@ class BoundMemory:
             InvalidRequestError: the name cannot be used, or the limit is below 1.
         """
         check_text("name", name, TEXT_LENGTH_MAX)
-        found = self._services.finding.about(
+        hits = self._services.finding.about(
             self._scope, name, self._limit(limit), all_contacts=not self._is_of_a_contact
         )
         if self._is_of_a_contact:  # an operator who looks around is no use of a fact
-            self._services.use_trace.note(hit.fact.fact_id for hit in found)
-        return found
+            self._services.use_trace.note(hit.fact.fact_id for hit in hits)
+        return hits
 
     def decisions(
         self,
@@ -224,8 +224,7 @@ class BoundMemory:
         Raises:
             InvalidRequestError: the limit is below 1.
         """
-        found = self._services.records.disputes(self._scopes())
-        return first(found, limit)
+        return first(self._services.records.disputes(self._scopes()), limit)
 
     def expiring(
         self,
@@ -233,7 +232,7 @@ class BoundMemory:
         days: float = 30,
         limit: int | None = None,
     ) -> list[ExpiringFact]:
-        """The facts whose lifetime ends within this many days, the next first, with a question.
+        """The facts that expire within this many days, the next first, with a question.
 
         Those that are over and still told, with a mark, come before them.
         If the answer is yes, add the same note again, which renews the fact; if no, ``revoke`` it.
@@ -367,7 +366,7 @@ class BoundMemory:
         Args:
             by: the operator's name.
             reason: why, in one sentence.
-            floor: archive facts whose weight is below this, 0 to 1; None for the configured one.
+            floor: archive facts with a weight below this, 0 to 1; None for the configured one.
             dry_run: only report what would be archived.
 
         Returns:
@@ -406,10 +405,10 @@ class BoundMemory:
         """
         check_flags(unfinished=unfinished)
         scopes = [self._scope] if self._is_of_a_contact else []
-        found = self._services.erasures.find(scopes, is_unfinished=unfinished)
+        all_erasures = self._services.erasures.find(scopes, is_unfinished=unfinished)
         own = (
             erasure
-            for erasure in found
+            for erasure in all_erasures
             if (erasure.scope.tenant, erasure.scope.agent_id)
             == (self._scope.tenant, self._scope.agent_id)
         )
@@ -537,7 +536,7 @@ class BoundMemory:
             source: its export, or the URI of the Neo4j that it writes to.
             contact_from: the key of a record that names the contact, with dots between keys; None
                 for ``user_id``, ``group_id``, ``user`` or ``namespace.last``, as the system has it.
-            source_kind: whose word a record counts as.
+            source_kind: the source that a record counts as; it decides the trust.
             username: for the Neo4j source.
             password: for the Neo4j source.
             database: of the Neo4j source; None for its default.

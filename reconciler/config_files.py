@@ -241,10 +241,14 @@ def _attribute_sentences() -> tuple[Path, str]:
 
 
 def _sentences(path: Path, given: Any, kind: str) -> tuple[str, ...]:
-    found = given.get(kind) if isinstance(given, dict) else None
-    if not isinstance(found, list) or not found or not all(isinstance(one, str) for one in found):
+    sentences = given.get(kind) if isinstance(given, dict) else None
+    if (
+        not isinstance(sentences, list)
+        or not sentences
+        or not all(isinstance(one, str) for one in sentences)
+    ):
         raise ConfigurationError(f"{path} needs a list of {kind} for each attribute")
-    return tuple(found)
+    return tuple(sentences)
 
 
 def load_gate_policy(own: Path | None = None, domain: str | None = None) -> GatePolicy:

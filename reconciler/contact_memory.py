@@ -156,9 +156,9 @@ class ContactMemory(BoundMemory):
             return self._services.past_recall.recall(
                 self._scope, query.strip(), count, wanted, budget, as_of=knew_at, valid_at=true_at
             )
-        found = self._services.recall.recall(self._scope, query.strip(), count, wanted, budget)
-        self._services.use_trace.note(hit.fact.fact_id for hit in found)
-        return found
+        recalled = self._services.recall.recall(self._scope, query.strip(), count, wanted, budget)
+        self._services.use_trace.note(hit.fact.fact_id for hit in recalled)
+        return recalled
 
     def briefing(
         self,
@@ -214,7 +214,7 @@ class ContactMemory(BoundMemory):
     ) -> list[SlotValue]:
         """An attribute's current value, or several where it holds many or is in dispute.
 
-        The newest comes first. It is empty where nobody named a value, or where the last thing said
+        The newest comes first. It is empty if no value was named, or if the last thing said
         is that it no longer holds.
 
         Args:
@@ -237,7 +237,7 @@ class ContactMemory(BoundMemory):
     def profile(self) -> list[SlotValue]:
         """The current values of all of a contact's slots, the contact's own first, by attribute.
 
-        Each says since when, whose word it is, how often it was said, and whether it is disputed.
+        Each has its start, its source, how often it was said, and whether it is disputed.
         A limit, such as an allergy, ``holds_until_settled``.
         """
         least, known = self._settings.recall.confidence_min, self._services.attributes
@@ -274,7 +274,7 @@ class ContactMemory(BoundMemory):
     def evidence(self, fact_id: str) -> FactEvidence:
         """What a fact rests on: each turn, who said it, when and where, and which decision used it.
 
-        If the contact never said it, ``statement`` says so, and whose words they are instead.
+        If the contact never said it, ``statement`` says so, and names the source.
 
         Args:
             fact_id: the fact, live or ended; ``history`` and ``recall`` give ids.
@@ -315,7 +315,7 @@ class ContactMemory(BoundMemory):
 
         Args:
             fact: the fact that this is about.
-            replaces: facts whose place it takes, at most three together with ``ends``.
+            replaces: facts that it replaces, at most three together with ``ends``.
             repeats: a fact that says the same; the two count as one from now on.
             ends: facts that are over, without it taking their place.
             both_hold: facts that hold beside it; a dispute between them is settled.
@@ -364,7 +364,7 @@ class ContactMemory(BoundMemory):
                 word of one is believed, under the trust of an approved document and with the
                 lifetime of a tool's fact. None for those of the settings (``gate.trusted_tools``).
             colleague: who of your own people is in the conversation; what the model notes as
-                theirs counts as an operator's word. None where nobody is.
+                theirs counts as an operator's word. None if there is no colleague.
 
         Raises:
             InvalidNoteError: the session's id cannot be used.
@@ -512,12 +512,12 @@ class ContactMemory(BoundMemory):
         *,
         text: str | None = None,
     ) -> Decision:
-        """Store a held note as the word of whoever said yes; once, however often it is called.
+        """Store a held note as the word of the person who confirms it; a repeat changes nothing.
 
         Args:
             decision_id: the held decision.
             by: ``contact`` with the contact's own answer, or an operator's name; never
-                whoever proposed it.
+                its proposer.
             text: the fact in the words of the answer; None for the words of the question.
 
         Raises:
@@ -545,7 +545,7 @@ class ContactMemory(BoundMemory):
         decision_id: str,
         by: str,
     ) -> Decision:
-        """Withdraw a held note, so that nobody is asked; it may be proposed again.
+        """Withdraw a held note, so that no question is asked; it may be proposed again.
 
         Raises:
             As ``confirm``.
@@ -593,7 +593,7 @@ class ContactMemory(BoundMemory):
         reason: str,
         said_at: datetime | None = None,
     ) -> Decision:
-        """Correct a fact, as an operator: the new fact replaces it, whoever said it, on record.
+        """Correct a fact, as an operator: the new fact replaces it, from any source, on record.
 
         An operator's plain note ranks below the contact's word and ends nothing of theirs; this
         does. What the contact says later ends the amendment like any other fact.
@@ -764,7 +764,7 @@ class ContactMemory(BoundMemory):
         """Record how the gate disposes of a candidate. Writes no fact, even if it is admitted.
 
         Raises:
-            InvalidNoteError: a text is too long, its time lies in the future, it names nobody who
+            InvalidNoteError: a text is too long, its time lies in the future, it does not name who
                 confirmed it, its evidence is not what is stored under its ids, or its
                 proposer's name is reserved.
             GraphUnavailableError: the engine stayed unavailable.

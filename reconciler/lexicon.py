@@ -97,7 +97,7 @@ class Lexicon:
     def written_out(self, pattern: str) -> str:
         """The pattern with the words in the place of each ``<name>``; sets are left as they are."""
         return _NAMED.sub(
-            lambda found: self.any_of(found["name"]) if found["name"] else found[0], pattern
+            lambda match: self.any_of(match["name"]) if match["name"] else match[0], pattern
         )
 
     def any_of(self, name: str) -> str:
@@ -158,8 +158,8 @@ def read_lexicon(source: str, tables: Mapping[str, Any]) -> Lexicon:
         words = _of_words().validate_python({"words": cues.pop("words", {})})["words"]
         made = _of_cues().validate_python(cues)
     except ValidationError as error:
-        found = error.errors()[0]
-        raise ConfigurationError(f"{source}: {_place(*found['loc'])}: {found['msg']}") from error
+        fault = error.errors()[0]
+        raise ConfigurationError(f"{source}: {_place(*fault['loc'])}: {fault['msg']}") from error
     lists = {name: tuple(filter(None, _PARTED.split(text))) for name, text in words.items()}
     return Lexicon(source, lists, made)
 
@@ -204,14 +204,14 @@ class Literals(Generic[T]):
 
     def held(self, text: str) -> set[T]:
         """What the literals in the text tell of."""
-        found: set[T] = set()
+        items: set[T] = set()
         known = self._words
-        for word in _words(text) - self._silent:
+        for word in _words_in(text) - self._silent:
             entries = known.get(word)
             for literal, told in self._within(word) if entries is None else entries:
                 if literal in text:
-                    found |= told
-        return found
+                    items |= told
+        return items
 
     def _within(self, word: str) -> tuple[tuple[str, set[T]], ...]:
         """What the word alone tells of, by ""; and the literals of several words that it is in."""
@@ -225,17 +225,17 @@ class Literals(Generic[T]):
                     alone |= told
                 elif longest in word:
                     beside.append((literal, told))
-        found = (*([("", alone)] if alone else []), *beside)
+        entries = (*([("", alone)] if alone else []), *beside)
         if len(word) <= _WORD_LENGTH_MAX:
-            self._remember(word, found)
-        return found
+            self._remember(word, entries)
+        return entries
 
-    def _remember(self, word: str, found: tuple[tuple[str, set[T]], ...]) -> None:
+    def _remember(self, word: str, entries: tuple[tuple[str, set[T]], ...]) -> None:
         """What a word tells of; most tell of nothing, and are taken out of a text in one step."""
         if len(self._words) + len(self._silent) >= _WORDS_MAX:
             self._words, self._silent = {}, set()
-        if found:
-            self._words[word] = found
+        if entries:
+            self._words[word] = entries
         else:
             self._silent.add(word)
 
@@ -251,7 +251,7 @@ _WORDS_MAX, _WORD_LENGTH_MAX = 8192, 32
 
 
 @lru_cache(maxsize=64)
-def _words(text: str) -> frozenset[str]:
+def _words_in(text: str) -> frozenset[str]:
     """The words of a text, with what stands at them; several lexicons ask it of one text."""
     return frozenset(text.split())
 
@@ -359,12 +359,12 @@ class Held:
     def matches(self, name: str) -> Iterator[tuple[Cue, re.Match[str]]]:
         """The cues of a list that the text holds, each where it first does."""
         for cue, pattern in self.worth_trying(name):
-            if found := pattern.search(self.text):
-                yield cue, found
+            if match := pattern.search(self.text):
+                yield cue, match
 
     def first(self, name: str) -> re.Match[str] | None:
         """Where the text holds the first of the cues of a list; None where it holds none."""
         for number in self._numbers.get(name, ()):
-            if found := self._cues.pattern(name, number).search(self.text):
-                return found
+            if match := self._cues.pattern(name, number).search(self.text):
+                return match
         return None

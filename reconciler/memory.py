@@ -184,7 +184,7 @@ class Memory:
         """The memory of one contact.
 
         Args:
-            agent_id: the agent whose memory it is.
+            agent_id: the agent.
             contact_id: the contact; one about whom nothing is known has an empty memory.
             tenant: the tenant; None for the configured one.
 
@@ -217,7 +217,7 @@ class Memory:
         """Remember something about a contact; ``contact(...).note`` does the same.
 
         Args:
-            agent_id: the agent whose memory it is.
+            agent_id: the agent.
             contact_id: whom the note is about.
             text: one fact, 1 to 2,000 characters.
             tenant: the tenant; None for the configured one.
@@ -301,7 +301,7 @@ class Memory:
         from reconciler.service.writing.note_import import source_of
 
         named = source_of(lines, source)
-        return self._services.note_import.run(_read(lines), defaults, on_progress, named)
+        return self._services.note_import.run(_read_lines(lines), defaults, on_progress, named)
 
     def export(
         self,
@@ -402,7 +402,7 @@ class Memory:
                 does not go with what the store holds. Nothing was changed.
             ConfigurationError: a setting cannot be used, or there is a memory at the backup's
                 place.
-            GraphConflictError: somebody wrote about a contact while it was restored.
+            GraphConflictError: another process wrote about a contact while it was restored.
             GraphError: the engine is unavailable or locked, or the store has another model.
         """
         from reconciler.bootstrap import restore_memory
@@ -516,8 +516,8 @@ class Memory:
         """
         check_flags(unfinished=unfinished)
         chosen = checked_ids({"tenant": self._opened.tenant(tenant)})["tenant"]
-        found = self._services.erasures.find([], is_unfinished=unfinished)
-        own = (erasure for erasure in found if erasure.scope.tenant == chosen)
+        all_erasures = self._services.erasures.find([], is_unfinished=unfinished)
+        own = (erasure for erasure in all_erasures if erasure.scope.tenant == chosen)
         return first(own, limit)
 
     def finish_erasures(self) -> list[Erasure]:
@@ -526,8 +526,8 @@ class Memory:
         Raises:
             GraphUnavailableError: the engine stayed unavailable or busy; call again.
         """
-        found = self._services.erasures
-        return [found.finish(erasure) for erasure in found.find([], is_unfinished=True)]
+        service = self._services.erasures
+        return [service.finish(erasure) for erasure in service.find([], is_unfinished=True)]
 
     def jobs(
         self,
@@ -563,7 +563,7 @@ class Memory:
     def drain(self, on_progress: Callable[[Job], None] = lambda _: None) -> list[Job]:
         """Process all jobs in this thread until each is done or dead; returns those of this call.
 
-        A job whose extractor fails is retried after a wait, which may take many minutes;
+        If its extractor fails, a job is retried after a wait, which may take many minutes;
         ``worker().work_once()`` makes one attempt.
 
         Raises:
@@ -660,7 +660,7 @@ def _check_parts(clock: object, **parts: object) -> None:
         )
 
 
-def _read(lines: Iterable[str]) -> Iterator[str]:
+def _read_lines(lines: Iterable[str]) -> Iterator[str]:
     """The lines, as they are read.
 
     Raises:
@@ -670,7 +670,7 @@ def _read(lines: Iterable[str]) -> Iterator[str]:
         yield from lines
     except (OSError, ValueError) as error:  # a closed file, or one that is not UTF-8
         raise InvalidRequestError(
-            f"the lines cannot be read any further: {error}; what was written until here stands. "
+            f"the lines cannot be read to the end: {error}; the lines before that are imported. "
             "Give a file that is open and in UTF-8, and import it again from the same source"
         ) from error
 

@@ -98,13 +98,13 @@ def at_most(limit: int | None) -> int | None:
     return None if limit is None else positive("limit", limit)
 
 
-def first(found: Iterable[T], limit: int | None) -> list[T]:
-    """So many of what is found; all where there is no limit.
+def first(things: Iterable[T], limit: int | None) -> list[T]:
+    """The first things, as many as the limit says; None for all.
 
     Raises:
         InvalidRequestError: the limit is below 1.
     """
-    return list(islice(found, at_most(limit)))
+    return list(islice(things, at_most(limit)))
 
 
 def positive(name: str, value: int) -> int:

@@ -125,12 +125,12 @@ class Statement:
         if self.condition is None:
             return True
         path, values = self.condition
-        found = value_at(given, path)
+        value = value_at(given, path)
         if values in (_EMPTY, _NOT_EMPTY):
-            return (found in (None, [])) is (values == _EMPTY)
+            return (value in (None, [])) is (values == _EMPTY)
         if values in (_ONE, _NOT_ONE):
-            return (len(found) == 1) is (values == _ONE)
-        return str(found) in values
+            return (len(value) == 1) is (values == _ONE)
+        return str(value) in values
 
     def repetitions(self, given: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
         """The parameters of each run of it: as given, or for every element of its loops.

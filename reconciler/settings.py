@@ -369,8 +369,8 @@ def load_settings(**arguments: Any) -> Settings:
         raise ConfigurationError(f"settings: {error}") from error
     except ValidationError as error:
         problems = error.errors(include_url=False, include_input=False)
-        found = "; ".join(_described(problem) for problem in problems)
-        raise ConfigurationError(f"settings: {found}") from error
+        faults = "; ".join(_described(problem) for problem in problems)
+        raise ConfigurationError(f"settings: {faults}") from error
 
 
 def _described(problem: ErrorDetails) -> str:

@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from queue import Empty, SimpleQueue
 
-__all__ = ["Turn", "Turns"]
+__all__ = ["Ticket", "Turns"]
 
 _LOOK_AGAIN_SECONDS = 1.0
 """Who waits looks again after this long: an interrupt may have swallowed the call to go on."""
@@ -31,19 +31,19 @@ class Turns:
 
     def __init__(self, count_max: int = 1) -> None:
         self._count_max = count_max
-        self._queue: dict[Turn, None] = {}
+        self._queue: dict[Ticket, None] = {}
 
     @contextmanager
-    def turn(self) -> Iterator[Turn]:
+    def turn(self) -> Iterator[Ticket]:
         """A turn that can be taken inside the block; at its end it is given back."""
-        turn = Turn(self)
+        turn = Ticket(self)
         try:
             yield turn
         finally:
             self._queue.pop(turn, None)  # first, and no call of Python's: no interrupt comes before
             self._call_first()
 
-    def _first(self) -> list[Turn]:
+    def _first(self) -> list[Ticket]:
         """Those who have a turn."""
         return list(self._queue)[: self._count_max]
 
@@ -53,7 +53,7 @@ class Turns:
                 turn._calls.put(None)
 
 
-class Turn:
+class Ticket:
     """A caller's place in the queue, and its turn once it is among the first there."""
 
     def __init__(self, turns: Turns) -> None:

@@ -2,7 +2,7 @@
 
 The model saw the tools' definitions and the conversation, nothing else. Ids are drawn from a seed
 and the clock stands where a conversation was, so that the same calls meet the same handles. What a
-model would answer to other definitions nobody knows: a recording keeps the hash of those it saw.
+model would answer to other definitions is unknown: a recording keeps the hash of those it saw.
 
 ``python -m tests.agent_recordings FILE`` plays a file's calls and prints the reply to each one that
 has none on record.

@@ -123,7 +123,7 @@ def tool_call(name: str, sent: Mapping[str, Any], call_id: str) -> Reply:
 
 
 def answer(**fields: Any) -> Reply:
-    """A message whose text is that JSON object."""
+    """A message with that JSON object as its text."""
     return message(json.dumps(fields))
 
 

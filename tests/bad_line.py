@@ -18,7 +18,7 @@ from contextlib import contextmanager
 from enum import StrEnum
 from urllib.parse import urlsplit
 
-__all__ = ["BadLine", "Moment", "Trouble", "bad_line"]
+__all__ = ["BadLine", "LineFault", "Moment", "bad_line"]
 
 ANSWER_IS_OVER = b"bookmark"
 REFUSED = b"Neo."
@@ -39,7 +39,7 @@ class Moment(StrEnum):
     AFTER = "when it is written and before anybody is told"
 
 
-class Trouble(StrEnum):
+class LineFault(StrEnum):
     """How the line fails, or what it does instead."""
 
     HANGS_UP = "hangs up"
@@ -63,7 +63,7 @@ class BadLine:
         self._listener = listener
         self._sockets: list[socket.socket] = []
         self._statement: bytes | None = None
-        self.moment, self.trouble = Moment.BEFORE, Trouble.HANGS_UP
+        self.moment, self.trouble = Moment.BEFORE, LineFault.HANGS_UP
         self.is_failing = False
         self.is_met, self.may_go, self.was_answered = (threading.Event() for _ in range(3))
 
@@ -72,13 +72,13 @@ class BadLine:
         """What a driver is given; without routing, which would name the server itself."""
         return f"bolt://127.0.0.1:{self._listener.getsockname()[1]}"
 
-    def fail_at(self, statement: str, moment: Moment, trouble: Trouble) -> None:
+    def fail_at(self, statement: str, moment: Moment, trouble: LineFault) -> None:
         """Fail at the next statement that holds this text, and go on failing until mended."""
         self._statement = statement.encode()
         self.moment, self.trouble = moment, trouble
 
     def let_go(self) -> None:
-        """Send what was held back, though whoever sent it may be gone, and wait for the answer."""
+        """Send what was held back, though its sender may be gone, and wait for the answer."""
         assert self.is_met.is_set(), "nothing was held back"
         self.may_go.set()
         assert self.was_answered.wait(_SECONDS_MAX)
@@ -100,7 +100,7 @@ class BadLine:
         return True
 
     def accept(self) -> None:
-        """Serve clients until nobody listens any more."""
+        """Serve clients until no client listens any more."""
         with contextlib.suppress(OSError):
             while True:
                 client, _ = self._listener.accept()
@@ -140,7 +140,7 @@ class _Connection:
             self._pass_on(self._server, data)
 
     def _meet(self, data: bytes) -> None:
-        if self._line.trouble is Trouble.HOLDS_BACK:
+        if self._line.trouble is LineFault.HOLDS_BACK:
             self._hold_back(data)
         elif self._line.moment is Moment.AFTER:
             self._kept = b""
@@ -171,12 +171,12 @@ class _Connection:
     def _pass_on(self, target: socket.socket, data: bytes) -> None:
         if not self._line.is_failing:
             target.sendall(data)
-        elif self._line.trouble is Trouble.TRICKLES:
+        elif self._line.trouble is LineFault.TRICKLES:
             for start in range(0, len(data), TRICKLE_BYTES):
                 target.sendall(data[start : start + TRICKLE_BYTES])
                 time.sleep(TRICKLE_SECONDS)
-        elif self._line.trouble is not Trouble.STALLS:
-            if self._line.trouble is Trouble.RESETS:
+        elif self._line.trouble is not LineFault.STALLS:
+            if self._line.trouble is LineFault.RESETS:
                 self._client.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, RESET)
             raise ConnectionAbortedError
 

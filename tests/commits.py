@@ -11,7 +11,7 @@ import numpy as np
 
 from reconciler import Evidence, Scope
 from reconciler.domain.reconciling.restating import written_fact
-from reconciler.domain.records.decisions import Action, DecidedBy
+from reconciler.domain.records.kinds import Action, DecidedBy
 from reconciler.service.stores.memory_store import Commit
 from tests.records import decision_of
 

@@ -113,7 +113,7 @@ def cannot_run(reason: str) -> None:
 
 @pytest.fixture(scope="module")
 def crasher(tmp_path_factory: pytest.TempPathFactory) -> Iterator[StorageCrasher]:
-    """What forks processes whose writes to the disk fail at a chosen call."""
+    """Forks processes that fail to write to the disk at a chosen call."""
     try:
         library = compiled(tmp_path_factory.mktemp("library"))
     except CannotCompileError as error:

@@ -29,7 +29,7 @@ from crm_agent import MODEL, Held, hold_all
 from crm_conversations import Story
 from recorded_claude import ANSWERS, RecordedClaude, hash_of, what_is_missing
 
-__all__ = ["Recording", "played"]
+__all__ = ["RecordingClaude", "played"]
 
 HOW_TO_ANSWER = """# How to answer
 
@@ -43,7 +43,7 @@ the customer. Use nothing but what stands in this file and in the messages.
 """
 
 
-class Recording(RecordedClaude):
+class RecordingClaude(RecordedClaude):
     """Answers that are on record, or lie in a folder; the first question without one goes there.
 
     Args:
@@ -137,7 +137,7 @@ def main() -> None:
     [folder] = map(Path, sys.argv[1:]) if len(sys.argv) == 2 else sys.exit(__doc__)
     folder.mkdir(parents=True, exist_ok=True)
     try:
-        for held in played(Recording(folder)):
+        for held in played(RecordingClaude(folder)):
             sys.stdout.write(f"{held.conversation.at:%Y-%m-%d}: all is answered\n")
     except anthropic.NotFoundError as error:
         sys.exit(what_is_missing(error))

@@ -116,7 +116,7 @@ class BabblingExtractor:
 
 @contextmanager
 def opened(arguments: dict[str, Any], words: Words) -> Iterator[Memory]:
-    """A memory whose arbiter and extractor say planted words."""
+    """A memory with an arbiter and an extractor that say planted words."""
     with Memory.open(
         embedder=HashingEmbedder(),
         arbiter=BabblingArbiter(words),

@@ -4,7 +4,7 @@ FAULTS=20 kills twenty times as often at random moments, and once at every singl
 to the disk instead of a sample of them; FAULTS_SEED chooses other moments. It tries twenty times as
 many made-up inputs, too (``tests/fuzz``): ``make faults FAULTS=200 ARGS=tests/fuzz`` comes to a
 hundred thousand. The last lines of the run say how many processes were killed, in the middle of
-what, how many inputs were tried, and the seed. A test whose marker is ``faults(only=True)`` runs
+what, how many inputs were tried, and the seed. A test with the marker ``faults(only=True)`` runs
 there alone.
 """
 

@@ -43,7 +43,7 @@ class Host:
         )
 
     def cut(self) -> None:
-        """Take its link away: nobody is told, and nothing arrives any more."""
+        """Take its link away: no side is told, and nothing arrives any more."""
         _ip("link", "set", self._link, "down")
         faults.count("working, a host's link")
 

@@ -37,7 +37,7 @@ from tests import faults, second_schema
 
 __all__ = [
     "AGENT",
-    "Fault",
+    "CrashPoint",
     "Talk",
     "Victim",
     "die_at",
@@ -120,7 +120,7 @@ class PleadingExtractor:
     """Reads what begins with a plea, the same at each time but for the wording that it is given.
 
     Args:
-        wording: stands at the end of every claim; another one for each reader shows whose
+        wording: stands at the end of every claim; another one for each reader shows its reader
             reading it was.
     """
 
@@ -169,7 +169,7 @@ def _claim(attribute: str, value: str, wording: str) -> str:
 def opened(
     arguments: dict[str, Any], *, wording: str = USUAL_WORDING, **jobs: float
 ) -> Iterator[Memory]:
-    """A memory with short leases, whose extractor ends every claim with that wording."""
+    """A memory with short leases and an extractor that ends every claim with that wording."""
     with Memory.open(
         embedder=HashingEmbedder(),
         extractor=PleadingExtractor(wording),
@@ -185,7 +185,7 @@ def submit(memory: Memory, talk: Talk) -> str:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Fault:
+class CrashPoint:
     """The point of a worker's life at which it ends: the n-th time that it comes to a stage."""
 
     stage: Stage
@@ -196,7 +196,11 @@ class Fault:
 
 
 def die_at(
-    told: Connection, arguments: dict[str, Any], fault: Fault, given: Sequence[Talk], **how: Any
+    told: Connection,
+    arguments: dict[str, Any],
+    fault: CrashPoint,
+    given: Sequence[Talk],
+    **how: Any,
 ) -> None:
     """Hand talks over, then work, and be killed at that point."""
     left = fault.occurrence
@@ -223,7 +227,11 @@ def work_on(told: Connection, arguments: dict[str, Any], given: Sequence[Talk], 
 
 
 def stall_at(
-    told: Connection, arguments: dict[str, Any], fault: Fault, given: Sequence[Talk], **how: Any
+    told: Connection,
+    arguments: dict[str, Any],
+    fault: CrashPoint,
+    given: Sequence[Talk],
+    **how: Any,
 ) -> None:
     """Hand talks over, freeze in the middle of one, and go on with it when it is thawed."""
 

@@ -20,7 +20,7 @@ from mcp_types import TextContent
 from reconciler import Memory
 from reconciler.entrypoints.mcp_server.connections import Bounds
 from reconciler.entrypoints.mcp_server.desk import Desk
-from reconciler.entrypoints.mcp_server.grants import Grant, Profile
+from reconciler.entrypoints.mcp_server.grants import AccessProfile, Grant
 from reconciler.entrypoints.mcp_server.http_door import (
     PATH,
     Address,
@@ -39,7 +39,7 @@ _LOCAL = Address(host="127.0.0.1", port=0)
 def granted(profile: str = "agent", *agents: str, **others: Any) -> Grant:
     """A grant for the tests' agent, or those named."""
     return Grant(
-        profile=Profile(profile), tenant=others.pop("tenant", "default"),
+        profile=AccessProfile(profile), tenant=others.pop("tenant", "default"),
         agent_ids=agents or ("crm",), **others,
     )  # fmt: skip
 

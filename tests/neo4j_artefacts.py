@@ -19,7 +19,7 @@ from pathlib import Path
 import platformdirs
 from filelock import FileLock
 
-__all__ = ["LINES", "DockerParts", "JavaParts", "Line", "ServerNotAvailableError", "prepare"]
+__all__ = ["LINES", "DockerParts", "JavaParts", "ReleaseLine", "ServerNotAvailableError", "prepare"]
 
 Say = Callable[[str], None]
 
@@ -41,7 +41,7 @@ class ServerNotAvailableError(Exception):
 
 
 @dataclass(frozen=True)
-class Line:
+class ReleaseLine:
     """One line of Neo4j releases, pinned."""
 
     name: str
@@ -63,8 +63,8 @@ class Line:
 
 
 LINES = {
-    "5.26": Line("5.26", "5.26.30", 17, "org.neo4j.server.CommunityEntryPoint", 140),
-    "2026": Line("2026", "2026.08.1", 21, "org.neo4j.server.Neo4jCommunity", 170),
+    "5.26": ReleaseLine("5.26", "5.26.30", 17, "org.neo4j.server.CommunityEntryPoint", 140),
+    "2026": ReleaseLine("2026", "2026.08.1", 21, "org.neo4j.server.Neo4jCommunity", 170),
 }
 
 
@@ -72,7 +72,7 @@ LINES = {
 class JavaParts:
     """A Java that is new enough, and the folder with the server's jars."""
 
-    line: Line
+    line: ReleaseLine
     java: Path
     jars: Path
 
@@ -81,11 +81,11 @@ class JavaParts:
 class DockerParts:
     """A Docker daemon that answers and holds the image."""
 
-    line: Line
+    line: ReleaseLine
     docker: str
 
 
-def prepare(line: Line, say: Say) -> JavaParts | DockerParts:
+def prepare(line: ReleaseLine, say: Say) -> JavaParts | DockerParts:
     """Everything on disk that a server of the line needs, fetched once for each version.
 
     Raises:
@@ -102,7 +102,7 @@ def prepare(line: Line, say: Say) -> JavaParts | DockerParts:
         return DockerParts(line, docker)
 
 
-def find_java(line: Line) -> Path:
+def find_java(line: ReleaseLine) -> Path:
     """The oldest Java that the line can run on: a far newer one was never tried with it."""
     versions = {java: _java_version(java) for java in dict.fromkeys(_javas())}
     fitting = {java: v for java, v in versions.items() if v >= line.java_version_min}
@@ -115,7 +115,7 @@ def find_java(line: Line) -> Path:
     )
 
 
-def fetched_jars(line: Line, java: Path, say: Say) -> Path:
+def fetched_jars(line: ReleaseLine, java: Path, say: Say) -> Path:
     """The folder of the server's jars, whole; two runs at once fetch it once."""
     cache = platformdirs.user_cache_path("reconciler") / "neo4j"
     folder = cache / line.version
@@ -131,7 +131,7 @@ def fetched_jars(line: Line, java: Path, say: Say) -> Path:
     return folder
 
 
-def _fetch(line: Line, maven: str, java: Path, folder: Path, say: Say) -> None:
+def _fetch(line: ReleaseLine, maven: str, java: Path, folder: Path, say: Say) -> None:
     say(f"fetching Neo4j {line.version} by Maven, about {line.size_megabytes} MB, once, ...")
     began = time.monotonic()
     prefix = f".{line.version}-"
@@ -149,7 +149,7 @@ def _fetch(line: Line, maven: str, java: Path, folder: Path, say: Say) -> None:
     say(f"fetched Neo4j {line.version} in {time.monotonic() - began:.0f} s into {folder}")
 
 
-def _copy_dependencies(line: Line, maven: str, java: Path, target: Path) -> None:
+def _copy_dependencies(line: ReleaseLine, maven: str, java: Path, target: Path) -> None:
     command = [maven, "-B", "-q", "-C", "-f", str(POM), "dependency:copy-dependencies"]
     command += ["-DincludeScope=runtime", f"-DoutputDirectory={target}"]
     command += [f"-Dneo4j.version={line.version}"]
@@ -208,7 +208,7 @@ def _java_version(java: Path) -> int:
     return int(found.group(1)) if found and done.returncode == 0 else 0
 
 
-def _pull(docker: str, line: Line, say: Say, lack: ServerNotAvailableError) -> None:
+def _pull(docker: str, line: ReleaseLine, say: Say, lack: ServerNotAvailableError) -> None:
     if _answers(docker, "image", "inspect", line.image):
         return
     say(f"{lack}; pulling {line.image} by Docker instead, once, ...")

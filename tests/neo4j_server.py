@@ -102,7 +102,7 @@ class Neo4jServer:
 
 
 def say(text: str) -> None:
-    """Show a line of progress to whoever waits."""
+    """Show a line of progress to the waiting user."""
     sys.stderr.write(f"{text}\n")
     sys.stderr.flush()
 
@@ -281,7 +281,7 @@ def _is_open(port: int, host: str = LOOPBACK) -> bool:
 
 
 def free_ports() -> Ports:
-    """Two that nobody listens on at the moment."""
+    """Two that are free at the moment."""
     with socket.socket() as bolt, socket.socket() as http:
         bolt.bind(("127.0.0.1", 0))
         http.bind(("127.0.0.1", 0))

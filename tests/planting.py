@@ -2,7 +2,7 @@
 
 A secret is planted in a notation, and each has a value of its own, so that what is found again says
 where it came in. Which fields a door has is read off its signature or its record: one that is new
-and that nobody plants is a failure.
+and that no test plants is a failure.
 """
 
 from __future__ import annotations

@@ -9,7 +9,7 @@ import io
 import json
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import ExitStack
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 from typing import Any, Protocol
 
 import pytest
@@ -26,7 +26,6 @@ __all__ = [
     "ADA",
     "ASKED",
     "NOON",
-    "Clock",
     "Open",
     "OtherModel",
     "engine_of",
@@ -60,19 +59,6 @@ def engines() -> list[Any]:
         else pytest.param(*each.values, marks=(*each.marks, only))
         for each in chosen
     ]
-
-
-class Clock:
-    """The memory's time, which only a test moves."""
-
-    def __init__(self) -> None:
-        self.at = NOON
-
-    def __call__(self) -> datetime:
-        return self.at
-
-    def pass_days(self, number: float) -> None:
-        self.at += timedelta(days=number)
 
 
 class OtherModel(HashingEmbedder):

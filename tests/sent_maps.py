@@ -15,7 +15,7 @@ from typing import Any, cast
 import numpy as np
 
 from reconciler import Scope
-from reconciler.domain.records.decisions import Action, Comparison, Resting, Undo
+from reconciler.domain.records.decisions import Comparison, Resting, Undo
 from reconciler.domain.records.erasures import (
     Erasure,
     ErasureKind,
@@ -25,6 +25,7 @@ from reconciler.domain.records.erasures import (
     FactEnd,
 )
 from reconciler.domain.records.facts import Conflict, Supersession
+from reconciler.domain.records.kinds import Action
 from reconciler.ports.graph import Graph, Row
 from reconciler.queries import Query
 from reconciler.service.stores.archive_store import ArchiveStore
@@ -114,7 +115,7 @@ def _resolved(path: str, known: Mapping[str, tuple[str, ...]]) -> tuple[str, ...
     return tuple(start + dot + rest for start in known.get(first, ()))
 
 
-class Recording:
+class SentMaps:
     """A graph that keeps what it is sent, and finds nothing."""
 
     engine = "embedded"
@@ -130,7 +131,7 @@ class Recording:
 @cache
 def sent_trees() -> dict[str, Tree]:
     """What each query with a map in it is sent, with something in every list."""
-    recording = Recording()
+    recording = SentMaps()
     graph = cast("Graph", recording)
     memory = MemoryStore(graph)
     _commit(memory)

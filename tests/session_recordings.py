@@ -29,7 +29,7 @@ from reconciler.domain.sessions.extraction import Extraction, Window
 from reconciler.errors import ExtractionUnavailableError
 from tests.recordings import FOLDER, key_of_question
 
-__all__ = ["SESSIONS", "Asked", "RecordedExtractor", "Recording", "line_of", "read_recordings"]
+__all__ = ["SESSIONS", "Asked", "RecordedAnswer", "RecordedExtractor", "line_of", "read_recordings"]
 
 SESSIONS = FOLDER / "sessions"
 """Answers about conversations of our own writing, whole."""
@@ -38,7 +38,7 @@ _NOWHERE = Connection(api_key="none", model="recorded", timeout_seconds=60, retr
 
 
 @dataclass(frozen=True)
-class Recording:
+class RecordedAnswer:
     """One answer, and the texts of the facts that were shown for it, in their order."""
 
     known: tuple[str, ...]
@@ -185,7 +185,7 @@ class _Recordings:
     async def close(self) -> None:
         """Nothing to close."""
 
-    def _mapped(self, recording: Recording, known: Sequence[str]) -> dict[str, Any]:
+    def _mapped(self, recording: RecordedAnswer, known: Sequence[str]) -> dict[str, Any]:
         """The answer with the numbers that its facts have now."""
         numbers = {text: number for number, text in enumerate(known, start=1)}
         now = {
@@ -213,14 +213,14 @@ def _renumbered(numbers: Sequence[int], now: Mapping[int, int], gone: set[int]) 
     return [now.get(number, -1) for number in numbers if number not in gone]
 
 
-def _opened(line: Mapping[str, Any], asked: Asked) -> Recording:
+def _opened(line: Mapping[str, Any], asked: Asked) -> RecordedAnswer:
     if "sealed" in line:
         plain = _masked(base64.b64decode(line["sealed"]), line["salt"] + asked.seal)
         line = json.loads(zlib.decompress(plain))
-    return Recording(tuple(line["known"]), line["answer"])
+    return RecordedAnswer(tuple(line["known"]), line["answer"])
 
 
-def _closest(recordings: Sequence[Recording], known: Sequence[str]) -> Recording | None:
+def _closest(recordings: Sequence[RecordedAnswer], known: Sequence[str]) -> RecordedAnswer | None:
     """The one that was shown most of the same facts; what was shown none answers for none only."""
     fitting = [each for each in recordings if bool(each.known) or not known]
     return max(

@@ -1,4 +1,4 @@
-"""Processes whose writes to the disk fail at a chosen call, for the tests of the embedded engine.
+"""Processes that fail to write to the disk at a chosen call, for the tests of the embedded engine.
 
 Here: how such a process is made, and what it does until it ends. Never here: what has to hold
 afterwards. A C library that is loaded first counts every write, sync and rename of the store's
@@ -25,7 +25,7 @@ from typing import Any
 
 from tests import faults
 
-__all__ = ["CannotCompileError", "Ended", "Fault", "StorageCrasher", "compiled"]
+__all__ = ["CannotCompileError", "Ended", "StorageCrasher", "StorageFault", "compiled"]
 
 ROOT = Path(__file__).resolve().parent.parent
 SOURCE = Path(__file__).with_name("storage_faults.c")
@@ -37,7 +37,7 @@ class CannotCompileError(Exception):
     """This machine has no C compiler; the text says what to install."""
 
 
-class Fault(IntEnum):
+class StorageFault(IntEnum):
     """What happens at the chosen call; the numbers are those of the C file."""
 
     NONE = 0
@@ -94,7 +94,9 @@ class StorageCrasher:
             env={**os.environ, "LD_PRELOAD": str(library)},
         )
 
-    def run(self, task: str, path: Path, fault: Fault = Fault.NONE, at_call: int = 0) -> Ended:
+    def run(
+        self, task: str, path: Path, fault: StorageFault = StorageFault.NONE, at_call: int = 0
+    ) -> Ended:
         """What became of a process that does a task with the store at a path."""
         assert self._server.stdin is not None
         assert self._server.stdout is not None
@@ -165,7 +167,7 @@ def _go_on(path: Path, say: Say, arm: Callable[[], None]) -> None:
                 say({"acknowledged": decision.decision_id})
             except ReconcilerError as error:
                 say({"error": type(error).__name__})
-        _arm(path.parent, Fault.NONE, 0)
+        _arm(path.parent, StorageFault.NONE, 0)
         try:  # there is room again, but what the engine kept must not get into its log now
             memory.add_contact_note("crm", "priya", NOTES[0])
             say({"error": "none after the disk had room again"})
@@ -259,7 +261,7 @@ def _memory(path: Path) -> Iterator[Any]:
         yield memory
 
 
-def _arm(folder: Path, fault: Fault, at_call: int) -> None:
+def _arm(folder: Path, fault: StorageFault, at_call: int) -> None:
     ctypes.CDLL(None).storage_faults_arm(f"{folder}/".encode(), int(fault), ctypes.c_long(at_call))
 
 
@@ -281,7 +283,7 @@ def _child(asked: dict[str, Any], telling: int) -> None:
     os.dup2(os.open(os.devnull, os.O_WRONLY), 2)  # what the engine says when it is ended
     try:
         TASKS[asked["task"]](
-            path, say, lambda: _arm(path.parent, Fault(asked["fault"]), asked["at_call"])
+            path, say, lambda: _arm(path.parent, StorageFault(asked["fault"]), asked["at_call"])
         )
         say({"calls": 0})
     except Exception as error:  # noqa: BLE001  the test looks at its name

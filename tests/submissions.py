@@ -10,14 +10,14 @@ from reconciler import Candidate, Decision, Memory
 from reconciler.bootstrap import build_judge
 from reconciler.domain.records.notes import Note
 from reconciler.service.writing.decision_ids import DecisionIds
-from reconciler.service.writing.doors import own_evidence
+from reconciler.service.writing.doors import as_candidate
 from reconciler.service.writing.submissions import Submission
 from reconciler.settings import load_settings
 
 
 def admitted(note: Note, door: str = "live") -> Submission:
     """The note after the real gate, with the shipped policy, admitted it."""
-    judged = build_judge(load_settings())(own_evidence(note, "a test"))
+    judged = build_judge(load_settings())(as_candidate(note, "a test"))
     assert judged.is_admitted, judged.assessment.detail
     decision_id = DecisionIds(b"a key that only the tests know").of(note)
     return replace(judged, door=door, decision_id=decision_id)

@@ -1,5 +1,5 @@
 // Put vectors of the store's model where vectors belong. Here switch_model leaves none elsewhere, and
-// no fact is ever named; where one is, it is put right as far as its columns' types allow.
+// a fact is never named; where one is, it is put right as far as its columns' types allow.
 // mode: write
 UNWIND $fact_ids AS fact_id
 MATCH (fact:Fact {fact_id: fact_id})

@@ -56,9 +56,9 @@ def read_answer(text: str, shape: type[AnswerT]) -> AnswerT:
         )
     answers: list[AnswerT] = []
     fault = ""
-    for found in objects:
+    for candidate in objects:
         try:
-            answer = shape.model_validate(_encodable(found))
+            answer = shape.model_validate(_encodable(candidate))
         except ValidationError as error:
             fault = fault or fault_of(error, shape)
         else:
@@ -95,10 +95,10 @@ def _field_names(shape: type[BaseModel]) -> set[str]:
     return {name for part in parts for name in part.get("properties", ())}
 
 
-def _encodable(found: dict[str, Any]) -> Any:
+def _encodable(answer: dict[str, Any]) -> Any:
     """The same without half surrogate pairs, which JSON can spell and no store can keep."""
     try:
-        return json.loads(json.dumps(found, ensure_ascii=False).encode("utf-8", "replace"))
+        return json.loads(json.dumps(answer, ensure_ascii=False).encode("utf-8", "replace"))
     except RecursionError:
         return {}
 
@@ -129,14 +129,14 @@ def _objects_up_to_the_end(text: str) -> list[dict[str, Any]]:
         if begin is None:
             break
         try:
-            found, at = _DECODER.raw_decode(text, begin.start())
+            value, at = _DECODER.raw_decode(text, begin.start())
         except (ValueError, RecursionError):
             at = begin.end()
             continue
         ends_text = not text[at:].strip("`\r\n\t ")
         begins_line = not text[: begin.start()].rpartition("\n")[2].strip()
-        if isinstance(found, dict):
-            objects += [found] if begins_line or ends_text else []
+        if isinstance(value, dict):
+            objects += [value] if begins_line or ends_text else []
             if ends_text:
                 return objects
     return []

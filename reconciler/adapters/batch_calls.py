@@ -16,10 +16,10 @@ from reconciler.adapters.structured_calls import (
     Batched,
     BatchVendor,
     Client,
+    ClientThread,
     Connection,
     Question,
     ResultT,
-    Session,
     StructuredCalls,
 )
 from reconciler.domain.records.decisions import Usage
@@ -87,14 +87,14 @@ class BatchCalls(StructuredCalls[AnswerT]):
             raise
 
     async def _answers(
-        self, session: Session[AnswerT], batch_id: str
+        self, session: ClientThread[AnswerT], batch_id: str
     ) -> dict[str, tuple[AnswerT, Usage | None] | ArbiterError]:
         client = _batching(session.client)
         replies = await client.batch_replies(batch_id)
         return {each.name: self._answer(each, client, session) for each in replies}
 
     def _answer(
-        self, batched: Batched, client: BatchClient, session: Session[AnswerT]
+        self, batched: Batched, client: BatchClient, session: ClientThread[AnswerT]
     ) -> tuple[AnswerT, Usage | None] | ArbiterError:
         try:
             with self._translated_errors():

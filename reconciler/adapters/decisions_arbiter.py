@@ -13,8 +13,9 @@ from typing import Any
 from reconciler.adapters.decisions_calls import Choice, Decisions
 from reconciler.adapters.model_arbiter import FAILURES, arbiter_prompt, data_of
 from reconciler.adapters.structured_calls import Connection, Prompt, Question, StructuredCalls
-from reconciler.domain.records.decisions import Action, Judgement, Relation
+from reconciler.domain.records.decisions import Judgement
 from reconciler.domain.records.facts import Neighbour
+from reconciler.domain.records.kinds import Action, Relation
 from reconciler.domain.records.notes import Note
 from reconciler.errors import ConfigurationError
 
@@ -114,13 +115,13 @@ def _meanings(text: str) -> dict[Relation, str]:
     Raises:
         ConfigurationError: the prompt does not say it.
     """
-    found = {}
+    meanings = {}
     for relation in Relation:
         line = re.search(rf"^ *- `{relation}`: (.+)$", text, re.MULTILINE)
         if line is None:
             raise ConfigurationError(f'the arbiter\'s prompt must have a line "- `{relation}`: …"')
-        found[relation] = line[1].partition(" Action `")[0]
-    return found
+        meanings[relation] = line[1].partition(" Action `")[0]
+    return meanings
 
 
 def _section(text: str, heading: str) -> str:

@@ -77,7 +77,7 @@ class Decisions(OpenAISdk):
         return _Client(client, ask, connection.model, question.prompt.text, self._options_of)
 
 
-class _Asked(NamedTuple):
+class _DecisionRequest(NamedTuple):
     """One question, in no dialect."""
 
     model: str
@@ -92,7 +92,9 @@ class _Client:
     def __init__(
         self,
         client: openai.AsyncOpenAI,
-        ask: Callable[[openai.AsyncOpenAI, _Asked], Awaitable[tuple[dict[str, Any], Any]]],
+        ask: Callable[
+            [openai.AsyncOpenAI, _DecisionRequest], Awaitable[tuple[dict[str, Any], Any]]
+        ],
         model: str,
         instructions: str,
         options_of: Callable[[Mapping[str, Any]], Options],
@@ -105,7 +107,7 @@ class _Client:
 
     async def reply(self, data: Mapping[str, Any], correction: Correction | None) -> Reply:  # noqa: ARG002
         options = self._options_of(data)
-        asked = _Asked(self._model, self._instructions, data, options)
+        asked = _DecisionRequest(self._model, self._instructions, data, options)
         answer, counted = await self._ask(self._client, asked)
         usage = usage_of(counted)
         if answer.get("type") == "refusal":
@@ -124,7 +126,9 @@ class _ListedReply(BaseModel):
     usage: Any = None
 
 
-async def _ask_openai(client: openai.AsyncOpenAI, asked: _Asked) -> tuple[dict[str, Any], Any]:
+async def _ask_openai(
+    client: openai.AsyncOpenAI, asked: _DecisionRequest
+) -> tuple[dict[str, Any], Any]:
     """The answer, and what the server counted."""
     options = asked.options.items()
     question = {
@@ -150,7 +154,9 @@ class _NamedReply(BaseModel):
     usage: Any = None
 
 
-async def _ask_system_one(client: openai.AsyncOpenAI, asked: _Asked) -> tuple[dict[str, Any], Any]:
+async def _ask_system_one(
+    client: openai.AsyncOpenAI, asked: _DecisionRequest
+) -> tuple[dict[str, Any], Any]:
     """The answer, and what the server counted."""
     question = {
         "type": "choice",

@@ -164,20 +164,20 @@ class DetectSecretsFinder:
     """
 
     def __init__(self) -> None:
-        self._shapes: tuple[_Shape, ...] | None = None
+        self._shapes: tuple[_SecretPattern, ...] | None = None
         self._lock = Lock()
 
     def find(self, text: str) -> list[SensitiveSpan]:
         """The secrets of a text, first to last; those that overlap as one."""
         held = _literals().held(text.casefold())
-        found = find_named_secrets(text)
+        spans = find_named_secrets(text)
         if _may_hold_shape(text, held):
-            found += (span for shape in self._loaded_shapes() for span in shape.find(text))
+            spans += (span for shape in self._loaded_shapes() for span in shape.find(text))
         if asked := [rule for words, rules in _SAID.items() if words in held for rule in rules]:
-            found += _find_said(text, asked)
-        return merge_spans(found)
+            spans += _find_said(text, asked)
+        return merge_spans(spans)
 
-    def _loaded_shapes(self) -> tuple[_Shape, ...]:
+    def _loaded_shapes(self) -> tuple[_SecretPattern, ...]:
         with self._lock:
             if self._shapes is None:
                 self._shapes = _load_shapes()
@@ -221,7 +221,7 @@ def _compiled(rule: str) -> Any:
 
 
 @dataclass(frozen=True, slots=True)
-class _Shape:
+class _SecretPattern:
     """One pattern, and which of its groups is the secret; 0 for all that it matches."""
 
     pattern: Any
@@ -243,22 +243,22 @@ def _end_of_token(text: str, end: int) -> int:
     return tail.end() if tail else end
 
 
-def _load_shapes() -> tuple[_Shape, ...]:
+def _load_shapes() -> tuple[_SecretPattern, ...]:
     """The plugins' patterns and ours.
 
     The patterns rather than ``analyze_string``, which says what it found but not where, and of a
     GitHub token only the first three letters.
     """
-    own = [_Shape(re.compile(shape, re.DOTALL)) for shape in SHAPES]
-    own += [_Shape(re.compile(shape), 1) for shape in IN_ADDRESSES]
+    own = [_SecretPattern(re.compile(shape, re.DOTALL)) for shape in SHAPES]
+    own += [_SecretPattern(re.compile(shape), 1) for shape in IN_ADDRESSES]
     return (*own, *_plugin_shapes(_load_plugins()))
 
 
-def _plugin_shapes(plugins: Iterable[Any]) -> Iterator[_Shape]:
+def _plugin_shapes(plugins: Iterable[Any]) -> Iterator[_SecretPattern]:
     for plugin in plugins:
         has_inner = type(plugin).__name__ in ("BasicAuthDetector", "AWSKeyDetector")
         for pattern in plugin.denylist:
-            yield _Shape(pattern, 1 if has_inner and pattern.groups else 0)
+            yield _SecretPattern(pattern, 1 if has_inner and pattern.groups else 0)
 
 
 def _load_plugins() -> list[Any]:

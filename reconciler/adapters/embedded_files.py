@@ -192,10 +192,10 @@ class EmbeddedFiles:
         """
         if not (self.has_writes or self._no_log.exists()):
             raise ConfigurationError(
-                f"RECONCILER_EMBEDDED_PATH {self.main} was open when it was copied or left, and "
-                f"its log {self.log} is missing, which holds the newest of what was remembered; "
-                "put it back beside it. If another program has folded the log in, and nothing is "
-                f"missing, make an empty file {self._no_log} and open it again"
+                f"RECONCILER_EMBEDDED_PATH {self.main} was copied or left while it was open, and "
+                f"its log {self.log} is missing, which holds the newest facts; put the log back "
+                "beside it. If another program has merged the log, and nothing is missing, make an "
+                f"empty file {self._no_log} and open it again"
             )
 
     @property
@@ -242,8 +242,8 @@ class EmbeddedFiles:
         free = shutil.disk_usage(self.main.parent).free
         if free < needed:
             raise GraphStorageError(
-                f"{self.main}: {needed >> 20} MiB are needed beside it to write it again without "
-                f"what is erased, and {free >> 20} MiB are free. {otherwise}"
+                f"{self.main}: to rewrite it without the erased data takes {needed >> 20} MiB of "
+                f"disk space beside it, and {free >> 20} MiB are free. {otherwise}"
             )
 
     @contextmanager
@@ -262,8 +262,8 @@ class EmbeddedFiles:
     @property
     def stamp(self) -> tuple[int, int, int]:
         """Tells whether the main file was changed, or its log has anything in it."""
-        found = self.main.stat()
-        return found.st_mtime_ns, found.st_size, self.log_bytes
+        stat = self.main.stat()
+        return stat.st_mtime_ns, stat.st_size, self.log_bytes
 
     def put_in_place(self, draft: EmbeddedFiles, stamp: tuple[int, int, int]) -> None:
         """Put a whole store in this one's place, in one step, while it is closed.
@@ -473,10 +473,10 @@ class EmbeddedFiles:
         _copy_durably(log, copy)
         _truncate_durably(log, whole_bytes)
         _log.warning(
-            "%s was not closed. Its log ended in a write of %d bytes that was never finished, so "
-            "nobody was told that it was kept. That write was cut off, and everything before it is "
-            "there. The log as it was found is kept in %s; delete it when you like. If this is a "
-            "copy of a store that was open, copy it again: it may lack more than that write",
+            "%s was not closed. Its log ended in an unfinished write of %d bytes, which no caller "
+            "saw succeed. That write was removed; everything before it is there. The old log is "
+            "kept in %s; delete it when you like. If this is a copy of a store that was open, copy "
+            "it again: it may lack more than that write",
             self.main,
             len(dropped),
             copy,

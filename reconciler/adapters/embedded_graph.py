@@ -197,8 +197,8 @@ class EmbeddedGraph:
             self._check_storage()
             if not is_whole:
                 raise GraphUnavailableError(
-                    f"{self._path}: others read from it without a pause, or the disk has no room, "
-                    "so its log could not be folded in; try again when less is going on"
+                    f"{self._path}: its log could not be merged, because other calls read without "
+                    "a pause or the disk is full; try again when the memory is less busy"
                 )
             self._files.copy_main(target)
 
@@ -230,15 +230,15 @@ class EmbeddedGraph:
             search = TextSearch(self._files.read_removed(key))
         rewrites, left = 0, {""}
         while left and rewrites < _REWRITES_MAX:
-            kept, found = self._rewritten(search)
-            rewrites, left = rewrites + 1, search.texts_with(found - kept)
+            kept, texts = self._rewritten(search)
+            rewrites, left = rewrites + 1, search.texts_with(texts - kept)
         with self._translated():
             if not left:
                 self._files.forget_removed(key)
         return Purged(
             traces=_traces(rewrites, len(left)),
             searched_texts=len(search),
-            shared_texts=len(search.texts_with(found) - left),
+            shared_texts=len(search.texts_with(texts) - left),
             texts_in_files=len(left),
             rewrites=rewrites,
         )
@@ -251,8 +251,8 @@ class EmbeddedGraph:
             self._check_storage()
             if not is_alone:
                 raise GraphUnavailableError(
-                    f"{self._path}: it is in use, and is only rewritten when nobody else uses it; "
-                    "try again, with fewer calls at the same time"
+                    f"{self._path} is in use, and can only be rewritten while no other call uses "
+                    "it; try again, with fewer calls at the same time"
                 )
             self._files.check_room_to_rewrite(
                 "What was erased is gone from the graph, and its bytes are still in files; when "
@@ -273,10 +273,10 @@ class EmbeddedGraph:
             try:
                 self._files.put_in_place(draft, stamp)
                 self._files.remove_left_over()
-                found = search.found_in(self._files.list_own())
+                texts = search.found_in(self._files.list_own())
             finally:
                 self._reopen()
-        return kept, found
+        return kept, texts
 
     def _draft(
         self, old: PlanningConnection, draft: EmbeddedFiles, search: TextSearch
@@ -582,11 +582,11 @@ def _run_once(connection: PlanningConnection, query: Query, given: Mapping[str, 
     """The rows of the last statement with a RETURN; none as soon as a run of one gives no row."""
     rows: list[Row] = []
     for statement in query.statements:
-        returns, found = "RETURN" in statement.text, []
+        returns, returned = "RETURN" in statement.text, []
         for repetition in statement.repetitions(given):
             told = connection.rows(*bound(statement, repetition))
             if returns and not told:
                 return []
-            found += told if returns else []  # to change a table gives a row of the engine's own
-        rows = found or rows
+            returned += told if returns else []  # to change a table gives a row of the engine's own
+        rows = returned or rows
     return rows

@@ -68,10 +68,10 @@ class PlanningConnection(ladybug.Connection):
         result = self._result(text, dict(given or {}))
         try:
             columns: list[str] = result.get_column_names()
-            found = _all_of(result)
-            if found:
-                _say_utc(found, result.get_column_data_types())
-            return [dict(zip(columns, row, strict=True)) for row in found]
+            lists = _all_of(result)
+            if lists:
+                _say_utc(lists, result.get_column_data_types())
+            return [dict(zip(columns, row, strict=True)) for row in lists]
         finally:
             result.close()
 
@@ -82,14 +82,14 @@ class PlanningConnection(ladybug.Connection):
 
     def _result(self, text: str, given: dict[str, Any]) -> ladybug.QueryResult:
         if not given and text not in _OF_EVERY_WRITE:
-            found = self.execute(text)
+            result = self.execute(text)
         else:
             key = (text, *given, *map(_type, given.values()))
             plan = self._plans.get(key) or self._prepare(text, given)
-            found = self.execute(plan, given)
+            result = self.execute(plan, given)
             self._keep(key, plan)
-        assert not isinstance(found, list), "one statement gives one result"  # noqa: S101
-        return found
+        assert not isinstance(result, list), "one statement gives one result"  # noqa: S101
+        return result
 
     def _keep(self, key: tuple[Any, ...], plan: Any) -> None:
         self._plans.pop(key, None)  # the one that was used last comes last

@@ -43,10 +43,12 @@ def bound(statement: Statement, given: Mapping[str, Any]) -> tuple[str, dict[str
     every call: half of a write's time. And a property that is written as NULL is not free. So a
     null in a map is a property that is not written: a new node has none, an old one keeps its own.
     """
-    found = {path: value_at(given, path) for path in _sorted(statement.params)}
+    values_by_path = {path: value_at(given, path) for path in _sorted(statement.params)}
     # In one order, so that few texts are planned. A list of maps is unwound by the text.
-    maps = {path: tuple(sorted(held)) for path, held in found.items() if isinstance(held, dict)}
-    values = dict(_values(found, maps))
+    maps = {
+        path: tuple(sorted(held)) for path, held in values_by_path.items() if isinstance(held, dict)
+    }
+    values = dict(_values(values_by_path, maps))
     statement, values = _with_lengths(statement, values)
     nulls = frozenset(path for path, value in values.items() if value is None)
     named = {_flat(path): _foreign(value) for path, value in values.items() if value is not None}
@@ -58,16 +60,16 @@ def _with_lengths(statement: Statement, values: dict[str, Any]) -> tuple[Stateme
     lengths = {name: int(values[name]) for name in _LENGTH.findall(statement.text)}
     if not lengths:
         return statement, values
-    text = _LENGTH.sub(lambda found: f"FLOAT[{lengths[found[1]]}]", statement.text)
+    text = _LENGTH.sub(lambda match: f"FLOAT[{lengths[match[1]]}]", statement.text)
     left = {path: value for path, value in values.items() if f"${path}" in text}
     return replace(statement, text=text, params=frozenset(left)), left
 
 
 def _values(
-    found: Mapping[str, Any], maps: Mapping[str, tuple[str, ...]]
+    values_by_path: Mapping[str, Any], maps: Mapping[str, tuple[str, ...]]
 ) -> Iterator[tuple[str, Any]]:
     """Every value that the text names, by its path, those of maps one by one."""
-    for path, value in found.items():
+    for path, value in values_by_path.items():
         if path in maps:
             yield from ((f"{path}.{key}", value[key]) for key in maps[path])
         else:
@@ -89,16 +91,16 @@ def _text(
         if unusable := [name for name in names if not _PROPERTY_NAME.fullmatch(name)]:
             raise QueryFileError(f"{path}: {unusable[0]!r} is not the name of a property")
 
-    def node(found: re.Match[str]) -> str:
-        pairs = ", ".join(f"{key}: ${found[3]}.{key}" for key in kept(found[3]))
-        return f"({found[1]} {{{found[2] or ''}{pairs}}})"
+    def node(match: re.Match[str]) -> str:
+        pairs = ", ".join(f"{key}: ${match[3]}.{key}" for key in kept(match[3]))
+        return f"({match[1]} {{{match[2] or ''}{pairs}}})"
 
-    def link(found: re.Match[str]) -> str:
-        pairs = ", ".join(f"{key}: ${found[2]}.{key}" for key in kept(found[2]))
-        return f"[{found[1]} {{{pairs}}}]" if pairs else f"[{found[1]}]"
+    def link(match: re.Match[str]) -> str:
+        pairs = ", ".join(f"{key}: ${match[2]}.{key}" for key in kept(match[2]))
+        return f"[{match[1]} {{{pairs}}}]" if pairs else f"[{match[1]}]"
 
-    def changes(found: re.Match[str]) -> str:
-        name, path = found[1], found[2]
+    def changes(match: re.Match[str]) -> str:
+        name, path = match[1], match[2]
         changed = ", ".join(f"{name}.{key} = ${path}.{key}" for key in kept(path))
         return changed or f"{name}.{maps[path][0]} = {name}.{maps[path][0]}"
 
@@ -109,7 +111,7 @@ def _text(
 
     text = _LINK_OF_MAP.sub(link, _NODE_OF_MAP.sub(node, statement.text))
     text = _SET_FROM_MAP.sub(changes, text)
-    text = _PROPERTY.sub(lambda found: "" if found[1] in nulls else found[0], text)
+    text = _PROPERTY.sub(lambda match: "" if match[1] in nulls else match[0], text)
     return PARAMETER.sub(lambda name: "NULL" if name[1] in nulls else f"${_flat(name[1])}", text)
 
 

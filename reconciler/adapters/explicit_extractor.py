@@ -11,8 +11,8 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from reconciler.domain.records.notes import canonical_text
-from reconciler.domain.records.sessions import Role
 from reconciler.domain.records.slots import CONTACT_SUBJECT
+from reconciler.domain.records.turns import Role
 from reconciler.domain.sessions.extraction import (
     Citation,
     Extracted,
@@ -22,7 +22,7 @@ from reconciler.domain.sessions.extraction import (
 from reconciler.domain.values.attributes import AttributeBook
 
 if TYPE_CHECKING:
-    from reconciler.domain.sessions.explicit_statements import Statement
+    from reconciler.domain.sessions.explicit_statements import ExplicitStatement
 
 __all__ = ["ExplicitExtractor"]
 
@@ -46,15 +46,15 @@ class ExplicitExtractor:
 
     def extract(self, window: Window) -> Extraction:
         """All candidates in the order in which they were first said; no summary."""
-        found: dict[tuple[str, ...], list[tuple[int, Statement]]] = {}
+        statements: dict[tuple[str, ...], list[tuple[int, ExplicitStatement]]] = {}
         for number, statement in self._statements(window):
-            found.setdefault(_key(statement), []).append((number, statement))
-        return Extraction(candidates=tuple(map(_candidate, found.values())))
+            statements.setdefault(_key(statement), []).append((number, statement))
+        return Extraction(candidates=tuple(map(_candidate, statements.values())))
 
     def close(self) -> None:
         """Nothing to close."""
 
-    def _statements(self, window: Window) -> Iterator[tuple[int, Statement]]:
+    def _statements(self, window: Window) -> Iterator[tuple[int, ExplicitStatement]]:
         # Its patterns take 0.03 s to compile, and most who open a memory read no session.
         from reconciler.domain.sessions.explicit_statements import find_statements
 
@@ -64,7 +64,7 @@ class ExplicitExtractor:
                     yield number, statement
 
 
-def _key(statement: Statement) -> tuple[str, ...]:
+def _key(statement: ExplicitStatement) -> tuple[str, ...]:
     """Equal for two mentions of one thing: the same slot and value, or the same words."""
     if statement.attribute and statement.value:
         about = statement.subject or CONTACT_SUBJECT
@@ -74,7 +74,7 @@ def _key(statement: Statement) -> tuple[str, ...]:
     return (statement.speech, *(canonical_text(part).casefold() for part in parts))
 
 
-def _candidate(mentions: list[tuple[int, Statement]]) -> Extracted:
+def _candidate(mentions: list[tuple[int, ExplicitStatement]]) -> Extracted:
     """One candidate for all mentions, in the words of the weightiest, then the first."""
     best = max(
         (statement for _, statement in mentions),
@@ -96,13 +96,13 @@ def _candidate(mentions: list[tuple[int, Statement]]) -> Extracted:
     )
 
 
-def _importance(statement: Statement) -> float:
+def _importance(statement: ExplicitStatement) -> float:
     if statement.is_request:
         return _IMPORTANCE_REQUESTED
     return _IMPORTANCE_IN_PASSING if statement.is_passing else _IMPORTANCE_STATED
 
 
-def _confidence(statement: Statement) -> float:
+def _confidence(statement: ExplicitStatement) -> float:
     if statement.is_hedged:
         return _CONFIDENCE_HEDGED
     return _CONFIDENCE_REQUESTED if statement.is_request else _CONFIDENCE_STATED

@@ -33,7 +33,7 @@ _DIGIT = re.compile(r"\d")
 
 
 @dataclass(frozen=True)
-class _Rule:
+class _TokenRule:
     """One kind of token.
 
     Attributes:
@@ -82,12 +82,12 @@ class GitleaksFinder:
 
 
 @cache
-def _rules() -> tuple[Sequence[_Rule], Literals[int]]:
+def _rules() -> tuple[Sequence[_TokenRule], Literals[int]]:
     from reconciler.lexicon import Literals  # what only reads a store needs none
 
     text = read_config(resource_path("config") / "secret_rules" / "gitleaks.toml", _SOURCE)
     try:
-        rules = [_Rule(**table) for table in tomllib.loads(text)["rules"]]
+        rules = [_TokenRule(**table) for table in tomllib.loads(text)["rules"]]
     except (ValueError, KeyError, TypeError) as error:
         raise ConfigurationError(f"{_SOURCE} cannot be read: {error}; correct it") from error
     literals = ((word, at) for at, rule in enumerate(rules) for word in rule.keywords)

@@ -38,7 +38,7 @@ def load_key(path: Path) -> bytes | None:
     Raises:
         ConfigurationError: the file cannot be read, or holds no key.
     """
-    with _told(path):
+    with _translated(path):
         try:
             file = path.open("rb")
         except FileNotFoundError:
@@ -60,14 +60,14 @@ def load_or_create_key(path: Path, new: bytes | None = None) -> bytes:
         GraphStorageError: the disk is full or failing.
     """
     while (key := load_key(path)) is None:
-        with _told(path):
+        with _translated(path):
             path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
             _create(path, new or secrets.token_bytes(_KEY_BYTES))
     return key
 
 
 @contextmanager
-def _told(path: Path) -> Iterator[None]:
+def _translated(path: Path) -> Iterator[None]:
     try:
         yield
     except (OSError, ValueError) as error:

@@ -23,9 +23,9 @@ from reconciler.adapters.structured_calls import (
     StructuredCalls,
     read_prompt,
 )
-from reconciler.domain.records.decisions import Action, Judgement, Relation, Usage
+from reconciler.domain.records.decisions import Judgement, Usage
 from reconciler.domain.records.facts import Neighbour
-from reconciler.domain.records.kinds import SourceKind
+from reconciler.domain.records.kinds import Action, Relation, SourceKind
 from reconciler.domain.records.notes import Note
 from reconciler.domain.records.slots import Slot
 from reconciler.errors import (

@@ -223,22 +223,22 @@ class ModelExtractor:
             ExtractionRefusedError: the model declined.
             ExtractionAnswerError: the answer was cut off or is not what was asked for.
         """
-        found: list[Extracted] = []
+        candidates: list[Extracted] = []
         summary = ""
         costs: list[Usage | None] = []
         for _ in range(CALLS_MAX):
-            given = list(dict.fromkeys(candidate.text for candidate in found))
+            given = list(dict.fromkeys(candidate.text for candidate in candidates))
             answer, usage = self._calls.ask(_data(window, given))
             costs.append(usage)
             summary = summary or _summary(answer.summary)
             read = [candidate.extracted() for candidate in answer.candidates]
             new = [candidate for candidate in read if candidate.text not in given]
-            found += new
+            candidates += new
             if len(read) < ANSWER_CANDIDATES_MAX or not new:
                 break
         else:
             _LOG.warning("a window was asked about %d times and may hold more", CALLS_MAX)
-        return Extraction(candidates=tuple(found), summary=summary, usage=summed(costs))
+        return Extraction(candidates=tuple(candidates), summary=summary, usage=summed(costs))
 
     def close(self) -> None:
         """End what is under way and close the connections; a later window opens them again."""

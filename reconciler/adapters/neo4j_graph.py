@@ -265,7 +265,7 @@ class Neo4jGraph:
             self._go_without(index, str(error))
             return False
         if states == [["FAILED"]]:
-            self._go_without(index, "the server failed to build it; drop it, to have it built anew")
+            self._go_without(index, "the server failed to build it; drop it, and it is built again")
         if states == [["ONLINE"]]:
             self._built.add(index)
         return index in self._built
@@ -340,7 +340,7 @@ class Neo4jGraph:
     def _execute(self, text: str, parameters: Mapping[str, Any], access: str) -> list[list[Any]]:
         statement = _Marked(text, self._query_timeout_seconds)
 
-        def found(driver: neo4j.Driver) -> list[list[Any]]:
+        def ask(driver: neo4j.Driver) -> list[list[Any]]:
             with driver.session(
                 database=self._database,
                 default_access_mode=access,
@@ -348,7 +348,7 @@ class Neo4jGraph:
             ) as session:
                 return session.run(statement, dict(parameters)).values()
 
-        return self._bounded(found, statement)
+        return self._bounded(ask, statement)
 
     def _bounded(self, call: Callable[[neo4j.Driver], T], statement: _Marked | None = None) -> T:
         """What the call returns, in bounded time, also when the server falls silent in the middle.
@@ -422,12 +422,12 @@ class Neo4jGraph:
 
         def noted() -> T:
             try:
-                found = self._connected(call)
+                result = self._connected(call)
             except foreign.Neo4jError:
                 self._last_sign_at = monotonic()
                 raise
             self._last_sign_at = monotonic()
-            return found
+            return result
 
         return noted
 
@@ -637,19 +637,19 @@ def _in_one_row(text: str, columns: tuple[str, ...]) -> str:
     return f"{before}WITH{returned}\nRETURN collect([{told}]) AS rows"
 
 
-def _rows(columns: tuple[str, ...], found: list[list[Any]]) -> list[Row]:
-    rows = [dict(zip(columns, values, strict=True)) for values in found]
+def _rows(columns: tuple[str, ...], lists: list[list[Any]]) -> list[Row]:
+    rows = [dict(zip(columns, values, strict=True)) for values in lists]
     for name in filter(_is_time, columns):
         for row in rows:
             if (told := row[name]) is not None:  # it may name its zone behind its offset
                 with suppress(ValueError):  # the reader of the row says that it is no time
                     row[name] = datetime.fromisoformat(told.partition("[")[0]).astimezone(UTC)
     if rows and any(isinstance(value, _MAPS) for value in rows[0].values()):
-        return [{name: _plain(value) for name, value in row.items()} for row in rows]
+        return [{name: _as_map(value) for name, value in row.items()} for row in rows]
     return rows
 
 
-def _plain(value: Any) -> Any:
+def _as_map(value: Any) -> Any:
     """A node or a link as a map of what it holds; times of its own as UTC."""
     if not isinstance(value, _MAPS):
         return value

@@ -277,11 +277,11 @@ class _Client:
     def _request(
         self, data: Mapping[str, Any], correction: Correction | None = None
     ) -> dict[str, Any]:
-        told = {"role": "system", "content": self._told()}
+        told = {"role": "system", "content": self._prompt_with_schema()}
         turns = [told, *conversation(data, correction)]
         return {"model": self._model, "messages": turns, **self._dispensable}
 
-    def _told(self) -> str:
+    def _prompt_with_schema(self) -> str:
         """The prompt, and the schema where no other part of the request has it."""
         if "response_format" in self._dispensable:
             return self._prompt

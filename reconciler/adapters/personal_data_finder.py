@@ -43,8 +43,8 @@ class _Rule:
     def find(self, text: str) -> Iterator[SensitiveSpan]:
         for pattern in self.patterns:
             for match in pattern.finditer(text):
-                if found := self._find_in(match, text):
-                    yield found
+                if span := self._find_in(match, text):
+                    yield span
 
     def _find_in(self, match: Any, text: str) -> SensitiveSpan | None:
         """Up to the last of the ends that the pattern's groups offer and the checks accept."""
@@ -144,8 +144,12 @@ def _is_network_address(text: str, start: int, end: int) -> bool:
     # A text may hold thousands of them, so only what stands right before one is looked at.
     if _VERSION_BEFORE.search(text, max(0, start - _VERSION_REACH), start):
         return False
-    found = text[start:end]
-    return found.count(".") == 3 or len(re.findall(r"[0-9a-fA-F]+", found)) >= 3 or found == "::1"
+    address = text[start:end]
+    return (
+        address.count(".") == 3
+        or len(re.findall(r"[0-9a-fA-F]+", address)) >= 3
+        or address == "::1"
+    )
 
 
 _ACCEPTS: dict[str, _Accepts] = {
@@ -200,7 +204,7 @@ _VALUE_END = r"(?<![._/-])(?![\w@])"
 
 
 @dataclass(frozen=True, slots=True)
-class _Labelled:
+class _LabelRule:
     """What is announced by its label, and how much of it there must be."""
 
     kind: SensitiveKind
@@ -216,15 +220,15 @@ class _Labelled:
 
     def accepts(self, text: str, start: int, end: int) -> bool:
         """Whether there is enough of it; a round number or one with a unit is an amount."""
-        found = [character for character in text[start:end] if character.isalnum()]
-        digits = sum(map(str.isdigit, found))
+        letters = [character for character in text[start:end] if character.isalnum()]
+        digits = sum(map(str.isdigit, letters))
         if digits < 9 and (text[:end].endswith("000") or _AMOUNT_AFTER.match(text, end)):
-            return digits < len(found)
-        return len(found) >= self.length_min and digits >= self.digits_min
+            return digits < len(letters)
+        return len(letters) >= self.length_min and digits >= self.digits_min
 
 
 _LABELLED = (
-    _Labelled(
+    _LabelRule(
         SensitiveKind.NATIONAL_ID,
         r"ssn|social[ ]security(?:[ ](?:number|no|nr))?|soc[ ]sec|social[ ]insurance|sin(?=[ ]?:)"
         r"|national[ ](?:id(?:entity|entification)?|insurance)(?:[ ]card)?|identity[ ]card"
@@ -232,20 +236,20 @@ _LABELLED = (
         r"|nif|bsn|personnummer|fiscal[ ]code|codice[ ]fiscale|steuer-?id|identification[ ]number"
         r"|citizen[ ]id|emirates[ ]id|nric|hkid|rrn|tckn?|social[ ]sec(?:urity)?[ ]card",
     ),
-    _Labelled(
+    _LabelRule(
         SensitiveKind.TAX_ID,
         r"tax[ ]?(?:payer)?[ ]?(?:id|identification|reference|file|number|no)\w*(?:[ ]number)?"
         r"(?:[ ][ai]tin)?|(?-i:TIN|EIN|ITIN|ATIN|UTR|GSTIN?|VAT|TFN|ABN|PAN)(?:[ ]card)?"
         r"|vat[ ](?:id|reg\w*)|employer[ ]identification|gst(?=[ ](?:no|num|id))|steuernummer",
         digits_min=3,
     ),
-    _Labelled(SensitiveKind.PASSPORT, r"passports?(?:[ ](?:id|card|book))?", digits_min=3),
-    _Labelled(
+    _LabelRule(SensitiveKind.PASSPORT, r"passports?(?:[ ](?:id|card|book))?", digits_min=3),
+    _LabelRule(
         SensitiveKind.DRIVING_LICENCE,
         r"driv(?:er|ing)(?:['\u2019]?s)?['\u2019]?[ ](?:licen[cs]e|permit|id)s?|(?-i:DL)"
         r"|licen[cs]e(?=[ ](?:number|no|nr|#))",
     ),
-    _Labelled(
+    _LabelRule(
         SensitiveKind.MEDICAL_RECORD,
         r"medical[ ](?:record|file|chart)s?|patient(?=[ ](?:id|no|num|#|ref|:))"
         r"(?:[ ](?:reference|record))?|patient[ ]identifier|mrn|nhs|(?-i:PID)"
@@ -254,7 +258,7 @@ _LABELLED = (
         r"|insurance[ ](?:policy|member|card)|member(?=[ ]id)|hospital[ ](?:id|record)",
         length_min=5,
     ),
-    _Labelled(
+    _LabelRule(
         SensitiveKind.BANK_ACCOUNT,
         r"(?:bank|savings|checking|current|giro|deposit|customer|beneficiary)[ ]accounts?"
         r"|accounts?(?=[ ](?:number|num|no\b|nr)|[ ]?(?:\#|no\.))|acct|a/c"
@@ -264,5 +268,5 @@ _LABELLED = (
         digits_min=3,
     ),
     # A number with wrong check digits is still the number of an account.
-    _Labelled(SensitiveKind.BANK_ACCOUNT, r"ibans?", length_min=12, value=_IBAN_VALUE),
+    _LabelRule(SensitiveKind.BANK_ACCOUNT, r"ibans?", length_min=12, value=_IBAN_VALUE),
 )

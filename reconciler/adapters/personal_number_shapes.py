@@ -45,52 +45,52 @@ def has_luhn_digit(number: str) -> bool:
     return luhn.is_valid("".join(filter(str.isdigit, number)))
 
 
-def _is_ip(found: str) -> bool:
+def _is_ip(number: str) -> bool:
     try:
-        ipaddress.ip_interface(found)
+        ipaddress.ip_interface(number)
     except ValueError:
         return False
     return True
 
 
-def _is_ssn(found: str) -> bool:
+def _is_ssn(number: str) -> bool:
     """A social security number, or that of a taxpayer who has none; not what forms show as one."""
-    if found == "123-45-6789" or len(set(found)) == 2:  # one digit, again and again
+    if number == "123-45-6789" or len(set(number)) == 2:  # one digit, again and again
         return False
-    return ssn.is_valid(found) or itin.is_valid(found)
+    return ssn.is_valid(number) or itin.is_valid(number)
 
 
 _NINO_LETTERS_UNUSED = frozenset("DFIQUV")
 _NINO_PREFIXES_UNUSED = ("BG", "GB", "KN", "NK", "NT", "TN", "ZZ")
 
 
-def _is_nino(found: str) -> bool:
+def _is_nino(number: str) -> bool:
     """Whether its prefix may be issued. Source: HMRC's National Insurance Manual, NIM39110."""
-    prefix = found[:2].upper()
+    prefix = number[:2].upper()
     is_issued = prefix[1] != "O" and prefix not in _NINO_PREFIXES_UNUSED
     return is_issued and _NINO_LETTERS_UNUSED.isdisjoint(prefix)
 
 
-def _is_nif(found: str) -> bool:
+def _is_nif(number: str) -> bool:
     """Of a citizen or a foreigner; old numbers are often written without their first zero."""
-    return nif.is_valid(found.replace("-", "").zfill(9))
+    return nif.is_valid(number.replace("-", "").zfill(9))
 
 
-def _is_finnish(found: str) -> bool:
-    return hetu.is_valid(found, allow_temporary=True)
+def _is_finnish(number: str) -> bool:
+    return hetu.is_valid(number, allow_temporary=True)
 
 
-def _is_korean(found: str) -> bool:
+def _is_korean(number: str) -> bool:
     """Whether it begins with a day that there was; since October 2020 there is no check digit."""
-    return _has_birthday(rrn.get_birth_date, found)
+    return _has_birthday(rrn.get_birth_date, number)
 
 
-def _is_swedish(found: str) -> bool:
+def _is_swedish(written: str) -> bool:
     """The day may count sixty more: so it does in a number that is assigned for a while."""
-    day = int(found[-7:-5])
+    day = int(written[-7:-5])
     day -= 60 * (day > 60)
-    number = f"{found[:-7]}{day:02}{found[-5:]}"
-    return _has_birthday(personnummer.get_birth_date, number) and has_luhn_digit(found[-11:])
+    number = f"{written[:-7]}{day:02}{written[-5:]}"
+    return _has_birthday(personnummer.get_birth_date, number) and has_luhn_digit(written[-11:])
 
 
 def _has_birthday(read: Callable[[str], date], number: str) -> bool:

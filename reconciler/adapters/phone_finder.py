@@ -76,33 +76,33 @@ def _find_phones(text: str) -> Iterator[SensitiveSpan]:
 
 def _is_phone(text: str, start: int, end: int) -> bool:
     """By its country code, by what is said about it, or by a grouping that only phones have."""
-    found = text[start:end]
-    count = sum(map(str.isdigit, found))
-    if not 6 <= count <= 20 or ("/" in found and count < 9):
+    number = text[start:end]
+    count = sum(map(str.isdigit, number))
+    if not 6 <= count <= 20 or ("/" in number and count < 9):
         return False
-    if found.startswith("+") or (re.match(r"00[1-9]", found) and not found.isdigit()):
+    if number.startswith("+") or (re.match(r"00[1-9]", number) and not number.isdigit()):
         return count >= 8
     if _SAID_BEFORE.search(text, max(0, start - 60), start):
-        return not re.match(r"(?:19|20)\d\d[-/.]|\d{1,3}(?: 000)+\Z", found)
+        return not re.match(r"(?:19|20)\d\d[-/.]|\d{1,3}(?: 000)+\Z", number)
     if _ANSWERED_BEFORE.search(text, max(0, start - 60), start):
-        return not _DATE_OR_SPAN.match(found)
+        return not _DATE_OR_SPAN.match(number)
     if _SAID_AFTER.match(text, end):
-        return not re.search(r"(?:19|20)\d\d\b", found) or count > 8
-    return not _DATE_OR_SPAN.match(found) and _is_national(text, start, found)
+        return not re.search(r"(?:19|20)\d\d\b", number) or count > 8
+    return not _DATE_OR_SPAN.match(number) and _is_national(text, start, number)
 
 
-def _is_national(text: str, start: int, found: str) -> bool:
+def _is_national(text: str, start: int, number: str) -> bool:
     """A grouped number that is some country's, and is not said to be something else."""
-    if found.isdigit() or _NO_PHONE_BEFORE.search(text[max(0, start - 20) : start]):
+    if number.isdigit() or _NO_PHONE_BEFORE.search(text[max(0, start - 20) : start]):
         return False
-    if _NORTH_AMERICAN.match(found):
+    if _NORTH_AMERICAN.match(number):
         return True
-    is_trunk = found.startswith(("0", "(0"))
-    return is_trunk and any(_is_valid_in(region, found) for region in _REGIONS)
+    is_trunk = number.startswith(("0", "(0"))
+    return is_trunk and any(_is_valid_in(region, number) for region in _REGIONS)
 
 
-def _is_valid_in(region: str, found: str) -> bool:
+def _is_valid_in(region: str, number: str) -> bool:
     try:
-        return phonenumbers.is_valid_number(phonenumbers.parse(found, region))
+        return phonenumbers.is_valid_number(phonenumbers.parse(number, region))
     except phonenumbers.NumberParseException:
         return False

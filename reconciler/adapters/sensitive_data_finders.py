@@ -35,8 +35,8 @@ class CombinedFinder:
     def find(self, text: str) -> list[SensitiveSpan]:
         """The spans of all finders, merged, first to last."""
         folded = FoldedText.of(text)
-        found = [span for finder in self._finders for span in finder.find(folded.text)]
-        return merge_spans(map(folded.unfold, found))
+        spans = [span for finder in self._finders for span in finder.find(folded.text)]
+        return merge_spans(map(folded.unfold, spans))
 
 
 class DeferredFinder:

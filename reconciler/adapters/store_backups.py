@@ -121,16 +121,16 @@ def write_backup(
             "schema_version": _schema_version(folder / _STORE),
             "made_at": made_at.isoformat(),
             "hash_key": hash_key,
-            "members": {member.name: _told(member) for member in members},
+            "members": {member.name: _size_and_hash(member) for member in members},
         }
         with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED, compresslevel=1) as archive:
             archive.writestr(_MANIFEST, json.dumps(manifest, indent=2))
             for member in members:
                 archive.write(member, member.name)
         with zipfile.ZipFile(file) as archive:
-            found = _manifest(archive, path)
-            for name in found["members"]:
-                _extract(archive, found, name, None, path)
+            written = _manifest(archive, path)
+            for name in written["members"]:
+                _extract(archive, written, name, None, path)
         archive_bytes = file.seek(0, os.SEEK_END)
     return _backup(path, manifest, archive_bytes)
 
@@ -259,10 +259,10 @@ def _extract(
 def _check_store(store: Path, manifest: dict[str, Any], path: Path) -> None:
     """Have the engine open the store once in a place of its own."""
     try:
-        found = _schema_version(store)
+        version = _schema_version(store)
     except ReconcilerError as error:
         raise InvalidArchiveError(f"{path} holds no store that opens: {error}") from error
-    if found != manifest["schema_version"]:
+    if version != manifest["schema_version"]:
         raise InvalidArchiveError(
             f"{path} holds another store than its manifest names; nothing was changed"
         )
@@ -307,7 +307,7 @@ def _schema_version(store: Path) -> int:
         return graph.schema_version()
 
 
-def _told(path: Path) -> dict[str, Any]:
+def _size_and_hash(path: Path) -> dict[str, Any]:
     with path.open("rb") as file:
         digest = hashlib.file_digest(file, "sha256").hexdigest()
     return {"sha256": digest, "bytes": path.stat().st_size}

@@ -44,6 +44,7 @@ __all__ = [
     "BatchVendor",
     "Batched",
     "Client",
+    "ClientThread",
     "Connection",
     "Correction",
     "Failures",
@@ -52,7 +53,6 @@ __all__ = [
     "Reply",
     "ResultT",
     "SdkErrors",
-    "Session",
     "StructuredCalls",
     "Vendor",
     "check_sdk",
@@ -320,7 +320,7 @@ class StructuredCalls(Generic[AnswerT]):
         self._vendor = vendor
         self._connection = connection
         self._question = question
-        self._session: Session[AnswerT] | None = None
+        self._session: ClientThread[AnswerT] | None = None
         self._lock = threading.Lock()
 
     def ask(self, data: Mapping[str, Any]) -> tuple[AnswerT, Usage | None]:
@@ -338,7 +338,9 @@ class StructuredCalls(Generic[AnswerT]):
                 self._session.close()
             self._session = None
 
-    def _call(self, work: Callable[[Session[AnswerT]], Coroutine[Any, Any, ResultT]]) -> ResultT:
+    def _call(
+        self, work: Callable[[ClientThread[AnswerT]], Coroutine[Any, Any, ResultT]]
+    ) -> ResultT:
         with self._translated_errors():
             call = self._start(work)
             try:
@@ -351,18 +353,20 @@ class StructuredCalls(Generic[AnswerT]):
         return _translated_errors(self._vendor, seconds, self._question.failures)
 
     def _start(
-        self, work: Callable[[Session[AnswerT]], Coroutine[Any, Any, ResultT]]
+        self, work: Callable[[ClientThread[AnswerT]], Coroutine[Any, Any, ResultT]]
     ) -> Future[ResultT]:
         # Under the lock, so that a call is seen by the close that comes after it.
         with self._lock:
             # A forked process inherits the session, but not its thread.
             if self._session is None or not self._session.is_alive():
                 client = self._vendor.open(self._connection, self._question)
-                self._session = Session(client, self._question, self._connection.timeout_seconds)
+                self._session = ClientThread(
+                    client, self._question, self._connection.timeout_seconds
+                )
             return self._session.start(work(self._session))
 
 
-class Session(Generic[AnswerT]):
+class ClientThread(Generic[AnswerT]):
     """A client, and the daemon thread with the event loop that it lives in."""
 
     def __init__(self, client: Client, question: Question[AnswerT], timeout_seconds: float) -> None:

@@ -44,7 +44,7 @@ class TextSearch:
     def __init__(self, texts: Iterable[str]) -> None:
         lines = {line.strip() for text in texts for line in text.splitlines()}
         slices = {line: frozenset(_slices(line)) for line in lines}
-        self._slices = {line: found for line, found in slices.items() if found}
+        self._slices = {line: parts for line, parts in slices.items() if parts}
         self._by_prefix: dict[bytes, set[bytes]] = {}
         for part in frozenset().union(*self._slices.values()):
             self._by_prefix.setdefault(part[:TEXT_BYTES_MIN], set()).add(part)
@@ -62,23 +62,23 @@ class TextSearch:
 
     def found_in(self, paths: Iterable[Path]) -> set[bytes]:
         """The slices that stand in one of these files; a file that is gone holds none."""
-        found: set[bytes] = set()
+        texts: set[bytes] = set()
         for path in paths:
             if self._by_prefix:
-                self._search(path, found)
-        return found
+                self._search(path, texts)
+        return texts
 
-    def _search(self, path: Path, found: set[bytes]) -> None:
+    def _search(self, path: Path, texts: set[bytes]) -> None:
         overlap, told = b"", 0
         for read_bytes, chunk in _chunks(path):
             content = overlap + chunk
-            self._search_bytes(content, found)
+            self._search_bytes(content, texts)
             overlap = content[-_WHOLE_BYTES_MAX:]
             if read_bytes - told >= _TOLD_BYTES:
                 told = read_bytes
                 _log.info("%s: searched %d MiB for what was erased", path, read_bytes >> 20)
 
-    def _search_bytes(self, content: bytes, found: set[bytes]) -> None:
+    def _search_bytes(self, content: bytes, texts: set[bytes]) -> None:
         """Look at each place of the bytes: eight at a time are one number, at eight beginnings."""
         padded = content + bytes(2 * _WORD_BYTES)
         for first in range(_WORD_BYTES):
@@ -90,8 +90,8 @@ class TextSearch:
                 place = number * _WORD_BYTES + first
                 prefix = content[place : place + TEXT_BYTES_MIN]
                 for part in self._by_prefix.get(prefix, ()):
-                    if part not in found and content.startswith(part, place):
-                        found.add(part)
+                    if part not in texts and content.startswith(part, place):
+                        texts.add(part)
 
 
 def _buckets(words: NDArray[np.uint64]) -> NDArray[np.int64]:

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 __all__ = ["ToldSecretsFinder"]
 
-Place = tuple[int, int]
+Span = tuple[int, int]
 
 _OPENING = re.compile(r"[\"'`(\[<*\u2018\u201c\u201e\u00ab\u300c\u300e]{0,3}")
 _TOKEN = re.compile(r"[^\s\"'`)\]>\u2019\u201d\u00bb\u300d\u300f\u3002\u3001\uff0c,;]{2,200}")
@@ -125,18 +125,18 @@ def _is_of_something_else(match: re.Match[str]) -> bool:
 # What follows an announcement
 
 
-def _token(text: str, start: int) -> Place | None:
+def _token(text: str, start: int) -> Span | None:
     opening = _OPENING.match(text, start)
     start = opening.end() if opening else start
-    if found := _TOKEN.match(text, start):
-        word = found[0].rstrip(".!?:*\u2026")
+    if token := _TOKEN.match(text, start):
+        word = token[0].rstrip(".!?:*\u2026")
         is_described = _SAID_OF_IT.match(text, start + len(word))
         if word and not is_described and not _PLACE.fullmatch(word):
             return start, start + len(word)
     return None
 
 
-def _word(text: str, match: re.Match[str]) -> Iterator[Place]:
+def _word(text: str, match: re.Match[str]) -> Iterator[Span]:
     if _is_of_something_else(match) or not (place := _token(text, match.end())):
         return
     word, is_last = text[slice(*place)], _SENTENCE_ENDS.match(text, place[1])
@@ -144,7 +144,7 @@ def _word(text: str, match: re.Match[str]) -> Iterator[Place]:
         yield place
 
 
-def _strong(text: str, match: re.Match[str]) -> Iterator[Place]:
+def _strong(text: str, match: re.Match[str]) -> Iterator[Span]:
     if _is_of_something_else(match) or not (place := _token(text, match.end())):
         return
     word = text[slice(*place)]
@@ -152,7 +152,7 @@ def _strong(text: str, match: re.Match[str]) -> Iterator[Place]:
         yield place
 
 
-def _answer(text: str, match: re.Match[str]) -> Iterator[Place]:
+def _answer(text: str, match: re.Match[str]) -> Iterator[Span]:
     rest = _REST.match(text, match.end())
     words = rest[0].split() if rest else []
     if rest and words and not _is_remark(words[0]) and len(words) <= 5:
@@ -171,75 +171,75 @@ def _may_be_phrase(words: Sequence[str]) -> bool:
     return is_quality and len(others) >= 3 and not any(map(_is_remark, others[:3]))
 
 
-def _phrase(text: str, match: re.Match[str]) -> Iterator[Place]:
+def _phrase(text: str, match: re.Match[str]) -> Iterator[Span]:
     opening = _OPENING.match(text, match.end())
     start = opening.end() if opening else match.end()
-    if not (found := _PHRASE.match(text, start)):
+    if not (phrase_match := _PHRASE.match(text, start)):
         return
-    phrase = _PHRASE_ENDS.split(found[0], maxsplit=1)[0]
+    phrase = _PHRASE_ENDS.split(phrase_match[0], maxsplit=1)[0]
     if _may_be_phrase(phrase.split()):
         yield start, start + len(phrase)
 
 
-def _seed(text: str, match: re.Match[str]) -> Iterator[Place]:
-    if found := _SEED.match(text, match.end()):
-        yield found.span()
+def _seed(text: str, match: re.Match[str]) -> Iterator[Span]:
+    if seed := _SEED.match(text, match.end()):
+        yield seed.span()
 
 
-def _digits(text: str, match: re.Match[str]) -> Iterator[Place]:
+def _digits(text: str, match: re.Match[str]) -> Iterator[Span]:
     opening = _OPENING.match(text, match.end())
-    found = _DIGITS.match(text, opening.end() if opening else match.end())
-    if not found or _is_of_something_else(match):
+    digits = _DIGITS.match(text, opening.end() if opening else match.end())
+    if not digits or _is_of_something_else(match):
         return
-    if not ("pin code" in match[0].casefold() and is_indian_postcode(found[0])):
-        yield found.span()
+    if not ("pin code" in match[0].casefold() and is_indian_postcode(digits[0])):
+        yield digits.span()
 
 
-def _codes(text: str, match: re.Match[str]) -> Iterator[Place]:
+def _codes(text: str, match: re.Match[str]) -> Iterator[Span]:
     at = len(text) if _is_of_something_else(match) else match.end()
-    while found := _CODE.match(text, at):
-        yield found.span()
-        more = _AND_MORE.match(text, found.end())
+    while code := _CODE.match(text, at):
+        yield code.span()
+        more = _AND_MORE.match(text, code.end())
         if not more:
             return
         at = more.end()
 
 
-def _given(text: str, match: re.Match[str]) -> Iterator[Place]:
+def _given(text: str, match: re.Match[str]) -> Iterator[Span]:
     if (place := _token(text, match.end())) and text[place[0]] not in "-/$":
         yield place
 
 
-def _cookie(text: str, match: re.Match[str]) -> Iterator[Place]:
+def _cookie(text: str, match: re.Match[str]) -> Iterator[Span]:
     """The pairs on the rest of a line; its first cue has seen all that the others would."""
     begin = text.rfind("\n", 0, match.start()) + 1
     if _COOKIE.search(text, begin, match.start()):
         return
     end = text.find("\n", match.end())
-    for found in _PAIR.finditer(text, match.end(), len(text) if end < 0 else end):
-        if len(found["value"]) >= 16 or _is_strong(found["value"]):
-            yield found.span("value")
+    for pair in _PAIR.finditer(text, match.end(), len(text) if end < 0 else end):
+        if len(pair["value"]) >= 16 or _is_strong(pair["value"]):
+            yield pair.span("value")
 
 
-def _ascii(text: str, match: re.Match[str]) -> Iterator[Place]:
+def _ascii(text: str, match: re.Match[str]) -> Iterator[Span]:
     opening = _OPENING.match(text, match.end())
-    if found := _ASCII.match(text, opening.end() if opening else match.end()):
-        yield found.span()
+    if letters := _ASCII.match(text, opening.end() if opening else match.end()):
+        yield letters.span()
 
 
-def _shape(_: str, match: re.Match[str]) -> Iterator[Place]:
+def _shape(_: str, match: re.Match[str]) -> Iterator[Span]:
     yield match.span("value")
 
 
-def _only(is_secret: Callable[[str], object]) -> Callable[[str, re.Match[str]], Iterator[Place]]:
-    def read(_: str, match: re.Match[str]) -> Iterator[Place]:
+def _only(is_secret: Callable[[str], object]) -> Callable[[str, re.Match[str]], Iterator[Span]]:
+    def read(_: str, match: re.Match[str]) -> Iterator[Span]:
         if is_secret(match["value"]) and not _is_of_something_else(match):
             yield match.span("value")
 
     return read
 
 
-def _hexadecimal(text: str, match: re.Match[str]) -> Iterator[Place]:
+def _hexadecimal(text: str, match: re.Match[str]) -> Iterator[Span]:
     """A hash of something looks the same, and is called one."""
     before = re.findall(r"[\w-]+", text[max(0, match.start() - 48) : match.start()].casefold())
     if not any(_hash().fullmatch(word) for word in before):
@@ -251,7 +251,7 @@ def _hash() -> re.Pattern[str]:
     return re.compile(_lexicon().any_of("hash"))
 
 
-_READ: Mapping[str, Callable[[str, re.Match[str]], Iterator[Place]]] = {
+_READ: Mapping[str, Callable[[str, re.Match[str]], Iterator[Span]]] = {
     "word": _word,
     "strong": _strong,
     "answer": _answer,

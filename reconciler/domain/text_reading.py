@@ -137,16 +137,16 @@ def _sentences(text: str) -> Iterator[Sentence]:
 
 
 def _ends(text: str) -> Iterator[_End]:
-    for found in _STOP.finditer(text):
-        if found["line"]:
-            if not _goes_on_behind_line(text, found.start(), found.end()):
-                yield _End(*found.span(), is_line=True)
-        elif found["wide"] or _is_end(text, found):
-            yield _End(*found.span(), is_line=False)
+    for stop in _STOP.finditer(text):
+        if stop["line"]:
+            if not _goes_on_behind_line(text, stop.start(), stop.end()):
+                yield _End(*stop.span(), is_line=True)
+        elif stop["wide"] or _is_end(text, stop):
+            yield _End(*stop.span(), is_line=False)
 
 
-def _is_end(text: str, found: re.Match[str]) -> bool:
-    stops, closing, end = found["stops"], found["closing"], found.end()
+def _is_end(text: str, stop: re.Match[str]) -> bool:
+    stops, closing, end = stop["stops"], stop["closing"], stop.end()
     if end == len(text):
         return True
     next_word = _word_behind(text, end)
@@ -157,26 +157,26 @@ def _is_end(text: str, found: re.Match[str]) -> bool:
     if closing and is_small:
         return False
     if stops == ".":
-        return _is_end_behind(_word_before(text, found.start()), next_word, text, found)
+        return _is_end_behind(_word_before(text, stop.start()), next_word, text, stop)
     return not is_small or not (stops.startswith("..") or "…" in stops)
 
 
-def _is_end_behind(word: str, next_word: str, text: str, found: re.Match[str]) -> bool:
+def _is_end_behind(word: str, next_word: str, text: str, stop: re.Match[str]) -> bool:
     """Whether a full stop ends a sentence behind that word."""
     small = word.casefold()
-    if small in _words("title"):
+    if small in _words_listed("title"):
         return False
     if small.isdecimal():
-        return not _opens_line(text, found.start() - len(word))
-    if small in _words("numbered"):
-        following = text[found.end() : found.end() + 3].lstrip(" #")[:1]
+        return not _opens_line(text, stop.start() - len(word))
+    if small in _words_listed("numbered"):
+        following = text[stop.end() : stop.end() + 3].lstrip(" #")[:1]
         if following.isdecimal():
             return False
-        if small not in _words("short_form") and len(small) > 1:
+        if small not in _words_listed("short_form") and len(small) > 1:
             return True
-    if small in _words("short_form") or len(small) == 1 or _DOTTED.fullmatch(small):
+    if small in _words_listed("short_form") or len(small) == 1 or _DOTTED.fullmatch(small):
         # "A.m." may end a sentence, and "U.S." may be in one: what follows tells.
-        is_opener = next_word.replace("’", "'").casefold() in _words("opener")
+        is_opener = next_word.replace("’", "'").casefold() in _words_listed("opener")
         return not next_word or (next_word[:1].isupper() and is_opener)
     return True
 
@@ -190,21 +190,23 @@ def _goes_on_behind_line(text: str, start: int, end: int) -> bool:
     if not after.isalpha():
         return False
     next_word = _word_behind(text, end)
-    if before[-1] == "," or _word_before(before, len(before)).casefold() in _words("goes_on"):
+    if before[-1] == "," or _word_before(before, len(before)).casefold() in _words_listed(
+        "goes_on"
+    ):
         return True
     is_label = text[end + len(next_word) : end + len(next_word) + 1] == ":"
-    is_opener = next_word.replace("’", "'").casefold() in _words("opener")
+    is_opener = next_word.replace("’", "'").casefold() in _words_listed("opener")
     return next_word[:1].islower() and not is_label and not is_opener
 
 
 def _word_behind(text: str, at: int) -> str:
-    found = _NEXT.match(text, at)
-    return (found[1] or "") if found else ""
+    match = _NEXT.match(text, at)
+    return (match[1] or "") if match else ""
 
 
 def _word_before(text: str, at: int) -> str:
-    found = _LAST.search(text[max(0, at - _WORD_LENGTH_MAX) : at])
-    return found[0] if found else ""
+    match = _LAST.search(text[max(0, at - _WORD_LENGTH_MAX) : at])
+    return match[0] if match else ""
 
 
 def _opens_line(text: str, at: int) -> bool:
@@ -213,5 +215,5 @@ def _opens_line(text: str, at: int) -> bool:
 
 
 @cache
-def _words(name: str) -> frozenset[str]:
+def _words_listed(name: str) -> frozenset[str]:
     return lexicon("sentences").word_set(name)

@@ -96,7 +96,7 @@ def export(
     if out == _STANDARD_OUTPUT:
         terminal(stderr=True).print(_export_text(report))
         return
-    show(as_json, _plain(report), lambda: _export_text(report))
+    show(as_json, _as_dict(report), lambda: _export_text(report))
 
 
 @contextmanager
@@ -158,7 +158,7 @@ def restore(
     if isinstance(done, Backup):
         show(as_json, asdict(done), lambda: _restored_text(done))
     else:
-        show(as_json, _plain(done), lambda: _restore_text(done))
+        show(as_json, _as_dict(done), lambda: _restore_text(done))
 
 
 def _backup_text(made: Backup) -> str:
@@ -220,7 +220,7 @@ def _restore_text(report: RestoreReport) -> str:
     return text
 
 
-def _plain(report: ExportReport | RestoreReport) -> dict[str, Any]:
+def _as_dict(report: ExportReport | RestoreReport) -> dict[str, Any]:
     """As plain values. ``asdict`` makes another counter of a counter's pairs."""
     given = {field.name: getattr(report, field.name) for field in fields(report)}
     return {

@@ -107,7 +107,7 @@ def _checked(base_url: str) -> str:
 
 
 def _links(base_url: str) -> dict[str, Any]:
-    """Where to look, what to type there, and what a server is told once so that nobody types."""
+    """Where to look, what to type there, and a server setting that makes typing needless."""
     from reconciler.entrypoints.browser_pack import docker_name, server_settings
     from reconciler.settings import load_settings
 
@@ -139,7 +139,7 @@ def _text(told: dict[str, Any]) -> str:
 
 @contextmanager
 def _until_ended() -> Iterator[threading.Event]:
-    """An event that Ctrl-C sets, or whoever ends the process in order."""
+    """An event that Ctrl-C sets, or another orderly end of the process."""
     is_over = threading.Event()
     ends = (signal.SIGINT, signal.SIGTERM)
     before = [signal.signal(number, lambda *_: is_over.set()) for number in ends]

@@ -68,7 +68,10 @@ def saved_queries() -> list[SavedQuery]:
     Raises:
         ConfigurationError: the installation lacks them.
     """
-    return [_read(path) for path in sorted((resource_path("browser") / "queries").glob("*.cypher"))]
+    return [
+        _read_query(path)
+        for path in sorted((resource_path("browser") / "queries").glob("*.cypher"))
+    ]
 
 
 def pack_files(
@@ -152,7 +155,7 @@ class PackServer:
     ) -> None:
         self.files: Mapping[str, bytes] = {}
         try:
-            self._server = ThreadingHTTPServer((PACK_HOST, port), partial(_Handler, self))
+            self._server = ThreadingHTTPServer((PACK_HOST, port), partial(_PackHandler, self))
         except OSError as error:
             raise ConfigurationError(
                 f"port {port} of {PACK_HOST} is taken: choose another"
@@ -176,7 +179,7 @@ class PackServer:
         self._thread.join()
 
 
-class _Handler(BaseHTTPRequestHandler):
+class _PackHandler(BaseHTTPRequestHandler):
     """Answers GET, HEAD and what a page asks before it may GET from elsewhere."""
 
     server_version = "reconciler"
@@ -237,7 +240,7 @@ def _host_of(origin: str) -> str:
     return (split.hostname or "").lower() if split.scheme in {"http", "https"} else ""
 
 
-def _read(path: Path) -> SavedQuery:
+def _read_query(path: Path) -> SavedQuery:
     lines = path.read_text(encoding="utf-8").splitlines()
     title, _, says = lines[0].removeprefix("// ").partition(": ")
     return SavedQuery(

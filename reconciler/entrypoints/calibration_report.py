@@ -15,7 +15,13 @@ from rich.table import Table
 from rich.text import Text
 
 from reconciler.domain.records.profile import Profile
-from reconciler.domain.review.calibration import ALL_SOURCES, CurvePoint, PairLabel, Rate, Scores
+from reconciler.domain.review.calibration import (
+    ALL_SOURCES,
+    CurvePoint,
+    DecisionScores,
+    PairLabel,
+    Rate,
+)
 from reconciler.domain.review.replay import Replayed, ReplaySummary
 from reconciler.entrypoints.rendering import id_column, lines, shown, table
 from reconciler.errors import ConfigurationError, InvalidRequestError
@@ -178,7 +184,7 @@ def replay_changes_table(replayed: Sequence[Replayed]) -> Table:
     return found
 
 
-def _source(scores: Scores) -> Text:
+def _source(scores: DecisionScores) -> Text:
     return shown(scores.source, style="bold" if scores.source == ALL_SOURCES else "")
 
 

@@ -40,7 +40,7 @@ def run_demo(memory: Memory, console: Console) -> list[Decision]:
         seconds = memory.warm_up()
     console.print(f"Model ready in {seconds:.1f} s. {len(notes)} notes about 5 contacts follow.\n")
     console.print(Text("action cosine  decided by note", style="dim"))
-    decisions = list(_told(memory, notes, console))
+    decisions = list(_add_notes(memory, notes, console))
     contact_ids = dict.fromkeys(note["contact_id"] for note in notes)
     _show_facts(memory, list(contact_ids), len(notes), console)
     _show_longest_chain(memory, list(contact_ids), console)
@@ -59,7 +59,7 @@ def _notes() -> list[dict[str, Any]]:
     return [json.loads(line) for line in text.splitlines()]
 
 
-def _told(memory: Memory, notes: list[dict[str, Any]], console: Console) -> Iterator[Decision]:
+def _add_notes(memory: Memory, notes: list[dict[str, Any]], console: Console) -> Iterator[Decision]:
     first_day = datetime.now(UTC).replace(microsecond=0) - timedelta(days=notes[-1]["day"])
     for number, note in enumerate(notes, start=1):
         decision = memory.add_contact_note(

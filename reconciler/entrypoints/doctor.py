@@ -23,9 +23,10 @@ from reconciler.bootstrap import (
 )
 from reconciler.config_files import load_attribute_book, load_gate_policy
 from reconciler.domain.gate.checks import CHECKS
-from reconciler.domain.records.jobs import JobState, QueueReport
+from reconciler.domain.records.jobs import QueueReport
+from reconciler.domain.records.kinds import JobState
 from reconciler.domain.records.model_moves import MoveState
-from reconciler.entrypoints.check import Check
+from reconciler.entrypoints.check import DoctorCheck
 from reconciler.entrypoints.judge_check import check_judge
 from reconciler.entrypoints.metrics import queue_numbers
 from reconciler.entrypoints.rendering import shown, table
@@ -57,7 +58,7 @@ _SAMPLES = {
 """A greeting in each of the scripts that most people write, beside the Latin one."""
 
 
-def checkup(settings: Settings, *, asks_judge: bool = False) -> list[Check]:
+def checkup(settings: Settings, *, asks_judge: bool = False) -> list[DoctorCheck]:
     """Everything that a note meets on its way, checked; no note, schema or file is written.
 
     Args:
@@ -68,11 +69,11 @@ def checkup(settings: Settings, *, asks_judge: bool = False) -> list[Check]:
     return [*checks, check_judge(settings)] if asks_judge else checks
 
 
-def _checkup(settings: Settings) -> list[Check]:
+def _checkup(settings: Settings) -> list[DoctorCheck]:
     try:
         file = file_of_memory(settings)
     except ReconcilerError as error:
-        return [Check(name="engine", is_ok=False, finding=str(error))]
+        return [DoctorCheck(name="engine", is_ok=False, finding=str(error))]
     try:
         if file:
             check_memory_exists(settings)
@@ -81,14 +82,14 @@ def _checkup(settings: Settings) -> list[Check]:
     try:
         graph = open_graph(settings)
     except ReconcilerError as error:
-        return [Check(name="engine", is_ok=False, finding=str(error))]
+        return [DoctorCheck(name="engine", is_ok=False, finding=str(error))]
     try:
         return _checks(settings, graph)
     finally:
         graph.close()
 
 
-def checks_table(checks: list[Check]) -> Table:
+def checks_table(checks: list[DoctorCheck]) -> Table:
     """The checks for a person."""
     found = table("Doctor")
     for name in ("", "check", "finding"):
@@ -116,7 +117,7 @@ def describe_extractor(settings: Settings) -> str:
         return f"{extractor.name}: {key}"
 
 
-def _checks(settings: Settings, graph: Graph) -> list[Check]:
+def _checks(settings: Settings, graph: Graph) -> list[DoctorCheck]:
     store = MemoryStore(graph)
     engine = _check("engine", lambda: _engine(store))
     if not engine.is_ok:
@@ -128,20 +129,20 @@ def _checks(settings: Settings, graph: Graph) -> list[Check]:
     return [*checks, facts, _disputes(store), _jobs(store, SessionStore(graph)), erasures]
 
 
-def _checks_without_store(settings: Settings, finding: str) -> list[Check]:
-    engine = Check(name="engine", is_ok=True, finding=finding)
+def _checks_without_store(settings: Settings, finding: str) -> list[DoctorCheck]:
+    engine = DoctorCheck(name="engine", is_ok=True, finding=finding)
     with closing(build_embedder(settings)) as embedder:
         checks = _checks_of_parts(settings, embedder)
     none_yet = [
-        Check(name=name, is_ok=True, finding="none yet")
+        DoctorCheck(name=name, is_ok=True, finding="none yet")
         for name in ("disputes", "jobs", "erasures")
     ]
     return [engine, *checks, *none_yet]
 
 
 def _further_checks(
-    settings: Settings, graph: Graph, engine: Check, embedder: Embedder
-) -> list[Check]:
+    settings: Settings, graph: Graph, engine: DoctorCheck, embedder: Embedder
+) -> list[DoctorCheck]:
     store = MemoryStore(graph)
     return [
         engine,
@@ -153,7 +154,7 @@ def _further_checks(
     ]
 
 
-def _checks_of_parts(settings: Settings, embedder: Embedder) -> list[Check]:
+def _checks_of_parts(settings: Settings, embedder: Embedder) -> list[DoctorCheck]:
     """What a note meets besides the store."""
     return [
         _check("model", lambda: _model(embedder)),
@@ -163,11 +164,11 @@ def _checks_of_parts(settings: Settings, embedder: Embedder) -> list[Check]:
     ]
 
 
-def _check(name: str, look: Callable[[], str]) -> Check:
+def _check(name: str, look: Callable[[], str]) -> DoctorCheck:
     try:
-        return Check(name=name, is_ok=True, finding=look())
+        return DoctorCheck(name=name, is_ok=True, finding=look())
     except ReconcilerError as error:
-        return Check(name=name, is_ok=False, finding=str(error))
+        return DoctorCheck(name=name, is_ok=False, finding=str(error))
 
 
 def _engine(store: MemoryStore) -> str:
@@ -243,17 +244,19 @@ def _arbiter(settings: Settings) -> str:
     return f"{arbiter.name}; not called by this check, calls cost money (--judge asks it)"
 
 
-def _disputes(store: MemoryStore) -> Check:
+def _disputes(store: MemoryStore) -> DoctorCheck:
     """How many questions wait; none of them keeps the memory from working."""
     try:
         if not _has_schema(store):
-            return Check(name="disputes", is_ok=True, finding="none yet")
+            return DoctorCheck(name="disputes", is_ok=True, finding="none yet")
         count = store.count_conflicts(datetime.now(UTC))
     except ReconcilerError as error:
-        return Check(name="disputes", is_ok=False, finding=str(error))
+        return DoctorCheck(name="disputes", is_ok=False, finding=str(error))
     lists = "; `reconciler disputes --agent …` lists them, `reconciler resolve` settles one"
     finding = f"{count} open{lists if count else ''}"
-    return Check(name="disputes", is_ok=True, finding=finding, numbers={"open_disputes": count})
+    return DoctorCheck(
+        name="disputes", is_ok=True, finding=finding, numbers={"open_disputes": count}
+    )
 
 
 def _has_schema(store: MemoryStore) -> bool:
@@ -267,25 +270,25 @@ def _facts(store: MemoryStore) -> str:
     return ", ".join(f"{count} {state}" for state, count in counted.items())
 
 
-def _jobs(store: MemoryStore, sessions: SessionStore) -> Check:
+def _jobs(store: MemoryStore, sessions: SessionStore) -> DoctorCheck:
     try:
         if not _has_schema(store):
-            return Check(name="jobs", is_ok=True, finding="none yet")
+            return DoctorCheck(name="jobs", is_ok=True, finding="none yet")
         return _jobs_of(sessions.count_jobs(), datetime.now(UTC))
     except ReconcilerError as error:
-        return Check(name="jobs", is_ok=False, finding=str(error))
+        return DoctorCheck(name="jobs", is_ok=False, finding=str(error))
 
 
-def _erasures(store: MemoryStore, erasures: ErasureStore) -> Check:
+def _erasures(store: MemoryStore, erasures: ErasureStore) -> DoctorCheck:
     """Whether anything that was asked to be forgotten still waits for that."""
     try:
         if not _has_schema(store):
-            return Check(name="erasures", is_ok=True, finding="none yet")
+            return DoctorCheck(name="erasures", is_ok=True, finding="none yet")
         count = len(erasures.list_erasures(is_unfinished=True))
     except ReconcilerError as error:
-        return Check(name="erasures", is_ok=False, finding=str(error))
+        return DoctorCheck(name="erasures", is_ok=False, finding=str(error))
     cut_off = f"{count} cut off; `reconciler erasures --finish` finishes them"
-    return Check(
+    return DoctorCheck(
         name="erasures",
         is_ok=not count,
         finding=cut_off if count else "all finished",
@@ -293,11 +296,11 @@ def _erasures(store: MemoryStore, erasures: ErasureStore) -> Check:
     )
 
 
-def _jobs_of(report: QueueReport, now: datetime) -> Check:
+def _jobs_of(report: QueueReport, now: datetime) -> DoctorCheck:
     numbers = queue_numbers(report, now)
     finding = ", ".join(f"{count} {state}" for state, count in report.jobs.items())
     if report.oldest_unfinished_at is not None:
         finding += f"; the oldest of them is {numbers['oldest_job_age_seconds']:.0f} s old"
     if has_dead := bool(report.jobs[JobState.DEAD]):
         finding += "; `reconciler jobs --state dead` says why, `reconciler retry` starts one again"
-    return Check(name="jobs", is_ok=not has_dead, finding=finding, numbers=numbers)
+    return DoctorCheck(name="jobs", is_ok=not has_dead, finding=finding, numbers=numbers)

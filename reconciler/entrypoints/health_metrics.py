@@ -48,7 +48,7 @@ Read = Callable[[Callable[[int], None]], Sequence[HealthReport]]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Reading:
+class _HealthReading:
     """What was read last: None where it could not be read; when, and how long that took."""
 
     reports: Sequence[HealthReport] | None
@@ -75,7 +75,7 @@ class HealthCollector(Collector):
         self._every_seconds = every_seconds
         self._clock = clock
         self._closing = threading.Event()
-        self._last: _Reading | None = None
+        self._last: _HealthReading | None = None
 
     def run(self) -> None:
         """Read now and then, until ``stop``."""
@@ -86,12 +86,12 @@ class HealthCollector(Collector):
                 reports = self._read(self._check_open)
             except ReconcilerError as error:
                 _log.warning("the health could not be read: %s", error)
-            except _StoppedError:
+            except _ReadingStoppedError:
                 return
             finally:
                 # Whatever ends this thread, old numbers are not told for new.
                 took = time.monotonic() - began
-                self._last = _Reading(reports=reports, at=self._clock(), seconds=took)
+                self._last = _HealthReading(reports=reports, at=self._clock(), seconds=took)
             pause = max(self._every_seconds, took)
 
     def stop(self) -> None:
@@ -115,10 +115,10 @@ class HealthCollector(Collector):
 
     def _check_open(self, _: int) -> None:
         if self._closing.is_set():
-            raise _StoppedError
+            raise _ReadingStoppedError
 
 
-class _StoppedError(Exception):
+class _ReadingStoppedError(Exception):
     """The reading was broken off."""
 
 

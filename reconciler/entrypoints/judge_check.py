@@ -22,7 +22,7 @@ from reconciler.domain.records.judge_questions import JudgeQuestion
 from reconciler.domain.records.notes import Note
 from reconciler.domain.records.policies import ArbitrationPolicy
 from reconciler.domain.records.scope import Scope
-from reconciler.entrypoints.check import Check
+from reconciler.entrypoints.check import DoctorCheck
 from reconciler.errors import ArbiterError, ArbiterUnavailableError, ReconcilerError
 from reconciler.ports.arbiter import Arbiter
 from reconciler.settings import Settings
@@ -38,7 +38,7 @@ _KNOWN_SINCE = datetime(2026, 3, 1, tzinfo=UTC)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Asked:
+class _JudgeRun:
     """What came of one question; ``made`` is None where nothing usable did."""
 
     question: JudgeQuestion
@@ -62,23 +62,23 @@ class _Asked:
         return f"{self.question.about}: {self.made.relation}{target}"
 
 
-def check_judge(settings: Settings) -> Check:
+def check_judge(settings: Settings) -> DoctorCheck:
     """The arbiter that the settings name, asked ten questions; wrong where it gives no answer."""
     try:
         arbiter = build_arbiter(settings)
         questions = load_judge_questions()
     except ReconcilerError as error:
-        return Check(name="judge", is_ok=False, finding=str(error))
+        return DoctorCheck(name="judge", is_ok=False, finding=str(error))
     if arbiter is None:
         how = f"set {settings.arbiter.key_variable}, or RECONCILER_ARBITER__BASE_URL"
-        return Check(name="judge", is_ok=False, finding=f"none to ask; {how}")
+        return DoctorCheck(name="judge", is_ok=False, finding=f"none to ask; {how}")
     with closing(arbiter):
         return _found(arbiter.name, _ask(arbiter, questions), arbitration_policy(settings))
 
 
-def _ask(arbiter: Arbiter, questions: Sequence[JudgeQuestion]) -> list[_Asked]:
+def _ask(arbiter: Arbiter, questions: Sequence[JudgeQuestion]) -> list[_JudgeRun]:
     """All of them, or those until it is plain that the judge is away."""
-    asked: list[_Asked] = []
+    asked: list[_JudgeRun] = []
     for question in questions:
         asked.append(_one(arbiter, question))
         if len(asked) == _TRIES_TO_REACH and not any(map(_is_reached, asked)):
@@ -86,7 +86,7 @@ def _ask(arbiter: Arbiter, questions: Sequence[JudgeQuestion]) -> list[_Asked]:
     return asked
 
 
-def _one(arbiter: Arbiter, question: JudgeQuestion) -> _Asked:
+def _one(arbiter: Arbiter, question: JudgeQuestion) -> _JudgeRun:
     note = Note(scope=_SCOPE, text=question.note, said_at=_SAID_AT)
     facts = [
         Neighbour(fact_id=f"fact-{number}", text=text, cosine=0.9, valid_from=_KNOWN_SINCE)
@@ -97,18 +97,20 @@ def _one(arbiter: Arbiter, question: JudgeQuestion) -> _Asked:
         made = arbiter.judge(note, facts)
         check_judgement(made, len(facts))
     except ArbiterError as error:
-        return _Asked(question=question, seconds=time.monotonic() - started, error=error)
-    return _Asked(question=question, seconds=time.monotonic() - started, made=made)
+        return _JudgeRun(question=question, seconds=time.monotonic() - started, error=error)
+    return _JudgeRun(question=question, seconds=time.monotonic() - started, made=made)
 
 
-def _is_reached(asked: _Asked) -> bool:
+def _is_reached(asked: _JudgeRun) -> bool:
     return not isinstance(asked.error, ArbiterUnavailableError)
 
 
-def _found(name: str, asked: Sequence[_Asked], policy: ArbitrationPolicy) -> Check:
+def _found(name: str, asked: Sequence[_JudgeRun], policy: ArbitrationPolicy) -> DoctorCheck:
     reached = [each for each in asked if _is_reached(each)]
     if not reached:
-        return Check(name="judge", is_ok=False, finding=f"{name}: not reached: {asked[-1].error}")
+        return DoctorCheck(
+            name="judge", is_ok=False, finding=f"{name}: not reached: {asked[-1].error}"
+        )
     judgements = [each.made for each in reached if each.made is not None]
     expected = sum(each.is_expected for each in asked)
     seconds = median(each.seconds for each in reached)
@@ -128,7 +130,7 @@ def _found(name: str, asked: Sequence[_Asked], policy: ArbitrationPolicy) -> Che
         f"{_in_dollars(costs, judgements)}"
         f"{f'; otherwise: {other}' if other else ''}"
     )
-    return Check(name="judge", is_ok=bool(judgements), finding=finding, numbers=numbers)
+    return DoctorCheck(name="judge", is_ok=bool(judgements), finding=finding, numbers=numbers)
 
 
 def _in_dollars(costs: Sequence[float], judgements: Sequence[Judgement]) -> str:

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from reconciler.entrypoints.logs import logging_to_stderr
-from reconciler.entrypoints.mcp_server.grants import Grant, Profile
+from reconciler.entrypoints.mcp_server.grants import AccessProfile, Grant
 from reconciler.entrypoints.options import (
     AsJson,
     MaybeContactId,
@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from rich.text import Text
 
     from reconciler.entrypoints.mcp_server.http_door import Address
-    from reconciler.entrypoints.mcp_server.tokens import Token, TokenFile
+    from reconciler.entrypoints.mcp_server.tokens import AccessToken, TokenFile
 
 __all__ = ["add_mcp_commands"]
 
@@ -54,7 +54,8 @@ Agents = Annotated[
     list[str], typer.Option("--agent", help="An agent whose memory it opens; repeat for several.")
 ]
 ProfileOption = Annotated[
-    Profile, typer.Option(help="agent adds and recalls; operator answers questions and inspects.")
+    AccessProfile,
+    typer.Option(help="agent adds and recalls; operator answers questions and inspects."),
 ]
 Tokens = Annotated[
     Path | None,
@@ -87,7 +88,7 @@ def mcp(
     ] = None,
     contact: MaybeContactId = None,
     tenant: Tenant = None,
-    profile: ProfileOption = Profile.AGENT,
+    profile: ProfileOption = AccessProfile.AGENT,
     operator: Annotated[
         str, typer.Option(help="On stdio: the name under which an operator's answers are recorded.")
     ] = "operator",
@@ -175,7 +176,7 @@ def _serve_http(
     from reconciler.entrypoints.mcp_server.http_door import PATH, is_loopback, listen, serve_http
 
     if not any(token.is_good(datetime.now(UTC)) for token in tokens.all()):
-        _LOG.warning("there is no token yet, so nobody is let in; see `reconciler token create`")
+        _LOG.warning("no token exists, so no client is admitted; see `reconciler token create`")
     if address.certificate is None and not is_loopback(address.host):
         _LOG.warning(
             "tokens and what is known of contacts go over the network unencrypted; give "
@@ -203,7 +204,7 @@ def _open(worker: bool | None) -> Iterator[Memory]:
 
 
 def _check_can_serve() -> None:
-    """Let a server begin whose SDK is there.
+    """Let a server begin if its SDK is installed.
 
     Raises:
         ConfigurationError: it is not installed.
@@ -219,7 +220,7 @@ def _check_can_serve() -> None:
 @token_app.command()
 def create(
     agents: Agents,
-    profile: ProfileOption = Profile.AGENT,
+    profile: ProfileOption = AccessProfile.AGENT,
     contact: MaybeContactId = None,
     name: Annotated[
         str | None,
@@ -277,7 +278,7 @@ def revoke(
 
 
 def _grant(
-    profile: Profile,
+    profile: AccessProfile,
     tenant: str | None,
     agents: Sequence[str],
     contact: str | None,
@@ -320,7 +321,7 @@ def _expiry(given: str | None) -> datetime | None:
         ) from None
 
 
-def _tokens_table(tokens: Sequence[Token], now: datetime) -> Table:
+def _tokens_table(tokens: Sequence[AccessToken], now: datetime) -> Table:
     made = table("Tokens")
     made.add_column("id", min_width=_TOKEN_ID_WIDTH)
     word_column(made, "name", (token.grant.name for token in tokens))
@@ -340,7 +341,7 @@ def _tokens_table(tokens: Sequence[Token], now: datetime) -> Table:
 
 
 def _opened_by(grant: Grant) -> Text:
-    """Whose memory it opens, each on a line of its own."""
+    """The agents that it opens, one a line."""
     return lines(
         shown(f"tenant {grant.tenant}"),
         *(shown(f"agent {agent_id}") for agent_id in grant.agent_ids),

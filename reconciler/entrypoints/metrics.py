@@ -121,7 +121,7 @@ def serve_metrics(
     for collector in (QueueCollector(report), *more):
         registry.register(collector)
     try:
-        server = make_server(host, port, _answering(report, registry), _Server, _Handler)
+        server = make_server(host, port, _answering(report, registry), _Server, _QuietHandler)
     except OSError as error:
         raise InvalidRequestError(
             f"--metrics-port {port} of {host} cannot be used: {error.strerror}; give another, or 0 "
@@ -167,7 +167,7 @@ class _Server(ThreadingMixIn, WSGIServer):
         super().shutdown_request(request)
 
 
-class _Handler(WSGIRequestHandler):
+class _QuietHandler(WSGIRequestHandler):
     """Without a line for every scrape."""
 
     timeout = 30

@@ -52,7 +52,7 @@ def rejudge(
     """
     found: list[Rejudged] = []
     whose = {"--agent": agent, "--contact": contact, "--tenant": tenant}
-    waiting = _Waiting([*_given(whose), "--batch-id"])
+    waiting = _WaitDisplay([*_given(whose), "--batch-id"])
     try:
         with Memory.open() as memory:
             asked = of_whom(memory, agent, contact, tenant)
@@ -76,7 +76,7 @@ def rejudge(
     _show(as_json, found)
 
 
-class _Waiting:
+class _WaitDisplay:
     """Says on the error output which batch is waited for, how far it is, and how to go on later."""
 
     def __init__(self, options: Iterable[str]) -> None:

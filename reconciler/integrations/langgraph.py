@@ -323,14 +323,14 @@ class ReconcilerStore(BaseStore):
         """What holds now of what was put under a key last."""
         chains = self._memory.contact(*_contact(namespace), tenant=self._tenant).history()
         hides_expired = self._memory.settings.life.expired == "hidden"
-        found = [
+        facts = [
             (fact.recorded_at, chain.facts[0])
             for chain in chains
             for fact in chain.facts
             if chain.facts[0].is_told(hides_expired=hides_expired)
             and (fact.fact_id == key or key in fact.tags)
         ]
-        return max(found, key=lambda pair: pair[0], default=(None, None))[1]
+        return max(facts, key=lambda pair: pair[0], default=(None, None))[1]
 
     def _search(self, op: SearchOp) -> Iterator[SearchItem]:
         agent_id, contact_id = _contact(op.namespace_prefix)
@@ -376,9 +376,11 @@ class ReconcilerStore(BaseStore):
                 "list_namespaces lists an agent's contacts: give prefix=(agent_id,)"
             )
         agent_id = unquote(agents.pop())
-        found = (contact_namespace(agent_id, each) for each in self._contact_ids(agent_id))
+        namespaces = (contact_namespace(agent_id, each) for each in self._contact_ids(agent_id))
         matching = (
-            namespace for namespace in found if all(map(partial(_matches, namespace), conditions))
+            namespace
+            for namespace in namespaces
+            if all(map(partial(_matches, namespace), conditions))
         )
         cut = _each_once(namespace[: op.max_depth] for namespace in matching)
         return list(islice(cut, op.offset, op.offset + op.limit))
@@ -394,12 +396,12 @@ class ReconcilerStore(BaseStore):
 
 
 def _named(given: Mapping[str, Any], name: str) -> str:
-    if not isinstance(found := given.get(name), str) or not found:
+    if not isinstance(named := given.get(name), str) or not named:
         raise InvalidScopeError(
             f"the run's configuration names no {name}; invoke the graph with "
             f"config={{'configurable': {{'{name}': …}}}}"
         )
-    return found
+    return named
 
 
 def _each_once(namespaces: Iterable[tuple[str, ...]]) -> Iterator[tuple[str, ...]]:

@@ -193,7 +193,7 @@ def _connected(address: str | None) -> Iterator[None]:
         raise ConfigurationError(f"there is no Ray cluster at {address}: {error}") from error
     except RayError as error:
         raise ConfigurationError(
-            f"the Ray cluster gave up ({type(error).__name__}); run the import again, it takes up "
+            f"the Ray cluster gave up ({type(error).__name__}); run the import again; it continues "
             "where it stopped"
         ) from error
     finally:

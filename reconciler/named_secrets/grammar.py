@@ -115,8 +115,8 @@ def kind_of_name(name: str | None) -> SensitiveKind | None:
 
     The longest name that fits counts: an IP address is no street address.
     """
-    found = _KIND_ENDING.search(_in_snake_case(name or ""))
-    return _KIND_OF_NAME[found[1]] if found else None
+    match = _KIND_ENDING.search(_in_snake_case(name or ""))
+    return _KIND_OF_NAME[match[1]] if match else None
 
 
 def _in_snake_case(name: str) -> str:
@@ -225,7 +225,7 @@ _REMARK_LENGTH_MAX = 200
 
 
 @dataclass(frozen=True, slots=True)
-class _Found:
+class _NameMatch:
     """A name with what follows it: where its value begins, and how it is written."""
 
     name: str
@@ -242,8 +242,8 @@ def named(text: str) -> Iterator[SensitiveSpan]:
     for match in _matches(text):
         if match.start() < done:
             continue  # within a secret
-        found = _announced(match)
-        for span in _values(text, found) if found else ():
+        name_match = _announced(match)
+        for span in _values(text, name_match) if name_match else ():
             yield span
             done = max(done, span.end)
 
@@ -259,11 +259,11 @@ def _matches(text: str) -> Iterator[re.Match[str]]:
                 yield match
 
 
-def _announced(match: re.Match[str]) -> _Found | None:
+def _announced(match: re.Match[str]) -> _NameMatch | None:
     name = _name_of(match["key"])
     if name is None or not _is_notation(match) or (name == "pass" and not _is_login(match)):
         return None
-    return _Found(
+    return _NameMatch(
         name=name,
         need=_NEED_IN_TEXT[name],
         start=match.end(),
@@ -277,14 +277,14 @@ def _name_of(key: str) -> str | None:
     if not _HINT.search(key):
         return None
     asked = _NUMBERED.sub("", _in_snake_case(key))
-    found = _TEXT_ENDING.search(asked) or _GLUED_ENDING.search(asked)
-    return found[1] if found else None
+    match = _TEXT_ENDING.search(asked) or _GLUED_ENDING.search(asked)
+    return match[1] if match else None
 
 
 def _before(match: re.Match[str]) -> str | None:
     start = match.start()
-    found = _BEFORE.search(match.string, max(0, start - 33), start)
-    return found and found.lastgroup
+    before = _BEFORE.search(match.string, max(0, start - 33), start)
+    return before and before.lastgroup
 
 
 def _notation(match: re.Match[str]) -> str:
@@ -319,12 +319,12 @@ def _is_login(match: re.Match[str]) -> bool:
     return bool(begins) and match["key"].casefold() == "pass"
 
 
-def _values(text: str, found: _Found) -> Iterator[SensitiveSpan]:
+def _values(text: str, name_match: _NameMatch) -> Iterator[SensitiveSpan]:
     """What the name stands for: the value itself, or those in the object or list that follows."""
-    if span := _value(text, found):
+    if span := _value(text, name_match):
         yield span
-    for start in _within(text, found.start):
-        if span := _value(text, replace(found, start=start, is_machines=True)):
+    for start in _within(text, name_match.start):
+        if span := _value(text, replace(name_match, start=start, is_machines=True)):
             yield span
 
 
@@ -342,61 +342,61 @@ def _within(text: str, start: int) -> Iterator[int]:
             return
 
 
-def _value(text: str, found: _Found) -> SensitiveSpan | None:
-    start, end, is_quoted = _value_at(text, found)
+def _value(text: str, name_match: _NameMatch) -> SensitiveSpan | None:
+    start, end, is_quoted = _value_at(text, name_match)
     value = text[start:end]
     is_new = start < end and not TOKEN.fullmatch(value)
-    if is_new and _is_secret(value, found, is_quoted=is_quoted):
+    if is_new and _is_secret(value, name_match, is_quoted=is_quoted):
         return SensitiveSpan(start, end, SensitiveKind.SECRET)
     return None
 
 
-def _value_at(text: str, found: _Found) -> tuple[int, int, bool]:
-    if quoted := _QUOTED.match(text, found.start):
+def _value_at(text: str, name_match: _NameMatch) -> tuple[int, int, bool]:
+    if quoted := _QUOTED.match(text, name_match.start):
         group = quoted.lastgroup if quoted.lastgroup != "quote" else "value"
         return *quoted.span(group or "value"), True
-    if opening := _OPENING.match(text, found.start):
+    if opening := _OPENING.match(text, name_match.start):
         if opening[0].endswith(("{", "(")):
-            return found.start, found.start, False
-        return _bare(text, opening.end(), found)
-    return _bare(text, found.start, found)
+            return name_match.start, name_match.start, False
+        return _bare(text, opening.end(), name_match)
+    return _bare(text, name_match.start, name_match)
 
 
-def _bare(text: str, start: int, found: _Found) -> tuple[int, int, bool]:
-    if _may_be_phrase(text, start, found) and (phrase := _PHRASE.match(text, start)):
+def _bare(text: str, start: int, name_match: _NameMatch) -> tuple[int, int, bool]:
+    if _may_be_phrase(text, start, name_match) and (phrase := _PHRASE.match(text, start)):
         return *phrase.span("value"), False
-    has_spaces = found.notation == "element" or found.name.endswith("phrase")
+    has_spaces = name_match.notation == "element" or name_match.name.endswith("phrase")
     match = (_LINE if has_spaces else _BARE).match(text, start)
     if match is None:
         return start, start, False
     start, end = match.span("value")
     value = text[start:end]
-    if found.notation == "query" and (cut := _WRAPPED.search(value)):
+    if name_match.notation == "query" and (cut := _WRAPPED.search(value)):
         value = value[: cut.start()]
-    elif found.is_machines and not has_spaces and ";" in value:
+    elif name_match.is_machines and not has_spaces and ";" in value:
         value = value[: value.index(";")]
     return start, start + len(value.rstrip(_TRAILING).rstrip()), False
 
 
-def _may_be_phrase(text: str, start: int, found: _Found) -> bool:
+def _may_be_phrase(text: str, start: int, name_match: _NameMatch) -> bool:
     """Whether several plain words may be the value; a person's may also be a remark."""
-    return found.is_machines or (
-        found.notation == "sign" and not _IS_REMARK.match(text, start, start + 40)
+    return name_match.is_machines or (
+        name_match.notation == "sign" and not _IS_REMARK.match(text, start, start + 40)
     )
 
 
-def _is_secret(value: str, found: _Found, *, is_quoted: bool) -> bool:
+def _is_secret(value: str, name_match: _NameMatch, *, is_quoted: bool) -> bool:
     plain = value.strip()
-    if _is_said_of_it(plain, found, is_quoted=is_quoted):
+    if _is_said_of_it(plain, name_match, is_quoted=is_quoted):
         return False
-    if found.need is _Need.DIGITS:
-        return _is_number(plain, found)
-    if found.need is _Need.STRONG or not (found.is_machines or "pass" in found.name):
-        return _is_strong(plain, found)
-    return len(plain) >= 3 and (found.notation != "cell" or _is_strong(plain, found))
+    if name_match.need is _Need.DIGITS:
+        return _is_number(plain, name_match)
+    if name_match.need is _Need.STRONG or not (name_match.is_machines or "pass" in name_match.name):
+        return _is_strong(plain, name_match)
+    return len(plain) >= 3 and (name_match.notation != "cell" or _is_strong(plain, name_match))
 
 
-def _is_said_of_it(value: str, found: _Found, *, is_quoted: bool) -> bool:
+def _is_said_of_it(value: str, name_match: _NameMatch, *, is_quoted: bool) -> bool:
     """Whether it is a remark about the secret, or code, and not the secret itself."""
     is_short = len(value) <= _REMARK_LENGTH_MAX
     if (is_short and _IS_REMARK.fullmatch(value)) or _IS_MASK.fullmatch(value):
@@ -405,28 +405,28 @@ def _is_said_of_it(value: str, found: _Found, *, is_quoted: bool) -> bool:
         return True
     if not is_quoted and _IS_CODE.match(value):
         return True
-    return value.casefold() == found.key.casefold()
+    return value.casefold() == name_match.key.casefold()
 
 
-def _is_number(value: str, found: _Found) -> bool:
-    if found.name == "pin_code" and is_indian_postcode(value):
+def _is_number(value: str, name_match: _NameMatch) -> bool:
+    if name_match.name == "pin_code" and is_indian_postcode(value):
         return False
     if _DIGITS.fullmatch(value) or _LISTED_DIGITS.fullmatch(value):
-        return len(value) >= 4 or found.name != "tan"
-    return found.name in ("otp", "totp", "mfa_code") and bool(_ONE_TIME.fullmatch(value))
+        return len(value) >= 4 or name_match.name != "tan"
+    return name_match.name in ("otp", "totp", "mfa_code") and bool(_ONE_TIME.fullmatch(value))
 
 
-def _is_strong(value: str, found: _Found) -> bool:
+def _is_strong(value: str, name_match: _NameMatch) -> bool:
     value = re.sub(f"^{_SCHEME}", "", value)
-    if not found.is_machines and (" " in value or _ADDRESS.fullmatch(value)):
+    if not name_match.is_machines and (" " in value or _ADDRESS.fullmatch(value)):
         return False
     if len(value) < _STRONG_LENGTH_MIN:
         return False
-    if found.name == "secret" and found.is_machines and " " not in value:
+    if name_match.name == "secret" and name_match.is_machines and " " not in value:
         return True
     is_long = len(value) >= _LONG_LENGTH_MIN and " " not in value
     return bool(
-        is_long or _looks_made_up(value) or (_DIGITS.fullmatch(value) and found.name != "auth")
+        is_long or _looks_made_up(value) or (_DIGITS.fullmatch(value) and name_match.name != "auth")
     )
 
 

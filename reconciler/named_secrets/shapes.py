@@ -60,7 +60,7 @@ def find_shapes(text: str) -> Iterator[SensitiveSpan]:
 
 
 def find_account_numbers(text: str) -> Iterator[SensitiveSpan]:
-    """The numbers of cards and of bank accounts whose check digits are right."""
+    """The numbers of cards and of bank accounts with right check digits."""
     if not _DIGIT.search(text):
         return
     for match in _IBAN.finditer(text):

@@ -61,7 +61,7 @@ class AskedAttributes:
         """
         listed = tuple(attributes)
         with self._lock:
-            known = self._read(is_worth_embedding=bool(listed))
+            known = self._embed_questions(is_worth_embedding=bool(listed))
             if known is None:
                 return {}
             own = self._named([name for name in listed if self._is_own(name, known)])
@@ -77,7 +77,7 @@ class AskedAttributes:
         """The question's vector, moved towards what it asks for; see ``AttributeQuestions``."""
         return self._known.leaning(vector, asks) if self._known else vector
 
-    def _read(self, *, is_worth_embedding: bool) -> AttributeQuestions | None:
+    def _embed_questions(self, *, is_worth_embedding: bool) -> AttributeQuestions | None:
         if self._known is None and (shipped := self._shipped()) is not None:
             self._known, self._described = shipped, self._read_own()
         if self._known is None and is_worth_embedding:

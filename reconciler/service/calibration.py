@@ -31,12 +31,12 @@ from reconciler.domain.review.calibration import (
     BoundBasis,
     CalibrationGoal,
     CurvePoint,
+    DecisionScores,
     LabelledPair,
     MeasuredPair,
     PairLabel,
     ProbedPair,
     Rate,
-    Scores,
     Thresholds,
     choose_thresholds,
     curve,
@@ -93,10 +93,10 @@ class Measurement:
     thresholds: Thresholds
     guard: bool
     is_arbitrated: bool
-    scores: tuple[Scores, ...]
+    scores: tuple[DecisionScores, ...]
 
     @property
-    def overall(self) -> Scores:
+    def overall(self) -> DecisionScores:
         """The scores over all sources, each pair counted once."""
         return self.scores[-1]
 

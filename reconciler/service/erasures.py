@@ -13,7 +13,7 @@ from dataclasses import asdict, dataclass, replace
 from datetime import datetime
 from typing import Any
 
-from reconciler.domain.erasing.planning import Known, plan_of, said_by
+from reconciler.domain.erasing.planning import ContactRecords, plan_of, said_by
 from reconciler.domain.erasing.redaction import without_argument, without_telling, without_words
 from reconciler.domain.records.decisions import Decision
 from reconciler.domain.records.erasures import (
@@ -119,9 +119,9 @@ class Erasures:
         return erasure
 
     def _previewed(self, scope: Scope, target: ErasureTarget, by: str, reason: str) -> Erasure:
-        found = self._damaged(scope, target)
-        known = self._with_remains(self._known(scope, target), found, scope)
-        _check_known(scope, target, known, found)
+        damaged = self._damaged(scope, target)
+        known = self._with_remains(self._known(scope, target), damaged, scope)
+        _check_known(scope, target, known, damaged)
         drafted = self._drafted(scope, target, by, reason, known)
         receipt = ErasureReceipt(
             removed=_counted(self._going(drafted, known)),
@@ -130,25 +130,27 @@ class Erasures:
         )
         return replace(drafted, erasure_id="", receipt=receipt, plan=None)
 
-    def _known(self, scope: Scope, target: ErasureTarget) -> Known:
+    def _known(self, scope: Scope, target: ErasureTarget) -> ContactRecords:
         """What a plan is made on; where everything goes, it is not asked what was compared."""
         is_compared = target.kind is not ErasureKind.CONTACT
         return self._store.load_known(scope, is_compared=is_compared)
 
-    def _with_remains(self, known: Known, damaged: Iterable[DamagedNode], scope: Scope) -> Known:
+    def _with_remains(
+        self, known: ContactRecords, damaged: Iterable[DamagedNode], scope: Scope
+    ) -> ContactRecords:
         """What will be known once the words of these are taken; nothing is changed."""
-        found: dict[str, list[Any]] = {"Fact": [], "Decision": []}
+        remains: dict[str, list[Any]] = {"Fact": [], "Decision": []}
         for node in damaged:
-            if node.label in found:
-                found[node.label].append(self._damage.read_remains(node, scope, self._clock()))
+            if node.label in remains:
+                remains[node.label].append(self._damage.read_remains(node, scope, self._clock()))
         return replace(
             known,
-            facts=[*known.facts, *found["Fact"]],
-            decisions=[*known.decisions, *found["Decision"]],
+            facts=[*known.facts, *remains["Fact"]],
+            decisions=[*known.decisions, *remains["Decision"]],
         )
 
     def _drafted(
-        self, scope: Scope, target: ErasureTarget, by: str, reason: str, known: Known
+        self, scope: Scope, target: ErasureTarget, by: str, reason: str, known: ContactRecords
     ) -> Erasure:
         plan = plan_of(target, known, self._clock())
         facts, going = _going_of(known, plan, target.kind)
@@ -173,12 +175,12 @@ class Erasures:
 
         def once(_: int) -> Erasure:
             version = self._store.standing(scope).version
-            found = self._damaged(scope, target)
+            damaged = self._damaged(scope, target)
             known = self._known(scope, target)
-            _check_known(scope, target, known, found)  # before anything is emptied
-            if found:
-                self._store.expect_mark(scope, _words_of(found))
-                self._damage.empty(scope, found, self._clock())
+            _check_known(scope, target, known, damaged)  # before anything is emptied
+            if damaged:
+                self._store.expect_mark(scope, _words_of(damaged))
+                self._damage.empty(scope, damaged, self._clock())
                 known = self._known(scope, target)
             drafted = self._drafted(scope, target, by, reason, known)
             # The mark puts what is left of an episode in its place: its words go with it.
@@ -203,14 +205,14 @@ class Erasures:
         decision and episode: what such a record says, no plan can tell.
         """
         is_whole = target.kind is ErasureKind.CONTACT
-        found = self._damage.find(scope, KEY_OF if is_whole else ("Fact", *_QUOTING))
+        damaged = self._damage.find(scope, KEY_OF if is_whole else ("Fact", *_QUOTING))
         return [
             node
-            for node in found
+            for node in damaged
             if is_whole or node.label in _QUOTING or node.node_id == target.fact_id
         ]
 
-    def _marks(self, known: Known, drafted: Erasure) -> Marks:
+    def _marks(self, known: ContactRecords, drafted: Erasure) -> Marks:
         keys = self._tombstones(drafted.scope, known, drafted)
         if drafted.kind is ErasureKind.CONTACT:
             ended = self._store.list_session_keys(drafted.scope, handed_over=True)
@@ -221,14 +223,14 @@ class Erasures:
             return Marks(tombstone_keys=keys, ended_keys=() if is_shared else plan.session_keys)
         return Marks(tombstone_keys=keys, rewound_keys=plan.session_keys, episodes=plan.episodes)
 
-    def _tombstones(self, scope: Scope, known: Known, drafted: Erasure) -> frozenset[str]:
+    def _tombstones(self, scope: Scope, known: ContactRecords, drafted: Erasure) -> frozenset[str]:
         """Of what is forgotten; of a revoked fact, too, for its words go."""
         gone = set(drafted.plan.fact_ids if drafted.plan else ())
         is_whole = drafted.kind is ErasureKind.CONTACT
         facts = [fact for fact in known.facts if is_whole or fact.fact_id in gone]
         return keys_of(scope, facts, self._digest)
 
-    def _goes(self, known: Known, drafted: Erasure) -> set[str]:
+    def _goes(self, known: ContactRecords, drafted: Erasure) -> set[str]:
         """The words that go."""
         plan = drafted.plan or ErasurePlan()
         return said_by(*_going_of(known, plan, drafted.kind))
@@ -242,18 +244,18 @@ class Erasures:
         with self._ledger.turn_at(scope) as take_turn:
             take_turn()
             self._forget_answers()
-            found = self._store.find(erasure)
-            if found.state is not ErasureState.PENDING:  # another thread finished it meanwhile
-                return found
+            current = self._store.find(erasure)
+            if current.state is not ErasureState.PENDING:  # another thread finished it meanwhile
+                return current
             damaged = self._damaged(scope, erasure.target)
             self._store.expect_purge(erasure, _words_of(damaged))
             self._damage.empty(scope, damaged, self._clock())
             known = self._store.load_known(scope)
             going = self._going(erasure, known)
             # Again: while it is pending nothing new is written, so all that was seen is to go.
-            found = self._store.find(erasure)
-            if found.state is not ErasureState.PENDING:
-                return found
+            current = self._store.find(erasure)
+            if current.state is not ErasureState.PENDING:
+                return current
             self._store.expect_purge(erasure, self._texts(erasure, going))
             looked = self._looked_for(erasure, known, going)
         receipt = replace(
@@ -263,7 +265,7 @@ class Erasures:
             return replace(erasure, receipt=receipt)
         return self._store.move(erasure, ErasureState.REMOVED, receipt, None)
 
-    def _looked_for(self, erasure: Erasure, known: Known, going: _Going) -> ErasureReceipt:
+    def _looked_for(self, erasure: Erasure, known: ContactRecords, going: _Going) -> ErasureReceipt:
         """What is found of it after it was removed, as often as that may be needed.
 
         Another process may have written between reading and removing.
@@ -271,14 +273,14 @@ class Erasures:
         words = self._goes(known, erasure)
         for _ in range(_REMOVALS_MAX):
             self._remove(erasure, known, going)
-            found = self._verified(erasure, going, words)
-            if not found.remaining_ids:
+            receipt = self._verified(erasure, going, words)
+            if not receipt.remaining_ids:
                 break
             known = self._store.load_known(erasure.scope)
             going = self._going(erasure, known)
-        return found
+        return receipt
 
-    def _remove(self, erasure: Erasure, known: Known, going: _Going) -> None:
+    def _remove(self, erasure: Erasure, known: ContactRecords, going: _Going) -> None:
         """Decisions first and facts last; each may be done again, and changes nothing then."""
         store, plan, at = self._store, going.plan, erasure.started_at
         own, quoting = frozenset(plan.decision_ids), frozenset(plan.quoting_ids)
@@ -296,7 +298,7 @@ class Erasures:
         if erasure.kind is ErasureKind.CONTACT:
             store.remove_contact_words(erasure.scope)
 
-    def _going(self, erasure: Erasure, known: Known) -> _Going:
+    def _going(self, erasure: Erasure, known: ContactRecords) -> _Going:
         """What goes, by ids: what was planned; or all that is there, where everything goes."""
         plan, scope, store = erasure.plan or ErasurePlan(), erasure.scope, self._store
         sessions: Sequence[str] | None = plan.session_keys
@@ -378,7 +380,7 @@ def _words_of(damaged: Iterable[DamagedNode]) -> Iterator[str]:
 
 
 def _check_known(
-    scope: Scope, target: ErasureTarget, known: Known, damaged: Iterable[DamagedNode]
+    scope: Scope, target: ErasureTarget, known: ContactRecords, damaged: Iterable[DamagedNode]
 ) -> None:
     """Let a target through that the contact has.
 
@@ -412,7 +414,7 @@ def _holds(words: Words, looked_for: set[str]) -> bool:
 
 
 def _going_of(
-    known: Known, plan: ErasurePlan, kind: ErasureKind
+    known: ContactRecords, plan: ErasurePlan, kind: ErasureKind
 ) -> tuple[list[Fact], list[Decision]]:
     """The facts and the decisions that lose all words."""
     is_whole = kind is ErasureKind.CONTACT

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from reconciler.ports.embedder import Embedder
     from reconciler.service.stores.memory_store import MemoryStore, Near
 
-__all__ = ["Finding"]
+__all__ = ["FactFinder"]
 
 _PAGE_ROWS = 500
 _OVERFETCH = 4
@@ -53,7 +53,7 @@ _COMPARED_COUNT = 10
 
 
 @dataclass(frozen=True)
-class _Asked:
+class _Search:
     """A search: near a vector, so many, of the facts that fit."""
 
     scope: Scope
@@ -62,7 +62,7 @@ class _Asked:
     wanted: RecallFilter
 
 
-class Finding:
+class FactFinder:
     """Finds what is known about a named person or thing, also across contacts.
 
     Args:
@@ -106,10 +106,10 @@ class Finding:
             facts = self._mentioning(scope, longest_word(name))
         else:
             facts = ((scope.contact_id, fact) for fact in self._store.list_facts(scope))
-        found = mentioning(self._told(facts), name, lambda pair: pair[1])
+        hits = mentioning(self._recallable(facts), name, lambda pair: pair[1])
         return [
             FoundFact(contact_id=contact_id, fact=fact, found_in=place)
-            for (contact_id, fact), place in found[:limit]
+            for (contact_id, fact), place in hits[:limit]
         ]
 
     def nearest(
@@ -133,16 +133,16 @@ class Finding:
                 "this memory has no model to compare texts with; give it one with `reconciler "
                 "reembed --model minilm`, or look for a name with `reconciler about` (recall_about)"
             )
-        asked = _Asked(scope, embed(self._embedder, [query])[0], limit, wanted)
+        asked = _Search(scope, embed(self._embedder, [query])[0], limit, wanted)
         # The index looks at all agents' facts, and an agent may have few among very many.
-        found = self._growing(self._store.find_nearest, asked, _INDEXED_MAX)
-        if len(found) < limit:
-            found = self._growing(self._store.list_nearest, asked, None)
+        hits = self._growing(self._store.find_nearest, asked, _INDEXED_MAX)
+        if len(hits) < limit:
+            hits = self._growing(self._store.list_nearest, asked, None)
         names = names_in(query)
-        named = self._named(asked, names, {hit.fact.fact_id for hit in found})
+        named = self._named(asked, names, {hit.fact.fact_id for hit in hits})
         wanted_names = list(map(needles, names))
-        nearness = {hit.fact.fact_id: _nearness(hit, wanted_names) for hit in (*found, *named)}
-        ordered = sorted((*found, *named), key=lambda hit: -nearness[hit.fact.fact_id])
+        nearness = {hit.fact.fact_id: _nearness(hit, wanted_names) for hit in (*hits, *named)}
+        ordered = sorted((*hits, *named), key=lambda hit: -nearness[hit.fact.fact_id])
         least = self._least(wanted)
         return [hit for hit in ordered if nearness[hit.fact.fact_id] >= least][:limit]
 
@@ -151,12 +151,14 @@ class Finding:
             return -1.0
         return self._floor.of(_COMPARED_COUNT)
 
-    def _named(self, asked: _Asked, names: Sequence[str], known: set[str]) -> list[FoundFact]:
+    def _named(self, asked: _Search, names: Sequence[str], known: set[str]) -> list[FoundFact]:
         """Facts that mention what the query names and are not found yet, with their cosines."""
         told: dict[str, tuple[str, Fact]] = {}
         for name in names:
             page = self._store.list_mentions(asked.scope, longest_word(name), 0, _NAMED_MAX)
-            for (contact_id, fact), _ in mentioning(self._told(page), name, lambda pair: pair[1]):
+            for (contact_id, fact), _ in mentioning(
+                self._recallable(page), name, lambda pair: pair[1]
+            ):
                 if asked.wanted.fits(fact) and fact.fact_id not in known:
                     told[fact.fact_id] = (contact_id, fact)
         if not told:
@@ -171,32 +173,32 @@ class Finding:
         ]
 
     def _growing(
-        self, look: Callable[..., list[Near]], asked: _Asked, rows_max: int | None
+        self, look: Callable[..., list[Near]], asked: _Search, rows_max: int | None
     ) -> list[FoundFact]:
         """The best that a look finds, which is made wider until enough pass, or no more come."""
         rows = asked.limit * _OVERFETCH
         while True:
             near = look(asked.scope, self._embedder.model_id, asked.vector, rows)
-            found = self._passing(asked, near)
+            hits = self._passing(asked, near)
             is_all = len(near) < rows if rows_max is None else rows * _OVERFETCH > rows_max
-            if len(found) == asked.limit or is_all:
-                return found
+            if len(hits) == asked.limit or is_all:
+                return hits
             rows *= _OVERFETCH
 
-    def _passing(self, asked: _Asked, near: list[Near]) -> list[FoundFact]:
+    def _passing(self, asked: _Search, near: list[Near]) -> list[FoundFact]:
         now = self._clock()
         found_facts = self._store.find_agents_facts(
             asked.scope, [near_fact.fact_id for near_fact in near]
         )
         facts = {fact_id: fact.as_of(now) for fact_id, fact in found_facts.items()}
         least = -1.0 if asked.wanted.min_score is None else asked.wanted.min_score
-        found = (
+        passing = (
             FoundFact(contact_id=near_fact.contact_id, fact=fact, similarity=near_fact.cosine)
             for near_fact in near
             if (fact := facts.get(near_fact.fact_id)) and self._is_told(fact)
             if asked.wanted.fits(fact) and near_fact.cosine >= least
         )
-        return list(islice(found, asked.limit))
+        return list(islice(passing, asked.limit))
 
     def _mentioning(self, scope: Scope, word: str) -> Iterator[tuple[str, Fact]]:
         """Page by page, so that no agent's whole memory is held at a time."""
@@ -205,7 +207,7 @@ class Finding:
             yield from page
             offset += len(page)
 
-    def _told(self, facts: Iterable[tuple[str, Fact]]) -> Iterator[tuple[str, Fact]]:
+    def _recallable(self, facts: Iterable[tuple[str, Fact]]) -> Iterator[tuple[str, Fact]]:
         now = self._clock()
         as_now = ((contact_id, fact.as_of(now)) for contact_id, fact in facts)
         return ((contact_id, fact) for contact_id, fact in as_now if self._is_told(fact))

@@ -84,15 +84,15 @@ class Health:
             scopes: the contacts.
             on_progress: told how many more contacts were looked at.
         """
-        found: list[ContactHealth] = []
+        contacts: list[ContactHealth] = []
         for some in batches(scopes, _CONTACTS_AT_ONCE):
             for each in self._counted(some):
-                found.append(each)
+                contacts.append(each)
                 on_progress(1)
         return HealthReport(
             tenant=whose.tenant,
             agent_id=whose.agent_id,
-            contacts=tuple(found),
+            contacts=tuple(contacts),
             file_bytes=self._file_bytes(),
         )
 
@@ -125,10 +125,10 @@ class Health:
 
     def _damaged(self, scopes: Sequence[Scope], sizes: Mapping[str, int]) -> Counter[Scope]:
         """How many records of each of these contacts cannot be read."""
-        found: Counter[Scope] = Counter()
+        damaged: Counter[Scope] = Counter()
         for some in _parts(scopes, sizes):
-            found.update(scope for scope, _ in self._damage.find_among(some))
-        return found
+            damaged.update(scope for scope, _ in self._damage.find_among(some))
+        return damaged
 
     def _facts(self, scope: Scope, *, has_links: bool) -> dict[str, int]:
         """Duplicate facts, and facts that answer one question twice."""

@@ -9,9 +9,9 @@ from datetime import datetime
 import numpy as np
 
 from reconciler.domain.recalling.filtering import RecallFilter
-from reconciler.domain.recalling.instants import Known, true_at
+from reconciler.domain.recalling.instants import HeldFacts, true_at
 from reconciler.domain.recalling.prompting import within_budget
-from reconciler.domain.recalling.recallable import Question, Recallable, Recalling
+from reconciler.domain.recalling.recallable import Recallable, Recalling, RecallQuery
 from reconciler.domain.recalling.recalled import Recalled
 from reconciler.domain.records.facts import Conflict, Fact
 from reconciler.domain.records.kinds import FactState
@@ -86,16 +86,16 @@ class PastRecall:
         question = self._question(query)
         recallable = self._recallable(scope, facts, known, question)
         question = with_asked(question, recallable, self._asked)
-        found = recallable.answer(question, wanted, self._how, valid_at or knew_at, limit)
-        return found if budget_tokens is None else within_budget(found, budget_tokens)
+        recalled = recallable.answer(question, wanted, self._how, valid_at or knew_at, limit)
+        return recalled if budget_tokens is None else within_budget(recalled, budget_tokens)
 
-    def _question(self, query: str) -> Question:
+    def _question(self, query: str) -> RecallQuery:
         if not query or not self._embedder.dimension:
-            return Question(query)
-        return Question(query, embed(self._embedder, [query])[0])
+            return RecallQuery(query)
+        return RecallQuery(query, embed(self._embedder, [query])[0])
 
     def _recallable(
-        self, scope: Scope, facts: Sequence[Fact], known: Known, question: Question
+        self, scope: Scope, facts: Sequence[Fact], known: HeldFacts, question: RecallQuery
     ) -> Recallable:
         """What has no vector answers only where none is compared."""
         disputes = _disputes(known.conflicts)
@@ -123,9 +123,9 @@ def _held(facts: Iterable[Fact]) -> list[Fact]:
 
 def _disputes(conflicts: Iterable[Conflict]) -> dict[str, list[str]]:
     """By the id of a fact those of what it was in open dispute with."""
-    found: dict[str, list[str]] = {}
+    disputes: dict[str, list[str]] = {}
     for conflict in conflicts:
         if conflict.is_open:
-            found.setdefault(conflict.new_id, []).append(conflict.old_id)
-            found.setdefault(conflict.old_id, []).append(conflict.new_id)
-    return {fact_id: sorted(others) for fact_id, others in found.items()}
+            disputes.setdefault(conflict.new_id, []).append(conflict.old_id)
+            disputes.setdefault(conflict.old_id, []).append(conflict.new_id)
+    return {fact_id: sorted(others) for fact_id, others in disputes.items()}

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from reconciler.domain.recalling.filtering import EVERYTHING, FilterFields, RecallFilter
 from reconciler.domain.recalling.prompting import within_budget
-from reconciler.domain.recalling.recallable import Question, Recallable, Recalling
+from reconciler.domain.recalling.recallable import Recallable, Recalling, RecallQuery
 from reconciler.domain.recalling.words import content_words
 from reconciler.domain.records.facts import Fact
 from reconciler.domain.records.scope import Scope
@@ -88,18 +88,18 @@ class Recall:
         question = self._question(query)
         known = self._known(scope, question)
         question = with_asked(question, known, self._asked)
-        found = known.answer(question, wanted, self._how, self._clock(), limit)
-        self._use.note_recall(scope.contact_key, is_empty=not found.fitting)
-        return found if budget_tokens is None else within_budget(found, budget_tokens)
+        recalled = known.answer(question, wanted, self._how, self._clock(), limit)
+        self._use.note_recall(scope.contact_key, is_empty=not recalled.fitting)
+        return recalled if budget_tokens is None else within_budget(recalled, budget_tokens)
 
     def everything(
         self, scope: Scope, facts: Sequence[Fact], conflicts: Iterable[Conflict]
     ) -> Recalled:
         """All that is known in general, of facts and open conflicts as they were read."""
         known = _recallable(facts, conflicts)
-        found = known.answer(Question(""), EVERYTHING, self._how, self._clock(), len(facts))
-        self._use.note_recall(scope.contact_key, is_empty=not found.fitting)
-        return found
+        recalled = known.answer(RecallQuery(""), EVERYTHING, self._how, self._clock(), len(facts))
+        self._use.note_recall(scope.contact_key, is_empty=not recalled.fitting)
+        return recalled
 
     def warm_up(self) -> None:
         """Look for a contact that is nowhere, so that no recall waits for what that loads.
@@ -126,28 +126,30 @@ class Recall:
         """
         if not texts:
             return []
-        questions = [Question(text) for text in texts]
+        questions = [RecallQuery(text) for text in texts]
         if self._embedder.dimension:
             vectors = embed(self._embedder, texts)
-            questions = list(starmap(Question, zip(texts, vectors, strict=True)))
+            questions = list(starmap(RecallQuery, zip(texts, vectors, strict=True)))
         known, now = self._known(scope, questions[0]), self._clock()
         how = replace(self._how, floor=None)
-        found: dict[str, tuple[int, float, Fact]] = {}
+        best_by_id: dict[str, tuple[int, float, Fact]] = {}
         for question in questions:
             hits = known.answer(question, EVERYTHING, how, now, limit)
             like = sorted(((hit.similarity or 0.0, hit.fact) for hit in hits), key=_likeness)
             for place, (similarity, fact) in enumerate(like):
                 if similarity > 0:
                     best = (place, -similarity, fact)
-                    found[fact.fact_id] = min(best, found.get(fact.fact_id, best), key=_place)
-        return [fact for _, _, fact in sorted(found.values(), key=_place)[:limit]]
+                    best_by_id[fact.fact_id] = min(
+                        best, best_by_id.get(fact.fact_id, best), key=_place
+                    )
+        return [fact for _, _, fact in sorted(best_by_id.values(), key=_place)[:limit]]
 
-    def _question(self, query: str) -> Question:
+    def _question(self, query: str) -> RecallQuery:
         if not query or not self._embedder.dimension:
-            return Question(query)
-        return Question(query, embed(self._embedder, [query])[0])
+            return RecallQuery(query)
+        return RecallQuery(query, embed(self._embedder, [query])[0])
 
-    def _known(self, scope: Scope, question: Question) -> Recallable:
+    def _known(self, scope: Scope, question: RecallQuery) -> Recallable:
         """The contact's facts as they are now; what has no vector only where none is compared."""
         if question.vector is not None:
             return self._neighbourhoods.current(scope).recallable()
@@ -161,7 +163,9 @@ def _recallable(facts: Iterable[Fact], conflicts: Iterable[Conflict]) -> Recalla
     return Recallable(held, disputes=OpenConflicts(pairs).as_mapping())
 
 
-def with_asked(question: Question, known: Recallable, asked: AskedAttributes | None) -> Question:
+def with_asked(
+    question: RecallQuery, known: Recallable, asked: AskedAttributes | None
+) -> RecallQuery:
     """The question with the attributes that it asks for, leaning towards what those say."""
     if asked is None or question.vector is None:
         return question
@@ -174,8 +178,8 @@ def _likeness(hit: tuple[float, Fact]) -> tuple[float, str]:
     return -similarity, fact.fact_id
 
 
-def _place(found: tuple[int, float, Fact]) -> tuple[int, float, str]:
-    place, unlikeness, fact = found
+def _place(hit: tuple[int, float, Fact]) -> tuple[int, float, str]:
+    place, unlikeness, fact = hit
     return place, unlikeness, fact.fact_id
 
 

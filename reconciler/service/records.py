@@ -17,7 +17,7 @@ from reconciler.service.writing.decision_ids import DecisionIds
 
 if TYPE_CHECKING:
     from reconciler.domain.recalling.current_values import SlotValue
-    from reconciler.domain.recalling.instants import Known
+    from reconciler.domain.recalling.instants import HeldFacts
     from reconciler.domain.records.candidates import Evidence
     from reconciler.domain.records.decisions import Decision
     from reconciler.domain.records.evidence import FactEvidence
@@ -79,9 +79,9 @@ class Records:
             UnknownFactError: no fact of that id is in scope, or none was then.
         """
         if at is not None:
-            found = self._histories_at(scope, at)
-            first = 0 if after is None else _place_after(after, map(_ids_of, found), scope, at)
-            return found[first:][:limit]
+            histories = self._histories_at(scope, at)
+            first = 0 if after is None else _place_after(after, map(_ids_of, histories), scope, at)
+            return histories[first:][:limit]
         if after is None and limit is None:
             return self._histories(scope)
         links = self._store.list_supersessions(scope)
@@ -95,21 +95,21 @@ class Records:
             UnknownFactError: no fact of that id is in scope, or none was then.
         """
         if at is not None:
-            found = self._histories_at(scope, at)
-            return found[_place_after(fact_id, map(_ids_of, found), scope, at) - 1]
+            histories = self._histories_at(scope, at)
+            return histories[_place_after(fact_id, map(_ids_of, histories), scope, at) - 1]
         links = self._store.list_supersessions(scope)
-        found = self._page(scope, links, [self._place_of(scope, links, fact_id).fact_id])
-        if not found:  # it was erased meanwhile
+        histories = self._page(scope, links, [self._place_of(scope, links, fact_id).fact_id])
+        if not histories:  # it was erased meanwhile
             raise _unknown_fact(scope, fact_id)
-        return found[0]
+        return histories[0]
 
-    def held_at(self, scope: Scope, at: datetime) -> tuple[Known, list[Decision]]:
+    def held_at(self, scope: Scope, at: datetime) -> tuple[HeldFacts, list[Decision]]:
         """What was held true about a contact at a time, and the decisions that led to it."""
-        from reconciler.domain.recalling.instants import Known, held_at, made_by
+        from reconciler.domain.recalling.instants import HeldFacts, held_at, made_by
 
         # Links before facts, as below; decisions after both: one that came in between has changed
         # nothing that was read, and to take it back changes nothing.
-        known = Known(
+        known = HeldFacts(
             links=tuple(self._store.list_supersessions(scope)),
             conflicts=tuple(self._store.list_conflict_links(scope)),
             facts=tuple(self._store.list_facts(scope)),
@@ -235,14 +235,14 @@ class Records:
         now = self._clock()
         contacts = {scope.contact_key: scope.contact_id for scope in scopes}
         until = now + timedelta(days=days)
-        found = self._store.list_expiring(
+        rows = self._store.list_expiring(
             scopes, now, until, limit, also_expired=not self._hides_expired
         )
         return [
             ExpiringFact(
                 contact_id=contacts[key], fact=fact.as_of(now), question=revalidation(fact)
             )
-            for key, fact in found
+            for key, fact in rows
         ]
 
     def to_renew(self, scope: Scope, limit: int) -> list[ExpiringFact]:
@@ -298,12 +298,14 @@ class Records:
             UnknownDecisionError: there is none.
         """
         check_identifier("idempotency_key", idempotency_key, UnknownDecisionError)
-        found = self._store.find_decision(scope, self._decision_ids.of_key(scope, idempotency_key))
-        if found is None:
+        decision = self._store.find_decision(
+            scope, self._decision_ids.of_key(scope, idempotency_key)
+        )
+        if decision is None:
             raise UnknownDecisionError(
                 f"contact {scope.contact_id} has no decision under the key {idempotency_key}"
             )
-        return found
+        return decision
 
     def fact_evidence(self, scope: Scope, fact_id: str) -> FactEvidence:
         """What one fact about the contact rests on.
@@ -328,8 +330,8 @@ class Records:
         links = self._store.list_supersessions(scope)
         restated = {link.old_id for link in links if link.is_restatement}
         facts = [fact for fact in self._store.list_facts(scope) if mentions(fact, about)]
-        found = [self._evidence_of(fact, links) for fact in facts if fact.fact_id not in restated]
-        return sorted(found, key=lambda evidence: not evidence.fact.is_live)
+        own = [self._evidence_of(fact, links) for fact in facts if fact.fact_id not in restated]
+        return sorted(own, key=lambda evidence: not evidence.fact.is_live)
 
     def _evidence_of(self, fact: Fact, links: list[Supersession]) -> FactEvidence:
         from reconciler.domain.recalling.evidence import evidence_of, restated_beneath

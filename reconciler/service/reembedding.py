@@ -71,8 +71,8 @@ class Reembedding:
             raise ConfigurationError(
                 f"{model} does not embed, so no store can move to it; give another model"
             )
-        found = self._store.move(counted=False)
-        if found.state is MoveState.NONE and found.model == model:
+        move = self._store.move(counted=False)
+        if move.state is MoveState.NONE and move.model == model:
             raise InvalidRequestError(
                 f"the store is bound to {model} already; there is nothing to embed again"
             )
@@ -84,10 +84,9 @@ class Reembedding:
             InvalidRequestError: the store does not move, or has moved already.
         """
         if not self._store.cancel():
-            found = self._store.move(counted=False)
+            move = self._store.move(counted=False)
             raise InvalidRequestError(
-                f"the store is bound to {found.model}, and does not move; there is nothing to "
-                "cancel"
+                f"the store is bound to {move.model}, and does not move; there is nothing to cancel"
             )
         for ids in self._next_ids():
             self._store.clear(ids)
@@ -147,15 +146,15 @@ class Reembedding:
         """The move to this model, begun now or before."""
         self.check(embedder)
         model = embedder.model_id
-        found = self._store.move()
-        if found.state is MoveState.SETTLING and found.model != model:
+        move = self._store.move()
+        if move.state is MoveState.SETTLING and move.model != model:
             self._settle()
-            found = self._store.move()
-        if found.state is MoveState.NONE and found.model != model:
+            move = self._store.move()
+        if move.state is MoveState.NONE and move.model != model:
             self._store.begin(model, embedder.dimension)
-            found = self._store.move()
-        _check_move(found, embedder)
-        return found
+            move = self._store.move()
+        _check_move(move, embedder)
+        return move
 
     def _moved(
         self,
@@ -179,8 +178,8 @@ class Reembedding:
             self._check_nobody_restores()
             time.sleep(random.uniform(0, _PAUSE_SECONDS_MAX))  # noqa: S311  no secret
         raise GraphConflictError(
-            f"all facts have a vector of {next_model}, and others wrote without a pause, so that "
-            "the store could not be bound to it; run it again when less is going on"
+            f"all facts have a vector of {next_model}, but the store could not be bound to it, "
+            "because others wrote without a pause; run it again when the memory is less busy"
         )
 
     def _put(self, move: ModelMove, embedder: Embedder, batch: Sequence[tuple[str, str]]) -> int:
@@ -200,31 +199,31 @@ class Reembedding:
         Raises:
             InvalidRequestError: the move was cancelled.
         """
-        found = self._store.move(counted=False)
-        if found.model == move.next_model:
+        now = self._store.move(counted=False)
+        if now.model == move.next_model:
             return True
         self._check_not_given_up(move)
         return False
 
     def _check_not_given_up(self, move: ModelMove) -> None:
-        found = self._store.move(counted=False)
-        if move.next_model not in (found.model, found.next_model):
+        now = self._store.move(counted=False)
+        if move.next_model not in (now.model, now.next_model):
             raise InvalidRequestError(f"the move to {move.next_model} was cancelled meanwhile")
 
     def _check_nobody_restores(self) -> None:
         if contacts := self._store.count_restoring():
             raise GraphConflictError(
-                f"{contacts} contacts are not there whole: a restore is under way, or was cut off. "
+                f"{contacts} contacts are incomplete: a restore is running, or was interrupted. "
                 "Run the restore again, or forget those contacts, and then run this again"
             )
 
     def _settle(self) -> None:
         """Put vectors of the store's model in their place, where the engine left them beside it."""
-        found = self._store.move(counted=False)
-        if found.state is not MoveState.SETTLING:
+        now = self._store.move(counted=False)
+        if now.state is not MoveState.SETTLING:
             return
         for ids in self._next_ids():
-            self._store.settle(ids, found.model)
+            self._store.settle(ids, now.model)
         self._store.end()
 
     def _next_ids(self) -> Iterator[list[str]]:
@@ -233,27 +232,27 @@ class Reembedding:
             yield from batches(ids, BATCH_SIZE)
 
 
-def _check_move(found: ModelMove, embedder: Embedder) -> None:
+def _check_move(move: ModelMove, embedder: Embedder) -> None:
     """Let a store through that moves to this embedder's model.
 
     Raises:
         InvalidRequestError: it moves to another one, or does not move.
     """
     model = embedder.model_id
-    if found.state is MoveState.NONE:
+    if move.state is MoveState.NONE:
         raise InvalidRequestError(
-            f"the store is bound to {found.model}, and did not begin to move to {model}; somebody "
-            "else moved it, or gave the move up: look at `reconciler reembed --status`"
+            f"the store is bound to {move.model}, and its move to {model} did not begin: another "
+            "process moved it, or cancelled the move; see `reconciler reembed --status`"
         )
-    if found.next_model != model:
+    if move.next_model != model:
         raise InvalidRequestError(
-            f"the store moves to {found.next_model} already ({found.moved:,} of {found.facts:,} "
+            f"the store moves to {move.next_model} already ({move.moved:,} of {move.facts:,} "
             f"facts); finish that, or cancel it with `reconciler reembed --cancel`, before it "
             f"moves to {model}"
         )
-    if found.next_dimension != embedder.dimension:
+    if move.next_dimension != embedder.dimension:
         raise InvalidRequestError(
-            f"the store moves to {model} with vectors of {found.next_dimension} numbers, and this "
+            f"the store moves to {model} with vectors of {move.next_dimension} numbers, and this "
             f"embedder makes {embedder.dimension}; cancel it with `reconciler reembed --cancel`"
         )
 

@@ -63,8 +63,8 @@ class UseTrace:
         clock: Callable[[], datetime],
         flush_seconds: float,
     ) -> None:
-        self._used: _Waiting[Use] = _Waiting(write)
-        self._asked: _Waiting[Asked] = _Waiting(write_asked)
+        self._used: _PendingCounts[Use] = _PendingCounts(write)
+        self._asked: _PendingCounts[Asked] = _PendingCounts(write_asked)
         self._clock = clock
         self._flush_seconds = flush_seconds
         self._lock = threading.Lock()
@@ -134,26 +134,26 @@ class UseTrace:
             _log.debug("the use of facts waits to be written: %s", error)
 
 
-Count = TypeVar("Count", Use, Asked)
+AnyCount = TypeVar("AnyCount", Use, Asked)
 
 
-class _Waiting(Generic[Count]):
+class _PendingCounts(Generic[AnyCount]):
     """Counts by id that wait to be written; for any number of threads.
 
     Args:
         write: writes them, all or none.
     """
 
-    def __init__(self, write: Callable[[Mapping[str, Count]], None]) -> None:
-        self._write: Callable[[Mapping[str, Count]], None] = write
+    def __init__(self, write: Callable[[Mapping[str, AnyCount]], None]) -> None:
+        self._write: Callable[[Mapping[str, AnyCount]], None] = write
         self._lock = threading.Lock()
-        self._counts: dict[str, Count] = {}
+        self._counts: dict[str, AnyCount] = {}
 
     @property
     def is_empty(self) -> bool:
         return not self._counts
 
-    def add(self, counted: Iterable[tuple[str, Count]]) -> None:
+    def add(self, counted: Iterable[tuple[str, AnyCount]]) -> None:
         """Add to what waits, unless too much does."""
         with self._lock:
             for key, count in counted:
@@ -178,7 +178,7 @@ class _Waiting(Generic[Count]):
             self._take_back(counts)
             raise
 
-    def _take_back(self, counts: Mapping[str, Count]) -> None:
+    def _take_back(self, counts: Mapping[str, AnyCount]) -> None:
         with self._lock:
             for key, count in counts.items():
                 later = self._counts.get(key)

@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 from reconciler import Memory
-from reconciler.domain.records.jobs import Job, JobState, Outcomes
-from reconciler.domain.records.kinds import Category
+from reconciler.domain.records.jobs import Job, Outcomes
+from reconciler.domain.records.kinds import Category, JobState
 from reconciler.domain.records.sessions import Turn
 from reconciler.errors import InvalidRequestError, InvalidScopeError
 from reconciler.resources import resource_path

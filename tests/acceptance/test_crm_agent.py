@@ -13,7 +13,14 @@ from pathlib import Path
 import anthropic
 import pytest
 
-from tests.crm_recordings import Held, RecordedClaude, Recording, Story, played, what_is_missing
+from tests.crm_recordings import (
+    Held,
+    RecordedClaude,
+    RecordingClaude,
+    Story,
+    played,
+    what_is_missing,
+)
 from tests.documents import ROOT
 from tools.write_crm_page import PAGE, written
 
@@ -102,7 +109,7 @@ def test_what_is_over_is_a_fault_while_it_is_known(day: str, line: str) -> None:
 
 def test_a_question_is_asked_again_once_the_model_would_see_other_words(tmp_path: Path) -> None:
     asked = {"system": "Today is 2026-01-12.", "tools": [], "messages": []}
-    with Recording(tmp_path, tmp_path / "answers.json") as recording:
+    with RecordingClaude(tmp_path, tmp_path / "answers.json") as recording:
         with pytest.raises(LookupError, match=r"write .*2026-01-12\.01\.answer\.json"):
             recording.find("2026-01-12", 0, asked)
         answer = tmp_path / "2026-01-12.01.answer.json"

@@ -130,7 +130,7 @@ def running(line_name: str, folder: Path) -> Iterator[str]:
 
 
 class Browser:
-    """Neo4j Browser as somebody uses it: clicks, what is typed, and what is then on the page."""
+    """Neo4j Browser as a person uses it: clicks, what is typed, and what is then on the page."""
 
     EDITOR = "[data-testid=activeEditor]"
     FRAMES = "document.querySelectorAll('[data-testid=frame]')"
@@ -260,7 +260,7 @@ def test_from_the_login_to_what_was_believed_on_a_day(engine_name: str, tmp_path
 
 
 @dataclass(frozen=True)
-class Told:
+class PriyasRecord:
     """What the memory itself says of Priya."""
 
     chains: list[FactHistory]
@@ -270,7 +270,7 @@ class Told:
         return [decision for decision in self.decisions if decision.action is action]
 
 
-def fill(started: Started) -> Told:
+def fill(started: Started) -> PriyasRecord:
     """Tell the demo's notes about Priya, each on its day, and today what is not settled yet."""
     lines = files("reconciler.entrypoints").joinpath("demo_notes.jsonl").read_text(encoding="utf-8")
     notes = [json.loads(line) for line in lines.splitlines()]
@@ -286,7 +286,7 @@ def fill(started: Started) -> Told:
         for note in DISPUTED:
             memory.add_contact_note("demo", "priya", **note)
         memory.add_contact_note("demo", "dana", "Needs SSO before the rollout can start.")
-        return Told(
+        return PriyasRecord(
             memory.contact("demo", "priya").history(),
             list(memory.contact("demo", "priya").all_decisions()),
         )
@@ -351,7 +351,9 @@ def look_at_why_bangalore_is_believed(
     assert "She lives" in beginnings(c for c, colour in words if colour == TURN), words
 
 
-def look_at_what_is_not_settled(browser: Browser, frames: dict[str, str], told: Told) -> None:
+def look_at_what_is_not_settled(
+    browser: Browser, frames: dict[str, str], told: PriyasRecord
+) -> None:
     kept_out = browser.text(frames["04_refused_and_held"])
     assert told.of(Action.REJECT)
     assert told.of(Action.HOLD)
@@ -366,7 +368,7 @@ def look_at_what_is_not_settled(browser: Browser, frames: dict[str, str], told: 
 
 
 def look_at_what_was_true_two_weeks_ago(
-    browser: Browser, frames: dict[str, str], told: Told
+    browser: Browser, frames: dict[str, str], told: PriyasRecord
 ) -> None:
     day = datetime.now(UTC) - timedelta(weeks=2)
     true = {
@@ -381,7 +383,7 @@ def look_at_what_was_true_two_weeks_ago(
     assert beginnings(c for c, _ in then) == beginnings(true | {"Priya Nair"})
 
 
-def look_at_the_numbers(browser: Browser, frames: dict[str, str], told: Told) -> None:
+def look_at_the_numbers(browser: Browser, frames: dict[str, str], told: PriyasRecord) -> None:
     by_day = browser.text(frames["08_by_day"])
     days = {decision.at.date() for decision in told.decisions}
     assert len(days) > 5

@@ -17,7 +17,8 @@ from pathlib import Path
 
 import pytest
 
-from reconciler.domain.records.jobs import JobState, Outcomes, QueueReport
+from reconciler.domain.records.jobs import Outcomes, QueueReport
+from reconciler.domain.records.kinds import JobState
 from reconciler.entrypoints.metrics import QueueCollector
 from reconciler.errors import GraphUnavailableError
 from tests.anthropic_server import EXTRACTOR_REPLIES, AnthropicServer, Reply, Request
@@ -54,7 +55,7 @@ def job_id(run: Run, chat: Path) -> str:
 
 
 def _drained_in_vain(run: Run) -> None:
-    """All jobs that wait die of an API that nobody can reach."""
+    """All waiting jobs die of an unreachable API."""
     with pytest.MonkeyPatch.context() as patch:
         for name, value in NO_SERVER.items():
             patch.setenv(name, value)

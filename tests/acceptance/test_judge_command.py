@@ -9,8 +9,9 @@ from typing import Any
 import pytest
 
 from reconciler.config_files import load_judge_questions
-from reconciler.domain.records.decisions import ACTIONS_OF_RELATION, Relation
+from reconciler.domain.records.decisions import ACTIONS_OF_RELATION
 from reconciler.domain.records.judge_questions import JudgeQuestion
+from reconciler.domain.records.kinds import Relation
 from reconciler.entrypoints.judge_check import check_judge
 from reconciler.settings import load_settings
 from tests.anthropic_server import (

@@ -16,7 +16,7 @@ from tests.command_line import Run
 
 TYPED = '{"password": "Quw7xKp-Rz"}'
 SLOW = {"demo", "calibrate", "replay", "doctor", "worker", "drain", "init", "browser"}
-"""Commands that load a model or stay; they take no words but names of files, profiles and whose."""
+"""Commands that load a model or stay; they take only names of files, profiles and scopes."""
 
 
 def _commands() -> dict[str, list[list[str]]]:

@@ -21,15 +21,16 @@ from reconciler.adapters.local_embedder import LocalEmbedder
 from reconciler.adapters.onnx_minilm import OnnxMinilm
 from reconciler.domain.recalling.prompting import token_count
 from reconciler.entrypoints.mcp_server.desk import Desk
-from reconciler.entrypoints.mcp_server.grants import Grant, Profile
+from reconciler.entrypoints.mcp_server.grants import AccessProfile, Grant
 from reconciler.errors import InvalidRequestError, InvalidScopeError
 from reconciler.testing import ScriptedExtractor
 from tests import raw_store
+from tests.clocks import Clock
 from tests.engines import EngineUnderTest, embedded_engine
 from tests.portable_checks import (
     ADA,
     ASKED,
-    Clock,
+    NOON,
     Open,
     OtherModel,
     engine_of,
@@ -98,7 +99,7 @@ def test_a_caller_of_one_scope_reaches_no_other_by_naming_it(opened: Open) -> No
     sent = {"text": "Likes green coffee.", "source_kind": "user_explicit"}
     desk, of_bob = (
         Desk(memory),
-        Grant(profile=Profile.AGENT, tenant="default", agent_ids=("crm",), contact_id="bob"),
+        Grant(profile=AccessProfile.AGENT, tenant="default", agent_ids=("crm",), contact_id="bob"),
     )
     of_ada = dataclasses.replace(of_bob, contact_id="ada")
     assert "tea" in desk.call(of_ada, "recall_contact", {}).text
@@ -121,7 +122,7 @@ def test_a_caller_of_one_scope_reaches_no_other_by_naming_it(opened: Open) -> No
 
 def test_background_work_makes_nothing_of_two_scopes(opened: Open, engine: EngineUnderTest) -> None:
     """scope.background_respects_boundary"""
-    clock, scopes = Clock(), {"ada": {**ADA, "tenant": "default"}, **OTHERS}
+    clock, scopes = Clock(NOON), {"ada": {**ADA, "tenant": "default"}, **OTHERS}
     dogs = {name: f"Rex{number}" for number, name in enumerate(scopes)}
     answers = [read_out(f"Has a dog called {dog}.", f"dog is {dog}") for dog in dogs.values()]
     memory = opened(extractor=ScriptedExtractor(answers), clock=clock)
@@ -152,7 +153,7 @@ def test_background_work_makes_nothing_of_two_scopes(opened: Open, engine: Engin
 
 
 BELONGS = ("ABOUT", "FOR", "IN", "READS")
-"""What says whose a fact, a decision, an episode or a job is."""
+"""The keys that name the owner of a fact, a decision, an episode or a job."""
 
 
 def mixed(engine: EngineUnderTest) -> list[tuple[str, str]]:

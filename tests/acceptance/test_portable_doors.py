@@ -21,7 +21,7 @@ from reconciler.domain.records.kinds import SourceKind
 from reconciler.domain.records.notes import Note
 from reconciler.domain.records.scope import Scope
 from reconciler.entrypoints.mcp_server.desk import Desk
-from reconciler.entrypoints.mcp_server.grants import Grant, Profile
+from reconciler.entrypoints.mcp_server.grants import AccessProfile, Grant
 from reconciler.errors import InvalidRequestError
 from reconciler.integrations.langgraph import ReconcilerStore, contact_namespace
 from reconciler.testing import ScriptedExtractor
@@ -62,7 +62,9 @@ def opened(engine: EngineUnderTest) -> Iterator[Open]:
 
 
 def through_mcp(memory: Memory, text: str) -> None:
-    grant = Grant(profile=Profile.AGENT, tenant="default", agent_ids=("crm",), contact_id="ada")
+    grant = Grant(
+        profile=AccessProfile.AGENT, tenant="default", agent_ids=("crm",), contact_id="ada"
+    )
     sent = {"text": text, "source_kind": "user_explicit"}
     Desk(memory).call(grant, "add_contact_note", sent)
 
@@ -80,7 +82,9 @@ def by_proposal(memory: Memory, text: str) -> None:
 
 
 def by_session(memory: Memory, text: str) -> None:
-    grant = Grant(profile=Profile.AGENT, tenant="default", agent_ids=("crm",), contact_id="ada")
+    grant = Grant(
+        profile=AccessProfile.AGENT, tenant="default", agent_ids=("crm",), contact_id="ada"
+    )
     sent = {"messages": [{"role": "user", "content": f"Please remember that {text}"}]}
     Desk(memory).call(grant, "hand_over_session", sent)
     memory.drain()

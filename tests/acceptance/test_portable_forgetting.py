@@ -23,12 +23,12 @@ from reconciler.domain.records.scope import Scope
 from reconciler.errors import InvalidArchiveError
 from reconciler.testing import ScriptedExtractor
 from tests import raw_store
+from tests.clocks import Clock
 from tests.engines import EngineUnderTest, embedded_engine
 from tests.portable_checks import (
     ADA,
     ASKED,
     NOON,
-    Clock,
     Open,
     OtherModel,
     engine_of,
@@ -120,7 +120,7 @@ def test_a_no_to_a_question_stays_a_no_however_often_tools_say_it_again(opened: 
 
 def test_a_rejection_outlives_every_lifetime_and_sweep(opened: Open) -> None:
     """tombstone.survives_ttl_and_prune"""
-    clock = Clock()
+    clock = Clock(NOON)
     memory = opened(clock=clock)
     pune, tea = lives_in(memory, "Pune"), say(memory, "Likes green tea.")
     refused = say(memory, "Likes coffee.", source_kind=TOOL)

@@ -15,9 +15,10 @@ import pytest
 
 from reconciler import Memory
 from reconciler.adapters.noop_embedder import NoopEmbedder
-from reconciler.domain.records.assessment import Assessment, CheckFinding, Disposal, ScorePart
+from reconciler.domain.records.assessment import Assessment, CheckFinding, ScorePart
 from reconciler.domain.records.facts import Contact, Dispute, ExpiringFact
-from reconciler.domain.records.jobs import Job, JobState
+from reconciler.domain.records.jobs import Job
+from reconciler.domain.records.kinds import Disposal, JobState
 from reconciler.domain.records.policies import ReconcilePolicy
 from reconciler.domain.records.scope import Scope
 from reconciler.domain.records.sessions import SessionRecord
@@ -39,8 +40,8 @@ from reconciler.entrypoints import (
     task_commands,
     value_commands,
 )
-from reconciler.entrypoints.mcp_server.grants import Grant, Profile
-from reconciler.entrypoints.mcp_server.tokens import Token
+from reconciler.entrypoints.mcp_server.grants import AccessProfile, Grant
+from reconciler.entrypoints.mcp_server.tokens import AccessToken
 from reconciler.errors import ReconcilerError
 from reconciler.service.writing.note_import import ImportReport, LeftOut, LineError
 from tests.command_line import Run, json_of
@@ -88,7 +89,7 @@ def _hostile_field(name: str, value: Any) -> Any:
 
 @pytest.fixture(scope="module")
 def shown(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
-    """What every renderer prints of records of a real memory whose texts were replaced."""
+    """What every renderer prints of a real memory's records, with their texts replaced."""
     path = tmp_path_factory.mktemp("rendering") / "memory.lbug"
     with Memory.open(graph="embedded", embedded_path=path, embedder=NoopEmbedder()) as memory:
         return {name: printed(*made) for name, made in _rendered(memory)}
@@ -173,16 +174,16 @@ def _rendered_by_commands(memory: Memory) -> Iterator[tuple[str, tuple[Any, ...]
     yield "tokens", (mcp_commands._tokens_table([_token()], NOW),)
 
 
-def _token() -> Token:
+def _token() -> AccessToken:
     grant = Grant(
-        profile=Profile.AGENT,
+        profile=AccessProfile.AGENT,
         tenant=NAMED,
         agent_ids=(NAMED,),
         contact_id=NAMED,
         name=NAMED,
         session_id=None,
     )
-    return Token(token_id="0a1b2c3d", grant=grant, hash="", created_at=NOW, expires_at=None)
+    return AccessToken(token_id="0a1b2c3d", grant=grant, hash="", created_at=NOW, expires_at=None)
 
 
 def _explained(decision: Any) -> Any:

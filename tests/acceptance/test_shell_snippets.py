@@ -142,7 +142,7 @@ def test_every_reason_not_to_run_a_line_belongs_to_one() -> None:
 
 
 def _fresh(run: Run) -> dict[str, Any]:
-    """A plain note that nobody wrote before."""
+    """A plain new note."""
     text = f"Owns the house at number {next(NUMBERS)} of the Mill Road."
     return json_of(run, "add", *WHO, text)  # type: ignore[no-any-return]
 

@@ -22,9 +22,8 @@ import pytest
 from reconciler import Action, Decision, Fact, Memory, SourceKind
 from reconciler.adapters.noop_embedder import NoopEmbedder
 from reconciler.domain.recalling.prompting import as_prompt
-from reconciler.domain.records.assessment import Disposal, GateReason
 from reconciler.domain.records.candidates import CONTACT, Candidate, Evidence
-from reconciler.domain.records.kinds import Category
+from reconciler.domain.records.kinds import Category, Disposal, GateReason
 from reconciler.domain.records.notes import Note
 from reconciler.domain.records.scope import Scope
 from reconciler.errors import InvalidAnswerError, InvalidRequestError
@@ -97,7 +96,7 @@ def said(
 
 
 def inferred(claim: str, *evidence: Evidence, confidence: float | None, **given: Any) -> Candidate:
-    """What an extractor, or whoever is named as the source, concluded from some episodes."""
+    """The conclusion of an extractor, or of the named source, from some episodes."""
     given = {"source_kind": SourceKind.EXTRACTOR} | given
     note = Note(scope=ALICE, text=claim, said_at=LONG_AGO, **given)
     return Candidate(

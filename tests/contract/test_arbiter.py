@@ -28,9 +28,9 @@ from reconciler.adapters.model_arbiter import REASONING_LENGTH_MAX, ModelArbiter
 from reconciler.adapters.openai_calls import OpenAI
 from reconciler.adapters.structured_calls import Connection
 from reconciler.domain.reconciling.judging import check_judgement
-from reconciler.domain.records.decisions import Action, Judgement, Relation, Usage
+from reconciler.domain.records.decisions import Judgement, Usage
 from reconciler.domain.records.facts import Neighbour
-from reconciler.domain.records.kinds import SourceKind
+from reconciler.domain.records.kinds import Action, Relation, SourceKind
 from reconciler.domain.records.notes import Note
 from reconciler.domain.records.policies import ArbitrationPolicy
 from reconciler.domain.records.scope import Scope
@@ -122,7 +122,7 @@ def judge(
 
 
 def refines(made: Judgement) -> bool:
-    """Whether it is what the server answers, whose reasons a typed choice cannot give."""
+    """Whether the server answers it; a typed choice cannot give reasons."""
     is_choice = made.reasoning == "a typed choice: refines_1 at 0.85, next none at 0.15"
     return replace(made, reasoning=REFINES.reasoning if is_choice else made.reasoning) == REFINES
 

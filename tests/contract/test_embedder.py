@@ -1,6 +1,6 @@
 """The obligations of the embedder port, for every embedder there is, and the promises of the real
-ones that only they can break: the reference's vectors, no network, no noise, nobody starved, nobody
-left waiting.
+ones that only they can break: the reference's vectors, no network, no noise, and no caller starved
+or left waiting.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """The obligations of the extractor port, each by its number in ``reconciler/ports/extractor.py``.
 
 The adapter talks real HTTP to a server on the loopback, in each vendor's protocol; the one that
-asks nobody and the public double keep the same promises where they make sense for them. Nothing
+asks no model and the public double keep the same promises where they make sense for them. Nothing
 here reaches a paid model.
 """
 
@@ -34,8 +34,9 @@ from reconciler.adapters.structured_calls import WAIT_SECONDS_MAX, Vendor
 from reconciler.domain.records.decisions import Usage
 from reconciler.domain.records.facts import Fact
 from reconciler.domain.records.kinds import Category, SourceKind, Speech
-from reconciler.domain.records.sessions import Episode, Role
+from reconciler.domain.records.sessions import Episode
 from reconciler.domain.records.slots import Slot
+from reconciler.domain.records.turns import Role
 from reconciler.domain.sessions.extraction import (
     CONFIDENCE_MAX_UNLESS_LITERAL,
     Citation,
@@ -217,7 +218,7 @@ def that_answers(request: pytest.FixtureRequest, server: AnthropicServer) -> Ite
 
 @pytest.fixture(params=["anthropic", "openai", "scripted", "explicit"])
 def that_reads(request: pytest.FixtureRequest, server: AnthropicServer) -> Iterator[Scripted]:
-    """The same, or the one that asks nobody, which has to come to an answer of its own."""
+    """The same, or the one that asks no model, which has to come to an answer of its own."""
     with ExitStack() as stack:
         yield _scripted(request.param, server, stack)
 

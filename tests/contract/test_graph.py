@@ -673,7 +673,7 @@ def test_a_query_makes_the_index_that_it_goes_by_and_finds_nothing_until_it_is_b
     engine: EngineUnderTest, graph: Graph
 ) -> None:
     store_as_live_facts(graph, [EAST])
-    for _ in range(2):  # the second time the graph knows it, and somebody drops it
+    for _ in range(2):  # the second time the graph knows it, and another caller drops it
         if has_index(graph):
             raw_store.query(engine, "DROP INDEX fact_embedding IF EXISTS")
         assert graph.run("find_nearest", INDEXED) == []

@@ -93,8 +93,8 @@ def listening(talk: Callable[[socket.socket], None]) -> Iterator[int]:
             accepting.join(60)
 
 
-class Line:
-    """A line to a server that can be cut, or go dead: then bytes vanish and nobody hangs up."""
+class ServerLine:
+    """A line to a server that can be cut, or go dead: then bytes vanish without a hang-up."""
 
     def __init__(self, uri: str) -> None:
         host, _, port = uri.rpartition("/")[2].partition(":")
@@ -149,10 +149,10 @@ class Line:
 
 
 @pytest.fixture
-def line(one_neo4j: EngineUnderTest) -> Iterator[tuple[Line, dict[str, Any]]]:
-    """A line to the server, whose store is ready, and the settings that use it."""
+def line(one_neo4j: EngineUnderTest) -> Iterator[tuple[ServerLine, dict[str, Any]]]:
+    """A line to the server, with a store that is ready, and the settings that use it."""
     opened(one_neo4j.settings_arguments).close()
-    line = Line(one_neo4j.settings_arguments["neo4j"]["uri"])
+    line = ServerLine(one_neo4j.settings_arguments["neo4j"]["uri"])
     with listening(line.carry) as port:
         yield line, changed(one_neo4j, uri=f"bolt://127.0.0.1:{port}")
         line.cut()
@@ -208,7 +208,7 @@ def test_a_silent_server_is_given_up_in_time_with_the_default_settings() -> None
 
 
 def test_a_server_that_goes_silent_in_the_middle_does_not_hang_a_call(
-    line: tuple[Line, dict[str, Any]],
+    line: tuple[ServerLine, dict[str, Any]],
 ) -> None:
     wire, arguments = line
     limits = {"silence_timeout_seconds": 4.0, "query_timeout_seconds": 600}
@@ -232,7 +232,7 @@ def test_a_server_that_goes_silent_in_the_middle_does_not_hang_a_call(
     assert outcome
 
 
-def test_after_a_silence_the_memory_works_on(line: tuple[Line, dict[str, Any]]) -> None:
+def test_after_a_silence_the_memory_works_on(line: tuple[ServerLine, dict[str, Any]]) -> None:
     wire, arguments = line
     impatient = {"silence_timeout_seconds": 2.0, "connect_timeout_seconds": 1.0}
     with opened(arguments | {"neo4j": arguments["neo4j"] | impatient}) as memory:
@@ -268,7 +268,7 @@ def seconds_of_calls(memory: Memory, count: int) -> list[float]:
 
 @pytest.mark.parametrize("setting", ["idle_check_seconds", "connection_age_seconds_max"])
 def test_idle_connections_that_were_dropped_without_a_word_fail_no_call(
-    line: tuple[Line, dict[str, Any]], setting: str
+    line: tuple[ServerLine, dict[str, Any]], setting: str
 ) -> None:
     wire, arguments = line
     limits = {"connect_timeout_seconds": 2.0, "idle_check_seconds": 3600.0, setting: 1.0}
@@ -282,7 +282,7 @@ def test_idle_connections_that_were_dropped_without_a_word_fail_no_call(
 
 
 def test_calls_at_the_same_time_over_dropped_connections_all_succeed(
-    line: tuple[Line, dict[str, Any]],
+    line: tuple[ServerLine, dict[str, Any]],
 ) -> None:
     wire, arguments = line
     limits = {"connect_timeout_seconds": 2.0, "idle_check_seconds": 1.0}
@@ -295,7 +295,7 @@ def test_calls_at_the_same_time_over_dropped_connections_all_succeed(
 
 
 def test_a_connection_that_was_dropped_right_after_its_use_holds_a_call_up_for_seconds(
-    line: tuple[Line, dict[str, Any]],
+    line: tuple[ServerLine, dict[str, Any]],
 ) -> None:
     wire, arguments = line
     usual = {"silence_timeout_seconds": 15.0}
@@ -452,7 +452,9 @@ def test_an_interrupt_waits_for_no_answer(one_neo4j: EngineUnderTest) -> None:
                 memory.add_contact_note("crm", "alice", "Lives in Pune")
 
 
-def test_a_write_outlives_a_connection_that_was_cut(line: tuple[Line, dict[str, Any]]) -> None:
+def test_a_write_outlives_a_connection_that_was_cut(
+    line: tuple[ServerLine, dict[str, Any]],
+) -> None:
     wire, arguments = line
     with opened(arguments) as memory:
         memory.add_contact_note("crm", "alice", "Prefers email")
@@ -461,7 +463,7 @@ def test_a_write_outlives_a_connection_that_was_cut(line: tuple[Line, dict[str, 
         assert len(memory.contact("crm", "alice").decisions()) == 2
 
 
-def test_a_read_outlives_a_connection_that_was_cut(line: tuple[Line, dict[str, Any]]) -> None:
+def test_a_read_outlives_a_connection_that_was_cut(line: tuple[ServerLine, dict[str, Any]]) -> None:
     wire, arguments = line
     with opened(arguments) as memory:
         memory.add_contact_note("crm", "alice", "Prefers email")
@@ -737,7 +739,7 @@ def test_nothing_is_written_over_a_file_of_the_open_memory(
         assert len(memory.contact("crm", "alice").history()) == 1
 
 
-class BrokenEmbedder(HashingEmbedder):
+class UnloadableEmbedder(HashingEmbedder):
     """Fails as soon as anybody asks for its dimension, as a model that cannot be loaded does."""
 
     @property
@@ -749,7 +751,7 @@ class BrokenEmbedder(HashingEmbedder):
 def test_an_open_that_failed_leaves_the_file_free(embedded: dict[str, Any], failing: str) -> None:
     opened(embedded, dimension=64).close()
     engine = EngineUnderTest("embedded", embedded)
-    broken = BrokenEmbedder() if failing == "model that fails" else HashingEmbedder(8)
+    broken = UnloadableEmbedder() if failing == "model that fails" else HashingEmbedder(8)
     if failing == "newer store":
         _make_newer(engine)
     with pytest.raises(ReconcilerError):

@@ -71,7 +71,7 @@ Run = Callable[..., list[Row]]
 
 @pytest.fixture
 def graph(engine: EngineUnderTest) -> Iterator[Graph]:
-    """An empty store whose queries are those above."""
+    """An empty store with the queries above."""
     with closing(open_graph(load_settings(**engine.settings_arguments))) as graph:
         graph.migrate(8)
         texts = {

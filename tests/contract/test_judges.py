@@ -12,7 +12,8 @@ from typing import Any
 
 import pytest
 
-from reconciler.domain.records.decisions import Action, Judgement, Relation, Usage
+from reconciler.domain.records.decisions import Judgement, Usage
+from reconciler.domain.records.kinds import Action, Relation
 from reconciler.errors import (
     ArbiterAnswerError,
     ArbiterError,

@@ -1,4 +1,4 @@
-"""LangGraph: tools whose contact comes from the run, and the store, with the real library."""
+"""LangGraph: tools that take their contact from the run, and the store, with the real library."""
 
 from __future__ import annotations
 

@@ -33,7 +33,7 @@ def memory(tmp_path: Path) -> Iterator[Memory]:
         yield opened
 
 
-class Scripted(Model):
+class CallingModel(Model):
     """A model that makes these calls, one a turn, and then says goodbye."""
 
     def __init__(self, *calls: tuple[str, str]) -> None:
@@ -64,7 +64,7 @@ def _goodbye() -> ResponseOutputMessage:
 
 def _answers(memory: Memory, *calls: tuple[str, str]) -> list[str]:
     """What the tools answered to the calls, as the model sees it."""
-    model = Scripted(*calls)
+    model = CallingModel(*calls)
     tools = openai_agents_tools(memory.agent_tools("crm", "priya", session_id="chat-1"))
     agent = Agent(name="crm", model=model, tools=[*tools])
     config = RunConfig(tracing_disabled=True)

@@ -31,7 +31,7 @@ from reconciler.adapters.detect_secrets_finder import (
     _literals,
     _load_shapes,
     _may_hold_shape,
-    _Shape,
+    _SecretPattern,
 )
 from reconciler.adapters.personal_data_finder import PersonalDataFinder
 from reconciler.adapters.phone_finder import PhoneFinder
@@ -162,7 +162,7 @@ def test_a_token_of_npm_is_found_wherever_its_registry_is(before: str, token: st
 @settings(max_examples=20, suppress_health_check=list(HealthCheck))
 @given(data=st.data())
 def test_no_text_that_holds_a_secrets_shape_is_passed_over(
-    shape: _Shape, data: st.DataObject
+    shape: _SecretPattern, data: st.DataObject
 ) -> None:
     flags = shape.pattern.flags & (re.IGNORECASE | re.DOTALL | re.ASCII)
     plain = re.compile(shape.pattern.pattern, flags)

@@ -11,13 +11,14 @@ from typing import Any, TypeVar
 
 import pytest
 
-from reconciler.domain.records.jobs import JobState, Outcomes
-from reconciler.domain.records.kinds import Category
+from reconciler.domain.records.jobs import Outcomes
+from reconciler.domain.records.kinds import Category, JobState
 from reconciler.domain.records.policies import RetryPolicy
 from reconciler.domain.records.relations import Relations
 from reconciler.domain.records.scope import Scope
-from reconciler.domain.records.sessions import Episode, Role
-from reconciler.domain.sessions.extraction import Extracted, Proposal
+from reconciler.domain.records.sessions import Episode
+from reconciler.domain.records.turns import Role
+from reconciler.domain.sessions.extraction import Claim, Extracted
 from reconciler.errors import LeaseLostError
 from reconciler.service.stores.retry import call_with_retries
 from reconciler.service.stores.session_store import JobFilter, ReadSession, SessionStore
@@ -29,7 +30,7 @@ ALICE, BOB = Scope("acme", "crm", "alice"), Scope("acme", "crm", "bob")
 READ = ReadSession(
     extractor="somebody-v1",
     proposals=(
-        Proposal(
+        Claim(
             extracted=Extracted(
                 text="Lives in Pune.",
                 category=Category.FACT,

@@ -1,4 +1,4 @@
-"""A memory that inputs are tried on: known before and after each, and made anew before it grows.
+"""A memory that inputs are tried on: known before and after each, and made again before it grows.
 
 What may come of an input in the graph is said here: where it is refused, nothing; where it
 succeeds, a ledger that adds up.
@@ -67,7 +67,7 @@ def told(memory: Memory) -> None:
 
 
 class Bench:
-    """A memory, made anew from one that knows something after some inputs.
+    """A memory, made again from one that knows something after some inputs.
 
     Args:
         engine: where it is kept.
@@ -187,5 +187,5 @@ def check_ledger(
             assert out[key, "IN"] == 1, f"{held} is in {out[key, 'IN']} sessions"
         elif label == "Session":
             with_ = out[key, "WITH"]
-            is_of_task = out[key, "PART_OF"] > 0  # with nobody, as long as it has no turn
+            is_of_task = out[key, "PART_OF"] > 0  # with no contact, as long as it has no turn
             assert with_ == 1 or (is_of_task and not with_), f"{held} is with {with_} contacts"

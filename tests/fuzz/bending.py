@@ -1,4 +1,4 @@
-"""Structures as somebody bends them: another value or type, a part less, twice, or elsewhere.
+"""Bent structures: another value or type, a part less, twice, or elsewhere.
 
 Drawn with ``random.Random``, by one number, and not with strategies: an archive has thousands of
 places, and to choose one of them through a strategy takes longer than to try it.

@@ -22,7 +22,7 @@ import regex
 __all__: list[str] = []
 
 LOUD = ("reconciler", "detect_secrets")
-"""Whose patterns count: what the standard library and others compile is theirs to answer for."""
+"""The modules to listen to: patterns of the standard library and of others do not count."""
 
 INLINE = {"sub", "subn", "search", "match", "fullmatch", "findall", "finditer", "split", "compile"}
 
@@ -32,7 +32,7 @@ Heard = dict[tuple[str, str, int, str], None]
 
 
 def listen() -> Heard:
-    """Have each expression noted from here on, of whoever is in ``LOUD``."""
+    """Have each expression noted from here on, of the modules in ``LOUD``."""
     heard: Heard = {}
 
     def hook(library: Any, name: str) -> None:

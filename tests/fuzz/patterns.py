@@ -63,7 +63,7 @@ class Pattern:
     """A regular expression, of ``re`` or of ``regex``, and how it is used.
 
     Attributes:
-        module: whose it is.
+        module: where it is defined.
         is_anchored: whether it is matched where a text begins, and looked for nowhere else.
     """
 

@@ -1,6 +1,6 @@
 """Every command with made-up arguments; which there are, and what they take, it says itself.
 
-They run in this process. Those that would go on until somebody ends them are ended at once.
+They run in this process. Those that would run without end are ended at once.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Texts and values as nobody should send them, and some send them all the same."""
+"""Texts and values that no caller should send, and some send."""
 
 from __future__ import annotations
 

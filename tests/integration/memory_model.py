@@ -16,7 +16,8 @@ from typing import NamedTuple
 import numpy as np
 
 from reconciler import Decision
-from reconciler.domain.records.decisions import Action, DecidedBy, Judgement, Relation
+from reconciler.domain.records.decisions import Judgement
+from reconciler.domain.records.kinds import Action, DecidedBy, Relation
 from reconciler.errors import ArbiterError
 
 DIMENSION = 6
@@ -53,7 +54,7 @@ class Slot(NamedTuple):
 
 
 class Said(NamedTuple):
-    """A note, as far as the rule looks at it; where nobody dated it, ``said_at`` is the clock's."""
+    """A note, as far as the rule looks at it; without a date, ``said_at`` is the clock's."""
 
     text: str
     said_at: datetime
@@ -231,7 +232,7 @@ class KnownContact:
     def _in_order(self, said: Said, claim: Claim) -> Outcome | None:
         """An older note supersedes nothing: it lies beneath the newest that it is older than.
 
-        A note is older only where somebody dated it.
+        A note is older only if it came with a date.
         """
         newer = [each for each in claim.about if said.said_at < self._said(each).said_at]
         if not (said.is_dated and newer):
@@ -247,7 +248,7 @@ class KnownContact:
         )
 
     def _holds_from(self, said: Said, about: Iterable[str]) -> datetime:
-        """Its own date, or where nobody gave one, none before what it is about."""
+        """Its own date; without one, a date not before its subject's."""
         known = [] if said.is_dated else [self._said(each).said_at for each in about]
         return max([said.said_at, *known])
 

@@ -12,6 +12,7 @@ import pytest
 from reconciler import Action, Decision, Memory
 from reconciler.domain.recalling.prompting import as_prompt
 from reconciler.testing import HashingEmbedder
+from tests.clocks import Clock
 from tests.engines import EngineUnderTest
 
 MAY = datetime(2025, 5, 10, 9, tzinfo=UTC)
@@ -19,19 +20,9 @@ JUNE, JULY = datetime(2025, 6, 1, tzinfo=UTC), datetime(2025, 7, 1, tzinfo=UTC)
 DAY = timedelta(days=1)
 
 
-class Clock:
-    """The memory's time, which only a test moves."""
-
-    def __init__(self) -> None:
-        self.now = MAY
-
-    def __call__(self) -> datetime:
-        return self.now
-
-
 @pytest.fixture
 def clock() -> Clock:
-    return Clock()
+    return Clock(MAY)
 
 
 @pytest.fixture

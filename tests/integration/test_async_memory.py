@@ -182,7 +182,7 @@ def test_a_call_sees_the_callers_context_variables(
 # Warm at opening
 
 
-class CountingEmbedder(HashingEmbedder):
+class LoadCountingEmbedder(HashingEmbedder):
     """Counts how often it was asked to load, and by whom."""
 
     def __init__(self, error: Exception | None = None) -> None:
@@ -201,7 +201,7 @@ class CountingEmbedder(HashingEmbedder):
 def test_the_model_is_loaded_when_the_memory_is_open(
     arguments: dict[str, Any], warm_up: bool
 ) -> None:
-    embedder = CountingEmbedder()
+    embedder = LoadCountingEmbedder()
 
     async def work() -> None:
         async with AsyncMemory.open(embedder=embedder, warm_up=warm_up, **arguments):
@@ -212,7 +212,7 @@ def test_the_model_is_loaded_when_the_memory_is_open(
 
 def test_a_model_that_cannot_be_loaded_leaves_no_memory_open(arguments: dict[str, Any]) -> None:
     async def work() -> None:
-        embedder = CountingEmbedder(EmbeddingError("no such model"))
+        embedder = LoadCountingEmbedder(EmbeddingError("no such model"))
         with pytest.raises(EmbeddingError, match="no such model"):
             await AsyncMemory.open(embedder=embedder, **arguments)
 
@@ -261,7 +261,7 @@ def test_a_cancelled_call_that_had_begun_is_finished_behind(
             with pytest.raises(asyncio.CancelledError):
                 await writing
             slow.may_end.set()
-            # Whoever writes about the same contact next waits for no lock that was left behind.
+            # The next writer about the same contact waits for no lock that was left behind.
             async with asyncio.timeout(30):
                 await memory.add_contact_note("crm", "alice", "Plays the cello.")
 

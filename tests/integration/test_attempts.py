@@ -4,7 +4,7 @@ The tables of ``test_isolation`` say what there is to call and which ids it take
 is called by everybody: by scopes that differ from the victim's in one letter, in case, in a
 character that looks the same, or in where one part ends and the next begins; with the victim's real
 ids, with some that are nearly theirs, and with guesses. An attempt succeeds if its answer differs
-from that about an id which nobody has, if it tells a word that is known of the victim, or if
+from that about an unused id, if it tells a word that is known of the victim, or if
 anything of the victim's is another afterwards. ``make test`` takes a sample; ``make faults`` takes
 all of them, on every engine, and prints how many that were.
 """
@@ -32,7 +32,7 @@ from reconciler.adapters.noop_embedder import NoopEmbedder
 from reconciler.contact_memory import ContactMemory
 from reconciler.entrypoints.cli import app, main
 from reconciler.entrypoints.mcp_server.desk import Desk
-from reconciler.entrypoints.mcp_server.grants import Grant, Profile
+from reconciler.entrypoints.mcp_server.grants import AccessProfile, Grant
 from reconciler.errors import InvalidRequestError, InvalidScopeError
 from reconciler.integrations.langgraph import ReconcilerStore, contact_namespace
 from reconciler.testing import HashingEmbedder
@@ -64,7 +64,7 @@ from tests.mcp_server import serving
 from tests.whole_graph import links_of, nodes_of
 
 JOINED = Scope("t/e:u", "a/b:v", "c/d:w")
-"""Another victim, whose parts hold what keys are joined with, and what others might join with."""
+"""Another victim; its parts hold the characters that join keys, here or elsewhere."""
 
 CONFUSABLE = str.maketrans("aceo", "асео")
 ATTEMPTS_MIN = 10_000
@@ -138,7 +138,7 @@ class Attempts:
     def refused(
         self, way: str, said: str | None, unknown: str | None, value: str, *about: str
     ) -> None:
-        """An attempt that has to be answered like one with an id that nobody has."""
+        """An attempt that has to be answered like one with an unused id."""
         self.made[way] += 1
         if said is None or said not in answers(unknown, value) or MARK in said:
             self.succeeded.append((way, value, *about, str(said)))
@@ -156,7 +156,7 @@ class Attempts:
 
 
 def answers(unknown: str | None, value: str) -> set[str]:
-    """What may be said about an id: the answer about one that nobody has, with it in its place."""
+    """What may be said about an id: the answer about an unused one, with it in its place."""
     said = str(unknown)
     return {said.replace(NOBODYS, value), said.replace(NOBODYS, repr(value)[1:-1])}
 
@@ -181,7 +181,7 @@ def chosen(all_of_them: Sequence[Any], *, everything: bool, few: int) -> list[An
 
 @pytest.fixture
 def stored(one_of_each: EngineUnderTest) -> World:
-    """A store with the victims', closed; whoever attacks opens it."""
+    """A store with the victims', closed; the attacker opens it."""
     with opened(one_of_each) as memory:
         planted = [plant(memory, each) for each in (VICTIM, JOINED)]
         ids = {kind: [*planted[0][kind], *planted[1][kind]] for kind in planted[0]}
@@ -341,7 +341,7 @@ def test_no_namespace_of_a_graph_is_taken_for_another(world: World, attempts: At
 # Tools
 
 
-def grants(profile: Profile) -> list[Grant]:
+def grants(profile: AccessProfile) -> list[Grant]:
     """What attackers' clients may reach: each one contact, or all contacts of another's agent."""
     scopes = scopes_near(VICTIM)
     bound = [
@@ -376,9 +376,9 @@ def calls_of(tool: dict[str, Any], ids: Sequence[str]) -> Iterator[dict[str, Any
 
 
 @pytest.mark.faults(only=True)
-@pytest.mark.parametrize("profile", Profile)
+@pytest.mark.parametrize("profile", AccessProfile)
 def test_no_tool_tells_a_client_beyond_its_grant_anything(
-    world: World, attempts: Attempts, profile: Profile
+    world: World, attempts: Attempts, profile: AccessProfile
 ) -> None:
     desk, ids = Desk(world.memory), world.one_of_each_id()
     for grant in chosen(grants(profile), everything=False, few=40):
@@ -392,9 +392,9 @@ def test_no_tool_tells_a_client_beyond_its_grant_anything(
 
 
 @pytest.mark.parametrize("everything", EVERYTHING)
-@pytest.mark.parametrize("profile", Profile)
+@pytest.mark.parametrize("profile", AccessProfile)
 def test_no_token_of_another_is_answered_over_http(
-    world: World, attempts: Attempts, profile: Profile, everything: bool, tmp_path: Path
+    world: World, attempts: Attempts, profile: AccessProfile, everything: bool, tmp_path: Path
 ) -> None:
     ids = chosen(world.one_of_each_id(), everything=everything, few=3)
     with serving(world.memory, tmp_path, calls_per_minute=100_000) as server:
@@ -449,7 +449,7 @@ def commands() -> dict[str, Any]:
 
 
 def aimed(command: Any) -> list[tuple[list[str], str]]:
-    """The words of a command beside whose it is, once for each id that it takes, and the id's kind.
+    """The words of a command beside its scope, once for each id that it takes, and the id's kind.
 
     The id's place is held by its kind in braces. A command that takes none has its words once.
     """

@@ -1,9 +1,9 @@
 """A network that fails at the worst moment: each call ends in time, and its retry settles it.
 
 Between the memory and a real Neo4j is a line that hangs up, resets, stalls or trickles: before a
-write is sent, while it is made, or when it is made and nobody was told. Afterwards the write is
-there whole or not at all, and the same call again is the same write. The memory meets it in
-``test_graph_failures.py`` where nothing is written.
+write is sent, while it is made, or when it is made and the caller was not told. Afterwards the
+write is there whole or not at all, and the same call again is the same write.
+``test_graph_failures.py`` has the calls that write nothing.
 """
 
 from __future__ import annotations
@@ -19,11 +19,11 @@ from typing import Any
 import pytest
 
 from reconciler import Memory, SourceKind, Turn
-from reconciler.domain.records.sessions import Role
+from reconciler.domain.records.turns import Role
 from reconciler.errors import GraphUnavailableError
 from reconciler.testing import HashingEmbedder
 from tests import raw_store
-from tests.bad_line import BadLine, Moment, Trouble, bad_line
+from tests.bad_line import BadLine, LineFault, Moment, bad_line
 from tests.engines import EngineUnderTest
 from tests.integration.test_crashes import WHOLE
 from tests.whole_graph import links_of, nodes_of
@@ -149,7 +149,7 @@ def line(server: dict[str, Any]) -> Iterator[BadLine]:
 
 @pytest.fixture
 def impatient(server: dict[str, Any], line: BadLine) -> dict[str, Any]:
-    """How the server is reached over the line, by somebody who soon gives a silent one up."""
+    """How the server is reached over the line, by a caller that soon gives up on a silent one."""
     patience = {"silence_timeout_seconds": SILENCE_SECONDS, "connect_timeout_seconds": 2.0}
     return server | patience | {"uri": line.uri}
 
@@ -173,7 +173,7 @@ def halves(engine: EngineUnderTest) -> list[str]:
 def check(
     write: Write,
     moment: Moment,
-    trouble: Trouble,
+    trouble: LineFault,
     *,
     line: BadLine,
     impatient: dict[str, Any],
@@ -200,7 +200,7 @@ def test_a_write_whose_answer_is_lost_is_settled_by_the_same_call_again(
     sound: Memory,
     one_neo4j: EngineUnderTest,
 ) -> None:
-    check(write, Moment.AFTER, Trouble.RESETS, line=line, impatient=impatient, sound=sound)
+    check(write, Moment.AFTER, LineFault.RESETS, line=line, impatient=impatient, sound=sound)
     assert halves(one_neo4j) == []
 
 
@@ -209,21 +209,21 @@ def test_a_write_whose_answer_is_lost_is_settled_by_the_same_call_again(
 @pytest.mark.parametrize(
     ("moment", "trouble"),
     [
-        (Moment.BEFORE, Trouble.HANGS_UP),
-        (Moment.BEFORE, Trouble.RESETS),
-        (Moment.BEFORE, Trouble.STALLS),
-        (Moment.BEFORE, Trouble.TRICKLES),
-        (Moment.DURING, Trouble.HANGS_UP),
-        (Moment.DURING, Trouble.RESETS),
-        (Moment.AFTER, Trouble.HANGS_UP),
-        (Moment.AFTER, Trouble.STALLS),
-        (Moment.AFTER, Trouble.TRICKLES),
+        (Moment.BEFORE, LineFault.HANGS_UP),
+        (Moment.BEFORE, LineFault.RESETS),
+        (Moment.BEFORE, LineFault.STALLS),
+        (Moment.BEFORE, LineFault.TRICKLES),
+        (Moment.DURING, LineFault.HANGS_UP),
+        (Moment.DURING, LineFault.RESETS),
+        (Moment.AFTER, LineFault.HANGS_UP),
+        (Moment.AFTER, LineFault.STALLS),
+        (Moment.AFTER, LineFault.TRICKLES),
     ],
 )
 def test_so_is_one_that_the_line_fails_at_in_any_way_and_at_any_moment(
     write: Write,
     moment: Moment,
-    trouble: Trouble,
+    trouble: LineFault,
     line: BadLine,
     impatient: dict[str, Any],
     sound: Memory,
@@ -233,9 +233,9 @@ def test_so_is_one_that_the_line_fails_at_in_any_way_and_at_any_moment(
     assert halves(one_neo4j) == []
 
 
-@pytest.mark.parametrize("trouble", [Trouble.STALLS, Trouble.TRICKLES])
+@pytest.mark.parametrize("trouble", [LineFault.STALLS, LineFault.TRICKLES])
 def test_a_note_whose_answer_does_not_come_is_given_up_in_time(
-    trouble: Trouble, line: BadLine, impatient: dict[str, Any], sound: Memory
+    trouble: LineFault, line: BadLine, impatient: dict[str, Any], sound: Memory
 ) -> None:
     check(WRITES["a note"], Moment.AFTER, trouble, line=line, impatient=impatient, sound=sound)
 
@@ -250,7 +250,7 @@ def test_a_line_that_fails_for_a_moment_is_not_noticed_and_writes_nothing_twice(
         line.mend()
 
     prepared = write.prepare(sound)
-    line.fail_at(write.statement, Moment.AFTER, Trouble.HANGS_UP)
+    line.fail_at(write.statement, Moment.AFTER, LineFault.HANGS_UP)
     mending = threading.Thread(target=mend)
     mending.start()
     with opened(impatient, unavailable_seconds_max=60.0) as memory:
@@ -269,7 +269,7 @@ def test_a_write_that_arrives_after_the_same_call_again_changes_nothing(
 ) -> None:
     """The line is slow, and not broken: what was given up is sent all the same, later."""
     prepared = write.prepare(sound)
-    line.fail_at(write.statement, Moment.BEFORE, Trouble.HOLDS_BACK)
+    line.fail_at(write.statement, Moment.BEFORE, LineFault.HOLDS_BACK)
     hasty = impatient | {"query_timeout_seconds": 2.0}
     with opened(hasty, unavailable_seconds_max=0.3) as memory:
         fails_in_time(write, memory, prepared)

@@ -1,4 +1,4 @@
-"""A process whose address space is bounded (``ulimit -v``) keeps a memory, or says what to do."""
+"""A process with a bounded address space (``ulimit -v``) keeps a memory, or says what to do."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The pack's queries on a real server: each answers where it has its case, for nobody unknown."""
+"""The pack's queries on a real server: each answers in its case, and none for a stranger."""
 
 from __future__ import annotations
 

@@ -18,14 +18,8 @@ from rich.console import Console
 
 from reconciler import Memory
 from reconciler.config_files import load_attribute_book, load_profile
-from reconciler.domain.records.decisions import (
-    Action,
-    Comparison,
-    DecidedBy,
-    Decision,
-    Judgement,
-    Relation,
-)
+from reconciler.domain.records.decisions import Comparison, Decision, Judgement
+from reconciler.domain.records.kinds import Action, DecidedBy, Relation
 from reconciler.domain.records.policies import ReconcilePolicy
 from reconciler.domain.records.profile import Profile
 from reconciler.domain.review.calibration import (
@@ -74,7 +68,7 @@ def lines(*rows: Mapping[str, Any]) -> list[str]:
 
 
 def measured(count: int = 30) -> list[MeasuredPair]:
-    """Pairs whose labels lie apart: the same from 0.8, updates from 0.6, distinct below 0.5."""
+    """Pairs with labels that lie apart: the same from 0.8, updates from 0.6, distinct below 0.5."""
     ranges = {
         PairLabel.SAME: (0.8, 0.99),
         PairLabel.UPDATE: (0.6, 0.85),

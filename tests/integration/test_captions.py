@@ -17,7 +17,7 @@ from tests.engines import EngineUnderTest, embedded_engine
 
 AGENT, PRIYA = "crm", "priya"
 UNREADABLE = re.compile(r"user_ex|^seed$|^true$|^false$|^[0-9a-f-]{20,}$")
-"""What nobody wants to read under a node: a word of the code, or an id."""
+"""Bad captions of a node: a word of the code, or an id."""
 
 CAPTIONED = ["Agent", "Contact", "Session", "Episode", "Fact", "Decision", "Job"]
 ENDS = {"expired", "archived", "superseded", "revoked", "erased"}

@@ -18,6 +18,7 @@ from reconciler import Action, Decision, Fact, Memory, SourceKind, Turn
 from reconciler.domain.records.kinds import DecidedBy
 from reconciler.errors import InvalidSessionError
 from reconciler.testing import ScriptedArbiter, TableEmbedder
+from tests.clocks import Clock
 from tests.engines import EngineUnderTest, embedded_engine
 
 NOON = datetime(2026, 3, 9, 12, tzinfo=UTC)
@@ -49,19 +50,9 @@ WAYS = {
 }
 
 
-class Clock:
-    """The time of a host, which a test moves to and fro."""
-
-    def __init__(self, at: datetime = NOON) -> None:
-        self.at = at
-
-    def __call__(self) -> datetime:
-        return self.at
-
-
 @pytest.fixture
 def clock() -> Clock:
-    return Clock()
+    return Clock(NOON)
 
 
 @pytest.fixture
@@ -116,7 +107,7 @@ def unbegun(memory: Memory) -> list[Fact]:
 PUNE, GOA, DELHI, AGRA = WAYS["slot"]
 
 
-# Nobody dated it
+# Notes without a date
 
 
 @pytest.mark.on_neo4j_too
@@ -126,7 +117,7 @@ def test_what_is_said_last_holds_although_the_clock_stepped_back(
 ) -> None:
     for way, notes in WAYS.items():
         first = say(memory, notes[0], way)
-        clock.at -= step
+        clock.now -= step
         last = say(memory, notes[1], way)
         assert (last.action, last.superseded_ids) == (Action.UPDATE, (first.fact_id,))
         assert live(memory, way) == [last.text]
@@ -140,7 +131,7 @@ def test_of_twenty_statements_on_a_stepping_clock_none_becomes_history(
     for number in range(20):
         decided.append(say(memory, WAYS["slot"][number % 4]))
         held.append(live(memory))
-        clock.at += timedelta(seconds=5) if number % 2 else -SECONDS
+        clock.now += timedelta(seconds=5) if number % 2 else -SECONDS
     assert [each.text for each in decided if each.is_history] == []
     assert held == [[each.text] for each in decided]
 
@@ -150,7 +141,7 @@ def test_each_host_may_end_what_the_other_said_four_minutes_ahead(engine: Engine
     hosts = [Clock(NOON + MINUTES), Clock(NOON)]
     for number in range(4):
         host = hosts[number % 2]
-        host.at += timedelta(seconds=10)
+        host.now += timedelta(seconds=10)
         with opened(engine, host) as memory:
             said = say(memory, WAYS["slot"][number % 4])
             assert live(memory) == [said.text]
@@ -171,7 +162,7 @@ def test_two_hosts_at_once_on_one_server(neo4j_engine: EngineUnderTest) -> None:
 def test_a_value_that_comes_back_is_contested_and_holds(memory: Memory, clock: Clock) -> None:
     for said in (PUNE, GOA):
         say(memory, said)
-        clock.at -= SECONDS
+        clock.now -= SECONDS
     back = say(memory, PUNE)
     assert (back.verdict.is_contested, live(memory)) == (True, [PUNE["text"]])
     assert [fact.text for fact in chain(memory)] == [each["text"] for each in (PUNE, GOA, PUNE)]
@@ -179,9 +170,9 @@ def test_a_value_that_comes_back_is_contested_and_holds(memory: Memory, clock: C
 
 def test_the_decision_says_which_time_was_used(memory: Memory, clock: Clock) -> None:
     say(memory, PUNE)
-    clock.at -= HOUR
+    clock.now -= HOUR
     last = say(memory, GOA)
-    assert (last.note.said_at, last.note.holds_from, last.at) == (NOON, NOON, clock.at)
+    assert (last.note.said_at, last.note.holds_from, last.at) == (NOON, NOON, clock.now)
     [new, old] = chain(memory)
     assert (new.valid_from, old.valid_to, new.last_confirmed_at) == (NOON, NOON, NOON)
     assert memory.contact("crm", "alice").decision(last.decision_id) == last
@@ -191,7 +182,7 @@ def test_a_restatement_is_never_confirmed_before_what_it_restates(
     memory: Memory, clock: Clock
 ) -> None:
     say(memory, PUNE)
-    clock.at -= HOUR
+    clock.now -= HOUR
     say(memory, PUNE)
     newest = chain(memory)[0]
     assert (newest.observations, newest.valid_from, newest.last_confirmed_at) == (2, NOON, NOON)
@@ -201,7 +192,7 @@ def test_a_fact_that_is_dated_ahead_within_the_allowance_is_ended_all_the_same(
     memory: Memory, clock: Clock
 ) -> None:
     say(memory, PUNE, valid_from=NOON + MINUTES)
-    clock.at += timedelta(seconds=10)
+    clock.now += timedelta(seconds=10)
     assert say(memory, GOA).note.holds_from == NOON + MINUTES
     assert live(memory) == [GOA["text"]]
     assert not unbegun(memory)
@@ -213,7 +204,7 @@ def test_facts_with_different_beginnings_end_together_after_the_latest(
 ) -> None:
     say(memory, PUNE)
     say(memory, GOA, source_kind=SourceKind.APPROVED_DOC, said_at=NOON + MINUTES)
-    clock.at -= HOUR
+    clock.now -= HOUR
     last = say(memory, AGRA)
     assert (len(last.superseded_ids), live(memory)) == (2, [AGRA["text"]])
     spans = {(fact.text, fact.valid_from, fact.valid_to) for fact in chain(memory)}
@@ -228,7 +219,7 @@ def test_what_stands_beside_is_no_older_than_what_it_stands_beside(
     embedded: Memory, clock: Clock
 ) -> None:
     say(embedded, PUNE)
-    clock.at -= HOUR
+    clock.now -= HOUR
     beside = say(embedded, GOA, source_kind=SourceKind.APPROVED_DOC)
     assert (beside.decided_by, beside.note.holds_from) == (DecidedBy.TRUST, NOON)
     assert beside.answer.endswith(
@@ -242,7 +233,7 @@ def test_an_arbiter_is_told_of_no_note_that_is_older_than_what_it_is_shown(
     arbiter = ScriptedArbiter([])
     with opened(embedded_engine(tmp_path), clock, arbiter=arbiter) as memory:
         say(memory, WAYS["midpoint"][0])
-        clock.at -= timedelta(days=1)
+        clock.now -= timedelta(days=1)
         say(memory, WAYS["midpoint"][1])
     [(note, shown)] = arbiter.calls
     assert note.holds_from == shown[0].valid_from == NOON
@@ -251,9 +242,9 @@ def test_an_arbiter_is_told_of_no_note_that_is_older_than_what_it_is_shown(
 def test_another_topic_does_not_take_over_a_wrong_clocks_time(
     embedded: Memory, clock: Clock
 ) -> None:
-    clock.at += timedelta(days=365)
+    clock.now += timedelta(days=365)
     say(embedded, PUNE)
-    clock.at = NOON
+    clock.now = NOON
     assert say(embedded, {"text": "Likes tea"}).note.holds_from == NOON
 
 
@@ -272,7 +263,7 @@ def test_whatever_the_clock_does_the_last_word_holds_and_the_chain_is_in_order_o
     def check(way: str, told: list[tuple[int, int]]) -> None:
         contact_id, texts = next(contacts), []
         for which, seconds in told:
-            clock.at = NOON + timedelta(seconds=seconds)
+            clock.now = NOON + timedelta(seconds=seconds)
             texts.append(say(embedded, WAYS[way][which % len(WAYS[way])], contact_id).text)
             assert live(embedded, contact_id) == texts[-1:]
         facts = chain(embedded, contact_id)
@@ -283,14 +274,14 @@ def test_whatever_the_clock_does_the_last_word_holds_and_the_chain_is_in_order_o
     check()
 
 
-# Somebody dated it
+# Notes with a date
 
 
 def test_what_the_caller_dates_keeps_its_place_and_the_answer_says_so(
     memory: Memory, clock: Clock
 ) -> None:
     say(memory, PUNE)
-    clock.at += HOUR
+    clock.now += HOUR
     older = say(memory, GOA, said_at=NOON - HOUR)
     assert (older.decided_by, live(memory)) == (DecidedBy.ORDER, [PUNE["text"]])
     assert older.answer.startswith("Kept as history, not as what holds now")
@@ -311,7 +302,7 @@ def test_a_yes_holds_from_then_on_although_the_clock_stepped_back(
 ) -> None:
     held = say(memory, GOA, source_kind=SourceKind.TOOL_OUTPUT)
     say(memory, PUNE)
-    clock.at -= HOUR
+    clock.now -= HOUR
     yes = memory.contact("crm", "alice").confirm(held.decision_id, "contact")
     assert (held.action, yes.action, live(memory)) == (Action.HOLD, Action.UPDATE, [GOA["text"]])
     assert not unbegun(memory)
@@ -321,14 +312,14 @@ def test_what_agrees_with_a_faster_hosts_fact_is_not_asked_about(
     embedded: Memory, clock: Clock
 ) -> None:
     say(embedded, PUNE)
-    clock.at -= MINUTES
+    clock.now -= MINUTES
     again = say(embedded, PUNE, source_kind=SourceKind.TOOL_OUTPUT)
     assert (again.action, again.note.said_at) == (Action.SKIP, NOON)
 
 
 def test_a_fact_is_not_revoked_before_it_began(memory: Memory, clock: Clock) -> None:
     known = say(memory, PUNE)
-    clock.at -= HOUR
+    clock.now -= HOUR
     assert known.fact_id is not None
     ended = memory.contact("crm", "alice").revoke(known.fact_id, by="kim", reason="Another person.")
     [fact] = chain(memory)
@@ -336,7 +327,7 @@ def test_a_fact_is_not_revoked_before_it_began(memory: Memory, clock: Clock) -> 
         False,
         NOON,
         NOON,
-        clock.at,
+        clock.now,
     )
 
 
@@ -344,13 +335,13 @@ def test_lines_of_an_import_that_nobody_dated_count_in_their_order(
     embedded: Memory, clock: Clock
 ) -> None:
     say(embedded, PUNE)
-    clock.at -= HOUR
+    clock.now -= HOUR
     lines = [json.dumps(said) for said in (GOA, DELHI)]
     embedded.import_notes(lines, agent_id="crm", contact_id="alice")
     assert [fact.text for fact in chain(embedded)] == [each["text"] for each in (DELHI, GOA, PUNE)]
 
 
-# Conversations whose turns nobody dated
+# Conversations without dates
 
 
 def turns(city: str, **given: Any) -> list[Turn]:
@@ -363,9 +354,9 @@ def test_of_two_sessions_the_one_that_was_handed_over_last_holds(
     memory: Memory, clock: Clock, step: timedelta
 ) -> None:
     memory.contact("crm", "alice").submit_session("first", turns("Pune"))
-    clock.at -= step
+    clock.now -= step
     memory.contact("crm", "alice").submit_session("second", turns("Goa"))
-    clock.at += 2 * step
+    clock.now += 2 * step
     jobs = memory.drain()
     assert [job.outcomes.added + job.outcomes.superseding for job in jobs] == [1, 1]
     told = [f"The contact's city is {city}." for city in ("Goa", "Pune")]
@@ -377,7 +368,7 @@ def test_what_was_said_live_after_the_hand_over_is_newer_than_the_session(
     embedded: Memory, clock: Clock
 ) -> None:
     embedded.contact("crm", "alice").submit_session("first", turns("Pune"))
-    clock.at += HOUR
+    clock.now += HOUR
     say(embedded, GOA, source_kind=SourceKind.USER_EXPLICIT)
     embedded.drain()
     assert live(embedded) == [GOA["text"]]
@@ -394,14 +385,14 @@ def test_turns_from_the_future_are_refused_also_where_another_host_is_ahead(
     embedded: Memory, clock: Clock
 ) -> None:
     say(embedded, PUNE)
-    clock.at -= HOUR
+    clock.now -= HOUR
     with pytest.raises(InvalidSessionError, match="has not come yet"):
         embedded.contact("crm", "alice").submit_session("chat", turns("Goa", said_at=NOON))
 
 
 def test_what_a_task_logs_is_newer_than_what_it_loaded(embedded: Memory, clock: Clock) -> None:
     say(embedded, PUNE)
-    clock.at -= HOUR
+    clock.now -= HOUR
     goal = "Move the delivery"
     task = embedded.contact("crm", "alice").task("move", goal=goal, keeps_outcome=False)
     task.observed()
@@ -416,11 +407,11 @@ def test_what_a_task_logs_is_newer_than_what_it_loaded(embedded: Memory, clock: 
 def test_a_session_that_came_by_a_clock_far_ahead_is_read_at_once(
     embedded: Memory, clock: Clock, ahead: timedelta
 ) -> None:
-    clock.at += ahead
+    clock.now += ahead
     embedded.contact("crm", "alice").submit_session(
         "chat-1", [{"role": "user", "content": "Hello."}]
     )
-    clock.at -= ahead
+    clock.now -= ahead
     [job] = embedded.drain()
     assert job.state == "done"
 
@@ -436,6 +427,6 @@ def test_a_job_that_is_due_by_a_clock_far_ahead_keeps_no_one_waiting(
     due = "MATCH (job:Job) SET job.state = $state, job.attempts = 1, job.due_at = $at"
     graph = embedded._services._graph
     with graph._connections.for_writing() as connection:
-        at = (clock.at + timedelta(days=1)).replace(tzinfo=None)
+        at = (clock.now + timedelta(days=1)).replace(tzinfo=None)
         connection.rows(due, {"state": state, "at": at})
     assert embedded.drain() == []

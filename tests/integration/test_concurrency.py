@@ -304,7 +304,7 @@ class DisturbedGraph:
         return getattr(self._graph, name)
 
 
-class WatchedGraph:
+class NotingGraph:
     """A real graph that notes what it is asked."""
 
     def __init__(self, graph: Graph, seen: list[str]) -> None:
@@ -406,7 +406,7 @@ def test_a_note_that_another_wrote_since_the_contact_was_cached_is_not_missed(
 
 def test_a_cached_contact_is_written_about_without_a_look(graph: Graph) -> None:
     seen: list[str] = []
-    watched = WatchedGraph(graph, seen)
+    watched = NotingGraph(graph, seen)
     caching = Writer(watched, facts_max=100)
     caching.remember("Drinks tea")
     seen.clear()

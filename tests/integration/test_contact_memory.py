@@ -1,4 +1,4 @@
-"""The memories of a contact and of an agent: whose it is, is said once."""
+"""The memories of a contact and of an agent: the scope is said once."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import pytest
 
 from reconciler import AgentMemory, ContactMemory, Memory, Note, Scope, Turn
 from reconciler.errors import InvalidNoteError, InvalidScopeError
-from reconciler.service.writing.doors import own_evidence
+from reconciler.service.writing.doors import as_candidate
 from reconciler.testing import HashingEmbedder
 from tests.engines import embedded_engine
 
@@ -66,7 +66,7 @@ def test_a_candidate_about_another_contact_is_refused(memory: Memory) -> None:
         said_at=datetime.now(UTC),
         source_kind="extractor",
     )
-    heard = own_evidence(note, "a test")
+    heard = as_candidate(note, "a test")
     with pytest.raises(InvalidNoteError, match="another contact"):
         memory.contact("crm", "alice").propose(heard)
     assert memory.agent("crm").decisions() == []

@@ -184,6 +184,6 @@ def test_a_database_killed_under_its_writers_keeps_all_that_they_were_told(
         with Memory.open(embedder=HashingEmbedder(), **engine.settings_arguments) as memory:
             found = _decisions(memory)
         assert {key: found.get(key) for key in known} == known
-        # Each writer's last note, whose answer was lost with the server, may be there too.
+        # Each writer's last note may be there too; its answer was lost with the server.
         assert len(found) <= len(known) + 3 * (number + 1)
         assert halves(engine) == []

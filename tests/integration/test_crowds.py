@@ -1,6 +1,6 @@
 """Hundreds of threads on one memory: all finish, nothing is lost, and the memory works afterwards.
 
-With the real model and the embedded engine, whose connections share one pool of memory; what
+With the real model and the embedded engine; its connections share one pool of memory; what
 follows from a contact's turn is told on each engine at the end.
 """
 
@@ -14,8 +14,9 @@ import pytest
 
 from reconciler import Decision, Memory
 from reconciler.adapters.embedded_connections import CONNECTIONS_MAX
-from reconciler.domain.records.decisions import Action, Judgement, Relation
+from reconciler.domain.records.decisions import Judgement
 from reconciler.domain.records.facts import Neighbour
+from reconciler.domain.records.kinds import Action, Relation
 from reconciler.domain.records.notes import Note
 from reconciler.service.writing.contact_turns import ContactTurns
 from reconciler.testing import HashingEmbedder, ScriptedArbiter, TableEmbedder
@@ -24,7 +25,7 @@ from tests.engines import EngineUnderTest, embedded_engine
 CROWD = 200
 EMAIL = "Prefers to be contacted by email."
 ATTEMPTS_MAX = 5
-"""Lost races that a busy machine may bring about, whose queue stood still; there were 21 to 33."""
+"""Lost races on a busy machine with a queue that stands still; there were 21 to 33."""
 
 Make = Callable[[], Decision]
 

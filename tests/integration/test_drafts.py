@@ -1,6 +1,6 @@
 """An export, a backup or a restore that is killed leaves its whole work, or none that is found.
 
-What it wrote until then lies in a hidden folder, and whoever writes a file there next removes it.
+What it wrote until then lies in a hidden folder, and the next writer of a file there removes it.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from reconciler.adapters.drafts import draft_folder, remove_abandoned_drafts
 from reconciler.testing import HashingEmbedder
 from tests import faults, raw_store
 from tests.engines import EngineUnderTest
-from tests.storage_crasher import Fault, StorageCrasher
+from tests.storage_crasher import StorageCrasher, StorageFault
 
 EMBEDDER = HashingEmbedder(16)
 pytestmark = pytest.mark.faults
@@ -61,7 +61,7 @@ def left_by_kills(
     chosen |= set(faults.moments("a draft").sample(range(1, len(calls)), CALLS_SAMPLED))
     for at_call in sorted(chosen):
         path = copied(f"killed-{at_call}")
-        fault = Fault.KILL_HALFWAY if calls[at_call - 1] == "w" else Fault.KILL_BEFORE
+        fault = StorageFault.KILL_HALFWAY if calls[at_call - 1] == "w" else StorageFault.KILL_BEFORE
         assert crasher.run(task, path, fault, at_call).signal
         yield path
 

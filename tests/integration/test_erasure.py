@@ -15,8 +15,8 @@ from reconciler import Action, Decision, Memory
 from reconciler.adapters import embedded_graph
 from reconciler.domain.records.candidates import Candidate, Evidence
 from reconciler.domain.records.erasures import ERASED, Erasure
-from reconciler.domain.records.jobs import JobState, Stage
-from reconciler.domain.records.kinds import Category, FactState, GateReason, SourceKind
+from reconciler.domain.records.jobs import Stage
+from reconciler.domain.records.kinds import Category, FactState, GateReason, JobState, SourceKind
 from reconciler.domain.records.notes import Note
 from reconciler.domain.records.scope import Scope
 from reconciler.domain.records.sessions import Turn

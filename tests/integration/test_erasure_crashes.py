@@ -22,7 +22,7 @@ from tests import faults, raw_store
 from tests.engines import EngineUnderTest
 from tests.erasure_planting import AGENT, ASKED, Words, forget_all, opened, plant
 from tests.job_crasher import Victim
-from tests.storage_crasher import Fault, StorageCrasher
+from tests.storage_crasher import StorageCrasher, StorageFault
 
 KILLS_OF_A_CONTACT = 4
 KILLS = faults.times(3)
@@ -163,7 +163,7 @@ def test_a_kill_at_any_write_or_sync_of_an_erasure_leaves_it_to_be_finished(
     for at_call in sorted(chosen):
         engine = copied(f"killed-{at_call}")
         path = engine.settings_arguments["embedded_path"]
-        crasher.run("forget", path, Fault.KILL_BEFORE, at_call)
+        crasher.run("forget", path, StorageFault.KILL_BEFORE, at_call)
         with Memory.open(embedder=HashingEmbedder(16), **engine.settings_arguments) as memory:
             memory.finish_erasures()
             if not memory.agent("crm").erasures():

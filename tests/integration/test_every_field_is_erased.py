@@ -48,7 +48,7 @@ ERASED_BY = {
 """What takes the words away, by the place that holds them."""
 
 
-class Planted:
+class FieldPlanter:
     """Words for each field of a record, and which field got which."""
 
     def __init__(self) -> None:
@@ -90,7 +90,7 @@ def _is_enum(kind: Any) -> bool:
     )
 
 
-def proposed(memory: Memory, planted: Planted) -> tuple[str, Slot]:
+def proposed(memory: Memory, planted: FieldPlanter) -> tuple[str, Slot]:
     """A fact with words in every field: its id, and its slot."""
     scope = Scope(memory.settings.tenant, *ANN)
     said = f"Please remember that I collect {planted.word('Evidence.text')}."
@@ -144,7 +144,7 @@ def _texts(place: str, value: Any) -> Iterator[tuple[str, str]]:
         yield place, value
 
 
-def found(engine: EngineUnderTest, planted: Planted) -> dict[str, set[str]]:
+def found(engine: EngineUnderTest, planted: FieldPlanter) -> dict[str, set[str]]:
     """In which places of the graph the words of each field stand."""
     places: dict[str, set[str]] = {}
     for place, text in words_held(engine):
@@ -175,7 +175,7 @@ def in_files(memory: Memory, engine: EngineUnderTest, folder: Path) -> str:
 def test_no_words_of_any_field_are_left_after_an_erasure(
     one_of_each: EngineUnderTest, tmp_path: Path, part: str
 ) -> None:
-    planted = Planted()
+    planted = FieldPlanter()
     arguments = one_of_each.settings_arguments
     with Memory.open(embedder=HashingEmbedder(), **arguments) as memory:
         fact_id, slot = proposed(memory, planted)

@@ -14,8 +14,8 @@ import pytest
 from reconciler import Action, Dispute, Memory, Scope
 from reconciler.adapters.noop_embedder import NoopEmbedder
 from reconciler.domain.recalling.prompting import as_prompt
-from reconciler.domain.records.jobs import Job, JobState, Outcomes, Stage
-from reconciler.domain.records.kinds import Category, DecidedBy, Speech
+from reconciler.domain.records.jobs import Job, Outcomes, Stage
+from reconciler.domain.records.kinds import Category, DecidedBy, JobState, Speech
 from reconciler.domain.records.relations import Relations
 from reconciler.domain.records.sessions import Session, Turn
 from reconciler.domain.sessions.extraction import Citation, Extracted, Extraction, Window
@@ -942,7 +942,7 @@ def test_without_a_model_words_alone_find_what_is_known(engine: EngineUnderTest)
 
 @pytest.mark.on_neo4j_too
 def test_a_second_attempt_names_the_facts_that_the_first_was_shown(opened: Open) -> None:
-    """Killed once what was read is kept, the job asks nobody again, whatever is known by then."""
+    """Killed once what was read is kept, the job asks no model again, whatever is known by then."""
     told = claim("Lives in Oslo.", (1, "I live in Oslo"), replaces=(1, 7))
     memory = opened(answer(told))
     lives = memory.add_contact_note("crm", "alice", "Lives in Pune.")

@@ -13,7 +13,8 @@ import pytest
 from prometheus_client.parser import text_string_to_metric_families
 
 from reconciler import Memory
-from reconciler.domain.records.jobs import JobState, Outcomes, QueueReport
+from reconciler.domain.records.jobs import Outcomes, QueueReport
+from reconciler.domain.records.kinds import JobState
 from reconciler.domain.review.health import HealthReport
 from reconciler.entrypoints.health_metrics import Read, reading_health
 from reconciler.entrypoints.metrics import serve_metrics

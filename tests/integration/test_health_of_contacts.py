@@ -13,8 +13,7 @@ import pytest
 
 from reconciler import Decision, Memory, SourceKind
 from reconciler.domain.recalling.prompting import without_recalled
-from reconciler.domain.records.decisions import Action
-from reconciler.domain.records.kinds import GateReason
+from reconciler.domain.records.kinds import Action, GateReason
 from reconciler.domain.review.health import ContactHealth
 from reconciler.errors import InvalidAnswerError, InvalidScopeError
 from reconciler.service.stores.patient_graph import PatientGraph

@@ -1,4 +1,4 @@
-"""Exports and backups that somebody bent by hand: an error that says so, nothing changed."""
+"""Exports and backups bent by hand: an error that says so, nothing changed."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def refused(path: Path, folder: Path, match: str = ".") -> None:
 
 
 def sealed(lines: Lines, path: Path) -> Path:
-    """A file of these lines, whose last one counts them and has their hash, as a forger would."""
+    """A file of these lines, as a forger writes it: the last one has their count and hash."""
     body = b"".join(json.dumps(each).encode() + b"\n" for each in lines[:-1])
     end = lines[-1] | {"sha256": hashlib.sha256(body).hexdigest()}
     for kind, name in (("node", "nodes"), ("link", "links")):
@@ -409,7 +409,7 @@ def no_store(members: dict[str, bytes], manifest: dict[str, Any]) -> None:
 
 
 def altered(members: dict[str, bytes], manifest: dict[str, Any]) -> None:
-    """A text whose bytes are not UTF-8, hashed again."""
+    """A text that is not UTF-8, hashed again."""
     held = members["memory.lbug"].replace(b"two cats", b"two \xff\xfets")
     members["memory.lbug"] = held
     manifest["members"]["memory.lbug"]["sha256"] = hashlib.sha256(held).hexdigest()

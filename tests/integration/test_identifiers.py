@@ -75,7 +75,7 @@ USUAL: Mapping[str, Any] = {
 
 
 class Name(str):
-    """A string of somebody else's making."""
+    """A string of a class of another library."""
 
     __slots__ = ()
 

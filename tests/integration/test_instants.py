@@ -16,6 +16,7 @@ from reconciler.domain.records.facts import FactHistory
 from reconciler.domain.records.kinds import FactState
 from reconciler.errors import InvalidRequestError, ReconcilerError, UnknownFactError
 from reconciler.testing import HashingEmbedder
+from tests.clocks import Clock
 from tests.engines import EngineUnderTest
 from tests.tables import every
 
@@ -27,23 +28,9 @@ STEPS_IN_A_HISTORY = 24
 BY = {"by": "dana", "reason": "She said so."}
 
 
-class Clock:
-    """A clock that goes on when it is told to."""
-
-    def __init__(self) -> None:
-        self.now = NOON
-
-    def __call__(self) -> datetime:
-        return self.now
-
-    def on(self, step: timedelta = HOUR) -> datetime:
-        self.now += step
-        return self.now
-
-
 @pytest.fixture
 def clock() -> Clock:
-    return Clock()
+    return Clock(NOON)
 
 
 @pytest.fixture
@@ -344,7 +331,7 @@ class History:
 
 
 def test_at_random_instants_the_memory_held_what_it_was_seen_to_hold(tmp_path: Path) -> None:
-    clock, drawn = Clock(), random.Random(os.environ.get("INSTANTS_SEED", "15"))
+    clock, drawn = Clock(NOON), random.Random(os.environ.get("INSTANTS_SEED", "15"))
     given: dict[str, Any] = {"graph": "embedded", "embedded_path": tmp_path / "memory.lbug"}
     given |= {"life": {"use_flush_seconds": 0}}  # how often a fact was recalled is as it is now
     with Memory.open(embedder=HashingEmbedder(), clock=clock, **given) as memory:

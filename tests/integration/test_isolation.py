@@ -1,7 +1,7 @@
-"""No scope reaches into another: every public call, aimed at what belongs to somebody else.
+"""No scope reaches into another: every public call, aimed at another owner's data.
 
 The tables name every public method of a memory and of its parts, and every tool of an agent or an
-MCP client; one that is missing fails a test. Whoever attacks is another tenant, another agent, or
+MCP client; one that is missing fails a test. The attacker is another tenant, another agent, or
 another contact of the same agent, and knows the ids of the victim's facts, decisions, jobs,
 sessions, tasks and episodes, or guesses them.
 """
@@ -37,12 +37,12 @@ from reconciler.entrypoints.mcp_server.desk import (
     Desk,
     UnknownNameError,
 )
-from reconciler.entrypoints.mcp_server.grants import Grant, Profile
+from reconciler.entrypoints.mcp_server.grants import AccessProfile, Grant
 from reconciler.errors import InvalidRequestError
 from reconciler.service.tasks.memory_context import MemoryContext
 from reconciler.service.tasks.task_memory import TaskMemory
 from reconciler.service.tools.agent_tools import AgentTools
-from reconciler.service.writing.doors import own_evidence
+from reconciler.service.writing.doors import as_candidate
 from reconciler.testing import HashingEmbedder
 from tests.engines import EngineUnderTest
 from tests.submissions import propose_to
@@ -65,7 +65,7 @@ REFUSED, OWN = "refused", "own"
 
 SCOPED, OF_AGENT, OF_TENANT, WHOLE = "scoped", "of agent", "of tenant", "whole"
 """Without an id: what is asked of a contact, of all contacts of an agent or of a tenant, or of the
-whole store by whoever runs it."""
+whole store by its operator."""
 
 BOTH = (
     *("all_decisions", "archive", "check_known", "decisions", "disputes", "erasures", "expiring"),
@@ -236,7 +236,7 @@ def plant(memory: Memory, victim: Scope = VICTIM) -> Ids:
 
 
 def guesses() -> list[str]:
-    """What somebody who knows scope, key and this package's source would try."""
+    """The tries of an attacker who knows scope, key and this package's source."""
     text = f"{VICTIM.contact_key}/{KEY}"
     return [str(uuid.uuid5(uuid.NAMESPACE_URL, text)), hashlib.sha256(text.encode()).hexdigest()]
 
@@ -255,7 +255,7 @@ def public(kind: type) -> dict[str, inspect.Signature]:
 
 
 def view(memory: Memory, kind: type, scope: Scope) -> Memory | AgentMemory | ContactMemory:
-    """The memory, or what it hands out to whoever is bound to that agent or contact."""
+    """The memory, or the view that is bound to that agent or contact."""
     if kind is Memory:
         return memory
     if kind is AgentMemory:
@@ -288,7 +288,7 @@ def arguments(signature: inspect.Signature) -> dict[str, Any]:
 
 
 def told(call: Callable[..., Any], *about: Any, **given: Any) -> str | None:
-    """What is said to whoever asks for an id; None where the call succeeds."""
+    """The answer to a caller who asks for an id; None if the call succeeds."""
     try:
         answer = call(*about, **given)
     except InvalidRequestError as error:
@@ -355,7 +355,7 @@ def test_every_method_of_what_a_memory_hands_out_is_in_the_table(kind: type) -> 
 
 def test_every_tool_is_in_the_table_with_the_ids_that_it_takes(world: World) -> None:
     assert {*AGENT_TOOL_NAMES, *OPERATOR_TOOL_NAMES} == TOOLS.keys()
-    for profile in Profile:
+    for profile in AccessProfile:
         grant = Grant(profile=profile, tenant="acme", agent_ids=("crm",), contact_id="ada")
         for tool in Desk(world.memory).tools(grant):
             named = ("note",) if tool["name"] == "relate_contact_note" else ()
@@ -367,7 +367,7 @@ def test_every_tool_is_in_the_table_with_the_ids_that_it_takes(world: World) -> 
             assert taken == set(TOOLS[tool["name"]]), tool["name"]
 
 
-# Nobody gets in
+# No attacker gets in
 
 
 def test_no_id_of_another_scope_is_answered_otherwise_than_one_that_nobody_has(
@@ -425,7 +425,7 @@ def test_a_contact_is_proposed_nothing_about_another(world: World) -> None:
     )
     for scope in ATTACKERS.values():
         attacker = world.memory.contact(**of(scope))
-        assert told(attacker.propose, own_evidence(note, "attacker")) is not None
+        assert told(attacker.propose, as_candidate(note, "attacker")) is not None
     world.check_unchanged(own=False)
 
 
@@ -471,7 +471,7 @@ def test_a_task_reaches_no_task_decision_or_episode_of_another(world: World) -> 
 # Tools
 
 
-def grants(profile: Profile) -> dict[str, Grant]:
+def grants(profile: AccessProfile) -> dict[str, Grant]:
     """What an attacker's client may reach: all contacts of its agent, or its own one."""
     made = {
         whose: Grant(profile=profile, tenant=each.tenant, agent_ids=(each.agent_id,))
@@ -483,8 +483,8 @@ def grants(profile: Profile) -> dict[str, Grant]:
     return made
 
 
-@pytest.mark.parametrize("profile", Profile)
-def test_no_tool_reaches_beyond_its_grant(world: World, profile: Profile) -> None:
+@pytest.mark.parametrize("profile", AccessProfile)
+def test_no_tool_reaches_beyond_its_grant(world: World, profile: AccessProfile) -> None:
     for whose in ATTACKERS:
         desk, grant = Desk(world.memory), grants(profile)[whose]
         sent = {

@@ -14,11 +14,12 @@ from typing import Any
 
 import pytest
 
-from reconciler.domain.records.jobs import Job, JobState, Stage
+from reconciler.domain.records.jobs import Job, Stage
+from reconciler.domain.records.kinds import JobState
 from tests import faults, raw_store
 from tests.engines import EngineUnderTest
 from tests.job_crasher import (
-    Fault,
+    CrashPoint,
     Talk,
     Victim,
     die_at,
@@ -114,7 +115,9 @@ def victims() -> Iterator[list[Victim]]:
         each.close()
 
 
-def killed(engine: EngineUnderTest, fault: Fault, given: Sequence[Talk] = (), **how: Any) -> None:
+def killed(
+    engine: EngineUnderTest, fault: CrashPoint, given: Sequence[Talk] = (), **how: Any
+) -> None:
     """A worker handed these talks over, worked, and died at that point."""
     victim = Victim(die_at, engine.settings_arguments, fault, given, **how)
     with contextlib.closing(victim):
@@ -122,7 +125,7 @@ def killed(engine: EngineUnderTest, fault: Fault, given: Sequence[Talk] = (), **
 
 
 def drained(engine: EngineUnderTest, **how: Any) -> list[Job]:
-    """All jobs, after one that nobody killed worked off what was left."""
+    """All jobs, after an unkilled worker processed the rest."""
     with opened(engine.settings_arguments, **how) as memory:
         memory.drain()
         return memory.jobs(limit=1000)
@@ -143,7 +146,7 @@ def remembered(engine: EngineUnderTest) -> Counter[Row]:
 
 
 def expected(given: Sequence[Talk]) -> Counter[Row]:
-    """What these talks leave behind where nobody is killed: each thing once."""
+    """What these talks leave behind if no worker is killed: each thing once."""
     return Counter(row for talk in given for row in (*_facts(talk, given), *_traces(talk)))
 
 
@@ -180,7 +183,7 @@ def test_a_worker_killed_at_a_stage_loses_nothing_and_repeats_nothing(
 ) -> None:
     given = talks(len(ROUNDS[stage]))
     for talk, occurrence in zip(given, ROUNDS[stage], strict=True):
-        killed(one_of_each, Fault(stage=stage, occurrence=occurrence), [talk])
+        killed(one_of_each, CrashPoint(stage=stage, occurrence=occurrence), [talk])
     jobs = drained(one_of_each)
     assert [each.state for each in jobs] == [JobState.DONE] * len(given)
     assert broken(one_of_each) == []
@@ -195,11 +198,11 @@ def claimed(engine: EngineUnderTest) -> list[str]:
 
 # From a reading that is lost before it is kept, on through all that comes after it.
 READINGS = [
-    Fault(stage=Stage.EXTRACTED),
-    Fault(stage=Stage.KEPT),
-    Fault(stage=Stage.PROPOSED),
-    Fault(stage=Stage.COMMITTED, occurrence=2),
-    Fault(stage=Stage.SETTLED),
+    CrashPoint(stage=Stage.EXTRACTED),
+    CrashPoint(stage=Stage.KEPT),
+    CrashPoint(stage=Stage.PROPOSED),
+    CrashPoint(stage=Stage.COMMITTED, occurrence=2),
+    CrashPoint(stage=Stage.SETTLED),
 ]
 
 
@@ -225,7 +228,7 @@ def test_what_was_read_first_and_kept_is_what_is_remembered(one_of_each: EngineU
 def test_a_worker_that_froze_past_its_lease_does_nothing_more_when_it_thaws(
     one_neo4j: EngineUnderTest, victims: list[Victim], stage: Stage, reader: str
 ) -> None:
-    [talk], fault = talks(1), Fault(stage=stage)
+    [talk], fault = talks(1), CrashPoint(stage=stage)
     arguments = one_neo4j.settings_arguments
     victims.append(Victim(stall_at, arguments, fault, [talk], wording="frozen"))
     assert victims[0].told() == "frozen"
@@ -281,7 +284,7 @@ def dead_job(one_of_each: EngineUnderTest) -> Job:
     """The job of a session that ended each of its workers, as often as it may be begun."""
     few = {"attempts_max": 3}
     for number in range(3):
-        killed(one_of_each, Fault(stage=Stage.LEASED), talks(1) if number == 0 else (), **few)
+        killed(one_of_each, CrashPoint(stage=Stage.LEASED), talks(1) if number == 0 else (), **few)
     [job] = drained(one_of_each, **few)
     return job
 
@@ -329,7 +332,7 @@ def test_a_killed_submitter_loses_nothing_that_it_was_told_is_kept(
 
 
 def whole_sessions(engine: EngineUnderTest) -> dict[str, str]:
-    """The job of each session all of whose turns are there, and are that job's."""
+    """The job of each session that has all its turns, each of that job."""
     rows = raw_store.query(
         engine,
         """

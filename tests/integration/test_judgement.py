@@ -13,7 +13,8 @@ import jsonschema
 import pytest
 
 from reconciler import Decision, Fact, Memory, SourceKind
-from reconciler.domain.records.decisions import Action, Judgement, Relation
+from reconciler.domain.records.decisions import Judgement
+from reconciler.domain.records.kinds import Action, Relation
 from reconciler.errors import (
     InvalidNoteError,
     InvalidRequestError,

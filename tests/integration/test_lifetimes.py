@@ -13,6 +13,7 @@ from reconciler import Decision, Memory, SourceKind
 from reconciler.domain.recalling.prompting import as_prompt
 from reconciler.errors import InvalidNoteError
 from reconciler.testing import HashingEmbedder
+from tests.clocks import Clock
 from tests.engines import EngineUnderTest
 from tests.tables import every
 
@@ -21,22 +22,9 @@ DAY = timedelta(days=1)
 STAND = "Their stand is in hall 7."
 
 
-class Clock:
-    """The memory's time, which only a test moves."""
-
-    def __init__(self) -> None:
-        self.now = NOON
-
-    def __call__(self) -> datetime:
-        return self.now
-
-    def pass_days(self, days: float) -> None:
-        self.now += timedelta(days=days)
-
-
 @pytest.fixture
 def clock() -> Clock:
-    return Clock()
+    return Clock(NOON)
 
 
 @pytest.fixture

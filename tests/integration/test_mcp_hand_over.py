@@ -10,13 +10,13 @@ import pytest
 
 from reconciler import Memory
 from reconciler.entrypoints.mcp_server.desk import Desk
-from reconciler.entrypoints.mcp_server.grants import Grant, Profile
+from reconciler.entrypoints.mcp_server.grants import AccessProfile, Grant
 from reconciler.settings import load_settings
 from reconciler.testing import HashingEmbedder
 from tests.tables import every
 
 OSLO, ROME = "I live in Oslo.", "I live in Rome."
-GRANT = Grant(profile=Profile.AGENT, tenant="default", agent_ids=("crm",), contact_id="ada")
+GRANT = Grant(profile=AccessProfile.AGENT, tenant="default", agent_ids=("crm",), contact_id="ada")
 
 
 def user(content: str, **more: Any) -> dict[str, Any]:

@@ -19,8 +19,8 @@ from reconciler import Action, Decision, Fact, Memory, SourceKind
 from reconciler.adapters.noop_embedder import NoopEmbedder
 from reconciler.config_files import load_attribute_book
 from reconciler.domain.records.candidates import Candidate, Evidence
-from reconciler.domain.records.decisions import Judgement, Relation
-from reconciler.domain.records.kinds import Category, DecidedBy, RecallSemantics
+from reconciler.domain.records.decisions import Judgement
+from reconciler.domain.records.kinds import Category, DecidedBy, RecallSemantics, Relation
 from reconciler.domain.records.notes import Note
 from reconciler.domain.records.scope import Scope
 from reconciler.domain.records.slots import Slot

@@ -23,11 +23,10 @@ import pytest
 
 from reconciler import Decision, Memory
 from reconciler.domain.recalling.prompting import as_prompt
-from reconciler.domain.records.assessment import GateReason
-from reconciler.domain.records.decisions import Action
-from reconciler.domain.records.kinds import Category
+from reconciler.domain.records.kinds import Action, Category, GateReason
 from reconciler.domain.records.scope import Scope
-from reconciler.domain.records.sessions import Episode, Role, Turn
+from reconciler.domain.records.sessions import Episode, Turn
+from reconciler.domain.records.turns import Role
 from reconciler.domain.sessions.extraction import Citation, Extracted, Extraction
 from reconciler.domain.tasks.task_states import TaskState
 from reconciler.errors import (

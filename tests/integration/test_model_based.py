@@ -26,8 +26,9 @@ from hypothesis.stateful import (
 
 from reconciler import Decision, Fact, Memory, load_settings
 from reconciler.domain.guard import find_differences
-from reconciler.domain.records.decisions import Action, Judgement, Relation
+from reconciler.domain.records.decisions import Judgement
 from reconciler.domain.records.facts import FactHistory, Neighbour
+from reconciler.domain.records.kinds import Action, Relation
 from reconciler.domain.records.notes import Note
 from reconciler.errors import ArbiterError, ArbiterRefusedError
 from reconciler.service.writing.neighbourhoods import Neighbourhoods
@@ -149,7 +150,7 @@ def conflicts_in(history: FactHistory) -> Counter[frozenset[str]]:
     return Counter(frozenset({each.new_id, each.old_id}) for each in history.conflicts)
 
 
-class Store:
+class SharedStore:
     """One store for all conversations, because to open one takes longer than most of them."""
 
     def __init__(self, path: Path) -> None:
@@ -189,7 +190,7 @@ class Store:
 class MemoryMachine(RuleBasedStateMachine):
     """Says things to a memory and to its model, and compares them after each."""
 
-    def __init__(self, store: Store) -> None:
+    def __init__(self, store: SharedStore) -> None:
         super().__init__()
         self.store = store
         self.agent_id = f"crm {next(store.conversations)}"
@@ -219,7 +220,7 @@ class MemoryMachine(RuleBasedStateMachine):
         self.touched = (contact_id,)
         self.said_since_restart += 1
         self.store.arbiter.answer = answer
-        # What nobody dates is said when a clock says so that steps to and fro.
+        # A note without a date gets the time of a clock that steps to and fro.
         self.store.now = DAYS[-1] if said.is_dated else said.said_at
         decision = self.store.memory.add_contact_note(
             self.agent_id,
@@ -287,7 +288,7 @@ def test_some_days_lie_at_the_bound_of_the_window_of_a_to_and_fro_and_some_beyon
 
 @pytest.mark.slow
 def test_the_memory_does_what_its_model_says(tmp_path: Path) -> None:
-    store = Store(tmp_path / "memory.lbug")
+    store = SharedStore(tmp_path / "memory.lbug")
     run_state_machine_as_test(
         lambda: MemoryMachine(store),
         settings=settings(

@@ -296,7 +296,7 @@ def test_a_contact_that_the_store_knows_otherwise_is_refused_by_name(
     with opened(target) as memory:
         memory.add_contact_note("crm", "alice", "Has a boat.")
     before = raw_store.everything(target)
-    with pytest.raises(InvalidArchiveError, match=r"1 of these contacts otherwise \(alice\)"):
+    with pytest.raises(InvalidArchiveError, match=r"with other content \(alice\)"):
         restored(target, moved, accept_other_key=True)
     assert raw_store.everything(target) == before
 
@@ -330,7 +330,7 @@ def is_fact(line: dict[str, Any]) -> bool:
     return line.get("node") == "Fact"
 
 
-# Whose
+# Scopes
 
 
 def test_an_export_of_a_contact_holds_nobody_else(source: EngineUnderTest, tmp_path: Path) -> None:
@@ -545,7 +545,7 @@ def test_a_contact_that_others_write_about_meanwhile_ends_the_restore_for_good(
             restored(target, moved)
     with opened(target) as memory:
         memory.add_contact_note("crm", "alice", "Has a boat.")
-    with pytest.raises(GraphConflictError, match="somebody wrote about contact alice"):
+    with pytest.raises(GraphConflictError, match="contact alice was written to while"):
         restored(target, moved)
 
 

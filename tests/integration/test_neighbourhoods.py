@@ -13,7 +13,7 @@ import pytest
 
 from reconciler import Memory
 from reconciler.bootstrap import open_graph
-from reconciler.domain.records.decisions import Action
+from reconciler.domain.records.kinds import Action
 from reconciler.domain.records.scope import Scope
 from reconciler.ports.graph import Graph, Row
 from reconciler.service.stores.memory_store import MemoryStore

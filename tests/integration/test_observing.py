@@ -1,4 +1,4 @@
-"""What whoever runs the memory is told: a record, metrics and spans of each decision; no text."""
+"""What an operator sees: a record, metrics and spans of each decision; no text."""
 
 from __future__ import annotations
 

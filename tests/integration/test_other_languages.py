@@ -10,8 +10,8 @@ import pytest
 from reconciler import Memory
 from reconciler.adapters.local_embedder import LocalEmbedder
 from reconciler.adapters.onnx_minilm import OnnxMinilm
-from reconciler.domain.records.decisions import Action
 from reconciler.domain.records.findings import Difference
+from reconciler.domain.records.kinds import Action
 from reconciler.entrypoints import doctor
 from reconciler.settings import load_settings
 from reconciler.testing import HashingEmbedder

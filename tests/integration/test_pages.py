@@ -22,7 +22,7 @@ DIAGNOSIS, THANKS = "Has diabetes", "Thanks a lot!"
 
 @pytest.fixture
 def memory(one_of_each: EngineUnderTest, monkeypatch: pytest.MonkeyPatch) -> Iterator[Memory]:
-    """A memory whose store reads two contacts, or decisions, at a time."""
+    """A memory that reads two contacts, or decisions, at a time."""
     monkeypatch.setattr(memory_store, "_PAGE", 2)
     with Memory.open(embedder=HashingEmbedder(), **one_of_each.settings_arguments) as memory:
         yield memory

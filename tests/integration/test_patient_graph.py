@@ -13,7 +13,7 @@ import tenacity.nap
 from reconciler import Memory, Turn
 from reconciler.adapters.embedded_graph import EmbeddedGraph
 from reconciler.domain.records.policies import RetryPolicy
-from reconciler.domain.records.sessions import Role
+from reconciler.domain.records.turns import Role
 from reconciler.errors import GraphConflictError, GraphUnavailableError, QueryError
 from reconciler.ports.graph import Row
 from reconciler.service.stores.patient_graph import PatientGraph
@@ -37,7 +37,7 @@ CALLS: dict[str, Callable[[Memory], object]] = {
 }
 
 
-class DisturbedGraph:
+class FailingGraph:
     """An engine that fails with these errors first, and then answers; keeps what it was asked."""
 
     def __init__(self, graph: EmbeddedGraph, *errors: Exception) -> None:
@@ -80,7 +80,7 @@ def without_waits(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_a_query_that_failed_for_a_moment_is_run_again(
     engine: EmbeddedGraph, error: Exception
 ) -> None:
-    disturbed = DisturbedGraph(engine, error, error)
+    disturbed = FailingGraph(engine, error, error)
     assert PatientGraph(disturbed, PATIENT).run("find_contact_version", NOBODY) == []
     assert disturbed.asked == ["run"] * 3
 
@@ -89,14 +89,14 @@ def test_a_query_that_failed_for_a_moment_is_run_again(
 def test_when_the_time_is_over_or_the_query_is_rejected_it_is_not_run_again(
     engine: EmbeddedGraph, error: Exception
 ) -> None:
-    disturbed = DisturbedGraph(engine, error)
+    disturbed = FailingGraph(engine, error)
     with pytest.raises(type(error)):
         PatientGraph(disturbed, HASTY).run("find_contact_version", NOBODY)
     assert disturbed.asked == ["run"]
 
 
 def test_whoever_examines_the_schema_is_told_at_once(engine: EmbeddedGraph) -> None:
-    disturbed = DisturbedGraph(engine, AWAY)
+    disturbed = FailingGraph(engine, AWAY)
     with pytest.raises(GraphUnavailableError):
         PatientGraph(disturbed, PATIENT).schema_version()
     assert disturbed.asked == ["schema_version"]

@@ -20,7 +20,7 @@ from reconciler import Memory, Turn, as_prompt
 from reconciler.adapters.noop_embedder import NoopEmbedder
 from reconciler.entrypoints.logs import logging_to_stderr
 from reconciler.entrypoints.mcp_server.desk import Desk
-from reconciler.entrypoints.mcp_server.grants import Grant, Profile
+from reconciler.entrypoints.mcp_server.grants import AccessProfile, Grant
 from reconciler.entrypoints.metrics import serve_metrics
 from reconciler.errors import ReconcilerError
 from reconciler.settings import LogSettings
@@ -42,7 +42,9 @@ def memory(one_of_each: EngineUnderTest) -> Iterator[Memory]:
 def told(memory: Memory, desk: Desk, place: str, text: str) -> object:
     """One text, by one door."""
     number = abs(hash(text))
-    grant = Grant(profile=Profile.AGENT, tenant="default", agent_ids=("crm",), contact_id="ann")
+    grant = Grant(
+        profile=AccessProfile.AGENT, tenant="default", agent_ids=("crm",), contact_id="ann"
+    )
     sent: dict[str, Any] = {"text": text, "source_kind": "user_explicit"}
     if place in ("contact", "tool"):
         turns = [Turn(role=place, text=text)]
@@ -89,7 +91,7 @@ def shown(memory: Memory, folder: Path, engine: str) -> Iterator[str]:
     ):
         yield repr(read(**ANNS))
     desk = Desk(memory)
-    grant = Grant(profile=Profile.OPERATOR, tenant="default", agent_ids=("crm",))
+    grant = Grant(profile=AccessProfile.OPERATOR, tenant="default", agent_ids=("crm",))
     for tool in ("pending", "history", "profile", "health"):
         yield desk.call(grant, tool, {"contact_id": "ann"}).text
     if engine == "embedded":

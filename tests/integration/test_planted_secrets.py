@@ -22,7 +22,7 @@ import pytest
 from reconciler import Candidate, ContactMemory, Evidence, Memory, Note, Scope, Turn
 from reconciler.adapters.noop_embedder import NoopEmbedder
 from reconciler.domain.records.kinds import Category
-from reconciler.domain.records.sessions import Role
+from reconciler.domain.records.turns import Role
 from reconciler.domain.sessions.extraction import Citation, Extracted, Extraction, Window
 from reconciler.domain.tools.contact_tools import (
     ADD_CONTACT_NOTE,

@@ -1,6 +1,6 @@
 """What a tool or a document says is never more than its own word, whatever it says of itself.
 
-It confirms nothing, ends nothing that the contact said, is no operator's word, and binds nobody.
+It confirms nothing, ends nothing that the contact said, is no operator's word, and never binds.
 The texts are those of ``benchmarks/poisoning.jsonl``, which measures what else becomes of them.
 """
 

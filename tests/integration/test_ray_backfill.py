@@ -1,4 +1,4 @@
-"""Import on Ray: a cluster of two nodes on the loopback, whose processes are killed in the middle.
+"""Import on Ray: a cluster of two nodes on the loopback; its processes are killed in the middle.
 
 Ray is large and no part of what all tests install: ``pip install -c constraints.txt '.[ray]'``.
 Without it they are skipped.
@@ -21,7 +21,7 @@ from typing import Any
 
 import pytest
 
-# Before Ray is imported: both nodes, and whoever connects to them, stay on 127.0.0.1.
+# Before Ray is imported: both nodes, and their clients, stay on 127.0.0.1.
 os.environ["RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER"] = "0"
 os.environ["RAY_USAGE_STATS_ENABLED"] = "0"
 pytest.importorskip("ray.data", reason="Ray is not installed: pip install '.[ray]'")

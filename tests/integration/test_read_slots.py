@@ -1,4 +1,4 @@
-"""Slots that nobody gave: what becomes of plain notes at every door, and of what was there."""
+"""Slots read from plain notes, at every door, and from older facts."""
 
 from __future__ import annotations
 

@@ -10,8 +10,8 @@ import pytest
 
 from reconciler.bootstrap import open_graph
 from reconciler.domain.recalling.recallable import Recalling
-from reconciler.domain.records.decisions import Action
 from reconciler.domain.records.facts import RankedFact
+from reconciler.domain.records.kinds import Action
 from reconciler.domain.records.policies import RankingPolicy
 from reconciler.domain.records.scope import Scope
 from reconciler.ports.graph import Graph, Row
@@ -33,7 +33,7 @@ UNCOUNTED = UseTrace(write=print, write_asked=print, clock=lambda: NOON, flush_s
 
 
 class WatchedGraph:
-    """A real graph that tells what was asked of it, and calls somebody before that."""
+    """A real graph that tells what was asked of it, and calls a function before that."""
 
     def __init__(self, graph: Graph) -> None:
         self._graph = graph

@@ -46,7 +46,7 @@ UNRELATED = (
     "How long do I boil an egg?",
 )
 ELSEWHERE = ("What is the capital of France?", "Which hotel did I stay at in Lisbon?")
-"""Unrelated, yet about a place: to the model that is near where somebody lives."""
+"""Unrelated, yet about a place: to the model that is near a home's place."""
 
 
 @pytest.fixture(scope="module")

@@ -31,7 +31,7 @@ QUESTIONS_A_SESSION_MAX = 2
 
 @dataclass
 class Read:
-    """A contact whose sessions were all read."""
+    """A contact with all sessions read."""
 
     memory: Memory
     contact: Contact

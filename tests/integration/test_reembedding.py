@@ -321,7 +321,7 @@ def test_no_store_moves_while_a_contact_is_not_restored_whole(engine: EngineUnde
     planted(engine)
     with opened(engine) as memory:
         ArchiveStore(memory._services._graph).begin_contact(SCOPE, "(being restored)")
-        with pytest.raises(GraphConflictError, match="1 contacts are not there whole"):
+        with pytest.raises(GraphConflictError, match="1 contacts are incomplete"):
             memory.reembed(NEW, **USUAL)
         found = memory.model_move()
         assert (found.model, found.moved) == (OLD.model_id, found.facts)
@@ -450,7 +450,7 @@ BAD: dict[str, tuple[dict[str, Any], type[Exception], str]] = {
 
 @pytest.fixture
 def unmoved(any_engine: EngineUnderTest) -> Iterator[Memory]:
-    """A memory whose vectors are found afterwards as they were before."""
+    """A memory that keeps its vectors."""
     planted(any_engine)
     with opened(any_engine) as memory:
         yield memory

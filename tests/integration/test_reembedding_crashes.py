@@ -22,7 +22,7 @@ from tests import faults, raw_store
 from tests.engines import EngineUnderTest
 from tests.job_crasher import Victim
 from tests.reembedding_processes import NEW, OLD, SEED, move_on, write_and_recall, write_on
-from tests.storage_crasher import Fault, StorageCrasher
+from tests.storage_crasher import StorageCrasher, StorageFault
 
 KILLS = faults.times(6)
 CALLS_SAMPLED = 6
@@ -134,7 +134,7 @@ def test_a_kill_at_any_write_or_sync_of_a_move_leaves_it_to_be_finished(
     for at_call in sorted(chosen):
         engine = copied(f"killed-{at_call}")
         path = engine.settings_arguments["embedded_path"]
-        crasher.run("reembed", path, Fault.KILL_BEFORE, at_call)
+        crasher.run("reembed", path, StorageFault.KILL_BEFORE, at_call)
         check_store(engine, texts)
         finish(engine)
         assert set(check_moved(engine).values()) == texts, f"killed at call {at_call}"

@@ -11,8 +11,9 @@ import pytest
 
 from reconciler import Decision, Memory
 from reconciler.bootstrap import build_worker
-from reconciler.domain.records.decisions import Action, DecidedBy, Judgement, Relation
+from reconciler.domain.records.decisions import Judgement
 from reconciler.domain.records.facts import Neighbour
+from reconciler.domain.records.kinds import Action, DecidedBy, Relation
 from reconciler.domain.records.notes import Note
 from reconciler.domain.records.scope import Scope
 from reconciler.errors import ArbiterError, ArbiterUnavailableError, InvalidRequestError
@@ -37,7 +38,7 @@ SAME = judged(Relation.SAME, Action.SKIP)
 COEXISTS = judged(Relation.COEXISTS, Action.ADD, None)
 
 
-class Shop:
+class ShopWithJudge:
     """A memory of two facts, and its judge, who was away when the second came."""
 
     def __init__(self, engine: EngineUnderTest, cosine: float) -> None:
@@ -78,29 +79,29 @@ class Shop:
 
 
 @pytest.fixture
-def shop(any_engine: EngineUnderTest) -> Iterator[Shop]:
-    shop = Shop(any_engine, cosine=0.5)
+def shop(any_engine: EngineUnderTest) -> Iterator[ShopWithJudge]:
+    shop = ShopWithJudge(any_engine, cosine=0.5)
     yield shop
     shop.memory.close()
 
 
 @pytest.fixture
-def merged(any_engine: EngineUnderTest) -> Iterator[Shop]:
+def merged(any_engine: EngineUnderTest) -> Iterator[ShopWithJudge]:
     """The same, so near that the midpoint ended the first fact."""
-    shop = Shop(any_engine, cosine=0.9)
+    shop = ShopWithJudge(any_engine, cosine=0.9)
     yield shop
     shop.memory.close()
 
 
 @pytest.mark.on_neo4j_too
-def test_what_no_judge_answered_is_on_record(shop: Shop) -> None:
+def test_what_no_judge_answered_is_on_record(shop: ShopWithJudge) -> None:
     assert shop.made.action is Action.ADD
     assert shop.made.opinion.is_missing
     assert "no answer within 10 s" in str(shop.made.opinion.error)
 
 
 @pytest.mark.on_neo4j_too
-def test_a_judge_that_says_later_that_it_replaces_ends_the_fact(shop: Shop) -> None:
+def test_a_judge_that_says_later_that_it_replaces_ends_the_fact(shop: ShopWithJudge) -> None:
     [rejudged] = shop.rejudge(REPLACES)
     assert (rejudged.became, shop.live) == (Upheld.AMENDED, {NEW})
     amendment = rejudged.amendment
@@ -111,25 +112,25 @@ def test_a_judge_that_says_later_that_it_replaces_ends_the_fact(shop: Shop) -> N
 
 
 def test_a_judge_that_says_later_that_both_hold_changes_nothing_and_is_asked_once(
-    shop: Shop,
+    shop: ShopWithJudge,
 ) -> None:
     assert [one.became for one in shop.rejudge(COEXISTS)] == [Upheld.UPHELD]
     assert shop.rejudge(REPLACES) == []
     assert shop.live == {OLD, NEW}
 
 
-def test_no_note_is_embedded_again(shop: Shop, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_no_note_is_embedded_again(shop: ShopWithJudge, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(shop.embedder, "embed", lambda _: pytest.fail("embedded again"))
     assert [one.became for one in shop.rejudge(REPLACES)] == [Upheld.AMENDED]
 
 
-def test_a_judge_that_is_still_away_is_asked_again_later(shop: Shop) -> None:
+def test_a_judge_that_is_still_away_is_asked_again_later(shop: ShopWithJudge) -> None:
     assert [one.became for one in shop.rejudge(AWAY)] == [Upheld.UNJUDGED]
     assert [one.became for one in shop.rejudge(REPLACES)] == [Upheld.AMENDED]
 
 
 def test_what_the_midpoint_ended_and_the_judge_keeps_apart_is_said_and_left_to_a_person(
-    merged: Shop,
+    merged: ShopWithJudge,
 ) -> None:
     assert merged.live == {NEW}
     assert [one.became for one in merged.rejudge(COEXISTS)] == [Upheld.DOUBTED]
@@ -138,25 +139,25 @@ def test_what_the_midpoint_ended_and_the_judge_keeps_apart_is_said_and_left_to_a
     assert merged.live == {OLD}
 
 
-def test_what_the_midpoint_ended_and_the_judge_ends_too_stays(merged: Shop) -> None:
+def test_what_the_midpoint_ended_and_the_judge_ends_too_stays(merged: ShopWithJudge) -> None:
     assert [one.became for one in merged.rejudge(REPLACES)] == [Upheld.UPHELD]
     assert merged.live == {NEW}
     assert merged.rejudge(COEXISTS) == []
 
 
-def test_a_fact_that_has_ended_since_is_not_judged(shop: Shop) -> None:
+def test_a_fact_that_has_ended_since_is_not_judged(shop: ShopWithJudge) -> None:
     shop.memory.contact(*CRM).revoke(str(shop.made.fact_id), by="operator", reason="Mistaken.")
     assert shop.rejudge(REPLACES) == []
 
 
-def test_what_a_newer_fact_ends_is_not_asked_about(shop: Shop) -> None:
+def test_what_a_newer_fact_ends_is_not_asked_about(shop: ShopWithJudge) -> None:
     shop.says.append(AWAY)
     shop.memory.add_contact_note(*CRM, BETWEEN)
     [rejudged] = shop.rejudge(replace(REPLACES, also=(2,)))
     assert (rejudged.decision.text, shop.live) == (BETWEEN, {BETWEEN})
 
 
-def test_a_decision_that_was_judged_is_left_alone(shop: Shop) -> None:
+def test_a_decision_that_was_judged_is_left_alone(shop: ShopWithJudge) -> None:
     shop.says.append(COEXISTS)
     made: Decision = shop.memory.add_contact_note(*CRM, OTHER)
     assert not made.opinion.is_missing
@@ -172,7 +173,7 @@ def test_without_a_judge_there_is_an_error_that_says_so(any_engine: EngineUnderT
 
 
 @pytest.mark.on_neo4j_too
-def test_an_idle_worker_asks_about_each_contact_in_turn(shop: Shop) -> None:
+def test_an_idle_worker_asks_about_each_contact_in_turn(shop: ShopWithJudge) -> None:
     worker = build_worker(shop.memory._services)
     shop.says.append(REPLACES)
     worker._on_idle()
@@ -180,7 +181,7 @@ def test_an_idle_worker_asks_about_each_contact_in_turn(shop: Shop) -> None:
 
 
 def test_a_worker_that_is_never_idle_makes_nothing_for_idle_times(
-    shop: Shop, monkeypatch: pytest.MonkeyPatch
+    shop: ShopWithJudge, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     made: list[object] = []
     monkeypatch.setattr(IdleRejudging, "__init__", lambda *parts: made.append(parts))
@@ -191,7 +192,7 @@ def test_a_worker_that_is_never_idle_makes_nothing_for_idle_times(
     assert len(made) == 1
 
 
-def test_an_idle_worker_pauses_longer_while_the_judge_is_away(shop: Shop) -> None:
+def test_an_idle_worker_pauses_longer_while_the_judge_is_away(shop: ShopWithJudge) -> None:
     now = NOON
     services = shop.memory._services
     scopes = [Scope(shop.memory.settings.tenant, *CRM)]

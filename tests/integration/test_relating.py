@@ -12,9 +12,8 @@ from typing import Any
 import pytest
 
 from reconciler import Action, Decision, Memory, ToolReply
-from reconciler.domain.records.assessment import GateReason
 from reconciler.domain.records.handles import handle_of
-from reconciler.domain.records.kinds import Category, DecidedBy, FactState, Relation
+from reconciler.domain.records.kinds import Category, DecidedBy, FactState, GateReason, Relation
 from reconciler.domain.records.relations import Relations
 from reconciler.errors import InvalidRequestError, UnknownFactError
 from reconciler.testing import HashingEmbedder

@@ -30,7 +30,7 @@ RICH, VAGUE = "Is severely allergic to peanuts.", "Is allergic to peanuts."
 
 @pytest.fixture
 def memory(any_engine: EngineUnderTest) -> Iterator[Memory]:
-    """A memory whose clock goes on by an hour with every look."""
+    """A memory with a clock that goes on by an hour at every look."""
     hours = itertools.count()
     given = {"embedder": HashingEmbedder(), **any_engine.settings_arguments}
     with Memory.open(clock=lambda: NOON + next(hours) * HOUR, **given) as memory:

@@ -1,4 +1,4 @@
-"""Whoever tries another's id, known or guessed, learns no more than of an id that nobody has."""
+"""A caller with another owner's id, known or guessed, learns no more than with an unused id."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ def proposed(memory: Memory, scope: Scope, text: str, **given: Any) -> Decision:
 
 
 def guesses(scope: Scope, key: str) -> list[str]:
-    """What somebody who knows scope, key and this package's source would try."""
+    """The tries of an attacker who knows scope, key and this package's source."""
     texts = [f"{scope.contact_key}/{key}", key, f"{scope.contact_key}/{key}\0"]
     spaces = [uuid.UUID("3f6d2f0e-7d0b-5a39-9f5e-0a6d1f0c4b7a"), uuid.NAMESPACE_URL]
     hashed = itertools.product((uuid.uuid5, uuid.uuid3), spaces, texts)

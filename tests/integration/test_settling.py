@@ -1,4 +1,4 @@
-"""Whose word holds: disputes that are seen and settled, and amendments."""
+"""Disputes that are seen and settled, and amendments: which word holds."""
 
 from __future__ import annotations
 
@@ -12,8 +12,7 @@ from typing import Any
 import pytest
 
 from reconciler import Decision, Memory, SourceKind, as_prompt
-from reconciler.domain.records.decisions import Action, DecidedBy
-from reconciler.domain.records.kinds import Category
+from reconciler.domain.records.kinds import Action, Category, DecidedBy
 from reconciler.domain.records.sessions import Turn
 from reconciler.domain.sessions.extraction import Citation, Extracted, Extraction
 from reconciler.errors import InvalidAnswerError, InvalidRequestError, UnknownFactError
@@ -74,7 +73,7 @@ def disputed(memory: Memory) -> tuple[Decision, Decision]:
     )
 
 
-# Whose word
+# Which word holds
 
 
 def at_brightwave(span: str = "I work at Brightwave now") -> Extraction:

@@ -18,7 +18,7 @@ from typing import Any
 import pytest
 
 from reconciler import Memory, Turn
-from reconciler.domain.records.jobs import JobState
+from reconciler.domain.records.kinds import JobState
 from tests import neo4j_server, raw_store
 from tests.conftest import CHOICE, cannot_run
 from tests.engines import OWN_LINES, EngineUnderTest, embedded_engine
@@ -138,7 +138,7 @@ def remembered(engine: EngineUnderTest) -> Counter[tuple[Any, ...]]:
 
 
 def undisturbed(folder: Path) -> Counter[tuple[Any, ...]]:
-    """What the same sessions leave behind on one host that nobody cuts off."""
+    """What the same sessions leave behind on one host that is never cut off."""
     engine = embedded_engine(folder)
     with Memory.open(**engine.settings_arguments) as memory:
         for contact_id, texts in talks():

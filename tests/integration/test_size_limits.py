@@ -19,7 +19,7 @@ from reconciler.adapters.noop_embedder import NoopEmbedder
 from reconciler.domain.records.notes import TEXT_LENGTH_MAX, Note
 from reconciler.domain.records.scope import Scope
 from reconciler.errors import InvalidRequestError
-from reconciler.service.writing.doors import own_evidence
+from reconciler.service.writing.doors import as_candidate
 from tests.submissions import propose_to
 
 WHO = ("crm", "priya")
@@ -44,7 +44,7 @@ def held_id(memory: Memory) -> str:
 
 def proposed(memory: Memory, text: str) -> Any:
     note = Note(scope=Scope("default", *WHO), text=text, said_at=datetime.now(UTC), is_cleaned=True)
-    return propose_to(memory, own_evidence(note, "somebody"))
+    return propose_to(memory, as_candidate(note, "somebody"))
 
 
 def task(memory: Memory, name: str) -> Any:

@@ -117,8 +117,8 @@ def test_a_first_note_is_decided_without_torch(loaded: dict[str, set[str]]) -> N
     assert not loaded["add"] & (FOR_OTHER_MODELS | FOR_ONE_COMMAND)
 
 
-class SlowEmbedder(HashingEmbedder):
-    """One whose model is loaded when the test says so."""
+class SlowToLoadEmbedder(HashingEmbedder):
+    """Its model is loaded when the test says so."""
 
     def __init__(self, error: Exception | None = None) -> None:
         super().__init__()
@@ -139,14 +139,14 @@ class SlowEmbedder(HashingEmbedder):
 
 
 def test_a_memory_that_is_not_told_to_warm_up_loads_no_model(tmp_path: Path) -> None:
-    embedder = SlowEmbedder()
+    embedder = SlowToLoadEmbedder()
     with Memory.open(embedder=embedder, embedded_path=tmp_path / "memory") as memory:
         memory.contact("crm", "priya").history()
     assert not embedder.is_loading.is_set()
 
 
 def test_warming_up_begins_with_the_opening_and_does_not_hold_it_up(tmp_path: Path) -> None:
-    embedder = SlowEmbedder()
+    embedder = SlowToLoadEmbedder()
     with Memory.open(embedder=embedder, embedded_path=tmp_path / "memory", warm_up=True) as memory:
         assert embedder.is_loading.wait(60)
         assert memory.contact("crm", "priya").history() == []
@@ -180,7 +180,7 @@ def test_a_recall_after_warming_up_finds_the_engines_plans_made(
 
 
 def test_a_model_that_cannot_be_loaded_is_told_of_by_who_needs_it_first(tmp_path: Path) -> None:
-    embedder = SlowEmbedder(ConfigurationError("the weights are gone"))
+    embedder = SlowToLoadEmbedder(ConfigurationError("the weights are gone"))
     embedder.may_load.set()
     with Memory.open(embedder=embedder, embedded_path=tmp_path / "memory", warm_up=True) as memory:
         assert embedder.is_loading.wait(60)

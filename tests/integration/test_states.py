@@ -17,6 +17,7 @@ from reconciler.entrypoints.rendering import history_tree
 from reconciler.errors import InvalidRequestError
 from reconciler.testing import HashingEmbedder
 from tests import raw_store
+from tests.clocks import Clock
 from tests.engines import EngineUnderTest
 from tests.tables import every
 
@@ -25,22 +26,9 @@ LIVE, EXPIRED = FactState.LIVE, FactState.EXPIRED
 SUPERSEDED, REVOKED = FactState.SUPERSEDED, FactState.REVOKED
 
 
-class Clock:
-    """The memory's time, which only a test moves."""
-
-    def __init__(self) -> None:
-        self.at = NOON
-
-    def __call__(self) -> datetime:
-        return self.at
-
-    def pass_days(self, number: float) -> None:
-        self.at += timedelta(days=number)
-
-
 @pytest.fixture
 def clock() -> Clock:
-    return Clock()
+    return Clock(NOON)
 
 
 @pytest.fixture
@@ -240,7 +228,7 @@ def test_a_denial_of_what_is_now_closes_the_interval(
     clock.pass_days(30)
     works_at(memory, "Globex", text)
     fact = facts(memory)[str(was.fact_id)]
-    assert (fact.is_void, fact.valid_to) == (False, clock.at)
+    assert (fact.is_void, fact.valid_to) == (False, clock.now)
 
 
 def test_an_operator_revokes_what_never_was(clock: Clock, memory: Memory) -> None:

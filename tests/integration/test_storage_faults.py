@@ -33,7 +33,7 @@ from tests import faults
 from tests.conftest import cannot_run
 from tests.engines import EngineUnderTest
 from tests.integration.test_crashes import halves
-from tests.storage_crasher import Ended, Fault, StorageCrasher
+from tests.storage_crasher import Ended, StorageCrasher, StorageFault
 
 pytestmark = pytest.mark.faults
 PAGES_SAMPLED = 12
@@ -76,7 +76,7 @@ NEW = "none"
 """No store: the task makes one."""
 
 
-class Store:
+class StoreCopies:
     """Fresh copies of the stores, each in a folder of its own."""
 
     def __init__(self, folder: Path, sources: dict[str, Path]) -> None:
@@ -94,8 +94,8 @@ class Store:
 
 
 @pytest.fixture
-def store(tmp_path: Path, left_open: Path, closed: Path) -> Store:
-    return Store(tmp_path, {"left open": left_open, "closed": closed})
+def store(tmp_path: Path, left_open: Path, closed: Path) -> StoreCopies:
+    return StoreCopies(tmp_path, {"left open": left_open, "closed": closed})
 
 
 def chosen_calls(calls: str) -> list[int]:
@@ -124,7 +124,7 @@ def check(path: Path, ended: Ended, known: set[str]) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("fault", [Fault.KILL_BEFORE, Fault.KILL_HALFWAY])
+@pytest.mark.parametrize("fault", [StorageFault.KILL_BEFORE, StorageFault.KILL_HALFWAY])
 @pytest.mark.parametrize(
     ("task", "name", "cases"),
     [
@@ -135,13 +135,18 @@ def check(path: Path, ended: Ended, known: set[str]) -> None:
     ],
 )
 def test_a_kill_at_any_write_or_sync_loses_nothing_and_the_store_opens(
-    crasher: StorageCrasher, store: Store, task: str, name: str, cases: int, fault: Fault
+    crasher: StorageCrasher,
+    store: StoreCopies,
+    task: str,
+    name: str,
+    cases: int,
+    fault: StorageFault,
 ) -> None:
     known = set() if name == NEW else decisions_of(store.copy(name))
     calls = crasher.run(task, store.copy(name)).calls
     kills = 0
     for at_call in spread(chosen_calls(calls), cases):
-        if fault is Fault.KILL_HALFWAY and calls[at_call - 1] != "w":
+        if fault is StorageFault.KILL_HALFWAY and calls[at_call - 1] != "w":
             continue  # there is no middle of it
         path = store.copy(name)
         ended = crasher.run(task, path, fault, at_call)
@@ -156,7 +161,7 @@ def test_a_kill_at_any_write_or_sync_loses_nothing_and_the_store_opens(
 
 @pytest.mark.slow
 def test_a_kill_while_a_torn_log_is_mended_leaves_it_to_be_mended(
-    crasher: StorageCrasher, store: Store
+    crasher: StorageCrasher, store: StoreCopies
 ) -> None:
     def torn() -> Path:
         path = store.copy("left open")
@@ -167,7 +172,7 @@ def test_a_kill_while_a_torn_log_is_mended_leaves_it_to_be_mended(
     calls = crasher.run("open", torn()).calls
     for at_call in spread(chosen_calls(calls), 12):
         path = torn()
-        assert crasher.run("open", path, Fault.KILL_BEFORE, at_call).signal == KILLED
+        assert crasher.run("open", path, StorageFault.KILL_BEFORE, at_call).signal == KILLED
         assert decisions_of(path) == known
 
 
@@ -285,7 +290,9 @@ def test_how_a_transaction_ends_is_what_the_engine_writes(tmp_path: Path) -> Non
     assert embedded_files._unfinished_from(log) == len(whole)
 
 
-def test_what_was_cut_off_is_said_and_kept(store: Store, caplog: pytest.LogCaptureFixture) -> None:
+def test_what_was_cut_off_is_said_and_kept(
+    store: StoreCopies, caplog: pytest.LogCaptureFixture
+) -> None:
     path = store.copy("left open")
     before = EmbeddedFiles(path).log.read_bytes()
     truncate(path, 7)
@@ -293,7 +300,7 @@ def test_what_was_cut_off_is_said_and_kept(store: Store, caplog: pytest.LogCaptu
         opened(path).close()
     [kept] = path.parent.glob("*.damaged-*")
     assert str(kept) in caplog.text
-    assert "never finished" in caplog.text
+    assert "unfinished write" in caplog.text
     assert kept.read_bytes() == before[:-7]
 
 
@@ -319,7 +326,7 @@ def test_a_torn_log_is_not_touched_while_another_process_has_the_store(
         holder.communicate(b"")
 
 
-def test_a_store_whose_log_was_mended_is_written_on(store: Store) -> None:
+def test_a_store_whose_log_was_mended_is_written_on(store: StoreCopies) -> None:
     path = store.copy("left open")
     truncate(path, 7)
     with opened(path) as memory:
@@ -333,12 +340,12 @@ def test_a_store_whose_log_was_mended_is_written_on(store: Store) -> None:
 
 @pytest.mark.slow
 def test_after_a_full_disk_all_writes_are_refused_and_none_later_is_lost(
-    crasher: StorageCrasher, store: Store
+    crasher: StorageCrasher, store: StoreCopies
 ) -> None:
     for at_call in range(1, 7):  # two for each of three notes
         path = store.copy("left open")
         known = decisions_of(store.copy("left open"))
-        ended = crasher.run("go on", path, Fault.DISK_FULL, at_call)
+        ended = crasher.run("go on", path, StorageFault.DISK_FULL, at_call)
         assert ended.signal == KILLED, "by itself, at its end: nothing else ended it"
         assert set(ended.errors) == {"GraphStorageError"}
         check(path, ended, known)
@@ -347,31 +354,31 @@ def test_after_a_full_disk_all_writes_are_refused_and_none_later_is_lost(
 @pytest.mark.slow
 @pytest.mark.parametrize("name", ["left open", "closed"])
 def test_a_disk_that_fills_up_while_a_store_is_closed_loses_nothing(
-    crasher: StorageCrasher, store: Store, name: str
+    crasher: StorageCrasher, store: StoreCopies, name: str
 ) -> None:
     known = decisions_of(store.copy(name))
     calls = crasher.run("close", store.copy(name)).calls
     for at_call in spread(chosen_calls(calls), 12):
         path = store.copy(name)
-        check(path, crasher.run("close", path, Fault.DISK_FULL, at_call), known)
+        check(path, crasher.run("close", path, StorageFault.DISK_FULL, at_call), known)
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("at_call", [1, 2, 3, 8])
 def test_a_disk_that_is_full_while_a_store_is_made_is_no_mistake_of_a_setting(
-    crasher: StorageCrasher, store: Store, at_call: int
+    crasher: StorageCrasher, store: StoreCopies, at_call: int
 ) -> None:
-    ended = crasher.run("open", store.copy(NEW), Fault.DISK_FULL, at_call)
+    ended = crasher.run("open", store.copy(NEW), StorageFault.DISK_FULL, at_call)
     assert ended.errors == ["GraphStorageError"]
 
 
 def test_an_erasure_says_beforehand_how_much_room_it_needs(
-    store: Store, monkeypatch: pytest.MonkeyPatch
+    store: StoreCopies, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     path = store.copy("closed")
     with Memory.open(embedder=HashingEmbedder(16), embedded_path=path) as memory:
         monkeypatch.setattr(shutil, "disk_usage", lambda _: SimpleNamespace(free=1 << 20))
-        with pytest.raises(GraphStorageError, match=r"MiB are needed .* Nothing was erased"):
+        with pytest.raises(GraphStorageError, match=r"MiB are free.* Nothing was erased"):
             memory.contact("crm", "priya").forget(by="contact", reason="She asked.")
         assert memory.agent("crm").erasures() == []
         assert memory.contact("crm", "priya").history()
@@ -453,7 +460,7 @@ for path in map(Path, sys.argv[1:]):
 
 
 def test_a_store_that_cannot_be_written_is_refused_by_its_name_and_left_as_it_is(
-    store: Store, tmp_path: Path
+    store: StoreCopies, tmp_path: Path
 ) -> None:
     script = tmp_path / "open.py"
     script.write_text(READ_ONLY)
@@ -487,7 +494,7 @@ def _in_a_namespace(command: str) -> subprocess.CompletedProcess[str]:
 
 
 def test_what_cannot_be_folded_in_stays_in_the_log(
-    store: Store, monkeypatch: pytest.MonkeyPatch
+    store: StoreCopies, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     path = store.copy("closed")
     monkeypatch.setattr(embedded_files, "_SPARE_BYTES", 1 << 60)  # a disk with too little room
@@ -498,13 +505,13 @@ def test_what_cannot_be_folded_in_stays_in_the_log(
 
 
 def test_a_process_that_never_closes_after_a_full_disk_ends_as_it_wants(
-    crasher: StorageCrasher, store: Store
+    crasher: StorageCrasher, store: StoreCopies
 ) -> None:
-    assert crasher.run("leave", store.copy("left open"), Fault.DISK_FULL, 1).signal == 0
+    assert crasher.run("leave", store.copy("left open"), StorageFault.DISK_FULL, 1).signal == 0
 
 
 def test_a_marker_that_cannot_be_written_loses_no_note(
-    store: Store, monkeypatch: pytest.MonkeyPatch
+    store: StoreCopies, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     path, known = store.copy("closed"), decisions_of(store.copy("closed"))
     memory = opened(path)
@@ -528,7 +535,7 @@ def _fails(files: EmbeddedFiles) -> None:
 
 @pytest.mark.slow
 def test_readers_never_make_the_engine_keep_a_third_file(
-    store: Store, monkeypatch: pytest.MonkeyPatch
+    store: StoreCopies, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(embedded_graph, "CHECKPOINT_LOG_BYTES", 0)
     path, found, is_over = store.copy("closed"), set[str](), threading.Event()
@@ -564,7 +571,7 @@ def test_a_copy_without_its_log_is_refused_and_the_log_named(
 
 
 def test_a_copy_of_an_open_store_s_main_file_is_refused_though_it_holds_older_facts(
-    store: Store, tmp_path: Path
+    store: StoreCopies, tmp_path: Path
 ) -> None:
     path, copy = store.copy("closed"), tmp_path / "copy.lbug"
     with opened(path) as memory:
@@ -575,10 +582,10 @@ def test_a_copy_of_an_open_store_s_main_file_is_refused_though_it_holds_older_fa
 
 
 def test_a_store_that_lost_its_log_after_a_crash_is_refused_until_it_is_back(
-    crasher: StorageCrasher, store: Store
+    crasher: StorageCrasher, store: StoreCopies
 ) -> None:
     path = store.copy("closed")
-    ended = crasher.run("go on", path, Fault.DISK_FULL, 100)  # ends by SIGKILL, with a log
+    ended = crasher.run("go on", path, StorageFault.DISK_FULL, 100)  # ends by SIGKILL, with a log
     log = EmbeddedFiles(path).log
     moved = log.rename(log.with_name("elsewhere"))
     with pytest.raises(ConfigurationError, match="put it back"):
@@ -588,7 +595,7 @@ def test_a_store_that_lost_its_log_after_a_crash_is_refused_until_it_is_back(
 
 
 def test_a_store_whose_log_another_program_folded_in_opens_once_it_is_told_so(
-    store: Store,
+    store: StoreCopies,
 ) -> None:
     path, known = store.copy("left open"), decisions_of(store.copy("left open"))
     ladybug.Database(path).close()
@@ -598,7 +605,7 @@ def test_a_store_whose_log_another_program_folded_in_opens_once_it_is_told_so(
     assert decisions_of(path) == known
 
 
-def test_reading_leaves_the_files_of_a_store_as_they_are(store: Store) -> None:
+def test_reading_leaves_the_files_of_a_store_as_they_are(store: StoreCopies) -> None:
     path = store.copy("closed")
     before = path.read_bytes()
     with opened(path, life={"use_flush_seconds": 0}) as memory:
@@ -607,7 +614,7 @@ def test_reading_leaves_the_files_of_a_store_as_they_are(store: Store) -> None:
     assert [each.name for each in path.parent.iterdir()] == [path.name]
 
 
-def test_a_log_without_its_main_file_is_refused_and_the_main_file_named(store: Store) -> None:
+def test_a_log_without_its_main_file_is_refused_and_the_main_file_named(store: StoreCopies) -> None:
     path = store.copy("left open")
     path.unlink()
     with pytest.raises(ConfigurationError, match=re.escape(f"{path} is missing")):
@@ -643,7 +650,9 @@ LACKING = {
 
 
 @pytest.mark.parametrize("name", LACKING)
-def test_a_part_that_does_not_fit_is_refused_and_left_as_it_is(store: Store, name: str) -> None:
+def test_a_part_that_does_not_fit_is_refused_and_left_as_it_is(
+    store: StoreCopies, name: str
+) -> None:
     spoil, said = LACKING[name]
     path = store.copy("left open")
     spoil(path)
@@ -663,7 +672,7 @@ def test_an_empty_file_that_was_never_a_store_is_refused_and_its_log_not_taken_f
 
 @pytest.mark.parametrize("kept_bytes", [0, 10, embedded_files._LOG_HEADER_BYTES])
 def test_a_log_without_a_finished_write_is_as_good_as_missing(
-    store: Store, kept_bytes: int
+    store: StoreCopies, kept_bytes: int
 ) -> None:
     path = store.copy("closed")
     with opened(path) as memory:

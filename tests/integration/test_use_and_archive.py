@@ -14,6 +14,7 @@ from reconciler.domain.records.decisions import Archived
 from reconciler.domain.records.kinds import FactState
 from reconciler.errors import InvalidAnswerError, InvalidRequestError, UnknownFactError
 from reconciler.testing import HashingEmbedder
+from tests.clocks import Clock
 from tests.engines import EngineUnderTest
 
 NOON = datetime(2024, 3, 9, 12, tzinfo=UTC)
@@ -21,19 +22,9 @@ DAY = timedelta(days=1)
 Open = Callable[..., Memory]
 
 
-class Clock:
-    now = NOON
-
-    def __call__(self) -> datetime:
-        return self.now
-
-    def on(self, step: timedelta) -> None:
-        self.now += step
-
-
 @pytest.fixture
 def clock() -> Clock:
-    return Clock()
+    return Clock(NOON)
 
 
 @pytest.fixture

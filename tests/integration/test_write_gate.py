@@ -30,10 +30,15 @@ from numpy.typing import NDArray
 from reconciler import Decision, Fact, Memory, SourceKind
 from reconciler.adapters.noop_embedder import NoopEmbedder
 from reconciler.domain.gate.checks import CHECKS
-from reconciler.domain.records.assessment import Disposal, GateReason
 from reconciler.domain.records.candidates import Candidate, Evidence
-from reconciler.domain.records.decisions import Action, DecidedBy
-from reconciler.domain.records.kinds import Category, Sensitivity
+from reconciler.domain.records.kinds import (
+    Action,
+    Category,
+    DecidedBy,
+    Disposal,
+    GateReason,
+    Sensitivity,
+)
 from reconciler.domain.records.notes import Note
 from reconciler.domain.records.relations import Relations
 from reconciler.domain.records.scope import Scope
@@ -54,6 +59,7 @@ from reconciler.settings import load_settings
 from reconciler.testing import HashingEmbedder, TableEmbedder
 from tests import raw_store
 from tests.anthropic_server import AnthropicServer, judgement
+from tests.clocks import Clock
 from tests.command_line import environment_of
 from tests.engines import EngineUnderTest, embedded_engine
 from tests.submissions import call_about, propose_to
@@ -85,19 +91,6 @@ SAID = {
 Open = Callable[..., Memory]
 
 
-class Clock:
-    """The memory's time, which only a test moves."""
-
-    def __init__(self) -> None:
-        self.at = NOON
-
-    def __call__(self) -> datetime:
-        return self.at
-
-    def pass_days(self, number: float) -> None:
-        self.at += timedelta(days=number)
-
-
 @pytest.fixture
 def engine(any_engine: EngineUnderTest) -> EngineUnderTest:
     """The embedded engine, and one Neo4j where the marker says so: the facade is in front."""
@@ -107,7 +100,7 @@ def engine(any_engine: EngineUnderTest) -> EngineUnderTest:
 @pytest.fixture
 def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
     """The time of every memory that is opened after it."""
-    clock = Clock()
+    clock = Clock(NOON)
     monkeypatch.setattr("reconciler.bootstrap._now", clock)
     return clock
 
@@ -1249,7 +1242,7 @@ def test_what_agrees_with_a_live_fact_confirms_it_and_asks_nobody(
     again = extract(timed, "I think she lives in Pune")
     assert (again.action, again.fact_id, again.decided_by) == ("SKIP", first.fact_id, "gate")
     after = fact_of(timed, first)
-    assert (after.observations, after.last_confirmed_at) == (2, clock.at)
+    assert (after.observations, after.last_confirmed_at) == (2, clock.now)
     assert after.confidence > before.confidence
     assert after.expires_at is None
     assert timed.agent("crm").pending() == []
@@ -1281,7 +1274,7 @@ def test_each_category_has_its_own_lifetime(clock: Clock, embedded: Memory) -> N
         ("The server is down right now", Category.VOLATILE, 7),
     ):
         fact = fact_of(embedded, say(embedded, text))
-        expires_at = None if days is None else clock.at + timedelta(days=days)
+        expires_at = None if days is None else clock.now + timedelta(days=days)
         assert (fact.category, fact.expires_at) == (category, expires_at)
 
 
@@ -1485,7 +1478,7 @@ def mixed(clock: Clock, timed: Memory) -> Memory:
     timed.import_notes([line("thanks a lot", contact_id="bob")], agent_id="crm")
     clock.pass_days(1)
     say(timed, "Has asthma", "bob")
-    propose_to(timed, candidate("Prefers tea", scope=BOB, said_at=clock.at))
+    propose_to(timed, candidate("Prefers tea", scope=BOB, said_at=clock.now))
     timed.add_contact_note("support", "alice", "Lives in Pune")
     return timed
 

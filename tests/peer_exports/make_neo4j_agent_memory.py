@@ -32,7 +32,7 @@ SET n.created_at = datetime('2025-02-01T09:00:00Z'),
 
 
 class Vectors:
-    """An embedding provider whose vectors depend on the text alone."""
+    """An embedding provider with vectors that depend on the text alone."""
 
     dimensions = DIMENSION
     model = "stub"

@@ -169,7 +169,7 @@ SERVICES = (
     *(Recall, Records, MemoryExtractor, TaskStore),
 )
 SCOPED = {"scope", "candidate", "submission", "note", "session", "lease_id"}
-"""What says whose an id is, or that a worker holds the job."""
+"""What names an id's owner, or says that a worker holds the job."""
 
 OF_AN_AGENT = {"agent", "contact"}
 """They bind to an agent, or to a contact of the agent that is bound already."""

@@ -39,7 +39,7 @@ OUTWARDS = [
     "entrypoints",
 ]
 SECRETS = {"sensitive_data", "named_secrets"}
-"""What a secret looks like stands beneath the errors, whose texts must not hold one."""
+"""The shapes of secrets stand beneath the errors: an error's text must not hold a secret."""
 VIEWS = {"bound_memory", "agent_memory", "contact_memory"}
 MAY_IMPORT = {
     "domain": {"domain", "errors", "lexicon", *SECRETS},

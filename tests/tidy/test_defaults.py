@@ -55,7 +55,7 @@ def _policies() -> set[str]:
 
 
 def _written_out(group: str) -> set[str]:
-    """The settings of a group whose default is a number or a word of its own."""
+    """The settings of a group that have a number or a word of their own as default."""
     tree = ast.parse((PACKAGE / "settings.py").read_text(encoding="utf-8"))
     [defined] = [n for n in tree.body if isinstance(n, ast.ClassDef) and n.name == group]
     return {ast.unparse(n.target) for n in defined.body if _is_literal(n)}

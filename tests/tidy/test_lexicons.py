@@ -25,8 +25,8 @@ FOLDER = Path(__file__).resolve().parents[2] / "config" / "lexicon"
 READERS: dict[str, tuple[Callable[[], Cues], Callable[[str], str]]] = {
     "injection": (injection._lexicon, injection._fold_all),
     "meaning": (meaning._lexicon, meaning._spell),
-    "classification": (classification._lexicon, classification._folded),
-    "literalness": (literalness._lexicon, literalness._folded),
+    "classification": (classification._lexicon, classification._one_line),
+    "literalness": (literalness._lexicon, literalness._small_text),
     "guard": (vocabulary._cues, str),
     "secrets": (told_secrets_finder._cues, str),
     "statements": (explicit_statements._lexicon, str),
@@ -172,7 +172,7 @@ def _characters(value: Any) -> set[str] | None:
 CHARACTERS_MAX = 12
 
 
-# No word is cut to fit a line: whoever looks for it must find it
+# No word is cut to fit a line: a reader who looks for it must find it
 
 LITERAL = re.compile(r"(?s)[a-zA-Z]*(\"\"\"|'''|\"|')(.*)\1$")
 

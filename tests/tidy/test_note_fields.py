@@ -39,7 +39,7 @@ FOUND_BY_THE_DOOR = {
 }
 """Fields of a note that no caller gives beside its text."""
 SPELT = {"session_id": "session", "tags": "tag"}
-"""Fields whose option has a name of its own."""
+"""Fields with an option of another name."""
 
 
 def _add_command() -> Command:

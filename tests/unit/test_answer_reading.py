@@ -136,17 +136,17 @@ def test_a_fault_does_not_repeat_what_was_said(said: dict[str, Any]) -> None:
     assert "Ulm" not in str(raised.value)
 
 
-class Told(BaseModel):
+class WordsAnswer(BaseModel):
     words: list[str]
     shares: dict[str, float] = {}
 
 
 def test_a_fault_names_fields_and_places_in_a_list_and_no_other_key() -> None:
     with pytest.raises(UnreadableAnswerError, match=r"words\.1: Input should be a valid string"):
-        read_answer('{"words": ["a", 2]}', Told)
+        read_answer('{"words": ["a", 2]}', WordsAnswer)
     with pytest.raises(ValidationError) as raised:
-        Told.model_validate({"words": [], "shares": {"Born in Ulm": "x"}})
-    hidden, unknown = fault_of(raised.value, Told), fault_of(raised.value)
+        WordsAnswer.model_validate({"words": [], "shares": {"Born in Ulm": "x"}})
+    hidden, unknown = fault_of(raised.value, WordsAnswer), fault_of(raised.value)
     assert hidden.startswith("shares.(a field that was not asked for): Input should be")
     assert unknown.startswith("shares: Input should be")
 
@@ -157,9 +157,9 @@ def test_a_fault_names_fields_and_places_in_a_list_and_no_other_key() -> None:
 )
 def test_an_answer_may_cite_the_end_of_a_thought(word: str, form: str) -> None:
     said = form.replace("{}", json.dumps({"words": [word]}))
-    assert read_answer(said, Told).words == [word]
+    assert read_answer(said, WordsAnswer).words == [word]
 
 
 def test_half_a_character_is_replaced_and_a_whole_one_kept() -> None:
     said = r'{"words": ["a\ud800b", "\udc00", "\ud83d\ude00"]}'
-    assert read_answer(said, Told).words == ["a?b", "?", "😀"]
+    assert read_answer(said, WordsAnswer).words == ["a?b", "?", "😀"]

@@ -16,9 +16,9 @@ from typing import Any
 import pytest
 from cachetools import Cache
 
-from reconciler.domain.records.decisions import Action, Judgement, Relation, Usage
+from reconciler.domain.records.decisions import Judgement, Usage
 from reconciler.domain.records.facts import Neighbour
-from reconciler.domain.records.kinds import SourceKind
+from reconciler.domain.records.kinds import Action, Relation, SourceKind
 from reconciler.domain.records.notes import Note
 from reconciler.domain.records.policies import ArbitrationPolicy
 from reconciler.domain.records.scope import Scope
@@ -50,7 +50,7 @@ MINUTE, DAY = 60.0, 86_400.0
 Outcome = Judgement | BaseException | object
 
 
-class Clock:
+class Stopwatch:
     """Seconds that pass only when a test lets them."""
 
     def __init__(self) -> None:
@@ -94,8 +94,8 @@ def neighbour(text: str = "Likes e-mail", **other: Any) -> Neighbour:
 
 
 @pytest.fixture
-def clock() -> Clock:
-    return Clock()
+def clock() -> Stopwatch:
+    return Stopwatch()
 
 
 @pytest.fixture
@@ -108,7 +108,7 @@ PRICES = {"usd_per_million_input_tokens": 1, "usd_per_million_output_tokens": 5}
 
 
 @pytest.fixture
-def build(arbiter: Answering, clock: Clock) -> Build:
+def build(arbiter: Answering, clock: Stopwatch) -> Build:
     return lambda **policy: Arbitration(arbiter, ArbitrationPolicy(**PRICES | policy), clock)
 
 
@@ -137,7 +137,7 @@ def test_the_arbiters_name_is_the_arbitrations(build: Build, arbiter: Answering)
 
 
 def test_milliseconds_are_those_of_the_call(
-    build: Build, ask: Ask, arbiter: Answering, clock: Clock
+    build: Build, ask: Ask, arbiter: Answering, clock: Stopwatch
 ) -> None:
     arbiter.on_call = lambda: clock.passes(0.25)
 
@@ -145,7 +145,7 @@ def test_milliseconds_are_those_of_the_call(
 
 
 def test_milliseconds_are_those_of_a_failure_too(
-    build: Build, ask: Ask, arbiter: Answering, clock: Clock
+    build: Build, ask: Ask, arbiter: Answering, clock: Stopwatch
 ) -> None:
     arbiter.outcome, arbiter.on_call = AWAY, lambda: clock.passes(10)
 
@@ -292,7 +292,7 @@ def test_an_interrupt_is_the_callers(build: Build, ask: Ask, arbiter: Answering)
 
 
 @pytest.fixture
-def waits(monkeypatch: pytest.MonkeyPatch, clock: Clock) -> list[float]:
+def waits(monkeypatch: pytest.MonkeyPatch, clock: Stopwatch) -> list[float]:
     """The waits of patient callers, each of which lets the clock go on by as much."""
     waited: list[float] = []
 
@@ -306,7 +306,7 @@ def waits(monkeypatch: pytest.MonkeyPatch, clock: Clock) -> list[float]:
 
 
 def test_a_patient_caller_waits_until_the_minute_has_room(
-    build: Build, clock: Clock, waits: list[float]
+    build: Build, clock: Stopwatch, waits: list[float]
 ) -> None:
     arbitration = build(calls_per_minute_max=2, cache_size_max=0)
     for _ in range(2):
@@ -365,7 +365,7 @@ def test_beyond_the_budget_nothing_is_asked(
 def test_a_budget_comes_back_when_its_time_is_over(
     build: Build,
     ask: Ask,
-    clock: Clock,
+    clock: Stopwatch,
     bound: str,
     seconds: float,
     unit: str,
@@ -390,7 +390,7 @@ def test_a_budget_of_none_asks_nothing(
     assert arbiter.count == 0
 
 
-def test_there_are_never_more_in_any_minute(build: Build, ask: Ask, clock: Clock) -> None:
+def test_there_are_never_more_in_any_minute(build: Build, ask: Ask, clock: Stopwatch) -> None:
     arbitration = build(calls_per_minute_max=10)
     asked_at = []
     for _ in range(1000):
@@ -402,7 +402,7 @@ def test_there_are_never_more_in_any_minute(build: Build, ask: Ask, clock: Clock
     assert all(later - at >= MINUTE for at, later in zip(asked_at, asked_at[10:], strict=False))
 
 
-def test_a_day_may_be_tighter_than_a_minute(build: Build, ask: Ask, clock: Clock) -> None:
+def test_a_day_may_be_tighter_than_a_minute(build: Build, ask: Ask, clock: Stopwatch) -> None:
     arbitration = build(calls_per_minute_max=60, calls_per_day_max=1)
     ask(arbitration)
     clock.passes(MINUTE)
@@ -410,7 +410,7 @@ def test_a_day_may_be_tighter_than_a_minute(build: Build, ask: Ask, clock: Clock
     assert "1 calls a day" in str(ask(arbitration).error)
 
 
-def test_what_is_turned_away_costs_no_budget(build: Build, ask: Ask, clock: Clock) -> None:
+def test_what_is_turned_away_costs_no_budget(build: Build, ask: Ask, clock: Stopwatch) -> None:
     arbitration = build(calls_per_minute_max=1, calls_per_day_max=2)
     for _ in range(10):
         ask(arbitration)
@@ -456,7 +456,7 @@ def test_failures_in_a_row_open_the_circuit(
 
 
 def test_an_open_circuit_says_until_when_and_asks_nobody(
-    build: Build, ask: Ask, arbiter: Answering, clock: Clock
+    build: Build, ask: Ask, arbiter: Answering, clock: Stopwatch
 ) -> None:
     arbitration = build(breaker_failures_max=5, breaker_reset_seconds=60)
     arbiter.outcome = AWAY
@@ -482,7 +482,7 @@ def test_an_answer_between_failures_starts_the_count_anew(
 
 @pytest.mark.parametrize(("early", "is_asked"), [(0.01, False), (0, True), (-0.01, True)])
 def test_a_circuit_is_tried_again_after_its_time(
-    build: Build, ask: Ask, arbiter: Answering, clock: Clock, early: float, is_asked: bool
+    build: Build, ask: Ask, arbiter: Answering, clock: Stopwatch, early: float, is_asked: bool
 ) -> None:
     arbitration = build(breaker_failures_max=2, breaker_reset_seconds=30)
     arbiter.outcome = AWAY
@@ -494,7 +494,7 @@ def test_a_circuit_is_tried_again_after_its_time(
 
 
 def test_a_trial_that_works_closes_the_circuit(
-    build: Build, ask: Ask, arbiter: Answering, clock: Clock
+    build: Build, ask: Ask, arbiter: Answering, clock: Stopwatch
 ) -> None:
     arbitration = build(breaker_failures_max=2, breaker_reset_seconds=30)
     arbiter.outcome = AWAY
@@ -509,7 +509,7 @@ def test_a_trial_that_works_closes_the_circuit(
 
 
 def test_a_trial_that_fails_opens_the_circuit_for_as_long_again(
-    build: Build, ask: Ask, arbiter: Answering, clock: Clock
+    build: Build, ask: Ask, arbiter: Answering, clock: Stopwatch
 ) -> None:
     arbitration = build(breaker_failures_max=2, breaker_reset_seconds=30)
     arbiter.outcome = AWAY
@@ -525,7 +525,7 @@ def test_a_trial_that_fails_opens_the_circuit_for_as_long_again(
 
 
 def test_while_one_question_tries_the_others_wait(
-    build: Build, ask: Ask, arbiter: Answering, clock: Clock
+    build: Build, ask: Ask, arbiter: Answering, clock: Stopwatch
 ) -> None:
     arbitration = build(breaker_failures_max=1, breaker_reset_seconds=30)
     arbiter.outcome = AWAY
@@ -544,7 +544,7 @@ def test_while_one_question_tries_the_others_wait(
 
 
 def test_a_trial_that_never_came_back_keeps_nobody_out_for_ever(
-    build: Build, ask: Ask, arbiter: Answering, clock: Clock
+    build: Build, ask: Ask, arbiter: Answering, clock: Stopwatch
 ) -> None:
     arbitration = build(breaker_failures_max=1, breaker_reset_seconds=30)
     arbiter.outcome = AWAY
@@ -593,7 +593,7 @@ def test_an_arbiter_that_is_away_or_broken_opens_the_circuit(
 
 
 def test_an_open_circuit_costs_no_budget(
-    build: Build, ask: Ask, arbiter: Answering, clock: Clock
+    build: Build, ask: Ask, arbiter: Answering, clock: Stopwatch
 ) -> None:
     arbitration = build(breaker_failures_max=1, breaker_reset_seconds=1, calls_per_minute_max=2)
     arbiter.outcome = AWAY
@@ -606,7 +606,7 @@ def test_an_open_circuit_costs_no_budget(
 
 
 def test_a_trial_that_the_budget_forbids_is_no_trial(
-    build: Build, ask: Ask, arbiter: Answering, clock: Clock
+    build: Build, ask: Ask, arbiter: Answering, clock: Stopwatch
 ) -> None:
     arbitration = build(breaker_failures_max=1, breaker_reset_seconds=10, calls_per_minute_max=1)
     arbiter.outcome = AWAY
@@ -702,7 +702,7 @@ def test_the_order_of_facts_makes_another_question(build: Build) -> None:
     assert not arbitration.ask(note(), facts[::-1]).is_cached
 
 
-def test_another_arbiters_answer_is_another_key(arbiter: Answering, clock: Clock) -> None:
+def test_another_arbiters_answer_is_another_key(arbiter: Answering, clock: Stopwatch) -> None:
     arbitration = Arbitration(arbiter, ArbitrationPolicy(), clock)
     arbitration.ask(note(), [neighbour()])
     arbitration.name = "answering/arbiter-v1"
@@ -820,7 +820,7 @@ def test_of_many_threads_one_tries_an_open_circuit(
     build: Build,
     ask: Ask,
     arbiter: Answering,
-    clock: Clock,
+    clock: Stopwatch,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(_Breaker, "obstacle", _dawdling(_Breaker.obstacle))

@@ -21,7 +21,7 @@ from reconciler.config_files import (
 from reconciler.domain.recalling.asking import AttributeQuestions, leanings_of, questions_of
 from reconciler.domain.recalling.filtering import EVERYTHING, RecallFilter
 from reconciler.domain.recalling.prompting import as_prompt
-from reconciler.domain.recalling.recallable import Question, Recallable, Recalling
+from reconciler.domain.recalling.recallable import Recallable, Recalling, RecallQuery
 from reconciler.domain.recalling.recalled import Recalled, RecallOutcome
 from reconciler.domain.records.facts import Fact
 from reconciler.domain.records.kinds import SourceKind
@@ -228,7 +228,7 @@ def answer(text: str, asks: Mapping[str, float], floor: RecallFloor | None = FAR
     """All facts lie across what is asked, so that no meaning brings them."""
     vectors = np.tile(np.array([[0.0, 1.0]], dtype=np.float32), (len(FACTS), 1))
     how = Recalling(ranking=RankingPolicy(), floor=floor)
-    question = Question(text, NORTH, asks)
+    question = RecallQuery(text, NORTH, asks)
     return Recallable(FACTS, vectors).answer(question, EVERYTHING, how, NOON, 8)
 
 
@@ -266,7 +266,7 @@ def test_an_allergy_is_told_whatever_is_asked_within_a_filter() -> None:
     for none in (plain, replace(plain, fact_id="none", text="Not allergic to nuts.")):
         known = Recallable([none], np.array([[0.0, 1.0]], dtype=np.float32))
         how = Recalling(ranking=RankingPolicy(), floor=FAR)
-        question = Question("Who signs?", NORTH, {})
+        question = RecallQuery("Who signs?", NORTH, {})
         assert len(known.answer(question, EVERYTHING, how, NOON, 8)) == (none is plain)
         city = RecallFilter(attribute="city")
         assert not known.answer(question, city, how, NOON, 8)
@@ -274,7 +274,7 @@ def test_an_allergy_is_told_whatever_is_asked_within_a_filter() -> None:
 
 def test_an_allergy_beyond_the_limit_is_told_and_counted_once() -> None:
     how = Recalling(ranking=RankingPolicy())
-    found = Recallable(FACTS).answer(Question(""), EVERYTHING, how, NOON, 1)
+    found = Recallable(FACTS).answer(RecallQuery(""), EVERYTHING, how, NOON, 1)
     assert "sesame" in [hit.fact.fact_id for hit in found]
     assert (found.fitting, found.left_out) == (4, 4 - len(found))
 
@@ -295,7 +295,7 @@ def test_a_filter_that_no_fact_passes_is_said_to_be_why() -> None:
 
     def told(text: str, attribute: str) -> str:
         wanted = RecallFilter(attribute=attribute)
-        return as_prompt(Recallable(FACTS).answer(Question(text), wanted, how, NOON, 8))
+        return as_prompt(Recallable(FACTS).answer(RecallQuery(text), wanted, how, NOON, 8))
 
     nothing = "Nothing that is known passes the filters; leave one out. Known: city, allergy."
     assert nothing in told("tea", "budget")

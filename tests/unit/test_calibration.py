@@ -7,20 +7,20 @@ from collections.abc import Sequence
 import pytest
 from hypothesis import given, strategies as st
 
-from reconciler.domain.records.decisions import Relation
+from reconciler.domain.records.kinds import Relation
 from reconciler.domain.records.policies import ReconcilePolicy
 from reconciler.domain.records.slots import Slot
 from reconciler.domain.review.calibration import (
     ALL_SOURCES,
     BoundBasis,
     CalibrationGoal,
+    DecisionScores,
     LabelledPair,
     MeasuredPair,
     Outcome,
     PairLabel,
     ProbedPair,
     Rate,
-    Scores,
     Thresholds,
     choose_thresholds,
     curve,
@@ -170,7 +170,7 @@ def test_a_probed_pair_has_the_outcome_of_the_rule_under_any_thresholds(
 
 # label: superseded, repeated, conflict, apart
 TABLE = {SAME: (6, 2, 1, 1), UPDATE: (5, 0, 7, 8), DISTINCT: (3, 1, 4, 32)}
-SCORES = Scores(
+SCORES = DecisionScores(
     source="crm",
     counts=Counter(
         {

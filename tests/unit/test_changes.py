@@ -18,8 +18,8 @@ from reconciler.domain.guard import (
     stated,
 )
 from reconciler.domain.reconciling.rule import decide
-from reconciler.domain.records.decisions import Action, DecidedBy
 from reconciler.domain.records.facts import Neighbour
+from reconciler.domain.records.kinds import Action, DecidedBy
 from reconciler.domain.records.notes import Note
 from reconciler.domain.records.policies import ReconcilePolicy
 from reconciler.domain.records.scope import Scope

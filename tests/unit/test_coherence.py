@@ -1,4 +1,4 @@
-"""What the lines of one contact promise each other: what took whose place, and what wrote it."""
+"""What the lines of one contact promise each other: what replaced what, and what wrote it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Whose word an extractor's claim is: the contact's, where the contact's own words carry it."""
+"""An extractor's claim is the contact's word if the contact's own words carry it."""
 
 from __future__ import annotations
 

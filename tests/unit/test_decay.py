@@ -1,4 +1,4 @@
-"""How much is left of what nobody says any more, and what is put by for that."""
+"""Decay: the strength of facts that are no longer said, and their archiving."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from hypothesis import given, strategies as st
 from reconciler.domain.recalling.decay import faded, strength, strength_of
 from reconciler.domain.recalling.filtering import EVERYTHING
 from reconciler.domain.recalling.ranking import holding, numbers_of, strengths
-from reconciler.domain.recalling.recallable import Question, Recallable, Recalling
+from reconciler.domain.recalling.recallable import Recallable, Recalling, RecallQuery
 from reconciler.domain.records.facts import Fact
 from reconciler.domain.records.kinds import Category, FactState, RecallSemantics, SourceKind
 from reconciler.domain.records.policies import DecayPolicy, RankingPolicy
@@ -119,7 +119,7 @@ def test_what_is_left_of_a_fact_ranks_it_where_the_settings_say_so() -> None:
     facts = [fact("unused"), fact("used", recall_count=500)]
     for weight, first in ((0.0, "unused"), (1.0, "used")):
         how = Recalling(ranking=RankingPolicy(weight_strength=weight))
-        found = Recallable(facts).answer(Question(""), EVERYTHING, how, NOON, 2)
+        found = Recallable(facts).answer(RecallQuery(""), EVERYTHING, how, NOON, 2)
         assert found[0].fact.fact_id == first
         assert found[0].strength == pytest.approx(strength_of(found[0].fact, NOON, POLICY))
 
@@ -128,4 +128,4 @@ def test_what_is_archived_is_as_silent_as_what_expired() -> None:
     archived = fact(state=FactState.ARCHIVED)
     assert not holding(numbers_of([archived]), NOON).any()
     how = Recalling(ranking=RankingPolicy())
-    assert Recallable([archived]).answer(Question(""), EVERYTHING, how, NOON, 2) == []
+    assert Recallable([archived]).answer(RecallQuery(""), EVERYTHING, how, NOON, 2) == []

@@ -11,9 +11,9 @@ from reconciler.domain.reconciling.amending import amended
 from reconciler.domain.reconciling.disputes import disputes_of, settle
 from reconciler.domain.reconciling.neighbours import neighbour_of
 from reconciler.domain.reconciling.rule import decide
-from reconciler.domain.records.decisions import Action, DecidedBy, Verdict
+from reconciler.domain.records.decisions import Verdict
 from reconciler.domain.records.facts import Conflict, Fact
-from reconciler.domain.records.kinds import Category, FactState, SourceKind
+from reconciler.domain.records.kinds import Action, Category, DecidedBy, FactState, SourceKind
 from reconciler.domain.records.notes import Note
 from reconciler.domain.records.policies import ReconcilePolicy
 from reconciler.domain.records.scope import Scope

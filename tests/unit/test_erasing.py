@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from reconciler.domain.erasing.planning import Judged, Known, plan_of
+from reconciler.domain.erasing.planning import ContactRecords, Judged, plan_of
 from reconciler.domain.erasing.redaction import (
     is_erased,
     without_argument,
@@ -16,7 +16,7 @@ from reconciler.domain.erasing.redaction import (
     without_words,
 )
 from reconciler.domain.erasing.tombstones import sayings
-from reconciler.domain.records.assessment import Assessment, CheckFinding, Disposal
+from reconciler.domain.records.assessment import Assessment, CheckFinding
 from reconciler.domain.records.decisions import Decision, Undo
 from reconciler.domain.records.erasures import ERASED, ErasureTarget
 from reconciler.domain.records.facts import Conflict, Fact, Supersession
@@ -25,6 +25,7 @@ from reconciler.domain.records.kinds import (
     Action,
     Category,
     DecidedBy,
+    Disposal,
     FactState,
     GateReason,
     RecallSemantics,
@@ -108,7 +109,7 @@ def told(decision: Decision, **given: Any) -> Judged:
 
 DELHI, PUNE = lives_in("delhi", "Delhi", state=FactState.SUPERSEDED), lives_in("pune", "Pune")
 AGAIN = lives_in("again", "Pune", text="Her home is in Pune.")
-KNOWN = Known(
+KNOWN = ContactRecords(
     facts=[DELHI, replace(PUNE, state=FactState.SUPERSEDED), AGAIN],
     links=[
         link("pune", "delhi", is_restatement=False),
@@ -289,7 +290,7 @@ def said(text: str) -> Fact:
 )
 def test_other_case_width_spaces_or_punctuation_do_not_hide_what_was_forgotten(again: str) -> None:
     assert sayings(SCOPE, SAID) == sayings(SCOPE, said(again))
-    known = Known(facts=[SAID, said(again)], links=[], decisions=[], judged=[])
+    known = ContactRecords(facts=[SAID, said(again)], links=[], decisions=[], judged=[])
     plan = plan_of(ErasureTarget(fact_id=SAID.fact_id), known, NOON)
     assert set(plan.fact_ids) == {SAID.fact_id, again}
 
@@ -303,13 +304,13 @@ def test_other_case_width_spaces_or_punctuation_do_not_hide_what_was_forgotten(a
         "Fl\u0131es to New York in May.",  # an i without a dot
         "Flies to New Yo\u0332rk in May.",  # a line under a letter
         "Flies to New Yo\ufe0frk in May.",  # a variation of nothing
-        "Flies to New Yo\u034frk in May.",  # a joiner that nobody sees
+        "Flies to New Yo\u034frk in May.",  # an invisible joiner
         "Flies to\u2800New\u3164York in May.",  # blanks that are no spaces
     ],
 )
 def test_letters_that_look_alike_do_not_hide_what_was_forgotten(again: str) -> None:
     assert set(sayings(SCOPE, SAID)) & set(sayings(SCOPE, said(again)))
-    known = Known(facts=[SAID, said(again)], links=[], decisions=[], judged=[])
+    known = ContactRecords(facts=[SAID, said(again)], links=[], decisions=[], judged=[])
     for each in (SAID.fact_id, again):
         plan = plan_of(ErasureTarget(fact_id=each), known, NOON)
         assert set(plan.fact_ids) == {SAID.fact_id, again}
@@ -320,7 +321,7 @@ def test_a_value_in_letters_that_look_alike_is_known_as_what_was_forgotten() -> 
     alike = replace(PUNE.slot, value="P\u0443ne", value_key="\u0440une")
     other = replace(PUNE, fact_id="alike", slot=alike, text="Has moved there.")
     assert set(sayings(SCOPE, PUNE)) & set(sayings(SCOPE, other))
-    known = Known(facts=[PUNE, other], links=[], decisions=[], judged=[])
+    known = ContactRecords(facts=[PUNE, other], links=[], decisions=[], judged=[])
     plan = plan_of(ErasureTarget(fact_id=PUNE.fact_id), known, NOON)
     assert set(plan.fact_ids) == {PUNE.fact_id, "alike"}
 
@@ -328,7 +329,7 @@ def test_a_value_in_letters_that_look_alike_is_known_as_what_was_forgotten() -> 
 def test_the_contact_as_the_subject_does_not_hide_what_was_forgotten() -> None:
     named = said("The contact flies to New York in May.")
     assert set(sayings(SCOPE, SAID)) & set(sayings(SCOPE, named))
-    known = Known(facts=[SAID, named], links=[], decisions=[], judged=[])
+    known = ContactRecords(facts=[SAID, named], links=[], decisions=[], judged=[])
     for each in (SAID, named):
         plan = plan_of(ErasureTarget(fact_id=each.fact_id), known, NOON)
         assert set(plan.fact_ids) == {SAID.fact_id, named.fact_id}
@@ -356,7 +357,7 @@ def test_the_contact_as_the_subject_does_not_hide_what_was_forgotten() -> None:
 )
 def test_what_says_something_else_is_not_known_as_what_was_forgotten(one: str, other: str) -> None:
     assert not set(sayings(SCOPE, said(one))) & set(sayings(SCOPE, said(other)))
-    known = Known(facts=[said(one), said(other)], links=[], decisions=[], judged=[])
+    known = ContactRecords(facts=[said(one), said(other)], links=[], decisions=[], judged=[])
     assert plan_of(ErasureTarget(fact_id=one), known, NOON).fact_ids == (one,)
 
 

@@ -11,8 +11,9 @@ from hypothesis import given, strategies as st
 
 from reconciler.adapters.explicit_extractor import ExplicitExtractor
 from reconciler.domain.records.kinds import Category, Speech
-from reconciler.domain.records.sessions import Episode, Role
-from reconciler.domain.sessions.explicit_statements import Statement, find_statements
+from reconciler.domain.records.sessions import Episode
+from reconciler.domain.records.turns import Role
+from reconciler.domain.sessions.explicit_statements import ExplicitStatement, find_statements
 from reconciler.domain.sessions.extraction import Extracted, Window
 from reconciler.domain.values.attributes import AttributeBook
 from reconciler.resources import resource_path
@@ -22,11 +23,11 @@ BOOK = AttributeBook.from_mapping(
 )
 
 
-def statements(text: str) -> list[Statement]:
+def statements(text: str) -> list[ExplicitStatement]:
     return list(find_statements(text, BOOK))
 
 
-def only(text: str) -> Statement:
+def only(text: str) -> ExplicitStatement:
     (found,) = statements(text)
     return found
 

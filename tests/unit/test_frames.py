@@ -8,7 +8,7 @@ import pytest
 
 from reconciler.adapters.explicit_extractor import ExplicitExtractor
 from reconciler.domain.records.kinds import Category, Speech
-from reconciler.domain.records.sessions import Role
+from reconciler.domain.records.turns import Role
 from reconciler.domain.sessions.extraction import Citation, Extracted, Extraction
 from reconciler.domain.sessions.frames import frames_of
 from tests.unit.test_explicit_statements import window

@@ -16,9 +16,15 @@ from reconciler.domain.gate.checks import CHECKS
 from reconciler.domain.gate.cleaning import AS_GIVEN, Cleaned
 from reconciler.domain.gate.disposing import assess, inference_key, with_effective_source
 from reconciler.domain.gate.policy import Check, GatePolicy
-from reconciler.domain.records.assessment import ALL_PASSED, Assessment, Disposal, GateReason
+from reconciler.domain.records.assessment import ALL_PASSED, Assessment
 from reconciler.domain.records.candidates import CONTACT, Candidate, Evidence, Precedents
-from reconciler.domain.records.kinds import RecallSemantics, Sensitivity as Grade, SourceKind
+from reconciler.domain.records.kinds import (
+    Disposal,
+    GateReason,
+    RecallSemantics,
+    Sensitivity as Grade,
+    SourceKind,
+)
 from reconciler.domain.records.notes import Note, Remembered
 from reconciler.domain.records.scope import Scope
 from reconciler.domain.records.slots import Slot
@@ -106,7 +112,7 @@ FORBIDDING = ("source", "evidence", "erasure", "ownership", "sensitive_data")
 
 
 @dataclass(frozen=True, kw_only=True)
-class Trouble:
+class Objection:
     """What one check, and only that one, has against a candidate."""
 
     check: str
@@ -132,82 +138,84 @@ class Trouble:
 
 ELSEWHERE, NEIGHBOUR = Scope("other", "crm", "ann"), Scope("acme", "crm", "bob")
 TROUBLES = [
-    Trouble(
+    Objection(
         check="source",
         disposal=REJECT,
         reason=GateReason.MODEL_GUESS,
         given={"source_kind": GUESS, "confidence": 0.95},
     ),
-    Trouble(
+    Objection(
         check="source",
         disposal=CONFIRM,
         reason=GateReason.UNTRUSTED_SOURCE,
         given={"source_kind": TOOL, "confidence": 0.95},
     ),
-    Trouble(check="evidence", disposal=REJECT, reason=GateReason.NO_PROVENANCE, evidence=None),
-    Trouble(
+    Objection(check="evidence", disposal=REJECT, reason=GateReason.NO_PROVENANCE, evidence=None),
+    Objection(
         check="evidence",
         disposal=REJECT,
         reason=GateReason.SPAN_NOT_IN_EVIDENCE,
         cleaned={"missing_spans": 1},
     ),
-    Trouble(
+    Objection(
         check="erasure",
         disposal=REJECT,
         reason=GateReason.PENDING_ERASURE,
         evidence={"is_pending_erasure": True},
     ),
-    Trouble(
+    Objection(
         check="ownership",
         disposal=REJECT,
         reason=GateReason.AMBIGUOUS_OWNER,
         evidence={"scope": ELSEWHERE},
     ),
-    Trouble(
+    Objection(
         check="ownership",
         disposal=REJECT,
         reason=GateReason.PRIVATE_EVIDENCE,
         evidence={"scope": NEIGHBOUR},
     ),
-    Trouble(
+    Objection(
         check="sensitive_data",
         disposal=REJECT,
         reason=GateReason.SENSITIVE_DATA,
         cleaned={"refused": frozenset({CARD})},
     ),
-    Trouble(
+    Objection(
         check="sensitive_data",
         disposal=REJECT,
         reason=GateReason.SECRET,
         cleaned={"refused": frozenset({SECRET, CARD})},
     ),
-    Trouble(check="injection", disposal=CONFIRM, reason=GateReason.DIRECTIVE, claim=DIRECTIVE),
-    Trouble(check="meaning", disposal=REJECT, reason=GateReason.NOT_MEANINGFUL, claim="Thanks!"),
-    Trouble(
+    Objection(check="injection", disposal=CONFIRM, reason=GateReason.DIRECTIVE, claim=DIRECTIVE),
+    Objection(check="meaning", disposal=REJECT, reason=GateReason.NOT_MEANINGFUL, claim="Thanks!"),
+    Objection(
         check="speculation",
         disposal=REJECT,
         reason=GateReason.SPECULATION,
         claim=HYPOTHESIS,
         given={"source_kind": EXTRACTOR, "confidence": 0.95},
     ),
-    Trouble(check="domain", disposal=REJECT, reason=GateReason.DOMAIN_RULE, claim=UNWANTED),
-    Trouble(check="restricted", disposal=CONSENT, reason=GateReason.SENSITIVE_TOPIC, claim=ILLNESS),
-    Trouble(check="literalness", disposal=CONFIRM, reason=GateReason.NOT_LITERAL, claim=SARCASM),
-    Trouble(
+    Objection(check="domain", disposal=REJECT, reason=GateReason.DOMAIN_RULE, claim=UNWANTED),
+    Objection(
+        check="restricted", disposal=CONSENT, reason=GateReason.SENSITIVE_TOPIC, claim=ILLNESS
+    ),
+    Objection(check="literalness", disposal=CONFIRM, reason=GateReason.NOT_LITERAL, claim=SARCASM),
+    Objection(
         check="score",
         disposal=REJECT,
         reason=GateReason.BELOW_FLOOR,
         given={"source_kind": EXTRACTOR, "confidence": 0.3},
         evidence={"episode_id": "only"},
     ),
-    Trouble(
+    Objection(
         check="score",
         disposal=CONFIRM,
         reason=GateReason.THIN_EVIDENCE,
         given={"source_kind": EXTRACTOR, "confidence": 0.7},
         evidence={"episode_id": "only"},
     ),
-    Trouble(
+    Objection(
         check="score",
         disposal=CONFIRM,
         reason=GateReason.NEEDS_APPROVAL,
@@ -216,7 +224,7 @@ TROUBLES = [
 ]
 
 
-def troubled(*troubles: Trouble, rules: GatePolicy = POLICY, **changes: Any) -> Assessment:
+def troubled(*troubles: Objection, rules: GatePolicy = POLICY, **changes: Any) -> Assessment:
     """The assessment of a candidate with all these troubles."""
     given_: dict[str, Any] = {}
     cleaned: dict[str, Any] = {}
@@ -233,7 +241,7 @@ def troubled(*troubles: Trouble, rules: GatePolicy = POLICY, **changes: Any) -> 
     return judged(proposed, rules, **cleaned)
 
 
-def can_meet(one: Trouble, other: Trouble) -> bool:
+def can_meet(one: Objection, other: Objection) -> bool:
     """Whether two checks can mind one candidate: thanks state nothing else, no key is set twice."""
     if one.check == other.check:
         return False
@@ -259,17 +267,17 @@ def test_what_no_check_minds_is_admitted() -> None:
 
 
 @every("trouble", TROUBLES)
-def test_each_trouble_is_disposed_of_as_its_check_says(trouble: Trouble) -> None:
+def test_each_trouble_is_disposed_of_as_its_check_says(trouble: Objection) -> None:
     assert what(troubled(trouble)) == (trouble.disposal, trouble.reason)
 
 
 @every("trouble", TROUBLES)
-def test_each_trouble_is_seen_by_one_check_only(trouble: Trouble) -> None:
+def test_each_trouble_is_seen_by_one_check_only(trouble: Objection) -> None:
     assert stopping(troubled(trouble)) == {trouble.check: trouble.disposal}
 
 
 @every("trouble", TROUBLES)
-def test_a_check_that_is_off_lets_its_trouble_through(trouble: Trouble) -> None:
+def test_a_check_that_is_off_lets_its_trouble_through(trouble: Objection) -> None:
     rules = policy(checks={trouble.check: "off"})
     assert troubled(trouble, rules=rules).disposal is ADMIT
 
@@ -289,14 +297,14 @@ def test_a_check_that_is_off_says_so_on_record() -> None:
 
 @every(("one", "other"), PAIRS)
 def test_of_two_troubles_the_weightier_decides_and_of_equals_the_first(
-    one: Trouble, other: Trouble
+    one: Objection, other: Objection
 ) -> None:
     decisive = min(one, other, key=lambda each: each.rank)
     assert what(troubled(one, other)) == (decisive.disposal, decisive.reason)
 
 
 @every(("one", "other"), PAIRS)
-def test_the_trouble_that_did_not_decide_is_on_record_too(one: Trouble, other: Trouble) -> None:
+def test_the_trouble_that_did_not_decide_is_on_record_too(one: Objection, other: Objection) -> None:
     found = stopping(troubled(one, other))
     assert found.keys() >= {one.check, other.check}
 
@@ -308,13 +316,13 @@ def test_the_pairs_reach_every_trouble_and_every_step_of_precedence() -> None:
 
 
 @every("trouble", [None, *TROUBLES])
-def test_every_check_is_on_record_in_the_gates_order(trouble: Trouble | None) -> None:
+def test_every_check_is_on_record_in_the_gates_order(trouble: Objection | None) -> None:
     found = troubled(trouble) if trouble else judged(candidate())
     assert [each.check for each in found.findings] == list(CHECKS)
 
 
 @every("trouble", TROUBLES)
-def test_only_what_is_held_has_a_question_and_a_day_on_which_it_lapses(trouble: Trouble) -> None:
+def test_only_what_is_held_has_a_question_and_a_day_on_which_it_lapses(trouble: Objection) -> None:
     found = troubled(trouble)
     is_held = trouble.disposal in (CONFIRM, CONSENT)
     is_asked = is_held and trouble.claim != SARCASM
@@ -332,7 +340,7 @@ def test_a_question_lapses_after_as_long_as_the_policy_says() -> None:
     assert found.lapses_at == NOW + timedelta(days=2.5)
 
 
-# Somebody's yes
+# A person's yes
 
 LIFTED = {
     GateReason.UNTRUSTED_SOURCE,
@@ -346,7 +354,7 @@ LIFTED = {
 
 @every("trouble", [each for each in TROUBLES if each.reason is not GateReason.SENSITIVE_TOPIC])
 def test_an_operators_yes_lifts_what_asked_for_it_and_nothing_that_forbids(
-    trouble: Trouble,
+    trouble: Objection,
 ) -> None:
     found = troubled(trouble, confirmed_by=("olga",))
     assert found.disposal is (ADMIT if trouble.reason in LIFTED else REJECT)
@@ -377,7 +385,7 @@ def test_a_procedure_needs_the_approval_of_those_who_give_one(
     assert found.disposal is disposal
 
 
-# Whose word it is
+# The source's word
 
 
 @every(("may", "disposal"), [("admit", ADMIT), ("ask", CONFIRM), ("nothing", REJECT)])
@@ -686,7 +694,7 @@ def test_recall_is_told_how_a_fact_binds(
 
 
 @every("trouble", TROUBLES)
-def test_what_was_declined_is_not_asked_again(trouble: Trouble) -> None:
+def test_what_was_declined_is_not_asked_again(trouble: Objection) -> None:
     text = trouble.claim or TEXT
     evidence = () if trouble.evidence is None else said_thrice(text, **trouble.evidence)
     proposed = candidate(text, evidence=evidence, **trouble.given)

@@ -12,10 +12,10 @@ import pytest
 from reconciler.config_files import load_gate_policy
 from reconciler.domain.gate.cleaning import Cleaned
 from reconciler.domain.gate.disposing import assess
-from reconciler.domain.records.assessment import Assessment, CheckFinding, Disposal
+from reconciler.domain.records.assessment import Assessment, CheckFinding
 from reconciler.domain.records.candidates import Candidate, Evidence, Precedents
-from reconciler.domain.records.decisions import Action, DecidedBy, Decision
-from reconciler.domain.records.kinds import SourceKind
+from reconciler.domain.records.decisions import Decision
+from reconciler.domain.records.kinds import Action, DecidedBy, Disposal, SourceKind
 from reconciler.domain.records.notes import Note
 from reconciler.domain.records.scope import Scope
 from reconciler.domain.review.explanation import explain
@@ -83,7 +83,7 @@ def test_every_action_of_the_gate_has_a_decision_to_explain(action: Action) -> N
     ("action", "expected"),
     [
         (Action.ADMIT, "was let through by the write gate"),
-        (Action.HOLD, "is not remembered until somebody says yes"),
+        (Action.HOLD, "is not remembered until a person confirms it"),
         (Action.REJECT, "was refused by the write gate"),
         (Action.DECLINE, "not remembered, because the answer was no"),
         (Action.WITHDRAW, "taken back before anybody answered"),
@@ -106,7 +106,7 @@ def test_the_reason_on_record_is_given(action: Action) -> None:
     ("action", "expected"),
     [
         (Action.ADMIT, "Committing it"),
-        (Action.HOLD, "A yes by somebody else than its proposer"),
+        (Action.HOLD, "A yes from a person other than its proposer"),
         (Action.REJECT, "Nothing that was compared would have changed it"),
         (Action.DECLINE, "A yes would have remembered it"),
         (Action.WITHDRAW, "It may be proposed again"),
@@ -150,11 +150,11 @@ def test_how_sure_the_gate_was_and_why_is_said(action: Action) -> None:
     [
         (THANKS, USER, ["meaning would refuse it"]),
         (ILLNESS, USER, ["restricted would have the contact asked for consent"]),
-        (DIRECTIVE, USER, ["injection would have somebody asked"]),
+        (DIRECTIVE, USER, ["injection would ask a person"]),
         (
             SARCASM,
             USER,
-            ["literalness would have somebody asked", "score would have somebody asked"],
+            ["literalness would ask a person", "score would ask a person"],
         ),
         (
             ILLNESS,

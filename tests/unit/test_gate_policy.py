@@ -1,4 +1,4 @@
-"""The gate's policy: what a broken one is told, whose domain applies, and what the shipped says."""
+"""The gate's policy: the errors of a broken one, the domain that applies, and the shipped one."""
 
 from __future__ import annotations
 
@@ -17,9 +17,8 @@ from reconciler.domain.gate.classification import Weight
 from reconciler.domain.gate.cleaning import Cleaned
 from reconciler.domain.gate.disposing import assess
 from reconciler.domain.gate.policy import GatePolicy
-from reconciler.domain.records.assessment import Disposal, GateReason
 from reconciler.domain.records.candidates import Candidate, Evidence
-from reconciler.domain.records.kinds import Category, SourceKind
+from reconciler.domain.records.kinds import Category, Disposal, GateReason, SourceKind
 from reconciler.domain.records.notes import Note
 from reconciler.domain.records.scope import Scope
 from reconciler.errors import ConfigurationError

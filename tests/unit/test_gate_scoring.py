@@ -18,9 +18,9 @@ from reconciler.domain.gate.disposing import assess
 from reconciler.domain.gate.policy import GatePolicy
 from reconciler.domain.gate.reading import read
 from reconciler.domain.gate.scoring import score
-from reconciler.domain.records.assessment import Assessment, Disposal, GateReason
+from reconciler.domain.records.assessment import Assessment
 from reconciler.domain.records.candidates import CONTACT, Candidate, Evidence, Precedents
-from reconciler.domain.records.kinds import Category, SourceKind
+from reconciler.domain.records.kinds import Category, Disposal, GateReason, SourceKind
 from reconciler.domain.records.notes import Note
 from reconciler.domain.records.scope import Scope
 from reconciler.domain.records.slots import Slot

@@ -4,7 +4,6 @@ import pytest
 from hypothesis import given, strategies as st
 
 from reconciler.domain.guard import (
-    Difference,
     Finding,
     denies_ever,
     denies_value,
@@ -15,6 +14,7 @@ from reconciler.domain.guard import (
     leaves_words_out,
     tell_of_other_matters,
 )
+from reconciler.domain.records.findings import Difference
 from reconciler.domain.records.notes import canonical_text
 from tests.tables import every
 

@@ -288,7 +288,7 @@ def test_an_empty_text_has_no_directive() -> None:
     assert find_directives("") == ()
 
 
-# What tells a task for whoever reads from one for a contact
+# What tells a task for the reader from one for a contact
 
 
 @every(

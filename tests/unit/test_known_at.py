@@ -8,10 +8,9 @@ from typing import Any
 import pytest
 
 from reconciler import Action, Decision
-from reconciler.domain.recalling.instants import Known, held_at, made_by, true_at
-from reconciler.domain.records.decisions import DecidedBy
+from reconciler.domain.recalling.instants import HeldFacts, held_at, made_by, true_at
 from reconciler.domain.records.facts import Fact
-from reconciler.domain.records.kinds import Category, FactState, SourceKind
+from reconciler.domain.records.kinds import Category, DecidedBy, FactState, SourceKind
 from reconciler.domain.records.scope import Scope
 from tests.records import decision_of
 
@@ -48,7 +47,7 @@ def test_a_decision_of_a_clock_that_was_ahead_was_made_no_later_than_what_follow
 
 
 def test_a_decision_that_came_in_while_the_facts_were_read_changes_nothing() -> None:
-    known = Known(facts=(fact(),), links=())
+    known = HeldFacts(facts=(fact(),), links=())
     late = made(2, NOON + DAY, fact_id="not read", action=Action.UPDATE, targets=("gone",))
     assert held_at(NOON, known, [late]) == known
 

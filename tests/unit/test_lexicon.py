@@ -1,4 +1,4 @@
-"""Lexicons: what a file may say, what an error tells whoever edited it, and what is tried."""
+"""Lexicons: what a file may say, what an error tells its editor, and what is tried."""
 
 from __future__ import annotations
 

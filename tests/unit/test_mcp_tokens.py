@@ -6,13 +6,12 @@ import json
 import stat
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
 
-from reconciler.entrypoints.mcp_server.grants import Grant, Profile
+from reconciler.entrypoints.mcp_server.grants import AccessProfile, Grant
 from reconciler.entrypoints.mcp_server.rates import Rates
 from reconciler.entrypoints.mcp_server.tokens import TokenFile
 from reconciler.errors import (
@@ -21,25 +20,18 @@ from reconciler.errors import (
     InvalidRequestError,
     InvalidScopeError,
 )
+from tests.clocks import Clock
 
 GRANT = Grant(
-    profile=Profile.AGENT, tenant="acme", agent_ids=("crm", "sales"), contact_id="priya",
+    profile=AccessProfile.AGENT, tenant="acme", agent_ids=("crm", "sales"), contact_id="priya",
     session_id="chat-1",
 )  # fmt: skip
 NOW = datetime(2026, 3, 1, tzinfo=UTC)
 
 
-@dataclass
-class Clock:
-    now: datetime = NOW
-
-    def __call__(self) -> datetime:
-        return self.now
-
-
 @pytest.fixture
 def clock() -> Clock:
-    return Clock()
+    return Clock(NOW)
 
 
 @pytest.fixture
@@ -166,7 +158,7 @@ def test_tokens_that_are_made_at_once_are_all_kept(tokens: TokenFile) -> None:
 
 
 def _grant(**changed: object) -> Callable[[], Grant]:
-    given = {"profile": Profile.OPERATOR, "tenant": "acme", "agent_ids": ("crm",)} | changed
+    given = {"profile": AccessProfile.OPERATOR, "tenant": "acme", "agent_ids": ("crm",)} | changed
     return lambda: Grant(**given)  # type: ignore[arg-type]
 
 

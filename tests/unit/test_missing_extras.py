@@ -1,4 +1,4 @@
-"""Adapters whose framework is not installed: the error says what to install, and no more."""
+"""Adapters without their framework installed: the error says what to install, and no more."""
 
 from __future__ import annotations
 

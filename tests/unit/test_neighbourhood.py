@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from reconciler import Action, Fact, Note, Scope
 from reconciler.config_files import load_attribute_book
 from reconciler.domain.recalling.filtering import EVERYTHING
-from reconciler.domain.recalling.recallable import Question, Recallable, Recalling
+from reconciler.domain.recalling.recallable import Recallable, Recalling, RecallQuery
 from reconciler.domain.reconciling.neighbours import NEIGHBOUR_COUNT_MAX
 from reconciler.domain.reconciling.restating import observed
 from reconciler.domain.records.kinds import Category
@@ -82,7 +82,7 @@ def recalled(known: Neighbourhood, vector: Vectors) -> list[str]:
 
 
 def asked_of(known: Recallable, vector: Vectors) -> list[str]:
-    question = Question("Which?", vector)
+    question = RecallQuery("Which?", vector)
     found = known.answer(question, EVERYTHING, BY_CLOSENESS, NOON, 1000)
     return [each.fact.fact_id for each in sorted(found, key=lambda each: -(each.cosine or 0.0))]
 
@@ -344,7 +344,7 @@ def answered(known: Neighbourhood, asked: Any, vector: Vectors) -> Any:
     slot, category, text = asked
     neighbours = known.look(replace(said(slot), text=text, category=category), vector, NOON)[1]
     ranking = Recalling(ranking=RankingPolicy())
-    found = known.recallable().answer(Question(text, vector), EVERYTHING, ranking, NOON, 1000)
+    found = known.recallable().answer(RecallQuery(text, vector), EVERYTHING, ranking, NOON, 1000)
     hits = [(each.fact, pytest.approx(each.score), each.words) for each in found]
     return [(each.fact_id, each.cosine) for each in neighbours], hits
 
@@ -371,7 +371,7 @@ def test_a_slot_that_only_the_words_gave_away_is_compared_and_not_recalled() -> 
     vector = np.asarray(EAST, dtype=np.float32)
     known = Neighbourhood(7, [told], vector[None, :], attributes=lambda: book)
     [seen_] = known.look(said(slot=city("Pune")), vector, NOON)[1]
-    [found] = known.recallable().answer(Question(""), EVERYTHING, BY_CLOSENESS, NOON, 5)
+    [found] = known.recallable().answer(RecallQuery(""), EVERYTHING, BY_CLOSENESS, NOON, 5)
     assert (seen_.slot is None, found.fact) == (False, told)
 
 

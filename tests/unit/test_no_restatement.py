@@ -13,8 +13,8 @@ import pytest
 
 from reconciler.domain.reconciling.rule import decide
 from reconciler.domain.reconciling.verdicts import all_read
-from reconciler.domain.records.decisions import Action
 from reconciler.domain.records.findings import Difference
+from reconciler.domain.records.kinds import Action
 from reconciler.domain.records.policies import ReconcilePolicy
 from tests.foreign_facts import DENIED, FACTS
 from tests.unit.test_rule import neighbour, note

@@ -7,10 +7,8 @@ from typing import Any
 import pytest
 
 from reconciler.domain.gate.precedents import EarlierDecision, precedents_of
-from reconciler.domain.records.assessment import GateReason
 from reconciler.domain.records.candidates import Precedents
-from reconciler.domain.records.decisions import Action
-from reconciler.domain.records.kinds import SourceKind
+from reconciler.domain.records.kinds import Action, GateReason, SourceKind
 from tests.tables import every
 
 NOON = datetime(2025, 3, 9, 12, tzinfo=UTC)

@@ -1,4 +1,4 @@
-"""Profiles: thresholds in a file that somebody may have edited."""
+"""Profiles: thresholds in a file that a person may have edited."""
 
 from __future__ import annotations
 

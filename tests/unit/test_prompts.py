@@ -1,4 +1,4 @@
-"""Prompts: the text that a model is told, read from a file that somebody may have edited."""
+"""Prompts: the text that a model is told, read from a file that a person may have edited."""
 
 from __future__ import annotations
 

@@ -20,10 +20,15 @@ from reconciler.domain.recalling.prompting import (
     within_budget,
 )
 from reconciler.domain.recalling.recalled import Recalled, RecallOutcome
-from reconciler.domain.records.assessment import Disposal, GateReason
 from reconciler.domain.records.candidates import Candidate
 from reconciler.domain.records.facts import Fact, RankedFact
-from reconciler.domain.records.kinds import Category, RecallSemantics, SourceKind
+from reconciler.domain.records.kinds import (
+    Category,
+    Disposal,
+    GateReason,
+    RecallSemantics,
+    SourceKind,
+)
 from reconciler.domain.records.notes import Note
 from reconciler.domain.records.scope import Scope
 from reconciler.domain.records.slots import Slot

@@ -13,7 +13,7 @@ from hypothesis import given, strategies as st
 
 from reconciler.domain.recalling.filtering import EVERYTHING, RecallFilter
 from reconciler.domain.recalling.ranking import joined_ranks, numbers_of, recency_among
-from reconciler.domain.recalling.recallable import Question, Recallable, Recalling
+from reconciler.domain.recalling.recallable import Recallable, Recalling, RecallQuery
 from reconciler.domain.records.facts import Fact, RankedFact
 from reconciler.domain.records.kinds import Category, FactState, RecallSemantics, SourceKind
 from reconciler.domain.records.policies import RankingPolicy, RecallFloor
@@ -26,7 +26,7 @@ BY_MEANING = RankingPolicy(
     weight_similarity=1, weight_recency=0, weight_importance=0, weight_words=0
 )
 NORTH = np.asarray([1.0, 0.0, 0.0], dtype=np.float32)
-ASKED = Question("Which one is it?", NORTH)
+ASKED = RecallQuery("Which one is it?", NORTH)
 """Words that no fact has, so that meaning alone counts."""
 
 
@@ -57,7 +57,7 @@ def at_cosine(value: float) -> list[float]:
 def answer(
     facts: Sequence[Fact],
     cosines: Sequence[float] | None = None,
-    question: Question = ASKED,
+    question: RecallQuery = ASKED,
     *,
     policy: RankingPolicy = DEFAULT,
     floor: RecallFloor | None = None,
@@ -84,7 +84,7 @@ def ids(found: Sequence[RankedFact]) -> list[str]:
 def test_without_a_question_a_score_is_2_parts_recency_and_1_importance(
     age_days: float, importance: float, expected: float
 ) -> None:
-    [found] = answer([fact(age_days=age_days, importance=importance)], question=Question(""))
+    [found] = answer([fact(age_days=age_days, importance=importance)], question=RecallQuery(""))
     assert found.score == pytest.approx(expected)
     assert (found.similarity, found.cosine, found.words) == (None, None, None)
 
@@ -101,7 +101,7 @@ def test_a_score_is_7_parts_similarity_2_recency_1_importance(
 
 
 def test_the_score_is_made_of_the_parts_that_are_shown() -> None:
-    [found] = answer([fact(importance=0.5)], [0.5], Question("Does she prefer email?", NORTH))
+    [found] = answer([fact(importance=0.5)], [0.5], RecallQuery("Does she prefer email?", NORTH))
     assert (found.cosine, found.words) == (pytest.approx(0.5), 1.0)
     assert found.similarity == pytest.approx(0.8 * 0.5 + 0.2 * 1.0)
     parts = 0.7 * found.similarity + 0.2 * found.recency + 0.1 * found.fact.importance
@@ -112,12 +112,12 @@ def test_every_weight_and_the_half_life_can_be_chosen() -> None:
     policy = RankingPolicy(
         weight_similarity=1, weight_recency=2, weight_importance=3, recency_half_life_days=7
     )
-    [found] = answer([fact(age_days=7, importance=0.5)], question=Question(""), policy=policy)
+    [found] = answer([fact(age_days=7, importance=0.5)], question=RecallQuery(""), policy=policy)
     assert found.score == pytest.approx(2 * 0.5 + 3 * 0.5)
 
 
 def test_a_fact_from_a_clock_that_runs_ahead_is_as_recent_as_can_be() -> None:
-    assert answer([fact(age_days=-1)], question=Question(""))[0].recency == 1.0
+    assert answer([fact(age_days=-1)], question=RecallQuery(""))[0].recency == 1.0
 
 
 # Choosing
@@ -172,7 +172,7 @@ def test_what_shares_rare_words_is_chosen_beside_what_is_near_in_meaning() -> No
     facts.append(fact("words", text="Bought a Bianchi"))
     policy = replace(BY_MEANING, chosen_at_once=2)
     cosines = [0.5 - n / 100 for n in range(20)] + [0.2]
-    found = answer(facts, cosines, Question("The Bianchi?", NORTH), policy=policy, limit=2)
+    found = answer(facts, cosines, RecallQuery("The Bianchi?", NORTH), policy=policy, limit=2)
     assert set(ids(found)) == {"0", "words"}
 
 
@@ -184,13 +184,13 @@ def test_ranks_are_joined_by_their_reciprocals_and_nothing_counts_for_nothing() 
 
 def test_without_vectors_words_alone_choose_and_what_has_none_is_left_out() -> None:
     facts = [fact("email"), fact("car", text="Drives a Volvo")]
-    [found] = answer(facts, question=Question("Does she prefer email?"))
+    [found] = answer(facts, question=RecallQuery("Does she prefer email?"))
     assert (found.fact.fact_id, found.similarity, found.cosine) == ("email", 1.0, None)
 
 
 def test_a_fact_is_found_by_its_tags() -> None:
     facts = [fact("tagged", tags=("vip",)), fact("other")]
-    assert ids(answer(facts, question=Question("Who is VIP?"))) == ["tagged"]
+    assert ids(answer(facts, question=RecallQuery("Who is VIP?"))) == ["tagged"]
 
 
 def test_of_equal_facts_the_one_said_last_comes_first() -> None:
@@ -199,7 +199,7 @@ def test_of_equal_facts_the_one_said_last_comes_first() -> None:
 
 
 def test_nothing_is_an_answer_where_there_is_nothing() -> None:
-    assert answer([], []) == answer([]) == answer([], question=Question("")) == []
+    assert answer([], []) == answer([]) == answer([], question=RecallQuery("")) == []
 
 
 # The floor
@@ -218,7 +218,7 @@ def test_what_is_far_is_left_out_where_something_is_near() -> None:
 
 
 def test_shared_words_reach_the_floor_where_the_cosine_alone_does_not() -> None:
-    floor, question = RecallFloor(base=0.5, words=0.6), Question("Prefers email?", NORTH)
+    floor, question = RecallFloor(base=0.5, words=0.6), RecallQuery("Prefers email?", NORTH)
     assert (
         len(answer([fact()], [0.2], question, floor=floor)),
         answer([fact()], [0.2], floor=floor),
@@ -249,7 +249,7 @@ def test_the_floor_grows_with_the_words_of_the_question_up_to_five(
 def test_what_holds_the_number_asked_for_is_found_below_any_floor(
     text: str, is_answered: bool
 ) -> None:
-    asked = Question("When will she get the tent that was shipped as SL-204?", NORTH)
+    asked = RecallQuery("When will she get the tent that was shipped as SL-204?", NORTH)
     found = answer([fact(text=text), fact("far")], [0.0, 0.0], asked, floor=RecallFloor(base=0.9))
     assert ids(found) == ["fact"] * is_answered
 

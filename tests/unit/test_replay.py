@@ -12,16 +12,13 @@ from reconciler.domain.reconciling.judging import check_judgement, replaceable
 from reconciler.domain.reconciling.rule import decide
 from reconciler.domain.records.decisions import (
     ACTIONS_OF_RELATION,
-    Action,
     Comparison,
-    DecidedBy,
     Decision,
     Judgement,
-    Relation,
     Verdict,
 )
 from reconciler.domain.records.facts import Neighbour
-from reconciler.domain.records.kinds import SourceKind
+from reconciler.domain.records.kinds import Action, DecidedBy, Relation, SourceKind
 from reconciler.domain.records.notes import Note
 from reconciler.domain.records.policies import ReconcilePolicy
 from reconciler.domain.records.scope import Scope

@@ -18,11 +18,14 @@ from reconciler.domain.reconciling.restating import (
     with_slot_of,
     written_fact,
 )
-from reconciler.domain.records.assessment import Assessment, Disposal, GateReason
-from reconciler.domain.records.decisions import Action, DecidedBy
+from reconciler.domain.records.assessment import Assessment
 from reconciler.domain.records.kinds import (
+    Action,
     Category,
+    DecidedBy,
+    Disposal,
     FactState,
+    GateReason,
     RecallSemantics,
     Sensitivity,
     SourceKind,

@@ -13,9 +13,9 @@ from reconciler.domain.reconciling.contesting import contest
 from reconciler.domain.reconciling.judging import check_judgement, replaceable
 from reconciler.domain.reconciling.rule import dated, decide
 from reconciler.domain.reconciling.verdicts import update
-from reconciler.domain.records.decisions import Action, DecidedBy, Judgement, Relation, Verdict
+from reconciler.domain.records.decisions import Judgement, Verdict
 from reconciler.domain.records.facts import Fact, Neighbour, Predecessor
-from reconciler.domain.records.kinds import SourceKind
+from reconciler.domain.records.kinds import Action, DecidedBy, Relation, SourceKind
 from reconciler.domain.records.notes import Note
 from reconciler.domain.records.policies import ReconcilePolicy
 from reconciler.domain.records.scope import Scope
@@ -764,7 +764,7 @@ def test_an_arbiter_can_move_neither_order_nor_trust() -> None:
     assert decide(lesser, near, DEFAULT, replaces).decided_by is TRUST
 
 
-# What nobody dated
+# Notes without a date
 
 
 @pytest.mark.parametrize("name", SUPERSEDING)

@@ -12,10 +12,10 @@ import pytest
 
 from reconciler.domain.reconciling.limits import LIMITS
 from reconciler.domain.reconciling.rule import RULES, decide, printed
-from reconciler.domain.reconciling.verdicts import Row
-from reconciler.domain.records.decisions import Action, Judgement, Relation
+from reconciler.domain.reconciling.verdicts import RuleRow
+from reconciler.domain.records.decisions import Judgement
 from reconciler.domain.records.facts import Neighbour
-from reconciler.domain.records.kinds import Category, SourceKind
+from reconciler.domain.records.kinds import Action, Category, Relation, SourceKind
 from reconciler.domain.records.notes import Note
 from reconciler.domain.records.policies import ReconcilePolicy
 from reconciler.domain.records.relations import Relations
@@ -97,7 +97,7 @@ WALK: list[tuple[tuple[str, str], float | None, dict[str, Any], str]] = [
     (PLAIN, 0.96, {"valid_from": NOW - MONTH - SECOND}, "ADD order"),
     (PLAIN, 0.96, {"valid_from": NOW - MONTH}, "UPDATE threshold"),
     (PLAIN, 0.96, {"valid_from": NOW - MONTH + SECOND}, "UPDATE threshold"),
-    # Of what a model says is replaced, and nobody dated, it counts when the note was said.
+    # Of what a model says is replaced, and has no date, it counts when the note was said.
     (PLAIN, 0.1, TOLD | {"valid_from": NOW - MONTH - SECOND}, "UPDATE agent"),
     (PLAIN, 0.1, TOLD | EARLY | {"said_at": NOW - MONTH - SECOND}, "ADD order"),
     (PLAIN, 0.1, TOLD | EARLY | {"said_at": NOW - MONTH}, "UPDATE agent"),
@@ -158,7 +158,7 @@ def test_a_note_of_a_change_is_linked_from_the_bound_on(cosine: float) -> None:
 
 
 @pytest.mark.parametrize("row", [*RULES, *LIMITS], ids=lambda row: row.when[:30])
-def test_the_walk_passes_every_row(row: Row, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_walk_passes_every_row(row: RuleRow, monkeypatch: pytest.MonkeyPatch) -> None:
     answered = []
 
     def spy(apply: Callable[..., Any]) -> Callable[..., Any]:

@@ -12,7 +12,8 @@ from hypothesis import given, strategies as st
 from reconciler.domain.records.candidates import EVIDENCE_LENGTH_MAX
 from reconciler.domain.records.kinds import SourceKind
 from reconciler.domain.records.scope import Scope
-from reconciler.domain.records.sessions import Episode, Role, Session, Turn, time_of_saying
+from reconciler.domain.records.sessions import Episode, Session, Turn, time_of_saying
+from reconciler.domain.records.turns import Role
 from reconciler.domain.sessions.windows import windows
 from reconciler.errors import InvalidSessionError
 
@@ -148,7 +149,7 @@ def test_windows_show_everything_in_order_and_always_something_new(
     assert seen == set(range(len(lengths)))
 
 
-# When it was said, where nobody said when
+# When it was said, if no turn says when
 
 MOMENT = timedelta(microseconds=1)
 

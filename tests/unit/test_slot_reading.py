@@ -9,8 +9,9 @@ import pytest
 
 from reconciler import Scope
 from reconciler.config_files import load_attribute_book
-from reconciler.domain.guard import Difference, find_differences
+from reconciler.domain.guard import find_differences
 from reconciler.domain.reconciling.neighbours import filed
+from reconciler.domain.records.findings import Difference
 from reconciler.domain.records.notes import Note
 from reconciler.domain.records.slots import Slot, SlotMatch, compare_slots
 from reconciler.domain.values.attributes import Attribute, AttributeBook

@@ -1,4 +1,4 @@
-"""Whose words they are where something stands before a colon: a person's, or the contact's own."""
+"""Words before a colon: the label of a speaker, or the contact's own words."""
 
 from __future__ import annotations
 

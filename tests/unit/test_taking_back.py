@@ -9,9 +9,9 @@ import pytest
 
 from reconciler.domain.guard import takes_back
 from reconciler.domain.reconciling.rule import decide
-from reconciler.domain.records.decisions import Action, DecidedBy, Verdict
+from reconciler.domain.records.decisions import Verdict
 from reconciler.domain.records.facts import Neighbour
-from reconciler.domain.records.kinds import Category, SourceKind
+from reconciler.domain.records.kinds import Action, Category, DecidedBy, SourceKind
 from reconciler.domain.records.notes import Note
 from reconciler.domain.records.policies import ReconcilePolicy
 from reconciler.domain.records.scope import Scope

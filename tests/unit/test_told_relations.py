@@ -7,9 +7,9 @@ from typing import Any
 import pytest
 
 from reconciler.domain.reconciling.rule import decide
-from reconciler.domain.records.decisions import Action, DecidedBy, Verdict
+from reconciler.domain.records.decisions import Verdict
 from reconciler.domain.records.facts import Neighbour
-from reconciler.domain.records.kinds import Category, SourceKind
+from reconciler.domain.records.kinds import Action, Category, DecidedBy, SourceKind
 from reconciler.domain.records.policies import ReconcilePolicy
 from reconciler.domain.records.relations import Relations
 from tests.unit.test_rule import day, neighbour, note, slot

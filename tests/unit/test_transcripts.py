@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from hypothesis import given, strategies as st
 
-from reconciler.domain.records.sessions import Role
+from reconciler.domain.records.turns import Role
 from reconciler.errors import InvalidSessionError
 from reconciler.service.sessions.transcripts import read_turns
 from tests.tables import every

@@ -11,7 +11,7 @@ import pytest
 
 from reconciler.domain.records.scope import Scope
 from reconciler.service.writing.contact_turns import ContactTurns
-from reconciler.turns import Turn, Turns
+from reconciler.turns import Ticket, Turns
 from tests.interrupts import interrupt_everywhere
 
 ALICE, BOB = Scope("default", "crm", "alice"), Scope("default", "crm", "bob")
@@ -87,7 +87,7 @@ def test_a_queue_that_moves_is_left_only_by_who_does_not_care(
     monkeypatch: pytest.MonkeyPatch, while_moving: bool
 ) -> None:
     turns = Turns()
-    ahead = [Turn(turns) for _ in range(4)]
+    ahead = [Ticket(turns) for _ in range(4)]
     turns._queue.update(dict.fromkeys(ahead))
     waits = whenever_somebody_waits(monkeypatch, lambda: turns._queue.pop(ahead.pop(0)))
     with turns.turn() as turn:
@@ -101,11 +101,11 @@ def whenever_somebody_waits(
     """Have it happen, and the time be over at once; gives the times that were to be waited."""
     waits: list[float] = []
 
-    def wait(_turn: Turn, seconds: float) -> None:
+    def wait(_turn: Ticket, seconds: float) -> None:
         waits.append(seconds)
         happens()
 
-    monkeypatch.setattr(Turn, "_wait", wait)
+    monkeypatch.setattr(Ticket, "_wait", wait)
     return waits
 
 
@@ -148,7 +148,7 @@ def test_an_interrupt_at_no_point_takes_a_contacts_turn_away() -> None:
 
 
 def test_who_was_not_called_looks_for_itself(monkeypatch: pytest.MonkeyPatch) -> None:
-    """An interrupt of whoever gave its turn back swallows the call."""
+    """An interrupt of the caller that gave its turn back swallows the call."""
     turns = Turns()
     with ThreadPoolExecutor(1) as threads, turns.turn() as turn:
         turn.take(LONG)

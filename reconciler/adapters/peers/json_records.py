@@ -112,8 +112,8 @@ class _Text:
 
     def take(self, wanted: str) -> None:
         """Read one character."""
-        if (found := self.peek()) != wanted:
-            raise self.error(f"expected {wanted!r}" if found else "the file is cut off")
+        if (character := self.peek()) != wanted:
+            raise self.error(f"expected {wanted!r}" if character else "the file is cut off")
         self._advance(1)
 
     def value(self) -> Any:

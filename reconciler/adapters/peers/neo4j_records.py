@@ -31,12 +31,12 @@ def neo4j_records(
             driver.session(database=database, default_access_mode=neo4j.READ_ACCESS) as session,
         ):
             for number, row in enumerate(session.run(text), start=1):
-                yield number, {name: _plain(value) for name, value in row["record"].items()}
+                yield number, {name: _as_text(value) for name, value in row["record"].items()}
     except AuthError as error:
         raise ConfigurationError(f"{uri} rejected the user name or password") from error
     except (DriverError, Neo4jError, ValueError) as error:
         raise ConfigurationError(f"{uri} cannot be read: {error}") from error
 
 
-def _plain(value: Any) -> Any:
+def _as_text(value: Any) -> Any:
     return value.iso_format() if hasattr(value, "iso_format") else value

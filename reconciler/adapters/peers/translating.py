@@ -137,7 +137,7 @@ class Translation:
         if isinstance(value, str | int) and str(value).strip():
             return str(value).strip()
         raise record.error(
-            f"it has no {self.contact_from} to say whose it is; name another place with "
+            f"it has no {self.contact_from}, which names its contact; name another key with "
             "--contact-from, or one contact for all records with --contact"
         )
 

@@ -27,7 +27,7 @@ from reconciler.domain.records.kinds import Action, FactState
 from reconciler.domain.records.notes import Remembered
 from reconciler.domain.values.look_alikes import as_seen
 
-__all__ = ["Judged", "Known", "plan_of", "said_by"]
+__all__ = ["ContactRecords", "Judged", "plan_of", "said_by"]
 
 _SPANS_JOINED = " … "
 _WORD_LENGTH_MIN = 4
@@ -48,7 +48,7 @@ class Judged:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Known:
+class ContactRecords:
     """All that is known of a contact, as a plan is made on it.
 
     Attributes:
@@ -66,7 +66,7 @@ class Known:
     session_keys: Mapping[str, str] = field(default_factory=dict)
 
 
-def plan_of(target: ErasureTarget, known: Known, now: datetime) -> ErasurePlan:
+def plan_of(target: ErasureTarget, known: ContactRecords, now: datetime) -> ErasurePlan:
     """What goes, by ids.
 
     Args:
@@ -81,7 +81,7 @@ def plan_of(target: ErasureTarget, known: Known, now: datetime) -> ErasurePlan:
     return replace(plan, ends=_ends(plan, known, now))
 
 
-def _of(target: ErasureTarget, known: Known) -> ErasurePlan:
+def _of(target: ErasureTarget, known: ContactRecords) -> ErasurePlan:
     """What goes of a fact or an attribute."""
     facts = _same_facts(_named(target, known.facts), known)
     said = {key for fact in facts for key in _keys(fact)}
@@ -105,7 +105,7 @@ def said_by(facts: Iterable[Fact], decisions: Iterable[Decision]) -> set[str]:
     return {word.casefold() for word in words - {ERASED} if len(word) >= _WORD_LENGTH_MIN}
 
 
-def _plan_of_session(session_id: str, known: Known) -> ErasurePlan:
+def _plan_of_session(session_id: str, known: ContactRecords) -> ErasurePlan:
     in_session = [episode for episode in known.judged if episode.session_id == session_id]
     first = {decision.decision_id: decision.episode_id for decision in known.decisions}
     own = {
@@ -134,7 +134,7 @@ def _plan(
     own: Set[str],
     episodes: Mapping[str, str],
     session_ids: Set[str],
-    known: Known,
+    known: ContactRecords,
     *,
     are_revived: bool = False,
 ) -> ErasurePlan:
@@ -160,7 +160,7 @@ def _plan(
     )
 
 
-def _ends(plan: ErasurePlan, known: Known, now: datetime) -> tuple[FactEnd, ...]:
+def _ends(plan: ErasurePlan, known: ContactRecords, now: datetime) -> tuple[FactEnd, ...]:
     """How facts end without the plans that go, and without what decisions that go had planned."""
     facts = {fact.fact_id: fact for fact in known.facts}
     own = {*plan.decision_ids}
@@ -193,19 +193,19 @@ def _is_filed(target: ErasureTarget, said: Remembered) -> bool:
     return (slot.subject, slot.attribute) == (target.about, target.attribute)
 
 
-def _same_facts(named: Sequence[Fact], known: Known) -> list[Fact]:
+def _same_facts(named: Sequence[Fact], known: ContactRecords) -> list[Fact]:
     """These facts and all that say the same: along restatements, in the same slot, or in words."""
     by_id = {fact.fact_id: fact for fact in known.facts}
     pairs = [(link.new_id, link.old_id) for link in known.links if link.is_restatement]
-    found = {fact.fact_id for fact in named}
+    same_ids = {fact.fact_id for fact in named}
     while True:
-        said = {key for fact_id in found for key in _keys(by_id[fact_id])}
-        more = {fact_id for pair in pairs if found & set(pair) for fact_id in pair}
+        said = {key for fact_id in same_ids for key in _keys(by_id[fact_id])}
+        more = {fact_id for pair in pairs if same_ids & set(pair) for fact_id in pair}
         more |= {fact.fact_id for fact in known.facts if said & _keys(fact)}
         more &= by_id.keys()
-        if more <= found:
-            return [by_id[fact_id] for fact_id in found]
-        found |= more
+        if more <= same_ids:
+            return [by_id[fact_id] for fact_id in same_ids]
+        same_ids |= more
 
 
 def _keys(said: Remembered) -> set[str]:
@@ -233,13 +233,13 @@ def _connected(own: Set[str], decisions: Sequence[Decision]) -> set[str]:
         if linked is not None
     ]
     undone = {e.decision_id: set(e.undo.decision_ids) for e in decisions if e.undo}
-    found = set(own)
+    connected = set(own)
     while True:
-        more = {decision_id for link in links if link & found for decision_id in link}
-        more |= {decision_id for decision_id, ids in undone.items() if ids & found}
-        if more <= found:
-            return found
-        found |= more
+        more = {decision_id for link in links if link & connected for decision_id in link}
+        more |= {decision_id for decision_id, ids in undone.items() if ids & connected}
+        if more <= connected:
+            return connected
+        connected |= more
 
 
 def _wrote(decision: Decision) -> bool:
@@ -275,16 +275,16 @@ def _without(left: str, row: Judged) -> str:
     return left
 
 
-def _revived(facts: Iterable[Fact], known: Known) -> set[str]:
+def _revived(facts: Iterable[Fact], known: ContactRecords) -> set[str]:
     """What had given way to a restatement that goes, and says the same by itself."""
     by_id = {fact.fact_id: fact for fact in known.facts}
     gone = {fact.fact_id for fact in facts}
     beneath = {link.new_id: link.old_id for link in known.links if link.is_restatement}
-    found = set()
+    revived = set()
     for fact in facts:
         old_id: str | None = fact.fact_id if fact.state is FactState.LIVE else None
         while old_id in gone:
             old_id = beneath.get(str(old_id))
         if old_id in by_id and by_id[str(old_id)].state is FactState.SUPERSEDED:
-            found.add(str(old_id))
-    return found
+            revived.add(str(old_id))
+    return revived

@@ -153,7 +153,7 @@ def without_telling(reason: str, texts: Set[str], names: Set[str]) -> str:
     parts = (part for name in names for part in _WORD.findall(name))
     telling |= {part.casefold() for part in parts if len(part) >= _NAME_LENGTH_MIN}
     kept = reason.split(ERASED)  # what stands for what went is no word of it
-    kept = [_WORD.sub(lambda found: _unless(telling, found.group()), part) for part in kept]
+    kept = [_WORD.sub(lambda match: _unless(telling, match.group()), part) for part in kept]
     return _IN_A_ROW.sub(ERASED, ERASED.join(kept))
 
 

@@ -29,7 +29,7 @@ def sayings(scope: Scope, said: Remembered) -> list[str]:
     """
     if said.text == ERASED:
         return []
-    found = [f"{scope.contact_key}\0text\0{in_one_form(said.text)}"]
+    keys = [f"{scope.contact_key}\0text\0{in_one_form(said.text)}"]
     if said.slot and said.slot.key:
-        found.append(f"{scope.contact_key}\0slot\0{as_seen(said.slot.key)}")
-    return found
+        keys.append(f"{scope.contact_key}\0slot\0{as_seen(said.slot.key)}")
+    return keys

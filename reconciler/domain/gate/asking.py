@@ -49,28 +49,30 @@ def asked_for(turns: Sequence[str], find: Find) -> Mapping[str, Sequence[Sensiti
         turns: what was said, in order.
         find: the sensitive spans of a text.
     """
-    found: dict[str, list[SensitiveSpan]] = {}
+    secrets: dict[str, list[SensitiveSpan]] = {}
     if any(map(_KEY_BEGINS.search, turns)):
         for text in turns:
             places = (match.span(1) for match in _KEY_LINE.finditer(text))
-            found.setdefault(text, []).extend(_secret(*place) for place in places)
+            secrets.setdefault(text, []).extend(_secret(*place) for place in places)
     for at, text in enumerate(turns):
         for statement in dict.fromkeys(_statements(text)):  # a long turn asks the same many times
-            if _read(text).first("refers_back"):  # the turn before it was the secret
-                spans = _told(statement, turns[at - 1] if at else "", find, is_at_once=True)
-                found.setdefault(turns[at - 1], []).extend(spans)
+            if _find_cues(text).first("refers_back"):  # the turn before it was the secret
+                spans = _secrets_in_answer(
+                    statement, turns[at - 1] if at else "", find, is_at_once=True
+                )
+                secrets.setdefault(turns[at - 1], []).extend(spans)
             for answer, span in _answers(statement, turns[at + 1 : at + 1 + ANSWERED_WITHIN], find):
-                found.setdefault(answer, []).append(span)
+                secrets.setdefault(answer, []).append(span)
     for text, told in _pieces(turns, find):
-        found.setdefault(text, []).extend(told)
-    return found
+        secrets.setdefault(text, []).extend(told)
+    return secrets
 
 
 def _pieces(turns: Sequence[str], find: Find) -> Iterator[tuple[str, list[SensitiveSpan]]]:
     """What is told of a secret bit by bit, from where it was named on: "the rest is …"."""
     named_at: int | None = None
     for at, text in enumerate(turns):
-        held = _read(text)
+        held = _find_cues(text)
         if any(not match["other"] for _, match in held.matches("asked")):
             named_at = at
         if named_at is None or at - named_at > ANSWERED_WITHIN:
@@ -94,14 +96,16 @@ def _answers(
     """What was told within reach; a plain word at once, or after words that put it off."""
     is_at_once = True
     for text in turns:
-        spans = list(_told(statement, text, find, is_at_once=is_at_once))
+        spans = list(_secrets_in_answer(statement, text, find, is_at_once=is_at_once))
         yield from ((text, span) for span in spans)
         if spans:
             return
-        is_at_once = is_at_once and bool(_read(text).first("put_off"))
+        is_at_once = is_at_once and bool(_find_cues(text).first("put_off"))
 
 
-def _told(statement: str, answer: str, find: Find, *, is_at_once: bool) -> Iterator[SensitiveSpan]:
+def _secrets_in_answer(
+    statement: str, answer: str, find: Find, *, is_at_once: bool
+) -> Iterator[SensitiveSpan]:
     """The secrets of an answer."""
     words = [word for word in _WORD.finditer(answer) if any(map(str.isalpha, word[0]))]
     if is_at_once or len(words) <= 1:
@@ -122,18 +126,18 @@ def _found_in(statement: str, told: str, start: int, find: Find) -> Iterator[Sen
 
 def _start(answer: str) -> int:
     """Where an answer comes to the point: "Sure, it's …"."""
-    opening = _read(answer).first("opening")
+    opening = _find_cues(answer).first("opening")
     return opening.end() if opening else 0
 
 
 def _statements(text: str) -> Iterator[str]:
     """What statements a turn begins that asks for secrets or names them; none for most turns."""
     plain = _HUMP.sub(" ", text).replace("_", " ")
-    if _read(plain).first("asked") is None:
+    if _find_cues(plain).first("asked") is None:
         return
     for sentence in read_text(plain).sentences:
         said = sentence.text
-        held = _read(said)
+        held = _find_cues(said)
         if held.first("told_of"):
             continue
         is_request = held.first("request") is not None
@@ -151,7 +155,7 @@ def _secret(start: int, end: int) -> SensitiveSpan:
     return SensitiveSpan(start, end, SensitiveKind.SECRET)
 
 
-def _read(text: str) -> Held:
+def _find_cues(text: str) -> Held:
     return _cues().read(text, text.casefold())
 
 

@@ -14,10 +14,10 @@ from reconciler.domain.gate.languages import unread_script
 from reconciler.domain.gate.literalness import Literalness
 from reconciler.domain.gate.meaning import Meaning
 from reconciler.domain.gate.policy import Check, GatePolicy, RefuseRule
-from reconciler.domain.gate.reading import Reading
-from reconciler.domain.records.assessment import CheckFinding, Disposal, GateReason
+from reconciler.domain.gate.reading import ClaimReading
+from reconciler.domain.records.assessment import CheckFinding
 from reconciler.domain.records.candidates import Candidate, Precedents
-from reconciler.domain.records.kinds import SourceKind
+from reconciler.domain.records.kinds import Disposal, GateReason, SourceKind
 
 __all__ = ["CHECKS", "FORBIDDING", "Case", "consent_topic", "findings"]
 
@@ -39,7 +39,7 @@ class Case:
     """
 
     cleaned: Cleaned
-    reading: Reading
+    reading: ClaimReading
     policy: GatePolicy
     confidence: float
     precedents: Precedents
@@ -56,18 +56,18 @@ class Case:
         return bool(self.candidate.confirmed_by)
 
 
-Finding = tuple[Disposal, GateReason, str]
+CheckResult = tuple[Disposal, GateReason, str]
 
 
-def _pass(detail: str) -> Finding:
+def _pass(detail: str) -> CheckResult:
     return Disposal.ADMIT, GateReason.ADMITTED, detail
 
 
-def _reject(reason: GateReason, detail: str) -> Finding:
+def _reject(reason: GateReason, detail: str) -> CheckResult:
     return Disposal.REJECT, reason, detail
 
 
-def _source(case: Case) -> Finding:
+def _source(case: Case) -> CheckResult:
     """Whether the source may be written. A tool's result becomes a fact only by a person's yes."""
     source = case.candidate.note.trust
     may = case.policy.file.sources[source].may
@@ -81,7 +81,7 @@ def _source(case: Case) -> Finding:
     return _pass(f"the word of {source}")
 
 
-def _evidence(case: Case) -> Finding:
+def _evidence(case: Case) -> CheckResult:
     """No provenance, no write; and a span that was never said is none."""
     candidate, missing = case.candidate, case.cleaned.missing_spans
     if not candidate.evidence:
@@ -94,14 +94,14 @@ def _evidence(case: Case) -> Finding:
     return _pass(f"{_counted(episodes, 'episode')} of {_counted(sessions, 'session')}")
 
 
-def _erasure(case: Case) -> Finding:
+def _erasure(case: Case) -> CheckResult:
     """What is to be erased must not live on in what is derived from it."""
     if any(evidence.is_pending_erasure for evidence in case.candidate.evidence):
         return _reject(GateReason.PENDING_ERASURE, "its evidence is waiting to be erased")
     return _pass("can be corrected, expires or is revoked")
 
 
-def _ownership(case: Case) -> Finding:
+def _ownership(case: Case) -> CheckResult:
     """One owner, the most restrictive of its evidence."""
     owner = case.candidate.note.scope
     others = [evidence for evidence in case.candidate.evidence if evidence.scope != owner]
@@ -113,7 +113,7 @@ def _ownership(case: Case) -> Finding:
     return _pass("its evidence is the contact's own, or shared")
 
 
-def _sensitive_data(case: Case) -> Finding:
+def _sensitive_data(case: Case) -> CheckResult:
     cleaned = case.cleaned
     if cleaned.refused:
         is_secret = "secret" in cleaned.refused
@@ -126,26 +126,26 @@ def _sensitive_data(case: Case) -> Finding:
     return _pass("no personal data or secret that patterns can see")
 
 
-def _injection(case: Case) -> Finding:
+def _injection(case: Case) -> CheckResult:
     """Words aimed at the agent or its memory wait for an operator."""
-    found = case.reading.directives
-    if found and not case.candidate.has_operators_yes:
-        detail = f"quarantined: reads as a directive ({found[0].kind}: {found[0].cue!r})"
+    directives = case.reading.directives
+    if directives and not case.candidate.has_operators_yes:
+        detail = f"quarantined: reads as a directive ({directives[0].kind}: {directives[0].cue!r})"
         return Disposal.CONFIRM, GateReason.DIRECTIVE, detail
     return _pass("no directive to the agent or its memory")
 
 
-def _meaning(case: Case) -> Finding:
+def _meaning(case: Case) -> CheckResult:
     """Would recalling it change a future action? Repetition does not make it meaningful."""
-    found = case.reading.meaning
+    meaning = case.reading.meaning
     importance = _importance(case)
-    if found.kind is Meaning.REMARK:
+    if meaning.kind is Meaning.REMARK:
         return _pass(f"a remark of which nothing shows that it lasts; {importance}")
-    if found.kind is Meaning.FILLER and _has_given_value(case):
-        return _pass(f"small words ({found.cue!r}), and a value that was given; {importance}")
-    if found.kind is not Meaning.STATEMENT:
-        what = str(found.kind).replace("_", " ")
-        detail = f"{what} ({found.cue!r}): recalling it would change no future action"
+    if meaning.kind is Meaning.FILLER and _has_given_value(case):
+        return _pass(f"small words ({meaning.cue!r}), and a value that was given; {importance}")
+    if meaning.kind is not Meaning.STATEMENT:
+        what = str(meaning.kind).replace("_", " ")
+        detail = f"{what} ({meaning.cue!r}): recalling it would change no future action"
         return _reject(GateReason.NOT_MEANINGFUL, detail)
     return _pass(f"a statement that a later action may go by; {importance}")
 
@@ -164,7 +164,7 @@ def _importance(case: Case) -> str:
     return f"importance {case.policy.importance(weight):g}, judged as {weight}"
 
 
-def _speculation(case: Case) -> Finding:
+def _speculation(case: Case) -> CheckResult:
     """Half a hypothesis dies with its task; a person's own word is only scored as hedged."""
     cue = case.reading.speculation
     is_own_word = case.policy.file.sources[case.candidate.note.trust].is_own_word
@@ -173,7 +173,7 @@ def _speculation(case: Case) -> Finding:
     return _pass(f"hedged by its speaker ({cue!r})" if cue else "no hypothesis")
 
 
-def _domain(case: Case) -> Finding:
+def _domain(case: Case) -> CheckResult:
     """What this domain never keeps."""
     rule = next((refused for refused in case.policy.refused if _matches(refused, case)), None)
     if rule is not None:
@@ -182,7 +182,7 @@ def _domain(case: Case) -> Finding:
     return _pass(f"nothing that domain {case.policy.domain} refuses")
 
 
-def _restricted(case: Case) -> Finding:
+def _restricted(case: Case) -> CheckResult:
     """Health, finance, law and what the policy adds: only through consent."""
     topic = consent_topic(case)
     if topic is None or case.candidate.has_contacts_yes:
@@ -202,11 +202,11 @@ def _no_topic(case: Case) -> str:
     )
 
 
-def _literalness(case: Case) -> Finding:
+def _literalness(case: Case) -> CheckResult:
     """What may not be meant as it stands is asked about, not believed."""
-    found = case.reading.literalness
-    if found.kind is not Literalness.LITERAL:
-        detail = f"{found.kind} evidence ({found.cue!r})"
+    literalness = case.reading.literalness
+    if literalness.kind is not Literalness.LITERAL:
+        detail = f"{literalness.kind} evidence ({literalness.cue!r})"
         return Disposal.CONFIRM, GateReason.NOT_LITERAL, detail
     if not case.candidate.is_literal and not case.is_confirmed:
         detail = "the extractor takes it for sarcastic, hypothetical or played"
@@ -214,7 +214,7 @@ def _literalness(case: Case) -> Finding:
     return _pass("confirmed" if case.is_confirmed else "meant as it stands")
 
 
-def _score(case: Case) -> Finding:
+def _score(case: Case) -> CheckResult:
     """The floors of its category, which ``config/policy.toml`` gives and explains."""
     category, source = case.reading.category, case.candidate.note.trust
     rule, sure = case.policy.file.categories[category], f"{case.confidence:.2f}"
@@ -232,7 +232,7 @@ def _score(case: Case) -> Finding:
     return _pass(f"{sure} for a {category}, which takes {floor:g}")
 
 
-CHECKS: Mapping[Check, Callable[[Case], Finding]] = {
+CHECKS: Mapping[Check, Callable[[Case], CheckResult]] = {
     "source": _source,
     "evidence": _evidence,
     "erasure": _erasure,

@@ -45,9 +45,9 @@ def _lexicon() -> Cues:
 
 
 @lru_cache(maxsize=64)
-def _read(text: str) -> Held:
+def _find_cues(text: str) -> Held:
     """The text as the cues expect it; read once, whatever is asked of it."""
-    return _lexicon().read(_folded(text))
+    return _lexicon().read(_one_line(text))
 
 
 @lru_cache(maxsize=64)
@@ -57,7 +57,7 @@ def infer_category(text: str) -> Category:
     The surest kind of words comes first, so a decision about a preference is a decision, and a
     preference about the weather is a preference.
     """
-    held = _read(text)
+    held = _find_cues(text)
     if held.first("summary"):
         return Category.SUMMARY
     if held.first("procedure"):
@@ -77,7 +77,7 @@ def infer_recall_semantics(text: str) -> RecallSemantics | None:
 
     What is forbidden only until a person agrees is a constraint.
     """
-    held = _read(text)
+    held = _find_cues(text)
     if held.first("conditional_order"):
         return RecallSemantics.CONSTRAINT
     if held.first("ban"):
@@ -92,7 +92,7 @@ def infer_weight(text: str) -> Weight:
     """
     if infer_recall_semantics(text):
         return Weight.WISH
-    held = _read(text)
+    held = _find_cues(text)
     for weight in (Weight.CORRECTION, Weight.IDENTITY, Weight.COMMITMENT):
         if held.first(weight.value):
             return weight
@@ -102,19 +102,19 @@ def infer_weight(text: str) -> Weight:
 
 def find_hearsay(text: str) -> str | None:
     """The words that pass on what another person said, case folded; None without any."""
-    found = _read(text).first("hearsay")
-    return found.group() if found else None
+    match = _find_cues(text).first("hearsay")
+    return match.group() if match else None
 
 
 def is_in_person(text: str) -> bool:
     """Whether a person speaks for themselves in it, or gives an order."""
-    return bool(_read(text).first("in_person") or infer_recall_semantics(text))
+    return bool(_find_cues(text).first("in_person") or infer_recall_semantics(text))
 
 
 def find_trigger(text: str) -> str | None:
     """The words that ask for the note to be kept, case folded; None where there are none."""
-    found = _read(text).first("trigger")
-    return next(filter(None, found.groups())) if found else None
+    match = _find_cues(text).first("trigger")
+    return next(filter(None, match.groups())) if match else None
 
 
 def is_asked_to_keep(text: str, spans: Iterable[str]) -> bool:
@@ -134,8 +134,8 @@ def find_speculation(text: str) -> str | None:
 
     A mere hedge ("I think she prefers tea") is none: it weakens a claim and leaves it one.
     """
-    found = _read(text).first("speculation")
-    return found.group() if found else None
+    match = _find_cues(text).first("speculation")
+    return match.group() if match else None
 
 
 def _is_decision(held: Held) -> bool:
@@ -144,5 +144,5 @@ def _is_decision(held: Held) -> bool:
     return bool(held.first("conditional_order") or held.first("standing_ask"))
 
 
-def _folded(text: str) -> str:
+def _one_line(text: str) -> str:
     return " ".join(text.replace("’", "'").casefold().split())

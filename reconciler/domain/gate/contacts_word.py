@@ -15,10 +15,11 @@ from reconciler.domain.gate.classification import find_speculation
 from reconciler.domain.gate.clauses import CLAIMS_OPENING, find_hedge_of
 from reconciler.domain.gate.cleaning import Cleaned
 from reconciler.domain.gate.literalness import Literalness, classify_literalness
-from reconciler.domain.gate.reading import Reading
-from reconciler.domain.guard import Difference, find_differences, find_news, is_repeated_in
+from reconciler.domain.gate.reading import ClaimReading
+from reconciler.domain.guard import find_differences, find_news, is_repeated_in
 from reconciler.domain.guard.vocabulary import vocabulary
 from reconciler.domain.records.candidates import Candidate, Evidence
+from reconciler.domain.records.findings import Difference
 from reconciler.domain.records.kinds import SourceKind
 from reconciler.domain.records.slots import Slot
 from reconciler.domain.text_reading import read_text
@@ -38,7 +39,7 @@ _OTHERWISE = frozenset({Difference.NEGATION, Difference.CESSATION, Difference.SU
 """Differences that make another statement of the same words: denied, ended, of another person."""
 
 
-def is_contacts_word(cleaned: Cleaned, reading: Reading, confidence_min: float) -> bool:
+def is_contacts_word(cleaned: Cleaned, reading: ClaimReading, confidence_min: float) -> bool:
     """Whether an extractor's claim is what the contact said, and meant as it stands.
 
     Every cited span stands in a turn of the contact's; the sentence around it is a literal
@@ -94,9 +95,11 @@ def _is_carried(candidate: Candidate) -> bool:
 
     Without a value that stands in them as it is, all words of content of claim and value have to.
     """
-    claim = _folded(CLAIMS_OPENING.sub("", _undated(candidate.claim, candidate.evidence)))
+    claim = _without_hyphens(CLAIMS_OPENING.sub("", _undated(candidate.claim, candidate.evidence)))
     cited = [
-        _folded(sentence) for evidence in candidate.evidence for sentence in _sentences(evidence)
+        _without_hyphens(sentence)
+        for evidence in candidate.evidence
+        for sentence in _sentences(evidence)
     ]
     news = find_news(claim, " ".join(cited))
     if any(
@@ -112,7 +115,7 @@ def _is_carried(candidate: Candidate) -> bool:
         holding = [clause for clause in clauses if _holds(slot, clause)]
         if holding:
             return not any(_says_otherwise(claim, clause) for clause in holding)
-        if not is_repeated_in(_folded(_undated(slot.value, candidate.evidence)), said):
+        if not is_repeated_in(_without_hyphens(_undated(slot.value, candidate.evidence)), said):
             return False
     return is_repeated_in(claim, said) and not _says_otherwise(claim, said)
 
@@ -145,8 +148,8 @@ def _holds(slot: Slot, said: str) -> bool:
 
 
 def _spaced(text: str) -> str:
-    return " ".join(_WORDS.findall(_folded(text).casefold()))
+    return " ".join(_WORDS.findall(_without_hyphens(text).casefold()))
 
 
-def _folded(text: str) -> str:
+def _without_hyphens(text: str) -> str:
     return _HYPHEN.sub("", text)

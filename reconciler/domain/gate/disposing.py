@@ -18,18 +18,14 @@ from reconciler.domain.gate.contacts_word import is_contacts_word
 from reconciler.domain.gate.literalness import Literalness
 from reconciler.domain.gate.policy import GatePolicy
 from reconciler.domain.gate.questions import is_worth_asking, question
-from reconciler.domain.gate.reading import Reading, read
+from reconciler.domain.gate.reading import ClaimReading, read
 from reconciler.domain.gate.scoring import score
-from reconciler.domain.records.assessment import (
-    ALL_PASSED,
-    Assessment,
-    CheckFinding,
-    Disposal,
-    GateReason,
-)
+from reconciler.domain.records.assessment import ALL_PASSED, Assessment, CheckFinding
 from reconciler.domain.records.candidates import CONTACT, Candidate, Precedents
 from reconciler.domain.records.kinds import (
     NOT_FOR_CONTACTS,
+    Disposal,
+    GateReason,
     RecallSemantics,
     Sensitivity,
     SourceKind,
@@ -72,8 +68,8 @@ def assess(
         precedents=precedents,
         is_contacts_word=is_contacts,
     )
-    found = tuple(findings(case))
-    decisive = _decisive(found)
+    results = tuple(findings(case))
+    decisive = _decisive(results)
     disposal, reason, detail = decisive.disposal, decisive.reason, decisive.detail
     is_own_word = policy.file.sources[candidate.note.trust].is_own_word
     is_asked = disposal in (Disposal.CONFIRM, Disposal.CONSENT)
@@ -106,7 +102,7 @@ def assess(
         disposal=disposal,
         reason=reason,
         detail=ALL_PASSED if disposal is Disposal.ADMIT else detail,
-        findings=found,
+        findings=results,
         confidence=confidence,
         parts=parts,
         category=reading.category,
@@ -207,10 +203,10 @@ def inference_key(note: Note) -> str:
     return hashlib.sha256(key.encode("utf-8", "surrogatepass")).hexdigest()[:32]
 
 
-def _decisive(found: Sequence[CheckFinding]) -> CheckFinding:
+def _decisive(results: Sequence[CheckFinding]) -> CheckFinding:
     """The finding that decides; the first of those that weigh most."""
-    stopping = [finding for finding in found if finding.disposal is not Disposal.ADMIT]
-    return min(stopping, key=_weight, default=found[0])
+    stopping = [finding for finding in results if finding.disposal is not Disposal.ADMIT]
+    return min(stopping, key=_weight, default=results[0])
 
 
 def _weight(finding: CheckFinding) -> int:
@@ -221,12 +217,12 @@ def _weight(finding: CheckFinding) -> int:
     return 3 if finding.disposal is Disposal.CONSENT else 4
 
 
-def _is_hedged(reading: Reading, confidence: float, policy: GatePolicy) -> bool:
+def _is_hedged(reading: ClaimReading, confidence: float, policy: GatePolicy) -> bool:
     is_guess = bool(reading.hedge or reading.speculation)
     return is_guess or confidence < policy.file.trust.sure_min
 
 
-def _sensitivity(cleaned: Cleaned, reading: Reading, topic: str | None) -> Sensitivity:
+def _sensitivity(cleaned: Cleaned, reading: ClaimReading, topic: str | None) -> Sensitivity:
     if "secret" in cleaned.refused | cleaned.redacted | cleaned.kept:
         return Sensitivity.SECRET
     if "health" in (topic, *reading.topics) and not reading.is_everyday:

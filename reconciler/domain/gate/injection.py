@@ -3,7 +3,7 @@
 A text is folded (case, accents, width, what cannot be seen) and matched against the cues of
 ``config/lexicon/injection.toml``. If no cue settles it, a sentence counts that gives its reader a
 task or asks them a question, unless a person speaks in the text. Lexical: the same text always has
-the same findings. No model, no clock and no knowledge of a contact may ever live here, nor what
+the same findings. A model, a clock and knowledge of a contact never live here, nor what
 follows from a finding; that is the gate's business.
 """
 
@@ -76,13 +76,13 @@ def find_directives(text: str) -> tuple[DirectiveFinding, ...]:
     Returns:
         At most one finding of each ``Directive``.
     """
-    reading = _read(text)
+    reading = _fold_text(text)
     first: dict[Directive, _Span] = {}
     for span in _spans(reading):
         if span.kind not in first or span.start < first[span.kind].start:
             first[span.kind] = span
-    found = sorted(first.values(), key=lambda span: (span.start, span.kind))
-    return tuple(DirectiveFinding(span.kind, _shown(text[span.start : span.end])) for span in found)
+    spans = sorted(first.values(), key=lambda span: (span.start, span.kind))
+    return tuple(DirectiveFinding(span.kind, _shown(text[span.start : span.end])) for span in spans)
 
 
 class _Span(NamedTuple):
@@ -93,7 +93,7 @@ class _Span(NamedTuple):
     kind: Directive
 
 
-class _Reading(NamedTuple):
+class _FoldedText(NamedTuple):
     """A text as it was given, as it is matched, and which character stems from which."""
 
     text: str
@@ -131,12 +131,12 @@ def _fold_all(text: str) -> str:
     return "".join(map(_fold, text))
 
 
-def _read(text: str) -> _Reading:
+def _fold_text(text: str) -> _FoldedText:
     if text.isascii():
-        return _Reading(text, text.lower(), range(len(text)))
+        return _FoldedText(text, text.lower(), range(len(text)))
     folded = [_fold(letter) for letter in text]
     places = [place for place, letters in enumerate(folded) for _ in letters]
-    return _Reading(text, "".join(folded), places)
+    return _FoldedText(text, "".join(folded), places)
 
 
 def _shown(cue: str) -> str:
@@ -155,7 +155,7 @@ _AS_THEY_STAND = ("mark", "script", "code_mark", "code_line", "told", "ordered",
 def _compiled(name: str, pattern: str) -> re.Pattern[str]:
     """A cue's pattern, folded as the texts are in which it is looked for."""
     if name not in _AS_THEY_STAND:
-        pattern = _SHORTHAND.sub(lambda found: _WRITTEN_OUT.get(found[0], found[0]), pattern)
+        pattern = _SHORTHAND.sub(lambda match: _WRITTEN_OUT.get(match[0], match[0]), pattern)
     if name in ("cue", "code_shape"):
         pattern = rf"\b(?=\w)(?:{pattern})(?:(?!\w)|(?<!\w))"
     return re.compile(_fold_all(pattern))
@@ -170,14 +170,14 @@ def _lexicon(*names: str) -> Cues:
 _CUES = ("cue", "mark", "script", "code_mark", "code_shape", "code_line")
 
 
-def _spans(reading: _Reading) -> Iterator[_Span]:
-    found = [span for find in _FINDERS for span in find(reading)]
-    yield from found
-    if not found:
+def _spans(reading: _FoldedText) -> Iterator[_Span]:
+    spans = [span for find in _FINDERS for span in find(reading)]
+    yield from spans
+    if not spans:
         yield from _requests(reading)
 
 
-def _cues(reading: _Reading) -> Iterator[_Span]:
+def _cues(reading: _FoldedText) -> Iterator[_Span]:
     lists = ("cue", "mark") if reading.text.isascii() else ("cue", "mark", "script")
     held = _lexicon(*_CUES).read(reading.folded)
     for name in lists:
@@ -235,7 +235,7 @@ _BASE64 = re.compile(r"(?<![\w+/])[A-Za-z0-9+/_-]{16,}={0,2}(?![\w+/])")
 _HEX = re.compile(r"(?<!\w)(?:0x)?(?:[0-9a-f]{2}[ :]?){12,}(?!\w)", re.IGNORECASE)
 
 
-def _unseen(reading: _Reading) -> Iterator[_Span]:
+def _unseen(reading: _FoldedText) -> Iterator[_Span]:
     if reading.text.isascii():
         return
     if match := _UNSEEN.search(reading.text):
@@ -243,7 +243,7 @@ def _unseen(reading: _Reading) -> Iterator[_Span]:
         yield _Span(start, min(end, len(reading.text)), Directive.HIDDEN)
 
 
-def _encoded(reading: _Reading) -> Iterator[_Span]:
+def _encoded(reading: _FoldedText) -> Iterator[_Span]:
     for pattern, decode in ((_BASE64, _from_base64), (_HEX, _from_hex)):
         for match in pattern.finditer(reading.text):
             if _reads_as_text(decode(match[0])):
@@ -290,7 +290,7 @@ def _disguised_words() -> tuple[str, ...]:
     )
 
 
-def _disguised(reading: _Reading) -> Iterator[_Span]:
+def _disguised(reading: _FoldedText) -> Iterator[_Span]:
     """Words read backwards or moved by thirteen, and cues once digits are read as letters."""
     for word in filter(reading.folded.__contains__, _disguised_words()):
         start = reading.folded.index(word)
@@ -304,7 +304,7 @@ def _disguised(reading: _Reading) -> Iterator[_Span]:
                 yield reading.span(kind, *match.span())
 
 
-_FINDERS: tuple[Callable[[_Reading], Iterable[_Span]], ...] = (
+_FINDERS: tuple[Callable[[_FoldedText], Iterable[_Span]], ...] = (
     _cues,
     _unseen,
     _encoded,
@@ -320,7 +320,7 @@ _ASKING = re.compile(r"\?|^(?:what|who|how|which|where|when|why)\b")
 """A question, whether or not it ends like one."""
 
 
-def _requests(reading: _Reading) -> Iterator[_Span]:
+def _requests(reading: _FoldedText) -> Iterator[_Span]:
     """The first sentence that is a task or a question, where nothing says that a person speaks."""
     if len(reading.folded) > _REQUEST_LENGTH_MAX:
         return

@@ -46,27 +46,27 @@ def classify_literalness(text: str) -> LiteralnessFinding:
     The kinds are looked for in a fixed order, so that a text has one: a role, a quotation, irony,
     what is not so, what is not so yet.
     """
-    plain, held = _read(text)
+    plain, held = _find_cues(text)
     starts: tuple[int, ...] = ()
     for kind, name, find in _RULES:
         for _, pattern in held.worth_trying(name):
             starts = starts or _starts(plain)
-            if found := find(held, pattern, starts):
-                return LiteralnessFinding(kind, _said(plain, held, found).strip(" |,;:.!?\"'"))
+            if match := find(held, pattern, starts):
+                return LiteralnessFinding(kind, _said(plain, held, match).strip(" |,;:.!?\"'"))
     return LiteralnessFinding(Literalness.LITERAL, "")
 
 
 def find_hedge(text: str) -> str | None:
     """The words by which the speaker leaves it open whether the text is so; None without any."""
-    plain, held = _read(text)
-    found = held.first("hedge")
-    return _said(plain, held, found).strip() if found else None
+    plain, held = _find_cues(text)
+    match = held.first("hedge")
+    return _said(plain, held, match).strip() if match else None
 
 
 # Reading
 
 
-def _folded(text: str) -> str:
+def _small_text(text: str) -> str:
     return read_text(text).small
 
 
@@ -80,16 +80,16 @@ def _lexicon() -> Cues:
 
 
 @lru_cache(maxsize=64)
-def _read(text: str) -> tuple[str, Held]:
+def _find_cues(text: str) -> tuple[str, Held]:
     """The text in plain marks, and as the cues expect it; read once, whatever is asked of it."""
     reading = read_text(text)
     return reading.plain, _lexicon().read(reading.small)
 
 
-def _said(plain: str, held: Held, found: re.Match[str]) -> str:
+def _said(plain: str, held: Held, match: re.Match[str]) -> str:
     """The found words, spelled as they were said."""
-    start = held.text.find(found.group())
-    return plain[start : start + len(found.group())] if start >= 0 else found.group()
+    start = held.text.find(match.group())
+    return plain[start : start + len(match.group())] if start >= 0 else match.group()
 
 
 # How a cue is looked for
@@ -136,10 +136,10 @@ def _with_consequence(
 ) -> re.Match[str] | None:
     """The first condition for which what hangs on it stands in the rest of its sentence."""
     for sentence in sentences:
-        if found := condition.search(sentence):
-            rest = f"{sentence[: found.start()]} | {sentence[found.end() :]}"
+        if match := condition.search(sentence):
+            rest = f"{sentence[: match.start()]} | {sentence[match.end() :]}"
             if _lexicon().pattern(consequence).search(rest):
-                return found
+                return match
     return None
 
 

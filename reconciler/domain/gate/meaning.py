@@ -53,8 +53,8 @@ def classify_meaning(text: str) -> MeaningFinding:
     Case, punctuation, emoji and drawn-out letters do not matter. A text of several kinds is a
     remark if one of its sentences is, else of the first kind among them that is more than filler.
     """
-    if found := _find_raw_output(text):
-        return MeaningFinding(Meaning.RAW_OUTPUT, found)
+    if cue := _find_raw_output(text):
+        return MeaningFinding(Meaning.RAW_OUTPUT, cue)
     sentences = _sentences(text)
     if not sentences:
         return _wordless(text)
@@ -95,10 +95,10 @@ _CUE_LENGTH_MAX = 60
 
 def _find_raw_output(text: str) -> str | None:
     for line in text.splitlines()[:_LINES_MAX]:
-        if found := _the("raw_line").match(line):
-            return found.group().strip()
-    found = _the("raw_text").match(text) or _the("dump").match(text)
-    return found.group().strip()[:_CUE_LENGTH_MAX] if found else None
+        if match := _the("raw_line").match(line):
+            return match.group().strip()
+    match = _the("raw_text").match(text) or _the("dump").match(text)
+    return match.group().strip()[:_CUE_LENGTH_MAX] if match else None
 
 
 # Sentences
@@ -142,8 +142,8 @@ def _undrawn(word: str) -> str:
 
 def _unaddressed(sentence: str) -> str:
     for name in ("vocative", "addressed_at_the_end"):
-        if found := _the(name).match(sentence):
-            sentence = found[1] + sentence[found.end() :]
+        if match := _the(name).match(sentence):
+            sentence = match[1] + sentence[match.end() :]
     return sentence
 
 

@@ -63,11 +63,11 @@ _VALIDATED = (SourceKind.TOOL_OUTPUT, SourceKind.APPROVED_DOC)
 """Sources of validated facts: such a fact ages as the record does that it was read from."""
 
 
-class _Table(BaseModel):
+class _PolicyTable(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
 
 
-class SourceRule(_Table):
+class SourceRule(_PolicyTable):
     """What a source is worth.
 
     ``may`` is ``admit``, ``ask`` (never written without a person's yes) or ``nothing``.
@@ -78,7 +78,7 @@ class SourceRule(_Table):
     may: Literal["admit", "ask", "nothing"]
 
 
-class CategoryRule(_Table):
+class CategoryRule(_PolicyTable):
     """How long a category lives, and how sure it must be."""
 
     lifetime_days: Days | None = None
@@ -96,7 +96,7 @@ class CategoryRule(_Table):
         return self
 
 
-class ScoreRule(_Table):
+class ScoreRule(_PolicyTable):
     """The rubric: what is added to where a score starts."""
 
     direct_statement: Effect
@@ -118,14 +118,14 @@ class ScoreRule(_Table):
     recent_days: float = Field(ge=0, le=36_500)
 
 
-class TrustRule(_Table):
+class TrustRule(_PolicyTable):
     """From when an extractor passes on the contact's word, and a note is more than a guess."""
 
     contacts_word_min: Share
     sure_min: Share
 
 
-class ImportanceRule(_Table):
+class ImportanceRule(_PolicyTable):
     """How much a note matters in the long run, by what it says, where the caller gave nothing."""
 
     wish: Share
@@ -136,7 +136,7 @@ class ImportanceRule(_Table):
     remark: Share
 
 
-class LifetimeRule(_Table):
+class LifetimeRule(_PolicyTable):
     """Which facts last until they are changed."""
 
     lasting: frozenset[Weight]
@@ -145,7 +145,7 @@ class LifetimeRule(_Table):
     passing_attributes: frozenset[str] = frozenset()
 
 
-class ConfirmationRule(_Table):
+class ConfirmationRule(_PolicyTable):
     """Who is spared a question, and how one is asked.
 
     What came after files of users' own were written has a default, the shipped file's.
@@ -157,7 +157,7 @@ class ConfirmationRule(_Table):
     change_it: str = Field(min_length=1)
 
 
-class TopicRule(_Table):
+class TopicRule(_PolicyTable):
     """A field of life, the words that give it away, and how it is handled."""
 
     handling: Literal["consent", "ordinary"]
@@ -167,7 +167,7 @@ class TopicRule(_Table):
     everyday_unless: tuple[str, ...] = ()
 
 
-class RefuseRule(_Table):
+class RefuseRule(_PolicyTable):
     """What some domains never keep: a pattern, and the sources that are excepted."""
 
     name: str = Field(min_length=1)
@@ -176,7 +176,7 @@ class RefuseRule(_Table):
     unless_source: frozenset[SourceKind] = frozenset()
 
 
-class DomainRule(_Table):
+class DomainRule(_PolicyTable):
     """What one domain does otherwise."""
 
     fact_lifetime_days: Days | None = None
@@ -185,7 +185,7 @@ class DomainRule(_Table):
     keeps: tuple[str, ...] = ()
 
 
-class _PolicyFile(_Table):
+class _PolicyFile(_PolicyTable):
     version: str = Field(min_length=1)
     default_domain: str = "general"
     checks: Mapping[Check, Literal["on", "off"]]
@@ -250,9 +250,9 @@ class GatePolicy:
         try:
             file = _PolicyFile.model_validate(mapping)
         except ValidationError as error:
-            found = error.errors()[0]
-            where = ".".join(map(str, found["loc"])) or "the policy"
-            raise ConfigurationError(f"policy: {where}: {found['msg']}") from error
+            fault = error.errors()[0]
+            where = ".".join(map(str, fault["loc"])) or "the policy"
+            raise ConfigurationError(f"policy: {where}: {fault['msg']}") from error
         chosen = domain or file.default_domain
         if chosen not in file.domains:
             known = ", ".join(file.domains)

@@ -6,10 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
-from reconciler.domain.records.assessment import GateReason
 from reconciler.domain.records.candidates import Precedents
-from reconciler.domain.records.decisions import Action
-from reconciler.domain.records.kinds import SourceKind
+from reconciler.domain.records.kinds import Action, GateReason, SourceKind
 
 __all__ = ["EarlierDecision", "precedents_of"]
 

@@ -14,10 +14,16 @@ from collections.abc import Iterable
 from reconciler.domain.gate.literalness import find_hedge
 from reconciler.domain.gate.policy import GatePolicy
 from reconciler.domain.guard import is_repeated_in
-from reconciler.domain.records.assessment import Disposal, GateReason
 from reconciler.domain.records.candidates import Candidate
 from reconciler.domain.records.facts import Fact
-from reconciler.domain.records.kinds import OWN_WORDS, FactState, RecallSemantics, SourceKind
+from reconciler.domain.records.kinds import (
+    OWN_WORDS,
+    Disposal,
+    FactState,
+    GateReason,
+    RecallSemantics,
+    SourceKind,
+)
 from reconciler.domain.records.notes import Note, canonical_text
 from reconciler.domain.records.slots import Slot, SlotMatch, compare_slots
 from reconciler.lexicon import lexicon

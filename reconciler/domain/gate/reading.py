@@ -31,7 +31,7 @@ from reconciler.domain.records.candidates import Candidate
 from reconciler.domain.records.kinds import Category, RecallSemantics, SourceKind
 from reconciler.domain.records.notes import Note, Remembered
 
-__all__ = ["Reading", "read"]
+__all__ = ["ClaimReading", "read"]
 
 _BROUGHT = frozenset(field.name for field in fields(Remembered))
 _BESIDE_THE_TEXT = frozenset(field.name for field in fields(Note)) - {"text"}
@@ -47,7 +47,7 @@ _GRAVEST_FIRST = (
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Reading:
+class ClaimReading:
     """What the words of a claim and of its evidence give away; cues are quoted from them.
 
     Attributes:
@@ -71,7 +71,7 @@ class Reading:
     weight: Weight
 
 
-def read(candidate: Candidate, policy: GatePolicy) -> Reading:
+def read(candidate: Candidate, policy: GatePolicy) -> ClaimReading:
     """The reading of a candidate, with those checks left out that the policy switches off."""
     claim = candidate.claim
     quoted = tuple(
@@ -85,7 +85,7 @@ def read(candidate: Candidate, policy: GatePolicy) -> Reading:
     meaning = classify_meaning(claim)
     if meaning.kind in _MAY_LAST and (_has_slot(candidate.note) or trigger or semantics):
         meaning = MeaningFinding(Meaning.STATEMENT, "")
-    return Reading(
+    return ClaimReading(
         meaning=meaning,
         literalness=_literalness(candidate, (*quoted, claim), policy),
         hedge=_first(partial(find_hedge_of, candidate.claim), quoted),
@@ -105,11 +105,11 @@ def read(candidate: Candidate, policy: GatePolicy) -> Reading:
 def _weight(note: Note, claim: str, meaning: MeaningFinding) -> Weight:
     if meaning.kind is not Meaning.STATEMENT:
         return Weight.REMARK
-    found = infer_weight(claim)
+    weight = infer_weight(claim)
     is_known = note.slot is not None and note.slot.is_known and _has_slot(note)
-    if is_known and found in (Weight.COMMITMENT, Weight.CIRCUMSTANCE):
+    if is_known and weight in (Weight.COMMITMENT, Weight.CIRCUMSTANCE):
         return Weight.IDENTITY
-    return found
+    return weight
 
 
 _MAY_LAST = frozenset(Meaning) - {Meaning.FILLER, Meaning.RAW_OUTPUT}
@@ -142,8 +142,8 @@ def _literalness(
         return literal
     if candidate.confirmed_by:
         texts = (candidate.claim,) if candidate.is_reworded else ()
-    found = [classify_literalness(text) for text in dict.fromkeys(texts)]
-    return min((*found, literal), key=lambda finding: _GRAVEST_FIRST.index(finding.kind))
+    literalness = [classify_literalness(text) for text in dict.fromkeys(texts)]
+    return min((*literalness, literal), key=lambda finding: _GRAVEST_FIRST.index(finding.kind))
 
 
 def _directives(candidate: Candidate, words: _Words) -> tuple[DirectiveFinding, ...]:

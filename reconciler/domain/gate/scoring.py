@@ -9,7 +9,7 @@ from reconciler.domain.gate.classification import is_asked_to_keep
 from reconciler.domain.gate.literalness import Literalness
 from reconciler.domain.gate.meaning import Meaning
 from reconciler.domain.gate.policy import GatePolicy
-from reconciler.domain.gate.reading import Reading
+from reconciler.domain.gate.reading import ClaimReading
 from reconciler.domain.records.assessment import ScorePart
 from reconciler.domain.records.candidates import Candidate, Precedents
 from reconciler.domain.records.kinds import SourceKind
@@ -22,7 +22,7 @@ EXTRACTORS_CONFIDENCE = "extractor's confidence"
 
 def score(
     candidate: Candidate,
-    reading: Reading,
+    reading: ClaimReading,
     policy: GatePolicy,
     now: datetime,
     precedents: Precedents,
@@ -54,7 +54,7 @@ def _start(candidate: Candidate, policy: GatePolicy) -> ScorePart:
 
 def _effects(
     candidate: Candidate,
-    reading: Reading,
+    reading: ClaimReading,
     policy: GatePolicy,
     now: datetime,
     precedents: Precedents,
@@ -103,7 +103,7 @@ def _is_contacts_request(candidate: Candidate) -> bool:
     )
 
 
-def _cap(candidate: Candidate, reading: Reading, policy: GatePolicy) -> ScorePart | None:
+def _cap(candidate: Candidate, reading: ClaimReading, policy: GatePolicy) -> ScorePart | None:
     """At most so much: repetition makes neither a joke nor an unread text truer."""
     if candidate.is_fallback:
         return ScorePart(name="nobody read it: at most", effect=policy.file.score.cap_fallback)

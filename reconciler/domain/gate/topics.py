@@ -48,7 +48,7 @@ class TopicTerms:
 
     def __post_init__(self) -> None:
         for term in (*self.terms, *self.exceptions):
-            if not _TERM.fullmatch(_folded(term)):
+            if not _TERM.fullmatch(_one_line(term)):
                 raise ConfigurationError(
                     f"topics: {term!r} is not a term; write words, each with at most an asterisk "
                     "at its end"
@@ -56,7 +56,7 @@ class TopicTerms:
 
     def find(self, text: str) -> str | None:
         """The first term that counts in the text, as it was given; None where none does."""
-        return self.find_in(_folded(text), self.terms)
+        return self.find_in(_one_line(text), self.terms)
 
     def find_in(self, folded: str, terms: Iterable[str]) -> str | None:
         """The same in a text that is folded already, of these terms only."""
@@ -74,7 +74,7 @@ class TopicTerms:
     def literals(self) -> Iterator[str]:
         """What a text with a term holds, for each of the terms, a space for each hyphen."""
         for term in self.terms:
-            runs = _folded(term).replace("-", " ").split("*")
+            runs = _one_line(term).replace("-", " ").split("*")
             yield max((run.strip() for run in reversed(runs)), key=len)
 
     @cached_property
@@ -99,24 +99,24 @@ class Topics:
 
     def find(self, text: str) -> dict[str, str]:
         """By topic that the text is about, in the given order, the term that says so."""
-        folded = _folded(text)
+        folded = _one_line(text)
         worth_trying: dict[str, list[str]] = {}
         for name, number in sorted(self._literals.held(folded.replace("-", " "))):
             worth_trying.setdefault(name, []).append(self._terms[name].terms[number])
-        found = {
+        terms = {
             name: self._terms[name].find_in(folded, worth_trying[name])
             for name in self._terms
             if name in worth_trying
         }
-        return {name: term for name, term in found.items() if term is not None}
+        return {name: term for name, term in terms.items() if term is not None}
 
 
-def _folded(text: str) -> str:
+def _one_line(text: str) -> str:
     return " ".join(text.replace("’", "'").casefold().split())
 
 
 def _branch(term: str) -> str:
-    words = re.split(_GAP, _folded(term))
+    words = re.split(_GAP, _one_line(term))
     return _GAP.join(
         _ANY_WORD if word == "*" else re.escape(word.removesuffix("*")) + _ending(word)
         for word in words
@@ -147,4 +147,4 @@ def _any_of(terms: Iterable[str]) -> re.Pattern[str]:
 
 
 def _spans(pattern: re.Pattern[str], folded: str) -> Iterator[tuple[int, int]]:
-    return (found.span(1) for found in pattern.finditer(folded))
+    return (match.span(1) for match in pattern.finditer(folded))

@@ -2,7 +2,7 @@
 
 Each text is read once, into words, numbers and names; then two readings are compared. Nothing here
 knows a meaning: closed classes (number words, months, negations, opposites, relatives) are small
-tables, and everything else is form and order. No cosine and no policy may ever live here: a finding
+tables, and everything else is form and order. A cosine and a policy never live here: a finding
 only ever demotes a pair, and what follows from that is the rule's business. Everywhere ``note`` is
 the new text, ``fact`` the one that it may take the place of, and ``value`` what a text is filed
 under.
@@ -80,7 +80,6 @@ from reconciler.domain.records.findings import Difference, Finding
 from reconciler.domain.records.notes import canonical_text
 
 __all__ = [
-    "Difference",
     "Finding",
     "answer_one_question",
     "answers_anew",
@@ -180,9 +179,9 @@ def find_differences(note: str, fact: str) -> tuple[Finding, ...]:
         return ()
     read_by_words = (finding for find in _FINDERS for finding in find(new, old))
     findings = (*read_by_words, *find_denial(note, fact))
-    if any(found.kind is Difference.SUBJECT for found in findings):
+    if any(each.kind is Difference.SUBJECT for each in findings):
         # What holds of her husband changes nothing that holds of her.
-        return tuple(replace(found, is_change=False) for found in findings)
+        return tuple(replace(each, is_change=False) for each in findings)
     return findings
 
 
@@ -202,10 +201,10 @@ def find_changes(note: str, fact: str) -> tuple[Finding, ...]:
     if new.canonical == old.canonical or _share_nothing(new, old):
         return ()
     finders = _FINDERS_OF_CHANGES if new.stems == old.stems else _FINDERS_OF_CHANGES[:-1]
-    found = tuple(finding for find in finders for finding in find(new, old) if finding.is_change)
-    if not found or any(find_subject(new, old)):
+    changes = tuple(finding for find in finders for finding in find(new, old) if finding.is_change)
+    if not changes or any(find_subject(new, old)):
         return ()
-    return tuple(each for each in found if not _is_apart(each, note, fact))
+    return tuple(each for each in changes if not _is_apart(each, note, fact))
 
 
 def _share_nothing(new: Reading, old: Reading) -> bool:
@@ -225,16 +224,16 @@ def tell_of_two_things(note: str, fact: str, *values: str) -> bool:
 
 def may_be_asked(note: str, fact: str, findings: Iterable[Finding]) -> bool:
     """Whether a reader of both would ask which one holds."""
-    found = tuple(findings)
-    changes = [each for each in found if each.is_change and not _is_apart(each, note, fact)]
+    differences = tuple(findings)
+    changes = [each for each in differences if each.is_change and not _is_apart(each, note, fact)]
     if changes:
         return True
     if is_event(note) or is_event(fact):
         return False
     if answer_one_question(note, fact):
         return True
-    are_answers = all(_answers(each, note, fact) for each in found)
-    return are_answers and differ_only_in(found, note, fact)
+    are_answers = all(_answers(each, note, fact) for each in differences)
+    return are_answers and differ_only_in(differences, note, fact)
 
 
 def _answers(finding: Finding, note: str, fact: str) -> bool:
@@ -294,9 +293,9 @@ def takes_back(note: str, fact: str) -> bool:
     if said is None:
         return False
     denial, told = (_THE_CONTACT.sub("", text) for text in (said, canonical_text(fact)))
-    found = find_differences(denial, told)
-    is_denied = all(each.kind is Difference.NEGATION and not each.in_fact for each in found)
-    return is_denied and differ_only_in(found, denial, told)
+    differences = find_differences(denial, told)
+    is_denied = all(each.kind is Difference.NEGATION and not each.in_fact for each in differences)
+    return is_denied and differ_only_in(differences, denial, told)
 
 
 def deny_each_other(one: str, other: str) -> bool:
@@ -384,16 +383,16 @@ def find_unreadable(note: str, fact: str, unread: Callable[[str], str]) -> tuple
     new, old = lowered(note), lowered(fact)
     if new == old:
         return ()
-    found = tuple(find_other_words(note, fact))
+    differences = tuple(find_other_words(note, fact))
     here, there = unread(new), unread(old)
     if here == there:
-        return found
+        return differences
     lost = Finding(  # counted: the letters would outlive an erasure in a record
         kind=Difference.UNREAD,
         in_note=f"{len(here)} letters of the note" if here else "",
         in_fact=f"{len(there)} letters of the fact" if there else "",
     )
-    return (*found, lost)
+    return (*differences, lost)
 
 
 def find_losses(note: str, fact: str, *, value: str = "") -> tuple[Finding, ...]:

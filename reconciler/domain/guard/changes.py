@@ -185,7 +185,7 @@ def ends(note: str, fact: str) -> bool:
     verb = {word.stem for word in old.words[:1]}
     if ended is not None:
         may_differ = verb if ended.text.split()[0] in _DISPOSING else set()
-        what = _plain(ended.reach) - _cues(note)
+        what = _without_dates(ended.reach) - _cues(note)
         return bool(what) and what <= old.stems and left_out <= may_differ
     if not before or not before <= old.stems:
         return False
@@ -278,9 +278,9 @@ def _own(of: Reading, other: Reading) -> set[str]:
     """
     known = vocabulary()
     light = (of.stems & known.light) - other.stems
-    found = (words_of_its_own(of, other) | light) - _reworded(of) - known.measures
+    own = (words_of_its_own(of, other) | light) - _reworded(of) - known.measures
     here, there = (known.wishes & _said(reading) for reading in (of, other))
-    return found - known.wishes if here and there else found | here
+    return own - known.wishes if here and there else own | here
 
 
 def _reworded(reading: Reading) -> set[str]:
@@ -308,7 +308,7 @@ def _ended(reading: Reading) -> Denial | None:
     return next(iter(said), None)
 
 
-def _plain(stems: Iterable[str]) -> set[str]:
+def _without_dates(stems: Iterable[str]) -> set[str]:
     """The stems without light words, months and years, which tell when it ended."""
     known = vocabulary()
     return {
@@ -427,7 +427,7 @@ def _frame(text: str) -> Frame | None:
     stems = _content(_ADVERB.sub("", head)) - stages - _reworded(read(head))
     known = set(read(value).names) | {folded(each) for each in _CAPITAL.findall(value)}
     values = {stem_of(each) for each in known} | {
-        stem for found in read(value).values.values() for stem in found
+        stem for of_kind in read(value).values.values() for stem in of_kind
     }
     is_several = any(map(str.isdecimal, head)) or _is_named(head)
     if not stems or not values or is_several or not _CAPITAL_OR_DIGIT.search(value):
@@ -532,7 +532,7 @@ def _tells_a_wish(text: str) -> bool:
 @lru_cache(maxsize=1024)
 def _changed_words(note: str) -> frozenset[str]:
     """The stems around the words of change; none where the note tells no change."""
-    found: set[str] = set()
+    changed: set[str] = set()
     text = lowered(note)
     known = vocabulary().change
     if known.search(text) is None or _tells_a_wish(note):
@@ -542,8 +542,8 @@ def _changed_words(note: str) -> frozenset[str]:
             before = list(_stems(tokens_of(each.text[: cue.start()])))
             # What the cue says besides, as "final budget is", is about the change as well.
             after = list(_stems(tokens_of(each.text[cue.start() :])))
-            found.update(before[-_REACH:], after[:_REACH])
-    return frozenset(found - _cues(note)) or frozenset({""})
+            changed.update(before[-_REACH:], after[:_REACH])
+    return frozenset(changed - _cues(note)) or frozenset({""})
 
 
 @lru_cache(maxsize=4096)

@@ -234,8 +234,8 @@ def words_of_its_own(of: Reading, other: Reading) -> set[str]:
 
 def has_no_other_words(new: Reading, old: Reading, findings: Iterable[Finding]) -> bool:
     """Whether both have the same words of content, those of the findings and light ones aside."""
-    found = tokens_of(" ".join(f"{finding.in_note} {finding.in_fact}" for finding in findings))
-    known = vocabulary().light.union(token.value for token in found)
+    tokens = tokens_of(" ".join(f"{finding.in_note} {finding.in_fact}" for finding in findings))
+    known = vocabulary().light.union(token.value for token in tokens)
     return (new.stems ^ old.stems) <= known
 
 
@@ -285,11 +285,11 @@ def _counted_otherwise(new: Reading, old: Reading) -> dict[str, list[tuple[Count
             if here.kind == there.kind:
                 for thing in _things_shared(here, there):
                     pairs[here.kind, thing].append((here, there))
-    found: dict[str, list[tuple[Count, Count]]] = defaultdict(list)
+    by_kind: dict[str, list[tuple[Count, Count]]] = defaultdict(list)
     for (kind, _), counts in pairs.items():
         if all(here.value != there.value for here, there in counts):
-            found[kind] += counts
-    return found
+            by_kind[kind] += counts
+    return by_kind
 
 
 def _things_shared(here: Count, there: Count) -> Collection[str]:

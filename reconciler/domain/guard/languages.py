@@ -90,9 +90,11 @@ def find_other_words(note: str, fact: str) -> Iterator[Finding]:
     only_here, only_there = here - there, there - here
     if only_here or only_there:
         is_change = not (only_here and only_there)
-        yield _finding(_told(only_here, "note"), _told(only_there, "fact"), is_change=is_change)
+        yield _finding(
+            _recordable(only_here, "note"), _recordable(only_there, "fact"), is_change=is_change
+        )
     elif _order(note) != _order(fact):
-        yield _finding(_told(here, "note"), _told(there, "fact"), is_change=False)
+        yield _finding(_recordable(here, "note"), _recordable(there, "fact"), is_change=False)
 
 
 def _finding(in_note: str, in_fact: str, *, is_change: bool) -> Finding:
@@ -141,7 +143,7 @@ def _is_in_another_form(piece: str, others: Counter[str]) -> bool:
     return len(piece) >= _ALIKE and any(other.startswith(piece[:length]) for other in others)
 
 
-def _told(pieces: Counter[str], where: str) -> str:
+def _recordable(pieces: Counter[str], where: str) -> str:
     """The words as the record may have them, which an erasure finds again; letters are counted."""
     if any(map(_UNSPACED_LETTER.match, pieces)):
         return f"{pieces.total()} letters of the {where}"

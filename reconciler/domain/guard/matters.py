@@ -133,7 +133,7 @@ def tells_of_end(text: str) -> bool:
     """Whether some clause of the text may say that something has ended, or is a limit no more."""
     known = vocabulary()
     cues = (known.ended_behind, known.ended_before, known.is_no_more, known.lifted)
-    return any(cue.search(clause.text) for clause in _told(text) for cue in cues)
+    return any(cue.search(clause.text) for clause in _stating_clauses(text) for cue in cues)
 
 
 class _Clause(NamedTuple):
@@ -147,8 +147,8 @@ class _Clause(NamedTuple):
 
     def names(self, stems: Collection[str]) -> bool:
         """Whether it speaks of what the stems name: of a short value all of them stand in it."""
-        found = len({token.value for token in self.tokens}.intersection(stems))
-        return found == len(stems) or (len(stems) > _SHORT and found >= _MOST * len(stems))
+        named = len({token.value for token in self.tokens}.intersection(stems))
+        return named == len(stems) or (len(stems) > _SHORT and named >= _MOST * len(stems))
 
     def lifts(self) -> bool:
         return vocabulary().lifted.search(self.text) is not None
@@ -197,7 +197,7 @@ def _last_naming(text: str, value: Sequence[Token]) -> tuple[_Clause | None, fro
     stems = frozenset(word.value for word in value if word.kind not in ("mark", "function"))
     if not stems or vocabulary().resumed.search(text.casefold()):
         return None, stems
-    naming = [clause for clause in _told(text) if clause.names(stems)]
+    naming = [clause for clause in _stating_clauses(text) if clause.names(stems)]
     return (naming[-1] if naming else None), stems
 
 
@@ -207,7 +207,7 @@ def _said_of_label(text: str) -> str:
     return f"{label} is {said}" if mark and len(said.split()) <= _LABELLED_MAX else text
 
 
-def _told(text: str) -> Iterator[_Clause]:
+def _stating_clauses(text: str) -> Iterator[_Clause]:
     """The clauses of a text that tell something: none that asks or supposes."""
     known, told = vocabulary(), True
     clause: list[Token] = []
@@ -274,11 +274,11 @@ def _matter(reading: Reading, nouns: Collection[str], values: Collection[str]) -
         return []
     known = vocabulary()
     aside = {*nouns, *values, *known.light, *known.measures, *known.stages}
-    found = {
+    beside = {
         *(part for at, word in enumerate(words) if _opens(word) for part in _compound(words, at)),
         *(words[at - 1] for at in places if at and not words[at].gap),
     }
-    return [word for word in found if word.stem not in aside and word.kind in ("word", *_DATED)]
+    return [word for word in beside if word.stem not in aside and word.kind in ("word", *_DATED)]
 
 
 def _opens(word: Word) -> bool:

@@ -1,7 +1,7 @@
 """The finders of exchanged roles: the same words in another order, or in another voice.
 
 Two texts are aligned word by word; groups of words that moved are found; a move that is a mere way
-of putting it is let through, as ``_Order._is_harmless`` names them. No word may ever have a meaning
+of putting it is let through, as ``_Order._is_harmless`` names them. A word never has a meaning
 here: only its place, the gap before it and its preposition count.
 """
 
@@ -49,15 +49,15 @@ def find_order(new: Reading, old: Reading) -> Iterator[Finding]:
 
 def _turned(passive: Reading, active: Reading) -> Iterator[tuple[str, str]]:
     """Each "acquired by Globex" where the other text has "acquired Globex", as both have it."""
-    found = [
+    pairs = [
         (verb, agent)
         for verb, agent in pairwise(passive.words)
         if agent.governor == "by" and verb.gap == "is"
     ]
-    if not found:
+    if not pairs:
         return
     direct = {(verb.stem, word.stem) for verb, word in pairwise(active.words) if not word.gap}
-    for verb, agent in found:
+    for verb, agent in pairs:
         if (verb.stem, agent.stem) in direct:
             yield f"{verb.text} by {agent.text}", f"{verb.text} {agent.text}"
 

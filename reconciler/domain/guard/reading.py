@@ -149,7 +149,7 @@ class Reading:
     @cached_property
     def words(self) -> tuple[Word, ...]:
         """Its words of content, in order."""
-        return tuple(_words(self.tokens))
+        return tuple(_content_words(self.tokens))
 
     @cached_property
     def stems(self) -> frozenset[str]:
@@ -258,7 +258,7 @@ def folded(word: str) -> str:
     return "".join(letter for letter in bare if not unicodedata.combining(letter))
 
 
-def _words(tokens: Iterable[Token]) -> Iterator[Word]:
+def _content_words(tokens: Iterable[Token]) -> Iterator[Word]:
     between: list[str] = []
     sentence = 0
     for token in tokens:

@@ -79,11 +79,11 @@ class AttributeQuestions:
         if not len(asked._names):
             return {}
         clear = (cosines_to(asked._vectors, vector) - self.least) / (1 - self.least)
-        found: dict[str, float] = {}
+        asks: dict[str, float] = {}
         for row in np.flatnonzero(clear > 0).tolist():
             name = asked._names[row]
-            found[name] = max(found.get(name, 0.0), min(float(clear[row]), 1.0))
-        return found
+            asks[name] = max(asks.get(name, 0.0), min(float(clear[row]), 1.0))
+        return asks
 
     def leaning(self, vector: Vectors, asks: Mapping[str, float]) -> Vectors:
         """The question's vector, moved towards what facts of the attributes say that it asks for.
@@ -97,8 +97,8 @@ class AttributeQuestions:
             return vector
         weights = np.array([_LEANING * asks[name] for name in known], dtype=np.float32)
         moved = vector + weights @ np.array([self._leanings[name] for name in known])
-        found: Vectors = moved / np.sqrt(moved @ moved)
-        return found
+        unit: Vectors = moved / np.sqrt(moved @ moved)
+        return unit
 
     @cached_property
     def least(self) -> float:
@@ -121,8 +121,8 @@ def leanings_of(facts: Sequence[Vectors]) -> Vectors:
         facts: the vectors of some facts of each attribute.
     """
     middles = np.array([vectors.mean(axis=0) for vectors in facts])
-    found: Vectors = middles - np.concatenate(facts).mean(axis=0)
-    return found
+    leanings: Vectors = middles - np.concatenate(facts).mean(axis=0)
+    return leanings
 
 
 def questions_of(name: str, questions: Sequence[str], description: str = "") -> Sequence[str]:

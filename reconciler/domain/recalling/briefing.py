@@ -103,7 +103,7 @@ def _asked_within(asked: Iterable[str], tokens: int) -> tuple[tuple[str, ...], i
 
 
 def most_important_first(
-    found: Recalled, profile: Collection[SlotValue], limit: int | None
+    recalled: Recalled, profile: Collection[SlotValue], limit: int | None
 ) -> Recalled:
     """All that is known in general, what matters most first, cut at a limit.
 
@@ -111,12 +111,18 @@ def most_important_first(
     no budget cuts.
     """
     current = {value.fact_id for value in profile}
-    ordered = sorted(found, key=lambda hit: (-hit.fact.importance, hit.fact.fact_id not in current))
-    stays = [hit.fact.fact_id for hit in found if holds_always(hit)]
+    ordered = sorted(
+        recalled, key=lambda hit: (-hit.fact.importance, hit.fact.fact_id not in current)
+    )
+    stays = [hit.fact.fact_id for hit in recalled if holds_always(hit)]
     others = [hit.fact.fact_id for hit in ordered if hit.fact.fact_id not in {*stays}]
     kept = {*others[:limit], *stays}
     return Recalled(
-        ordered, fitting=found.fitting, standing=found.standing, held=found.held, known=found.known
+        ordered,
+        fitting=recalled.fitting,
+        standing=recalled.standing,
+        held=recalled.held,
+        known=recalled.known,
     ).only(kept)
 
 

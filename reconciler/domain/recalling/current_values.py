@@ -163,11 +163,11 @@ def _is_denied(fact: Fact, slot: Slot, attributes: AttributeBook) -> bool:
 
     What the book's phrasings read of the words decides; else the denial does.
     """
-    found = None if slot.is_single_valued else attributes.read_slot(fact.text)
-    if found is not None and found.attribute == slot.attribute:
-        if found.is_denied:
+    read_slot = None if slot.is_single_valued else attributes.read_slot(fact.text)
+    if read_slot is not None and read_slot.attribute == slot.attribute:
+        if read_slot.is_denied:
             return True
-        if found.value == slot.value and not read(found.value).ceased:
+        if read_slot.value == slot.value and not read(read_slot.value).ceased:
             return False
     return ends_own_value(fact.text, slot)
 
@@ -276,8 +276,10 @@ def _is_wish_no_more(said: str, wish: str, slot: Slot) -> bool:
 def _called(text: str, slot: Slot, attributes: AttributeBook) -> frozenset[str]:
     """The stems of what the slot's attribute is called, here and in the text."""
     words = [word.text for word in read(text).words]
-    found = ((word, attributes.find(word)) for word in words)
-    other_names = (word for word, known in found if known and known.name == slot.attribute)
+    attributes_named = ((word, attributes.find(word)) for word in words)
+    other_names = (
+        word for word, known in attributes_named if known and known.name == slot.attribute
+    )
     return stems_of(" ".join((*_name(slot), *other_names)))
 
 

@@ -72,7 +72,7 @@ def faded(
         policy: the half-life and the floor.
     """
     waiting = set(disputed_ids)
-    found = [
+    facts_faded = [
         fact
         for fact in facts
         if fact.as_of(now).is_told()
@@ -81,4 +81,4 @@ def faded(
         and not is_protected(fact)
         and strength_of(fact, now, policy) < policy.floor
     ]
-    return sorted(found, key=lambda fact: (strength_of(fact, now, policy), fact.fact_id))
+    return sorted(facts_faded, key=lambda fact: (strength_of(fact, now, policy), fact.fact_id))

@@ -81,12 +81,12 @@ def _restated(links: Iterable[Supersession]) -> dict[str, list[str]]:
 
 
 def _all_beneath(fact_id: str, restated: Mapping[str, Sequence[str]]) -> tuple[str, ...]:
-    found, waiting = {fact_id: None}, deque([fact_id])
+    ids, waiting = {fact_id: None}, deque([fact_id])
     while waiting:
-        beneath = [old_id for old_id in restated.get(waiting.popleft(), ()) if old_id not in found]
-        found |= dict.fromkeys(beneath)
+        beneath = [old_id for old_id in restated.get(waiting.popleft(), ()) if old_id not in ids]
+        ids |= dict.fromkeys(beneath)
         waiting += beneath
-    return tuple(found)
+    return tuple(ids)
 
 
 def evidence_of(

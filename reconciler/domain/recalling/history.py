@@ -31,10 +31,10 @@ def chains(
     heads = [fact for fact in by_id.values() if fact.fact_id not in superseded_ids]
     heads.sort(key=lambda fact: fact.fact_id)
     heads.sort(key=lambda fact: (fact.last_confirmed_at, fact.recorded_at), reverse=True)
-    found = [_history(head, by_id, beneath) for head in heads]
+    histories = [_history(head, by_id, beneath) for head in heads]
     return [
         replace(chain, conflicts=_of(chain.facts[0], conflicts), events=_about(chain, events))
-        for chain in found
+        for chain in histories
     ]
 
 
@@ -43,10 +43,10 @@ def strand_ids(heads: Iterable[str], supersessions: Iterable[Supersession]) -> s
     beneath: dict[str, list[str]] = {}
     for link in supersessions:
         beneath.setdefault(link.new_id, []).append(link.old_id)
-    found = list(heads)
-    for fact_id in found:  # it grows meanwhile
-        found += beneath.get(fact_id, ())
-    return set(found)
+    ids = list(heads)
+    for fact_id in ids:  # it grows meanwhile
+        ids += beneath.get(fact_id, ())
+    return set(ids)
 
 
 def head_of(fact_id: str, supersessions: Iterable[Supersession]) -> str:

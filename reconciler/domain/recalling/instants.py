@@ -16,13 +16,13 @@ from reconciler.domain.records.decisions import Decision, Undo
 from reconciler.domain.records.facts import Conflict, Fact, Supersession
 from reconciler.domain.records.kinds import Category, FactState
 
-__all__ = ["Known", "held_at", "made_by", "true_at"]
+__all__ = ["HeldFacts", "held_at", "made_by", "true_at"]
 
 _NOTHING = Undo(before=())
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Known:
+class HeldFacts:
     """What a memory holds about a contact: its facts, and how they hang together.
 
     ``conflicts`` are all links between facts that may contradict each other, whether or not those
@@ -48,7 +48,7 @@ def made_by(at: datetime, made: Iterable[Decision]) -> list[Decision]:
     return ordered[: places[-1]] if places else []
 
 
-def held_at(at: datetime, known: Known, made: Sequence[Decision]) -> Known:
+def held_at(at: datetime, known: HeldFacts, made: Sequence[Decision]) -> HeldFacts:
     """What the memory held at a time: the facts as they stood then, in the state of then.
 
     Args:
@@ -80,7 +80,7 @@ def _was_true(fact: Fact, at: datetime) -> bool:
     return has_begun and not is_over and (fact.valid_to is None or at < fact.valid_to)
 
 
-def _without(decision: Decision, known: Known) -> Known:
+def _without(decision: Decision, known: HeldFacts) -> HeldFacts:
     """What was held before a decision, where all that followed it is taken back already."""
     undo, written_id = decision.undo or _NOTHING, fact_written_by(decision)
     ended_ids, before = set(decision.superseded_ids), {e.fact_id: e for e in undo.before}
@@ -98,7 +98,7 @@ def _without(decision: Decision, known: Known) -> Known:
     links += [link for link in undo.unlinked if link not in links]
     pairs = {(conflict.new_id, conflict.old_id): conflict for conflict in known.conflicts}
     pairs |= {(conflict.new_id, conflict.old_id): conflict for conflict in undo.conflicts}
-    return Known(
+    return HeldFacts(
         facts=facts,
         links=tuple(link for link in links if written_id not in (link.new_id, link.old_id)),
         conflicts=tuple(e for e in pairs.values() if written_id not in (e.new_id, e.old_id)),

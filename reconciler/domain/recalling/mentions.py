@@ -55,9 +55,9 @@ def mentioning(
     if not wanted:
         raise InvalidRequestError(f"name {name!r} holds no letter or digit")
     order = tuple(FoundIn)
-    found = [(item, place) for item in items if (place := found_in(fact_of(item), wanted))]
-    found.sort(key=lambda hit: fact_of(hit[0]).last_confirmed_at, reverse=True)
-    return sorted(found, key=lambda hit: order.index(hit[1]))
+    hits = [(item, place) for item in items if (place := found_in(fact_of(item), wanted))]
+    hits.sort(key=lambda hit: fact_of(hit[0]).last_confirmed_at, reverse=True)
+    return sorted(hits, key=lambda hit: order.index(hit[1]))
 
 
 def names_in(query: str) -> list[str]:

@@ -127,11 +127,11 @@ def procedures_of(facts: Iterable[Fact], now: datetime) -> list[Procedure]:
         is_one = fact.category is Category.PROCEDURE and not fact.is_void
         if is_one and fact.slot and fact.slot.subject == SUBJECT:
             named.setdefault(fact.slot.attribute or "", []).append(fact)
-    found = [_procedure(name, versions) for name, versions in sorted(named.items())]
+    procedures = [_procedure(name, versions) for name, versions in sorted(named.items())]
     live = {
         fact.fact_id for versions in named.values() for fact in versions if fact.as_of(now).is_live
     }
-    return [procedure for procedure in found if procedure.fact_id in live]
+    return [procedure for procedure in procedures if procedure.fact_id in live]
 
 
 def may_be_offered(filed: FiledFact, contact_id: str) -> bool:
@@ -144,23 +144,25 @@ def may_be_offered(filed: FiledFact, contact_id: str) -> bool:
     return filed.contact_id == contact_id or not _is_personal(filed)
 
 
-def by_fit(found: Sequence[Procedure], goal: str, cosines: Sequence[float]) -> list[Procedure]:
+def by_fit(procedures: Sequence[Procedure], goal: str, cosines: Sequence[float]) -> list[Procedure]:
     """Those that share a word with a goal, or are near it in meaning, what fits best first.
 
     Args:
-        found: by name.
+        procedures: by name.
         goal: what is to be achieved.
         cosines: of each one's purpose to the goal, in [-1, 1].
     """
-    wanted = _words(goal)
+    wanted = _long_words(goal)
 
     def fit(place: int) -> float:
-        shared = wanted & _words(found[place].purpose)
+        shared = wanted & _long_words(procedures[place].purpose)
         near = cosines[place] if cosines[place] >= _NEAR_MIN else 0.0
         return (len(shared) / len(wanted) if wanted else 0.0) + near
 
-    fits = {place: fit(place) for place in range(len(found))}
-    return [found[place] for place in sorted(fits, key=lambda place: -fits[place]) if fits[place]]
+    fits = {place: fit(place) for place in range(len(procedures))}
+    return [
+        procedures[place] for place in sorted(fits, key=lambda place: -fits[place]) if fits[place]
+    ]
 
 
 def _procedure(name: str, versions: Sequence[Fact]) -> Procedure:
@@ -194,5 +196,5 @@ def _called(filed: FiledFact) -> tuple[str, ...]:
     return tuple(needle for name in (*names, *parts) for needle in needles(name))
 
 
-def _words(text_: str) -> set[str]:
+def _long_words(text_: str) -> set[str]:
     return {word for word in re.findall(r"\w+", text_.casefold()) if len(word) >= _WORD_LENGTH_MIN}

@@ -114,7 +114,7 @@ def as_prompt(
     """
     answer = ranked if isinstance(ranked, Recalled) else Recalled(ranked)
     opening = _OPENING + _how_disputed(answer)
-    asked = [_TO_ASK, *(f"- {_plain(question)}" for question in questions)] if questions else []
+    asked = [_TO_ASK, *(f"- {_escaped(question)}" for question in questions)] if questions else []
     return "\n".join((opening, *_body(answer, handles, frozenset(new_ids)), *asked, _CLOSING))
 
 
@@ -140,7 +140,7 @@ def _body(answer: Recalled, handles: Mapping[str, str], new_ids: Collection[str]
     if answer.standing_left_out:
         yield _MORE_STANDING.format(left=answer.standing_left_out)
     if answer.outcome is RecallOutcome.NOTHING_FITS:
-        known = ", ".join(map(_plain, answer.known[:_KNOWN_MAX]))
+        known = ", ".join(map(_escaped, answer.known[:_KNOWN_MAX]))
         more = ", …" if len(answer.known) > _KNOWN_MAX else ""
         nothing = _NOTHING_FITS if answer.passing else _NOTHING_PASSES
         yield f"{nothing} Known: {known}{more}." if known else nothing
@@ -267,7 +267,7 @@ def filed_as(text: str, slot: Slot | None) -> str:
     if ends_own_value(text, slot):
         return ""
     whose = "" if slot.subject == CONTACT_SUBJECT else f"{slot.subject}: "
-    return f" [{_plain(f'{whose}{slot.attribute}={slot.shown_value}')}]"
+    return f" [{_escaped(f'{whose}{slot.attribute}={slot.shown_value}')}]"
 
 
 def _named(fact: Fact, handles: Mapping[str, str]) -> str:
@@ -304,13 +304,13 @@ def _line(
     marked = f"[{marks}] " if marks else ""
     value = filed_as(fact.text, fact.slot)
     if fact.slot and fact.slot.is_personal and fact.slot.value:
-        value = f" ({_plain(fact.slot.attribute or '')}: {_plain(fact.slot.value)})"
+        value = f" ({_escaped(fact.slot.attribute or '')}: {_escaped(fact.slot.value)})"
     about = [*_holds(fact, is_upcoming=is_upcoming), _WORDS[fact.word]]
     if fact.observations > 1:
         about.append(f"said {fact.observations} times")
     if fact.artefact:
-        about.append(f"see {_plain(fact.artefact)}")
-    return f"{marked}{_plain(fact.text)}{value} ({', '.join(about)})"
+        about.append(f"see {_escaped(fact.artefact)}")
+    return f"{marked}{_escaped(fact.text)}{value} ({', '.join(about)})"
 
 
 def _marks(fact: Fact, others: Sequence[Fact], handles: Mapping[str, str]) -> Iterator[str]:
@@ -340,7 +340,7 @@ def _holds(fact: Fact, *, is_upcoming: bool) -> Iterator[str]:
 
 def quoted(text: str, length_max: int = _QUOTE_LENGTH_MAX) -> str:
     """A remembered text, as data within a sentence: on one line, cut, in quotes."""
-    return f'"{shortened(_plain(text), length_max)}"'
+    return f'"{shortened(_escaped(text), length_max)}"'
 
 
 def shortened(text: str, length_max: int) -> str:
@@ -348,7 +348,7 @@ def shortened(text: str, length_max: int) -> str:
     return text if len(text) <= length_max else f"{text[: length_max - 1].rstrip()}…"
 
 
-def _plain(text: str) -> str:
+def _escaped(text: str) -> str:
     """On one line, without markup and without characters that a reader does not see."""
     spaced = " ".join(text.split())
     seen = "".join(c for c in spaced if not _is_invisible(c))

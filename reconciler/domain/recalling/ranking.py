@@ -80,8 +80,8 @@ def cosines_to(vectors: NDArray[np.float32], vector: NDArray[np.float32]) -> NDA
     In one thread: BLAS has several share so little work, and on a busy machine each of them may
     wait ten milliseconds for its turn.
     """
-    found: NDArray[np.float32] = np.einsum("ij,j->i", vectors, vector)
-    return found
+    cosines: NDArray[np.float32] = np.einsum("ij,j->i", vectors, vector)
+    return cosines
 
 
 def numbers_of(facts: Iterable[Fact]) -> Numbers:
@@ -109,21 +109,21 @@ def numbers_of(facts: Iterable[Fact]) -> Numbers:
 
 def holding(numbers: Numbers, now: datetime) -> NDArray[np.bool_]:
     """Which facts have not expired by now (UTC)."""
-    found: NDArray[np.bool_] = numbers["expires_at"] > _microseconds(now)
-    return found
+    is_holding: NDArray[np.bool_] = numbers["expires_at"] > _microseconds(now)
+    return is_holding
 
 
 def telling(numbers: Numbers, now: datetime) -> NDArray[np.bool_]:
     """Which facts a recall tells, expired ones included (UTC)."""
     is_there = numbers["expires_at"] > _SILENT
-    found: NDArray[np.bool_] = holding(numbers, now) | (is_there & ~numbers["is_passing"])
-    return found
+    is_told: NDArray[np.bool_] = holding(numbers, now) | (is_there & ~numbers["is_passing"])
+    return is_told
 
 
 def is_ahead(numbers: Numbers, now: datetime) -> NDArray[np.bool_]:
     """Which facts hold from a later day on (UTC), as ``Fact.is_upcoming`` has it of one."""
-    found: NDArray[np.bool_] = numbers["begins_at"] > _microseconds(now)
-    return found
+    begins_later: NDArray[np.bool_] = numbers["begins_at"] > _microseconds(now)
+    return begins_later
 
 
 def joined_ranks(closeness: Iterable[Scores], policy: RankingPolicy) -> Scores:
@@ -144,9 +144,9 @@ def _reciprocal_ranks(closeness: Scores, policy: RankingPolicy) -> Scores:
     near = np.flatnonzero(closeness > 0)
     farness = -closeness[near]
     ranks = 1 + np.searchsorted(np.sort(farness), farness)
-    found = np.zeros(len(closeness))
-    found[near] = 1 / (policy.rank_constant + ranks)
-    return found
+    shares = np.zeros(len(closeness))
+    shares[near] = 1 / (policy.rank_constant + ranks)
+    return shares
 
 
 def best_first(
@@ -200,8 +200,8 @@ def recency_among(
     is_later = said_at[None, :] > said_at[:, None]
     fits_as_well = similarity[None, :] >= similarity[:, None] - _AS_WELL
     are_rivals = likeness >= policy.rival_cosine_min
-    found: Scores = 0.5 ** (are_rivals & is_later & fits_as_well).sum(axis=1)
-    return found
+    recency: Scores = 0.5 ** (are_rivals & is_later & fits_as_well).sum(axis=1)
+    return recency
 
 
 def strengths(numbers: Numbers, decay: DecayPolicy, now: datetime) -> Scores:
@@ -209,8 +209,8 @@ def strengths(numbers: Numbers, decay: DecayPolicy, now: datetime) -> Scores:
     age_days = (_microseconds(now) - numbers["last_confirmed_at"]) / _MICROSECONDS_PER_DAY
     use = 1 + np.log2(1 + numbers["recall_count"])
     half_lives = decay.half_life_days * 2 ** (2 * numbers["importance"] - 1) * use
-    found: Scores = 0.5 ** (np.maximum(age_days, 0.0) / half_lives)
-    return found
+    halved: Scores = 0.5 ** (np.maximum(age_days, 0.0) / half_lives)
+    return halved
 
 
 def score(
@@ -221,19 +221,19 @@ def score(
     strength: Scores | float = 0.0,
 ) -> Scores:
     """The weighed sum of the parts."""
-    found: Scores = (
+    scores: Scores = (
         policy.weight_similarity * similarity
         + policy.weight_recency * recency
         + policy.weight_importance * numbers["importance"]
         + policy.weight_strength * strength
     )
-    return found
+    return scores
 
 
 def _halved(microseconds: NDArray[np.int64], policy: RankingPolicy) -> Scores:
     days = np.maximum(microseconds, 0) / _MICROSECONDS_PER_DAY
-    found: Scores = 0.5 ** (days / policy.recency_half_life_days)
-    return found
+    halves: Scores = 0.5 ** (days / policy.recency_half_life_days)
+    return halves
 
 
 def _silent_from(fact: Fact) -> int:

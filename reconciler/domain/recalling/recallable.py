@@ -41,7 +41,7 @@ from reconciler.domain.records.facts import Fact, RankedFact
 from reconciler.domain.records.policies import DecayPolicy, RankingPolicy, RecallFloor
 from reconciler.domain.records.slots import CONTACT_SUBJECT
 
-__all__ = ["Question", "Recallable", "Recalling", "Told", "told"]
+__all__ = ["RecallQuery", "Recallable", "Recalling", "Told", "told"]
 
 Vectors = NDArray[np.float32]
 
@@ -59,7 +59,7 @@ _NAMED = 0.2
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Question:
+class RecallQuery:
     """What is asked.
 
     Attributes:
@@ -147,7 +147,7 @@ class Recallable:
         return tuple(sorted(rows, key=lambda name: (-len(rows[name]), name)))
 
     def answer(
-        self, question: Question, wanted: RecallFilter, how: Recalling, now: datetime, limit: int
+        self, question: RecallQuery, wanted: RecallFilter, how: Recalling, now: datetime, limit: int
     ) -> Recalled:
         """The facts that answer a question, the best first, and then the standing constraints.
 
@@ -183,10 +183,10 @@ class Recallable:
             replace(hit, fits=hit.fact.fact_id in touched, is_standing=True)
             for hit in self._ordered(stays, near, how, now)
         ]
-        found = [*best, *sorted(constraints, key=_standing_order)]
-        count = sum(hit.fits for hit in found) + len(left - self._ids(stays))
+        hits = [*best, *sorted(constraints, key=_standing_order)]
+        count = sum(hit.fits for hit in hits) + len(left - self._ids(stays))
         known = () if count else self._known(held)
-        told = self._with_disputes(found, held, now)
+        told = self._with_disputes(hits, held, now)
         return Recalled(told, fitting=count, held=len(held), known=known, passing=len(asked))
 
     def _ids(self, rows: Rows) -> set[str]:
@@ -211,7 +211,7 @@ class Recallable:
         fits = [wanted.fits(self._facts[row]) for row in rows]
         return rows[np.array(fits, dtype=np.bool_)]
 
-    def _closeness(self, question: Question) -> _Closeness:
+    def _closeness(self, question: RecallQuery) -> _Closeness:
         words = self._words.matches(question.text, self._rows)
         if self._vectors is None or question.vector is None:
             return _Closeness(words, None)
@@ -239,21 +239,21 @@ class Recallable:
     @cached_property
     def _filed(self) -> dict[str, list[int]]:
         """By attribute the rows of its facts."""
-        found: dict[str, list[int]] = {}
+        rows_of: dict[str, list[int]] = {}
         for row, fact in enumerate(self._facts):
             if fact.slot and fact.slot.attribute:
-                found.setdefault(fact.slot.attribute, []).append(row)
-        return found
+                rows_of.setdefault(fact.slot.attribute, []).append(row)
+        return rows_of
 
     @cached_property
     def _others(self) -> dict[tuple[str, ...], list[int]]:
         """By the words for a person or thing the rows of the facts about it; not the contact."""
-        found: dict[str, list[int]] = {}
+        rows_of: dict[str, list[int]] = {}
         for row, fact in enumerate(self._facts):
             if fact.slot and fact.slot.subject != CONTACT_SUBJECT:
-                found.setdefault(fact.slot.subject, []).append(row)
-        named = {tuple(content_words(name.replace("_", " "))): name for name in found}
-        return {words: found[name] for words, name in named.items() if words}
+                rows_of.setdefault(fact.slot.subject, []).append(row)
+        named = {tuple(content_words(name.replace("_", " "))): name for name in rows_of}
+        return {words: rows_of[name] for words, name in named.items() if words}
 
     def _known(self, held: Rows) -> list[str]:
         """The attributes of the facts that hold, those of most facts first."""
@@ -294,16 +294,16 @@ class Recallable:
         if self._vectors is None:
             return np.ones((len(page), len(page)))
         vectors = self._vectors[page if self._rows is None else self._rows[page]]
-        found: NDArray[np.float32] = vectors @ vectors.T
-        return found
+        likeness: NDArray[np.float32] = vectors @ vectors.T
+        return likeness
 
     def _with_disputes(
         self, ranked: Iterable[RankedFact], held: Rows, now: datetime
     ) -> list[RankedFact]:
         """The same as of now, each with the other sides of its disputes, as far as those hold."""
-        found = list(ranked)
-        if not any(hit.fact.fact_id in self._disputes for hit in found):
-            return [replace(hit, fact=hit.fact.as_of(now)) for hit in found]
+        hits = list(ranked)
+        if not any(hit.fact.fact_id in self._disputes for hit in hits):
+            return [replace(hit, fact=hit.fact.as_of(now)) for hit in hits]
         is_held = np.zeros(len(self._facts), dtype=np.bool_)
         is_held[held] = (holding(self._numbers, now) & ~is_ahead(self._numbers, now))[held]
         holds = {
@@ -319,7 +319,7 @@ class Recallable:
                     if other in holds
                 ),
             )
-            for hit in found
+            for hit in hits
         ]
 
     @cached_property

@@ -118,7 +118,7 @@ class WordIndex:
         """
         words = dict.fromkeys(content_words(question))
         with self._lock:
-            self._read()
+            self._index_unread()
             lengths = np.array(self._lengths, dtype=np.float64)
             # Counted here: an array that numpy looks at cannot grow.
             counts = [
@@ -138,7 +138,7 @@ class WordIndex:
         shares = _shares(question, held, weights, len(lengths))
         return WordMatches(scores, shares, tuple(words), _named(question, held, len(lengths)))
 
-    def _read(self) -> None:
+    def _index_unread(self) -> None:
         read = [content_words(text) for text in chain.from_iterable(self._unread)]
         for row, words in enumerate(read, start=len(self._lengths)):
             self._lengths.append(len(words))
@@ -153,12 +153,12 @@ def _shares(
     """The share of the words of one thing asked for; a thing in fewer words counts for less."""
     parts = [part for part in map(content_words, _PART.split(question)) if part]
     usual = sum(weights.values()) / max(len(parts), 1)
-    found = np.zeros(size)
+    shares = np.zeros(size)
     for part in map(dict.fromkeys, parts):
         told = sum(weights[word] for word in part)
         holds = sum((weights[word] * held[word] for word in part), start=np.zeros(size))
-        found = np.maximum(found, holds / max(told, usual))
-    return found
+        shares = np.maximum(shares, holds / max(told, usual))
+    return shares
 
 
 def _named(question: str, held: Mapping[str, NDArray[np.bool_]], size: int) -> NDArray[np.bool_]:
@@ -168,12 +168,12 @@ def _named(question: str, held: Mapping[str, NDArray[np.bool_]], size: int) -> N
     names = [content_words(name) for name in given]
     if _is_keywords(text):
         names += [[word] for word in held]
-    found = np.zeros(size, dtype=np.bool_)
+    is_named = np.zeros(size, dtype=np.bool_)
     for name in filter(None, names):
         holds = np.logical_and.reduce([held[word] for word in name])
         if holds.sum() <= max(_NAMED_MAX, size / _NAMED_SHARE):
-            found |= holds
-    return found
+            is_named |= holds
+    return is_named
 
 
 def _is_keywords(text: str) -> bool:

@@ -17,8 +17,9 @@ from reconciler.domain.reconciling.past import ending
 from reconciler.domain.reconciling.restating import holds_value
 from reconciler.domain.reconciling.reverting import order_of, undone_by
 from reconciler.domain.reconciling.verdicts import denials_of
-from reconciler.domain.records.decisions import Action, Decision, PlannedEnd, Verdict
+from reconciler.domain.records.decisions import Decision, PlannedEnd, Verdict
 from reconciler.domain.records.facts import Fact, Neighbour
+from reconciler.domain.records.kinds import Action
 from reconciler.domain.records.notes import Note
 from reconciler.domain.records.policies import ReconcilePolicy
 from reconciler.domain.records.slots import SlotMatch
@@ -177,8 +178,8 @@ class Plans:
     def ended_by(self, plan_ids: Collection[str]) -> list[Fact]:
         """The facts that have not ended, and that these plans are to end."""
         ids = (i for i, ends in self._ends.items() if not ends.keys().isdisjoint(plan_ids))
-        found = (self.facts[fact_id] for fact_id in ids if fact_id in self.facts)
-        return [fact for fact in found if not fact.has_ended]
+        facts = (self.facts[fact_id] for fact_id in ids if fact_id in self.facts)
+        return [fact for fact in facts if not fact.has_ended]
 
     def end_of(self, fact: Fact, plan: Fact) -> PlannedEnd:
         """That the fact ends with the plan, beside how it ends by itself."""

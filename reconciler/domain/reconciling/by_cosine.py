@@ -15,7 +15,7 @@ from reconciler.domain.reconciling.neighbours import are_two_questions
 from reconciler.domain.reconciling.verdicts import (
     LINK_COSINE_MIN,
     Rule,
-    Seen,
+    RuleInput,
     Unread,
     add,
     cosine_of,
@@ -24,15 +24,16 @@ from reconciler.domain.reconciling.verdicts import (
     unlike,
     update,
 )
-from reconciler.domain.records.decisions import DecidedBy, Verdict
+from reconciler.domain.records.decisions import Verdict
 from reconciler.domain.records.facts import Neighbour
+from reconciler.domain.records.kinds import DecidedBy
 from reconciler.domain.records.notes import Note
 from reconciler.domain.records.policies import ReconcilePolicy
 
 __all__ = ["ABOVE", "AGAIN", "BELOW", "FAR", "LEFT_OUT", "UNLIKE"]
 
 
-def _again(note: Note, seen: Seen, _: Verdict | None) -> Verdict | None:
+def _again(note: Note, seen: RuleInput, _: Verdict | None) -> Verdict | None:
     policy, candidates = seen.policy, seen.replaceable
     same = _restated(note, candidates, policy, seen.unread)
     if same is None:
@@ -42,7 +43,7 @@ def _again(note: Note, seen: Seen, _: Verdict | None) -> Verdict | None:
     return update(DecidedBy.THRESHOLD, same, reason, is_restatement=True)
 
 
-def _far(note: Note, seen: Seen, _: Verdict | None) -> Verdict | None:
+def _far(note: Note, seen: RuleInput, _: Verdict | None) -> Verdict | None:
     candidates, is_open = seen.replaceable, seen.is_asked
     if not candidates:
         reason = "no fact about this contact whose place it could take"
@@ -54,7 +55,7 @@ def _far(note: Note, seen: Seen, _: Verdict | None) -> Verdict | None:
     return _left_open(beside, is_open=is_open)
 
 
-def _below_the_cut(note: Note, seen: Seen, _: Verdict | None) -> Verdict | None:
+def _below_the_cut(note: Note, seen: RuleInput, _: Verdict | None) -> Verdict | None:
     candidates, cut = seen.replaceable, seen.policy.cut
     if decided_on(candidates, seen.policy).cosine >= cut:
         return None
@@ -62,14 +63,14 @@ def _below_the_cut(note: Note, seen: Seen, _: Verdict | None) -> Verdict | None:
     return _left_open(_beside(note, candidates, seen.policy, DecidedBy.MIDPOINT, where))
 
 
-def _unlike_the_nearest(note: Note, seen: Seen, _: Verdict | None) -> Verdict | None:
+def _unlike_the_nearest(note: Note, seen: RuleInput, _: Verdict | None) -> Verdict | None:
     nearest = _nearest(seen)
     findings = unlike(note, nearest, seen.policy, seen.unread)
     apart = kept_apart(note, nearest, findings, cosine_of(nearest))
     return _left_open(apart) if findings else None
 
 
-def _leaving_words_out(note: Note, seen: Seen, _: Verdict | None) -> Verdict | None:
+def _leaving_words_out(note: Note, seen: RuleInput, _: Verdict | None) -> Verdict | None:
     nearest = _nearest(seen)
     if not seen.policy.guard or not leaves_words_out(note.text, nearest.text):
         return None
@@ -77,7 +78,7 @@ def _leaving_words_out(note: Note, seen: Seen, _: Verdict | None) -> Verdict | N
     return _left_open(add(DecidedBy.GUARD, reason))
 
 
-def _above_the_cut(_note: Note, seen: Seen, _: Verdict | None) -> Verdict | None:
+def _above_the_cut(_note: Note, seen: RuleInput, _: Verdict | None) -> Verdict | None:
     nearest = _nearest(seen)
     reason = f"{cosine_of(nearest)}, at or above the cut {seen.policy.cut:g}"
     return _left_open(update(DecidedBy.MIDPOINT, nearest, reason, is_restatement=False))
@@ -88,7 +89,7 @@ def _left_open(verdict: Verdict, *, is_open: bool = True) -> Verdict:
     return replace(verdict, can_be_arbitrated=is_open)
 
 
-def _nearest(seen: Seen) -> Neighbour:
+def _nearest(seen: RuleInput) -> Neighbour:
     return decided_on(seen.replaceable, seen.policy)
 
 

@@ -17,7 +17,7 @@ from reconciler.domain.reconciling.neighbours import match_of
 from reconciler.domain.reconciling.verdicts import (
     DENIALS,
     Rule,
-    Seen,
+    RuleInput,
     add,
     changes_of,
     differences_of,
@@ -27,9 +27,10 @@ from reconciler.domain.reconciling.verdicts import (
     news_of,
     without_loss,
 )
-from reconciler.domain.records.decisions import Action, DecidedBy, Judgement, Relation, Verdict
+from reconciler.domain.records.decisions import Judgement, Verdict
 from reconciler.domain.records.facts import Neighbour
 from reconciler.domain.records.findings import Difference, Finding
+from reconciler.domain.records.kinds import Action, DecidedBy, Relation
 from reconciler.domain.records.notes import Note
 from reconciler.domain.records.policies import ReconcilePolicy
 from reconciler.domain.records.slots import SlotMatch
@@ -37,7 +38,7 @@ from reconciler.domain.records.slots import SlotMatch
 __all__ = ["JUDGE", "TOLD"]
 
 
-def _as_told(note: Note, seen: Seen, _: Verdict | None) -> Verdict | None:
+def _as_told(note: Note, seen: RuleInput, _: Verdict | None) -> Verdict | None:
     """What a model said that the note does to facts; None where it said of none that it does.
 
     A new value of the note's slot ends the others as well, unless the model said that they hold.
@@ -111,7 +112,7 @@ def _says_otherwise(note: Note, fact: Neighbour, findings: Iterable[Finding]) ->
     return is_denied or any(each.in_note for each in others)
 
 
-def _judged(note: Note, seen: Seen, verdict: Verdict | None) -> Verdict | None:
+def _judged(note: Note, seen: RuleInput, verdict: Verdict | None) -> Verdict | None:
     judgement, shown, policy = seen.judgement, seen.shown, seen.policy
     if judgement is None or verdict is None or not verdict.can_be_arbitrated:
         return None

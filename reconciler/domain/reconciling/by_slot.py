@@ -22,7 +22,7 @@ from reconciler.domain.guard import (
 from reconciler.domain.reconciling.neighbours import are_of_several_matters, match_of
 from reconciler.domain.reconciling.verdicts import (
     Rule,
-    Seen,
+    RuleInput,
     denials_of,
     differences_of,
     is_conflict,
@@ -34,9 +34,10 @@ from reconciler.domain.reconciling.verdicts import (
     with_value_named,
     without_loss,
 )
-from reconciler.domain.records.decisions import Action, DecidedBy, Verdict
+from reconciler.domain.records.decisions import Verdict
 from reconciler.domain.records.facts import Neighbour
 from reconciler.domain.records.findings import Difference, Finding
+from reconciler.domain.records.kinds import Action, DecidedBy
 from reconciler.domain.records.notes import Note
 from reconciler.domain.records.policies import ReconcilePolicy
 from reconciler.domain.records.slots import SlotMatch, compare_slots
@@ -44,7 +45,7 @@ from reconciler.domain.records.slots import SlotMatch, compare_slots
 __all__ = ["SLOT", "slot_alone"]
 
 
-def by_slot(note: Note, seen: Seen, _: Verdict | None = None) -> Verdict | None:
+def by_slot(note: Note, seen: RuleInput, _: Verdict | None = None) -> Verdict | None:
     """The same question about the same subject: the values decide, at any cosine.
 
     A slot that was read from the words is a guess, which a judge may overrule.
@@ -72,7 +73,9 @@ def slot_alone(
         return None
     what = f"{note.slot.subject}'s {note.slot.attribute}"
     refuted = {
-        neighbour: found for neighbour in equal if (found := _refutations(note, neighbour, policy))
+        neighbour: denials
+        for neighbour in equal
+        if (denials := _refutations(note, neighbour, policy))
     }
     again = tuple(neighbour for neighbour in equal if neighbour not in refuted)
     findings = tuple(chain.from_iterable(refuted.values()))
@@ -161,9 +164,9 @@ def _sparing_details(
     Such a fact says more than the note, or gives another date, number or name beside the value.
     """
     differing = {
-        neighbour: found
+        neighbour: findings
         for neighbour in again
-        if (found := _differ_beside(note, neighbour, policy))
+        if (findings := _differ_beside(note, neighbour, policy))
     }
     richer = tuple(
         neighbour
@@ -175,10 +178,10 @@ def _sparing_details(
         return verdict
     if not ended and richer:
         return without_loss(note, replace(verdict, targets=richer), policy)
-    spared, found = next(iter(differing.items()), (again[0], ()))
+    spared, findings = next(iter(differing.items()), (again[0], ()))
     if not ended:
-        return kept_apart(note, spared, found, verdict.reason)
-    stays = "; ".join(map(str, found or losses_of(note, richer[0])))
+        return kept_apart(note, spared, findings, verdict.reason)
+    stays = "; ".join(map(str, findings or losses_of(note, richer[0])))
     return replace(
         verdict,
         targets=ended,
@@ -206,12 +209,12 @@ def _says_more(fact: Neighbour, note: Note) -> bool:
 def _differ_beside(note: Note, fact: Neighbour, policy: ReconcilePolicy) -> tuple[Finding, ...]:
     """Where a note of the same value gives another date, number or name, or says other things."""
     values = [slot.value or "" for slot in (note.slot, fact.slot) if slot]
-    found = tuple(
+    findings = tuple(
         difference
         for difference in differences_of(note, fact, policy)
         if difference.kind is not Difference.SUBJECT and differ_beside(difference, *values)
     )
-    return found + find_left_out(note.text, fact.text) if policy.guard else ()
+    return findings + find_left_out(note.text, fact.text) if policy.guard else ()
 
 
 def _refutations(note: Note, fact: Neighbour, policy: ReconcilePolicy) -> tuple[Finding, ...]:
@@ -227,11 +230,11 @@ def _refutations(note: Note, fact: Neighbour, policy: ReconcilePolicy) -> tuple[
         return denials
     if policy.guard and is_over(note.text, value) and not is_over(fact.text, value):
         return (Finding(kind=Difference.CESSATION, in_note=value, in_fact="", is_change=True),)
-    found = _differ_beside(note, fact, policy)
+    findings = _differ_beside(note, fact, policy)
     are_counts = all(
-        difference.is_change and difference.kind is not Difference.ROLES for difference in found
+        difference.is_change and difference.kind is not Difference.ROLES for difference in findings
     )
-    return found if are_counts else ()
+    return findings if are_counts else ()
 
 
 SLOT = Rule(

@@ -21,14 +21,15 @@ from reconciler.domain.guard import (
 from reconciler.domain.reconciling.neighbours import match_of
 from reconciler.domain.reconciling.verdicts import (
     Rule,
-    Seen,
+    RuleInput,
     cosine_of,
     unlike,
     update,
 )
-from reconciler.domain.records.decisions import Action, DecidedBy, Verdict
+from reconciler.domain.records.decisions import Verdict
 from reconciler.domain.records.facts import Neighbour
 from reconciler.domain.records.findings import Difference
+from reconciler.domain.records.kinds import Action, DecidedBy
 from reconciler.domain.records.notes import Note
 from reconciler.domain.records.slots import SlotMatch
 
@@ -41,7 +42,7 @@ _WORDING_COSINE_MIN = 0.6
 """Below it the same words need not be about one thing. Source: benchmarks/natural.py."""
 
 
-def _by_retraction(note: Note, seen: Seen, _: Verdict | None) -> Verdict | None:
+def _by_retraction(note: Note, seen: RuleInput, _: Verdict | None) -> Verdict | None:
     """What a note takes back ends, however far its words are; a guess takes back nothing."""
     if not seen.policy.guard or note.is_hedged or denial_in(note.text) is None:
         return None
@@ -60,7 +61,7 @@ def _by_retraction(note: Note, seen: Seen, _: Verdict | None) -> Verdict | None:
     )
 
 
-def _by_change(note: Note, seen: Seen, _: Verdict | None) -> Verdict | None:
+def _by_change(note: Note, seen: RuleInput, _: Verdict | None) -> Verdict | None:
     """What a note says is otherwise now ends, where it names all that the fact says."""
     if not seen.policy.guard or note.is_hedged:
         return None
@@ -93,7 +94,7 @@ def _is_over(note: Note, fact: Neighbour) -> bool:
     return answers_anew(note.text, fact.text, find_changes(note.text, fact.text))
 
 
-def _ends_too(note: Note, fact: Neighbour, over: Iterable[Neighbour], seen: Seen) -> bool:
+def _ends_too(note: Note, fact: Neighbour, over: Iterable[Neighbour], seen: RuleInput) -> bool:
     """Whether the fact only says in other words what the note ends."""
     told = {
         "is_near": fact.cosine >= seen.policy.cut,
@@ -102,7 +103,7 @@ def _ends_too(note: Note, fact: Neighbour, over: Iterable[Neighbour], seen: Seen
     return any(is_wording_of(fact.text, ended.text, note.text, **told) for ended in over)
 
 
-def _by_wording(note: Note, seen: Seen, _: Verdict | None) -> Verdict | None:
+def _by_wording(note: Note, seen: RuleInput, _: Verdict | None) -> Verdict | None:
     """What has all the words of a fact and no others says it again, further away than a synonym."""
     if not seen.policy.guard:
         return None
@@ -115,7 +116,7 @@ def _by_wording(note: Note, seen: Seen, _: Verdict | None) -> Verdict | None:
     return None
 
 
-def _is_again(note: Note, fact: Neighbour, seen: Seen) -> bool:
+def _is_again(note: Note, fact: Neighbour, seen: RuleInput) -> bool:
     if not rewords(note.text, fact.text):
         return False
     findings = unlike(note, fact, seen.policy, seen.unread)

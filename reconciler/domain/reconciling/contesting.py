@@ -8,9 +8,9 @@ from datetime import timedelta
 
 from reconciler.domain.guard import denies_value, find_differences, find_unreadable
 from reconciler.domain.reconciling.verdicts import Unread, all_read
-from reconciler.domain.records.decisions import DecidedBy, Verdict
+from reconciler.domain.records.decisions import Verdict
 from reconciler.domain.records.facts import Neighbour, Predecessor
-from reconciler.domain.records.kinds import SourceKind
+from reconciler.domain.records.kinds import DecidedBy, SourceKind
 from reconciler.domain.records.notes import Note, canonical_text
 from reconciler.domain.records.policies import ReconcilePolicy
 from reconciler.domain.records.slots import SlotMatch, compare_slots

@@ -13,9 +13,9 @@ from datetime import datetime
 
 from reconciler.domain.guard import differ_only_in, find_changes, find_differences, is_english
 from reconciler.domain.reconciling.neighbours import are_of_several_matters, match_of, neighbour_of
-from reconciler.domain.records.decisions import Action, Verdict
+from reconciler.domain.records.decisions import Verdict
 from reconciler.domain.records.facts import Conflict, Dispute, Fact, Neighbour
-from reconciler.domain.records.kinds import Category, SourceKind
+from reconciler.domain.records.kinds import Action, Category, SourceKind
 from reconciler.domain.records.notes import Note
 from reconciler.domain.records.scope import Scope
 from reconciler.domain.records.slots import SlotMatch
@@ -52,11 +52,11 @@ def disputes_of(
     for conflict in open_:
         joined = frozenset().union(*(sides.get(i, {i}) for i in (conflict.new_id, conflict.old_id)))
         sides |= dict.fromkeys(joined, joined)
-    found = []
+    disputes = []
     for joined in set(sides.values()):
         between = [conflict for conflict in open_ if conflict.new_id in joined]
-        found.append(_dispute(scope, [known[fact_id] for fact_id in joined], between))
-    return sorted(found, key=lambda dispute: (dispute.opened_at, dispute.question), reverse=True)
+        disputes.append(_dispute(scope, [known[fact_id] for fact_id in joined], between))
+    return sorted(disputes, key=lambda dispute: (dispute.opened_at, dispute.question), reverse=True)
 
 
 def settle(verdict: Verdict, note: Note, disputed: Mapping[str, Sequence[Fact]]) -> Verdict:

@@ -7,8 +7,9 @@ from collections.abc import Iterable
 from reconciler.domain.guard import tells_of_change
 from reconciler.domain.reconciling.neighbours import match_of
 from reconciler.domain.reconciling.verdicts import live_first
-from reconciler.domain.records.decisions import ACTIONS_OF_RELATION, Action, Judgement
+from reconciler.domain.records.decisions import ACTIONS_OF_RELATION, Judgement
 from reconciler.domain.records.facts import Neighbour
+from reconciler.domain.records.kinds import Action
 from reconciler.domain.records.notes import Note, canonical_text
 from reconciler.domain.records.policies import ReconcilePolicy
 from reconciler.domain.records.slots import CONTACT_SUBJECT, SlotMatch
@@ -35,12 +36,12 @@ def replaceable(note: Note, neighbours: Iterable[Neighbour]) -> list[Neighbour]:
     is one of the same words that holds another value of another attribute.
     """
     beside = (SlotMatch.APART, SlotMatch.OPEN)
-    found = [
+    neighbours_fit = [
         neighbour
         for neighbour in neighbours
         if match_of(note, neighbour) not in beside and not _answers_another(note, neighbour)
     ]
-    return live_first(found)[:CANDIDATE_COUNT_MAX]
+    return live_first(neighbours_fit)[:CANDIDATE_COUNT_MAX]
 
 
 def _answers_another(note: Note, fact: Neighbour) -> bool:

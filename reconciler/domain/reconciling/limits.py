@@ -10,8 +10,8 @@ from reconciler.domain.guard import denies_ever, share_a_word, takes_back
 from reconciler.domain.reconciling.neighbours import match_of
 from reconciler.domain.reconciling.speaking_of import speaks_of_any
 from reconciler.domain.reconciling.verdicts import (
-    Limit,
-    Seen,
+    RuleInput,
+    RuleLimit,
     add,
     news_of,
     repeating,
@@ -19,9 +19,9 @@ from reconciler.domain.reconciling.verdicts import (
     with_value_named,
     without_loss,
 )
-from reconciler.domain.records.decisions import Action, DecidedBy, Verdict
+from reconciler.domain.records.decisions import Verdict
 from reconciler.domain.records.facts import Fact, Neighbour
-from reconciler.domain.records.kinds import Category, SourceKind
+from reconciler.domain.records.kinds import Action, Category, DecidedBy, SourceKind
 from reconciler.domain.records.notes import Note
 from reconciler.domain.records.relations import Relations
 from reconciler.domain.records.slots import SlotMatch
@@ -32,7 +32,7 @@ OBSERVATIONS_OF_FIRM = 3
 """Said so often, a fact does not end on a guess: from three times on it is a pattern."""
 
 
-def within_limits(note: Note, seen: Seen, verdict: Verdict) -> Verdict:
+def within_limits(note: Note, seen: RuleInput, verdict: Verdict) -> Verdict:
     """The verdict, as far as each limit lets it end what it would; only an UPDATE ends anything."""
     for limit in LIMITS:
         if verdict.action in limit.over:
@@ -40,7 +40,7 @@ def within_limits(note: Note, seen: Seen, verdict: Verdict) -> Verdict:
     return verdict
 
 
-def _keeping_details(note: Note, seen: Seen, verdict: Verdict) -> Verdict | None:
+def _keeping_details(note: Note, seen: RuleInput, verdict: Verdict) -> Verdict | None:
     """A fact that says more than the note stays, whatever a cosine or a model calls the same."""
     repeats = seen.relations is not None and seen.relations.repeats is not None
     if repeats or verdict.decided_by in (DecidedBy.THRESHOLD, DecidedBy.MIDPOINT):
@@ -48,7 +48,7 @@ def _keeping_details(note: Note, seen: Seen, verdict: Verdict) -> Verdict | None
     return None
 
 
-def _by_trust(note: Note, seen: Seen, verdict: Verdict) -> Verdict | None:
+def _by_trust(note: Note, seen: RuleInput, verdict: Verdict) -> Verdict | None:
     """A less trusted word supersedes nothing: it repeats, or stands beside until confirmed."""
     held = tuple(
         target
@@ -65,7 +65,7 @@ def _by_trust(note: Note, seen: Seen, verdict: Verdict) -> Verdict | None:
     return sparing(held, verdict, DecidedBy.TRUST, reason)
 
 
-def _by_hedge(note: Note, seen: Seen, verdict: Verdict) -> Verdict | None:
+def _by_hedge(note: Note, seen: RuleInput, verdict: Verdict) -> Verdict | None:
     """One guess does not end what was confirmed or often said: it repeats it, or asks."""
     firm = tuple(target for target in verdict.targets if _is_firm(target))
     if not note.is_hedged or not firm:
@@ -79,7 +79,7 @@ def _by_hedge(note: Note, seen: Seen, verdict: Verdict) -> Verdict | None:
     return sparing(firm, verdict, DecidedBy.HEDGE, reason)
 
 
-def _by_passing(note: Note, _seen: Seen, verdict: Verdict) -> Verdict | None:
+def _by_passing(note: Note, _seen: RuleInput, verdict: Verdict) -> Verdict | None:
     """What holds for the moment stands beside what lasts, and is gone before it."""
     if note.category is not Category.VOLATILE or not verdict.is_replacement:
         return None
@@ -94,7 +94,7 @@ def _is_firm(fact: Neighbour) -> bool:
     return fact.is_confirmed_by_user or fact.observations >= OBSERVATIONS_OF_FIRM
 
 
-def _by_matter(note: Note, _seen: Seen, verdict: Verdict) -> Verdict | None:
+def _by_matter(note: Note, _seen: RuleInput, verdict: Verdict) -> Verdict | None:
     """What an agent or an extractor says ends nothing if the note speaks of none of it."""
     is_told = verdict.decided_by in (DecidedBy.AGENT, DecidedBy.EXTRACTOR)
     if not (is_told and verdict.is_replacement) or speaks_of_any(note, verdict.targets):
@@ -103,7 +103,7 @@ def _by_matter(note: Note, _seen: Seen, verdict: Verdict) -> Verdict | None:
     return replace(apart, conflicts=verdict.conflicts)
 
 
-def by_standing(note: Note, _seen: Seen, verdict: Verdict) -> Verdict | None:
+def by_standing(note: Note, _seen: RuleInput, verdict: Verdict) -> Verdict | None:
     """A decision ends by a newer decision or by being revoked; what else is said stands beside it.
 
     A new value of the same attribute is explicit enough. What a model says may end more, and less.
@@ -165,7 +165,7 @@ _MAY_END: Mapping[DecidedBy, Callable[[Note, Neighbour], bool]] = {
 """Whether a fact may end, by who says so; anything else goes by the rule."""
 
 
-def _correcting(note: Note, seen: Seen, verdict: Verdict) -> Verdict | None:
+def _correcting(note: Note, seen: RuleInput, verdict: Verdict) -> Verdict | None:
     """The verdict, with those of its targets that the note says were never true.
 
     A note that does no more than take them back is no fact of its own: nothing takes their place.
@@ -181,7 +181,7 @@ def _correcting(note: Note, seen: Seen, verdict: Verdict) -> Verdict | None:
     return replace(verdict, action=action, voided=voided) if voided else None
 
 
-def _in_order(note: Note, seen: Seen, verdict: Verdict) -> Verdict | None:
+def _in_order(note: Note, seen: RuleInput, verdict: Verdict) -> Verdict | None:
     """An older note takes the place of nothing newer: it becomes history beneath it.
 
     An undated note is older than nothing: see ``dated``. What a model said to be over may have
@@ -223,49 +223,49 @@ def _began(note: Note, fact: Neighbour, told: Relations | None) -> datetime:
 
 
 LIMITS = (
-    Limit(
+    RuleLimit(
         decided_by="guard",
         when="the fact says more than the note",
         what="SKIP where all of the note's words stand in the fact, else ADD",
         apply=_keeping_details,
     ),
-    Limit(
+    RuleLimit(
         decided_by="order",
         when="the note is older than what it would supersede (`valid_from`, else `said_at`; of a "
-        "fact that a model says it replaces, and that nobody dated, `said_at`)",
+        "fact that a model says it replaces, and that has no date, `said_at`)",
         what="ADD as history beneath it, not live",
         over=frozenset({Action.UPDATE, Action.SKIP}),
         why="An older note replaces no newer fact, and what is over replaces nothing.",
         apply=_in_order,
     ),
-    Limit(
+    RuleLimit(
         decided_by="trust",
         when="the fact rests on a more trusted word",
-        what="ADD, in dispute until somebody answers; SKIP if the note brings nothing new",
+        what="ADD, in dispute until a person answers; SKIP if the note brings nothing new",
         why="A less trusted word never replaces a more trusted one.",
         apply=_by_trust,
     ),
-    Limit(
+    RuleLimit(
         decided_by="hedge",
         when="the note guesses, and the fact was confirmed or said three times",
         what="ADD, in dispute; SKIP if the note brings nothing new",
         why="A guess alone does not end what was confirmed or often said.",
         apply=_by_hedge,
     ),
-    Limit(
+    RuleLimit(
         decided_by="guard",
         when="the note is volatile, and what it would end is not",
         what="ADD; the facts stay: who is in Bergen right now still lives in Oslo",
         apply=_by_passing,
     ),
-    Limit(
+    RuleLimit(
         decided_by="guard",
         when="an agent or an extractor says that facts end, and the note tells of no change and "
         "shares no word, attribute or meaning with any of them",
         what="ADD; the facts stay",
         apply=_by_matter,
     ),
-    Limit(
+    RuleLimit(
         decided_by="standing",
         when="the fact is a decision or a standing wish, and the note does not speak of it as one "
         "that may end it",
@@ -273,7 +273,7 @@ LIMITS = (
         why="A standing decision ends only by another one, or when it is revoked.",
         apply=by_standing,
     ),
-    Limit(
+    RuleLimit(
         decided_by="as before",
         when="the note says that what it ends was never true",
         what="REVOKE where it does no more than that; else what was never true is marked",

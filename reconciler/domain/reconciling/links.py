@@ -7,15 +7,16 @@ from dataclasses import replace
 
 from reconciler.domain.guard import answer_one_question, are_of_a_roster, says_it_changed
 from reconciler.domain.reconciling.neighbours import are_two_questions, match_of
-from reconciler.domain.reconciling.verdicts import LINK_COSINE_MIN, Seen, denials_of
-from reconciler.domain.records.decisions import Action, Verdict
+from reconciler.domain.reconciling.verdicts import LINK_COSINE_MIN, RuleInput, denials_of
+from reconciler.domain.records.decisions import Verdict
+from reconciler.domain.records.kinds import Action
 from reconciler.domain.records.notes import Note
 from reconciler.domain.records.slots import CONTACT_SUBJECT, SlotMatch
 
 __all__ = ["LINKS"]
 
 
-def _owning_to(note: Note, seen: Seen, verdict: Verdict) -> Verdict | None:
+def _owning_to(note: Note, seen: RuleInput, verdict: Verdict) -> Verdict | None:
     """The verdict of a cosine, its reason saying how much of the note the model could not read."""
     unread = seen.unread(note.text)
     if not unread:
@@ -25,7 +26,7 @@ def _owning_to(note: Note, seen: Seen, verdict: Verdict) -> Verdict | None:
     return replace(verdict, reason=verdict.reason + how)
 
 
-def _with_denied(note: Note, seen: Seen, verdict: Verdict) -> Verdict | None:
+def _with_denied(note: Note, seen: RuleInput, verdict: Verdict) -> Verdict | None:
     """A note without a value ends nothing; what it denies in its own slot is linked to it."""
     if note.slot is None or note.slot.value_key is not None or verdict.action is not Action.ADD:
         return None
@@ -41,7 +42,7 @@ def _with_denied(note: Note, seen: Seen, verdict: Verdict) -> Verdict | None:
     return replace(verdict, conflicts=verdict.conflicts + denied) if denied else None
 
 
-def _with_open(note: Note, seen: Seen, verdict: Verdict) -> Verdict | None:
+def _with_open(note: Note, seen: RuleInput, verdict: Verdict) -> Verdict | None:
     """A note beside other values of an attribute of which nothing says how many it holds.
 
     Only a reader can tell whether they still hold, so without one they are linked.
@@ -67,7 +68,7 @@ def _with_open(note: Note, seen: Seen, verdict: Verdict) -> Verdict | None:
     )
 
 
-def _with_changed(note: Note, seen: Seen, verdict: Verdict) -> Verdict | None:
+def _with_changed(note: Note, seen: RuleInput, verdict: Verdict) -> Verdict | None:
     """A note that says it is a change is linked to the nearest fact about the same matter."""
     if verdict.action is not Action.ADD or verdict.conflicts or not seen.policy.guard:
         return None

@@ -148,12 +148,12 @@ def are_two_questions(note: Note, fact: Neighbour) -> bool:
         return False
     if tells_of_change(note.text) and share_a_word(note.text, " ".join(there - here)):
         return False
-    found = find_differences(note.text, fact.text)
-    return not differ_only_in(found, note.text, fact.text)
+    findings = find_differences(note.text, fact.text)
+    return not differ_only_in(findings, note.text, fact.text)
 
 
 def neighbours_of(
-    note: Note, found: Iterable[Neighbour], named_ids: Sequence[str] = ()
+    note: Note, seen: Iterable[Neighbour], named_ids: Sequence[str] = ()
 ) -> tuple[Neighbour, ...]:
     """The five nearest, the five nearest no siblings, and what is named or shares slot or words.
 
@@ -161,13 +161,13 @@ def neighbours_of(
 
     Args:
         note: what is compared.
-        found: what was looked at, in any order.
+        seen: what was looked at, in any order.
         named_ids: the facts that the note names, if any.
 
     Returns:
         Those that the decision keeps, nearest first.
     """
-    alike = [neighbour for neighbour in found if are_of_one_kind(note, neighbour)]
+    alike = [neighbour for neighbour in seen if are_of_one_kind(note, neighbour)]
     ordered: Sequence[Neighbour] = sorted(alike, key=lambda neighbour: -neighbour.cosine)
     matches = [compare_slots(note.slot, neighbour.slot) for neighbour in ordered]
     live = [place for place, neighbour in enumerate(ordered) if not neighbour.is_expired]

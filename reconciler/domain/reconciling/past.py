@@ -10,9 +10,9 @@ from dataclasses import replace
 from datetime import datetime
 
 from reconciler.domain.reconciling.limits import binds
-from reconciler.domain.records.decisions import Action, DecidedBy, Verdict
+from reconciler.domain.records.decisions import Verdict
 from reconciler.domain.records.facts import Fact
-from reconciler.domain.records.kinds import FactState, SourceKind
+from reconciler.domain.records.kinds import Action, DecidedBy, FactState, SourceKind
 from reconciler.domain.records.notes import Note
 
 __all__ = ["as_past", "as_told_to_end", "ending", "over"]

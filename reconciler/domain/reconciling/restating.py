@@ -14,9 +14,10 @@ from datetime import datetime, timedelta
 
 from reconciler.domain.guard import denies_value, is_over
 from reconciler.domain.records.candidates import CONTACT
-from reconciler.domain.records.decisions import Action, Decision
+from reconciler.domain.records.decisions import Decision
 from reconciler.domain.records.facts import Fact
 from reconciler.domain.records.kinds import (
+    Action,
     Category,
     FactState,
     RecallSemantics,
@@ -55,12 +56,12 @@ def written_fact(
         holds_to: from when something newer holds, where the fact is history from the start (UTC).
         restates: the fact that it says again; what the gate judged does not make that matter less.
     """
-    note, found = decision.note, decision.gate
+    note, assessment = decision.note, decision.gate
     assert decision.fact_id is not None, "what is written has an id"  # noqa: S101
     given = {name: getattr(note, name) for name in _BROUGHT}
     brought = {name: value for name, value in given.items() if value is not None}
-    if restates is not None and found is not None and found.importance is not None:
-        brought["importance"] = max(found.importance, restates.importance)
+    if restates is not None and assessment is not None and assessment.importance is not None:
+        brought["importance"] = max(assessment.importance, restates.importance)
     return Fact(
         **brought,
         fact_id=decision.fact_id,
@@ -72,13 +73,13 @@ def written_fact(
         last_confirmed_at=note.said_at,
         state=FactState.SUPERSEDED if decision.is_history else FactState.LIVE,
         is_contested=decision.verdict.is_contested,
-        category=found.category if found else Category.FACT,
-        topic=found.topic if found else None,
-        confidence=found.confidence if found else 1.0,
-        sensitivity=found.sensitivity if found else Sensitivity.NONE,
-        is_redacted=found.is_redacted if found else False,
-        recall_semantics=found.recall_semantics if found else RecallSemantics.DEFAULT,
-        yields_to_live_intent=found.yields_to_live_intent if found else False,
+        category=assessment.category if assessment else Category.FACT,
+        topic=assessment.topic if assessment else None,
+        confidence=assessment.confidence if assessment else 1.0,
+        sensitivity=assessment.sensitivity if assessment else Sensitivity.NONE,
+        is_redacted=assessment.is_redacted if assessment else False,
+        recall_semantics=assessment.recall_semantics if assessment else RecallSemantics.DEFAULT,
+        yields_to_live_intent=assessment.yields_to_live_intent if assessment else False,
         expires_at=expiry_of(decision),
         is_confirmed_by_user=_is_contacts_answer(decision),
     )

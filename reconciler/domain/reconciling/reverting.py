@@ -10,9 +10,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 
-from reconciler.domain.records.decisions import Action, Decision, Resting, Undo
+from reconciler.domain.records.decisions import Decision, Resting, Undo
 from reconciler.domain.records.facts import Conflict, Fact, Supersession
-from reconciler.domain.records.kinds import FactState
+from reconciler.domain.records.kinds import Action, FactState
 from reconciler.domain.records.notes import canonical_text
 from reconciler.domain.records.slots import SlotMatch, compare_slots
 from reconciler.errors import InvalidRequestError
@@ -63,7 +63,7 @@ def resting_on(decision: Decision, made: Sequence[Decision]) -> list[Decision]:
         decision: what is to be undone.
         made: all decisions about the contact, in any order.
     """
-    found: list[Decision] = []
+    decisions_after: list[Decision] = []
     touched = _changed_by(decision)
     order = {other.decision_id: order_of(other) for other in made}
     for other in sorted(made, key=order_of):
@@ -76,8 +76,8 @@ def resting_on(decision: Decision, made: Sequence[Decision]) -> list[Decision]:
         )
         if is_later and touched & _used_by(other) and not undone_by(other, made):
             touched |= _changed_by(other)
-            found.insert(0, other)
-    return found
+            decisions_after.insert(0, other)
+    return decisions_after
 
 
 def reversal(

@@ -14,16 +14,17 @@ from reconciler.domain.reconciling.judging import replaceable, shown_to_judge
 from reconciler.domain.reconciling.limits import LIMITS, within_limits
 from reconciler.domain.reconciling.links import LINKS
 from reconciler.domain.reconciling.verdicts import (
-    Row,
     Rule,
-    Seen,
+    RuleInput,
+    RuleRow,
     Unread,
     add,
     all_read,
     news_of,
 )
-from reconciler.domain.records.decisions import Action, DecidedBy, Judgement, Verdict
+from reconciler.domain.records.decisions import Judgement, Verdict
 from reconciler.domain.records.facts import Neighbour
+from reconciler.domain.records.kinds import Action, DecidedBy
 from reconciler.domain.records.notes import Note
 from reconciler.domain.records.policies import ReconcilePolicy
 from reconciler.domain.records.relations import Relations
@@ -97,7 +98,7 @@ def decide(
     if shown is None:  # without a judge nothing is shown, and no time is spent on it
         is_judged = judgement is not None or policy.reach is not None
         shown = shown_to_judge(note, beside, policy) if is_judged else ()
-    seen = Seen(
+    seen = RuleInput(
         neighbours=beside,
         known=neighbours,
         replaceable=replaceable(note, beside),
@@ -112,7 +113,7 @@ def decide(
     return verdict if relations is None else replace(verdict, can_be_arbitrated=False)
 
 
-def _by_rules(note: Note, seen: Seen) -> Verdict:
+def _by_rules(note: Note, seen: RuleInput) -> Verdict:
     """What the first rule that answers says, with its links; then a judge's word on it."""
     *rules, judge = RULES
     for rule in rules:
@@ -165,7 +166,7 @@ def dated(note: Note, verdict: Verdict) -> Note:
     return note.no_earlier_than(fact.valid_from for fact in related if not fact.is_upcoming)
 
 
-def printed(rows: Iterable[Row]) -> str:
+def printed(rows: Iterable[RuleRow]) -> str:
     """The rows as the table of docs/what_decides.md and of ``explain --rules`` has them."""
     head = "| when | what is written | `decided_by` |\n|---|---|---|\n"
     return head + "".join(

@@ -16,9 +16,10 @@ from reconciler.domain.guard import (
     named_in,
 )
 from reconciler.domain.reconciling.neighbours import are_two_questions, match_of
-from reconciler.domain.records.decisions import Action, DecidedBy, Judgement, Verdict
+from reconciler.domain.records.decisions import Judgement, Verdict
 from reconciler.domain.records.facts import Neighbour
 from reconciler.domain.records.findings import Difference, Finding
+from reconciler.domain.records.kinds import Action, DecidedBy
 from reconciler.domain.records.notes import Note
 from reconciler.domain.records.policies import ReconcilePolicy
 from reconciler.domain.records.relations import Relations
@@ -27,10 +28,10 @@ from reconciler.domain.records.slots import SlotMatch
 __all__ = [
     "DENIALS",
     "LINK_COSINE_MIN",
-    "Limit",
-    "Row",
     "Rule",
-    "Seen",
+    "RuleInput",
+    "RuleLimit",
+    "RuleRow",
     "Unread",
     "add",
     "all_read",
@@ -63,7 +64,7 @@ DENIALS = (Difference.NEGATION, Difference.CESSATION)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Seen:
+class RuleInput:
     """What a note is decided on.
 
     Attributes:
@@ -95,7 +96,7 @@ class Seen:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Row:
+class RuleRow:
     """One row of the table.
 
     Attributes:
@@ -111,7 +112,7 @@ class Row:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Rule(Row):
+class Rule(RuleRow):
     """A row that decides. The first that answers wins, but for a judge, who comes last.
 
     Attributes:
@@ -119,12 +120,12 @@ class Rule(Row):
         is_linked: whether its ADD is linked to what a reader would ask about.
     """
 
-    apply: Callable[[Note, Seen, Verdict | None], Verdict | None]
+    apply: Callable[[Note, RuleInput, Verdict | None], Verdict | None]
     is_linked: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Limit(Row):
+class RuleLimit(RuleRow):
     """A row that holds over any verdict that ends something.
 
     Attributes:
@@ -132,7 +133,7 @@ class Limit(Row):
         over: the actions that it looks at.
     """
 
-    apply: Callable[[Note, Seen, Verdict], Verdict | None]
+    apply: Callable[[Note, RuleInput, Verdict], Verdict | None]
     over: frozenset[Action] = frozenset({Action.UPDATE})
 
 
@@ -166,8 +167,8 @@ def cosine_of(neighbour: Neighbour) -> str:
 
 def listed(findings: Iterable[Finding]) -> str:
     """The findings, for a reason."""
-    found = "; ".join(map(str, findings))
-    return f", yet {found}" if found else ""
+    shown = "; ".join(map(str, findings))
+    return f", yet {shown}" if shown else ""
 
 
 def sparing(
@@ -208,9 +209,9 @@ def unlike(
 
     Without the guard the cosine is believed, but for what the model could not read.
     """
-    found = differences_of(note, fact, policy)
-    if found and policy.guard:
-        return found
+    findings = differences_of(note, fact, policy)
+    if findings and policy.guard:
+        return findings
     return tuple(
         finding
         for finding in find_unreadable(note.text, fact.text, unread)
@@ -220,10 +221,10 @@ def unlike(
 
 def news_of(note: Note, fact: Neighbour, policy: ReconcilePolicy) -> tuple[Finding, ...]:
     """What the note says and the fact does not; who does what to whom is left to the arbiter."""
-    found = find_news(note.text, fact.text) if policy.guard else ()
+    news = find_news(note.text, fact.text) if policy.guard else ()
     return tuple(
         difference
-        for difference in found
+        for difference in news
         if difference.in_note and difference.kind is not Difference.ROLES
     )
 
@@ -235,8 +236,8 @@ def changes_of(findings: Iterable[Finding]) -> tuple[Finding, ...]:
 
 def denials_of(note: Note, fact: Neighbour, policy: ReconcilePolicy) -> tuple[Finding, ...]:
     """Where one of the two says that it is so, and the other that it is not, or no longer."""
-    found = differences_of(note, fact, policy)
-    return tuple(difference for difference in found if difference.kind in DENIALS)
+    findings = differences_of(note, fact, policy)
+    return tuple(difference for difference in findings if difference.kind in DENIALS)
 
 
 def losses_of(note: Note, fact: Neighbour) -> tuple[Finding, ...]:

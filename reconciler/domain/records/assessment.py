@@ -17,8 +17,6 @@ __all__ = [
     "ALL_PASSED",
     "Assessment",
     "CheckFinding",
-    "Disposal",
-    "GateReason",
     "ScorePart",
 ]
 

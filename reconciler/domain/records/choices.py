@@ -135,15 +135,15 @@ def file_path(name: str, given: object) -> Path:
     if not isinstance(given, str | PathLike):
         raise InvalidRequestError(f"{name} must be a path, not {type(given).__name__}")
     try:
-        found = Path(given)
+        path = Path(given)
     except TypeError:  # a path in bytes
         raise InvalidRequestError(f"{name} must be a path of text, not of bytes") from None
-    if "\0" in str(found):
-        raise InvalidRequestError(f"{name} {excerpt(str(found))} holds a null character")
+    if "\0" in str(path):
+        raise InvalidRequestError(f"{name} {excerpt(str(path))} holds a null character")
     try:
-        os.fsencode(found)
+        os.fsencode(path)
     except UnicodeEncodeError:
         raise InvalidRequestError(
-            f"{name} {excerpt(str(found))} holds half of a character that no file's name can hold"
+            f"{name} {excerpt(str(path))} holds half of a character that no file's name can hold"
         ) from None
-    return found
+    return path

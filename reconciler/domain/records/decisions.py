@@ -10,10 +10,10 @@ from typing import Any, Generic
 
 from typing_extensions import TypeVar
 
-from reconciler.domain.records.assessment import Assessment, Disposal, GateReason
+from reconciler.domain.records.assessment import Assessment
 from reconciler.domain.records.facts import Conflict, Fact, Neighbour, Standing, Supersession
 from reconciler.domain.records.findings import Finding
-from reconciler.domain.records.kinds import Action, DecidedBy, Relation
+from reconciler.domain.records.kinds import Action, DecidedBy, Disposal, GateReason, Relation
 from reconciler.domain.records.notes import Note
 from reconciler.domain.records.relations import Relations
 from reconciler.domain.records.scope import Scope
@@ -21,17 +21,14 @@ from reconciler.domain.records.scope import Scope
 __all__ = [
     "NO_MODEL",
     "UNSURE",
-    "Action",
     "Archived",
     "Comparison",
-    "DecidedBy",
     "Decision",
     "Judgement",
     "PlannedEnd",
     "Proposal",
     "RecordedOpinion",
     "RecordedPolicy",
-    "Relation",
     "Resting",
     "Timings",
     "Undo",
@@ -478,7 +475,7 @@ class Decision:
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values for JSON: enumerations as words, times as ISO 8601 in UTC."""
-        own = {name: _plain(value) for name, value in asdict(self).items()}
+        own = {name: _as_json(value) for name, value in asdict(self).items()}
         del own["note"]["is_cleaned"]
         if own["note"]["slot"]:
             for name in ("said_subject", "said_attribute", "is_open"):
@@ -509,7 +506,7 @@ class Archived:
     def to_dict(self) -> dict[str, Any]:
         """Plain values for JSON."""
         made = None if self.decision is None else self.decision.to_dict()
-        facts = [_plain(asdict(fact)) for fact in self.facts]
+        facts = [_as_json(asdict(fact)) for fact in self.facts]
         return {"contact_id": self.contact_id, "facts": facts, "decision": made}
 
 
@@ -563,13 +560,13 @@ _CONTESTED = (
 )
 
 
-def _plain(value: Any) -> Any:
+def _as_json(value: Any) -> Any:
     if isinstance(value, datetime):
         return value.isoformat()
     if isinstance(value, StrEnum):
         return str(value)
     if isinstance(value, dict):
-        return {name: _plain(item) for name, item in value.items()}
+        return {name: _as_json(item) for name, item in value.items()}
     if isinstance(value, list | tuple):
-        return [_plain(item) for item in value]
+        return [_as_json(item) for item in value]
     return value

@@ -51,13 +51,13 @@ def named_by(name: str, fact_ids: Iterable[str]) -> str:
         return name
     wanted = name.strip().casefold()
     length = len(wanted) - len(HANDLE_SIGN)
-    found = [
+    ids = [
         fact_id
         for fact_id in fact_ids
         if length >= HANDLE_LENGTH and handle_of(fact_id, length) == wanted
     ]
-    if len(found) == 1:
-        return found[0]
-    if found:
-        raise UnknownFactError(f"handle {name} is that of {len(found)} facts; give the fact's id")
+    if len(ids) == 1:
+        return ids[0]
+    if ids:
+        raise UnknownFactError(f"handle {name} is that of {len(ids)} facts; give the fact's id")
     raise UnknownFactError(f"no fact of this contact that has not ended has the handle {name}")

@@ -9,11 +9,11 @@ from datetime import datetime
 from enum import IntEnum
 from typing import Any
 
-from reconciler.domain.records.decisions import Action, Decision
-from reconciler.domain.records.kinds import JobState
+from reconciler.domain.records.decisions import Decision
+from reconciler.domain.records.kinds import Action, JobState
 from reconciler.domain.records.scope import Scope
 
-__all__ = ["Job", "JobState", "Outcomes", "QueueReport", "Stage"]
+__all__ = ["Job", "Outcomes", "QueueReport", "Stage"]
 
 
 class Stage(IntEnum):

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from reconciler.domain.records.decisions import Relation
+from reconciler.domain.records.kinds import Relation
 from reconciler.errors import ConfigurationError
 
 __all__ = ["JudgeQuestion"]

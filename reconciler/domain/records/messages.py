@@ -81,7 +81,7 @@ def _turns(message: Message) -> Iterator[Turn]:
     role = _role(message)
     if not message.values.keys() & _SAYING:
         raise message.wrong("neither content nor text is there; one of them says what was said")
-    said, answers = _words(message, message.values)
+    said, answers = _text_and_answers(message, message.values)
     said_at = _said_at(message)
     for answer in answers:
         yield _turn(message, Role.TOOL, answer, said_at)
@@ -140,7 +140,7 @@ _SAYING = frozenset({"content", "text", "tool_calls", "function_call"})
 """One of these is there in every message, if only to say that no words are."""
 
 
-def _words(message: Message, values: Mapping[str, Any]) -> tuple[str, list[str]]:
+def _text_and_answers(message: Message, values: Mapping[str, Any]) -> tuple[str, list[str]]:
     """What is said, and what tools answered inside it."""
     content = values.get("content")
     if content is None:
@@ -153,15 +153,15 @@ def _words(message: Message, values: Mapping[str, Any]) -> tuple[str, list[str]]
         kind = type(content).__name__
         raise message.wrong(f"content must be a string or a list of blocks, not {kind}")
     said, answers = [], []
-    for block in map(_plain, content):
+    for block in map(_as_dict, content):
         if isinstance(block, Mapping) and block.get("type") == "tool_result":
-            answers.append(_words(message, block)[0])
+            answers.append(_text_and_answers(message, block)[0])
         else:
             said.append(_text(message, block))
     return _joined(said), [answer for answer in answers if not is_blank(answer)]
 
 
-def _plain(block: object) -> object:
+def _as_dict(block: object) -> object:
     """A block as a dictionary, where an SDK made an object of it."""
     as_dictionary = getattr(block, "model_dump", None)
     return as_dictionary() if callable(as_dictionary) else block

@@ -211,7 +211,7 @@ def canonical_text(text: str) -> str:
     """
     folded = text  # which ASCII is already, and most texts are
     if not text.isascii():
-        folded = unicodedata.normalize("NFC", "".join(map(_folded, text)))
+        folded = unicodedata.normalize("NFC", "".join(map(_without_forms, text)))
     collapsed = _SPACES.sub(" ", folded).strip()
     return collapsed.rstrip(" .。…") or collapsed
 
@@ -252,7 +252,7 @@ def not_in_the_future(at: datetime, now: datetime, name: str = "said_at") -> dat
     return at
 
 
-def _folded(character: str) -> str:
+def _without_forms(character: str) -> str:
     """Its plain form, except for superscripts and fractions: 10² is not 102."""
     if unicodedata.category(character) == "No":
         return character

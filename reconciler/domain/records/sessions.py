@@ -14,7 +14,7 @@ from reconciler.domain.records.scope import Scope, check_identifier
 from reconciler.domain.records.turns import Role, Turn
 from reconciler.errors import InvalidNoteError, InvalidSessionError
 
-__all__ = ["Episode", "Role", "Session", "SessionRecord", "Turn", "time_of_saying"]
+__all__ = ["Episode", "Session", "SessionRecord", "Turn", "time_of_saying"]
 
 _MOMENT = timedelta(microseconds=1)
 """The least by which both engines tell two times apart."""

@@ -18,8 +18,9 @@ from statistics import NormalDist
 from typing import Any
 
 from reconciler.domain.reconciling.rule import decide
-from reconciler.domain.records.decisions import Action, Judgement, Relation, Verdict
+from reconciler.domain.records.decisions import Judgement, Verdict
 from reconciler.domain.records.facts import Neighbour
+from reconciler.domain.records.kinds import Action, Relation
 from reconciler.domain.records.notes import Note
 from reconciler.domain.records.policies import ReconcilePolicy
 from reconciler.domain.records.profile import Profile
@@ -34,13 +35,13 @@ __all__ = [
     "BoundBasis",
     "CalibrationGoal",
     "CurvePoint",
+    "DecisionScores",
     "LabelledPair",
     "MeasuredPair",
     "Outcome",
     "PairLabel",
     "ProbedPair",
     "Rate",
-    "Scores",
     "Thresholds",
     "choose_thresholds",
     "curve",
@@ -330,7 +331,7 @@ def _wilson(count: int, of: int) -> tuple[float, float]:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Scores:
+class DecisionScores:
     """What became of the pairs of one source, as the figures that are quoted.
 
     A precision is the share of what was done that was right, a recall the share of what should
@@ -414,14 +415,14 @@ class Scores:
 
 def score(
     pairs: Iterable[ProbedPair], thresholds: Thresholds, *, is_arbitrated: bool = False
-) -> tuple[Scores, ...]:
+) -> tuple[DecisionScores, ...]:
     """The scores of each source in alphabetical order, and of all of them last."""
-    by_source: dict[str, Scores] = {}
-    everything = Scores(source=ALL_SOURCES)
+    by_source: dict[str, DecisionScores] = {}
+    everything = DecisionScores(source=ALL_SOURCES)
     for probed in pairs:
-        found = by_source.setdefault(probed.pair.source, Scores(source=probed.pair.source))
+        scores = by_source.setdefault(probed.pair.source, DecisionScores(source=probed.pair.source))
         outcome = probed.outcome(thresholds, is_arbitrated=is_arbitrated)
-        found.counts[probed.pair.label, outcome] += 1
+        scores.counts[probed.pair.label, outcome] += 1
         everything.counts[probed.pair.label, outcome] += 1
     return (*(by_source[name] for name in sorted(by_source)), everything)
 
@@ -577,10 +578,10 @@ def _lowest_safe(pairs: Sequence[ProbedPair], zone: Zone, share_max: float) -> f
     """The lowest threshold from which on few enough of the pairs are superseded; None without."""
     allowed = _errors_max(len(pairs), share_max)
     wrong = [probed.cosine for probed in pairs if probed.alone[zone] in SETTLED]
-    found = (
+    bounds = (
         threshold for threshold in _GRID if sum(cosine >= threshold for cosine in wrong) <= allowed
     )
-    return next(found, None)
+    return next(bounds, None)
 
 
 def _errors_max(count: int, share_max: float) -> int:
@@ -596,7 +597,7 @@ def _highest_reaching(pairs: Sequence[ProbedPair], share_min: float) -> float:
     by_source: dict[str, list[float]] = {}
     for probed in pairs:
         by_source.setdefault(probed.pair.source, []).append(probed.cosine)
-    telling = [found for found in by_source.values() if len(found) >= TELLING_COUNT_MIN]
+    telling = [cosines for cosines in by_source.values() if len(cosines) >= TELLING_COUNT_MIN]
     groups = telling or [[probed.cosine for probed in pairs]]
     return min(_highest_of(group, share_min) for group in groups)
 

@@ -15,10 +15,10 @@ from typing import Any
 from reconciler.domain.reconciling.disputes import WHOSE
 from reconciler.domain.reconciling.limits import LIMITS
 from reconciler.domain.reconciling.rule import RULES
-from reconciler.domain.records.assessment import Disposal, GateReason
 from reconciler.domain.records.candidates import Evidence
-from reconciler.domain.records.decisions import Action, DecidedBy, Decision, Relation
+from reconciler.domain.records.decisions import Decision
 from reconciler.domain.records.facts import Neighbour
+from reconciler.domain.records.kinds import Action, DecidedBy, Disposal, GateReason, Relation
 from reconciler.domain.records.slots import CONTACT_SUBJECT, Slot, SlotMatch, compare_slots
 from reconciler.domain.review.calibration import Outcome, outcome_of_verdict
 from reconciler.domain.review.what_if import Change, Reopened, WhatIf, reopen, what_ifs
@@ -47,7 +47,7 @@ _RULE = {DecidedBy(row.decided_by): row.why for row in (*RULES, *LIMITS) if row.
     DecidedBy.AMENDMENT: "An operator put it right by hand, which ends what was known.",
     DecidedBy.AGENT: "The agent's model read note and facts, and said how they relate.",
     DecidedBy.EXTRACTOR: "The extractor read note and facts, and said how they relate.",
-    DecidedBy.GATE: "What agrees with what is known counts as said again, and nobody is asked.",
+    DecidedBy.GATE: "A note that repeats a known fact counts as said again, without a question.",
 }
 
 _SAYS_MORE = "The fact says more than the note, so it stays, and the note counts as said again."
@@ -56,7 +56,7 @@ _RELATED_FATE = "what a model said of facts that were known"
 _UNRELATED = "Reverting this decision would put the facts back as they were."
 _FATES = {
     Action.ADMIT: "let through by the write gate, and is not remembered until it is committed",
-    Action.HOLD: "held by the write gate, and is not remembered until somebody says yes",
+    Action.HOLD: "held by the write gate, and is not remembered until a person confirms it",
     Action.REJECT: "refused by the write gate",
     Action.DECLINE: "not remembered, because the answer was no",
     Action.WITHDRAW: "taken back before anybody answered",
@@ -68,12 +68,12 @@ _FATES = {
 }
 _WOULD = {
     Disposal.REJECT: "refuse it",
-    Disposal.CONFIRM: "have somebody asked",
+    Disposal.CONFIRM: "ask a person",
     Disposal.CONSENT: "have the contact asked for consent",
 }
 _COUNTERFACTUALS = {
     Action.ADMIT: "Committing it would compare it with what is known and remember it.",
-    Action.HOLD: "A yes by somebody else than its proposer would remember it; a no is kept.",
+    Action.HOLD: "A yes from a person other than its proposer would store it; a no is kept.",
     Action.REJECT: "Nothing that was compared would have changed it: the gate comes before that.",
     Action.DECLINE: "A yes would have remembered it.",
     Action.WITHDRAW: "It may be proposed again.",
@@ -163,8 +163,8 @@ def _explain_disposal(decision: Decision) -> Explanation:
     gate = decision.gate
     if gate and gate.reason is GateReason.WRONG_RELATION:
         return _explain_wrong_relation(decision)
-    found = gate.findings if gate else ()
-    stopping = [finding for finding in found if finding.disposal is not Disposal.ADMIT]
+    results = gate.findings if gate else ()
+    stopping = [finding for finding in results if finding.disposal is not Disposal.ADMIT]
     is_related = decision.action is Action.RESOLVE and decision.decided_by is not DecidedBy.ANSWER
     was = _RELATED_FATE if is_related else _FATES[decision.action]
     fate = _stop(f"The note {_quote(decision.text)} was {was}")
@@ -315,7 +315,7 @@ def _difference_sentences(reopened: Reopened) -> Iterator[str]:
     if focus is None:
         return
     if not decision.policy.guard:
-        yield "The guard was off, so nobody looked for differences between the texts."
+        yield "The guard was off, so the texts were not compared for differences."
     elif not findings and decision.action is not Action.ADD and decision.decided_by in _BY_TEXT:
         yield "The guard found no difference between the texts."
     yield _slot_sentence(decision.note.slot, focus.slot)
@@ -401,8 +401,8 @@ def _evidence_sentence(told: Evidence) -> str:
 
 
 def _what_if_sentences(reopened: Reopened) -> Iterator[str]:
-    found = what_ifs(reopened)
-    yield from map(_what_if_sentence, found)
+    outcomes = what_ifs(reopened)
+    yield from map(_what_if_sentence, outcomes)
     if reopened.decision.decided_by is DecidedBy.AMENDMENT:
         yield "Nothing that was compared would have changed it: an amendment goes before the rules."
     elif not reopened.is_reproduced:
@@ -412,7 +412,7 @@ def _what_if_sentences(reopened: Reopened) -> Iterator[str]:
         )
     elif reopened.focus is None:
         yield "There was nothing to compare it with, so nothing about the note would have mattered."
-    elif not found:
+    elif not outcomes:
         yield "None of the changes that were tried would have changed the outcome."
 
 

@@ -228,7 +228,7 @@ def slots_with_rivals(facts: Iterable[Fact]) -> dict[tuple[str, str], int]:
         slot = fact.slot
         if slot is not None and slot.is_single_valued and slot.attribute and slot.value_key:
             values[slot.subject, slot.attribute].add(slot.value_key)
-    return {question: len(found) for question, found in values.items()}
+    return {question: len(rivals) for question, rivals in values.items()}
 
 
 def waiting(opened_at: Iterable[datetime], now: datetime) -> Waiting:
@@ -242,15 +242,17 @@ def waiting(opened_at: Iterable[datetime], now: datetime) -> Waiting:
 
 def decided_rates(counted: Iterable[ActionCount]) -> dict[str, int]:
     """Decisions, attempts, refusals, answers and confirmations, as ``ContactHealth`` has them."""
-    found = dict.fromkeys(("decisions", "attempts", "refusals", "answers", "confirmations"), 0)
+    counts_of = dict.fromkeys(("decisions", "attempts", "refusals", "answers", "confirmations"), 0)
     for count in counted:
         is_yes = count.action.is_reconciled
-        found["decisions"] += count.decisions
-        found["attempts"] += count.decisions * (not count.is_answer and _is_attempt(count.action))
-        found["refusals"] += count.decisions * (count.action is Action.REJECT)
-        found["answers"] += count.decisions * (count.is_answer and _is_answer(count.action))
-        found["confirmations"] += count.decisions * (count.is_answer and is_yes)
-    return found
+        counts_of["decisions"] += count.decisions
+        counts_of["attempts"] += count.decisions * (
+            not count.is_answer and _is_attempt(count.action)
+        )
+        counts_of["refusals"] += count.decisions * (count.action is Action.REJECT)
+        counts_of["answers"] += count.decisions * (count.is_answer and _is_answer(count.action))
+        counts_of["confirmations"] += count.decisions * (count.is_answer and is_yes)
+    return counts_of
 
 
 def counts_of(contact: Contact) -> Mapping[str, int]:

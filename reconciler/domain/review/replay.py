@@ -16,14 +16,10 @@ from reconciler.domain.reconciling.judging import check_judgement, shown_to_judg
 from reconciler.domain.reconciling.limits import OBSERVATIONS_OF_FIRM
 from reconciler.domain.reconciling.rule import decide
 from reconciler.domain.reconciling.verdicts import Unread
-from reconciler.domain.records.decisions import (
-    DecidedBy,
-    Decision,
-    Judgement,
-    Verdict,
-)
+from reconciler.domain.records.decisions import Decision, Judgement, Verdict
 from reconciler.domain.records.facts import Neighbour
 from reconciler.domain.records.findings import Difference
+from reconciler.domain.records.kinds import DecidedBy
 from reconciler.domain.records.notes import CLOCK_SKEW_MAX, Note, canonical_text
 from reconciler.domain.records.policies import ReconcilePolicy
 from reconciler.domain.review.calibration import Outcome, outcome_of_verdict
@@ -153,12 +149,14 @@ def _reaching(policy: ReconcilePolicy, reach: float | None) -> ReconcilePolicy:
 
 def _unread_in(decision: Decision) -> Unread:
     """What the model could not read of the note and the fact, where that kept the two apart."""
-    found = [finding for finding in decision.verdict.findings if finding.kind is Difference.UNREAD]
+    unread_findings = [
+        finding for finding in decision.verdict.findings if finding.kind is Difference.UNREAD
+    ]
     known = canonical_text(decision.text).casefold()
 
     def unread(text: str) -> str:
         is_note = canonical_text(text).casefold() == known
-        return next((each.in_note if is_note else each.in_fact for each in found), "")
+        return next((each.in_note if is_note else each.in_fact for each in unread_findings), "")
 
     return unread
 

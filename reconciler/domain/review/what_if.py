@@ -13,15 +13,8 @@ from enum import StrEnum
 from itertools import islice
 from typing import Any
 
-from reconciler.domain.records.decisions import (
-    Action,
-    Comparison,
-    DecidedBy,
-    Decision,
-    Relation,
-    Verdict,
-)
-from reconciler.domain.records.kinds import SourceKind
+from reconciler.domain.records.decisions import Comparison, Decision, Verdict
+from reconciler.domain.records.kinds import Action, DecidedBy, Relation, SourceKind
 from reconciler.domain.records.slots import CONTACT_SUBJECT, Slot, SlotMatch, compare_slots
 from reconciler.domain.review.replay import Replayed, policy_of, replay
 

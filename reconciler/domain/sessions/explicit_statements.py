@@ -28,7 +28,7 @@ from reconciler.lexicon import Cues, lexicon
 if TYPE_CHECKING:
     from reconciler.domain.values.slot_reading import ReadSlot
 
-__all__ = ["Statement", "find_statements"]
+__all__ = ["ExplicitStatement", "find_statements"]
 
 SENTENCE_LENGTH_MAX = 400
 """Characters in a sentence that is read; a plain statement needs fewer."""
@@ -38,7 +38,7 @@ REQUEST_LENGTH_MAX = 1_000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Statement:
+class ExplicitStatement:
     """What one sentence says of its speaker.
 
     Attributes:
@@ -64,7 +64,7 @@ class Statement:
     value: str | None = None
 
 
-def find_statements(text: str, attributes: AttributeBook) -> Iterator[Statement]:
+def find_statements(text: str, attributes: AttributeBook) -> Iterator[ExplicitStatement]:
     """The explicit statements of a text, in their order; a sentence may hold several.
 
     Questions, other people's words, and what holds only at the moment give none. What is played,
@@ -80,7 +80,9 @@ def find_statements(text: str, attributes: AttributeBook) -> Iterator[Statement]
             yield from _statements(said, claims, attributes)
 
 
-def _statements(said: str, claims: list[_Claim], attributes: AttributeBook) -> Iterator[Statement]:
+def _statements(
+    said: str, claims: list[_Claim], attributes: AttributeBook
+) -> Iterator[ExplicitStatement]:
     speech = _speech(said)
     is_left_alone = speech is None or infer_category(said) is Category.VOLATILE
     condition = find_condition(read_text(said).plain)
@@ -92,7 +94,7 @@ def _statements(said: str, claims: list[_Claim], attributes: AttributeBook) -> I
         is_open = condition is not None and _hangs_on(claim, slot, condition, attributes)
         slot = None if is_open or is_left_alone else slot
         meant = Speech.HYPOTHETICAL if is_open and speech is Speech.LITERAL else speech
-        yield Statement(
+        yield ExplicitStatement(
             text=about_the_contact(claim.text),
             span=said,
             category=_lasting(infer_category(claim.text)),
@@ -138,8 +140,8 @@ _ANOTHER_CLAUSE = re.compile(r"(?:\s(?:and|but|so)|;)\s$", re.IGNORECASE)
 def _up_to(claim: _Claim, said: str) -> str:
     """The sentence to the claim's end: "I think" stands in front of what it weakens, or in it."""
     words = claim.text[1:]
-    before, found, _ = said.partition(words)
-    return before + found
+    before, separator, _ = said.partition(words)
+    return before + separator
 
 
 def _lasting(category: Category) -> Category:
@@ -179,7 +181,7 @@ def _sentences(text: str) -> Iterator[str]:
     own = _own_part(text)
     for sentence in read_text(own).sentences:
         is_own = not _is_within_quotation(own, sentence.start)
-        if is_own and _is_of_length(sentence.text) and (told := _told(sentence.text)):
+        if is_own and _is_of_length(sentence.text) and (told := _stated_part(sentence.text)):
             yield told
 
 
@@ -211,7 +213,7 @@ def _is_of_length(said: str) -> bool:
     return bool(is_request) and len(said) <= REQUEST_LENGTH_MAX
 
 
-def _told(said: str) -> str:
+def _stated_part(said: str) -> str:
     """What the sentence states: all of it, or what stands before its question; "" for nothing."""
     if not _is_question(said):
         return said
@@ -264,8 +266,8 @@ class _Claim:
 
 
 def _after(pattern: re.Pattern[str], text: str, at: int) -> int:
-    found = pattern.match(text, at)
-    return found.end() if found else at
+    match = pattern.match(text, at)
+    return match.end() if match else at
 
 
 def _claims(said: str, attributes: AttributeBook) -> list[_Claim]:
@@ -307,15 +309,15 @@ def _plain_claims(said: str, start: int) -> list[_Claim]:
     breaks = _the("break").finditer(said, start)
     behind = (_after(_the("presupposed"), said, match.end()) for match in breaks)
     starts = dict.fromkeys((start, *behind))
-    found = [stated for at in starts if (stated := _stated(said, at)) is not None]
-    if not found:
+    claims = [stated for at in starts if (stated := _stated(said, at)) is not None]
+    if not claims:
         return []
-    leans = found[0].is_passing or _the("subordinate").match(said, start)
-    begins = [start if leans else found[0].at, *(stated.at for stated in found[1:])]
-    ends = [*(stated.at for stated in found[1:]), len(said)]
+    leans = claims[0].is_passing or _the("subordinate").match(said, start)
+    begins = [start if leans else claims[0].at, *(stated.at for stated in claims[1:])]
+    ends = [*(stated.at for stated in claims[1:]), len(said)]
     return [
         _Claim(_clause(said, begin, stated.core_end, end), is_passing=stated.is_passing)
-        for stated, begin, end in zip(found, begins, ends, strict=True)
+        for stated, begin, end in zip(claims, begins, ends, strict=True)
     ]
 
 
@@ -378,18 +380,18 @@ class _Stated:
 def _stated(said: str, at: int) -> _Stated | None:
     """What the clause that begins there states; its slot is read from its words."""
     for pattern in _all("plain"):
-        if found := pattern.match(said, at):
-            return _Stated(at, found.end())
+        if match := pattern.match(said, at):
+            return _Stated(at, match.end())
     for pattern in _all("passing"):
-        if found := pattern.match(said, at):
-            return _passing(found)
+        if match := pattern.match(said, at):
+            return _passing(match)
     return None
 
 
-def _passing(found: re.Match[str]) -> _Stated | None:
+def _passing(match: re.Match[str]) -> _Stated | None:
     """What is mentioned in passing, in one clause that points to nothing outside its sentence."""
-    said = found.string
-    is_torn = _the("aside").search(said, found.start(), found.end())
-    if is_torn or _the("pointing").search(_clause(said, 0, found.end(), len(said))):
+    said = match.string
+    is_torn = _the("aside").search(said, match.start(), match.end())
+    if is_torn or _the("pointing").search(_clause(said, 0, match.end(), len(said))):
         return None
-    return _Stated(found.start(), found.end(), is_passing=True)
+    return _Stated(match.start(), match.end(), is_passing=True)

@@ -18,16 +18,17 @@ from reconciler.domain.records.kinds import Category, SourceKind, Speech
 from reconciler.domain.records.notes import Note, canonical_text
 from reconciler.domain.records.relations import RELATED_MAX, Relations
 from reconciler.domain.records.scope import Scope
-from reconciler.domain.records.sessions import Episode, Role
+from reconciler.domain.records.sessions import Episode
 from reconciler.domain.records.slots import Slot
+from reconciler.domain.records.turns import Role
 
 __all__ = [
     "CANDIDATES_OF_A_TURN_MAX",
     "CONFIDENCE_MAX_UNLESS_LITERAL",
     "Citation",
+    "Claim",
     "Extracted",
     "Extraction",
-    "Proposal",
     "Window",
     "candidate_from",
     "capped",
@@ -131,7 +132,7 @@ class Extraction:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Proposal:
+class Claim:
     """An extracted claim with the episodes that it rests on, counted over all windows.
 
     Attributes:
@@ -152,11 +153,11 @@ class Proposal:
 
     def to_dict(self) -> dict[str, Any]:
         """As plain values, for the job's record."""
-        found = self.extracted
+        extracted = self.extracted
         return {
-            **{name: getattr(found, name) for name in _PLAIN},
-            "category": str(found.category),
-            "speech": str(found.speech),
+            **{name: getattr(extracted, name) for name in _PLAIN},
+            "category": str(extracted.category),
+            "speech": str(extracted.speech),
             "spans": {key: list(value) for key, value in self.spans.items()},
             "is_cited": self.is_cited,
             "is_cleaned": self.is_cleaned,
@@ -164,7 +165,7 @@ class Proposal:
             "ignored": self.ignored,
         }
 
-    def cleaned_as(self, candidate: Candidate) -> Proposal:
+    def cleaned_as(self, candidate: Candidate) -> Claim:
         """The same in the words of its candidate, after the gate took out what it takes out."""
         spans = {evidence.episode_id: evidence.spans for evidence in candidate.evidence}
         return replace(
@@ -174,21 +175,21 @@ class Proposal:
             is_cleaned=True,
         )
 
-    def mapped(self, change: Callable[[str], str]) -> Proposal:
+    def mapped(self, change: Callable[[str], str]) -> Claim:
         """The same with all of its words changed so."""
-        found = self.extracted
-        said = {name: getattr(found, name) for name in _WORDS}
+        before = self.extracted
+        said = {name: getattr(before, name) for name in _WORDS}
         changed: dict[str, Any] = {
             name: change(words) for name, words in said.items() if words is not None
         }
         return replace(
             self,
-            extracted=replace(found, **changed),
+            extracted=replace(before, **changed),
             spans={key: tuple(map(change, spans)) for key, spans in self.spans.items()},
         )
 
     @classmethod
-    def from_dict(cls, values: Mapping[str, Any]) -> Proposal:
+    def from_dict(cls, values: Mapping[str, Any]) -> Claim:
         """As ``to_dict`` gave it."""
         relations = values.get("relations")
         return cls(
@@ -210,26 +211,26 @@ _WORDS = ("text", "topic", "subject", "attribute", "value")
 _PLAIN = (*_WORDS, "importance", "confidence", "single_valued")
 
 
-def merged(read: Iterable[tuple[Window, Extraction]]) -> list[Proposal]:
+def merged(read: Iterable[tuple[Window, Extraction]]) -> list[Claim]:
     """What all windows gave, each claim once, with all episodes that support it.
 
     Two windows, or one window twice, claim the same where the words are the same, or the slot and
     its value. What rests on no new episode is left out.
     """
-    found: dict[tuple[str, ...], Proposal] = {}
+    proposals_by_key: dict[tuple[str, ...], Claim] = {}
     for window, extraction in read:
         for extracted in extraction.candidates:
             proposal = _proposal(window, extracted)
             if proposal.is_cited and proposal.spans and not window.new_ids & proposal.spans.keys():
                 continue
             key = _key(extracted)
-            found[key] = _together(found[key], proposal) if key in found else proposal
-    return list(found.values())
+            proposals_by_key[key] = (
+                _together(proposals_by_key[key], proposal) if key in proposals_by_key else proposal
+            )
+    return list(proposals_by_key.values())
 
 
-def capped(
-    proposals: Iterable[Proposal], episodes: Sequence[Episode]
-) -> tuple[list[Proposal], int]:
+def capped(proposals: Iterable[Claim], episodes: Sequence[Episode]) -> tuple[list[Claim], int]:
     """At most five proposals of each turn, and how many were left out.
 
     A proposal counts for the first turn that it cites. The weightiest stay: the most important,
@@ -239,7 +240,7 @@ def capped(
         proposals: of one session, each claim once.
         episodes: the session's, in their order.
     """
-    turns: dict[str | None, list[Proposal]] = {}
+    turns: dict[str | None, list[Claim]] = {}
     for proposal in proposals:
         cited = (episode.episode_id for episode in episodes if episode.episode_id in proposal.spans)
         turns.setdefault(next(cited, None), []).append(proposal)
@@ -248,7 +249,7 @@ def capped(
     return kept, sum(map(len, turns.values())) - len(kept)
 
 
-def is_request(proposal: Proposal, episodes: Mapping[str, Episode]) -> bool:
+def is_request(proposal: Claim, episodes: Mapping[str, Episode]) -> bool:
     """Whether the contact asked, in the cited words and in earnest, to have it remembered.
 
     Args:
@@ -266,7 +267,7 @@ def is_request(proposal: Proposal, episodes: Mapping[str, Episode]) -> bool:
 
 
 def candidate_from(
-    proposal: Proposal,
+    proposal: Claim,
     scope: Scope,
     episodes: Mapping[str, Episode],
     *,
@@ -323,7 +324,7 @@ def candidate_from(
     )
 
 
-def _weightiest(proposals: list[Proposal], episodes: Mapping[str, Episode]) -> list[Proposal]:
+def _weightiest(proposals: list[Claim], episodes: Mapping[str, Episode]) -> list[Claim]:
     """The proposals of one turn that it may give, in their order."""
     if len(proposals) <= CANDIDATES_OF_A_TURN_MAX:
         return proposals
@@ -339,7 +340,7 @@ def _weightiest(proposals: list[Proposal], episodes: Mapping[str, Episode]) -> l
     ]
 
 
-def _proposal(window: Window, extracted: Extracted) -> Proposal:
+def _proposal(window: Window, extracted: Extracted) -> Claim:
     spans: dict[str, tuple[str, ...]] = {}
     is_cited = True
     for citation in extracted.citations:
@@ -349,7 +350,7 @@ def _proposal(window: Window, extracted: Extracted) -> Proposal:
         else:
             is_cited = False
     relations, ignored = _relations(window.known, extracted)
-    return Proposal(
+    return Claim(
         extracted=extracted, spans=spans, is_cited=is_cited, relations=relations, ignored=ignored
     )
 
@@ -383,7 +384,7 @@ def _consistent(
     return Relations(replaces=tuple(replaces), ends=tuple(ends)), 0
 
 
-def _together(one: Proposal, other: Proposal) -> Proposal:
+def _together(one: Claim, other: Claim) -> Claim:
     spans = dict(one.spans)
     for episode_id, cited in other.spans.items():
         spans[episode_id] = tuple(dict.fromkeys((*spans.get(episode_id, ()), *cited)))
@@ -395,7 +396,7 @@ def _together(one: Proposal, other: Proposal) -> Proposal:
         next((each.repeats for each in said if each.repeats), None),
         (fact_id for each in said for fact_id in each.ends),
     )
-    return Proposal(
+    return Claim(
         extracted=replace(surer, importance=importance),
         spans=spans,
         is_cited=one.is_cited and other.is_cited,
@@ -411,10 +412,10 @@ def _key(extracted: Extracted) -> tuple[str, ...]:
         parts = [extracted.subject, extracted.attribute, extracted.value]
     else:
         parts = [extracted.text]
-    return (is_literal, *map(_folded, parts))
+    return (is_literal, *map(_comparable, parts))
 
 
-def _folded(text: str | None) -> str:
+def _comparable(text: str | None) -> str:
     return _WORDS_APART.sub(" ", canonical_text(text or "-").casefold())
 
 

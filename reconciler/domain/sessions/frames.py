@@ -14,7 +14,8 @@ from dataclasses import dataclass, replace
 from functools import cache
 
 from reconciler.domain.records.kinds import Speech
-from reconciler.domain.records.sessions import Episode, Role
+from reconciler.domain.records.sessions import Episode
+from reconciler.domain.records.turns import Role
 from reconciler.domain.sessions.extraction import Citation, Extracted, Extraction, Window
 from reconciler.domain.text_reading import read_text
 from reconciler.lexicon import Cues, lexicon
@@ -54,21 +55,25 @@ class Frames:
             return extraction
         return replace(
             extraction,
-            candidates=tuple(self._meant(window, found) for found in extraction.candidates),
+            candidates=tuple(self._meant(window, extracted) for extracted in extraction.candidates),
         )
 
-    def _meant(self, window: Window, found: Extracted) -> Extracted:
-        if found.speech is not Speech.LITERAL:
-            return found
-        speeches = [self._speech(window, citation) for citation in found.citations]
+    def _meant(self, window: Window, extracted: Extracted) -> Extracted:
+        if extracted.speech is not Speech.LITERAL:
+            return extracted
+        speeches = [self._speech(window, citation) for citation in extracted.citations]
         literal = tuple(
             citation
-            for citation, speech in zip(found.citations, speeches, strict=True)
+            for citation, speech in zip(extracted.citations, speeches, strict=True)
             if speech is Speech.LITERAL
         )
         if literal or not speeches:
-            return found if len(literal) == len(speeches) else replace(found, citations=literal)
-        return replace(found, speech=speeches[0])
+            return (
+                extracted
+                if len(literal) == len(speeches)
+                else replace(extracted, citations=literal)
+            )
+        return replace(extracted, speech=speeches[0])
 
     def _speech(self, window: Window, citation: Citation) -> Speech:
         if not 1 <= citation.episode <= len(window.episodes):

@@ -61,7 +61,7 @@ def turns_of_one_contact(
         )
     if contact_name is None or not speakers:
         return list(turns)
-    wanted = _folded(contact_name)
+    wanted = _name_key(contact_name)
     if wanted not in speakers:
         raise InvalidSessionError(
             f"no user turn is said by {contact_name!r}; contact_name must be one of "
@@ -69,14 +69,14 @@ def turns_of_one_contact(
         )
     is_alone = len(speakers) == 1
     return [
-        _heard(part, is_the_contact=is_alone or _folded(part.name or "") == wanted)
+        _heard(part, is_the_contact=is_alone or _name_key(part.name or "") == wanted)
         for turn in turns
         for part in _parts(turn, speakers)
     ]
 
 
 @dataclass(slots=True)
-class _Labelled:
+class _SpeakerLabel:
     """All that stands behind one label, in all turns."""
 
     name: str
@@ -106,26 +106,26 @@ def _speakers(
     once.
     """
     said = [turn for turn in turns if turn.role is Role.CONTACT]
-    found: dict[str, str] = {_folded(turn.name): turn.name for turn in said if turn.name}
+    speakers: dict[str, str] = {_name_key(turn.name): turn.name for turn in said if turn.name}
     labelled = _labelled([turn for turn in said if not turn.name])
-    others: dict[str, _Labelled] = {}
+    others: dict[str, _SpeakerLabel] = {}
     for key, label in labelled.items():
         if _is_persons(key, label, contact_name, is_attribute):
-            found.setdefault(key, label.name)
+            speakers.setdefault(key, label.name)
         elif not _is_thing(key, is_attribute) or _is_given(key):
             others[key] = label
-    if contact_name is not None and _folded(contact_name) in found:
+    if contact_name is not None and _name_key(contact_name) in speakers:
         chosen = {key: label for key, label in others.items() if _is_others(label)}
     else:
-        chosen = _talking(others, said, is_beside_a_person=bool(found))
-    return found | {key: label.name for key, label in chosen.items()}
+        chosen = _talking(others, said, is_beside_a_person=bool(speakers))
+    return speakers | {key: label.name for key, label in chosen.items()}
 
 
 def _is_persons(
-    key: str, label: _Labelled, contact_name: str | None, is_attribute: Callable[[str], bool]
+    key: str, label: _SpeakerLabel, contact_name: str | None, is_attribute: Callable[[str], bool]
 ) -> bool:
     """Whether a label is a person's, whatever else is said."""
-    if contact_name and key == _folded(contact_name):
+    if contact_name and key == _name_key(contact_name):
         return True
     is_thing = _is_thing(key, is_attribute)
     if not _is_given(key):
@@ -135,17 +135,17 @@ def _is_persons(
     return label.is_marked or label.is_said() or (not _is_word(key) and label.is_answered())
 
 
-def _is_others(label: _Labelled) -> bool:
+def _is_others(label: _SpeakerLabel) -> bool:
     """Whether another person has the label, beside a contact who is named and has one as well."""
     words = label.name.split()
     if len(words) > 1 and words[-1].islower():  # "By the way: …"
         return False
-    return label.is_said() or (not _is_given(_folded(label.name)) and label.is_answered())
+    return label.is_said() or (not _is_given(_name_key(label.name)) and label.is_answered())
 
 
 def _talking(
-    labels: Mapping[str, _Labelled], said: Sequence[Turn], *, is_beside_a_person: bool
-) -> dict[str, _Labelled]:
+    labels: Mapping[str, _SpeakerLabel], said: Sequence[Turn], *, is_beside_a_person: bool
+) -> dict[str, _SpeakerLabel]:
     """Those of the labels that are people's by how the user turns are labelled."""
     if not all(turn.name or _LABEL.match(turn.text) for turn in said):
         return {}
@@ -173,15 +173,15 @@ def _is_word(key: str) -> bool:
     return key.partition(" ")[0] in lexicon("speakers").word_set("name_and_word")
 
 
-def _labelled(turns: Sequence[Turn]) -> dict[str, _Labelled]:
+def _labelled(turns: Sequence[Turn]) -> dict[str, _SpeakerLabel]:
     """What stands behind each label, by folded name."""
-    made: dict[str, _Labelled] = {}
+    made: dict[str, _SpeakerLabel] = {}
     for turn in turns:
         labels = list(_LABEL.finditer(turn.text))
         ends = [*(label.start() for label in labels[1:]), len(turn.text)]
         for label, end in zip(labels, ends, strict=False):
             name = _label(label)
-            entry = made.setdefault(_folded(name), _Labelled(name))
+            entry = made.setdefault(_name_key(name), _SpeakerLabel(name))
             entry.is_marked |= label["marked"] is not None
             entry.begins_turn |= label.start() == 0
             entry.texts.append(turn.text[label.end() : end].strip())
@@ -201,7 +201,7 @@ def _is_thing(label: str, is_attribute: Callable[[str], bool]) -> bool:
 @cache
 def _given_names() -> frozenset[str]:
     own = lexicon("speakers").word_set("given_name", "name_and_word")
-    return own.union(map(_folded, lexicon("slots").words("first_name")))
+    return own.union(map(_name_key, lexicon("slots").words("first_name")))
 
 
 def _reads_as(name: str, text: str) -> bool:
@@ -223,10 +223,10 @@ def _parts(turn: Turn, speakers: Mapping[str, str]) -> Iterator[Turn]:
     if turn.role is not Role.CONTACT or turn.name:
         yield turn
         return
-    labels = [label for label in _LABEL.finditer(turn.text) if _folded(_label(label)) in speakers]
+    labels = [label for label in _LABEL.finditer(turn.text) if _name_key(_label(label)) in speakers]
     begins = [0, *(label.end() for label in labels)]
     ends = [*(label.start() for label in labels), len(turn.text)]
-    names = [None, *(speakers[_folded(_label(label))] for label in labels)]
+    names = [None, *(speakers[_name_key(_label(label))] for label in labels)]
     for begin, end, name in zip(begins, ends, names, strict=True):
         if text := turn.text[begin:end].strip():
             yield replace(turn, text=text, name=name) if labels else turn
@@ -243,7 +243,7 @@ def _label(label: re.Match[str]) -> str:
     return str(label["marked"] or label["plain"]).strip()
 
 
-def _folded(name: str) -> str:
+def _name_key(name: str) -> str:
     return " ".join(name.casefold().split())
 
 

@@ -66,7 +66,7 @@ def about_the_contact(said: str) -> str:
         said: a sentence or a clause in the first person, or an order, with single spaces.
     """
     try:
-        told = _told(_TOKENS.findall(said))
+        told = _in_third_person(_TOKENS.findall(said))
     except _UnsureError:
         quoted = said.replace('"', "'")
         return f'The contact said: "{quoted}"'
@@ -74,7 +74,7 @@ def about_the_contact(said: str) -> str:
     return told if told.endswith((".", "!", "?", "…")) else f"{told}."
 
 
-def _told(tokens: Sequence[str]) -> str:
+def _in_third_person(tokens: Sequence[str]) -> str:
     """The words in the third person: the first "I" is the contact, each one behind it is "they".
 
     Raises:
@@ -83,12 +83,12 @@ def _told(tokens: Sequence[str]) -> str:
     told: list[str] = []
     is_named, may_go_on, awaits = False, False, ""
     for at, token in enumerate(tokens):
-        word = _folded(token)
-        if awaits and (token.isspace() or word in _words("adverb")):
+        word = _small_word(token)
+        if awaits and (token.isspace() or word in _words_listed("adverb")):
             told.append(token)
         elif awaits:
             told.append(_agreeing(token, awaits))
-            may_go_on = awaits == "i" and word not in _words("invariable") | {"do", "don't"}
+            may_go_on = awaits == "i" and word not in _words_listed("invariable") | {"do", "don't"}
             awaits = ""
         elif word in _SUBJECTS:
             _check_subject(tokens, at, is_named=is_named)
@@ -98,7 +98,7 @@ def _told(tokens: Sequence[str]) -> str:
                 word, ""
             )
             is_named = True
-        elif may_go_on and word in _words("present") and _is_joined(tokens, at):
+        elif may_go_on and word in _words_listed("present") and _is_joined(tokens, at):
             raise _UnsureError  # the words alone do not say which subject the verb belongs to
         else:
             told.append(_other(tokens, at, _REPEATED if is_named else _PRONOUNS))
@@ -109,7 +109,7 @@ def _told(tokens: Sequence[str]) -> str:
 
 def _other(tokens: Sequence[str], at: int, pronouns: dict[str, str]) -> str:
     """What any word becomes but "I" and its verb; it may be a name (My Fair Lady)."""
-    word = _folded(tokens[at])
+    word = _small_word(tokens[at])
     if tokens[at] in _PLACES or word not in _REPEATED.keys() | _UNSURE:
         return tokens[at]
     if word not in pronouns or (at > 0 and tokens[at] != word):
@@ -117,7 +117,7 @@ def _other(tokens: Sequence[str], at: int, pronouns: dict[str, str]) -> str:
     return pronouns[word]
 
 
-def _folded(token: str) -> str:
+def _small_word(token: str) -> str:
     return token.replace("’", "'").casefold()
 
 
@@ -136,7 +136,7 @@ def _check_subject(tokens: Sequence[str], at: int, *, is_named: bool) -> None:
 
 def _word_before(tokens: Sequence[str], at: int) -> str:
     """The word in front, with nothing but a space between."""
-    return _folded(tokens[at - 2]) if at >= 2 and tokens[at - 1] == " " else ""
+    return _small_word(tokens[at - 2]) if at >= 2 and tokens[at - 1] == " " else ""
 
 
 def _is_joined(tokens: Sequence[str], at: int) -> bool:
@@ -150,27 +150,27 @@ def _agreeing(verb: str, subject: str) -> str:
     Raises:
         _UnsureError: it is not known.
     """
-    word = _folded(verb)
+    word = _small_word(verb)
     if subject == "they":
         return _BEING.get(word, verb)
-    if subject == "i'd" and word in _words("after_would"):
+    if subject == "i'd" and word in _words_listed("after_would"):
         return verb
     if subject == "i'd" or word != verb.replace("’", "'"):
         raise _UnsureError  # the title of something: "I Will Survive"
     if word in _irregular():
         return _irregular()[word]
-    if word in _words("present"):
+    if word in _words_listed("present"):
         is_after_vowel = verb[-2:-1] in "aeiou"
         stem = f"{verb[:-1]}ie" if verb.endswith("y") and not is_after_vowel else verb
         return f"{stem}es" if verb.endswith(("s", "x", "z", "ch", "sh", "o")) else f"{stem}s"
-    is_past = word.endswith("ed") and len(word) > 3 and word not in _words("present_in_ed")
-    if is_past or word in _words("past", "invariable"):
+    is_past = word.endswith("ed") and len(word) > 3 and word not in _words_listed("present_in_ed")
+    if is_past or word in _words_listed("past", "invariable"):
         return verb
     raise _UnsureError
 
 
 @cache
-def _words(*names: str) -> frozenset[str]:
+def _words_listed(*names: str) -> frozenset[str]:
     return lexicon("third_person").word_set(*names)
 
 

@@ -173,8 +173,8 @@ def after(state: TaskState, step: Step) -> TaskState:
         IllegalMemoryOperationError: the state allows no such step; the text names it, the step and
             what is legal.
     """
-    found = STEPS[state].get(step)
-    if found is None:
+    state_after = STEPS[state].get(step)
+    if state_after is None:
         legal = _listed(STEPS[state])
         raise IllegalMemoryOperationError(
             f"{step} is not legal in state {state}; "
@@ -184,7 +184,7 @@ def after(state: TaskState, step: Step) -> TaskState:
                 else "the task is over: begin another, under its own id"
             )
         )
-    return found
+    return state_after
 
 
 def _listed(names: Iterable[StrEnum]) -> str:

@@ -11,10 +11,10 @@ from dataclasses import dataclass
 from reconciler.domain.guard import share_a_word
 from reconciler.domain.recalling.briefing import is_for_the_contact
 from reconciler.domain.recalling.prompting import filed_as, quoted, shortened
-from reconciler.domain.records.assessment import GateReason
-from reconciler.domain.records.decisions import Action, Comparison, Decision
+from reconciler.domain.records.decisions import Comparison, Decision
 from reconciler.domain.records.facts import Fact
 from reconciler.domain.records.handles import handles_of
+from reconciler.domain.records.kinds import Action, GateReason
 from reconciler.errors import ReconcilerError
 
 __all__ = ["Show", "ToolReply", "reply_about", "reply_about_relating"]
@@ -190,14 +190,14 @@ def _own_handle(decision: Decision, show: Show) -> str:
 def _close(decision: Decision, siblings: Sequence[Fact]) -> list[Comparison | Fact]:
     """The live facts that the note may change, the other values of its attribute first."""
     done = {decision.fact_id, *decision.superseded_ids, *decision.conflicting_ids}
-    found: dict[str, Comparison | Fact] = {
+    facts: dict[str, Comparison | Fact] = {
         fact.fact_id: fact for fact in siblings if fact.fact_id not in done
     }
     for fact in decision.compared_with:
         is_live = not fact.is_expired and fact.fact_id not in done
         if is_live and _is_close(decision, fact):
-            found.setdefault(fact.fact_id, fact)
-    return list(found.values())
+            facts.setdefault(fact.fact_id, fact)
+    return list(facts.values())
 
 
 def _is_close(decision: Decision, fact: Comparison) -> bool:

@@ -46,10 +46,10 @@ class Shown:
         """
         plain = name.strip().strip("[]\"'").casefold()
         handle = plain if plain.startswith(HANDLE_SIGN) else HANDLE_SIGN + plain
-        found = self._ids.get(handle)
-        if found is None:
+        known_id = self._ids.get(handle)
+        if known_id is None:
             raise RelationError(
                 f"{name[:20]!r} is the handle of no fact that was shown in this conversation; "
                 "recall what is known, and use a handle as it stands there"
             )
-        return found
+        return known_id

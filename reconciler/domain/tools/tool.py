@@ -100,8 +100,8 @@ class Parameter:
         if not any(_is_of(kind, given) for kind in (self.kind, *self.also)):
             article = "a" if self.is_required else "null or a"
             kind = "list of words" if self.kind is Kind.LIST else self.kind
-            found = _an_odd_one(given) if self.kind is Kind.LIST else _a(given)
-            raise InvalidRequestError(f"{self.name} must be {article} {kind}, not {found}")
+            what_it_is = _an_odd_one(given) if self.kind is Kind.LIST else _a(given)
+            raise InvalidRequestError(f"{self.name} must be {article} {kind}, not {what_it_is}")
         given = next((now for once, now in self.renamed if once == given), given)
         if self.choices and given not in self.choices:
             known = ", ".join(self.choices)

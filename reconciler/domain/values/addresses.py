@@ -17,10 +17,10 @@ _MAILBOX = re.compile(r"([^\s<>@\"'(),;:\[\]]+)@([^\s<>@\"'(),;:\[\]]+)")
 
 def email(said: str) -> str:
     """The one mailbox in it, case folded, its domain as the network spells it."""
-    found = _MAILBOX.findall(plain(said))
-    if len(found) != 1:
+    mailboxes = _MAILBOX.findall(plain(said))
+    if len(mailboxes) != 1:
         return text(said)
-    local, domain = found[0]
+    local, domain = mailboxes[0]
     return f"{local.casefold()}@{_domain(domain.casefold().rstrip('.'))}"
 
 

@@ -111,47 +111,47 @@ def _numeral() -> re.Pattern[str]:
 
 def _in_digits(folded: str) -> str:
     """The text with the number word that it begins with as digits: "twenty-five" is "25"."""
-    found = _numeral().match(folded)
-    if found is None:
+    match = _numeral().match(folded)
+    if match is None:
         return folded
     values = lexicon("values")
     known = values.by_word("tens") | values.by_word("ones") | values.by_word("dozen")
-    words = (found["tens"], found["ones"], found["one"], found["dozen"])
+    words = (match["tens"], match["ones"], match["one"], match["dozen"])
     number = sum(int(known[word]) for word in words if word)
-    return f"{found['hedge'] or ''}{number}{folded[found.end() :]}"
+    return f"{match['hedge'] or ''}{number}{folded[match.end() :]}"
 
 
 def _amount(said: str) -> _Amount | None:
-    found = _AMOUNT.fullmatch(_in_digits(plain(said).casefold()))
-    if found is None:
+    match = _AMOUNT.fullmatch(_in_digits(plain(said).casefold()))
+    if match is None:
         return None
-    after, power = found["after"], 0
+    after, power = match["after"], 0
     if multiplier := _multiplier().match(after):
         after, power = after[multiplier.end() :], _powers()[multiplier[1]]
-    digits = _decimal(found["number"], power)
+    digits = _decimal(match["number"], power)
     if digits is None:
         return None
     after, period = _without_period(after)
-    before = _HEDGE.sub("", found["before"].strip())
-    sign = "-" if found["sign"] and digits != "0" else ""
+    before = _HEDGE.sub("", match["before"].strip())
+    sign = "-" if match["sign"] and digits != "0" else ""
     return _Amount(sign + digits, before.strip(" :"), after.strip(" ,.;:!?()-–—"), period)
 
 
 def _without_period(after: str) -> tuple[str, str]:
-    found = _PERIOD.search(after)
-    if found is None:
+    match = _PERIOD.search(after)
+    if match is None:
         return after, ""
-    word = re.sub(r"[. ]", "", found["each"] or found["often"])
+    word = re.sub(r"[. ]", "", match["each"] or match["often"])
     units = lexicon("values").by_word("period")
     unit = units.get(word) or units.get(word.removesuffix("s"))
-    return (after[: found.start()], f"/{unit}") if unit else (after, "")
+    return (after[: match.start()], f"/{unit}") if unit else (after, "")
 
 
 def _decimal(written: str, power: int) -> str | None:
-    found = _NUMBER.fullmatch(written)
-    if found is None:
+    match = _NUMBER.fullmatch(written)
+    if match is None:
         return None
-    whole, fraction = re.sub(r"\D", "", found["whole"]), found["fraction"] or ""
+    whole, fraction = re.sub(r"\D", "", match["whole"]), match["fraction"] or ""
     if len(whole) + len(fraction) > _DIGIT_COUNT_MAX:
         return None
     digits = f"{Decimal(f'{whole}.{fraction}').scaleb(power):f}"

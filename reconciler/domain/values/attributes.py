@@ -95,8 +95,8 @@ class AttributeBook:
         """
         words = _attribute_name(name).split("_")
         while words:
-            if found := self._by_key.get("".join(words)):
-                return found
+            if attribute := self._by_key.get("".join(words)):
+                return attribute
             if words[0] not in _listed("name_prefix"):
                 return None
             del words[0]
@@ -231,9 +231,9 @@ class AttributeBook:
         """Subject, attribute and its name; "wife's birthday" is the wife's, not the contact's."""
         known, owned = self.find(asked), _OWNED.match(_undetermined(asked))
         if known is None and owned:
-            owner, found = _folded_subject(owned["owner"]), self.find(owned["rest"])
-            if found and subject in (CONTACT_SUBJECT, owner):
-                return owner, found, found.name
+            owner, attribute = _folded_subject(owned["owner"]), self.find(owned["rest"])
+            if attribute and subject in (CONTACT_SUBJECT, owner):
+                return owner, attribute, attribute.name
         name = known.name if known else _attribute_name(asked)
         if not any(map(str.isalnum, name)) or name.replace("_", " ") in _listed("not_given"):
             raise InvalidNoteError(f"attribute {asked!r} names nothing; name it in words")
@@ -301,12 +301,12 @@ def _attribute(name: str, entry: object) -> Attribute:
         description=_description(name, entry.get("description")),
         is_single_valued=_holds_one(name, entry.get("holds")),
         normaliser=_normaliser_name(name, entry.get("normaliser", "text")),
-        aliases=_words(name, "aliases", entry.get("aliases", [])),
+        aliases=_string_list(name, "aliases", entry.get("aliases", [])),
         synonyms=_synonyms(name, entry.get("synonyms", {})),
-        says=_words(name, "says", entry.get("says", [])),
+        says=_string_list(name, "says", entry.get("says", [])),
         value=_value_kind(name, entry.get("value", "")),
-        known=_words(name, "known", entry.get("known", [])),
-        questions=_words(name, "questions", entry.get("questions", [])),
+        known=_string_list(name, "known", entry.get("known", [])),
+        questions=_string_list(name, "questions", entry.get("questions", [])),
         over=_by_value(name, "over", entry.get("over", {})),
     )
     if not (attribute.says or attribute.value):
@@ -337,7 +337,7 @@ def _normaliser_name(name: str, given: object) -> str:
     return given
 
 
-def _words(name: str, key: str, given: object) -> tuple[str, ...]:
+def _string_list(name: str, key: str, given: object) -> tuple[str, ...]:
     if not isinstance(given, list) or not all(isinstance(item, str) for item in given):
         raise _misfit(name, f"{key} must be a list of strings")
     return tuple(given)
@@ -352,13 +352,13 @@ def _value_kind(name: str, given: object) -> str:
 def _by_value(name: str, key: str, given: object) -> Mapping[str, tuple[str, ...]]:
     if not isinstance(given, Mapping):
         raise _misfit(name, f"{key} must be a table of lists, by value or for any, '*'")
-    return {value: _words(name, f"{key} of {value}", given[value]) for value in given}
+    return {value: _string_list(name, f"{key} of {value}", given[value]) for value in given}
 
 
 def _synonyms(name: str, given: object) -> Mapping[str, tuple[str, ...]]:
     if not isinstance(given, Mapping):
         raise _misfit(name, 'synonyms must be a table such as {email = ["e-mail", "mail"]}')
-    synonyms = {word: _words(name, f"synonyms of {word}", given[word]) for word in given}
+    synonyms = {word: _string_list(name, f"synonyms of {word}", given[word]) for word in given}
     meant: dict[str, str] = {}
     for word, others in synonyms.items():
         for synonym in (word, *others):

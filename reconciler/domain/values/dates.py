@@ -126,7 +126,7 @@ def time_zone(said: str) -> str:
     folded = plain(said).casefold()
     if folded in {"utc", "gmt", "z", "zulu"}:
         return "utc+00:00"
-    if found := _OFFSET.fullmatch(folded):
-        sign = "+" if found["sign"] == "+" else "-"
-        return f"utc{sign}{int(found['hours']):02}:{found['minutes'] or '00'}"
+    if match := _OFFSET.fullmatch(folded):
+        sign = "+" if match["sign"] == "+" else "-"
+        return f"utc{sign}{int(match['hours']):02}:{match['minutes'] or '00'}"
     return folded.replace(" ", "_")

@@ -93,7 +93,7 @@ _UNREAD = frozenset('?"()[];…')
 _MARK_BEHIND = re.compile(r"([,:])(?= |$)")
 
 
-def _words(sentence: str) -> _Words:
+def _split_words(sentence: str) -> _Words:
     parts: list[tuple[str, str]] = []
     for word in _MARK_BEHIND.sub(r" \1", sentence).split():
         low = word.casefold()
@@ -116,17 +116,17 @@ def _titles() -> frozenset[str]:
 def _phrases(name: str, at: int) -> dict[str, list[tuple[str, ...]]]:
     """The phrases of a list, word by word, the longest first, by their word at this place."""
     split = (tuple(phrase.split()) for phrase in lexicon("slots").words(name))
-    found: dict[str, list[tuple[str, ...]]] = {}
+    phrases: dict[str, list[tuple[str, ...]]] = {}
     for phrase in sorted(split, key=len, reverse=True):
-        found.setdefault(phrase[at], []).append(phrase)
-    return found
+        phrases.setdefault(phrase[at], []).append(phrase)
+    return phrases
 
 
 # What a sentence opens and closes with
 
 
 @dataclass(frozen=True, slots=True)
-class _Clause:
+class _SlotClause:
     """A sentence without what it opens and closes with, and what that says of the value."""
 
     words: _Words
@@ -137,7 +137,7 @@ class _Clause:
 _MARKS = frozenset({",", ":", "-", "!"})
 
 
-def _clause(words: _Words, also_closing: str = "") -> _Clause:
+def _clause(words: _Words, also_closing: str = "") -> _SlotClause:
     openings = _phrases("opening", 0)
     while phrase := next((p for p in openings.get(words.at(0), ()) if words.has(p, 0)), None):
         end = len(phrase)
@@ -153,7 +153,7 @@ def _clause(words: _Words, also_closing: str = "") -> _Clause:
     while (start := _closing(words, names if is_denied or also_closing else names[:1])) > 0:
         asides.update(words.folded[start:])
         words = words.without(start, len(words.said))
-    return _Clause(words, is_denied, is_addition=not _listed("beside").isdisjoint(asides))
+    return _SlotClause(words, is_denied, is_addition=not _listed("beside").isdisjoint(asides))
 
 
 _DENIALS = (("no", "longer", 0), ("does", "not", 0), ("do", "not", 0), ("is", "not", 1))
@@ -306,7 +306,7 @@ class SlotReader:
         for attribute in attributes:
             for value, phrases in attribute.over.items():
                 for phrase in phrases:
-                    ends = self._ends.setdefault(tuple(_words(phrase).folded), {})
+                    ends = self._ends.setdefault(tuple(_split_words(phrase).folded), {})
                     ends.setdefault(attribute.name, set()).add(key_of(value))
             for shape in _shapes(attribute):
                 words, index = (
@@ -337,10 +337,10 @@ class SlotReader:
             end = len(clause.words.said) - len(shape.behind)
             if start < end and clause.words.has(shape.behind, end):
                 said = " ".join(clause.words.said[start:end]).replace(" ,", ",")
-                if found := self._value(shape, said):
+                if attribute_and_value := self._value(shape, said):
                     return ReadSlot(
-                        attribute=found[0],
-                        value=found[1],
+                        attribute=attribute_and_value[0],
+                        value=attribute_and_value[1],
                         words=text,
                         subject=who.subject,
                         is_denied=clause.is_denied,
@@ -353,7 +353,7 @@ class SlotReader:
         if len(text) > TEXT_LENGTH_MAX or not _UNREAD.isdisjoint(text):
             return None
         reading = read_text(text)
-        words = _words(reading.plain.strip(" .!-*"))
+        words = _split_words(reading.plain.strip(" .!-*"))
         is_one = 0 < len(words.said) <= WORDS_MAX and len(reading.sentences) == 1
         return words if is_one else None
 
@@ -374,7 +374,7 @@ class SlotReader:
                     return self._ends[own]
         return {}
 
-    def _stated(self, clause: _Clause, names: Collection[str]) -> Iterator[_Place]:
+    def _stated(self, clause: _SlotClause, names: Collection[str]) -> Iterator[_Place]:
         """What says it in words of its own: "lives in {place}"."""
         words = clause.words
         for who in _who(words, names):
@@ -385,7 +385,7 @@ class SlotReader:
         for shape in self._by_last.get(words.folded[-1] if words.folded else "", ()):
             yield shape, 0, _Who(0)
 
-    def _on_a_card(self, clause: _Clause, names: Collection[str]) -> Iterator[_Place]:
+    def _on_a_card(self, clause: _SlotClause, names: Collection[str]) -> Iterator[_Place]:
         """What names the attribute: "her budget is 40k", "raised the budget to 40k"."""
         words = clause.words
         for who in () if clause.is_denied else _who(words, names):

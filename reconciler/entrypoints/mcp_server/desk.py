@@ -18,7 +18,7 @@ from cachetools import LRUCache
 
 from reconciler.domain.tools.replies import ToolReply
 from reconciler.entrypoints.mcp_server import wording
-from reconciler.entrypoints.mcp_server.grants import Grant, Profile
+from reconciler.entrypoints.mcp_server.grants import AccessProfile, Grant
 from reconciler.entrypoints.mcp_server.operator_desk import OperatorDesk
 from reconciler.entrypoints.mcp_server.operator_tools import CONTACT_FREE, OPERATOR_TOOLS
 from reconciler.errors import InvalidRequestError, ReconcilerError
@@ -89,13 +89,13 @@ class Desk:
         self._operator = OperatorDesk(memory)
 
     @staticmethod
-    def instructions(profile: Profile) -> str:
+    def instructions(profile: AccessProfile) -> str:
         """What a client's model is told of the server as a whole."""
-        return _AGENTS if profile is Profile.AGENT else _OPERATORS
+        return _AGENTS if profile is AccessProfile.AGENT else _OPERATORS
 
     def tools(self, grant: Grant) -> list[dict[str, Any]]:
         """The tools of a grant, as ``tools/list`` has them."""
-        if grant.profile is Profile.OPERATOR:
+        if grant.profile is AccessProfile.OPERATOR:
             return [self._of_operator(grant, tool) for tool in OPERATOR_TOOLS]
         # They have the same names and parameters, whether agent or operator calls them.
         some = self._memory.agent_tools(grant.agent_ids[0], "any", tenant=grant.tenant)
@@ -108,7 +108,7 @@ class Desk:
         Raises:
             UnknownNameError: the grant has no such tool.
         """
-        is_agent = grant.profile is Profile.AGENT
+        is_agent = grant.profile is AccessProfile.AGENT
         if name not in (AGENT_TOOL_NAMES if is_agent else OPERATOR_TOOL_NAMES):
             raise UnknownNameError(name)
         return _in_words(name, lambda: self._call(grant, name, dict(arguments)))
@@ -118,7 +118,7 @@ class Desk:
         contact_id = grant.contact(given.pop("contact_id", None))
         if contact_id is None and name not in CONTACT_FREE:
             raise InvalidRequestError("contact_id is missing: say which contact it is about")
-        if grant.profile is Profile.OPERATOR:
+        if grant.profile is AccessProfile.OPERATOR:
             return self._operator.call(grant, agent_id, contact_id, name, given)
         about = self._memory.contact(agent_id, contact_id or "", tenant=grant.tenant)
         if name == HAND_OVER:

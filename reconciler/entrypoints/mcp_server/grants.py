@@ -9,12 +9,12 @@ from enum import StrEnum
 from reconciler.domain.records.scope import Scope, check_identifier
 from reconciler.errors import InvalidNoteError, InvalidRequestError
 
-__all__ = ["Grant", "Profile"]
+__all__ = ["AccessProfile", "Grant"]
 
 _CONTACT = "contact"
 
 
-class Profile(StrEnum):
+class AccessProfile(StrEnum):
     """What a client may do: an agent's model adds and recalls, an operator's answers questions."""
 
     AGENT = "agent"
@@ -38,7 +38,7 @@ class Grant:
         InvalidScopeError, InvalidNoteError, InvalidRequestError: a part cannot be used.
     """
 
-    profile: Profile
+    profile: AccessProfile
     tenant: str
     agent_ids: tuple[str, ...]
     contact_id: str | None = None

@@ -56,7 +56,7 @@ class Calls:
             _log.warning("a call failed: %s", error)
             raise MCPError(INTERNAL_ERROR, "the memory does not answer") from None
         except Exception:  # noqa: BLE001  its text must not reach a client
-            _log.exception("a call failed in a way that nobody foresaw")
+            _log.exception("a call failed with an unexpected error")
             raise MCPError(INTERNAL_ERROR, "internal error") from None
 
     async def wait(self, timeout_seconds: float) -> None:

@@ -94,7 +94,7 @@ class _Requests:
         await self.aclose()
 
 
-class _Answers:
+class _ReplyStream:
     """What the client is sent, and which of its requests that answers."""
 
     def __init__(self, stream: WriteStream[SessionMessage], unanswered: set[str | int]) -> None:
@@ -109,7 +109,7 @@ class _Answers:
     async def aclose(self) -> None:
         await self._stream.aclose()
 
-    async def __aenter__(self) -> _Answers:
+    async def __aenter__(self) -> _ReplyStream:
         return self
 
     async def __aexit__(self, *_: object) -> None:
@@ -125,7 +125,7 @@ async def _serve(desk: Desk, grant: Grant, close: Callable[[], None]) -> None:
             unanswered: set[str | int] = set()
             await server.run(
                 _Requests(incoming, unanswered),
-                _Answers(outgoing, unanswered),
+                _ReplyStream(outgoing, unanswered),
                 server.create_initialization_options(),
             )
         await calls.wait(_GRACE_SECONDS)

@@ -20,10 +20,10 @@ from pathlib import Path
 from threading import Lock
 from typing import Any
 
-from reconciler.entrypoints.mcp_server.grants import Grant, Profile
+from reconciler.entrypoints.mcp_server.grants import AccessProfile, Grant
 from reconciler.errors import ConfigurationError, InvalidRequestError, ReconcilerError
 
-__all__ = ["Token", "TokenFile"]
+__all__ = ["AccessToken", "TokenFile"]
 
 _VERSION = 1
 _PREFIX = "rcl_"
@@ -37,7 +37,7 @@ _log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Token:
+class AccessToken:
     """A token as it is kept: its hash, and what it grants.
 
     Attributes:
@@ -85,7 +85,7 @@ class Token:
 @dataclass(frozen=True, slots=True)
 class _Contents:
     key: bytes
-    tokens: tuple[Token, ...]
+    tokens: tuple[AccessToken, ...]
 
     def hash(self, secret: str) -> str:
         return hmac.new(self.key, secret.encode(), hashlib.sha256).hexdigest()
@@ -111,7 +111,7 @@ class TokenFile:
         self._mark: tuple[int, ...] | None = None
         self._lock = Lock()
 
-    def create(self, grant: Grant, expires_at: datetime | None = None) -> tuple[Token, str]:
+    def create(self, grant: Grant, expires_at: datetime | None = None) -> tuple[AccessToken, str]:
         """Make a token; it is in the second of what is returned, and nowhere else.
 
         Raises:
@@ -128,7 +128,7 @@ class TokenFile:
                     f"{self.path} holds {_TOKENS_MAX} tokens, the most it may hold; name another "
                     "file with --tokens"
                 )
-            made = Token(
+            made = AccessToken(
                 token_id=secrets.token_hex(4),
                 hash=contents.hash(secret),
                 grant=grant,
@@ -138,7 +138,7 @@ class TokenFile:
             self._write(replace(contents, tokens=(*contents.tokens, made)))
         return made, secret
 
-    def revoke(self, token_id: str) -> Token:
+    def revoke(self, token_id: str) -> AccessToken:
         """Revoke a token; the next request with it is rejected. May be repeated.
 
         Raises:
@@ -157,7 +157,7 @@ class TokenFile:
                 self._write(replace(contents, tokens=(*others, found)))
         return found
 
-    def all(self) -> Sequence[Token]:
+    def all(self) -> Sequence[AccessToken]:
         """Every token, also those revoked and expired, in the order in which they were made.
 
         Raises:
@@ -165,7 +165,7 @@ class TokenFile:
         """
         return sorted(self._contents().tokens, key=lambda token: (token.created_at, token.token_id))
 
-    def find(self, secret: str) -> Token | None:
+    def find(self, secret: str) -> AccessToken | None:
         """The good token that this is; None for any other, and where the file cannot be read.
 
         All are compared with, each in a time that does not depend on what is presented.
@@ -173,7 +173,7 @@ class TokenFile:
         try:
             contents = self._contents()
         except ReconcilerError as error:
-            _log.error("nobody is let in: %s", error)
+            _log.error("no client is admitted: %s", error)
             return None
         if len(secret) > _PRESENTED_LENGTH_MAX:
             return None
@@ -258,18 +258,18 @@ class TokenFile:
         return ConfigurationError(f"the token file {self.path} cannot be used: {why}")
 
 
-def _token(given: dict[str, Any]) -> Token:
+def _token(given: dict[str, Any]) -> AccessToken:
     """A token as the file has it.
 
     Raises:
         ValueError, KeyError, TypeError: it is none.
     """
     grant = given["grant"]
-    return Token(
+    return AccessToken(
         token_id=given["token_id"],
         hash=bytes.fromhex(given["hash"]).hex(),
         grant=Grant(
-            profile=Profile(grant["profile"]),
+            profile=AccessProfile(grant["profile"]),
             tenant=grant["tenant"],
             agent_ids=tuple(grant["agent_ids"]),
             contact_id=grant["contact_id"],

@@ -135,7 +135,7 @@ def _speaker(episode: Row) -> str:
     try:
         return WHOSE_WORD[SourceKind(str(episode.get("source_kind")))]
     except ValueError:
-        return "nobody knows who"
+        return "unknown"
 
 
 def _started(held: Row) -> str:

@@ -150,15 +150,15 @@ class Damage:
 
     def _sound(self, label: str, held: Row) -> Row:
         """Those properties that are of the type that they should be."""
-        found: Row = {}
+        properties: Row = {}
         for name, value in self._types.known(label, held).items():
             try:
                 self._types.read(label, json.loads(as_line({name: value})))
             except (InvalidArchiveError, TypeError, ValueError):
                 continue
             if value is not None:
-                found[name] = value
-        return found
+                properties[name] = value
+        return properties
 
     def _decided(self, decision_id: str, kept: Row, left: Row, scope: Scope) -> Row:
         """What was done, and the record that says so; only what wrote a fact may say so."""

@@ -151,7 +151,7 @@ class Exporter:
                 return report
         raise GraphConflictError(
             f"contact {contact_key} was written to while it was exported, {_ATTEMPTS_MAX} times; "
-            "export again when less is going on"
+            "export again when the memory is less busy"
         )
 
 
@@ -223,8 +223,8 @@ class _ContactExport:
         ends = LINKS[kind]
         bounds = ["", *sorted(self._last_ids[ends.start])]
         for after, until in pairwise(bounds):
-            found = self._store.list_links(self._contact_key, kind, after, until)
-            for start, end, held in found:
+            links = self._store.list_links(self._contact_key, kind, after, until)
+            for start, end, held in links:
                 # What came since then has no line of its own.
                 if start in self._ids[ends.start] and end in self._ids[ends.end]:
                     yield from self._link_line(kind, start, end, held)
@@ -259,8 +259,8 @@ def _scope_of(contact_key: str, held: Row) -> Scope:
         return Scope(*(held[name] for name in ("tenant", "agent_id", "contact_id")))
     except (KeyError, InvalidScopeError):
         raise DamagedRecordError(
-            f"contact {contact_key} is damaged and cannot be exported: it does not say whose it "
-            "is. Export the other contacts one by one, or restore an earlier backup",
+            f"contact {contact_key} is damaged and cannot be exported: it names no agent or "
+            "tenant. Export the other contacts one by one, or restore an earlier backup",
             (contact_key,),
         ) from None
 

@@ -300,11 +300,11 @@ def _number(value: Any) -> float:
 
 
 def _time(value: Any) -> datetime:
-    found = datetime.fromisoformat(_exactly(str)(value))
-    if found.tzinfo is None:
+    time = datetime.fromisoformat(_exactly(str)(value))
+    if time.tzinfo is None:
         raise ValueError(f"{value!r} names no zone")
-    check_bounds(found)
-    return found.astimezone(UTC)
+    check_bounds(time)
+    return time.astimezone(UTC)
 
 
 def _texts(value: Any) -> list[str]:

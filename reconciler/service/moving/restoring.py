@@ -74,7 +74,7 @@ _TOLD: Mapping[str, type] = {
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Found:
+class _ContactInFile:
     """One contact of a file that was read through."""
 
     scope: Scope
@@ -95,7 +95,7 @@ class Checked:
     """A file that was read through, and found whole; ``vectors`` by their models."""
 
     header: Mapping[str, Any]
-    contacts: Mapping[str, _Found]
+    contacts: Mapping[str, _ContactInFile]
     vectors: Mapping[str, _Vectors]
 
 
@@ -109,7 +109,7 @@ class Restorer:
     """
 
     def __init__(self, path: Path, types: PropertyTypes, engine: str) -> None:
-        self._reading = _Reading(path, types, newest_schema_version(engine))
+        self._reading = _FileReader(path, types, newest_schema_version(engine))
 
     def check(self) -> Checked:
         """Read the file through.
@@ -243,21 +243,21 @@ class _Writing:
             InvalidArchiveError: the store knows contacts of the file otherwise.
         """
         there, other = set(), []
-        for key, found in self._checked.contacts.items():
+        for key, contact in self._checked.contacts.items():
             held = self._store.find_contact(key)
             if held is None:
-                self._check_not_erased(found.scope)
+                self._check_not_erased(contact.scope)
             if held is None or held["name"] == self._mark:
                 continue
-            if held["version"] < 0 or not self._is_same(key, found, held):
-                self._check_not_erased(found.scope)
-                other.append(found.scope.contact_id)
+            if held["version"] < 0 or not self._is_same(key, contact, held):
+                self._check_not_erased(contact.scope)
+                other.append(contact.scope.contact_id)
             there.add(key)
         if other:
             named = ", ".join(other[:_NAMED_MAX]) + (", …" if len(other) > _NAMED_MAX else "")
             raise InvalidArchiveError(
-                f"the store holds {len(other)} of these contacts otherwise ({named}); nothing was "
-                "written. Restore into an empty store"
+                f"the store holds {len(other)} of these contacts with other content ({named}); "
+                "nothing was written. Restore into an empty store"
             )
         return there
 
@@ -267,24 +267,26 @@ class _Writing:
         Raises:
             InvalidArchiveError: something of the contact was erased here.
         """
-        found = (
+        is_erased = (
             next(self._store.node_pages(scope.contact_key, label, with_vectors=False), None)
             for label in ("Erasure", "Tombstone")
         )
-        if any(found):
+        if any(is_erased):
             raise InvalidArchiveError(
                 f"contact {scope.contact_id} was erased in this store, or a part of it, and the "
                 "file may hold that still; nothing was written. Export again without it, or "
                 "restore into an empty store and forget it there"
             )
 
-    def _is_same(self, contact_key: str, found: _Found, held: Row) -> bool:
-        if any(held.get(name) != found.held.get(name) for name in ("version", "last_decision_at")):
+    def _is_same(self, contact_key: str, contact: _ContactInFile, held: Row) -> bool:
+        if any(
+            held.get(name) != contact.held.get(name) for name in ("version", "last_decision_at")
+        ):
             return False
         if held["version"] > 0:
             return True
         pages = self._store.node_pages(contact_key, "Session", with_vectors=False)
-        return found.session_keys == {key for page in pages for key, _ in page}
+        return contact.session_keys == {key for page in pages for key, _ in page}
 
     def _bind(self, *, accept_other_key: bool) -> None:
         """See to it that ids go on being made with the key that those of the file were made with.
@@ -326,8 +328,8 @@ class _Writing:
                 "set RECONCILER_EMBEDDER__MODEL to that one, and run it again"
             )
         return GraphConflictError(
-            f"somebody wrote about contact {scope.contact_id} while it was restored; restore into "
-            "another store, where nobody does, or forget that contact first"
+            f"contact {scope.contact_id} was written to while it was restored; restore into a "
+            "store that no other process writes to, or forget that contact first"
         )
 
     def _page(self, contact_key: str, version: int, page: Sequence[Node | Link]) -> None:
@@ -386,7 +388,7 @@ def _is_without_vector(fact: Node) -> bool:
     return held.get("embedding_model") == NO_MODEL or held.get("state") == FactState.ERASED
 
 
-class _Reading:
+class _FileReader:
     """A file, read from its beginning."""
 
     def __init__(self, path: Path, types: PropertyTypes, schema_version: int) -> None:
@@ -403,7 +405,7 @@ class _Reading:
         """
         header = self.header()
         counted: Counter[str] = Counter()
-        contacts: dict[str, _Found] = {}
+        contacts: dict[str, _ContactInFile] = {}
         wrong: str | None = None
         for contact, lines in self.contacts():
             if contact.node_id in contacts:
@@ -554,7 +556,7 @@ class _ContactCheck:
         self.wrong: str | None = None
         """In what the contact's lines contradict each other, as far as was seen."""
 
-    def found(self, lines: Iterator[Node | Link], counted: Counter[str]) -> _Found:
+    def found(self, lines: Iterator[Node | Link], counted: Counter[str]) -> _ContactInFile:
         """The contact, once all its lines were looked at and counted."""
         scope = self._scope()
         for line in lines:
@@ -565,7 +567,7 @@ class _ContactCheck:
                 self._link(line)
                 counted[line.kind] += 1
         self._note(self._coherence.wrong_at_the_end())
-        return _Found(
+        return _ContactInFile(
             scope=scope,
             held=self._contact.properties,
             session_keys=frozenset(self._ids["Session"]),
@@ -593,7 +595,7 @@ class _ContactCheck:
         is_own = all(node.properties.get(name, value) == value for name, value in told.items())
         if node.label in ("Session", "Task"):
             is_own &= node.node_id.startswith(f"{self._key}/")
-        is_own &= self._is_told(self._read(node, scope), node, scope)
+        is_own &= self._is_told(self._as_record(node, scope), node, scope)
         if not is_own or node.node_id in ids:
             raise InvalidArchiveError(
                 f"contact {self._key}: {node.label} {node.node_id} is another's, or comes twice"
@@ -601,7 +603,7 @@ class _ContactCheck:
         ids.add(node.node_id)
         self._note(self._coherence.wrong_with_node(node))
 
-    def _read(self, node: Node, scope: Scope) -> Any:
+    def _as_record(self, node: Node, scope: Scope) -> Any:
         """What a node says, read as it will be read in the store.
 
         Raises:
@@ -650,8 +652,8 @@ def _why(error: Exception) -> str:
     """Why something cannot be read, without what it says."""
     if not isinstance(error, ValidationError):
         return " ".join(str(error).split())[:_WHY_LENGTH_MAX]
-    found = error.errors(include_url=False, include_context=False, include_input=False)
-    told = (f"{'.'.join(map(str, each['loc']))}: {each['msg']}" for each in found[:_NAMED_MAX])
+    faults = error.errors(include_url=False, include_context=False, include_input=False)
+    told = (f"{'.'.join(map(str, each['loc']))}: {each['msg']}" for each in faults[:_NAMED_MAX])
     return "; ".join(told)[:_WHY_LENGTH_MAX]
 
 

@@ -60,7 +60,7 @@ class _Day:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Part:
+class _ContactSection:
     """The report on one contact."""
 
     contact: Contact
@@ -137,7 +137,7 @@ class Report:
             caption=caption_of,
         )
 
-    def _part(self, contact: Contact, now: datetime, facts_max: int) -> _Part:
+    def _part(self, contact: Contact, now: datetime, facts_max: int) -> _ContactSection:
         scope = Scope(contact.tenant, contact.agent_id, contact.contact_id)
         chains = self._records.history(scope)
         shown = timeline(chains, now, facts_max)
@@ -146,10 +146,10 @@ class Report:
         decisions = self._records.decisions([scope], _DECISIONS_MAX)
         refused = [decision for decision in decisions if decision.action is Action.REJECT]
         days = _days(decisions)
-        return _Part(
+        return _ContactSection(
             contact=contact,
             timeline=shown,
-            words=self._words([fact.fact_id for fact in shown.facts], links),
+            words=self._turns_beside([fact.fact_id for fact in shown.facts], links),
             ended_by={link.old_id: link for link in links},
             events=_by_fact(event for chain in chains for event in chain.events),
             disputes=[item for item in pending if isinstance(item, Dispute)],
@@ -164,17 +164,19 @@ class Report:
             earlier_decisions=sum(day.total for day in days[_DAYS_MAX:]),
         )
 
-    def _words(
+    def _turns_beside(
         self, fact_ids: Sequence[str], links: Sequence[Supersession]
     ) -> dict[str, list[Said]]:
         """The turns that stand beside each fact, the oldest first."""
         beside = told_beside(fact_ids, links)
         asked = list({each_id for told_ids in beside.values() for each_id in told_ids})
-        found: dict[str, list[Said]] = {}
+        said_by_fact: dict[str, list[Said]] = {}
         for said in self._store.list_said(asked):
-            found.setdefault(said.fact_id, []).append(said)
+            said_by_fact.setdefault(said.fact_id, []).append(said)
         return {
-            fact_id: _each_once(said for each_id in told_ids for said in found.get(each_id, ()))
+            fact_id: _each_once(
+                said for each_id in told_ids for said in said_by_fact.get(each_id, ())
+            )
             for fact_id, told_ids in beside.items()
         }
 
@@ -190,10 +192,10 @@ def _last_decided(contact: Contact) -> tuple[bool, datetime | str]:
 
 
 def _by_fact(events: Iterable[FactEvent]) -> dict[str, list[FactEvent]]:
-    found: dict[str, list[FactEvent]] = {}
+    events_by_fact: dict[str, list[FactEvent]] = {}
     for event in events:
-        found.setdefault(event.fact_id, []).append(event)
-    return found
+        events_by_fact.setdefault(event.fact_id, []).append(event)
+    return events_by_fact
 
 
 def _days(decisions: Iterable[Decision]) -> list[_Day]:

@@ -9,10 +9,10 @@ from datetime import datetime, timedelta
 
 from reconciler.domain.erasing.redaction import is_erased
 from reconciler.domain.gate.questions import answer_since
-from reconciler.domain.records.assessment import Assessment, Disposal, GateReason
+from reconciler.domain.records.assessment import Assessment
 from reconciler.domain.records.candidates import CONTACT, Candidate, Evidence
-from reconciler.domain.records.decisions import Action, Decision
-from reconciler.domain.records.kinds import FOR_OPERATORS, SourceKind
+from reconciler.domain.records.decisions import Decision
+from reconciler.domain.records.kinds import FOR_OPERATORS, Action, Disposal, GateReason, SourceKind
 from reconciler.domain.records.notes import TEXT_LENGTH_MAX, check_text
 from reconciler.domain.records.persons import is_agent, plain_name
 from reconciler.domain.records.scope import Scope, check_identifier
@@ -121,27 +121,27 @@ class PersonsAnswers:
         self, scope: Scope, decision_id: str, actions: tuple[Action, ...] = (Action.HOLD,)
     ) -> tuple[Decision, Decision | None]:
         """The decision that waits, and how it was settled, if it was."""
-        found = self._store.get_decision(scope, decision_id)
-        if found.proposal.held_id is not None:
-            found = self._store.get_decision(scope, found.proposal.held_id)
-        if found.action not in actions or found.gate is None:
+        decision = self._store.get_decision(scope, decision_id)
+        if decision.proposal.held_id is not None:
+            decision = self._store.get_decision(scope, decision.proposal.held_id)
+        if decision.action not in actions or decision.gate is None:
             disputed = "; what it is in dispute with is settled with `reconciler resolve`"
             raise InvalidAnswerError(
-                f"decision {decision_id} is {found.action}; only what is held can be answered"
-                + (disputed if found.conflicting_ids else "")
+                f"decision {decision_id} is {decision.action}; only what is held can be answered"
+                + (disputed if decision.conflicting_ids else "")
             )
-        if is_erased(found):
+        if is_erased(decision):
             raise InvalidAnswerError(
-                f"decision {found.decision_id} was erased; there is nothing left to answer"
+                f"decision {decision.decision_id} was erased; there is nothing left to answer"
             )
-        settled_id = settlement_id_of(found.decision_id)
+        settled_id = settlement_id_of(decision.decision_id)
         earlier = self._store.find_decision(scope, settled_id)
-        if earlier is None and found.gate.lapses_at and found.gate.lapses_at <= self._clock():
+        if earlier is None and decision.gate.lapses_at and decision.gate.lapses_at <= self._clock():
             raise InvalidAnswerError(
-                f"decision {found.decision_id} lapsed on {found.gate.lapses_at:%Y-%m-%d}; "
+                f"decision {decision.decision_id} lapsed on {decision.gate.lapses_at:%Y-%m-%d}; "
                 "nothing was kept, and it may be proposed again"
             )
-        return found, earlier and earlier.as_replay()
+        return decision, earlier and earlier.as_replay()
 
     def _answered_meanwhile(self, held: Decision) -> Decision | None:
         """The answer that a person gave a moment ago; None for an open question.

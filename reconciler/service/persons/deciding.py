@@ -16,11 +16,18 @@ from reconciler.domain.recalling.decay import faded
 from reconciler.domain.reconciling.ahead import Plans
 from reconciler.domain.reconciling.restating import confirmed
 from reconciler.domain.reconciling.reverting import resting_on, reversal, undone_by
-from reconciler.domain.records.assessment import Disposal, GateReason
 from reconciler.domain.records.candidates import CONTACT, Candidate
-from reconciler.domain.records.decisions import Action, Archived, Decision, Relation, Undo
+from reconciler.domain.records.decisions import Archived, Decision, Undo
 from reconciler.domain.records.facts import Fact
-from reconciler.domain.records.kinds import OPERATOR_DOOR, FactState, SourceKind
+from reconciler.domain.records.kinds import (
+    OPERATOR_DOOR,
+    Action,
+    Disposal,
+    FactState,
+    GateReason,
+    Relation,
+    SourceKind,
+)
 from reconciler.domain.records.notes import TEXT_LENGTH_MAX, Note, check_text
 from reconciler.domain.records.persons import check_person
 from reconciler.domain.records.scope import Scope, check_identifier
@@ -33,7 +40,7 @@ from reconciler.errors import (
 from reconciler.service.stores.commits import Commit
 from reconciler.service.stores.memory_store import DecisionFilter, MemoryStore
 from reconciler.service.writing.cleaning import Cleaner
-from reconciler.service.writing.doors import SlotFields, note_of, own_evidence
+from reconciler.service.writing.doors import SlotFields, as_candidate, note_of
 from reconciler.service.writing.ledger import Ledger, Seen
 from reconciler.service.writing.memory_reconciler import MemoryReconciler
 from reconciler.service.writing.submissions import Submission
@@ -135,17 +142,17 @@ class PersonsDecisions:
             links = self._store.list_supersessions(scope)
             conflicts = self._store.list_conflicts(scope, is_open=False)
             undone = [*later, decision]
-            found = reversal(undone, facts, links, conflicts, self._clock())
+            reverted = reversal(undone, facts, links, conflicts, self._clock())
             # What was to end with a plan that was forgotten meanwhile goes on.
             undone_ids = {other.decision_id for other in undone}
             left = [other for other in made if other.decision_id not in undone_ids]
-            plans = Plans(left, facts | {fact.fact_id: fact for fact in found.facts})
+            plans = Plans(left, facts | {fact.fact_id: fact for fact in reverted.facts})
             commit = self._reconciler.as_disposed(submission, Action.REVERT, seen)
             return replace(
                 commit,
-                decision=replace(commit.decision, undo=found.undo),
-                restored=tuple(map(plans.standing, found.facts)),
-                reopened=found.conflicts,
+                decision=replace(commit.decision, undo=reverted.undo),
+                restored=tuple(map(plans.standing, reverted.facts)),
+                reopened=reverted.conflicts,
             )
 
         return self._ledger.write(submission, plan)
@@ -188,7 +195,7 @@ class PersonsDecisions:
             raise InvalidRequestError(
                 "the attribute holds many values; say with fact_id which one to amend"
             )
-        submission = self._gate.judge(own_evidence(note, by), OPERATOR_DOOR)
+        submission = self._gate.judge(as_candidate(note, by), OPERATOR_DOOR)
         if not submission.is_reconciled:
             return self._gate.settle(submission)
         [why] = self._cleaner.clean_texts(scope, [reason])
@@ -220,14 +227,14 @@ class PersonsDecisions:
             GraphUnavailableError, GraphConflictError: what was written until then stands.
         """
         self._word(whose, by, reason)
-        found: list[Archived] = []
+        reports: list[Archived] = []
         for scope in scopes:
             facts = self._faded(scope, policy)
             if facts and dry_run:
-                found.append(Archived(contact_id=scope.contact_id, facts=tuple(facts)))
+                reports.append(Archived(contact_id=scope.contact_id, facts=tuple(facts)))
             elif facts and (archived := self._archived(scope, policy, by, reason)):
-                found.append(archived)
-        return found
+                reports.append(archived)
+        return reports
 
     def _archived(self, scope: Scope, policy: DecayPolicy, by: str, reason: str) -> Archived | None:
         submission = self._decided("archived", scope, by, reason)
@@ -355,8 +362,8 @@ class PersonsDecisions:
             for supersession in self._store.list_supersessions(scope)
             if supersession.is_restatement
         }
-        found = {fact.fact_id: fact for fact in (self._head(scope, i, after) for i in fact_ids)}
-        return list(found.values())
+        heads = {fact.fact_id: fact for fact in (self._head(scope, i, after) for i in fact_ids)}
+        return list(heads.values())
 
     def _head(self, scope: Scope, fact_id: str, after: dict[str, str]) -> Fact:
         last = fact_id
@@ -417,7 +424,7 @@ class PersonsDecisions:
             is_dated=False,
             source_kind=SourceKind.USER_EXPLICIT if by == CONTACT else SourceKind.OPERATOR,
         )
-        return own_evidence(note, by)
+        return as_candidate(note, by)
 
     def _lasting(self, scope: Scope, fact_id: str) -> Fact:
         """The fact, which has not ended."""
@@ -478,10 +485,10 @@ def _until_then(
     kept: Iterable[Fact], lost: Iterable[Fact], open_: Sequence[set[str]], now: datetime
 ) -> list[tuple[Fact, Fact]]:
     """What holds until the day of what is kept, each with that; no plan does."""
-    found = []
+    pairs = []
     by_day = sorted(kept, key=lambda fact: fact.valid_from)
     for fact in lost:
         against = [one for one in by_day if {fact.fact_id, one.fact_id} in open_]
         if against[0].is_upcoming(now) and not fact.is_upcoming(now):
-            found.append((fact, against[0]))
-    return found
+            pairs.append((fact, against[0]))
+    return pairs

@@ -21,19 +21,14 @@ from reconciler.domain.recalling.prompting import without_recalled
 from reconciler.domain.records.candidates import FALLBACK_PROPOSER, Candidate
 from reconciler.domain.records.choices import check_kind, list_of
 from reconciler.domain.records.facts import Fact
-from reconciler.domain.records.jobs import Job, JobState
-from reconciler.domain.records.kinds import Category
+from reconciler.domain.records.jobs import Job
+from reconciler.domain.records.kinds import Category, JobState
 from reconciler.domain.records.notes import not_in_the_future, utc
 from reconciler.domain.records.policies import ExtractionPolicy
 from reconciler.domain.records.scope import Scope
-from reconciler.domain.records.sessions import (
-    Episode,
-    Role,
-    Session,
-    Turn,
-    time_of_saying,
-)
+from reconciler.domain.records.sessions import Episode, Session, Turn, time_of_saying
 from reconciler.domain.records.slots import Slot
+from reconciler.domain.records.turns import Role
 from reconciler.domain.sessions.continuing import (
     TURNS_OF_ONE_CONVERSATION,
     place_in,
@@ -41,8 +36,8 @@ from reconciler.domain.sessions.continuing import (
 )
 from reconciler.domain.sessions.extraction import (
     CANDIDATES_OF_A_TURN_MAX,
+    Claim,
     Extracted,
-    Proposal,
     Window,
     candidate_from,
     capped,
@@ -172,34 +167,34 @@ class SessionReader:
         first = own[0][0] if own else 0
         at = max([at, *(episode.said_at for episode in kept[:first])])
         known = {episode.episode_id: episode for episode in kept}
-        found = []
+        said_episodes = []
         for position, turn, count in own:
             at = turn.said_at or at  # a turn without a date was said after the turn before it
             made = self.episode(
                 session.scope, session.session_id, turn, position, at, occurrence=count
             )
-            found.append(known.get(made.episode_id, made))
-        if not found:
+            said_episodes.append(known.get(made.episode_id, made))
+        if not said_episodes:
             raise InvalidSessionError("the session is empty: no turn says anything of its own")
-        for said in found:
+        for said in said_episodes:
             _check_time(said.said_at, now, "a turn's said_at")
-        return self._without_secrets(session.scope, kept, found)
+        return self._without_secrets(session.scope, kept, said_episodes)
 
     def _without_secrets(
-        self, scope: Scope, kept: Sequence[Episode], found: Sequence[Episode]
+        self, scope: Scope, kept: Sequence[Episode], episodes: Sequence[Episode]
     ) -> tuple[list[Episode], list[Episode]]:
         """What was found, and what was kept, read as one conversation."""
         clean = partial(self._cleaner.without_secrets, scope)
-        again = {episode.episode_id for episode in found}
+        again = {episode.episode_id for episode in episodes}
         earlier = [episode for episode in kept if episode.episode_id not in again]
         context = earlier[-ANSWERED_WITHIN:]
-        cleaned = _with_words([*context, *found], clean)
+        cleaned = _with_words([*context, *episodes], clean)
         made = {episode.episode_id: episode for episode in cleaned}
         if any(made.get(each.episode_id, each) != each for each in kept):
             # A secret was kept: it goes out of whatever else was kept with it.
-            made = {each.episode_id: each for each in _with_words([*earlier, *found], clean)}
+            made = {each.episode_id: each for each in _with_words([*earlier, *episodes], clean)}
         return (
-            [made[episode.episode_id] for episode in found],
+            [made[episode.episode_id] for episode in episodes],
             [made.get(episode.episode_id, episode) for episode in kept],
         )
 
@@ -213,11 +208,11 @@ class SessionReader:
         symbols = self._symbols(session.scope, session.session_id, own, kept)
         place = place_in(symbols, [_identity(turn) for _, turn in own])
         seen = Counter(identity for identity in symbols[:place] if _is_undated(identity))
-        found = []
+        placed = []
         for number, turn in own:
             seen[_identity(turn)] += 1
-            found.append((place + number, turn, seen[_identity(turn)]))
-        return found
+            placed.append((place + number, turn, seen[_identity(turn)]))
+        return placed
 
     def _symbols(
         self,
@@ -326,7 +321,7 @@ class SessionReader:
         for window in self._windows(scope, episodes, new_ids):
             read.append((window, frames.meant(window, self._extractor.extract(window))))
             on_window()
-        costs = [found.usage for _, found in read if found.usage]
+        costs = [extraction.usage for _, extraction in read if extraction.usage]
         _LOG.info(
             "%s read %d windows, %d tokens in, %d out",
             self.name,
@@ -353,8 +348,8 @@ class SessionReader:
         return ReadSession(
             extractor=self.name,
             proposals=tuple(proposals),
-            summary=" ".join(found.summary for _, found in read if found.summary),
-            left_out=left_out + sum(found.left_out for _, found in read),
+            summary=" ".join(extraction.summary for _, extraction in read if extraction.summary),
+            left_out=left_out + sum(extraction.left_out for _, extraction in read),
             shown=tuple(tuple(fact.fact_id for fact in window.known) for window, _ in read),
         )
 
@@ -380,7 +375,7 @@ class SessionReader:
             citations=(),
         )
         spans: dict[str, tuple[str, ...]] = {episode.episode_id: () for episode in said}
-        proposal = Proposal(extracted=raw, spans=spans)
+        proposal = Claim(extracted=raw, spans=spans)
         return ReadSession(extractor=FALLBACK_PROPOSER, proposals=(proposal,), summary="")
 
     def cleaned(
@@ -419,7 +414,7 @@ class SessionReader:
             [replace(episode, text=without(episode.text)) for episode in episodes],
         )
 
-    def important(self, read: ReadSession, episodes: Sequence[Episode]) -> list[Proposal]:
+    def important(self, read: ReadSession, episodes: Sequence[Episode]) -> list[Claim]:
         """The claims worth proposing: important ones, and those that a person asked to remember."""
         by_id = {episode.episode_id: episode for episode in episodes}
         return [
@@ -439,17 +434,19 @@ class SessionReader:
         once.
         """
         by_id = {episode.episode_id: episode for episode in episodes}
-        found = []
+        candidates_read = []
         for proposal in self.important(read, episodes):
             try:
-                found.append(self.candidate(proposal, read.extractor, scope, session_id, by_id))
+                candidates_read.append(
+                    self.candidate(proposal, read.extractor, scope, session_id, by_id)
+                )
             except InvalidRequestError as error:
                 _LOG.warning("a claim of session %s cannot be used: %s", session_id, error)
-        return sorted(found, key=lambda candidate: _last_said(candidate, by_id))
+        return sorted(candidates_read, key=lambda candidate: _last_said(candidate, by_id))
 
     def candidate(
         self,
-        proposal: Proposal,
+        proposal: Claim,
         extractor: str,
         scope: Scope,
         session_id: str,
@@ -529,11 +526,11 @@ class SessionReader:
         except InvalidNoteError:
             return None
 
-    def _key(self, session_id: str, proposal: Proposal) -> str:
-        found = proposal.extracted
-        slot = [f"{part}" for part in (found.subject, found.attribute, found.value)]
+    def _key(self, session_id: str, proposal: Claim) -> str:
+        extracted = proposal.extracted
+        slot = [f"{part}" for part in (extracted.subject, extracted.attribute, extracted.value)]
         spans = [f"{key}:{span}" for key in sorted(proposal.spans) for span in proposal.spans[key]]
-        return f"candidate:{self._digest(chr(0).join((session_id, found.text, *slot, *spans)))}"
+        return f"candidate:{self._digest(chr(0).join((session_id, extracted.text, *slot, *spans)))}"
 
 
 class MemoryExtractor:
@@ -581,12 +578,12 @@ class MemoryExtractor:
             raise InvalidSessionError("the session is empty: hand over at least one turn")
         if started_at is not None:
             started_at = _utc("started_at", started_at)
-        found = self._store.list_unnamed_sessions(scope, UNNAMED, _UNNAMED_COUNT_MAX)
+        sessions = self._store.list_unnamed_sessions(scope, UNNAMED, _UNNAMED_COUNT_MAX)
         if started_at or any(turn.said_at for turn in turns):
-            return self._dated_session_id(scope, turns, started_at, found)
+            return self._dated_session_id(scope, turns, started_at, sessions)
         heard_at = self._store.find_last_said(scope)
-        befores = [*(session_id for session_id, _ in found), ""]
-        for (session_id, ended_at), before in zip(found, befores[1:], strict=True):
+        befores = [*(session_id for session_id, _ in sessions), ""]
+        for (session_id, ended_at), before in zip(sessions, befores[1:], strict=True):
             if self._reader.session_id_after(scope, turns, before) == session_id:
                 shared, is_all = len(turns), True  # also of a session that was erased
             else:
@@ -602,13 +599,13 @@ class MemoryExtractor:
         scope: Scope,
         turns: Sequence[Turn],
         started_at: datetime | None,
-        found: Sequence[tuple[str, datetime]],
+        sessions: Sequence[tuple[str, datetime]],
     ) -> str:
         """By its beginning; else the session that these turns go on from."""
         own = self._reader.dated_session_id(scope, turns, started_at)
-        if turns[0].said_at is None or own in (session_id for session_id, _ in found):
+        if turns[0].said_at is None or own in (session_id for session_id, _ in sessions):
             return own
-        for session_id, ended_at in found:
+        for session_id, ended_at in sessions:
             if ended_at >= turns[0].said_at and self._shared(scope, turns, session_id)[0]:
                 return session_id
         return own
@@ -643,10 +640,10 @@ class MemoryExtractor:
         kept = self._store.list_episodes(session.scope, session.session_id)
         episodes, cleaned = self._reader.episodes(session, said_at, kept)
         self._store.clean_episodes(kept, cleaned)
-        found = self._store.append_episodes(
+        is_added = self._store.append_episodes(
             session.scope, session.session_id, session.channel, episodes, now, job_id
         )
-        return job_id if found else self._job_of(episodes)
+        return job_id if is_added else self._job_of(episodes)
 
     def retry(self, scope: Scope, job_id: str) -> Job:
         """Have a dead job, or one that waits, started again at once; one that is done stays done.
@@ -665,7 +662,7 @@ class MemoryExtractor:
         return next(iter([*unfinished, *(job_id for job_id, _ in jobs)]))
 
 
-def _taken(proposal: Proposal, given: Candidate, judged: Candidate) -> dict[str, str]:
+def _taken(proposal: Claim, given: Candidate, judged: Candidate) -> dict[str, str]:
     """What the gate took out of a slot, as it was said and as it was normalised."""
     before, after = given.note.slot, judged.note.slot
     if before is None or after is None or before.value == after.value or not after.value:

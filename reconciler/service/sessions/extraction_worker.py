@@ -19,9 +19,9 @@ from datetime import datetime, timedelta
 
 from reconciler.domain.records.candidates import Candidate
 from reconciler.domain.records.choices import check_callable
-from reconciler.domain.records.decisions import Action, Decision
-from reconciler.domain.records.jobs import Job, JobState, Outcomes, Stage
-from reconciler.domain.records.kinds import EXTRACTION_DOOR
+from reconciler.domain.records.decisions import Decision
+from reconciler.domain.records.jobs import Job, Outcomes, Stage
+from reconciler.domain.records.kinds import EXTRACTION_DOOR, Action, JobState
 from reconciler.domain.records.policies import JobPolicy
 from reconciler.domain.records.sessions import Episode
 from reconciler.errors import (
@@ -204,7 +204,7 @@ class ExtractionWorker:
         if read is None:
             before = episodes
             read, episodes = self._reader.cleaned(
-                self._read(lease, before), job.scope, job.session_id, before
+                self._read_episodes(lease, before), job.scope, job.session_id, before
             )
             self._store.clean_episodes(before, episodes)
             self._store.keep_read(job.job_id, lease.lease_id, read)
@@ -217,7 +217,7 @@ class ExtractionWorker:
         self._store.clean_episodes(raw, cleaned)
         return cleaned
 
-    def _read(self, lease: _Lease, episodes: Sequence[Episode]) -> ReadSession:
+    def _read_episodes(self, lease: _Lease, episodes: Sequence[Episode]) -> ReadSession:
         job = lease.job
         new_ids = frozenset(
             episode.episode_id for episode in episodes if episode.job_id == job.job_id

@@ -272,7 +272,7 @@ def _episode_map(told: Evidence) -> dict[str, Any]:
 
 
 def _fact_map(fact: Fact, commit: Commit) -> dict[str, Any]:
-    own = {name: _plain(getattr(fact, name)) for name in _FACT_FIELDS}
+    own = {name: _as_parameter(getattr(fact, name)) for name in _FACT_FIELDS}
     return own | {
         **_slot_map(fact.slot),
         "embedding_model": commit.decision.policy.embedding_model,
@@ -281,11 +281,16 @@ def _fact_map(fact: Fact, commit: Commit) -> dict[str, Any]:
 
 
 def _kept_map(fact: Fact) -> dict[str, Any]:
-    return {name: _plain(getattr(fact, name)) for name in _KEPT_FIELDS} | _slot_map(fact.slot)
+    return {name: _as_parameter(getattr(fact, name)) for name in _KEPT_FIELDS} | _slot_map(
+        fact.slot
+    )
 
 
 def _standing_map(fact: Fact) -> dict[str, Any]:
-    own = {described.name: _plain(getattr(fact, described.name)) for described in fields(Standing)}
+    own = {
+        described.name: _as_parameter(getattr(fact, described.name))
+        for described in fields(Standing)
+    }
     del own["slot"]
     return own | _slot_map(fact.slot)
 
@@ -297,7 +302,7 @@ def _slot_map(slot: Slot | None) -> dict[str, Any]:
 
 def _decision_map(decision: Decision) -> dict[str, Any]:
     """The record, and beside it what queries filter by and readers of the graph look for."""
-    found, verdict = decision.gate, decision.verdict
+    assessment, verdict = decision.gate, decision.verdict
     return {
         "decision_id": decision.decision_id,
         "action": str(verdict.action),
@@ -312,10 +317,10 @@ def _decision_map(decision: Decision) -> dict[str, Any]:
         "at": decision.at,
         "episode_id": decision.episode_id,
         "session_id": decision.note.session_id,
-        "disposal": str(found.disposal) if found else None,
-        "gate_reason": str(found.reason) if found else None,
-        "inference_key": found.inference_key if found else None,
-        "lapses_at": found.lapses_at if found else None,
+        "disposal": str(assessment.disposal) if assessment else None,
+        "gate_reason": str(assessment.reason) if assessment else None,
+        "inference_key": assessment.inference_key if assessment else None,
+        "lapses_at": assessment.lapses_at if assessment else None,
         "proposed_by": decision.proposal.proposed_by,
         "answered_by": decision.proposal.answered_by,
         "settles_id": decision.proposal.settles_id,
@@ -330,7 +335,7 @@ def record_of(decision: Decision) -> str:
     return kept.decode()
 
 
-def _plain(value: Any) -> Any:
+def _as_parameter(value: Any) -> Any:
     """As drivers take it; null for an empty list, which has no type, as one engine wants it."""
     if isinstance(value, StrEnum):
         return str(value)

@@ -14,7 +14,7 @@ from typing import Any
 
 from pydantic import TypeAdapter
 
-from reconciler.domain.erasing.planning import Judged, Known
+from reconciler.domain.erasing.planning import ContactRecords, Judged
 from reconciler.domain.erasing.redaction import words_of
 from reconciler.domain.records.decisions import Decision
 from reconciler.domain.records.erasures import (
@@ -37,9 +37,9 @@ from reconciler.service.stores.row_reader import RowReader, validated
 
 __all__ = [
     "ERASURES",
+    "ContactState",
     "ErasureStore",
     "Marks",
-    "Standing",
     "Words",
     "erasure_plans",
     "erasure_receipts",
@@ -52,7 +52,7 @@ _BATCH = 500
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Standing:
+class ContactState:
     """Where a contact stands: its version, and whether anything of it goes or has gone."""
 
     version: int = 0
@@ -102,10 +102,10 @@ class ErasureStore:
         self._graph = graph
         self._memory = memory
 
-    def standing(self, scope: Scope) -> Standing:
+    def standing(self, scope: Scope) -> ContactState:
         """The contact's version, and whether anything of it is to be looked for as forgotten."""
         rows = self._graph.run("find_contact_version", _contact(scope))
-        return Standing(**rows[0]) if rows else Standing()
+        return ContactState(**rows[0]) if rows else ContactState()
 
     def list_tombstones(self, scope: Scope) -> list[str]:
         """The keys of what is held if it is said again."""
@@ -129,10 +129,10 @@ class ErasureStore:
         rows = self._graph.run("list_emptied_episodes", _contact(scope))
         return {row["episode_id"]: row["text"] for row in rows}
 
-    def load_known(self, scope: Scope, *, is_compared: bool = False) -> Known:
+    def load_known(self, scope: Scope, *, is_compared: bool = False) -> ContactRecords:
         """All that is known of a contact; with what each decision was compared with, if asked."""
         judged = self._run("list_judged_words", scope)
-        return Known(
+        return ContactRecords(
             facts=self._memory.list_facts(scope),
             links=self._memory.list_supersessions(scope),
             decisions=self._compared(scope) if is_compared else self._memory.list_records(scope),
@@ -223,7 +223,7 @@ class ErasureStore:
         return [
             *self._words_of_facts(scope),
             *(
-                _words("Decision", record.decision_id, _joined(words_of(record)))
+                _node_words("Decision", record.decision_id, _joined(words_of(record)))
                 for record in records
             ),
             *self._words_of("Episode", "list_scope_episodes", "episode_id", scope),
@@ -320,7 +320,7 @@ class ErasureStore:
 
     def _words_of_facts(self, scope: Scope) -> list[Words]:
         return [
-            _words("Fact", fact.fact_id, _joined(words_of(fact)))
+            _node_words("Fact", fact.fact_id, _joined(words_of(fact)))
             for fact in self._memory.list_facts(scope)
         ]
 
@@ -346,8 +346,8 @@ class ErasureStore:
         links += [(row["new_id"], row["old_id"], row["reason"]) for row in rows]
         spans = self._run("list_judged_words", scope)
         return [
-            *(_words("Link", f"{new} {old}", _joined([reason])) for new, old, reason in links),
-            *(_words("Span", row["episode_id"], _joined([row["span"]])) for row in spans),
+            *(_node_words("Link", f"{new} {old}", _joined([reason])) for new, old, reason in links),
+            *(_node_words("Span", row["episode_id"], _joined([row["span"]])) for row in spans),
         ]
 
 
@@ -371,7 +371,7 @@ def _of_sessions(rows: Iterable[Row], key: str, session_keys: Iterable[str] | No
     )
 
 
-def _words(label: str, key: str, text: str) -> Words:
+def _node_words(label: str, key: str, text: str) -> Words:
     return Words(label=label, key=key, text=text)
 
 
@@ -382,14 +382,14 @@ def _joined(parts: Iterable[Any]) -> str:
 
 
 def _decision_map(memory: MemoryStore, decision: Decision) -> dict[str, Any]:
-    found = decision.gate
+    assessment = decision.gate
     return {
         "decision_id": decision.decision_id,
         "text": decision.text,
         "reason": decision.reason,
         "arbiter_reasoning": decision.opinion.reasoning,
-        "inference_key": found.inference_key if found else None,
-        "lapses_at": found.lapses_at if found else None,
+        "inference_key": assessment.inference_key if assessment else None,
+        "lapses_at": assessment.lapses_at if assessment else None,
         "record": memory.record_of(decision),
     }
 

@@ -160,15 +160,15 @@ class MemoryStore:
         Raises:
             SchemaError: it is older or newer; the text says which, and what to do.
         """
-        found, wanted = self._graph.schema_version(), newest_schema_version(self._graph.engine)
-        if found < wanted:
+        version, wanted = self._graph.schema_version(), newest_schema_version(self._graph.engine)
+        if version < wanted:
             raise SchemaError(
-                f"the store's schema is version {found}, this code works with {wanted}; "
+                f"the store's schema is version {version}, this code works with {wanted}; "
                 "run `reconciler init` once, with the same settings, to bring it up to date"
             )
-        if found > wanted:
+        if version > wanted:
             raise SchemaError(
-                f"the store's schema is version {found}, this code works with {wanted}; "
+                f"the store's schema is version {version}, this code works with {wanted}; "
                 "install the newer version of this package that made it"
             )
 
@@ -330,11 +330,11 @@ class MemoryStore:
 
     def list_taken(self, episode_ids: Sequence[str]) -> dict[str, list[TakenBy]]:
         """By the ids of these turns, the decisions that were made on them; in no order."""
-        found: dict[str, list[TakenBy]] = {episode_id: [] for episode_id in episode_ids}
-        rows = self._graph.run("list_judged", {"episode_ids": list(found)})
+        taken_by: dict[str, list[TakenBy]] = {episode_id: [] for episode_id in episode_ids}
+        rows = self._graph.run("list_judged", {"episode_ids": list(taken_by)})
         for row, taken in TAKEN.pairs(rows):
-            found[row["episode_id"]].append(taken)
-        return found
+            taken_by[row["episode_id"]].append(taken)
+        return taken_by
 
     def rests_on(self, scope: Scope, fact_id: str, episode_id: str) -> bool:
         """Whether the episode is evidence already of the fact, or of one that it says again."""
@@ -435,16 +435,16 @@ class MemoryStore:
 
     def list_contacts(self, scopes: Sequence[Scope], now: datetime) -> list[Contact]:
         """Contacts of one agent, by id, with their facts counted by the state of now."""
-        found: list[Contact] = []
+        contacts: list[Contact] = []
         for page in batches(scopes, _PAGE):
             counts: dict[str, dict[str, int]] = {}
             for row in self._graph.run("count_states", {**_contact_keys(page), "now": now}):
                 counts.setdefault(row["contact_id"], {})[row["state"]] = int(row["facts"])
             rows = self._graph.run("list_contacts", _contact_keys(page))
-            found += CONTACTS.all(
+            contacts += CONTACTS.all(
                 row | {"facts": counts.get(row["contact_id"], {})} for row in rows
             )
-        return sorted(found, key=lambda contact: contact.contact_id)
+        return sorted(contacts, key=lambda contact: contact.contact_id)
 
     def list_expiring(
         self,
@@ -481,11 +481,11 @@ class MemoryStore:
 
     def count_actions(self, scopes: Sequence[Scope]) -> dict[str, list[ActionCount]]:
         """The decisions about each contact by what was done, by the contact's key."""
-        found: dict[str, list[ActionCount]] = {}
+        counts: dict[str, list[ActionCount]] = {}
         rows = self._graph.run("count_actions", _contact_keys(scopes))
         for row, count in ACTION_COUNTS.pairs(rows):
-            found.setdefault(row["contact_key"], []).append(count)
-        return found
+            counts.setdefault(row["contact_key"], []).append(count)
+        return counts
 
     def count_episodes(self, scopes: Sequence[Scope]) -> dict[str, tuple[int, int]]:
         """The sessions and the episodes of each contact, by the contact's key."""
@@ -570,15 +570,15 @@ class MemoryStore:
         Those decided about last are looked at first, and the others only as long as one of theirs
         could be among the newest.
         """
-        found: list[Row] = []
+        rows: list[Row] = []
         for some in batches(self._last_decided_first(whose), _PAGE):
             latest = some[0][1]
-            is_full = len(found) == limit and found[-1]["at"] >= latest
+            is_full = len(rows) == limit and rows[-1]["at"] >= latest
             if is_full or (wanted.since is not None and latest < wanted.since):
                 break
-            found += self._newest_ids([scope for scope, _ in some], limit, wanted)
-            found = sorted(found, key=_newest_first)[:limit]
-        return self._decisions(found)
+            rows += self._newest_ids([scope for scope, _ in some], limit, wanted)
+            rows = sorted(rows, key=_newest_first)[:limit]
+        return self._decisions(rows)
 
     def _last_decided_first(self, whose: Scope) -> list[tuple[Scope, datetime]]:
         """An agent's contacts, each with when it was decided about last."""
@@ -688,10 +688,10 @@ class MemoryStore:
             UnknownDecisionError: there is none, or it is another contact's.
         """
         check_identifier("decision_id", decision_id, UnknownDecisionError)
-        found = self.find_decision(scope, decision_id)
-        if found is None:
+        decision = self.find_decision(scope, decision_id)
+        if decision is None:
             raise UnknownDecisionError(f"contact {scope.contact_id} has no decision {decision_id}")
-        return found
+        return decision
 
     def find_decision_ids(self, decision_ids: Iterable[str]) -> set[str]:
         """Which of these decisions were made already."""
@@ -758,11 +758,11 @@ class MemoryStore:
             order: what the rows are ordered by.
             limit: at most this many; None for all.
         """
-        found: list[Row] = []
+        rows: list[Row] = []
         for some in batches(scopes, _PAGE):
-            found += self._compared(query, {**_contact_keys(some), **asked})
-            found = sorted(found, key=order)[:limit]
-        return found
+            rows += self._compared(query, {**_contact_keys(some), **asked})
+            rows = sorted(rows, key=order)[:limit]
+        return rows
 
     def _compared(self, query: str, asked: dict[str, Any]) -> list[Row]:
         """The rows of a query that takes vectors for this process's model's.

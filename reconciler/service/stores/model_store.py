@@ -30,19 +30,19 @@ class ModelStore:
         [row] = self._graph.run("find_move", {})
         model, next_model = row["embedding_model"], row["next_embedding_model"]
         state = MoveState.SETTLING if next_model == model else MoveState.EMBEDDING
-        found = ModelMove(
+        move = ModelMove(
             state=state if next_model else MoveState.NONE,
             model=model,
             dimension=row["embedding_dimension"],
             next_model=next_model,
             next_dimension=row["next_embedding_dimension"],
         )
-        return self._counted(found) if counted and found.state is MoveState.EMBEDDING else found
+        return self._counted(move) if counted and move.state is MoveState.EMBEDDING else move
 
-    def _counted(self, found: ModelMove) -> ModelMove:
-        asked = {"embedding_model": found.model, "next_model": found.next_model or ""}
+    def _counted(self, move: ModelMove) -> ModelMove:
+        asked = {"embedding_model": move.model, "next_model": move.next_model or ""}
         [row] = self._graph.run("count_moved", asked)
-        return replace(found, facts=int(row["facts"]), moved=int(row["moved"]))
+        return replace(move, facts=int(row["facts"]), moved=int(row["moved"]))
 
     def begin(self, next_model: str, dimension: int) -> bool:
         """Have the store move; False where it moves already, or is bound to that model."""

@@ -141,9 +141,9 @@ def decision_records() -> TypeAdapter[Decision]:
 
 
 def _fact(row: Row) -> Fact:
-    found = {name: value for name, value in row.items() if value is not None}
+    values = {name: value for name, value in row.items() if value is not None}
     # What was not written has the default of the record.
-    return validated(Fact, found | {"slot": _slot(row)})
+    return validated(Fact, values | {"slot": _slot(row)})
 
 
 def _contact(row: Row) -> Contact:

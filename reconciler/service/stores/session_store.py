@@ -11,10 +11,11 @@ from dataclasses import asdict, dataclass, fields
 from datetime import datetime
 from typing import Any
 
-from reconciler.domain.records.jobs import Job, JobState, Outcomes, QueueReport
+from reconciler.domain.records.jobs import Job, Outcomes, QueueReport
+from reconciler.domain.records.kinds import JobState
 from reconciler.domain.records.scope import Scope, check_identifier
 from reconciler.domain.records.sessions import Episode, SessionRecord
-from reconciler.domain.sessions.extraction import Proposal
+from reconciler.domain.sessions.extraction import Claim
 from reconciler.errors import (
     ErasedError,
     InvalidSessionError,
@@ -60,7 +61,7 @@ class ReadSession:
     """
 
     extractor: str
-    proposals: tuple[Proposal, ...]
+    proposals: tuple[Claim, ...]
     summary: str
     left_out: int = 0
     shown: tuple[tuple[str, ...], ...] = ()
@@ -199,11 +200,11 @@ class SessionStore:
             UnknownJobError: the contact has none of that id.
         """
         check_identifier("job_id", job_id, UnknownJobError)
-        if (found := self.find_job(scope, job_id)) is None:
+        if (job := self.find_job(scope, job_id)) is None:
             raise UnknownJobError(
                 f"contact {scope.contact_id} has no job {job_id}; `reconciler jobs` lists them"
             )
-        return found
+        return job
 
     def get_session(self, scope: Scope, session_id: str) -> SessionRecord:
         """A session as it is kept: its summary, and what became of its candidates.
@@ -212,9 +213,9 @@ class SessionStore:
             InvalidSessionError: none of that id was handed over.
         """
         check_identifier("session_id", session_id, InvalidSessionError)
-        if (found := self.find_session(scope, session_id)) is None:
+        if (session := self.find_session(scope, session_id)) is None:
             raise InvalidSessionError(f"contact {scope.contact_id} has no session {session_id}")
-        return found
+        return session
 
     def list_jobs(self, tenant: str, wanted: JobFilter, limit: int) -> list[Job]:
         """A tenant's jobs, the newest first."""
@@ -356,7 +357,7 @@ def _read_session(row: Row) -> ReadSession:
     kept = json.loads(row["proposals"])
     return ReadSession(
         extractor=row["extractor"],
-        proposals=tuple(map(Proposal.from_dict, kept["proposals"])),
+        proposals=tuple(map(Claim.from_dict, kept["proposals"])),
         summary=row["summary"] or "",
         left_out=int(kept["left_out"]),
         shown=tuple(map(tuple, kept.get("shown", ()))),

@@ -4,7 +4,7 @@ What is cheap and harmless, what is kept of the task, and what may become a fact
 calls, each legal in the states that ``reconciler.domain.tasks.task_states`` gives it. Extraction
 proposes, the write gate disposes, and only ``commit`` writes a fact, of what the gate admitted.
 Evidence is read back from the store by its id: a caller's copy of it proves nothing.
-No call here may ever lead to one that answers for a person: a held note waits for a person's yes,
+A call here never leads to one that answers for a person: a held note waits for a person's yes,
 and so does every procedure.
 """
 
@@ -27,9 +27,9 @@ from reconciler.domain.recalling.procedures import (
 from reconciler.domain.recalling.prompting import within_budget
 from reconciler.domain.records.candidates import Candidate, Evidence
 from reconciler.domain.records.choices import check_kind, list_of
-from reconciler.domain.records.decisions import Action, Decision
+from reconciler.domain.records.decisions import Decision
 from reconciler.domain.records.facts import RankedFact
-from reconciler.domain.records.kinds import Category, SourceKind
+from reconciler.domain.records.kinds import Action, Category, SourceKind
 from reconciler.domain.records.messages import turns_of
 from reconciler.domain.records.notes import TEXT_LENGTH_MAX, Note, check_text
 from reconciler.domain.records.scope import Scope, check_identifier
@@ -246,8 +246,8 @@ class MemoryContext:
         _check_bounds(budget_tokens)
         # No line is as short as a token, so that many facts are always enough.
         wanted = RecallFilter(category=category)  # type: ignore[arg-type]
-        found = self._recall.recall(self._scope, query.strip(), budget_tokens, wanted)
-        return self._known(found, budget_tokens)
+        recalled = self._recall.recall(self._scope, query.strip(), budget_tokens, wanted)
+        return self._known(recalled, budget_tokens)
 
     def recall_about(
         self, entity: str, *, budget_tokens: int, limit: int | None = None
@@ -271,8 +271,8 @@ class MemoryContext:
         check_text("entity", entity, TEXT_LENGTH_MAX)
         _check_bounds(budget_tokens, limit)
         everything = self._recall.recall(self._scope, "", _FACT_COUNT_MAX)
-        found = [hit for hit, _ in mentioning(everything, entity, lambda hit: hit.fact)]
-        return self._known(found[:limit], budget_tokens)
+        hits = [hit for hit, _ in mentioning(everything, entity, lambda hit: hit.fact)]
+        return self._known(hits[:limit], budget_tokens)
 
     def procedures(self) -> list[Procedure]:
         """How the agent does things, as operators approved it: what fits the goal best comes first.
@@ -351,7 +351,7 @@ class MemoryContext:
         kept = self._kept(episodes)
         ids, record = tuple(kept), list(kept.values())
         if ids not in self._proposed:
-            candidates = self._read(record)
+            candidates = self._extract_candidates(record)
             asked = self._gate.to_be_asked(candidates)
             self._proposed[ids] = [
                 Proposed(each, self._propose_read(each, each.note.idempotency_key in asked))
@@ -445,7 +445,7 @@ class MemoryContext:
             )
         return self._gate.commit(self._scope, kept.decision_id, TASK_DOOR)
 
-    def _read(self, record: Sequence[Episode]) -> list[Candidate]:
+    def _extract_candidates(self, record: Sequence[Episode]) -> list[Candidate]:
         """What the extractor proposes, after what only a claim's slot gives away was taken out."""
         scope, session_id = self._scope, self._run.session_id
         new_ids = frozenset(episode.episode_id for episode in record)
@@ -522,9 +522,9 @@ class MemoryContext:
         run = self._run
         run.keep(lambda at: run.store.set_outcome(run.scope, run.task_id, made.decision_id, at))
 
-    def _known(self, found: list[RankedFact], budget_tokens: int) -> list[RankedFact]:
+    def _known(self, hits: list[RankedFact], budget_tokens: int) -> list[RankedFact]:
         """Those that fit the budget, which are in working memory from then on."""
-        fitting = within_budget(found, budget_tokens)
+        fitting = within_budget(hits, budget_tokens)
         self._run.working.know(fitting)
         self._use.note(hit.fact.fact_id for hit in fitting)
         return fitting

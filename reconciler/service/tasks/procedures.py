@@ -53,11 +53,13 @@ class Procedures:
         offered = [
             filed_fact.fact for filed_fact in filed if may_be_offered(filed_fact, scope.contact_id)
         ]
-        found = procedures_of(offered, self._clock())
-        return by_fit(found, goal, self._cosines(found, goal))
+        procedures = procedures_of(offered, self._clock())
+        return by_fit(procedures, goal, self._cosines(procedures, goal))
 
-    def _cosines(self, found: Sequence[Procedure], goal: str) -> list[float]:
-        if not found or not self._embedder.dimension:
-            return [0.0] * len(found)
-        asked, *vectors = embed(self._embedder, [goal, *(procedure.purpose for procedure in found)])
+    def _cosines(self, procedures: Sequence[Procedure], goal: str) -> list[float]:
+        if not procedures or not self._embedder.dimension:
+            return [0.0] * len(procedures)
+        asked, *vectors = embed(
+            self._embedder, [goal, *(procedure.purpose for procedure in procedures)]
+        )
         return [float(asked @ vector) for vector in vectors]

@@ -59,20 +59,20 @@ class TaskRun:
         Raises:
             UnknownTaskError: there is no such task, and no goal to begin it with.
         """
-        found = self.store.find_task(self.scope, self.task_id)
-        if found is None and goal is None:
+        task = self.store.find_task(self.scope, self.task_id)
+        if task is None and goal is None:
             raise UnknownTaskError(
                 f"contact {self.scope.contact_id} has no task {self.task_id}; give a goal to begin"
             )
-        if found is None:
+        if task is None:
             begun = self.store.upsert_task(
                 self.scope, self.task_id, self.session_id, goal or "", self.clock()
             )
             self.working = WorkingMemory(task=begun)
-        elif found.state.is_terminal:
-            self.working = WorkingMemory(task=found)
+        elif task.state.is_terminal:
+            self.working = WorkingMemory(task=task)
         else:
-            self.working = WorkingMemory(task=replace(found, state=TaskState.INTERRUPTED))
+            self.working = WorkingMemory(task=replace(task, state=TaskState.INTERRUPTED))
 
     def check(self, operation: Operation) -> None:
         """Let an operation through that the state allows.
@@ -107,12 +107,12 @@ class TaskRun:
         return self.working.task
 
     def _ended_elsewhere(self, step: Step) -> Exception:
-        found = self.store.find_task(self.scope, self.task_id)
-        if found is None:
+        task = self.store.find_task(self.scope, self.task_id)
+        if task is None:
             return UnknownTaskError(f"contact {self.scope.contact_id} lost task {self.task_id}")
-        self.working = WorkingMemory(task=found)
+        self.working = WorkingMemory(task=task)
         return IllegalMemoryOperationError(
-            f"{step} is not legal in state {found.state}: another process ended the task"
+            f"{step} is not legal in state {task.state}: another process ended the task"
         )
 
 
@@ -204,7 +204,7 @@ class TaskMemory:
         return self._run.go(Step.RESUME)
 
     def _found(self) -> Task:
-        found = self._run.store.find_task(self._run.scope, self._run.task_id)
-        if found is None:
+        task = self._run.store.find_task(self._run.scope, self._run.task_id)
+        if task is None:
             raise UnknownTaskError(f"there is no task {self._run.task_id} any more")
-        return found
+        return task

@@ -325,22 +325,22 @@ class AgentTools:
     def _answer(self, given: dict[str, Any]) -> ToolReply:
         if not given:
             briefing = self._briefing(limit=self._budget_tokens)
-            return ToolReply(text=self._told(briefing.facts, briefing.as_prompt))
+            return ToolReply(text=self._with_handles(briefing.facts, briefing.as_prompt))
         asked = _with_times(given)
         query = asked.pop("query", "")
         limit = FITTING_MAX if query else None
         assert self._recall is not None  # noqa: S101  there is no such tool otherwise
-        found = self._recall(query, limit=limit, budget_tokens=self._budget_tokens, **asked)
-        return ToolReply(text=self._told(found, partial(_prompt, found)))
+        recalled = self._recall(query, limit=limit, budget_tokens=self._budget_tokens, **asked)
+        return ToolReply(text=self._with_handles(recalled, partial(_prompt, recalled)))
 
-    def _told(self, found: Recalled, prompt: Callable[..., str]) -> str:
+    def _with_handles(self, recalled: Recalled, prompt: Callable[..., str]) -> str:
         """The found facts, by handles, within the budget."""
-        handles = self._show(shown_ids(found))
+        handles = self._show(shown_ids(recalled))
         return prompt(handles=handles, budget_tokens=self._budget_tokens)
 
 
-def _prompt(found: Recalled, handles: Mapping[str, str], budget_tokens: int) -> str:
-    return as_prompt(within_budget(found, budget_tokens, handles), handles=handles)
+def _prompt(recalled: Recalled, handles: Mapping[str, str], budget_tokens: int) -> str:
+    return as_prompt(within_budget(recalled, budget_tokens, handles), handles=handles)
 
 
 _NOTHING_DONE = {

@@ -20,8 +20,9 @@ from datetime import UTC, date, datetime
 from cachetools import LRUCache
 
 from reconciler.domain.reconciling.judging import check_judgement
-from reconciler.domain.records.decisions import UNSURE, Action, Judgement
+from reconciler.domain.records.decisions import UNSURE, Judgement
 from reconciler.domain.records.facts import Neighbour
+from reconciler.domain.records.kinds import Action
 from reconciler.domain.records.notes import Note
 from reconciler.domain.records.policies import ArbitrationPolicy
 from reconciler.errors import (

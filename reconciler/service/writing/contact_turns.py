@@ -14,7 +14,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 
 from reconciler.domain.records.scope import Scope
-from reconciler.turns import Turn, Turns
+from reconciler.turns import Ticket, Turns
 
 __all__ = ["ContactTurn", "ContactTurns"]
 
@@ -33,7 +33,7 @@ class _Queue:
 class ContactTurn:
     """A writer's turn to write about a contact."""
 
-    turn: Turn
+    turn: Ticket
     stalled_seconds: float
 
     def take(self) -> None:

@@ -26,7 +26,7 @@ def log_decision(decision: Decision, commit_ms: float) -> None:
     """
     if not _log.isEnabledFor(logging.INFO):
         return
-    told = _told(decision, commit_ms)
+    told = _log_fields(decision, commit_ms)
     _log.info(
         "%s by %s%s in %.1f ms, decision %s about %s of %s",
         told["action"],
@@ -40,7 +40,7 @@ def log_decision(decision: Decision, commit_ms: float) -> None:
     )
 
 
-def _told(decision: Decision, commit_ms: float) -> dict[str, Any]:
+def _log_fields(decision: Decision, commit_ms: float) -> dict[str, Any]:
     scope, verdict, timings = decision.scope, decision.verdict, decision.timings
     parts = {
         "embed_ms": timings.embed_ms,

@@ -12,10 +12,9 @@ from dataclasses import replace
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, TypedDict, Unpack
 
-from reconciler.domain.records.assessment import Disposal
 from reconciler.domain.records.candidates import Candidate
 from reconciler.domain.records.handles import HANDLE_SIGN, named_by
-from reconciler.domain.records.kinds import LIVE_DOOR, Category, SourceKind
+from reconciler.domain.records.kinds import LIVE_DOOR, Category, Disposal, SourceKind
 from reconciler.domain.records.notes import (
     Note,
     not_in_the_future,
@@ -41,8 +40,8 @@ __all__ = [
     "LiveDoor",
     "NoteFields",
     "SlotFields",
+    "as_candidate",
     "note_of",
-    "own_evidence",
 ]
 
 
@@ -196,7 +195,7 @@ class LiveDoor:
         beside = {"proposed_by", *EffectFields.__annotations__}
         about = {name: value for name, value in fields.items() if name not in beside}
         note = note_of(scope, text, about, self._attributes, self._clock())
-        candidate = self._with_effects(own_evidence(note, proposer), fields)
+        candidate = self._with_effects(as_candidate(note, proposer), fields)
         return self._gate.propose(candidate, LIVE_DOOR, may_commit=True)
 
     def relations(
@@ -290,7 +289,7 @@ class LiveDoor:
         to a second, and keeps every other thread of the process from its work.
         """
         note = note_of(Scope("any", "any", "any"), _ORDINARY, {}, self._attributes, self._clock())
-        self._gate.judge(own_evidence(note, "nobody"))
+        self._gate.judge(as_candidate(note, "nobody"))
 
 
 def _listed(name: str, given: Sequence[str]) -> tuple[str, ...]:
@@ -354,6 +353,6 @@ def note_of(
     )
 
 
-def own_evidence(note: Note, proposed_by: str) -> Candidate:
-    """A note as a candidate that rests on nothing but having been said."""
+def as_candidate(note: Note, proposed_by: str) -> Candidate:
+    """A note as a candidate; the note is its only evidence."""
     return Candidate(note=note, evidence=(own_episode_of(note),), proposed_by=proposed_by)

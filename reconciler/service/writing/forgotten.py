@@ -14,10 +14,9 @@ from reconciler.domain.erasing.tombstones import sayings
 from reconciler.domain.gate.policy import GatePolicy
 from reconciler.domain.gate.precedents import EarlierDecision
 from reconciler.domain.gate.questions import question
-from reconciler.domain.records.assessment import Disposal, GateReason
 from reconciler.domain.records.candidates import Evidence
-from reconciler.domain.records.decisions import Action
 from reconciler.domain.records.facts import Fact
+from reconciler.domain.records.kinds import Action, Disposal, GateReason
 from reconciler.domain.records.notes import Remembered
 from reconciler.domain.records.policies import ReconcilePolicy
 from reconciler.domain.records.scope import Scope

@@ -61,10 +61,10 @@ def _kind_in(value: str, finder: SensitiveDataFinder) -> SensitiveKind | None:
 
 
 def _is_usual(value: str, span: SensitiveSpan) -> bool:
-    found = value[span.start : span.end]
+    secret = value[span.start : span.end]
     if span.kind is SensitiveKind.CREDIT_CARD:
-        return found.isdecimal()
-    return span.kind is SensitiveKind.SECRET and _HEXADECIMAL.fullmatch(found) is not None
+        return secret.isdecimal()
+    return span.kind is SensitiveKind.SECRET and _HEXADECIMAL.fullmatch(secret) is not None
 
 
 _SHORT_WORD = re.compile(r"[^\W\d]{1,12}")

@@ -37,8 +37,6 @@ from reconciler.domain.reconciling.restating import (
 from reconciler.domain.reconciling.rule import dated, decide, restated
 from reconciler.domain.records.candidates import Evidence
 from reconciler.domain.records.decisions import (
-    Action,
-    DecidedBy,
     Decision,
     Judgement,
     RecordedOpinion,
@@ -48,7 +46,12 @@ from reconciler.domain.records.decisions import (
 )
 from reconciler.domain.records.facts import Conflict, Fact, Neighbour
 from reconciler.domain.records.handles import handle_of
-from reconciler.domain.records.kinds import PATIENT_DOORS, FactState
+from reconciler.domain.records.kinds import (
+    PATIENT_DOORS,
+    Action,
+    DecidedBy,
+    FactState,
+)
 from reconciler.domain.records.notes import Note
 from reconciler.domain.records.policies import ReconcilePolicy
 from reconciler.domain.records.relations import Relations, check_not_ended

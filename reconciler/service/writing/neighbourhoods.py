@@ -147,12 +147,12 @@ class Neighbourhood:
     def disputed_facts(self, fact_ids: Iterable[str]) -> dict[str, tuple[Fact, ...]]:
         """Those of these facts that are in dispute, each with the other sides."""
         with self._lock:
-            found = {fact_id: self._conflicts.of(fact_id) for fact_id in fact_ids}
+            others_of = {fact_id: self._conflicts.of(fact_id) for fact_id in fact_ids}
             return {
                 fact_id: tuple(
                     self._read_fact(other_id) for other_id in others if other_id in self._facts
                 )
-                for fact_id, others in found.items()
+                for fact_id, others in others_of.items()
                 if others
             }
 
@@ -199,7 +199,7 @@ class Neighbourhood:
             named = {self._places[fact_id] for fact_id in named_ids if fact_id in self._places}
             rows += sorted((alike | named) - {*rows})
             looked_at = [self._read_fact(self._rows[row]) for row in rows]
-            found = [
+            neighbours = [
                 neighbour_of(
                     fact,
                     cosine,
@@ -211,7 +211,7 @@ class Neighbourhood:
                     rows, looked_at, self._cosines(rows, vector), strict=True
                 )
             ]
-            kept = neighbours_of(note, found, named_ids)
+            kept = neighbours_of(note, neighbours, named_ids)
             facts = {neighbour.fact_id: self._read_fact(neighbour.fact_id) for neighbour in kept}
             return self._version, kept, facts
 
@@ -356,11 +356,11 @@ class Neighbourhood:
             return set()
         fits = self._words.matches(note.text, rows)
         best = np.argsort(-fits.scores, kind="stable")[:_WORDS_COUNT_MAX]
-        found = {int(rows[place]) for place in best if fits.scores[place] > 0}
+        chosen = {int(rows[place]) for place in best if fits.scores[place] > 0}
         if note.slot is not None and note.slot.key is not None:
             same = [row for row in self._answering(note.slot.question) if wanted[row]]
-            found |= {*sorted(same)[-_SAME_QUESTION_MAX:]}
-        return found
+            chosen |= {*sorted(same)[-_SAME_QUESTION_MAX:]}
+        return chosen
 
     def _first_of(
         self, note: Note, closeness: NDArray[np.float32], wanted: NDArray[np.bool_]
@@ -369,7 +369,7 @@ class Neighbourhood:
         if note.slot is None or note.slot.rival_prefix is None:
             return _nearest(closeness, np.flatnonzero(wanted), NEIGHBOUR_COUNT_MAX)
         nearest = _nearest(closeness, np.flatnonzero(wanted), _READ_COUNT_MAX)
-        self._read(note, nearest)
+        self._read_slots(note, nearest)
         rivals = sorted(row for row in self._rivals(note, note.slot.question) if wanted[row])
         rows = _nearest(closeness, np.array(rivals, dtype=np.intp), NEIGHBOUR_COUNT_MAX)
         others = [row for row in nearest if not is_rival(note, self._fact_of(row))]
@@ -390,7 +390,7 @@ class Neighbourhood:
     def _fact_of(self, row: int) -> Fact:
         return self._read_fact(self._rows[row])
 
-    def _read(self, note: Note, rows: list[int]) -> None:
+    def _read_slots(self, note: Note, rows: list[int]) -> None:
         """Read the slots of facts that were kept without one, before slots were read."""
         unread = self._unread.intersection(self._rows[row] for row in rows)
         for fact_id in unread:
@@ -423,11 +423,11 @@ class Neighbourhood:
 
 def _nearest(closeness: NDArray[np.float32], rows: NDArray[np.intp], count: int) -> list[int]:
     """The nearest of these rows, which are in ascending order, the nearest first."""
-    found = -closeness[rows]
+    distance = -closeness[rows]
     if len(rows) > count:
-        near = np.flatnonzero(found <= np.partition(found, count - 1)[count - 1])
-        rows, found = rows[near], found[near]
-    return [int(row) for row in rows[np.argsort(found, kind="stable")][:count]]
+        near = np.flatnonzero(distance <= np.partition(distance, count - 1)[count - 1])
+        rows, distance = rows[near], distance[near]
+    return [int(row) for row in rows[np.argsort(distance, kind="stable")][:count]]
 
 
 def _is_filed(fact: Fact) -> bool:
@@ -467,8 +467,8 @@ class Neighbourhoods:
 
     def of(self, scope: Scope) -> Neighbourhood:
         """The contact's, as this process last saw it, or loaded now."""
-        found = self._used(scope)
-        return self._loaded(scope) if found is None else found
+        held = self._used(scope)
+        return self._loaded(scope) if held is None else held
 
     def current(self, scope: Scope) -> Neighbourhood:
         """The contact's as it is now, no matter who wrote about it last.
@@ -478,12 +478,12 @@ class Neighbourhoods:
         look.
         """
         for look in range(_LOOKS_MAX):
-            found = self._used(scope)
-            if found is None:
+            held = self._used(scope)
+            if held is None:
                 break
-            known, version = found.version, self._store.contact_version(scope)
+            known, version = held.version, self._store.contact_version(scope)
             if known == version:
-                return found
+                return held
             if look:
                 self.expect(scope, version)
         return self._loaded(scope)
@@ -509,37 +509,37 @@ class Neighbourhoods:
         """Forget the contact's if it is older than this version."""
         key = scope.contact_key
         with self._lock:
-            if (found := self._kept.get(key)) is not None and found.version < version:
+            if (held := self._kept.get(key)) is not None and held.version < version:
                 self._leave_out(key)
 
     def version(self, scope: Scope) -> int:
         """The contact's version, as this process last saw it, or as it is."""
         with self._lock:
-            found = self._kept.get(scope.contact_key)
-        return self._store.contact_version(scope) if found is None else found.version
+            held = self._kept.get(scope.contact_key)
+        return self._store.contact_version(scope) if held is None else held.version
 
     def standing(self, scope: Scope) -> tuple[int, Forgotten]:
         """The contact's version, and what was forgotten of it, as last seen or as it is."""
         with self._lock:
-            found = self._kept.get(scope.contact_key)
-        if isinstance(found, Neighbourhood):
-            return found.version, found.forgotten
+            held = self._kept.get(scope.contact_key)
+        if isinstance(held, Neighbourhood):
+            return held.version, held.forgotten
         return self._forgotten(scope)
 
     def apply(self, commit: Commit) -> None:
         """Take over what was committed."""
         key = commit.decision.scope.contact_key
         with self._lock:
-            found = self._kept.get(key)
-        if found is None:
+            held = self._kept.get(key)
+        if held is None:
             return
         # What was revoked is looked up among what was forgotten.
-        holds = found.apply(commit) and commit.decision.action is not Action.REVOKE
+        holds = held.apply(commit) and commit.decision.action is not Action.REVOKE
         with self._lock:
-            if self._kept.get(key) is not found:
+            if self._kept.get(key) is not held:
                 return
             if holds:
-                self._keep(key, found)
+                self._keep(key, held)
             else:
                 self._leave_out(key)
 
@@ -552,17 +552,17 @@ class Neighbourhoods:
         """The contact's, now the one that was used last."""
         key = scope.contact_key
         with self._lock:
-            if (found := self._kept.get(key)) is not None:
+            if (held := self._kept.get(key)) is not None:
                 self._kept.move_to_end(key)
-            return found
+            return held
 
-    def _keep(self, key: str, found: Neighbourhood) -> None:
+    def _keep(self, key: str, held: Neighbourhood) -> None:
         """Keep it, as large as it is now, and leave out what was used longest ago."""
         self._leave_out(key)
-        if found.size > self._facts_max:
+        if held.size > self._facts_max:
             return
-        self._kept[key], self._sizes[key] = found, found.size
-        self._size += found.size
+        self._kept[key], self._sizes[key] = held, held.size
+        self._size += held.size
         while self._size > self._facts_max:
             self._leave_out(next(iter(self._kept)))
 

@@ -14,10 +14,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from reconciler.domain.records.assessment import Disposal
 from reconciler.domain.records.candidates import Candidate
-from reconciler.domain.records.decisions import Action, Decision
-from reconciler.domain.records.kinds import IMPORT_DOOR
+from reconciler.domain.records.decisions import Decision
+from reconciler.domain.records.kinds import IMPORT_DOOR, Action, Disposal
 from reconciler.domain.records.notes import Note, not_in_the_future, utc
 from reconciler.domain.records.scope import Scope
 from reconciler.domain.values.attributes import AttributeBook
@@ -31,8 +30,8 @@ from reconciler.service.writing.doors import (
     LINE_KEYS,
     SCOPE_KEYS,
     LineFields,
+    as_candidate,
     note_of,
-    own_evidence,
 )
 from reconciler.service.writing.submissions import Submission
 from reconciler.service.writing.write_gate import WriteGate
@@ -137,7 +136,7 @@ class ImportReport:
 
 
 @dataclass(slots=True, kw_only=True)
-class _Batch:
+class _LineBatch:
     """Lines that are dealt with together, and what became of those that need no decision."""
 
     lines: int
@@ -233,7 +232,7 @@ class NoteImport:
 
     def _judged(
         self,
-        chunks: Iterator[_Batch],
+        chunks: Iterator[_LineBatch],
         report: ImportReport,
         on_progress: Callable[[int], None],
     ) -> Iterator[Sequence[Submission]]:
@@ -260,7 +259,7 @@ class NoteImport:
         on_progress(1)
         return True
 
-    def _new(self, batch: _Batch) -> list[Candidate]:
+    def _new(self, batch: _LineBatch) -> list[Candidate]:
         """What no earlier run, and no earlier line, made a decision about."""
         ids = [self._decision_ids.of(candidate.note) for candidate in batch.candidates]
         done = self._store.find_decision_ids(ids)
@@ -271,10 +270,10 @@ class NoteImport:
 
     def _chunks(
         self, lines: Iterable[str], defaults: Mapping[str, str], source: str
-    ) -> Iterator[_Batch]:
+    ) -> Iterator[_LineBatch]:
         seen: Counter[str] = Counter()
         for chunk in batches(enumerate(lines, start=1), _LINES_AT_ONCE):
-            batch = _Batch(lines=len(chunk))
+            batch = _LineBatch(lines=len(chunk))
             for number, line in chunk:
                 if isinstance(line, str) and not line.strip():
                     continue
@@ -307,7 +306,7 @@ class NoteImport:
         note = note_of(scope, values["text"], fields, self._attributes, now)
         self._cleaner.check_ids(note)
         ended_at = _ended_at(values.get("valid_to"), note, now)
-        return replace(own_evidence(note, _PROPOSER), ended_at=ended_at)
+        return replace(as_candidate(note, _PROPOSER), ended_at=ended_at)
 
 
 def source_of(lines: Iterable[str], named: str | None) -> str:

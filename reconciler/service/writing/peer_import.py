@@ -59,16 +59,16 @@ class PeerImport:
             GraphUnavailableError, EmbeddingError: what was written until then stands; run again.
         """
         with closing(sqlite3.connect("")) as kept:  # a file of its own, which no name leads to
-            left_out = _read(peer, kept, on_progress)
+            left_out = _keep_notes(peer, kept, on_progress)
             lines = (line.decode(*_AS_BYTES) for (line,) in kept.execute(_IN_ORDER))
             report = self._note_import.run(lines, defaults, on_progress, _SOURCE)
             report.errors = [_of_record(error, kept) for error in report.errors]
-        for reason, found in left_out.not_carried.items():
-            report.not_carried[reason] = found
+        for reason, count in left_out.not_carried.items():
+            report.not_carried[reason] = count
         return report
 
 
-def _read(
+def _keep_notes(
     peer: PeerMemory, kept: sqlite3.Connection, on_progress: Callable[[int], None]
 ) -> ImportReport:
     """Keep all notes of the source; gives what was not carried over."""

@@ -19,8 +19,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from reconciler.domain.reconciling.judging import shown_to_judge
-from reconciler.domain.records.decisions import Action, DecidedBy, Decision, Judgement, Relation
+from reconciler.domain.records.decisions import Decision, Judgement
 from reconciler.domain.records.facts import Neighbour
+from reconciler.domain.records.kinds import Action, DecidedBy, Relation
 from reconciler.domain.records.notes import Note
 from reconciler.domain.records.policies import ReconcilePolicy
 from reconciler.domain.records.relations import RELATED_MAX, Relations

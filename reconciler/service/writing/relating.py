@@ -14,12 +14,18 @@ from reconciler.domain.reconciling.limits import binds
 from reconciler.domain.reconciling.neighbours import neighbour_of
 from reconciler.domain.reconciling.restating import taking_over, without_ended_value
 from reconciler.domain.reconciling.rule import decide
-from reconciler.domain.records.assessment import Disposal, GateReason
 from reconciler.domain.records.candidates import Candidate
-from reconciler.domain.records.decisions import Action, DecidedBy, Decision, Undo, Verdict
+from reconciler.domain.records.decisions import Decision, Undo, Verdict
 from reconciler.domain.records.facts import Conflict, Fact
 from reconciler.domain.records.handles import handle_of
-from reconciler.domain.records.kinds import LIVE_DOOR, SourceKind
+from reconciler.domain.records.kinds import (
+    LIVE_DOOR,
+    Action,
+    DecidedBy,
+    Disposal,
+    GateReason,
+    SourceKind,
+)
 from reconciler.domain.records.notes import Note
 from reconciler.domain.records.policies import ReconcilePolicy
 from reconciler.domain.records.relations import Relations, check_not_ended
@@ -28,7 +34,7 @@ from reconciler.errors import InvalidRequestError, UnknownFactError
 from reconciler.service.stores.commits import Commit
 from reconciler.service.stores.memory_store import MemoryStore
 from reconciler.service.writing.decision_ids import DecisionIds, settlement_id_of
-from reconciler.service.writing.doors import own_evidence
+from reconciler.service.writing.doors import as_candidate
 from reconciler.service.writing.ledger import Ledger, Seen
 from reconciler.service.writing.memory_reconciler import MemoryReconciler
 from reconciler.service.writing.neighbourhoods import Neighbourhoods
@@ -125,7 +131,7 @@ class Relating:
             raise InvalidRequestError(f"fact {handle_of(fact_id)} cannot be related to itself")
         told = reason or _in_words(fact_id, relations)
         note = self._word(scope, told, session_id, idempotency_key)
-        said = own_evidence(note, proposed_by or f"agent:{scope.agent_id}")
+        said = as_candidate(note, proposed_by or f"agent:{scope.agent_id}")
         submission = self._submission(replace(said, relations=relations))
         if earlier := self._ledger.find_earlier(submission):
             return earlier
@@ -182,7 +188,7 @@ class Relating:
             GraphUnavailableError, GraphConflictError: as a note's.
         """
         note = self._word(scope, reason, None, idempotency_key)
-        submission = self._submission(own_evidence(note, proposed_by))
+        submission = self._submission(as_candidate(note, proposed_by))
 
         def plan(seen: Seen) -> Commit:
             commit = self._reconciler.as_disposed(submission, Action.RESOLVE, seen)

@@ -11,13 +11,11 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import TYPE_CHECKING
 
-from reconciler.domain.records.assessment import Assessment, Disposal, GateReason
+from reconciler.domain.records.assessment import Assessment
 from reconciler.domain.records.candidates import Candidate, Evidence
 from reconciler.domain.records.decisions import (
     NO_MODEL,
-    Action,
     Comparison,
-    DecidedBy,
     Decision,
     Proposal,
     RecordedOpinion,
@@ -26,6 +24,7 @@ from reconciler.domain.records.decisions import (
     Verdict,
 )
 from reconciler.domain.records.facts import Neighbour
+from reconciler.domain.records.kinds import Action, DecidedBy, Disposal, GateReason
 from reconciler.domain.records.notes import Note
 from reconciler.domain.records.policies import ReconcilePolicy
 from reconciler.domain.records.scope import Scope
@@ -184,7 +183,7 @@ def withheld(submission: Submission, reason: GateReason) -> Submission:
 
 
 def own_episode_of(note: Note) -> Evidence:
-    """The saying of a note as an episode, for what rests on nothing else."""
+    """The note as an episode: what a note or a refusal rests on that cites no conversation."""
     return Evidence(
         episode_id=str(uuid.uuid4()),
         session_id=note.session,

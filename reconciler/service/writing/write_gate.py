@@ -15,10 +15,17 @@ from reconciler.domain.gate.disposing import assess, with_effective_source
 from reconciler.domain.gate.precedents import precedents_of
 from reconciler.domain.gate.questions import answer_since, contradicts
 from reconciler.domain.gate.scoring import EXTRACTORS_CONFIDENCE
-from reconciler.domain.records.assessment import ALL_PASSED, Assessment, Disposal, GateReason
+from reconciler.domain.records.assessment import ALL_PASSED, Assessment
 from reconciler.domain.records.candidates import Candidate, Evidence
-from reconciler.domain.records.decisions import Action, Decision
-from reconciler.domain.records.kinds import LIVE_DOOR, NOT_FOR_CONTACTS, SourceKind
+from reconciler.domain.records.decisions import Decision
+from reconciler.domain.records.kinds import (
+    LIVE_DOOR,
+    NOT_FOR_CONTACTS,
+    Action,
+    Disposal,
+    GateReason,
+    SourceKind,
+)
 from reconciler.domain.records.scope import Scope
 from reconciler.errors import (
     InvalidNoteError,
@@ -239,8 +246,8 @@ class WriteGate:
 
     def _refused_since(self, candidate: Candidate) -> Assessment | None:
         """Why the gate would refuse today what it admitted then, if it would."""
-        found = self._with_precedents(self.judge(candidate)).assessment
-        return found if found.disposal is Disposal.REJECT else None
+        today = self._with_precedents(self.judge(candidate)).assessment
+        return today if today.disposal is Disposal.REJECT else None
 
     def settle(self, submission: Submission) -> Decision:
         """As ``propose``, of what was judged already; nothing is reconciled by this call."""
@@ -274,13 +281,13 @@ class WriteGate:
             return submission
         own = self._store.as_own_episodes(submission.scope, given, cleaned.candidate.evidence)
         cleaned = replace(cleaned, candidate=replace(cleaned.candidate, evidence=own))
-        found = replace(
+        submission = replace(
             submission, cleaned=cleaned, candidate=replace(submission.candidate, evidence=own)
         )
         if not any(evidence.is_pending_erasure for evidence in own):
-            return found
+            return submission
         policy = self._cleaner.policy_of(submission.scope)
-        return replace(found, assessment=assess(cleaned, policy, self._clock()))
+        return replace(submission, assessment=assess(cleaned, policy, self._clock()))
 
     def _with_precedents(self, submission: Submission) -> Submission:
         """Judged again with what became of the same inference before, where that may matter."""
