@@ -287,10 +287,10 @@ class Services:
     def _withholding(self) -> Withholding:
         from reconciler.service.writing.earlier_decisions import earlier_decisions
         from reconciler.service.writing.forgotten import Withholding
+        from reconciler.service.writing.submissions import recorded_policy
 
         return Withholding(
-            policy=self.policy,
-            embedding_model=self.embedder.model_id,
+            policy=recorded_policy(self.policy, self.embedder.model_id),
             gate_policy_of=self.cleaner.policy_of,
             earlier=partial(earlier_decisions, self.store),
             clock=self.clock,

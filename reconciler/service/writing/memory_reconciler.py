@@ -64,7 +64,12 @@ from reconciler.service.stores.memory_store import MemoryStore
 from reconciler.service.stores.rows import no_vectors
 from reconciler.service.writing.arbitration import Arbitration, Opinion
 from reconciler.service.writing.ledger import Ledger, Seen
-from reconciler.service.writing.submissions import Submission, recorded, recorded_plainly
+from reconciler.service.writing.submissions import (
+    Submission,
+    recorded,
+    recorded_plainly,
+    recorded_policy,
+)
 from reconciler.tracing import traced
 
 __all__ = ["MemoryReconciler"]
@@ -117,6 +122,7 @@ class MemoryReconciler:
         self._unread = partial(unread, embedder)
         self._arbitration = arbitration
         self._policy = policy
+        self._recorded_policy = recorded_policy(policy, embedder.model_id)
         self._attempts_max = attempts_max
         self._clock = clock
 
@@ -225,8 +231,7 @@ class MemoryReconciler:
         decision = recorded_plainly(
             submission,
             action,
-            self._policy,
-            self._embedder.model_id,
+            self._recorded_policy,
             self._clock(),
             version=seen.version + 1,
             number=seen.number,
@@ -406,8 +411,7 @@ class MemoryReconciler:
             submission,
             verdict,
             seen.neighbours or (),
-            self._policy,
-            self._embedder.model_id,
+            self._recorded_policy,
             self._clock(),
             version=seen.version + 1,
             opinion=self._recorded(opinion, note, seen),

@@ -41,6 +41,7 @@ __all__ = [
     "own_episode_of",
     "recorded",
     "recorded_plainly",
+    "recorded_policy",
     "withheld",
 ]
 
@@ -196,12 +197,24 @@ def own_episode_of(note: Note) -> Evidence:
     )
 
 
+def recorded_policy(policy: ReconcilePolicy, embedding_model: str) -> RecordedPolicy:
+    """The thresholds as decisions keep them, with the model that they measure."""
+    return RecordedPolicy(
+        profile=policy.profile,
+        cosine_update_min=policy.cosine_update_min,
+        cosine_add_max=policy.cosine_add_max,
+        cosine_cut=policy.cut,
+        guard=policy.guard,
+        reach=policy.reach,
+        embedding_model=embedding_model,
+    )
+
+
 def recorded(
     submission: Submission,
     verdict: Verdict,
     neighbours: Sequence[Neighbour],
-    policy: ReconcilePolicy,
-    embedding_model: str,
+    policy: RecordedPolicy,
     at: datetime,
     *,
     version: int = 0,
@@ -214,8 +227,7 @@ def recorded(
         submission: what it is about.
         verdict: what was concluded.
         neighbours: what the note was compared with, nearest first.
-        policy: the thresholds.
-        embedding_model: what made the vectors.
+        policy: what it was made under.
         at: now (UTC).
         version: the contact's, that it leads to.
         opinion: what an arbiter answered, where one was asked.
@@ -235,15 +247,7 @@ def recorded(
         door=submission.door,
         at=at,
         episode_id=own.episode_id,
-        policy=RecordedPolicy(
-            profile=policy.profile,
-            cosine_update_min=policy.cosine_update_min,
-            cosine_add_max=policy.cosine_add_max,
-            cosine_cut=policy.cut,
-            guard=policy.guard,
-            reach=policy.reach,
-            embedding_model=NO_MODEL if submission.is_fallback else embedding_model,
-        ),
+        policy=replace(policy, embedding_model=NO_MODEL) if submission.is_fallback else policy,
         gate=submission.assessment,
         proposal=Proposal(
             proposed_by=submission.candidate.proposed_by,
@@ -265,8 +269,7 @@ def recorded(
 def recorded_plainly(
     submission: Submission,
     action: Action,
-    policy: ReconcilePolicy,
-    embedding_model: str,
+    policy: RecordedPolicy,
     at: datetime,
     *,
     version: int = 0,
@@ -280,9 +283,7 @@ def recorded_plainly(
         reason=submission.assessment.detail,
     )
     timings = Timings(attempts=number)
-    made = recorded(
-        submission, verdict, (), policy, embedding_model, at, version=version, timings=timings
-    )
+    made = recorded(submission, verdict, (), policy, at, version=version, timings=timings)
     return replace(made, verdict=replace(made.verdict, targets=ended_ids), fact_id=None)
 
 
