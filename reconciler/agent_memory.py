@@ -124,7 +124,7 @@ class AgentMemory(BoundMemory):
         category: Category | str | None = None,
         topic: str | None = None,
     ) -> Assessment:
-        """What the write gate would find in a note, check by check; reads and writes nothing.
+        """Dry-run the write gate on a note, check by check; reads and writes nothing.
 
         Raises:
             InvalidNoteError: the note cannot be used.

@@ -44,7 +44,7 @@ A = TypeVar("A")
 
 
 class AsyncPart(Generic[S]):
-    """What stands for a part of a memory, with its calls awaited.
+    """A part of a memory with its calls awaited.
 
     Args:
         threads: where its calls are made.
@@ -151,12 +151,12 @@ class AsyncMemoryContext(AsyncPart[MemoryContext]):
 
     @property
     def working(self) -> WorkingMemory:
-        """What the task has in mind in this process."""
+        """The task's working memory in this process."""
         return self._sync.working
 
     @property
     def task_memory(self) -> AsyncTaskMemory:
-        """What is kept of the task itself."""
+        """The task's own record."""
         return AsyncTaskMemory(self._threads, self._sync.task_memory)
 
 

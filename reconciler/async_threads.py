@@ -67,7 +67,7 @@ class Threads:
         wait(others)
 
     async def run(self, call: Callable[P, R], /, *args: P.args, **kwargs: P.kwargs) -> R:
-        """What the call returns, once it was made in a thread.
+        """Make the call in a thread, and return its result.
 
         Cancelled, a call that had not begun is never made; one that had is finished behind, and
         no caller learns what it returned.
@@ -102,7 +102,7 @@ class Threads:
     async def stream(
         self, call: Callable[P, Iterator[R]], /, *args: P.args, **kwargs: P.kwargs
     ) -> AsyncIterator[R]:
-        """What the call's iterator gives, taken from it in a thread, a page at a time."""
+        """Iterate over the call's result, a page at a time, in a thread."""
         iterator = await self.run(call, *args, **kwargs)
         while page := await self.run(_page_of, iterator):
             for item in page:

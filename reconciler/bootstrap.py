@@ -465,12 +465,10 @@ class Services:
         """Where notes come in."""
         from reconciler.service.writing.doors import LiveDoor
 
-        def live_ids(scope: Scope) -> list[str]:
-            return [f.fact_id for f in self.store.list_facts(scope) if not f.has_ended]
+        def live(scope: Scope) -> dict[str, Fact]:
+            return {f.fact_id: f for f in self.store.list_facts(scope) if not f.has_ended}
 
-        return LiveDoor(
-            gate=self.gate, attributes=self.attributes, live_ids=live_ids, clock=self.clock
-        )
+        return LiveDoor(gate=self.gate, attributes=self.attributes, live=live, clock=self.clock)
 
     @_Part
     def note_import(self) -> NoteImport:
@@ -1176,7 +1174,7 @@ def _reembedding(graph: Graph, settings: Settings) -> Reembedding:
 
 @contextmanager
 def opened_reembedding(settings: Settings) -> Iterator[Reembedding]:
-    """What moves the store that there is, whichever model it is bound to; no model is loaded.
+    """Moves the existing store to another model; it loads no model.
 
     Raises:
         ConfigurationError: there is no store.

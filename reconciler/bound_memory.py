@@ -69,7 +69,7 @@ class BoundMemory:
 
     Args:
         opened: the open memory.
-        scope: tenant, agent and contact; any contact where it is bound to an agent.
+        scope: tenant, agent and contact; any contact for the memory of an agent.
     """
 
     _is_of_a_contact = False
@@ -122,7 +122,7 @@ class BoundMemory:
         hits = self._services.finding.about(
             self._scope, name, self._limit(limit), all_contacts=not self._is_of_a_contact
         )
-        if self._is_of_a_contact:  # an operator who looks around is no use of a fact
+        if self._is_of_a_contact:  # an operator's search does not count as use
             self._services.use_trace.note(hit.fact.fact_id for hit in hits)
         return hits
 
@@ -192,7 +192,7 @@ class BoundMemory:
         limit: int | None = None,
         with_silent: bool = False,
     ) -> list[Decision | Dispute]:
-        """What waits for an answer; ``question`` is what to ask.
+        """Held notes and disputes that wait for an answer; ``question`` is what to ask.
 
         First the held decisions, which ``confirm`` and ``reject`` answer, then the disputes, which
         ``resolve`` settles; each newest first.
@@ -234,7 +234,7 @@ class BoundMemory:
     ) -> list[ExpiringFact]:
         """The facts that expire within this many days, the next first, with a question.
 
-        Those that are over and still told, with a mark, come before them.
+        Expired facts that recall still returns, with a mark, come before them.
         If the answer is yes, add the same note again, which renews the fact; if no, ``revoke`` it.
 
         Args:
@@ -266,14 +266,14 @@ class BoundMemory:
         return self._services.health.report(self._scope, self._scopes(), on_progress)
 
     def rejudge(self) -> Iterator[Rejudged]:
-        """Ask the arbiter about what was decided while it did not answer, and amend it.
+        """Ask the arbiter about decisions that were made without it, and amend them.
 
-        That is what was decided over budget, during an outage, or on an answer that made no
-        sense. Each is asked about once, the newest first, within the budget of a minute, which this
-        waits for. What the arbiter says is a decision of its own, which ``revert`` undoes.
+        They were made over budget, during an outage, or after an unusable answer. Each is asked
+        about once, the newest first, within the budget of calls a minute, which this waits for.
+        The arbiter's answer is a decision of its own, which ``revert`` undoes.
 
         Returns:
-            What became of each, as it is taken.
+            The result of each, as it is iterated.
 
         Raises:
             InvalidRequestError: no arbiter is configured.
@@ -290,25 +290,25 @@ class BoundMemory:
         wait_hours: float = 24.0,
         on_wait: Callable[[BatchState], None] = lambda _: None,
     ) -> Iterator[Rejudged]:
-        """``rejudge`` by batches of the vendor, at half the price and within a day.
+        """``rejudge`` through the vendor's batches, at half the price and within a day.
 
         All questions are sent at once, each as ``rejudge`` would ask it alone, and no budget
         counts. A question that changes because an earlier answer changed the memory is asked in
-        the next batch. What has no usable answer stays unjudged, and is asked again next time.
+        the next batch. Without a usable answer it stays unjudged, and is asked again next time.
 
         Args:
-            batch_id: take up this batch, which an earlier call has sent; None for a new one.
+            batch_id: continue with this batch of an earlier call; None for a new one.
             wait_hours: how long to wait, for all batches together.
             on_wait: told of a batch when it is sent, and each time the server says how far it is.
 
         Returns:
-            What became of each, as it is taken; what stays unjudged last.
+            The result of each, as it is iterated; those that stay unjudged come last.
 
         Raises:
-            InvalidRequestError: no arbiter is configured; its server has no batches, does not know
-                the one, or rejected it.
-            ArbiterUnavailableError: the server was away for long, or was not done in time. A batch
-                that was sent is kept there; call again with its id.
+            InvalidRequestError: no arbiter is configured, or its server has no batches, does not
+                know this one, or rejected it.
+            ArbiterUnavailableError: the server did not answer for long, or was not done in time.
+                It keeps the batch; call again with the batch's id.
         """
         check_callable(on_wait=on_wait)
         if batch_id is not None:
@@ -326,7 +326,7 @@ class BoundMemory:
         self,
         profile: str,
     ) -> list[Replayed]:
-        """What other thresholds would have decided, from the recorded decisions; writes nothing.
+        """Replay the recorded decisions with other thresholds; writes nothing.
 
         Args:
             profile: ``seed``, ``minilm`` or the path of a profile.
@@ -358,8 +358,8 @@ class BoundMemory:
     ) -> list[Archived]:
         """Archive faded facts: recall leaves them out, and they are live again once repeated.
 
-        What fades, and how fast, follows from importance, from when it was last said, and from how
-        often it was recalled. Instructions, confirmed facts, disputed facts and procedures
+        How fast a fact fades depends on its importance, on when it was last said, and on how often
+        it was recalled. Instructions, confirmed facts, disputed facts and procedures
         are never archived; nothing is deleted. What is archived about a contact in one call is one
         decision, which ``revert`` undoes; ``unarchive`` makes one fact live again.
 
@@ -394,7 +394,7 @@ class BoundMemory:
         unfinished: bool = False,
         limit: int | None = None,
     ) -> list[Erasure]:
-        """The erasures that were asked for, oldest first, and how far each one got.
+        """The requested erasures, oldest first, with the progress of each.
 
         Args:
             unfinished: only those that were interrupted and have to be finished.
@@ -459,7 +459,7 @@ class BoundMemory:
         )
 
     def report(self) -> str:
-        """How facts followed each other, as one HTML document with timelines, for an analyst.
+        """One HTML document with the timelines of facts, for an analyst.
 
         It also has disputes, questions, refusals, and decisions by day. It needs no network and
         holds no script. It shows at most 2,000 facts and 100 contacts, those of the latest
@@ -481,9 +481,9 @@ class BoundMemory:
         overwrite: bool = False,
         on_progress: Callable[[int], None] = lambda _: None,
     ) -> ExportReport:
-        """Write what is stored as lines of JSON, which ``restore`` reads into either engine.
+        """Write the memory as lines of JSON, which ``restore`` reads into either engine.
 
-        It goes contact by contact, a page at a time, each as of one moment, while others read and
+        It writes contact by contact, each as of one moment, while others read and
         write. ``config/export.schema.json`` describes a line; the last line counts the others, so
         that an incomplete file is recognised.
 
@@ -496,7 +496,7 @@ class BoundMemory:
             on_progress: called with how many more contacts were written.
 
         Raises:
-            InvalidRequestError: nothing is known of the contact, or ``out`` is neither.
+            InvalidRequestError: nothing is known of the contact, or ``out`` is not a file.
             ConfigurationError: the file cannot be written, or exists already.
             GraphConflictError: a contact is written to without a pause.
         """
@@ -524,9 +524,9 @@ class BoundMemory:
         database: str | None = None,
         on_progress: Callable[[int], None] = lambda _: None,
     ) -> ImportReport:
-        """Import what another memory system holds, through gate and reconciler.
+        """Import the records of another memory system, through gate and reconciler.
 
-        About a contact, all records are its own; about an agent, each names its contact.
+        A contact's memory takes all records as its own; an agent's needs the contact in each.
 
         The whole source is read before anything is written. Records are imported oldest first; what
         has ended there is kept as history. Another run imports only what is new or has changed.
@@ -569,7 +569,7 @@ class BoundMemory:
         return self._services.peer_import.run(peer, defaults, on_progress)
 
     def check_known(self) -> None:
-        """Check that anything is known about the contact, or about any of the agent's.
+        """Check that something is known about the contact, or about any of the agent's.
 
         Raises:
             UnknownContactError: there is nothing; the message says to check the names.
@@ -589,7 +589,7 @@ class BoundMemory:
 def _is_replayable(decision: Decision) -> bool:
     """Whether the rule decided it, on texts that are still there.
 
-    What the gate decided no threshold would have changed, nor what was over when it came in.
+    Thresholds change no decision of the gate, and none about a note that was over already.
     """
     from reconciler.domain.records.erasures import ERASED
 

@@ -38,6 +38,7 @@ __all__ = [
     "load_prices",
     "load_profile",
     "load_question_vectors",
+    "load_questions_in_languages",
     "load_reach",
     "load_recall_floor",
     "profiles_of",
@@ -150,7 +151,7 @@ def load_attribute_book(own: Path | None) -> AttributeBook:
 
 
 def load_attribute_sentences() -> dict[str, AttributeSentences]:
-    """What is asked about each attribute and what facts of it say, as shipped.
+    """The shipped questions and facts of each attribute.
 
     Raises:
         ConfigurationError: the file cannot be read, or is not made of lists of sentences.
@@ -167,7 +168,7 @@ def load_attribute_sentences() -> dict[str, AttributeSentences]:
 
 
 def load_own_questions(own: Path | None) -> dict[str, Sequence[str]]:
-    """What asks for the user's own attributes.
+    """The questions for the user's own attributes.
 
     Args:
         own: a file like ``config/attributes.toml``, with attributes that may have ``questions``;
@@ -202,21 +203,39 @@ def load_question_vectors(embedding_model: str) -> AttributeQuestions | None:
     return None
 
 
+def load_questions_in_languages() -> dict[str, dict[str, Sequence[str]]]:
+    """What is asked about attributes in other languages than English, by language and attribute.
+
+    Raises:
+        ConfigurationError: the file cannot be read, or is not made of lists of questions.
+    """
+    path, text = _questions_in_languages()
+    return {
+        language: {
+            name: _sentences(path, {"questions": asked}, "questions")
+            for name, asked in given.items()
+        }
+        for language, given in _parsed(path, text).items()
+    }
+
+
 def sentences_digest() -> bytes:
-    """What vectors of the sentences about attributes are known by."""
-    _, text = _attribute_sentences()
-    return hashlib.sha256(text.encode()).digest()
+    """The digest that names the vectors of the attributes' sentences."""
+    texts = (text for _, text in (_attribute_sentences(), _questions_in_languages()))
+    return hashlib.sha256("".join(texts).encode()).digest()
 
 
-def question_vectors(least: float, counts: dict[str, int], rows: NDArray[np.float32]) -> bytes:
+def question_vectors(
+    kept: Sequence[tuple[float, dict[str, int]]], rows: NDArray[np.float32]
+) -> bytes:
     """The file that ``load_question_vectors`` reads: a digest, a head, and 16-bit floats.
 
     Args:
-        least: how near a question must be.
-        counts: how many questions each attribute has.
+        kept: of English and then of each other language how near a question must be, and how many
+            questions each attribute has.
         rows: of all questions in that order, and then where each attribute's facts lie.
     """
-    head = json.dumps({"least": least, "counts": counts}).encode()
+    head = json.dumps(kept).encode()
     return sentences_digest() + struct.pack("<I", len(head)) + head + rows.astype("<f2").tobytes()
 
 
@@ -228,15 +247,26 @@ def _question_vectors(kept: bytes) -> AttributeQuestions:
     start = hashlib.sha256().digest_size + 4
     [length] = struct.unpack_from("<I", kept, start - 4)
     head = json.loads(kept[start : start + length])
-    names = [name for name, count in head["counts"].items() for _ in range(count)]
+    named = [[name for name, count in counts.items() for _ in range(count)] for _, counts in head]
+    ends = np.cumsum([len(names) for names in named])
     rows = np.frombuffer(kept[start + length :], dtype="<f2").astype(np.float32)
-    rows = rows.reshape(len(names) + len(head["counts"]), -1)
-    leanings = dict(zip(head["counts"], rows[len(names) :], strict=True))
-    return AttributeQuestions(names, rows[: len(names)], head["least"], leanings)
+    (least, counts), *others = head
+    *parts, facts = np.split(rows.reshape(ends[-1] + len(counts), -1), ends)
+    in_languages = [
+        AttributeQuestions(names, vectors, its_least)
+        for names, vectors, (its_least, _) in zip(named[1:], parts[1:], others, strict=True)
+    ]
+    leanings = dict(zip(counts, facts, strict=True))
+    return AttributeQuestions(named[0], parts[0], least, leanings, in_languages)
 
 
 def _attribute_sentences() -> tuple[Path, str]:
     path = resource_path("config") / "attribute_questions.toml"
+    return path, _text_of(path)
+
+
+def _questions_in_languages() -> tuple[Path, str]:
+    path = resource_path("config") / "attribute_questions_in_languages.toml"
     return path, _text_of(path)
 
 
@@ -280,7 +310,7 @@ def load_export_schema() -> dict[str, Any]:
 
 
 def load_judge_questions() -> list[JudgeQuestion]:
-    """What `reconciler doctor --judge` asks, as it is shipped.
+    """The shipped questions of `reconciler doctor --judge`.
 
     Raises:
         ConfigurationError: the installation lacks it, or it was made unusable.

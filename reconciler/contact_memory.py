@@ -111,16 +111,15 @@ class ContactMemory(BoundMemory):
 
         Facts are chosen by closeness in meaning and in words, and by the attribute that the query
         asks for, some at a time, and the chosen ones are ordered by 0.7 similarity + 0.2 recency +
-        0.1 importance, unless the settings differ. What is not near is left out. Without an
-        embedder words alone count, and facts that hold none of the query's are left out. An empty
-        query ranks all live facts.
+        0.1 importance, unless the settings differ. Facts that are not near are left out.
+        Without an embedder words alone count, and facts without any of the query's words are left
+        out. An empty query ranks all live facts.
 
-        What is past its lifetime counts as old, and says ``may_be_outdated``; it is left out where
-        the settings say ``life.expired = "hidden"``, where it is volatile and where its end was
-        known.
+        An expired fact counts as old, and says ``may_be_outdated``. It is left out if the settings
+        say ``life.expired = "hidden"``, if it is volatile, or if its end was known.
 
-        What orders or forbids something follows them, marked as standing, whatever the query; limit
-        and floor do not apply to it. The list's ``outcome`` says whether facts fit, nothing fits,
+        Orders and prohibitions follow them for every query, marked as standing; limit and floor do
+        not apply to them. The list's ``outcome`` says whether facts fit, nothing fits,
         or more fit than it holds.
 
         Args:
@@ -166,13 +165,14 @@ class ContactMemory(BoundMemory):
         *,
         limit: int | None = None,
     ) -> Briefing:
-        """What to know and what to ask when a conversation opens.
+        """Facts and questions for the opening of a conversation.
 
         Facts that fit the query, or without one those that matter most, as many as the limit; what
         stands; what is new since the contact was last asked about; and the questions that the
-        contact may answer. ``confirm``, ``reject`` and ``resolve`` take the answers. Some are about
-        what may have changed since it was said: to say that again renews it. A model is given the
-        two questions that matter most.
+        contact may answer. ``confirm``, ``reject`` and ``resolve`` take the answers. Some ask
+        whether a fact still holds: to say it again renews it. A model is given the two questions
+        that matter most; one that two conversations left without an answer is not put again, and
+        stays in ``pending``.
 
         Raises:
             As ``recall``.
@@ -182,6 +182,7 @@ class ContactMemory(BoundMemory):
             Briefing,
             changed_since_last_time,
             is_for_the_contact,
+            is_put_by,
             most_important_first,
         )
 
@@ -197,13 +198,17 @@ class ContactMemory(BoundMemory):
             known = self._services.recall.everything(self._scope, kept, conflicts)
             facts = most_important_first(known, profile, count)
             self._services.use_trace.note(hit.fact.fact_id for hit in facts)
-        pending = self._services.records.pending([self._scope])
+        pending = tuple(filter(is_for_the_contact, self._services.records.pending([self._scope])))
+        renewals = tuple(self._services.records.to_renew(self._scope, ASKED_MAX))
+        waiting = (*pending, *renewals)
+        heard = self._services.session_store.list_last_sessions(self._scope, 3) if waiting else []
         return Briefing(
             facts=facts,
             profile=tuple(profile),
             changed=changed_since_last_time(kept, self._services.clock()),
-            pending=tuple(item for item in pending if is_for_the_contact(item)),
-            renewals=tuple(self._services.records.to_renew(self._scope, ASKED_MAX)),
+            pending=pending,
+            renewals=renewals,
+            put_by=tuple(item for item in waiting if is_put_by(item, heard)),
         )
 
     def value(
@@ -251,7 +256,7 @@ class ContactMemory(BoundMemory):
         after: str | None = None,
         limit: int | None = None,
     ) -> list[FactHistory]:
-        """What superseded what, and why: a contact's chains, or the one that a fact is in.
+        """Chains of facts that replaced each other, with reasons: all of them, or a fact's.
 
         Args:
             fact_id: only the chain that this fact is in.
@@ -309,15 +314,15 @@ class ContactMemory(BoundMemory):
     ) -> Decision:
         """Say how a remembered fact relates to others, as a decision of its own.
 
-        It is what the agent's model says, within the limits of any note: a less trusted fact
-        replaces no more trusted one, and an older one no newer one. ``revert`` undoes it. Facts are
-        named by id or by handle.
+        It counts as the word of the agent's model, within the limits of any note: a fact never
+        replaces a more trusted or a newer one. ``revert`` undoes it. Facts are named by id or by
+        handle.
 
         Args:
             fact: the fact that this is about.
             replaces: facts that it replaces, at most three together with ``ends``.
             repeats: a fact that says the same; the two count as one from now on.
-            ends: facts that are over, without it taking their place.
+            ends: facts that are over, without a replacement.
             both_hold: facts that hold beside it; a dispute between them is settled.
             reason: why, in one sentence; None to say no more than what is related.
 
@@ -389,6 +394,7 @@ class ContactMemory(BoundMemory):
             else trusted_tools,
             colleague=colleague,
             has_answered=self._services.records.has_answered,
+            asked_beside=self._services.records.asked_beside,
         )
 
     def submit_session(
@@ -761,7 +767,7 @@ class ContactMemory(BoundMemory):
         )
 
     def propose(self, candidate: Candidate) -> Decision:
-        """Record how the gate disposes of a candidate. Writes no fact, even if it is admitted.
+        """Have the gate judge a candidate, and record that. Writes no fact, even if admitted.
 
         Raises:
             InvalidNoteError: a text is too long, its time lies in the future, it does not name who
@@ -848,11 +854,11 @@ class ContactMemory(BoundMemory):
     def digest(self, text: str) -> str:
         """A keyed hash of a text, for an idempotency key that must not give the text away.
 
-        Keys are kept with their decisions as they are given, and anybody can guess a card's number
-        from a plain hash of it. Equal for equal texts on all hosts that write to this memory.
+        The store keeps keys as they are given, and a card's number can be guessed from a plain
+        hash of it. Equal for equal texts on all hosts that write to this memory.
 
         Raises:
-            InvalidRequestError: it is no text.
+            InvalidRequestError: it is not a text.
         """
         if not isinstance(text, str):
             raise InvalidRequestError(f"text must be a string, not {type(text).__name__}")

@@ -203,7 +203,7 @@ class Literals(Generic[T]):
         self._silent: set[str] = set()
 
     def held(self, text: str) -> set[T]:
-        """What the literals in the text tell of."""
+        """The items of the literals in the text."""
         items: set[T] = set()
         known = self._words
         for word in _words_in(text) - self._silent:

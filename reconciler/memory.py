@@ -93,17 +93,16 @@ class Memory:
             extractor: instead of the configured one; the caller closes it.
             clock: the time now, UTC-aware, for tests; None for this machine's.
             migrate: bring a store of an older schema up to date instead of refusing it.
-            warm_up: when the model is loaded. False loads it at the first note or recall, which
-                waits for it; what embeds nothing never loads it. True begins at once, in a thread
-                beside the opening, and waits for it no longer than that: ``Memory.warm_up`` waits
-                until it is ready, and raises what went wrong.
-            must_exist: refuse a place where there is no memory yet, and make none. Who asks for
-                that only reads: what writes, and its files, are looked at when first needed.
+            warm_up: True starts loading the model at once, in a thread, and does not wait for it;
+                ``Memory.warm_up`` waits until it is ready, and raises its error. False loads it at
+                the first note or recall; a program that embeds nothing never loads it.
+            must_exist: refuse a place without a memory instead of making one there. The parts that
+                write are then set up only when a call needs them.
             **arguments: single settings, as ``load_settings`` takes them.
 
         Raises:
             ConfigurationError: a setting, the password or the database is wrong, or the model is
-                not on this machine. Whether its files can be loaded is not looked at here.
+                not on this machine. Opening does not check whether its files can be loaded.
             GraphUnavailableError: the server does not answer.
             GraphLockedError: another process has the embedded file open.
             SchemaError: the store is of another schema version or another model.
@@ -161,8 +160,8 @@ class Memory:
     def warm_up(self) -> float:
         """Wait until the model is loaded and has embedded once; returns the seconds of that wait.
 
-        It also loads what reads and judges notes, and has the engine plan a recall, so that neither
-        the first note nor the first recall has to wait for that.
+        It also loads the gate's lexicons, and lets the engine plan a recall, so that the first note
+        and the first recall do not wait.
 
         Raises:
             ConfigurationError: the model cannot be loaded; the message says what to install or set.
@@ -175,7 +174,7 @@ class Memory:
         return seconds
 
     def describe(self) -> EngineDescription:
-        """Which engine keeps this memory, and where. It asks the engine, so it is also a check."""
+        """The engine of this memory and its place. It asks the engine, so it is also a check."""
         return self._services.store.describe()
 
     def contact(
@@ -270,24 +269,24 @@ class Memory:
     ) -> ImportReport:
         """Import JSON lines; see ``NoteImport``.
 
-        Run it again from the same source to continue where it stopped. A line without a time that
-        comes from another source, or from none that is named, is said once more: the last word
-        counts. A file that is written over with what it said earlier is known, and says nothing
-        new: give its lines ``said_at``, or each of its states a source.
+        Run it again from the same source to continue where it stopped. A line without a time counts
+        as said again if it comes from another source, or from an unnamed one: the last word counts.
+        A file that returns to its earlier content changes nothing, because its lines are known; to
+        have them count again, give them ``said_at``, or name another source.
 
         Args:
             lines: one JSON object each, with ``text`` and optionally the door's other arguments.
             tenant: for lines that name none; None for the configured one.
             agent_id: for lines that name none.
             contact_id: for lines that name none.
-            source: names where the lines come from, for example a file's path; None for the file
-                that they are, or for lines that come this once.
+            source: a name for the lines' origin, for example a file's path; None for the path of
+                an open file, or for lines that are imported only once.
             on_progress: called with how many more lines were processed.
 
         Raises:
-            InvalidScopeError: one of the three cannot be used.
+            InvalidScopeError: tenant, agent or contact cannot be used.
             InvalidRequestError: the lines are one text, such as a file's name, or cannot be read,
-                or the source is none.
+                or the source is blank.
         """
         check_callable(on_progress=on_progress)
         is_text = isinstance(lines, str | bytes)  # it would be read as lines of one character each
@@ -315,7 +314,7 @@ class Memory:
     ) -> ExportReport:
         """Write the memory as lines of JSON, which ``restore`` reads into either engine.
 
-        It goes contact by contact, a page at a time, each as of one moment, while others read and
+        It writes contact by contact, each as of one moment, while others read and
         write. ``config/export.schema.json`` describes a line; the last line counts the others, so
         that an incomplete file is recognised.
 
@@ -330,7 +329,7 @@ class Memory:
 
         Raises:
             InvalidScopeError: the tenant cannot be used.
-            InvalidRequestError: nothing is stored of the tenant, or ``out`` is neither.
+            InvalidRequestError: nothing is stored of the tenant, or ``out`` is not a file.
             ConfigurationError: the file cannot be written, or exists already.
             GraphConflictError: a contact is written to without a pause.
         """
@@ -397,9 +396,9 @@ class Memory:
             **arguments: single settings, as ``load_settings`` takes them.
 
         Raises:
-            InvalidRequestError: ``path`` is no path.
-            InvalidArchiveError: the file is neither, is cut off, damaged, of a newer version, or
-                does not go with what the store holds. Nothing was changed.
+            InvalidRequestError: ``path`` is not a path.
+            InvalidArchiveError: the file is no backup and no export, is cut off, damaged or of a
+                newer version, or does not fit the store. Nothing was changed.
             ConfigurationError: a setting cannot be used, or there is a memory at the backup's
                 place.
             GraphConflictError: another process wrote about a contact while it was restored.
@@ -432,7 +431,7 @@ class Memory:
 
         Every fact, live or ended, gets a vector of the new model beside the one that it has. Then
         the store is bound to the new model in one step. From then on this memory, and every other
-        one that is open with the old model, raises ``SchemaError`` where it compares or writes;
+        one that is open with the old model, raises ``SchemaError`` when it compares or writes;
         reopen it with the settings that the report names. If a run is interrupted, call it again to
         continue.
 
@@ -475,7 +474,7 @@ class Memory:
         )
 
     def model_move(self) -> ModelMove:
-        """Which model the store is bound to, and how far a move to another one is."""
+        """The store's model, and the progress of a move to another one."""
         return self._services.reembedding.status()
 
     def cancel_reembed(self) -> ModelMove:
@@ -617,7 +616,7 @@ def _settings_of(call: str, settings: object, arguments: Mapping[str, Any]) -> S
     """All settings of a call, as they were given or from arguments, environment and files.
 
     Raises:
-        ConfigurationError: they are none, or cannot be used.
+        ConfigurationError: they are not settings, or cannot be used.
     """
     from reconciler.settings import Settings, load_settings
 
@@ -676,5 +675,5 @@ def _read_lines(lines: Iterable[str]) -> Iterator[str]:
 
 
 def _embeds(model: object) -> bool:
-    """Whether it has what an ``Embedder`` has; whether it keeps its promises is seen at use."""
+    """Whether it has an ``Embedder``'s methods; their results are checked at use."""
     return all(callable(getattr(model, name, None)) for name in ("embed", "warm_up", "close"))

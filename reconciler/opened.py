@@ -24,7 +24,7 @@ T = TypeVar("T")
 
 
 class OpenMemory:
-    """What ``Memory``, ``AgentMemory`` and ``ContactMemory`` share.
+    """The open store that ``Memory``, ``AgentMemory`` and ``ContactMemory`` share.
 
     Args:
         services: the parts of the memory.

@@ -71,7 +71,7 @@ _NOT_ONE = frozenset({"not one"})
 
 
 def value_at(given: Mapping[str, Any], path: str) -> Any:
-    """What a path names, such as ``commit.decision.action``; None inside a map that is null.
+    """The value at a path, such as ``commit.decision.action``; None inside a null map.
 
     Raises:
         QueryFileError: a map on the way lacks the key.

@@ -125,12 +125,12 @@ def keyed_digest(key: bytes, text: str) -> str:
 
 
 def key_check(key: bytes) -> str:
-    """What tells whether two places have the same key, and says nothing of it."""
+    """A digest that shows whether two places have the same key, without giving it away."""
     return keyed_digest(key, "which key this is")
 
 
 def keyed_token(key: bytes, kind: SensitiveKind, value: str) -> str:
-    """What stands for a value: equal for equal values, and no way back without the key.
+    """A token for a value: equal for equal values, and not reversible without the key.
 
     Spaces, punctuation and case do not count, so that a number written twice is the same number.
     """

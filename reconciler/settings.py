@@ -162,7 +162,7 @@ class RecallSettings(_Group):
 
 
 class LifeSettings(_Group):
-    """What becomes of facts past their lifetime, and of those no longer repeated or recalled."""
+    """Expired facts, and facts that are no longer repeated or recalled."""
 
     expired: Literal["marked", "hidden"] = "marked"
     use_flush_seconds: float = Field(default=10.0, ge=0, le=_SECONDS_MAX)
@@ -171,7 +171,7 @@ class LifeSettings(_Group):
 
 
 class EmbedderSettings(_Group):
-    """Which model embeds texts."""
+    """The model that embeds texts."""
 
     model: str = Field(default="minilm", min_length=1)
     batch_size: int = Field(default=64, ge=1)
@@ -212,7 +212,7 @@ class _ModelSettings(_Group):
 
 
 class ArbiterSettings(_ModelSettings):
-    """Which model judges notes between the thresholds, how often, and at what cost."""
+    """The model that judges notes between the thresholds, and its limits of calls and costs."""
 
     mode: Literal["auto", "off"] = "auto"
     reach: Annotated[float, Field(ge=-1, le=1)] | Literal["calibrated", "band"] = "calibrated"
@@ -236,7 +236,7 @@ class ArbiterSettings(_ModelSettings):
 
 
 class ExtractorSettings(_ModelSettings):
-    """Which model reads sessions, in what pieces, and the fallback if none can."""
+    """The model that reads sessions, the size of their pieces, and the fallback."""
 
     mode: Literal["auto", "explicit"] = "auto"
     provider: Literal["anthropic", "openai"] = "anthropic"

@@ -16,7 +16,7 @@ class Clock:
     def __call__(self) -> datetime:
         return self.now
 
-    def on(self, step: timedelta) -> datetime:
+    def on(self, step: timedelta = timedelta(hours=1)) -> datetime:
         """Move on by ``step`` and give the new time."""
         self.now += step
         return self.now

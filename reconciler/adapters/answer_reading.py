@@ -40,7 +40,7 @@ _WORDS_FOR_BOOLS = {"true": True, "yes": True, "false": False, "no": False}
 
 
 class UnreadableAnswerError(Exception):
-    """What a model said is not what it was asked for; the text says what is wrong with it."""
+    """A model's answer has another form than asked for; the text names the fault."""
 
 
 def read_answer(text: str, shape: type[AnswerT]) -> AnswerT:

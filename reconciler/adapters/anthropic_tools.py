@@ -45,7 +45,7 @@ class _AsyncTools(Protocol):
 
 
 def anthropic_functions(tools: _Tools, *, strict: bool = False) -> list[BetaBuiltinFunctionTool]:
-    """What ``client.beta.messages.tool_runner(tools=…)`` takes.
+    """The tools as ``client.beta.messages.tool_runner(tools=…)`` takes them.
 
     Args:
         tools: as ``Memory.agent_tools`` gives them.

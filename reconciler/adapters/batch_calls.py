@@ -70,7 +70,7 @@ class BatchCalls(StructuredCalls[AnswerT]):
         )
 
     def answers(self, batch_id: str) -> dict[str, tuple[AnswerT, Usage | None] | ArbiterError]:
-        """What was answered, or why it was not, by the questions' names.
+        """The answers, or the errors in their place, by the questions' names.
 
         Raises:
             ArbiterError: one of the question's ``failures``.

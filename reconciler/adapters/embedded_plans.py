@@ -34,7 +34,7 @@ _WIDTHS = (7, 8, 15, 16, 31, 32)
 
 
 class UnreadableRowsError(RuntimeError):
-    """What the engine found cannot be a value: text that is not UTF-8, a time that no clock shows.
+    """A row holds an impossible value: text that is not UTF-8, or a time out of range.
 
     It checks no page of its file, so that bytes of it that were altered are read as they are.
     """

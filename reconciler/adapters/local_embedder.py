@@ -64,7 +64,7 @@ class LoadedModel(Protocol):
 
     @property
     def tokenizer(self) -> Tokenizer:
-        """What cuts a text into the model's tokens."""
+        """Splits a text into the model's tokens."""
         ...
 
     @property

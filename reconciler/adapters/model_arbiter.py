@@ -125,7 +125,7 @@ class ModelArbiter:
         return self._batches.state(batch_id)
 
     def batch_answers(self, batch_id: str) -> dict[str, Judgement | ArbiterError]:
-        """What was answered, by the questions' names."""
+        """The answers, by the questions' names."""
         answers = self._batches.answers(batch_id)
         return {
             name: answer if isinstance(answer, ArbiterError) else judgement_of(*answer)
@@ -138,7 +138,7 @@ ANSWER_SHAPE = _Answer
 
 
 def judgement_of(answer: _Answer, usage: Usage | None = None) -> Judgement:
-    """What an answer means."""
+    """The judgement that an answer stands for."""
     return Judgement(
         reasoning=answer.reasoning[:REASONING_LENGTH_MAX],
         relation=answer.relation,
@@ -151,7 +151,7 @@ def judgement_of(answer: _Answer, usage: Usage | None = None) -> Judgement:
 
 
 def arbiter_prompt() -> Prompt:
-    """What an arbiter is told, whatever its protocol.
+    """The arbiter's prompt, the same for every protocol.
 
     Raises:
         ConfigurationError: the prompt has no version.

@@ -215,7 +215,7 @@ class ModelExtractor:
         self.name = self._calls.name
 
     def extract(self, window: Window) -> Extraction:
-        """What is worth remembering in the window; the port says what is promised.
+        """The window's facts that are worth remembering; see the port for the promises.
 
         Raises:
             ExtractionUnavailableError: no answer in time, or rejected, with the wait that the
@@ -250,7 +250,7 @@ ANSWER_SHAPE = _Answer
 
 
 def extractor_prompt() -> Prompt:
-    """What an extractor is told, whatever its protocol.
+    """The extractor's prompt, the same for every protocol.
 
     Raises:
         ConfigurationError: the prompt has no version.

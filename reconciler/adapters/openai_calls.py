@@ -56,7 +56,7 @@ _ENDED = {"completed", "expired", "cancelled"}
 
 
 class OpenAISdk:
-    """What the protocols that OpenAI's SDK speaks have in common.
+    """The common part of the protocols that OpenAI's SDK speaks.
 
     Raises:
         ConfigurationError: the SDK is not installed.

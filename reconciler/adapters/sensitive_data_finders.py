@@ -50,7 +50,7 @@ class DeferredFinder:
         self._finder = cache(make)
 
     def find(self, text: str) -> list[SensitiveSpan]:
-        """What the finder finds."""
+        """The finder's spans."""
         return self._finder().find(text)
 
 

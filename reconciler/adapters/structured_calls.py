@@ -124,7 +124,7 @@ class Connection:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Failures:
-    """What a caller's three kinds of failure are called.
+    """The classes of a caller's three kinds of failure.
 
     Attributes:
         unavailable: no answer in time, or rejected; for how long, in seconds, or None.
@@ -147,7 +147,7 @@ class Prompt:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Question(Generic[AnswerT]):
-    """What is asked, whatever the data.
+    """A prompt and the schema of its answer; the data come with each call.
 
     Attributes:
         prompt: what the model is told.
@@ -164,7 +164,7 @@ class Question(Generic[AnswerT]):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Correction:
-    """What a model said that could not be read, and why."""
+    """An unreadable answer of a model, and the reason."""
 
     said: str
     fault: str
@@ -172,7 +172,7 @@ class Correction:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Reply:
-    """What a server sent, told apart from its protocol.
+    """A server's reply, in no protocol.
 
     Attributes:
         text: what the model said; empty where it said nothing.
@@ -191,7 +191,7 @@ class Client(Protocol):
     """One vendor's connection, used by one event loop."""
 
     async def reply(self, data: Mapping[str, Any], correction: Correction | None) -> Reply:
-        """What the model says to the data, or to them and the fault of what it said before.
+        """The model's answer to the data; with a correction, its second try.
 
         Raises:
             ValueError: the server's reply is none of its protocol.
@@ -204,7 +204,7 @@ class Client(Protocol):
 
 
 class Batched(NamedTuple):
-    """What came back of one request of a batch: the server's reply, or why there is none."""
+    """The result of one request of a batch: the server's reply, or the error."""
 
     name: str
     reply: str | None
@@ -227,11 +227,11 @@ class BatchClient(Client, Protocol):
         ...
 
     async def batch_replies(self, batch_id: str) -> list[Batched]:
-        """What came back, in any order, once the batch has ended."""
+        """The results of an ended batch, in any order."""
         ...
 
     def read(self, text: str) -> Reply:
-        """What a reply of the server says.
+        """The answer in a server's reply.
 
         Raises:
             ValueError: it is none of its protocol.
@@ -248,7 +248,7 @@ class SdkErrors(NamedTuple):
 
 
 class Vendor(Protocol):
-    """What differs from one protocol to the next.
+    """A protocol: the parts that differ from one vendor to the next.
 
     Attributes:
         speaks: what its server is to send, for an error.
@@ -404,7 +404,7 @@ class ClientThread(Generic[AnswerT]):
             raise _OutOfTimeError(_told_to_wait.get()) from error
 
     async def answer(self, data: Mapping[str, Any]) -> tuple[AnswerT, Usage | None]:
-        """What the model says to the data; what cannot be read is asked for once more."""
+        """The model's answer to the data; an unreadable one is asked for once more."""
         reply = await self.client.reply(data, None)
         try:
             return self.read(reply), reply.usage
@@ -483,7 +483,7 @@ class _Tokens(BaseModel):
 
 
 def usage_of(counted: object) -> Usage | None:
-    """What an answer cost; a count that makes no sense is none, and spoils no answer."""
+    """The cost of an answer; a count that makes no sense is left out."""
     try:
         tokens = _Tokens.model_validate(counted)
     except ValidationError:
@@ -493,7 +493,7 @@ def usage_of(counted: object) -> Usage | None:
 
 
 def summed(costs: list[Usage | None]) -> Usage | None:
-    """What all calls cost together, as far as it is known."""
+    """The known costs of all calls together."""
     known = [cost for cost in costs if cost]
     if not known:
         return None

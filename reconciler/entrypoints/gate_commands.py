@@ -50,6 +50,10 @@ def add_gate_commands(app: typer.Typer) -> None:
     app.add_typer(policy_app, name="policy")
 
 
+_SHOWN_MAX = 20
+"""Questions that are shown at once, unless the operator says how many."""
+
+
 def pending(
     agent: Agent,
     contact: MaybeContactId = None,
@@ -66,7 +70,11 @@ def pending(
         found = of_whom(memory, agent, contact, tenant).pending(
             limit=limit, with_silent=with_silent
         )
-    show(as_json, [item.to_dict() for item in found], lambda: pending_view(found))
+    show(
+        as_json,
+        [item.to_dict() for item in found],
+        lambda: pending_view(found, None if limit else _SHOWN_MAX),
+    )
 
 
 def confirm(

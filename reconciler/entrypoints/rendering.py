@@ -10,7 +10,7 @@ from __future__ import annotations
 import io
 import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from datetime import datetime
+from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
 from rich.cells import cell_len
@@ -238,9 +238,18 @@ def decisions_table(decisions: Sequence[Decision]) -> Table:
     return found
 
 
-def pending_view(found: Sequence[Decision | Dispute]) -> Group:
-    """What waits for an answer: what to ask, under which id, why, and until when."""
-    return Group(*map(_pending_panel, found)) if found else Group("Nothing waits for an answer.")
+def pending_view(found: Sequence[Decision | Dispute], shown_max: int | None = None) -> Group:
+    """What waits for an answer: what to ask, under which id, why, and since when.
+
+    Args:
+        found: what waits.
+        shown_max: how much of it is shown; the rest is counted. None for all.
+    """
+    if not found:
+        return Group("Nothing waits for an answer.")
+    left = len(found[shown_max:]) if shown_max is not None else 0
+    rest = [f"{left} more wait; --limit {len(found)} shows all."] if left else []
+    return Group(*map(_pending_panel, found[:shown_max]), *rest)
 
 
 def _pending_panel(waiting: Decision | Dispute) -> Panel:
@@ -250,8 +259,6 @@ def _pending_panel(waiting: Decision | Dispute) -> Panel:
 
 
 def _held_panel(decision: Decision) -> Panel:
-    lapses_at = decision.gate.lapses_at if decision.gate else None
-    until = f" · until {_day(lapses_at)}" if lapses_at else ""
     return panel(
         lines(
             shown(decision.question or decision.text),
@@ -259,7 +266,7 @@ def _held_panel(decision: Decision) -> Panel:
             shown(decision.scope.as_options(), "dim"),
         ),
         title=decision.decision_id,
-        subtitle=f"{decision.scope.contact_id}{until}",
+        subtitle=f"{decision.scope.contact_id} · {_waits(decision.at)}",
     )
 
 
@@ -277,7 +284,7 @@ def _dispute_panel(dispute: Dispute) -> Panel:
             shown(dispute.scope.as_options(), "dim"),
         ),
         title=dispute.scope.contact_id,
-        subtitle=_day(dispute.opened_at),
+        subtitle=_waits(dispute.opened_at),
     )
 
 
@@ -594,6 +601,13 @@ def _reason(decision: Decision) -> str:
 
 def _cosine(value: float | None) -> str:
     return "—" if value is None else f"{value:.3f}"
+
+
+def _waits(at: datetime) -> str:
+    """Since when it waits for an answer, and a mark if that is long."""
+    from reconciler.domain.recalling.briefing import OLD_AFTER
+
+    return f"since {_day(at)}{' (old)' if datetime.now(UTC) - at > OLD_AFTER else ''}"
 
 
 def _day(at: datetime) -> str:

@@ -35,7 +35,7 @@ class ContactTool(BaseTool):
 
 
 def langchain_tools(tools: AgentTools) -> list[BaseTool]:
-    """What ``model.bind_tools`` and an agent's ``tools`` take.
+    """The tools as ``model.bind_tools`` and an agent's ``tools`` take them.
 
     Args:
         tools: as ``Memory.agent_tools`` gives them, bound to one contact and conversation.

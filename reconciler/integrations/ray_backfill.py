@@ -59,7 +59,7 @@ def import_on_ray(
     source: str | None = None,
     on_progress: Callable[[int], None] = lambda _: None,
 ) -> ImportReport:
-    """What ``Memory.import_notes`` does, by one writer on each core of a Ray cluster.
+    """Import notes with one writer on each core of a Ray cluster.
 
     All notes of a contact are written by one task, in the order of time; undated ones come last, in
     the lines' order. Writers that are killed are started again, by Ray or by another run; no line
@@ -150,7 +150,7 @@ class _Writer:
         self._settings, self._given = settings, given
 
     def __call__(self, part: pa.Table) -> dict[str, Any]:
-        """What became of a part; an error is a value, for Ray would hide it in one of its own."""
+        """The report of a part; an error is a value, for Ray would hide it in one of its own."""
         try:
             outcome: ImportReport | ReconcilerError = self._imported(part)
         except ReconcilerError as error:

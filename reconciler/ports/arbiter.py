@@ -94,7 +94,7 @@ class BatchArbiter(Arbiter, Protocol):
         ...
 
     def batch_answers(self, batch_id: str) -> Mapping[str, Judgement | ArbiterError]:
-        """What was answered by the questions' names, once the batch has ended; some may lack.
+        """The answers of an ended batch by the questions' names; some may be missing.
 
         Raises:
             ArbiterUnavailableError: the server could not be reached in time.

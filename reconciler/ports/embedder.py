@@ -63,7 +63,7 @@ class Embedder(Protocol):
 
 @runtime_checkable
 class KnowsUnread(Protocol):
-    """What an embedder may be besides: one that knows which part of a text it could not read.
+    """An optional ability of an embedder: it tells which part of a text it could not read.
 
     No cosine tells of that part, so that two texts that differ in it are never merged by one.
     """

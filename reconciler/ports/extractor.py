@@ -38,7 +38,7 @@ class Extractor(Protocol):
         ...
 
     def extract(self, window: Window) -> Extraction:
-        """What is worth remembering in the window.
+        """The window's facts that are worth remembering.
 
         Raises:
             ExtractionUnavailableError: no answer in time, or rejected; it may say for how long.
@@ -54,7 +54,7 @@ class Extractor(Protocol):
 
 @runtime_checkable
 class ReadsKnown(Protocol):
-    """What an extractor may be besides: one that compares a window with the facts that are known.
+    """An optional ability of an extractor: it compares a window with known facts.
 
     Only then are facts looked for, which costs an embedding of each turn.
     """

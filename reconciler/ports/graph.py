@@ -15,7 +15,7 @@ Row = dict[str, Any]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EngineDescription:
-    """Which engine answers, for ``doctor``: its name, version, and where it lives."""
+    """The engine, for ``doctor``: its name, version and place."""
 
     engine: str
     version: str
@@ -24,7 +24,7 @@ class EngineDescription:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Purged:
-    """What became of the bytes of what was overwritten or removed.
+    """The remains of overwritten and removed bytes.
 
     Attributes:
         traces: where bytes of it may still be, for how long, and what to do, in sentences for a
@@ -151,7 +151,7 @@ class Graph(Protocol):
 
 
 class Engine(Protocol):
-    """What the module of an engine's adapter offers: ``adapters/NAME_graph.py``.
+    """The functions of an engine's adapter: ``adapters/NAME_graph.py``.
 
     With the folder ``cypher/NAME/`` that is all of an engine: the setting ``graph`` names it, and
     the contract suite proves it.

@@ -39,7 +39,7 @@ class NotCarried:
 
 
 class PeerMemory(Protocol):
-    """What another memory system holds."""
+    """The records of another memory system."""
 
     def records(self) -> Iterator[Carried | NotCarried]:
         """All of its records, in any order, one at a time.

@@ -81,7 +81,7 @@ _ERRORS = (
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Measurement:
-    """What one rule made of the pairs.
+    """One rule's results on the pairs.
 
     Attributes:
         name: ``seed, no guard``, ``seed``, or the calibrated profile's.
@@ -272,7 +272,7 @@ def calibrate(
     goal: CalibrationGoal | None = None,
     name: str = "calibrated",
 ) -> CalibrationReport:
-    """What the rules make of the pairs, and a profile that keeps the goal.
+    """Measure the rules on the pairs, and choose a profile that keeps the goal.
 
     Args:
         pairs: with their cosines under the model; 20 or more of each label.

@@ -41,5 +41,5 @@ def embed(embedder: Embedder, texts: Sequence[str]) -> NDArray[np.float32]:
 
 
 def unread(embedder: Embedder, text: str) -> str:
-    """What of a text the model could not read; empty for an embedder that cannot tell."""
+    """The parts of a text that the model could not read; empty if the embedder cannot tell."""
     return embedder.unread(text) if isinstance(embedder, KnowsUnread) else ""

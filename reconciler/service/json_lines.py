@@ -44,7 +44,7 @@ def json_object(line: str, bytes_max: int = LINE_BYTES_MAX) -> dict[str, Any]:
 
 
 def loads(text: str) -> Any:
-    """What the JSON says.
+    """The value of a JSON text.
 
     Raises:
         InvalidRequestError: it is no JSON, or is nested too deeply to be read.

@@ -359,8 +359,8 @@ class Records:
     ) -> Iterator[Decision | Dispute]:
         """What waits for an answer about these contacts: what is held, then what is in dispute.
 
-        Each the newest first; not what lapsed, nor what later words have answered. It is read as it
-        is taken.
+        Each the newest first; not what was to be said again and was not, nor what later words have
+        answered. It is read as it is taken.
 
         Args:
             scopes: the contacts.
@@ -380,6 +380,23 @@ class Records:
 
         _, facts = self._store.find_facts(decision.scope, [decision.fact_id])
         return any(held.question and answer_since(held.note, facts.values()) for held in asked)
+
+    def asked_beside(self, decision: Decision) -> list[str]:
+        """What else the contact is to be asked since a held note's conversation began."""
+        if decision.question is None:
+            return []
+        from reconciler.domain.recalling.briefing import CONVERSATION, is_for_the_contact
+
+        begins_at, own_id = decision.at - CONVERSATION, decision.proposal.held_id
+        return [
+            other.question
+            for other in self.held([decision.scope])
+            if other.question
+            and is_for_the_contact(other)
+            and other.decision_id not in (decision.decision_id, own_id)
+            and other.note.session_id == decision.note.session_id
+            and other.at >= begins_at
+        ]
 
     def held(self, scopes: Sequence[Scope], with_silent: bool = False) -> Iterator[Decision]:
         """What is held about these contacts, but for what later words have answered."""

@@ -11,6 +11,7 @@ import pytest
 
 from reconciler import Action, Decision, Memory
 from reconciler.domain.recalling.prompting import as_prompt
+from reconciler.domain.records.handles import handle_of
 from reconciler.testing import HashingEmbedder
 from tests.clocks import Clock
 from tests.engines import EngineUnderTest
@@ -293,6 +294,22 @@ def test_a_dropped_plan_gives_back_a_lifetime_and_an_end(
     assert own_end(memory, "Lisbon") == (JULY, JULY)
 
 
+@pytest.mark.parametrize("is_counted", [False, True])
+@pytest.mark.parametrize("drop", [revoke, forget])
+def test_what_is_said_again_before_a_plan_is_dropped_is_renewed(
+    memory: Memory, clock: Clock, drop: Any, is_counted: bool
+) -> None:
+    lisbon = str(lives_in(memory, "Lisbon", lifetime_days=300).fact_id)
+    plan = lives_in(memory, "Copenhagen", valid_from=JUNE)
+    clock.now = MAY + DAY
+    again = lives_in(memory, "Lisbon", lifetime_days=9, repeats=lisbon if is_counted else None)
+    assert (again.action is Action.SKIP) == is_counted
+    stays = lisbon if is_counted else str(again.fact_id)
+    assert ends(memory, stays) == (JUNE, JUNE)
+    drop(memory, plan)
+    assert ends(memory, stays) == (None, MAY + 301 * DAY)
+
+
 @pytest.mark.parametrize("drop", [revoke, forget])
 def test_what_changed_meanwhile_goes_on_once_the_plan_is_dropped(
     memory: Memory, planned: Decision, clock: Clock, drop: Any
@@ -435,6 +452,24 @@ def doubted(memory: Memory, clock: Clock) -> Decision:
     made = lives_in(memory, "Copenhagen", valid_from=JUNE, source_kind="operator")
     assert len(memory.contact("crm", "alice").disputes()) == 1
     return made
+
+
+def test_all_that_is_kept_of_a_dispute_ends_as_what_lost_was_to(
+    memory: Memory, clock: Clock
+) -> None:
+    lisbon, porto, faro = (
+        say(memory, f"Rents a flat in {city}.", attribute="flat", value=city)
+        for city in ("Lisbon", "Porto", "Faro")
+    )
+    leaves(memory, lisbon, JUNE)
+    kept = [str(porto.fact_id), str(faro.fact_id)]
+    before = [ends(memory, each) for each in kept]
+    person = {"by": "operator", "reason": "Asked."}
+    made = memory.contact("crm", "alice").resolve(kept, **person)
+    assert made.verdict.ended == (lisbon.fact_id,)
+    assert [ends(memory, each)[0] for each in kept] == [JUNE, JUNE]
+    revert(memory, made)
+    assert [ends(memory, each) for each in kept] == before
 
 
 def test_a_dispute_that_a_plan_wins_ends_the_other_side_on_its_day(
@@ -604,3 +639,80 @@ def test_a_forgotten_session_leaves_over_what_ended_by_its_relation(
 def test_the_lifetime_of_a_plan_counts_from_its_day(memory: Memory) -> None:
     lives_in(memory, "Copenhagen", valid_from=JUNE, lifetime_days=7)
     assert own_end(memory, "Copenhagen") == (None, JUNE + 7 * DAY)
+
+
+@pytest.fixture
+def rents(memory: Memory) -> Decision:
+    return say(memory, "Rents a flat in Lisbon.")
+
+
+def leaves(memory: Memory, rents: Decision, day: datetime, **given: Any) -> Decision:
+    """The flat is said to be over with the day as the end of it."""
+    text = "No longer rents the flat in Lisbon."
+    return say(memory, text, ends=[str(rents.fact_id)], valid_to=day, **given)
+
+
+@pytest.mark.parametrize("given", [{}, {"valid_from": MAY - 99 * DAY}])
+def test_what_is_said_to_end_on_a_day_ahead_holds_until_then(
+    memory: Memory, rents: Decision, clock: Clock, given: dict[str, Any]
+) -> None:
+    made = leaves(memory, rents, JUNE, **given)
+    assert made.ends_on_the_day_ids == (rents.fact_id,)
+    assert told(memory) == {rents.text: False, made.text: True}
+    clock.now = JUNE
+    assert told(memory) == {made.text: False}
+
+
+@pytest.mark.parametrize("given", [{}, {"valid_from": MAY - 99 * DAY}])
+def test_what_is_said_to_have_ended_ended_then(
+    memory: Memory, rents: Decision, clock: Clock, given: dict[str, Any]
+) -> None:
+    clock.now = JULY
+    made = leaves(memory, rents, JUNE, **given)
+    assert told(memory) == {made.text: False}
+    assert ends(memory, str(rents.fact_id))[0] == JUNE
+    revert(memory, made)
+    assert told(memory) == {rents.text: False}
+
+
+@pytest.mark.parametrize("drop", DROPPED)
+def test_a_dropped_end_on_a_day_leaves_what_it_was_to_end(
+    memory: Memory, rents: Decision, clock: Clock, drop: Any
+) -> None:
+    before = ends(memory, str(rents.fact_id))
+    drop(memory, leaves(memory, rents, JUNE))
+    assert ends(memory, str(rents.fact_id)) == before
+    clock.now = JULY
+    assert told(memory) == {rents.text: False}
+
+
+def test_a_person_says_that_what_an_operator_laid_down_ends_on_a_day(
+    memory: Memory, clock: Clock
+) -> None:
+    rents = say(memory, "Rents a flat in Lisbon.", source_kind="operator")
+    doubted = leaves(memory, rents, JUNE)
+    assert doubted.conflicting_ids == (rents.fact_id,)
+    resolve(memory, doubted)
+    assert ends(memory, str(rents.fact_id))[0] == JUNE
+    clock.now = JUNE
+    assert told(memory) == {doubted.text: False}
+
+
+def test_a_note_that_holds_from_a_day_on_ends_then_what_it_ends(
+    memory: Memory, rents: Decision, clock: Clock
+) -> None:
+    made = leaves(memory, rents, JULY, valid_from=JUNE)
+    assert ends(memory, str(rents.fact_id))[0] == JUNE
+    clock.now = JULY
+    assert told(memory) == {}
+    assert made.proposal.holds_until == JULY
+
+
+def test_a_tool_says_that_a_fact_ends_today(memory: Memory, rents: Decision, clock: Clock) -> None:
+    clock.now = MAY + timedelta(hours=2)
+    tools = memory.agent_tools("crm", "alice")
+    tools.call("recall_contact", {})
+    text, handle = "No longer rents the flat in Lisbon.", handle_of(str(rents.fact_id))
+    sent = {"text": text, "source_kind": "contact", "ends": [handle], "valid_to": "2025-05-10"}
+    assert "It ended: " in tools.call("add_contact_note", sent).text
+    assert told(memory) == {text: False}

@@ -475,7 +475,7 @@ def test_the_answer_names_what_is_close_by_handle_in_a_few_words(
 ) -> None:
     first = noted(call, "Speaks French.", attribute="language", value="French")
     reply = call(
-        ADD, text="Speaks Turkish.", source_kind=USER, attribute="language", value="Turkish"
+        ADD, text="Speaks Turkish now.", source_kind=USER, attribute="language", value="Turkish"
     )
     assert f'Close to it: {first} "Speaks French." [language=French].' in reply.text
     assert "relate_contact_note" in reply.text
@@ -496,9 +496,41 @@ def test_an_answer_names_no_fact_that_answers_another_question(memory: Memory, c
     assert first in reply.text
 
 
+@pytest.mark.parametrize(
+    ("known", "said"),
+    [
+        # Another person's; no more than a name, or the year; one value more of several.
+        (
+            {"text": "Clem wants an aisle seat.", "subject": "Clem", "attribute": "seat"},
+            {"text": "Wants a window seat.", "attribute": "seat"},
+        ),
+        (
+            {"text": "Sorrel Court has a lift.", "subject": "Sorrel Court"},
+            {"text": "Sorrel Court pays monthly.", "subject": "Sorrel Court"},
+        ),
+        ({"text": "The kitchen closed in 2026."}, {"text": "Expects a baby in 2026."}),
+        (
+            {"text": "Speaks French.", "attribute": "language", "value": "French"},
+            {"text": "Speaks Welsh.", "attribute": "language", "value": "Welsh"},
+        ),
+    ],
+)
+def test_an_answer_names_nothing_that_the_note_leaves_as_it_is(
+    call: Call, known: dict[str, str], said: dict[str, str]
+) -> None:
+    handle = noted(call, **known)
+    assert handle not in call(ADD, source_kind=USER, **said).text
+
+
+def test_an_answer_names_another_value_where_the_note_tells_of_a_change(call: Call) -> None:
+    first = noted(call, "Speaks French.", attribute="language", value="French")
+    said = {"text": "Speaks Welsh now.", "attribute": "language", "value": "Welsh"}
+    assert first in call(ADD, source_kind=USER, **said).text
+
+
 def test_an_answer_stays_short_however_many_facts_are_close(memory: Memory, call: Call) -> None:
     for word in ("French", "Turkish", "Tamil", "Welsh", "Greek", "Czech"):
-        text = f"Speaks {word} " + "with the people whom she meets at the market every day."
+        text = f"Now speaks {word} with the people whom she meets at the market every day."
         reply = call(ADD, text=text, source_kind=USER, attribute="language", value=word)
     assert len(reply.text) <= 400
     assert reply.text.count('"') // 2 <= 3
@@ -579,7 +611,7 @@ def test_a_note_that_is_over_is_history(memory: Memory, call: Call) -> None:
     ("sent", "complaint"),
     [
         ({"valid_to": "2012-01-01"}, "give valid_from as well"),
-        ({"valid_from": "2013-01-01", "valid_to": "2012-01-01"}, "is not after 2013"),
+        ({"valid_from": "2013-01-01", "valid_to": "2012-01-01"}, "is not after valid_from 2013"),
         ({"valid_to": "soon"}, "is not a time"),
     ],
 )

@@ -179,7 +179,7 @@ def test_what_shares_rare_words_is_chosen_beside_what_is_near_in_meaning() -> No
 def test_ranks_are_joined_by_their_reciprocals_and_nothing_counts_for_nothing() -> None:
     near, words = np.array([0.9, 0.5, 0.1]), np.array([0.0, 7.0, 3.0])
     found = joined_ranks([near, words], DEFAULT)
-    assert found == pytest.approx([1 / 61, 1 / 62 + 1 / 61, 1 / 63 + 1 / 62])
+    assert found == pytest.approx([1 / 21, 1 / 22 + 1 / 21, 1 / 23 + 1 / 22])
 
 
 def test_without_vectors_words_alone_choose_and_what_has_none_is_left_out() -> None:

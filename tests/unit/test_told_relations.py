@@ -128,6 +128,33 @@ CERTIFIED = "Every batch comes with a 3.1 certificate"
             AGENT,
         ),
         ("Wants WhatsApp: asked not to be emailed any more.", "Still wants WhatsApp.", SKIP, AGENT),
+        # A denial that the note puts plainly: a limit, and a rule without its exception.
+        (
+            "Bars must be no longer than three metres: no forklift. Four-metre ones go back.",
+            "Bars must be three metres long at the most, still.",
+            SKIP,
+            AGENT,
+        ),
+        (
+            "Nobody may enter a flat without 48 hours' notice; the only exception is water.",
+            "Entering a flat needs notice, two full days (48 hours) ahead.",
+            SKIP,
+            AGENT,
+        ),
+        ("Shipping needs a form.", "Never ships without a form.", UPDATE, AGENT),
+        (
+            "Bars are no longer than 3 metres.",
+            "Bars are longer than 3 metres.",
+            ADD,
+            DecidedBy.GUARD,
+        ),
+        (
+            "Bars are no longer than 3 metres.",
+            "Bars have 4 metres at the most.",
+            ADD,
+            DecidedBy.GUARD,
+        ),
+        ("Nobody may enter without notice.", "Entering needs no notice.", ADD, DecidedBy.GUARD),
         ("Wants calls, not any more.", "Wants calls.", ADD, DecidedBy.GUARD),
         ("Wants calls, which he no longer gets.", "Wants emails.", ADD, DecidedBy.GUARD),
         ("Wants no calls, and no letters.", "Wants calls.", ADD, DecidedBy.GUARD),

@@ -84,7 +84,7 @@ class _Reader:
 
 
 def open_peer(system: str, source: str, *, how: Translation, login: Login) -> PeerMemory:
-    """What reads a source; nothing is opened before its records are asked for.
+    """A reader of a source; it opens the source at the first record.
 
     Args:
         system: one of ``SYSTEMS``.

@@ -56,7 +56,7 @@ class Record:
         return None
 
     def error(self, what: str) -> InvalidRequestError:
-        """What is wrong with it."""
+        """An error about this record."""
         return InvalidRequestError(f"{self.name}: {what}; nothing was imported")
 
     def left(self, reason: str) -> NotCarried:
@@ -66,7 +66,7 @@ class Record:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Translation:
-    """What the operator decided about all records.
+    """The operator's choices for all records.
 
     Attributes:
         contact_id: the contact of every record; None to read it from each.

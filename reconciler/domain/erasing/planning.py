@@ -67,7 +67,7 @@ class ContactRecords:
 
 
 def plan_of(target: ErasureTarget, known: ContactRecords, now: datetime) -> ErasurePlan:
-    """What goes, by ids.
+    """The ids of everything that an erasure removes.
 
     Args:
         target: a fact, a session or an attribute; of a whole contact everything goes, unplanned.

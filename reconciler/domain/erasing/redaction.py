@@ -217,10 +217,11 @@ def _undo(undo: Undo, gone_ids: Set[str]) -> Undo:
 
 def _assessment(left: Assessment, before: Assessment | None, at: datetime) -> Assessment:
     """It without what tells by itself what it was about; a question that waited lapses."""
+    is_asked = bool(before and before.question)
     return replace(
         left,
         sensitivity=Sensitivity.NONE,
         recall_semantics=RecallSemantics.DEFAULT,
-        question=ERASED if before and before.question else None,
-        lapses_at=left.lapses_at and min(left.lapses_at, at),
+        question=ERASED if is_asked else None,
+        lapses_at=min(left.lapses_at or at, at) if left.lapses_at or is_asked else None,
     )

@@ -47,7 +47,7 @@ class Case:
 
     @property
     def candidate(self) -> Candidate:
-        """What was proposed, cleaned."""
+        """The proposed candidate, cleaned."""
         return self.cleaned.candidate
 
     @property

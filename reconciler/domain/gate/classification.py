@@ -29,7 +29,7 @@ __all__ = [
 
 
 class Weight(StrEnum):
-    """What makes a note matter in the long run, from the most to the least."""
+    """Kinds of long-term weight of a note, the heaviest first."""
 
     WISH = "wish"
     CORRECTION = "correction"

@@ -38,7 +38,7 @@ _REQUEST_LENGTH_MAX = 600
 
 
 class Directive(StrEnum):
-    """What a text wants of its reader, other than to be known."""
+    """Kinds of directives: a text's demands on its reader."""
 
     OVERRIDE = "override"
     REMEMBER = "remember"
@@ -65,7 +65,7 @@ class DirectiveFinding:
 
 @lru_cache(maxsize=1024)
 def find_directives(text: str) -> tuple[DirectiveFinding, ...]:
-    """What in the text is aimed at the agent or its memory; empty where nothing is.
+    """The text's directives to the agent or its memory; empty for none.
 
     Of each kind the first is given, in the order in which they stand. Never raises, whatever the
     string, and takes time in proportion to its length; the first call also reads the lexicon.

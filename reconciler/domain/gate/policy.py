@@ -68,7 +68,7 @@ class _PolicyTable(BaseModel):
 
 
 class SourceRule(_PolicyTable):
-    """What a source is worth.
+    """The rights and the trust of a source.
 
     ``may`` is ``admit``, ``ask`` (never written without a person's yes) or ``nothing``.
     """
@@ -137,7 +137,7 @@ class ImportanceRule(_PolicyTable):
 
 
 class LifetimeRule(_PolicyTable):
-    """Which facts last until they are changed."""
+    """The facts that never expire."""
 
     lasting: frozenset[Weight]
     lasting_topics: frozenset[str] = frozenset()
@@ -163,12 +163,13 @@ class TopicRule(_PolicyTable):
     handling: Literal["consent", "ordinary"]
     terms: tuple[str, ...]
     exceptions: tuple[str, ...] = Field(default=(), alias="except")
+    places: tuple[str, ...] = ()
     everyday: tuple[str, ...] = ()
     everyday_unless: tuple[str, ...] = ()
 
 
 class RefuseRule(_PolicyTable):
-    """What some domains never keep: a pattern, and the sources that are excepted."""
+    """A pattern that some domains never store, and the sources that are excepted."""
 
     name: str = Field(min_length=1)
     domains: frozenset[str] = Field(min_length=1)
@@ -177,7 +178,7 @@ class RefuseRule(_PolicyTable):
 
 
 class DomainRule(_PolicyTable):
-    """What one domain does otherwise."""
+    """The exceptions of one domain."""
 
     fact_lifetime_days: Days | None = None
     consent_topics: frozenset[str] = frozenset()
@@ -258,7 +259,7 @@ class GatePolicy:
             known = ", ".join(file.domains)
             raise ConfigurationError(f"policy: no domain {chosen}; there are {known}")
         topics = {
-            name: TopicTerms(terms=rule.terms, exceptions=rule.exceptions)
+            name: TopicTerms(rule.terms, rule.exceptions, rule.places)
             for name, rule in file.topics.items()
         }
         everyday = {
@@ -284,12 +285,12 @@ class GatePolicy:
 
     @property
     def domain_rule(self) -> DomainRule:
-        """What this domain does otherwise."""
+        """The exceptions of this domain."""
         return self.file.domains[self.domain]
 
     @property
     def refused(self) -> Iterator[RefuseRule]:
-        """What this domain never keeps."""
+        """The patterns that this domain never stores."""
         return (rule for rule in self.file.refuse if self.domain in rule.domains)
 
     def is_on(self, check: Check) -> bool:
@@ -297,7 +298,7 @@ class GatePolicy:
         return self.file.checks[check] == "on"
 
     def handling(self, kind: SensitiveKind) -> Handling:
-        """What becomes of sensitive data of a kind, in this domain."""
+        """How this domain handles sensitive data of a kind."""
         return self.domain_rule.sensitive_data.get(kind, self.file.sensitive_data[kind])
 
     def needs_consent(self, topic: str) -> bool:

@@ -80,7 +80,7 @@ def read(candidate: Candidate, policy: GatePolicy) -> ClaimReading:
     semantics = infer_recall_semantics(claim)
     words = dict(words_of(candidate.note))
     said = _said(candidate.note, words, quoted)
-    topics = policy.topics.find(said)
+    topics = policy.topics.find(said, _names(candidate.note))
     trigger = _first(find_trigger, _own_words(candidate, policy))
     meaning = classify_meaning(claim)
     if meaning.kind in _MAY_LAST and (_has_slot(candidate.note) or trigger or semantics):
@@ -178,8 +178,17 @@ def _said(note: Note, words: _Words, quoted: Iterable[str]) -> str:
     said = [*_listed(words, _BROUGHT), *quoted]
     if slot is not None:
         attribute = (slot.attribute or "").replace("_", " ")
-        said += [f"{attribute}: {slot.value or ''}", slot.subject]
+        said.append(
+            f"{slot.subject} has {attribute}: {slot.value or ''}"
+        )  # whom it is about has it
     return "\n".join(dict.fromkeys(said))
+
+
+def _names(note: Note) -> list[str]:
+    """What the note names: whom it is about, the contact, and the value of a slot."""
+    slot = note.slot
+    named = (slot.subject, slot.value) if slot else ()
+    return [name for name in (*named, note.contact_name) if name]
 
 
 _Words = Mapping[str, str | Sequence[str]]

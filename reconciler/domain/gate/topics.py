@@ -7,9 +7,10 @@ one, never does: the former is the policy's, the latter the checks'.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
+from itertools import chain
 
 from reconciler.errors import ConfigurationError
 from reconciler.lexicon import Literals
@@ -21,6 +22,9 @@ _TERM = re.compile(r"(?=.*\w)(?:\*|[^\s*-]+\*?)(?:[ -](?:\*|[^\s*-]+\*?))*")
 
 _IS_UNSPACED = re.compile(r"[\u3040-\u30ff\u3400-\u9fff]")
 """How a term begins in a script without spaces between words: it is looked for within them."""
+
+_OWNED = re.compile(r"\*|'s |s' |^(?:an?|her|his|my|our|the|their) ")
+"""What shows that words name no place of their own, or are no plain name."""
 
 _GAP = "[ -]"
 _ANY_WORD = "[^ -]*[^ ,;:.!?-]"
@@ -38,6 +42,7 @@ class TopicTerms:
         terms: words or phrases that say that a text is about the topic.
         exceptions: phrases within which a term does not count. A term that reaches beyond its
             phrase counts, and so does one that stands a second time outside of it.
+        places: what the name of a firm or place may end with. Within such a name no term counts.
 
     Raises:
         ConfigurationError: a term or an exception is blank, or has an asterisk within a word.
@@ -45,6 +50,7 @@ class TopicTerms:
 
     terms: tuple[str, ...]
     exceptions: tuple[str, ...] = ()
+    places: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         for term in (*self.terms, *self.exceptions):
@@ -58,14 +64,15 @@ class TopicTerms:
         """The first term that counts in the text, as it was given; None where none does."""
         return self.find_in(_one_line(text), self.terms)
 
-    def find_in(self, folded: str, terms: Iterable[str]) -> str | None:
-        """The same in a text that is folded already, of these terms only."""
+    def find_in(self, folded: str, terms: Iterable[str], names: Iterable[str] = ()) -> str | None:
+        """The same in a text that is folded already, of these terms only, and not within a name."""
         spans = ((*span, term) for term in terms for span in _spans(_pattern(term), folded))
         excepted: list[tuple[int, int]] | None = None
         # Of two terms at one place the longer comes first: it says more.
         for start, end, term in sorted(spans, key=lambda span: (span[0], -len(span[2]))):
             if excepted is None:
                 excepted = list(_spans(self._any_exception, folded)) if self.exceptions else []
+                excepted += chain(*(_spans(_pattern(name), folded) for name in self._named(names)))
             if not any(first <= start and end <= last for first, last in excepted):
                 return term
         return None
@@ -76,6 +83,13 @@ class TopicTerms:
         for term in self.terms:
             runs = _one_line(term).replace("-", " ").split("*")
             yield max((run.strip() for run in reversed(runs)), key=len)
+
+    def _named(self, names: Iterable[str]) -> Iterator[str]:
+        """Those that name a place: "Alder Quay day surgery", not "her day surgery"."""
+        endings = tuple(f" {place}" for place in self.places)
+        for name in map(_one_line, names):
+            if name.endswith(endings) and _OWNED.search(name) is None:
+                yield name
 
     @cached_property
     def _any_exception(self) -> re.Pattern[str]:
@@ -97,14 +111,19 @@ class Topics:
             for number, literal in enumerate(terms.literals)
         )
 
-    def find(self, text: str) -> dict[str, str]:
-        """By topic that the text is about, in the given order, the term that says so."""
+    def find(self, text: str, names: Collection[str] = ()) -> dict[str, str]:
+        """By topic that the text is about, in the given order, the term that says so.
+
+        Args:
+            text: what was said.
+            names: what it names, of which some may be firms or places.
+        """
         folded = _one_line(text)
         worth_trying: dict[str, list[str]] = {}
         for name, number in sorted(self._literals.held(folded.replace("-", " "))):
             worth_trying.setdefault(name, []).append(self._terms[name].terms[number])
         terms = {
-            name: self._terms[name].find_in(folded, worth_trying[name])
+            name: self._terms[name].find_in(folded, worth_trying[name], names)
             for name in self._terms
             if name in worth_trying
         }

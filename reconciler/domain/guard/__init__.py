@@ -117,9 +117,11 @@ __all__ = [
     "names_before",
     "opens",
     "rewords",
+    "said_plainly",
     "says_beside",
     "says_it_changed",
     "share_a_word",
+    "share_more_than",
     "takes_back",
     "tell_of_other_matters",
     "tell_of_two_things",
@@ -141,6 +143,7 @@ _DENIED_WORDS_MAX = 2
 _OPEN = (Difference.ROLES, Difference.UNREAD)
 """Kinds of findings that do not tell whether both texts answer one question."""
 
+_YEAR = re.compile(r"(?:19|20)\d\d")
 _CLAUSE = re.compile(r"[,;:]|\b(?:and|but|because|so)\b", re.IGNORECASE)
 """Where a clause ends: what follows may be a detail of its own, a number as well."""
 
@@ -439,6 +442,12 @@ def share_a_word(one: str, other: str) -> bool:
     return not read(one).stems.isdisjoint(read(other).stems)
 
 
+def share_more_than(names: str, one: str, other: str) -> bool:
+    """Whether a word of content stands in both texts, beside these names and the year."""
+    shared = (read(one).stems & read(other).stems) - read(names).stems
+    return not all(_YEAR.fullmatch(stem) for stem in shared)
+
+
 def leaves_a_denial_out(note: str, fact: str, denied: str) -> bool:
     """Whether the fact denies something that the note, which is mostly in it, does not speak of.
 
@@ -452,6 +461,24 @@ def leaves_a_denial_out(note: str, fact: str, denied: str) -> bool:
     said, known = read(note).stems, read(fact).stems
     matter = {stem for stem in read(denied).stems if len(stem) > 3}  # "not any more" has none
     return bool(matter) and matter.isdisjoint(said) and 2 * len(said & known) > len(said)
+
+
+def said_plainly(text: str, other: str) -> str:
+    """The text, its denials put plainly where the other puts the same plainly.
+
+    "No longer than three metres" denies nothing of "three metres at the most", nor does "never
+    enter without notice" of "entering needs notice".
+    """
+    known, beside = _vocabulary(), lowered(other)
+    ways = (
+        (known.no_more_than, known.at_most, "at most"),
+        (known.no_less_than, known.at_least, "at least"),
+        (known.not_without, known.requires, r"only\1with"),
+    )
+    for denied, plain, instead in ways:
+        if plain.search(beside) and not denied.search(beside):
+            text = re.sub(denied.pattern, instead, text, flags=re.IGNORECASE)
+    return text
 
 
 def differ_only_in(findings: Iterable[Finding], note: str, fact: str) -> bool:

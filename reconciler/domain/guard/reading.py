@@ -153,7 +153,7 @@ class Reading:
 
     @cached_property
     def stems(self) -> frozenset[str]:
-        """What is compared of the words."""
+        """The words' stems, which are compared."""
         return frozenset(word.stem for word in self.words)
 
     @cached_property
@@ -192,12 +192,12 @@ class Reading:
 
     @cached_property
     def negated(self) -> tuple[Denial, ...]:
-        """What is denied."""
+        """The denied parts."""
         return tuple(_negated(self.tokens))
 
     @cached_property
     def ceased(self) -> tuple[Denial, ...]:
-        """What is said to have ended."""
+        """The parts that are said to have ended."""
         return tuple(_ceased(self.canonical))
 
     @cached_property

@@ -95,7 +95,7 @@ def evidence_of(
     said: Iterable[Said],
     taken: Mapping[str, Sequence[TakenBy]],
 ) -> FactEvidence:
-    """What a fact rests on.
+    """A fact's evidence.
 
     Args:
         fact: the fact asked about, as it stands now.

@@ -58,7 +58,7 @@ def head_of(fact_id: str, supersessions: Iterable[Supersession]) -> str:
 
 
 def events_of(decision: Decision) -> list[FactEvent]:
-    """What a person's decision did, for each fact that it was about."""
+    """The events of a person's decision, one for each fact."""
     before = [fact.fact_id for fact in decision.undo.before] if decision.undo else []
     named = [*decision.superseded_ids, *before, *([decision.fact_id] if decision.fact_id else [])]
     return [

@@ -23,7 +23,7 @@ _NOTHING = Undo(before=())
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HeldFacts:
-    """What a memory holds about a contact: its facts, and how they hang together.
+    """A contact's facts, and the links between them.
 
     ``conflicts`` are all links between facts that may contradict each other, whether or not those
     still hold.
@@ -49,7 +49,7 @@ def made_by(at: datetime, made: Iterable[Decision]) -> list[Decision]:
 
 
 def held_at(at: datetime, known: HeldFacts, made: Sequence[Decision]) -> HeldFacts:
-    """What the memory held at a time: the facts as they stood then, in the state of then.
+    """The facts of a past time, in their state of then.
 
     Args:
         at: the time (UTC).

@@ -60,7 +60,7 @@ _NAMED = 0.2
 
 @dataclass(frozen=True, slots=True, eq=False)
 class RecallQuery:
-    """What is asked.
+    """A query, with its vector.
 
     Attributes:
         text: in words; empty to ask for everything.

@@ -11,7 +11,7 @@ __all__ = ["RecallOutcome", "Recalled"]
 
 
 class RecallOutcome(StrEnum):
-    """What an answer is."""
+    """The outcomes of a recall."""
 
     FITS = "fits"
     """All facts that fit the question are in it."""

@@ -14,7 +14,7 @@ __all__ = ["holds_always", "holds_until_settled", "is_never_cut", "tells_of_alle
 _MATTERS_MOST = 0.95
 """From here on a fact is a limit that binds, as "never supply latex", or as grave."""
 _FOR_GOOD = re.compile(r"\b(?:never|must not\b)", re.IGNORECASE)
-_ALLERGY = re.compile(r"\b(?:allergic|allerg(?:y|ies)|anaphyla|intoleran)", re.IGNORECASE)
+_ALLERGY = re.compile(r"\b(?:allergic|allerg(?:y|ies)|anaphyla|intoleran)")
 
 
 def _keeps_safe(fact: Fact) -> bool:
@@ -31,12 +31,15 @@ def _keeps_safe(fact: Fact) -> bool:
 
 def tells_of_allergy(text: str) -> bool:
     """Whether the words speak of an allergy or an intolerance, be it that there is none."""
-    return _ALLERGY.search(text) is not None
+    said = text.lower()
+    # All facts of a contact are looked at when it is read: most need no pattern.
+    may_tell = "allerg" in said or "anaphyla" in said or "intoleran" in said
+    return may_tell and _ALLERGY.search(said) is not None
 
 
 def is_never_cut(fact: Fact) -> bool:
     """Whether it stays whatever the budget: it keeps the contact safe, or matters as much."""
-    return _keeps_safe(fact) or fact.importance >= _MATTERS_MOST
+    return fact.importance >= _MATTERS_MOST or _keeps_safe(fact)
 
 
 def holds_always(hit: RankedFact) -> bool:

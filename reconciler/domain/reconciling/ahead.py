@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from datetime import datetime
+from datetime import datetime, timedelta
 
 from reconciler.domain.reconciling.neighbours import match_of
 from reconciler.domain.reconciling.past import ending
@@ -183,13 +183,14 @@ class Plans:
 
     def end_of(self, fact: Fact, plan: Fact) -> PlannedEnd:
         """That the fact ends with the plan, beside how it ends by itself."""
-        own = self._own(fact)
+        own = self.own(fact)
         return PlannedEnd(
             fact_id=fact.fact_id,
             plan_id=plan.fact_id,
             day=max(plan.valid_from, fact.valid_from, fact.last_confirmed_at),
             valid_to=own.valid_to,
             expires_at=own.expires_at,
+            last_confirmed_at=own.last_confirmed_at,
         )
 
     def standing(
@@ -202,16 +203,17 @@ class Plans:
             gone_ids: plans that are dropped.
             more: with what it ends besides.
         """
-        own, days = self._own(fact), [end.day for end in (*self.of(fact, gone_ids), *more)]
+        own, days = self.own(fact), [end.day for end in (*self.of(fact, gone_ids), *more)]
         if not days or (own.is_passing and own.is_expired(min(days))):
             return own
         return ending(own, min(days))
 
-    def _own(self, fact: Fact) -> Fact:
+    def own(self, fact: Fact) -> Fact:
         """The fact without the end that a plan gave it."""
         for end in self._ends.get(fact.fact_id, {}).values():
             if end.day == fact.expires_at:
-                return replace(fact, valid_to=end.valid_to, expires_at=end.expires_at)
+                own = replace(fact, valid_to=end.valid_to, expires_at=end.expires_at)
+                return _said_since(own, end.last_confirmed_at)
         return fact
 
     def _stands(self, plan_id: str) -> bool:
@@ -220,6 +222,14 @@ class Plans:
         if plan is None or not plan.has_ended:
             return plan is not None
         return plan.valid_to is not None and plan.valid_to > plan.valid_from
+
+
+def _said_since(own: Fact, said_at: datetime | None) -> Fact:
+    """The fact, with its lifetime renewed if it was said again after that time."""
+    if said_at is None or own.expires_at is None or own.valid_to is not None:
+        return own
+    later = max(own.last_confirmed_at - said_at, timedelta(0))
+    return replace(own, expires_at=own.expires_at + later)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -10,6 +10,7 @@ from reconciler.domain.guard import (
     leaves_a_clause_out,
     leaves_a_denial_out,
     opens,
+    said_plainly,
 )
 from reconciler.domain.reconciling.by_slot import slot_alone
 from reconciler.domain.reconciling.limits import by_standing
@@ -89,7 +90,10 @@ def _told_again(
     if match_of(note, fact) in (SlotMatch.APART, SlotMatch.OPEN):
         return add(DecidedBy.GUARD, f"{reason}, yet it is filed under something else")
     findings = differences_of(note, fact, policy)
-    if _says_otherwise(note, fact, findings) and not opens(note.text, fact.text):
+    plain_note = replace(note, text=said_plainly(note.text, fact.text))
+    plain_fact = replace(fact, text=said_plainly(fact.text, note.text))
+    otherwise = differences_of(plain_note, plain_fact, policy)
+    if _says_otherwise(plain_note, plain_fact, otherwise) and not opens(note.text, fact.text):
         return kept_apart(note, fact, findings, reason)
     says_less = bool(losses_of(note, fact)) or is_repeated_in(note.text, fact.text)
     says_less |= leaves_a_clause_out(note.text, fact.text)

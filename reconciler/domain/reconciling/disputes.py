@@ -36,7 +36,7 @@ WHOSE: Mapping[SourceKind, str] = {
 def disputes_of(
     scope: Scope, facts: Iterable[Fact], conflicts: Iterable[Conflict], now: datetime
 ) -> list[Dispute]:
-    """What is in dispute, the newest first; facts that hang together are one question.
+    """The open disputes, the newest first; facts that hang together are one question.
 
     Args:
         scope: about whom.

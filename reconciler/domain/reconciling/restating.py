@@ -117,7 +117,11 @@ def restating(new: Fact, old: Fact, *, is_read_again: bool) -> Fact:
         yields_to_live_intent=(
             old.yields_to_live_intent if is_standing else new.yields_to_live_intent
         ),
-        expires_at=old.expires_at if is_standing else _later(old.expires_at, new.expires_at),
+        expires_at=(
+            old.expires_at
+            if is_standing
+            else _later(_renewed(old, new.last_confirmed_at), new.expires_at)
+        ),
         sensitivity=(old.sensitivity if new.sensitivity is Sensitivity.NONE else new.sensitivity),
         last_confirmed_at=max(old.last_confirmed_at, new.last_confirmed_at),
         recall_count=old.recall_count,
@@ -143,7 +147,7 @@ def confirmed(fact: Fact, by: Decision) -> Fact:
         confidence=_surer(fact.confidence, _confirming_confidence(by)),
         is_confirmed_by_user=fact.is_confirmed_by_user or _is_contacts_answer(by),
         expires_at=(
-            _later(expiry_of(by), fact.expires_at)
+            _later(expiry_of(by), _renewed(fact, by.note.said_at))
             if by.gate and (fact.valid_to is None or is_past_its_end)
             else fact.expires_at
         ),
@@ -211,14 +215,15 @@ def taking_over(stays: Fact, goes: Fact) -> Fact:
 
     Both were said, so both count; of two lifetimes the longer one holds.
     """
+    last = max(stays.last_confirmed_at, goes.last_confirmed_at)
     return replace(
         stays,
         slot=stays.slot or (goes.slot if holds_value(stays.text, goes.slot) else None),
         observations=stays.observations + goes.observations,
         confidence=_surer(stays.confidence, goes.confidence),
         is_confirmed_by_user=stays.is_confirmed_by_user or goes.is_confirmed_by_user,
-        expires_at=_later(goes.expires_at, stays.expires_at),
-        last_confirmed_at=max(stays.last_confirmed_at, goes.last_confirmed_at),
+        expires_at=_later(_renewed(goes, last), _renewed(stays, last)),
+        last_confirmed_at=last,
     )
 
 
@@ -230,6 +235,21 @@ def expiry_of(decision: Decision) -> datetime | None:
     days, note = decision.gate.lifetime_days if decision.gate else None, decision.note
     begins = note.holds_from if decision.is_ahead else note.said_at
     return None if days is None else begins + timedelta(days=days)
+
+
+def _renewed(fact: Fact, said_at: datetime) -> datetime | None:
+    """Until when the fact lives if it is said again then: its own lifetime, counted from there.
+
+    So what is said again in passing lives no shorter for that. A known end stays.
+    """
+    if fact.expires_at is None or fact.valid_to is not None:
+        return fact.expires_at
+    return fact.expires_at + max(said_at - _counts_from(fact), timedelta(0))
+
+
+def _counts_from(fact: Fact) -> datetime:
+    """From when its lifetime counts: when it was last said, or from the day on which it begins."""
+    return max(fact.valid_from, fact.last_confirmed_at)
 
 
 def _confirming_confidence(decision: Decision) -> float:

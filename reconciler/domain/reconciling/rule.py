@@ -71,7 +71,7 @@ def decide(
     relations: Relations | None = None,
     related_by: DecidedBy = DecidedBy.AGENT,
 ) -> Verdict:
-    """What to write for a note; the first rule that matches decides.
+    """Decide what to write for a note; the first rule that matches decides.
 
     A verdict that ``can_be_arbitrated`` is what holds without an arbiter; called again with a
     checked judgement, that decides instead. A slot decides by itself where it was given; one that

@@ -65,7 +65,7 @@ DENIALS = (Difference.NEGATION, Difference.CESSATION)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RuleInput:
-    """What a note is decided on.
+    """The input of the rules: a note's neighbours, thresholds and judgement.
 
     Attributes:
         neighbours: as ``decide`` takes them, without those that a model says hold beside the note.

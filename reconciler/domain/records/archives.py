@@ -11,7 +11,7 @@ __all__ = ["Backup", "ExportReport", "RestoreReport"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Backup:
-    """What an archive holds.
+    """The contents of a backup.
 
     Attributes:
         path: the archive, or the store that came out of it.
@@ -33,7 +33,7 @@ class Backup:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ExportReport:
-    """What an export holds.
+    """The counts of an export.
 
     Attributes:
         nodes: how many of each label.
@@ -66,7 +66,7 @@ class ExportReport:
 
 @dataclass(slots=True, kw_only=True)
 class RestoreReport:
-    """What a restore did.
+    """The counts of a restore.
 
     Attributes:
         contacts: how many were written by this run.

@@ -176,6 +176,8 @@ class PlannedEnd:
         fact_id, plan_id: what ends, and what begins.
         day: when the plan begins (UTC).
         valid_to, expires_at: how the fact ends without any plan, as in ``Fact``.
+        last_confirmed_at: when the fact had last been said: saying it again since renews it. None
+            if that is not on record.
         is_released: whether the decision was erased before that day, so that the fact does not end
             by it.
     """
@@ -185,6 +187,7 @@ class PlannedEnd:
     day: datetime
     valid_to: datetime | None = None
     expires_at: datetime | None = None
+    last_confirmed_at: datetime | None = None
     is_released: bool = False
 
 

@@ -38,6 +38,9 @@ LIVE_DOOR = "live"
 OPERATOR_DOOR = "operator"
 """Through which what persons decide about facts comes: revocations, reverts and the like."""
 
+LIVE_DOOR = "live"
+"""Through which a note comes in the middle of a conversation."""
+
 EXTRACTION_DOOR, IMPORT_DOOR = "extractor", "import"
 PATIENT_DOORS = (EXTRACTION_DOOR, IMPORT_DOOR)
 """Behind which no conversation waits, so that a note may wait until a judge has room for it."""

@@ -169,8 +169,8 @@ class RankingPolicy:
             by when they were said, however few minutes lie between. Source: benchmarks/recall.py.
         chosen_at_once: so many facts are chosen by closeness, and then ordered by their score,
             before the next ones are; so a smaller limit cuts an answer and does not change it.
-        rank_constant: of the reciprocal ranks that join closeness in meaning and in words. Source:
-            Cormack, Clarke and Buettcher 2009, 60.
+        rank_constant: of the reciprocal ranks that join closeness in meaning and in words (Cormack,
+            Clarke and Buettcher 2009, who take 60). Source: benchmarks/recall.py.
 
     Raises:
         ConfigurationError: a weight is negative, or another number is out of its range.
@@ -184,7 +184,7 @@ class RankingPolicy:
     recency_half_life_days: float = 30.0
     rival_cosine_min: float = 0.7
     chosen_at_once: int = 8
-    rank_constant: float = 60.0
+    rank_constant: float = 20.0
 
     def __post_init__(self) -> None:
         weights = (

@@ -54,12 +54,12 @@ class Replayed:
 
     @property
     def before(self) -> Outcome:
-        """What became of the note then."""
+        """The old outcome of the note."""
         return outcome_of_verdict(self.decision.verdict)
 
     @property
     def after(self) -> Outcome:
-        """What would become of it today."""
+        """The note's outcome today."""
         return outcome_of_verdict(self.verdict)
 
 

@@ -80,7 +80,7 @@ class WhatIf:
 
     @property
     def replayed(self) -> Replayed:
-        """What would have been decided."""
+        """The decision with that change."""
         return _decide_again(self.record)
 
     @property

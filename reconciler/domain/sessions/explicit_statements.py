@@ -39,7 +39,7 @@ REQUEST_LENGTH_MAX = 1_000
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ExplicitStatement:
-    """What one sentence says of its speaker.
+    """A sentence's statement about its speaker.
 
     Attributes:
         text: the statement in the third person and single spaces; it stands alone.

@@ -116,7 +116,7 @@ class Window:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Extraction:
-    """What an extractor read out of a window; no candidate at all is a good answer.
+    """The candidates that an extractor read from a window; none is a good answer.
 
     Attributes:
         candidates: all that it proposes; how many of them a turn may give is not its concern.
@@ -212,7 +212,7 @@ _PLAIN = (*_WORDS, "importance", "confidence", "single_valued")
 
 
 def merged(read: Iterable[tuple[Window, Extraction]]) -> list[Claim]:
-    """What all windows gave, each claim once, with all episodes that support it.
+    """The claims of all windows, each once, with all episodes that support it.
 
     Two windows, or one window twice, claim the same where the words are the same, or the slot and
     its value. What rests on no new episode is left out.

@@ -39,7 +39,7 @@ def outcome_slot(task: Task) -> Slot:
 
 
 def outcome_text(task: Task) -> str:
-    """What came of a task that has ended, in one text of a note's length at most."""
+    """The outcome of an ended task, as one text of a note's length at most."""
     parts = [f"{_ENDED[task.state]}: {_ended(task.goal)}"]
     parts += _listed("Done", task.done) + _listed("Decided", task.decided)
     if task.blocker:

@@ -52,7 +52,7 @@ class Task:
 
 @dataclass(slots=True, kw_only=True, repr=False)
 class WorkingMemory:
-    """What an agent holds in its head while it works on one task; it dies with the task.
+    """An agent's working memory during one task; it ends with the task.
 
     It is never stored: it cannot be pickled, and it does not show what it holds, so that no log
     keeps it either.

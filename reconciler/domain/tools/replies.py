@@ -8,13 +8,14 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from reconciler.domain.guard import share_a_word
-from reconciler.domain.recalling.briefing import is_for_the_contact
+from reconciler.domain.guard import share_a_word, share_more_than, tells_of_change
+from reconciler.domain.recalling.briefing import asked_together, is_for_the_contact
 from reconciler.domain.recalling.prompting import filed_as, quoted, shortened
 from reconciler.domain.records.decisions import Comparison, Decision
 from reconciler.domain.records.facts import Fact
 from reconciler.domain.records.handles import handles_of
 from reconciler.domain.records.kinds import Action, GateReason
+from reconciler.domain.records.slots import CONTACT_SUBJECT, Slot
 from reconciler.errors import ReconcilerError
 
 __all__ = ["Show", "ToolReply", "reply_about", "reply_about_relating"]
@@ -32,10 +33,14 @@ _NEAR_COSINE = 0.3
 """From here on they may be if they share a word of content."""
 
 _NEAR_COSINE_APART = 0.7
-"""From here on they may be though they are filed under two attributes: what answers two questions
-mostly shares no more than names. Source: measured on the recorded agents, benchmarks/FIGURES.md."""
+"""From here on they may be though they are filed under two attributes, or share no more than names.
+Source: measured on the recorded agents, benchmarks/FIGURES.md."""
+
+_NEAR_COSINE_OTHER = 0.8
+"""From here on they may be though one is about the contact and the other about another person."""
 
 _ASK = "Not remembered yet; do not act on it. Ask the contact, once: "
+_ASK_BOTH = "Not remembered yet; do not act on it. Ask in one question: "
 _HOW = "If one of these is replaced, repeated or over, say so with relate_contact_note."
 _HOW_DISPUTED = "Say with relate_contact_note which one ends, or that both hold."
 
@@ -54,7 +59,7 @@ _HOW_OLDER = "If the note holds now instead, note it again without valid_from, a
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ToolReply:
-    """What a tool answers.
+    """A tool's answer.
 
     Attributes:
         text: for the model; it can be sent as it is.
@@ -82,6 +87,7 @@ def reply_about(
     names_close: bool = False,
     complaint: str = "",
     answers: bool = False,
+    asked: Sequence[str] = (),
 ) -> ToolReply:
     """What became of a note: in the decision's words, with what it replaced or stands beside.
 
@@ -94,8 +100,9 @@ def reply_about(
         names_close: whether the model may know of facts that the note did not touch.
         complaint: why what the note said of other facts was left out; empty if nothing was.
         answers: whether it answered an open question.
+        asked: what the contact is to be asked in this conversation already.
     """
-    told = [_what_became(decision), _own_handle(decision, show)]
+    told = [_what_became(decision, asked), _own_handle(decision, show)]
     if answers:
         told.append("That answers what the contact was to be asked about it; do not ask.")
     if complaint:
@@ -162,13 +169,19 @@ def reply_about_relating(decision: Decision, show: Show) -> ToolReply:
     return ToolReply(text=" ".join(told), decision=decision)
 
 
-def _what_became(decision: Decision) -> str:
-    """The decision's answer, which quotes only a question that the contact is to be asked."""
+def _what_became(decision: Decision, asked: Sequence[str]) -> str:
+    """The decision's answer, which quotes only a question that the contact is to be asked.
+
+    One question covers what can be asked together with it.
+    """
     is_quarantined = decision.gate is not None and decision.gate.reason is GateReason.DIRECTIVE
     if decision.question is None or is_quarantined:
         return decision.answer
     if is_for_the_contact(decision):
-        return f"{_ASK}{_question_in(decision, _LENGTH_MAX - len(_ASK))}"
+        room = _LENGTH_MAX - len(_ASK)
+        own = _question_in(decision, room)
+        both = asked_together([own, *asked], room)[0]
+        return f"{_ASK if both == own else _ASK_BOTH}{both}"
     return "Not remembered yet; do not act on it. An operator is asked; do not ask the contact."
 
 
@@ -190,6 +203,10 @@ def _own_handle(decision: Decision, show: Show) -> str:
 def _close(decision: Decision, siblings: Sequence[Fact]) -> list[Comparison | Fact]:
     """The live facts that the note may change, the other values of its attribute first."""
     done = {decision.fact_id, *decision.superseded_ids, *decision.conflicting_ids}
+    slot = decision.note.slot
+    if slot and not (slot.is_single_valued or slot.is_open) and not tells_of_change(decision.text):
+        done.update(fact.fact_id for fact in siblings)  # one value more of several
+        siblings = ()
     facts: dict[str, Comparison | Fact] = {
         fact.fact_id: fact for fact in siblings if fact.fact_id not in done
     }
@@ -202,10 +219,13 @@ def _close(decision: Decision, siblings: Sequence[Fact]) -> list[Comparison | Fa
 
 def _is_close(decision: Decision, fact: Comparison) -> bool:
     """Whether the note may change the fact, as far as words, meaning and attributes tell."""
-    is_near = fact.cosine >= _NEAR_COSINE and share_a_word(decision.text, fact.text)
-    if not (is_near or fact.cosine >= _CLOSE_COSINE):
-        return False
     one, other = decision.note.slot, fact.slot
+    names = " ".join(slot.subject for slot in (one, other) if slot and not _is_contacts(slot))
+    if fact.cosine < _least_cosine(decision.text, fact.text, names):
+        return False
+    if one and other and one.subject != other.subject:
+        is_beside = _is_contacts(one) or _is_contacts(other)
+        return is_beside and fact.cosine >= _NEAR_COSINE_OTHER
     if one is None or other is None or None in (one.attribute, other.attribute):
         return True
     if one.attribute == other.attribute:
@@ -214,6 +234,17 @@ def _is_close(decision: Decision, fact: Comparison) -> bool:
     is_made_up = not (one.is_known and other.is_known)
     words = [set(str(slot.attribute).split("_")) for slot in (one, other)]
     return is_made_up and (fact.cosine >= _NEAR_COSINE_APART or bool(words[0] & words[1]))
+
+
+def _least_cosine(one: str, other: str, names: str) -> float:
+    """How near two texts must be: names that both hold make them near, whatever they say."""
+    if share_more_than(names, one, other):
+        return _NEAR_COSINE
+    return _NEAR_COSINE_APART if share_a_word(one, other) else _CLOSE_COSINE
+
+
+def _is_contacts(slot: Slot) -> bool:
+    return slot.subject == CONTACT_SUBJECT
 
 
 def _name(

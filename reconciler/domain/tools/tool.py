@@ -135,7 +135,7 @@ class Tool:
     is_read_only: bool
 
     def schema(self, *, strict: bool) -> dict[str, Any]:
-        """What the tool takes, as JSON Schema.
+        """The tool's parameters, as JSON Schema.
 
         Args:
             strict: in the subset that OpenAI's strict mode and Anthropic's take: every property is

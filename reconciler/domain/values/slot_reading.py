@@ -36,7 +36,7 @@ _NAME_WORDS_MAX = 5
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReadSlot:
-    """What a sentence says of whom.
+    """A slot that a sentence states, and its subject.
 
     Attributes:
         attribute: the canonical name of what is said.

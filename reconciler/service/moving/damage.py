@@ -340,7 +340,7 @@ def _decision_left(held: Row, _: Scope, at: datetime) -> Row:
         "reason": ERASED,
         "arbiter_reasoning": None,
         "inference_key": None,
-        "lapses_at": None,
+        "lapses_at": at,
         "disposal": None,
         "gate_reason": None,
         "correction": None,

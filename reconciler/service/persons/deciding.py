@@ -205,7 +205,7 @@ class PersonsDecisions:
 
     def archive(
         self,
-        whose: Scope,
+        bound_to: Scope,
         scopes: Iterable[Scope],
         policy: DecayPolicy,
         *,
@@ -216,7 +216,7 @@ class PersonsDecisions:
         """Archive what has faded about contacts, or say what that is; each contact's is a decision.
 
         Args:
-            whose: the agent, or the contact.
+            bound_to: the agent, or the contact.
             scopes: the contacts.
             policy: the half-life and the floor.
             by: the operator's name.
@@ -226,7 +226,7 @@ class PersonsDecisions:
         Raises:
             GraphUnavailableError, GraphConflictError: what was written until then stands.
         """
-        self._word(whose, by, reason)
+        self._word(bound_to, by, reason)
         reports: list[Archived] = []
         for scope in scopes:
             facts = self._faded(scope, policy)

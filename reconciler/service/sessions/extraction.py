@@ -578,7 +578,7 @@ class MemoryExtractor:
             raise InvalidSessionError("the session is empty: hand over at least one turn")
         if started_at is not None:
             started_at = _utc("started_at", started_at)
-        sessions = self._store.list_unnamed_sessions(scope, UNNAMED, _UNNAMED_COUNT_MAX)
+        sessions = self._store.list_last_sessions(scope, _UNNAMED_COUNT_MAX, UNNAMED)
         if started_at or any(turn.said_at for turn in turns):
             return self._dated_session_id(scope, turns, started_at, sessions)
         heard_at = self._store.find_last_said(scope)

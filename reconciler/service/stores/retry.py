@@ -33,7 +33,7 @@ def call_with_retries(
     before_each: Callable[[], None] = lambda: None,
     retried: type[ReconcilerError] = ReconcilerError,
 ) -> T:
-    """What the call returns, made again while it fails with something retryable.
+    """Make the call, again while it fails with a retryable error, and return its result.
 
     Args:
         policy: the bounds.

@@ -40,7 +40,7 @@ _OUTCOMES = tuple(field.name for field in fields(Outcomes))
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class JobFilter:
-    """Which jobs are asked for; None lets all through."""
+    """A filter of jobs; None lets all through."""
 
     agent_id: str | None = None
     contact_id: str | None = None
@@ -138,15 +138,14 @@ class SessionStore:
 
     def find_last_said(self, scope: Scope) -> datetime | None:
         """When the contact was heard of last, as far as is known (UTC); None where it never was."""
-        rows = self._graph.run("find_last_said", {"contact_key": scope.contact_key})
-        return rows[0]["said_at"] if rows else None
+        return next((at for _, at in self.list_last_sessions(scope, 1)), None)
 
-    def list_unnamed_sessions(
-        self, scope: Scope, beginning: str, count: int
+    def list_last_sessions(
+        self, scope: Scope, count: int, beginning: str = ""
     ) -> list[tuple[str, datetime]]:
         """The sessions with ids that begin so, and when each was heard last, the latest first."""
         asked = {"contact_key": scope.contact_key, "beginning": beginning, "limit": count}
-        rows = self._graph.run("list_unnamed_sessions", asked)
+        rows = self._graph.run("list_last_sessions", asked)
         return [(row["session_id"], row["ended_at"]) for row in rows]
 
     def list_episodes(self, scope: Scope, session_id: str) -> list[Episode]:

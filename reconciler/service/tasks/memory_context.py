@@ -213,7 +213,7 @@ class MemoryContext:
 
     @property
     def working(self) -> WorkingMemory:
-        """What the agent holds in its head; another one after every interruption.
+        """The agent's working memory; a new one after every interruption.
 
         Raises:
             IllegalMemoryOperationError: the agent is not in its loop.
@@ -333,7 +333,7 @@ class MemoryContext:
         return cleaned
 
     def propose_durable(self, episodes: Sequence[Episode]) -> list[Proposed]:
-        """What the task's record gives to remember, each with the gate's decision; no fact yet.
+        """Propose the facts in the task's record, each with the gate's decision; no fact yet.
 
         Meant for the whole record, once: it costs a call of the extractor. Called again with the
         same episodes it gives what it gave.

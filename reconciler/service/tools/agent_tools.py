@@ -100,6 +100,7 @@ class AgentTools:
         trusted_tools: systems of the builder's own, by name, that are believed as they are.
         colleague: who of the builder's own people is in the conversation.
         has_answered: whether a note answered what the contact was to be asked.
+        asked_beside: what else the contact is to be asked in the conversation of a held note.
 
     Raises:
         InvalidNoteError: the session's id cannot be used.
@@ -121,6 +122,7 @@ class AgentTools:
         trusted_tools: Iterable[str] = (),
         colleague: str | None = None,
         has_answered: Callable[[Decision], bool] = lambda _: False,
+        asked_beside: Callable[[Decision], Sequence[str]] = lambda _: (),
     ) -> None:
         if session_id is not None:
             check_identifier("session_id", session_id, InvalidNoteError)
@@ -134,6 +136,7 @@ class AgentTools:
         self._session_id = _AGENTS_SESSION if session_id is None else session_id
         self._budget_tokens = budget_tokens
         self._has_answered = has_answered
+        self._asked_beside = asked_beside
         self._sources = agent_sources(trusted_tools, colleague)
         self._colleague = colleague
         self._tools = {
@@ -176,7 +179,7 @@ class AgentTools:
         return [tool.definition(style, strict=strict) for tool in self._tools.values()]
 
     def call(self, name: str, arguments: Mapping[str, Any] | str | None) -> ToolReply:
-        """What a tool answers to a model's call. No mistake of the model's raises anything.
+        """Answer a model's tool call. A mistake of the model never raises.
 
         Where the memory failed, ``error`` has what went wrong, and the log has it, too; the text
         says no more of it than whether to call again.
@@ -222,15 +225,19 @@ class AgentTools:
             names_close=may_read,
             complaint=self._in_handles(wrong[0]) if wrong else "",
             answers=self._has_answered(decision),
+            asked=self._asked_beside(decision),
         )
 
     def _unless_today(self, given: dict[str, Any]) -> dict[str, Any]:
         """The arguments with their times; that it is true since the date of today says nothing.
 
-        The day begins before all that was said today, which the note would then be older than.
+        The day begins before all that was said today, which the note would then be older than. Nor
+        does that facts end today: they end now.
         """
-        read = _with_times(given)
-        if _is_date_of(given.get("valid_from"), self._door.now()):
+        read, now = _with_times(given), self._door.now()
+        if given.get("ends") and _is_date_of(given.get("valid_to"), now):
+            return {name: at for name, at in read.items() if name not in ("valid_from", "valid_to")}
+        if _is_date_of(given.get("valid_from"), now):
             del read["valid_from"]
         return read
 

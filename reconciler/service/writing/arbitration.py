@@ -41,7 +41,7 @@ DAY_SECONDS = 86_400.0
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Opinion:
-    """What asking the arbiter came to; never an exception.
+    """The arbiter's answer or its failure; ``ask`` never raises.
 
     Invariant: exactly one of ``judgement`` and ``error`` is None.
 
@@ -63,7 +63,7 @@ class Opinion:
 
     @property
     def reasoning(self) -> str | None:
-        """What the arbiter argued, also where its answer was not used."""
+        """The arbiter's reasoning, even if its answer was not used."""
         return self.answer.reasoning if self.answer else None
 
 
@@ -134,7 +134,7 @@ class Arbitration:
         return replace(opinion, milliseconds=(self._clock() - started) * 1000)
 
     def examined(self, answer: Judgement | ArbiterError, neighbour_count: int) -> Opinion:
-        """What an answer that was got elsewhere comes to, by the same checks."""
+        """Check an answer that came from elsewhere, by the same rules."""
         if isinstance(answer, ArbiterError):
             return _failed(answer)
         return self._examined(answer, neighbour_count)

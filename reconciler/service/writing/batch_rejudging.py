@@ -67,7 +67,7 @@ class BatchRejudging:
         wait_hours: float,
         on_wait: Callable[[BatchState], None],
     ) -> Iterator[Rejudged]:
-        """What became of each unjudged decision; what stays unjudged comes last.
+        """The result of each unjudged decision; those that stay unjudged come last.
 
         Args:
             scopes: the contacts.

@@ -58,7 +58,7 @@ class Cleaner:
         return clean(candidate, self._finder.find, self._token_of, policy)
 
     def clean_texts(self, scope: Scope, texts: Sequence[str], turns: int = 0) -> list[str]:
-        """What was said to an agent, without what its policy takes out; in the same order.
+        """The texts without the data that the policy removes; in the same order.
 
         Args:
             scope: the contact's.

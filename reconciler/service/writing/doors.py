@@ -13,6 +13,7 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Any, TypedDict, Unpack
 
 from reconciler.domain.records.candidates import Candidate
+from reconciler.domain.records.facts import Fact
 from reconciler.domain.records.handles import HANDLE_SIGN, named_by
 from reconciler.domain.records.kinds import LIVE_DOOR, Category, Disposal, SourceKind
 from reconciler.domain.records.notes import (
@@ -22,6 +23,7 @@ from reconciler.domain.records.notes import (
 )
 from reconciler.domain.records.relations import Relations
 from reconciler.domain.records.scope import Scope
+from reconciler.domain.values.ends import said_end
 from reconciler.errors import InvalidNoteError, InvalidRequestError
 from reconciler.service.writing.submissions import own_episode_of
 from reconciler.tracing import traced
@@ -125,8 +127,8 @@ class EffectFields(TypedDict, total=False):
         repeats: the fact that says the same already.
         ends: facts that are over, without it taking their place.
         valid_to: until when it is true, time-zone aware. From then on it is no longer recalled,
-            whatever its lifetime; if that is over already, it is kept as history. None while no end
-            is known.
+            whatever its lifetime; if that is over already, it is kept as history. In a note that
+            only ends facts, the day on which those end. None while no end is known.
     """
 
     replaces: Sequence[str]
@@ -151,7 +153,7 @@ class LiveDoor:
     Args:
         gate: what every note goes through.
         attributes: the attributes of slots that are known.
-        live_ids: gives the ids of the contact's facts that have not ended.
+        live: gives the contact's facts that have not ended, by id.
         clock: the time now, UTC-aware.
     """
 
@@ -160,12 +162,12 @@ class LiveDoor:
         *,
         gate: WriteGate,
         attributes: AttributeBook,
-        live_ids: Callable[[Scope], Sequence[str]],
+        live: Callable[[Scope], Mapping[str, Fact]],
         clock: Callable[[], datetime],
     ) -> None:
         self._gate = gate
         self._attributes = attributes
-        self._live_ids = live_ids
+        self._live = live
         self._clock = clock
 
     @property
@@ -229,7 +231,7 @@ class LiveDoor:
             UnknownFactError: no fact, or more than one, has that handle.
         """
         is_handle = isinstance(name, str) and name.startswith(HANDLE_SIGN)
-        return named_by(name, self._live_ids(scope)) if is_handle else name
+        return named_by(name, [*self._live(scope)]) if is_handle else name
 
     def _with_ids(self, scope: Scope, given: Relations) -> Relations:
         """The same, every fact by its id.
@@ -239,7 +241,7 @@ class LiveDoor:
         """
         if not any(name.startswith(HANDLE_SIGN) for name in given.named_ids):
             return given
-        known = self._live_ids(scope)
+        known = [*self._live(scope)]
         return Relations(
             replaces=tuple(named_by(name, known) for name in given.replaces),
             repeats=None if given.repeats is None else named_by(given.repeats, known),
@@ -263,14 +265,16 @@ class LiveDoor:
         candidate = replace(candidate, relations=relations)
         valid_to = fields.get("valid_to")
         if valid_to is None:
-            return candidate
+            note = candidate.note
+            ends_others = relations is not None and bool(relations.ends)  # the day may be theirs
+            end = None if ends_others else said_end(note.text, note.said_at)
+            is_ahead = end is not None and end > max(note.holds_from, self._clock())
+            return replace(candidate, holds_until=end) if is_ahead else candidate
         ends_at = utc("valid_to", valid_to)
+        if self._is_the_end_of_others(candidate, ends_at):
+            return replace(candidate, note=replace(candidate.note, valid_from=ends_at))
         if ends_at <= candidate.note.holds_from:
-            raise InvalidNoteError(
-                f"valid_to {ends_at.isoformat()} is not after "
-                f"{candidate.note.holds_from.isoformat()}, from when it was true; give valid_from "
-                "as well, and before it"
-            )
+            raise InvalidNoteError(_never_true(candidate.note, ends_at))
         if ends_at > self._clock():
             return replace(candidate, holds_until=ends_at)
         candidate = replace(candidate, ended_at=ends_at)
@@ -282,6 +286,21 @@ class LiveDoor:
             )
         return candidate
 
+    def _is_the_end_of_others(self, candidate: Candidate, ends_at: datetime) -> bool:
+        """Whether ``valid_to`` is the day on which those facts end that the note only ends.
+
+        The note holds from then on: "No longer needs aluminium." is over no more than its own
+        beginning. A day before they began cannot be theirs, and is the note's own.
+        """
+        note, told = candidate.note, candidate.relations
+        if told is None or told.named_ids != told.ends or note.is_ahead(self._clock()):
+            return False
+        if note.valid_from is not None and ends_at <= note.valid_from:
+            return False
+        live = self._live(note.scope)
+        over = [live[fact_id] for fact_id in told.ends if fact_id in live]
+        return bool(over) and all(fact.valid_from < ends_at for fact in over)
+
     def warm_up(self) -> None:
         """Have a note read and judged that is kept nowhere, so that no other waits for the words.
 
@@ -290,6 +309,16 @@ class LiveDoor:
         """
         note = note_of(Scope("any", "any", "any"), _ORDINARY, {}, self._attributes, self._clock())
         self._gate.judge(as_candidate(note, "nobody"))
+
+
+def _never_true(note: Note, ends_at: datetime) -> str:
+    """What is wrong with a note that ends before it begins."""
+    if note.valid_from is None:
+        return f"valid_to {ends_at.isoformat()} is over; give valid_from as well, and before it"
+    begins_at = note.valid_from.isoformat()
+    return (
+        f"valid_to {ends_at.isoformat()} is not after valid_from {begins_at}; correct one of them"
+    )
 
 
 def _listed(name: str, given: Sequence[str]) -> tuple[str, ...]:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from datetime import datetime, timedelta
+from datetime import datetime
 
 from reconciler.domain.erasing.tombstones import sayings
 from reconciler.domain.gate.policy import GatePolicy
@@ -185,7 +185,6 @@ class Withholding:
     def _asked(self, submission: Submission) -> Submission:
         candidate, now = submission.candidate, self._clock()
         policy = self._gate_policy_of(candidate.note.scope)
-        lapses_at = now + timedelta(days=policy.file.confirmation.lapses_days)
         reason = GateReason.FORGOTTEN_BEFORE
         earlier = self._earlier(candidate.note.scope, submission.assessment.inference_key, now)
         # What waits for another reason may be answered by an operator, which this may not.
@@ -196,6 +195,6 @@ class Withholding:
             reason=reason,
             detail=_DETAIL,
             question=question(candidate, Disposal.CONSENT, reason, None, policy),
-            lapses_at=lapses_at,
+            lapses_at=None,
         )
         return replace(submission, assessment=held, held_id=next(same, None))

@@ -495,9 +495,10 @@ class MemoryReconciler:
         if verdict.is_history:
             fact = written_fact(decision, target.valid_from)
             return fact, None if is_read_again else observed(target)
-        return restating(
-            written_fact(decision, restates=target), target, is_read_again=is_read_again
-        ), None
+        # A plan's end is no end of the new fact's; what it takes over of plans follows from those.
+        old = target if target.valid_to is None else self._plans(decision.scope).own(target)
+        new = written_fact(decision, restates=target)
+        return restating(new, old, is_read_again=is_read_again), None
 
     def _with_ends(
         self,

@@ -46,7 +46,7 @@ class PeerImport:
         defaults: Mapping[str, str],
         on_progress: Callable[[int], None],
     ) -> ImportReport:
-        """What became of the records.
+        """Import the records, and report on them.
 
         Args:
             peer: the other system.

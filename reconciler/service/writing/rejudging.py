@@ -43,7 +43,7 @@ _PAUSE, _PAUSE_MAX = timedelta(minutes=10), timedelta(days=1)
 
 
 class Upheld(StrEnum):
-    """What became of a decision that was judged later."""
+    """The result of a decision that was judged later."""
 
     UPHELD = "upheld"
     """The judge would have decided the same."""
@@ -118,7 +118,7 @@ class Rejudging:
         self._clock = clock
 
     def run(self, scopes: Iterable[Scope], *, is_patient: bool = True) -> Iterator[Rejudged]:
-        """What became of each unjudged decision about these contacts, the newest first.
+        """The result of each unjudged decision about these contacts, the newest first.
 
         A fact that a newer one ends needs no question of its own.
 
