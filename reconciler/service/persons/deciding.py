@@ -320,6 +320,8 @@ class PersonsDecisions:
         begins = [fact.valid_from for fact in (*kept, *ended) if not fact.is_upcoming(now)]
         about = submission.about(submission.note.no_earlier_than(begins))
         only = kept[0] if len(kept) == 1 else None
+        if only is None:  # one that is kept takes it over as the heir
+            until_then += self._taken_over(scope, kept, ended, open_)
         commit = self._reconciler.as_disposed(
             about, Action.RESOLVE, seen, ended, until_then=until_then, heir=only
         )
@@ -336,6 +338,22 @@ class PersonsDecisions:
         )
         told = confirmed(commit.kept, decision) if commit.kept else None
         return replace(commit, decision=decision, kept=told)
+
+    def _taken_over(
+        self, scope: Scope, kept: Sequence[Fact], ended: Sequence[Fact], open_: Sequence[set[str]]
+    ) -> list[tuple[Fact, Fact]]:
+        """What is kept, each with the plans that were to end what it was in dispute with."""
+        if all(fact.valid_to is None for fact in ended):
+            return []
+        plans, now = self._reconciler.plans(scope), self._clock()
+        pairs = [
+            (fact, plans.facts[end.plan_id])
+            for gone in ended
+            for end in plans.of(gone)
+            for fact in kept
+            if {fact.fact_id, gone.fact_id} in open_
+        ]
+        return [(fact, plan) for fact, plan in pairs if plan.is_upcoming(now) and fact != plan]
 
     def _earlier(self, scope: Scope, kept: Sequence[Fact]) -> Decision:
         """The answer that was given already.

@@ -496,7 +496,7 @@ class MemoryReconciler:
             fact = written_fact(decision, target.valid_from)
             return fact, None if is_read_again else observed(target)
         # A plan's end is no end of the new fact's; what it takes over of plans follows from those.
-        old = target if target.valid_to is None else self._plans(decision.scope).own(target)
+        old = target if target.valid_to is None else self.plans(decision.scope).own(target)
         new = written_fact(decision, restates=target)
         return restating(new, old, is_read_again=is_read_again), None
 
@@ -523,7 +523,7 @@ class MemoryReconciler:
             fact.valid_to is not None or fact.is_upcoming(decision.at) for fact in concerned
         )
         ends = ends_after(
-            self._plans(decision.scope) if is_planned else Plans(),
+            self.plans(decision.scope) if is_planned else Plans(),
             decision.at,
             ended=ended,
             until_then=until_then,
@@ -545,7 +545,7 @@ class MemoryReconciler:
             reopened=closed,
         )
 
-    def _plans(self, scope: Scope) -> Plans:
+    def plans(self, scope: Scope) -> Plans:
         """The plans for a contact."""
         facts = {fact.fact_id: fact for fact in self._store.list_facts(scope)}
         return Plans(self._store.list_made(scope), facts)
