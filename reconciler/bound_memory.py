@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from datetime import datetime
-from itertools import islice
 from typing import IO, TYPE_CHECKING
 
 from reconciler.domain.records.choices import (
@@ -28,7 +27,6 @@ from reconciler.domain.records.kinds import (
 )
 from reconciler.domain.records.notes import (
     TEXT_LENGTH_MAX,
-    Note,
     check_text,
     source_kind_of,
     unit_interval,
@@ -38,7 +36,7 @@ from reconciler.domain.records.scope import Scope, check_identifier
 from reconciler.errors import (
     InvalidRequestError,
 )
-from reconciler.opened import OpenMemory, at_most, known_or_none, positive
+from reconciler.opened import OpenMemory, at_most, first, known_or_none, positive
 from reconciler.ports.arbiter import NO_BATCHES, BatchState
 
 if TYPE_CHECKING:
@@ -46,7 +44,6 @@ if TYPE_CHECKING:
 
     from reconciler.bootstrap import Services
     from reconciler.domain.records.archives import ExportReport
-    from reconciler.domain.records.candidates import Candidate
     from reconciler.domain.records.decisions import Archived, Decision
     from reconciler.domain.records.erasures import Erasure
     from reconciler.domain.records.facts import (
@@ -192,7 +189,7 @@ class BoundMemory:
             InvalidRequestError: the limit is below 1.
         """
         counted = self._services.records.refusals(self._scopes())
-        return list(islice(counted, at_most(limit)))
+        return first(counted, limit)
 
     def pending(
         self,
@@ -215,7 +212,7 @@ class BoundMemory:
         scopes = self._scopes()
         check_flags(with_silent=with_silent)
         waiting = self._services.records.pending(scopes, with_silent=with_silent)
-        return list(islice(waiting, at_most(limit)))
+        return first(waiting, limit)
 
     def disputes(
         self,
@@ -232,8 +229,7 @@ class BoundMemory:
         Raises:
             InvalidRequestError: the limit is below 1.
         """
-        open_disputes = self._services.records.disputes(self._scopes())
-        return list(islice(open_disputes, at_most(limit)))
+        return first(self._services.records.disputes(self._scopes()), limit)
 
     def expiring(
         self,
@@ -393,13 +389,9 @@ class BoundMemory:
         if floor is not None:
             unit_interval("floor", floor)
         policy = build_decay(self._settings, floor)
-        self._word_of(by, self._scope, reason)
-        reports: list[Archived] = []
-        for scope in self._scopes():
-            candidate = self._word_of(by, scope, reason)
-            done = self._services.archiving.sweep(candidate, policy, OPERATOR_DOOR, dry_run=dry_run)
-            reports += [done] if done else []
-        return reports
+        return self._services.persons.archive(
+            self._scope, self._scopes(), policy, by=by, reason=reason, dry_run=dry_run
+        )
 
     def erasures(
         self,
@@ -425,7 +417,7 @@ class BoundMemory:
             if (erasure.scope.tenant, erasure.scope.agent_id)
             == (self._scope.tenant, self._scope.agent_id)
         )
-        return list(islice(own, at_most(limit)))
+        return first(own, limit)
 
     def tasks(
         self,
@@ -597,23 +589,6 @@ class BoundMemory:
 
     def _limit(self, limit: int | None) -> int:
         return self._settings.recall.limit if limit is None else positive("limit", limit)
-
-    def _word_of(self, by: str, scope: Scope, reason: str) -> Candidate:
-        """A person's reason for a decision, as that person's word; refuses an agent."""
-        from reconciler.domain.records.candidates import CONTACT
-        from reconciler.domain.records.persons import check_person
-        from reconciler.service.writing.doors import as_candidate
-
-        check_person(by, scope)
-        check_text("reason", reason, TEXT_LENGTH_MAX)
-        note = Note(
-            scope=scope,
-            text=reason,
-            said_at=self._services.clock(),
-            is_dated=False,
-            source_kind=SourceKind.USER_EXPLICIT if by == CONTACT else SourceKind.OPERATOR,
-        )
-        return as_candidate(note, by)
 
 
 def _is_replayable(decision: Decision) -> bool:

@@ -13,11 +13,7 @@ from reconciler.domain.records.choices import (
     check_kind,
     one_of,
 )
-from reconciler.domain.records.kinds import (
-    OPERATOR_DOOR,
-    AnyRelation,
-    Relation,
-)
+from reconciler.domain.records.kinds import AnyRelation, Relation
 from reconciler.domain.records.notes import (
     TEXT_LENGTH_MAX,
     check_text,
@@ -297,7 +293,7 @@ class ContactMemory(BoundMemory):
             UnknownFactError: the contact has no fact of that id; another contact's gives the same
                 error.
         """
-        return self._services.fact_evidence.of_fact(self._scope, fact_id)
+        return self._services.records.fact_evidence(self._scope, fact_id)
 
     def evidence_about(self, about: str) -> list[FactEvidence]:
         """What each fact about something rests on, as ``evidence``; the live ones first.
@@ -309,7 +305,7 @@ class ContactMemory(BoundMemory):
             InvalidRequestError: ``about`` is blank.
         """
         check_text("about", about, TEXT_LENGTH_MAX)
-        return self._services.fact_evidence.about(self._scope, about.strip())
+        return self._services.records.evidence_about(self._scope, about.strip())
 
     def relate(
         self,
@@ -541,7 +537,7 @@ class ContactMemory(BoundMemory):
             InvalidAnswerError: nothing waits under that id, it lapsed, was answered differently, or
                 this person may not answer it.
         """
-        return self._services.confirmations.confirm(self._scope, decision_id, by, text)
+        return self._services.answers.confirm(self._scope, decision_id, by, text)
 
     def reject(
         self,
@@ -553,7 +549,7 @@ class ContactMemory(BoundMemory):
         Raises:
             As ``confirm``.
         """
-        return self._services.confirmations.reject(self._scope, decision_id, by)
+        return self._services.answers.reject(self._scope, decision_id, by)
 
     def withdraw(
         self,
@@ -565,7 +561,7 @@ class ContactMemory(BoundMemory):
         Raises:
             As ``confirm``.
         """
-        return self._services.confirmations.withdraw(self._scope, decision_id, by)
+        return self._services.answers.withdraw(self._scope, decision_id, by)
 
     def resolve(
         self,
@@ -593,8 +589,7 @@ class ContactMemory(BoundMemory):
         if not isinstance(keep, Iterable):
             raise InvalidRequestError("keep must be a fact's id, or a list of ids")
         kept = (keep,) if isinstance(keep, str) else tuple(keep)
-        candidate = self._word_of(by, self._scope, reason)
-        return self._services.disputes.resolve(candidate, kept, OPERATOR_DOOR)
+        return self._services.persons.resolve(self._scope, kept, by=by, reason=reason)
 
     def amend(
         self,
@@ -637,7 +632,7 @@ class ContactMemory(BoundMemory):
             "value": value,
             "single_valued": single_valued,
         }
-        return self._services.amendments.amend(
+        return self._services.persons.amend(
             self._scope,
             text,
             slot,
@@ -645,7 +640,6 @@ class ContactMemory(BoundMemory):
             by=by,
             reason=reason,
             said_at=said_at,
-            door=OPERATOR_DOOR,
         )
 
     def revoke(
@@ -671,8 +665,9 @@ class ContactMemory(BoundMemory):
             UnknownFactError: the contact has no fact of that id, or it has ended.
         """
         check_flags(never=never)
-        candidate = self._word_of(by, self._scope, reason)
-        return self._services.gate.revoke(candidate, fact_id, OPERATOR_DOOR, never=never)
+        return self._services.persons.revoke(
+            self._scope, fact_id, by=by, reason=reason, never=never
+        )
 
     def revert(
         self,
@@ -702,9 +697,8 @@ class ContactMemory(BoundMemory):
             InvalidRequestError: it changed no fact, or did not keep what it changed.
         """
         check_flags(and_later=and_later)
-        candidate = self._word_of(by, self._scope, reason)
-        return self._services.gate.revert(
-            candidate, decision_id, OPERATOR_DOOR, and_later=and_later
+        return self._services.persons.revert(
+            self._scope, decision_id, by=by, reason=reason, and_later=and_later
         )
 
     def unarchive(
@@ -727,8 +721,7 @@ class ContactMemory(BoundMemory):
             UnknownFactError: the contact has no fact of that id.
             InvalidRequestError: it is not archived.
         """
-        candidate = self._word_of(by, self._scope, reason)
-        return self._services.archiving.unarchive(candidate, fact_id, OPERATOR_DOOR)
+        return self._services.persons.unarchive(self._scope, fact_id, by=by, reason=reason)
 
     def forget(
         self,
@@ -861,7 +854,7 @@ class ContactMemory(BoundMemory):
             UnknownDecisionError: the contact has no decision of that id.
         """
         right = one_of(Relation, "relation", relation)
-        return self._services.reconciler.correct(self._scope, decision_id, right)
+        return self._services.persons.correct(self._scope, decision_id, right)
 
     def digest(self, text: str) -> str:
         """A keyed hash of a text, for an idempotency key that must not give the text away.

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
-from itertools import islice
 from types import TracebackType
 from typing import IO, TYPE_CHECKING, Any, Self, Unpack
 from weakref import WeakSet
@@ -28,7 +27,7 @@ from reconciler.errors import (
     ConfigurationError,
     InvalidRequestError,
 )
-from reconciler.opened import OpenMemory, at_most, checked_ids, known_or_none, positive
+from reconciler.opened import OpenMemory, checked_ids, first, known_or_none, positive
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -520,7 +519,7 @@ class Memory:
         chosen = checked_ids({"tenant": self._opened.tenant(tenant)})["tenant"]
         all_erasures = self._services.erasures.find([], is_unfinished=unfinished)
         own = (erasure for erasure in all_erasures if erasure.scope.tenant == chosen)
-        return list(islice(own, at_most(limit)))
+        return first(own, limit)
 
     def finish_erasures(self) -> list[Erasure]:
         """Finish all interrupted erasures of the store; returns those that this call finished.

@@ -12,7 +12,6 @@ import random
 import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
-from itertools import islice
 from typing import TypeVar
 
 from reconciler.domain.records.model_moves import ModelMove, MoveState, ReembedReport
@@ -23,6 +22,7 @@ from reconciler.errors import (
     QueryError,
 )
 from reconciler.ports.embedder import Embedder
+from reconciler.service.batches import batches
 from reconciler.service.embedding import embed
 from reconciler.service.stores.model_store import ModelStore
 
@@ -167,7 +167,7 @@ class Reembedding:
         embedded, next_model = 0, embedder.model_id
         for attempt in range(1, _SWITCHES_MAX + 1):
             while page := self._store.list_unmoved(move.model, next_model, _PAGE):
-                for batch in _batches(page, batch_size):
+                for batch in batches(page, batch_size):
                     embedded += self._put(move, embedder, batch)
                     done = move.moved + embedded
                     on_progress(done, max(move.facts, done))
@@ -229,7 +229,7 @@ class Reembedding:
     def _next_ids(self) -> Iterator[list[str]]:
         """The facts that keep something under the next model's names, until there are none."""
         while ids := self._store.list_next_ids(_PAGE):
-            yield from _batches(ids, BATCH_SIZE)
+            yield from batches(ids, BATCH_SIZE)
 
 
 def _check_move(move: ModelMove, embedder: Embedder) -> None:
@@ -264,9 +264,3 @@ def _checked_size(batch_size: int) -> int:
             f"batch_size {batch_size!r} is not from 1 to {_BATCH_SIZE_MAX:,}; give a whole number"
         )
     return batch_size
-
-
-def _batches(items: Sequence[T], size: int) -> Iterator[list[T]]:
-    rest = iter(items)
-    while batch := list(islice(rest, size)):
-        yield batch

@@ -99,13 +99,10 @@ CYPHER = re.compile(r"\b(MATCH|MERGE|CREATE|UNWIND)\b\s*\(|\bDETACH DELETE\b")
 STORES = {
     "archive_store.py",
     "erasure_store.py",
-    "evidence_store.py",
-    "health_store.py",
     "memory_store.py",
     "model_store.py",
     "session_store.py",
     "task_store.py",
-    "use_store.py",
 }
 WRITE_METHODS = {"commit_decisions"}
 WITH_VECTORS = {"embedding", "embedding_bytes"}
@@ -260,8 +257,8 @@ def test_only_the_memory_store_names_the_queries_of_facts_and_decisions() -> Non
     assert namers == {"memory_store.py"}
 
 
-def test_nothing_reaches_the_reconciler_but_through_the_gate() -> None:
-    assert _callers(RECONCILING_METHODS) == {"write_gate.py"}
+def test_only_the_gate_and_what_persons_say_reach_the_reconciler() -> None:
+    assert _callers(RECONCILING_METHODS) == {"write_gate.py", "answering.py", "deciding.py"}
 
 
 def test_an_agents_tools_offer_nothing_that_approves() -> None:

@@ -40,6 +40,9 @@ __all__ = [
 ]
 
 
+LIVE_DOOR = "live"
+"""Through which notes come one at a time, as they are said."""
+
 OPERATOR_DOOR = "operator"
 """Through which what persons decide about facts comes: revocations, reverts and the like."""
 

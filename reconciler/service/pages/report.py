@@ -21,7 +21,7 @@ from reconciler.domain.review.timeline import Timeline, caption_of, timeline, wh
 from reconciler.errors import UnknownContactError
 from reconciler.service.pages.rendering import render
 from reconciler.service.records import Records
-from reconciler.service.stores.evidence_store import EvidenceStore
+from reconciler.service.stores.memory_store import MemoryStore
 
 __all__ = ["CONTACTS_MAX", "FACTS_MAX", "Report"]
 
@@ -100,15 +100,15 @@ class Report:
 
     Args:
         records: facts, decisions, and what waits.
-        evidence: what facts rest on.
+        store: where what facts rest on is kept.
         clock: the time now, UTC-aware.
     """
 
     def __init__(
-        self, *, records: Records, evidence: EvidenceStore, clock: Callable[[], datetime]
+        self, *, records: Records, store: MemoryStore, clock: Callable[[], datetime]
     ) -> None:
         self._records = records
-        self._evidence = evidence
+        self._store = store
         self._clock = clock
 
     def html(self, whose: Scope, contacts: Sequence[Contact]) -> str:
@@ -179,7 +179,7 @@ class Report:
         beside = told_beside(fact_ids, links)
         asked = list({each_id for told_ids in beside.values() for each_id in told_ids})
         said_by_fact: dict[str, list[Said]] = {}
-        for said in self._evidence.list_said(asked):
+        for said in self._store.list_said(asked):
             said_by_fact.setdefault(said.fact_id, []).append(said)
         return {
             fact_id: _each_once(
