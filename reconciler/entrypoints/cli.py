@@ -246,7 +246,6 @@ def init(
     show(as_json, made, lambda: f"Ready: {engine.engine} {engine.version} at {engine.location}")
 
 
-@app.command()
 @app.command(name="calibrate")
 def calibrate_thresholds(
     pairs: Annotated[
