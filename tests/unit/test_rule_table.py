@@ -48,6 +48,10 @@ def city(value: str) -> Slot:
     )
 
 
+def filed(attribute: str) -> Slot:
+    return replace(city("Oslo"), attribute=attribute, value_key=attribute)
+
+
 def said(text: str, **changes: Any) -> Note:
     return Note(**{"scope": Scope("acme", "crm", "ann"), "text": text, "said_at": NOW} | changes)
 
@@ -61,6 +65,7 @@ REPLACES = Judgement(reasoning="", relation=Relation.REPLACES, target=1, action=
 ENDS = Relations(replaces=("fact-1",))
 
 CRM = ("Their CRM is HubSpot", "HubSpot is the CRM that they use")
+TRUST = ("The Quarrie trust gets the invoices", "The Quarrie trust stays with quarterly invoices")
 VAN = ("Has a van", "Sold the van")
 MORE = ("Lives in Turin with 2 cats", "Lives in Turin")
 JUDGED, TOLD = {"judgement": REPLACES}, {"relations": ENDS}
@@ -107,6 +112,7 @@ WALK: list[tuple[tuple[str, str], float | None, dict[str, Any], str]] = [
     (PLAIN, 0.1, TOLD | GIVEN | {"valid_from": NOW - MONTH + SECOND}, "UPDATE agent"),
     (PLAIN, 0.96, EARLY, "ADD order"),  # no model said that it is replaced
     (PLAIN, 0.9, {"source_kind": OWN}, "UPDATE midpoint"),
+    (TRUST, 0.9, {"filed": ("invoice_recipient", "invoice_frequency")}, "ADD midpoint"),
     (PLAIN, 0.9, {"is_hedged": True, "observations": 2}, "UPDATE midpoint"),
     (PLAIN, 0.9, {"is_hedged": True, "observations": 3}, "ADD hedge"),
     (PLAIN, 0.9, {"is_hedged": True, "observations": 4}, "ADD hedge"),
@@ -128,12 +134,14 @@ WALK: list[tuple[tuple[str, str], float | None, dict[str, Any], str]] = [
 
 def outcome(texts: tuple[str, str], cosine: float | None, more: dict[str, Any]) -> str:
     more = dict(more)
-    old, new = more.pop("slots", (None, None))
+    old, new = (value and city(value) for value in more.pop("slots", (None, None)))
+    if "filed" in more:
+        old, new = map(filed, more.pop("filed"))
     told = {key: more.pop(key) for key in ("judgement", "relations") if key in more}
     kept = {"observations": more.pop("observations", 1), "category": more.pop("of", Category.FACT)}
     kept["is_start_given"] = more.pop("is_start_given", False)
-    fact = known(texts[0], cosine or 0, slot=old and city(old), trust=OWN, **kept)
-    note = said(texts[1], slot=new and city(new), **more)
+    fact = known(texts[0], cosine or 0, slot=old, trust=OWN, **kept)
+    note = said(texts[1], slot=new, **more)
     verdict = decide(note, None if cosine is None else [fact], DEFAULT, **told)
     return f"{verdict.action} {verdict.decided_by}"
 

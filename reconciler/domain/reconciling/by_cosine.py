@@ -30,7 +30,7 @@ from reconciler.domain.records.kinds import DecidedBy
 from reconciler.domain.records.notes import Note
 from reconciler.domain.records.policies import ReconcilePolicy
 
-__all__ = ["ABOVE", "AGAIN", "BELOW", "FAR", "LEFT_OUT", "UNLIKE"]
+__all__ = ["ABOVE", "AGAIN", "BELOW", "FAR", "FILED_APART", "LEFT_OUT", "UNLIKE"]
 
 
 def _again(note: Note, seen: RuleInput, _: Verdict | None) -> Verdict | None:
@@ -61,6 +61,14 @@ def _below_the_cut(note: Note, seen: RuleInput, _: Verdict | None) -> Verdict | 
         return None
     where = f"below the cut {cut:g}"
     return _left_open(_beside(note, candidates, seen.policy, DecidedBy.MIDPOINT, where))
+
+
+def _filed_apart(note: Note, seen: RuleInput, _: Verdict | None) -> Verdict | None:
+    nearest = _nearest(seen)
+    if not are_two_questions(note, nearest):
+        return None
+    reason = f"{cosine_of(nearest)}, yet filed under another attribute with another value"
+    return _left_open(replace(add(DecidedBy.MIDPOINT, reason), conflicts=(nearest,)))
 
 
 def _unlike_the_nearest(note: Note, seen: RuleInput, _: Verdict | None) -> Verdict | None:
@@ -178,6 +186,13 @@ LEFT_OUT = Rule(
     when="the note leaves out words of the fact: several, or one with another in its place",
     what="ADD, beside the fact",
     apply=_leaving_words_out,
+    is_linked=True,
+)
+FILED_APART = Rule(
+    decided_by="midpoint",
+    when="the caller gave the note another attribute and value than the fact's",
+    what="ADD, linked by `CONFLICTS_WITH`",
+    apply=_filed_apart,
     is_linked=True,
 )
 ABOVE = Rule(

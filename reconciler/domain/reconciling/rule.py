@@ -6,7 +6,15 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 from reconciler.domain.guard import is_repeated_in
-from reconciler.domain.reconciling.by_cosine import ABOVE, AGAIN, BELOW, FAR, LEFT_OUT, UNLIKE
+from reconciler.domain.reconciling.by_cosine import (
+    ABOVE,
+    AGAIN,
+    BELOW,
+    FAR,
+    FILED_APART,
+    LEFT_OUT,
+    UNLIKE,
+)
 from reconciler.domain.reconciling.by_model import JUDGE, TOLD
 from reconciler.domain.reconciling.by_slot import SLOT
 from reconciler.domain.reconciling.by_words import CHANGE, RETRACTION, WORDING
@@ -53,6 +61,7 @@ RULES = (
     BELOW,
     UNLIKE,
     LEFT_OUT,
+    FILED_APART,
     ABOVE,
     JUDGE,
 )
