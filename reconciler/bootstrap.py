@@ -33,7 +33,6 @@ from reconciler.domain.records.policies import (
 )
 from reconciler.domain.records.scope import Scope
 from reconciler.errors import ConfigurationError, GraphUnavailableError, ReconcilerError
-from reconciler.resources import user_cache_folder
 from reconciler.sensitive_data import SensitiveKind, keyed_digest, keyed_token
 from reconciler.service.records import Records
 from reconciler.service.stores.memory_store import MemoryStore
@@ -575,11 +574,7 @@ class Services:
             return make(texts)
         from reconciler.adapters.kept_vectors import kept_vectors
 
-        try:
-            folder = user_cache_folder() / "questions"
-        except ConfigurationError:  # a user without a home
-            return make(texts)
-        return kept_vectors(folder, self.embedder.model_id, texts, make)
+        return kept_vectors(self.embedder.model_id, texts, make)
 
     def _book_questions(self) -> Mapping[str, Sequence[str]]:
         """Of the attributes in the book alone: another model embeds them in each process."""

@@ -10,31 +10,35 @@ import json
 import os
 from collections.abc import Callable, Sequence
 from contextlib import suppress
-from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
+
+from reconciler.errors import ConfigurationError
+from reconciler.resources import user_cache_folder
 
 __all__ = ["kept_vectors"]
 
 
 def kept_vectors(
-    folder: Path,
     model_id: str,
     texts: Sequence[str],
     embed: Callable[[Sequence[str]], NDArray[np.float32]],
 ) -> NDArray[np.float32]:
-    """The vectors of the texts: read from the folder, else embedded and kept there.
+    """The vectors of the texts: read from the user's cache folder, else embedded and kept there.
 
     A folder that cannot be read or written costs the time of embedding, and no error.
 
     Args:
-        folder: where they are kept; it need not exist.
         model_id: which model made them.
         texts: in this order.
         embed: makes them where none are kept.
     """
     name = hashlib.sha256(json.dumps([model_id, *texts]).encode()).hexdigest()[:32]
+    try:
+        folder = user_cache_folder() / "questions"
+    except ConfigurationError:  # a user without a home
+        return embed(texts)
     path = folder / f"{name}.npy"
     with suppress(OSError, ValueError, EOFError):
         kept = np.load(path, allow_pickle=False)

@@ -326,7 +326,7 @@ class ClientCalls(Generic[ClientT]):
     The first call imports the SDK, 1 to 2 seconds that its time-out does not count.
 
     Args:
-        vendor: whose protocol is spoken.
+        vendor: defines the protocol that is spoken.
         connection: where calls go.
         failures: what goes wrong, in the caller's words.
         open_client: makes the client, on the thread that asks first.
