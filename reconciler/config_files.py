@@ -31,7 +31,6 @@ if TYPE_CHECKING:
 __all__ = [
     "load_attribute_book",
     "load_attribute_sentences",
-    "load_export_schema",
     "load_gate_policy",
     "load_judge_questions",
     "load_own_questions",
@@ -294,19 +293,6 @@ def load_gate_policy(own: Path | None = None, domain: str | None = None) -> Gate
     """
     path = resource_path("config") / "policy.toml" if own is None else own
     return _gate_policy(path, _text_of(path), domain)
-
-
-def load_export_schema() -> dict[str, Any]:
-    """The JSON Schema of a line of an export, as it is shipped.
-
-    Raises:
-        ConfigurationError: the installation lacks it.
-    """
-    path = resource_path("config") / "export.schema.json"
-    try:
-        return dict(json.loads(_text_of(path)))
-    except ValueError as error:
-        raise ConfigurationError(f"{path} cannot be read: {error}") from error
 
 
 def load_judge_questions() -> list[JudgeQuestion]:

@@ -51,7 +51,7 @@ _LIBRARIES = ("mcp", "uvicorn", "asyncio")
 _LOG = logging.getLogger(__name__)
 
 Agents = Annotated[
-    list[str], typer.Option("--agent", help="An agent whose memory it opens; repeat for several.")
+    list[str], typer.Option("--agent", help="An agent that it gives access to; repeat for several.")
 ]
 ProfileOption = Annotated[
     AccessProfile,
@@ -84,7 +84,9 @@ def add_mcp_commands(app: typer.Typer) -> None:
 def mcp(
     agents: Annotated[
         list[str] | None,
-        typer.Option("--agent", help="On stdio: the agent whose memory it is; repeat for several."),
+        typer.Option(
+            "--agent", help="On stdio: the agent that the memory belongs to; repeat for several."
+        ),
     ] = None,
     contact: MaybeContactId = None,
     tenant: Tenant = None,
@@ -196,7 +198,7 @@ def _serve_http(
 
 @contextmanager
 def _open(worker: bool | None) -> Iterator[Memory]:
-    """The memory, and a thread that reads what is handed over, where one is wanted."""
+    """The memory, with a thread that reads conversations if it is wanted."""
     with Memory.open(warm_up=True) as memory:
         if memory.settings.graph == "embedded" if worker is None else worker:
             memory.start_worker()
@@ -204,10 +206,10 @@ def _open(worker: bool | None) -> Iterator[Memory]:
 
 
 def _check_can_serve() -> None:
-    """Let a server begin if its SDK is installed.
+    """Check that the libraries of the server are installed.
 
     Raises:
-        ConfigurationError: it is not installed.
+        ConfigurationError: one is not installed.
     """
     try:
         import mcp.server.lowlevel  # noqa: F401
@@ -251,7 +253,7 @@ def create(
     typer.echo(secret)
     terminal(stderr=True).print(
         f"Token {made.token_id} is not shown again; clients send it as `Authorization: Bearer …`. "
-        f"Take it back with `reconciler token revoke {made.token_id}`.",
+        f"Revoke it with `reconciler token revoke {made.token_id}`.",
         markup=False,
     )
 
@@ -305,10 +307,10 @@ def _token_file(path: Path | None) -> TokenFile:
 
 
 def _expiry(given: str | None) -> datetime | None:
-    """When a token is to end.
+    """The time when a token expires.
 
     Raises:
-        InvalidRequestError: that cannot be read.
+        InvalidRequestError: it cannot be read.
     """
     if given is not None and (days := _DAYS.fullmatch(given)):
         return datetime.now(UTC) + timedelta(days=int(days[1]))
@@ -341,7 +343,7 @@ def _tokens_table(tokens: Sequence[AccessToken], now: datetime) -> Table:
 
 
 def _opened_by(grant: Grant) -> Text:
-    """The agents that it opens, one a line."""
+    """The agents and the contact that a token opens, one a line."""
     return lines(
         shown(f"tenant {grant.tenant}"),
         *(shown(f"agent {agent_id}") for agent_id in grant.agent_ids),

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from reconciler.domain.recalling.instants import HeldFacts
     from reconciler.domain.records.candidates import Evidence
     from reconciler.domain.records.decisions import Decision
+    from reconciler.domain.records.evidence import FactEvidence
     from reconciler.domain.records.facts import (
         Conflict,
         Contact,
@@ -305,6 +306,40 @@ class Records:
                 f"contact {scope.contact_id} has no decision under the key {idempotency_key}"
             )
         return decision
+
+    def fact_evidence(self, scope: Scope, fact_id: str) -> FactEvidence:
+        """What one fact about the contact rests on.
+
+        Raises:
+            UnknownFactError: the contact has none of that id; another contact's gives the same
+                error.
+        """
+        check_identifier("fact_id", fact_id, UnknownFactError)
+        fact = self._store.find_fact(scope, fact_id)
+        if fact is None:
+            raise _unknown_fact(scope, fact_id)
+        return self._evidence_of(fact, self._store.list_supersessions(scope))
+
+    def evidence_about(self, scope: Scope, about: str) -> list[FactEvidence]:
+        """What each fact about the contact rests on that is about something, live ones first.
+
+        What another fact says again stands in that one's evidence, and not by itself.
+        """
+        from reconciler.domain.recalling.evidence import mentions
+
+        links = self._store.list_supersessions(scope)
+        restated = {link.old_id for link in links if link.is_restatement}
+        facts = [fact for fact in self._store.list_facts(scope) if mentions(fact, about)]
+        own = [self._evidence_of(fact, links) for fact in facts if fact.fact_id not in restated]
+        return sorted(own, key=lambda evidence: not evidence.fact.is_live)
+
+    def _evidence_of(self, fact: Fact, links: list[Supersession]) -> FactEvidence:
+        from reconciler.domain.recalling.evidence import evidence_of, restated_beneath
+
+        chain_ids = restated_beneath(fact.fact_id, links)
+        said = self._store.list_said(chain_ids)
+        taken = self._store.list_taken(sorted({one.episode_id for one in said}))
+        return evidence_of(fact.as_of(self._clock()), chain_ids, said, taken)
 
     def evidence(self, scope: Scope, decision_id: str) -> list[Evidence]:
         """The turns that a decision about the contact was made on, the oldest first."""

@@ -53,8 +53,8 @@ from reconciler.errors import (
 )
 from reconciler.ports.graph import Graph, Row
 from reconciler.resources import resource_path
+from reconciler.service.persons.answering import PersonsAnswers
 from reconciler.service.stores.memory_store import MemoryStore
-from reconciler.service.writing.write_gate import WriteGate
 from reconciler.settings import load_settings
 from reconciler.testing import HashingEmbedder, TableEmbedder
 from tests import raw_store
@@ -742,22 +742,23 @@ def test_another_answer_is_refused(embedded: Memory, first: str, second: str) ->
 
 @pytest.mark.on_neo4j_too
 @pytest.mark.parametrize(
-    ("late", "first"),
-    [("reject", "confirm"), ("confirm", "reject")],
+    ("late", "writing", "first"),
+    [("reject", "_refused", "confirm"), ("confirm", "_confirmed", "reject")],
 )
 def test_another_answer_is_refused_also_when_it_comes_at_the_same_moment(
-    embedded: Memory, monkeypatch: pytest.MonkeyPatch, late: str, first: str
+    embedded: Memory, monkeypatch: pytest.MonkeyPatch, late: str, writing: str, first: str
 ) -> None:
     """What the other one does falls between this one's look and its writing."""
     waiting = held(embedded)
-    write = WriteGate.answer
+    write = getattr(PersonsAnswers, writing)
 
-    def write_late(gate: WriteGate, *arguments: Any) -> Decision:
+    def write_late(*arguments: Any) -> Decision:
         monkeypatch.undo()
         getattr(embedded.contact("crm", "alice"), first)(waiting.decision_id, "contact")
-        return write(gate, *arguments)
+        made: Decision = write(*arguments)
+        return made
 
-    monkeypatch.setattr(WriteGate, "answer", write_late)
+    monkeypatch.setattr(PersonsAnswers, writing, write_late)
     with pytest.raises(InvalidAnswerError):
         getattr(embedded.contact("crm", "alice"), late)(waiting.decision_id, "contact")
 

@@ -478,7 +478,15 @@ def test_what_stands_takes_a_fifth_of_a_budget_and_says_what_is_left_out() -> No
     assert f"{cut.standing_left_out} more of what holds" in as_prompt(cut)
 
 
-@every("text", ["Never phone her husband", "Allergic to sesame, severely", "Must not eat nuts"])
+@every(
+    "text",
+    [
+        "Never phone her husband",
+        "Allergic to sesame, severely",
+        "Must not eat nuts",
+        "Nothing with nuts may enter the kitchen",
+    ],
+)
 def test_what_keeps_the_contact_safe_is_never_cut(text: str) -> None:
     rules = [rule(f"Call after {n} o'clock", fact_id=f"r{n}") for n in range(10)]
     found = within_budget([*rules, rule(text, fact_id="safe")], 1)

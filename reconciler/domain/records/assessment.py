@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 
 from reconciler.domain.records.kinds import (
@@ -100,6 +100,12 @@ class Assessment:
     is_contacts_word: bool = False
     is_hedged: bool = False
     importance: float | None = field(default=None, compare=False)
+
+    def disposed(self, disposal: Disposal, reason: GateReason, detail: str) -> Assessment:
+        """The same, disposed of otherwise, so that no person is asked."""
+        return replace(
+            self, disposal=disposal, reason=reason, detail=detail, question=None, lapses_at=None
+        )
 
     @property
     def is_held(self) -> bool:

@@ -1,4 +1,4 @@
-"""Grants: what one client of the MCP server may reach, and as whom it answers. Pure."""
+"""Grants: the memory that one MCP client may reach, and the name of its answers. Pure."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class AccessProfile(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Grant:
-    """What a client may reach. Nothing that it sends can reach beyond.
+    """The memory that a client may reach. No request of it can reach beyond.
 
     Attributes:
         profile: what it may do.

@@ -1,4 +1,4 @@
-"""The server over streamable HTTP: who comes is known by a token, and how often is counted.
+"""The server over streamable HTTP: a token names the client, and its requests are counted.
 
 Each request stands alone: no session is kept, so there is none to take over, and what a token may
 reach is looked up again every time. No stream stays open; requests other than POST are refused. How
@@ -60,7 +60,7 @@ _ANY = ("0.0.0.0", "::")  # noqa: S104  a name for it; nothing listens because o
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Address:
-    """Where to listen, and by which names clients may call it.
+    """The address to listen on, and the names that clients may use for it.
 
     Attributes:
         host, port: where; port 0 takes a free one.
@@ -76,7 +76,7 @@ class Address:
 
     @property
     def security(self) -> TransportSecuritySettings:
-        """Which Host and Origin are let in, so that no web page can reach it by another name."""
+        """The admitted Host and Origin, so that no web page reaches it by another name."""
         own = () if self.host in _ANY else (_bracketed(self.host),)
         hosts = dict.fromkeys((*_LOOPBACK, *own, *self.names))
         allowed = [name for host in hosts for name in (host, f"{host}:*")]
@@ -89,7 +89,7 @@ class Address:
 
 
 def is_loopback(host: str) -> bool:
-    """Whether nothing but this machine can reach it."""
+    """Whether only this machine can reach it."""
     if host == "localhost":
         return True
     try:
@@ -116,7 +116,7 @@ def listen(address: Address) -> socket.socket:
 
 
 class TokenDoor:
-    """Lets in who has a good token, as often as may be; everybody else gets a status and no more.
+    """Admits clients with a valid token, up to their rate; others get a status and no more.
 
     A wrong token is counted by where it comes from, and only then: a good one is let in however
     many wrong ones come from the same place.

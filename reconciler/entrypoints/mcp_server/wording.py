@@ -1,4 +1,4 @@
-"""Wording: what the operator's tools and the resources say, as lines of plain text. Pure.
+"""Wording: the answers of the operator's tools and resources, as lines of plain text. Pure.
 
 Remembered words stand in quotes, on one line, with every hidden character shown; an operator judges
 what is printed. Nothing here is longer than a model can read.
@@ -34,7 +34,7 @@ LENGTH_MAX = 12_000
 
 
 def joined(lines: Iterable[str]) -> str:
-    """The lines as one text; of what is too long, how many lines are left out."""
+    """The lines as one text; if it is too long, with the number of lines left out."""
     listed, length = list(lines), 0
     for count, line in enumerate(listed):
         length += len(line) + 1
@@ -48,7 +48,7 @@ _MORE_WAIT = "{count} more wait; answer some of these, and call again to see the
 
 
 def pending_words(found: Sequence[Decision | Dispute]) -> str:
-    """What waits, each with what to ask and which id an answer names."""
+    """Held notes and disputes, each with its question and the id for an answer."""
     if not found:
         return "Nothing waits for an answer."
     told, length = [f"{len(found)} waiting:"], 0
@@ -108,7 +108,7 @@ def explanation_words(found: Explanation) -> str:
 
 
 def evidence_words(found: Sequence[FactEvidence]) -> str:
-    """What each fact rests on, turn by turn."""
+    """The evidence of each fact, turn by turn."""
     if not found:
         return "Nothing is known that says so."
     return joined(line for item in found for line in _evidence(item))
@@ -127,7 +127,7 @@ def _evidence(found: FactEvidence) -> Iterator[str]:
 
 
 def profile_words(values: Sequence[SlotValue]) -> str:
-    """Each value that a slot holds now."""
+    """The current value of each slot."""
     return joined(map(_value, values)) if values else "No value is known of the contact."
 
 

@@ -15,7 +15,7 @@ from reconciler.domain.records.jobs import Job, Outcomes, QueueReport
 from reconciler.domain.records.kinds import JobState
 from reconciler.domain.records.scope import Scope, check_identifier
 from reconciler.domain.records.sessions import Episode, SessionRecord
-from reconciler.domain.sessions.extraction import Proposal
+from reconciler.domain.sessions.extraction import Claim
 from reconciler.errors import (
     ErasedError,
     InvalidSessionError,
@@ -61,7 +61,7 @@ class ReadSession:
     """
 
     extractor: str
-    proposals: tuple[Proposal, ...]
+    proposals: tuple[Claim, ...]
     summary: str
     left_out: int = 0
     shown: tuple[tuple[str, ...], ...] = ()
@@ -356,7 +356,7 @@ def _read_session(row: Row) -> ReadSession:
     kept = json.loads(row["proposals"])
     return ReadSession(
         extractor=row["extractor"],
-        proposals=tuple(map(Proposal.from_dict, kept["proposals"])),
+        proposals=tuple(map(Claim.from_dict, kept["proposals"])),
         summary=row["summary"] or "",
         left_out=int(kept["left_out"]),
         shown=tuple(map(tuple, kept.get("shown", ()))),

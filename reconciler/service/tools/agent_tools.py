@@ -2,7 +2,7 @@
 
 The builder of the agent chooses the contact, the conversation, and whether the agent may recall; no
 argument of a model can. A model's mistakes, and a memory that is unavailable, come back as words
-that the model can act on. Nothing that answers for a person may ever be reached from here.
+that the model can act on. No path leads from here to an answer for a person.
 """
 
 from __future__ import annotations
