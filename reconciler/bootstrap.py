@@ -44,6 +44,9 @@ from reconciler.service.writing.decision_ids import DecisionIds
 from reconciler.service.writing.ids import IdCheck
 
 if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
     from reconciler.adapters.local_embedder import LocalModel
     from reconciler.adapters.street_address_finder import StreetAddressFinder
     from reconciler.adapters.structured_calls import BatchVendor, Connection
@@ -528,7 +531,20 @@ class Services:
             questions=self._book_questions,
             own=lambda: load_own_questions(own),
             shipped=lambda: load_question_vectors(model),
+            kept=self._kept_questions,
         )
+
+    def _kept_questions(
+        self,
+        texts: Sequence[str],
+        make: Callable[[Sequence[str]], NDArray[np.float32]],
+    ) -> NDArray[np.float32]:
+        """The vectors of shipped questions; those of a model that the settings name are kept."""
+        if self.settings.embedder.kind in {"packaged", "none"}:
+            return make(texts)
+        from reconciler.adapters.kept_vectors import kept_vectors
+
+        return kept_vectors(self.embedder.model_id, texts, make)
 
     def _book_questions(self) -> Mapping[str, Sequence[str]]:
         """Of the attributes in the book alone: another model embeds them in each process."""
@@ -866,17 +882,46 @@ def _engine(settings: Settings) -> Engine:
 
 
 def build_embedder(settings: Settings) -> Embedder:
-    """The embedder that the settings name; its model is loaded at first use."""
+    """The embedder that the settings name; its model is loaded, or asked, at first use.
+
+    Raises:
+        ConfigurationError: its SDK is not installed, or key or address are malformed.
+    """
     chosen = settings.embedder
-    if chosen.model == "noop":
+    if chosen.kind == "none":
         return NoopEmbedder()
+    embedder = _remote_embedder(chosen) if chosen.kind == "openai" else _local_embedder(chosen)
+    if not chosen.query_prefix and not chosen.passage_prefix:
+        return embedder
+    from reconciler.adapters.prefixed_embedder import PrefixedEmbedder
+
+    return PrefixedEmbedder(embedder, chosen.query_prefix, chosen.passage_prefix)
+
+
+def _remote_embedder(chosen: EmbedderSettings) -> Embedder:
+    from reconciler.adapters.openai_embedder import OpenAIEmbedder
+
+    if not chosen.has_model:
+        raise ConfigurationError(
+            "the embedder's provider is 'openai', and it has no key: set OPENAI_API_KEY, or "
+            "RECONCILER_EMBEDDER__BASE_URL for a server that wants none"
+        )
+    return OpenAIEmbedder(
+        _connection(chosen),
+        dimension=chosen.dimension,
+        batch_size=chosen.batch_size,
+        window_characters=chosen.window_characters,
+    )
+
+
+def _local_embedder(chosen: EmbedderSettings) -> Embedder:
     from reconciler.adapters.local_embedder import LocalEmbedder
 
     return LocalEmbedder(_local_model(chosen), chosen.batch_size)
 
 
 def _local_model(chosen: EmbedderSettings) -> LocalModel:
-    if chosen.model == "minilm":
+    if chosen.kind == "packaged":
         from reconciler.adapters.onnx_minilm import OnnxMinilm
 
         return OnnxMinilm()
@@ -946,7 +991,7 @@ def _vendor(provider: Literal["anthropic", "openai"]) -> BatchVendor:
     return Anthropic()
 
 
-def _connection(chosen: ArbiterSettings | ExtractorSettings) -> Connection:
+def _connection(chosen: ArbiterSettings | EmbedderSettings | ExtractorSettings) -> Connection:
     from reconciler.adapters.structured_calls import Connection
 
     return Connection(
@@ -1243,8 +1288,10 @@ def reembed(
         embedder: Embedder
         to_set = {}
         if isinstance(model, str):
+            chosen = _moved_to(settings.embedder, model)
             to_set["RECONCILER_EMBEDDER__MODEL"] = model
-            chosen = settings.embedder.model_copy(update={"model": model})
+            if settings.embedder.provider != "auto":
+                to_set["RECONCILER_EMBEDDER__PROVIDER"] = chosen.provider
             embedder = build_embedder(settings.model_copy(update={"embedder": chosen}))
             stack.callback(embedder.close)
         else:
@@ -1255,6 +1302,18 @@ def reembed(
         to_set["RECONCILER_RECONCILE__PROFILE"] = name
         report = reembedding.run(embedder, batch_size=batch_size, on_progress=on_progress)
     return replace(report, settings=to_set, is_calibrated=is_calibrated)
+
+
+def _moved_to(chosen: EmbedderSettings, model: str) -> EmbedderSettings:
+    """The settings with another model; those of a server and prefixes are left behind with it."""
+    from reconciler.settings import PROVIDERS_OF_NAMES, EmbedderSettings
+
+    if provider := PROVIDERS_OF_NAMES.get(model):
+        given = {"provider": provider, "batch_size": chosen.batch_size}
+    else:
+        is_named = chosen.kind in PROVIDERS_OF_NAMES.values()
+        given = chosen.model_dump() | ({"provider": "auto"} if is_named else {})
+    return EmbedderSettings.model_validate(given | {"model": model})
 
 
 def _profile_for(

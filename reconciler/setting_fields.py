@@ -99,9 +99,18 @@ class LifeFields(TypedDict, total=False):
 class EmbedderFields(TypedDict, total=False):
     """See ``EmbedderSettings``."""
 
+    provider: Literal["auto", "packaged", "sentence-transformers", "openai", "none"]
     model: str
+    base_url: str | None
+    api_key: SecretStr | str | None
     batch_size: int
     allow_download: bool
+    query_prefix: str
+    passage_prefix: str
+    dimension: int | None
+    timeout_seconds: float
+    retries_max: int
+    window_characters: int
 
 
 class ArbiterFields(TypedDict, total=False):

@@ -15,7 +15,7 @@ from collections.abc import Iterator
 from datetime import timedelta
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal, Unpack
+from typing import TYPE_CHECKING, Annotated, Any, Literal, Self, Unpack
 from urllib.parse import urlsplit
 
 from pydantic import (
@@ -25,6 +25,7 @@ from pydantic import (
     SecretStr,
     ValidationError,
     field_validator,
+    model_validator,
 )
 from pydantic_settings import (
     BaseSettings,
@@ -58,6 +59,7 @@ if TYPE_CHECKING:
     from reconciler.setting_fields import SettingFields
 
 __all__ = [
+    "PROVIDERS_OF_NAMES",
     "ArbiterSettings",
     "EmbedderSettings",
     "ExtractorSettings",
@@ -83,6 +85,12 @@ _USUAL_MODELS = {
 }
 """The smallest current model of each provider; in autumn 2026 OpenAI's decisions know no other."""
 
+PROVIDERS_OF_NAMES = {"minilm": "packaged", "noop": "none"}
+"""Of an embedder: which names of models belong to which provider; any other is a model's own."""
+_EMBEDDING_MODELS = {
+    "openai": "text-embedding-3-small",
+    "sentence-transformers": "intfloat/multilingual-e5-small",
+}
 _IN_MEMORY = ":memory:"
 """As the path of an embedded store: one of its own, which is removed when it is closed."""
 
@@ -175,14 +183,6 @@ class LifeSettings(_Group):
     archive_floor: float = Field(default=_DECAY.floor, ge=0, le=1)
 
 
-class EmbedderSettings(_Group):
-    """The model that embeds texts."""
-
-    model: str = Field(default="minilm", min_length=1)
-    batch_size: int = Field(default=64, ge=1)
-    allow_download: bool = False
-
-
 class _ModelSettings(_Group):
     """Where a model is, and as whom it is called."""
 
@@ -214,6 +214,47 @@ class _ModelSettings(_Group):
     def chosen_model(self) -> str:
         """The model that is set, else the provider's small one."""
         return self.model or _USUAL_MODELS[self.provider]
+
+
+class EmbedderSettings(_ModelSettings):
+    """The model that embeds texts, and its server if it has one."""
+
+    provider: Literal["auto", "packaged", "sentence-transformers", "openai", "none"] = "auto"
+    model: str = Field(default="minilm", min_length=1)
+    batch_size: int = Field(default=64, ge=1)
+    allow_download: bool = False
+    query_prefix: str = ""
+    passage_prefix: str = ""
+    dimension: int | None = Field(default=None, ge=1, le=65_536)
+    timeout_seconds: float = Field(default=10.0, gt=0, le=_SECONDS_MAX)
+    retries_max: int = Field(default=2, ge=0)
+    window_characters: int = Field(default=2_000, ge=1)
+
+    @property
+    def kind(self) -> str:
+        """The provider; of "auto" the one that the model's name belongs to."""
+        if self.provider != "auto":
+            return self.provider
+        return PROVIDERS_OF_NAMES.get(self.model, "sentence-transformers")
+
+    @model_validator(mode="after")
+    def _fits_its_provider(self) -> Self:
+        if self.kind in {"openai", "sentence-transformers"} and self.model in PROVIDERS_OF_NAMES:
+            raise ValueError(
+                f"provider {self.kind!r} needs model, the name of one of its models, such as "
+                f"{_EMBEDDING_MODELS[self.kind]!r}; it has no {self.model!r}"
+            )
+        if self.kind == "packaged":
+            if self.model != "minilm":
+                raise ValueError(
+                    "provider 'packaged' has the model 'minilm' alone; for another one set "
+                    "provider to 'sentence-transformers' or 'openai'"
+                )
+            if self.query_prefix or self.passage_prefix:
+                raise ValueError("the packaged model was trained without prefixes; unset them")
+        if self.kind != "openai" and (self.base_url is not None or self.dimension is not None):
+            raise ValueError("base_url and dimension are for provider 'openai'; set it, too")
+        return self
 
 
 class ArbiterSettings(_ModelSettings):
@@ -345,7 +386,7 @@ class _UsualNames(PydanticBaseSettingsSource):
             "database": _variable("NEO4J_DATABASE"),
         }
         chosen = {"graph": "neo4j"} if neo4j["uri"] else {}
-        models = {group: self._model(group) for group in ("arbiter", "extractor")}
+        models = {group: self._model(group) for group in ("arbiter", "extractor", "embedder")}
         return {**chosen, "neo4j": _given(neo4j), **models}
 
     def _model(self, group: str) -> dict[str, str]:
@@ -353,6 +394,8 @@ class _UsualNames(PydanticBaseSettingsSource):
         given = [each for each in sources if isinstance(each, dict)]
         named = (each.get("provider") for each in given)
         provider = next(filter(None, named), "anthropic")
+        if provider not in _USUAL_MODELS:  # of an embedder that needs no server
+            return {}
         prefix = _usual_prefix(provider)
         key = _variable(f"{prefix}_API_KEY")
         if not key and not any(each.get("api_key") for each in given):

@@ -16,7 +16,6 @@ from reconciler.adapters.structured_calls import (
     Batched,
     BatchVendor,
     Client,
-    ClientThread,
     Connection,
     Question,
     ResultT,
@@ -52,10 +51,8 @@ class BatchCalls(StructuredCalls[AnswerT]):
             InvalidRequestError: the server has no batches; no question was sent.
             ArbiterError: one of the question's ``failures``.
         """
-        self._call(
-            lambda session: self._found(_batching(session.client).check_batches(), NO_BATCHES)
-        )
-        return self._call(lambda session: _batching(session.client).send_batch(questions))
+        self.call(lambda client: self._found(_batching(client).check_batches(), NO_BATCHES))
+        return self.call(lambda client: _batching(client).send_batch(questions))
 
     def state(self, batch_id: str) -> BatchState:
         """How far the server is.
@@ -65,8 +62,8 @@ class BatchCalls(StructuredCalls[AnswerT]):
             ArbiterError: one of the question's ``failures``.
         """
         unknown = f"this server knows no batch {batch_id}"
-        return self._call(
-            lambda session: self._found(_batching(session.client).batch_state(batch_id), unknown)
+        return self.call(
+            lambda client: self._found(_batching(client).batch_state(batch_id), unknown)
         )
 
     def answers(self, batch_id: str) -> dict[str, tuple[AnswerT, Usage | None] | ArbiterError]:
@@ -75,7 +72,7 @@ class BatchCalls(StructuredCalls[AnswerT]):
         Raises:
             ArbiterError: one of the question's ``failures``.
         """
-        return self._call(lambda session: self._answers(session, batch_id))
+        return self.call(lambda client: self._answers(_batching(client), batch_id))
 
     async def _found(self, work: Coroutine[Any, Any, ResultT], otherwise: str) -> ResultT:
         try:
@@ -87,21 +84,20 @@ class BatchCalls(StructuredCalls[AnswerT]):
             raise
 
     async def _answers(
-        self, session: ClientThread[AnswerT], batch_id: str
+        self, client: BatchClient, batch_id: str
     ) -> dict[str, tuple[AnswerT, Usage | None] | ArbiterError]:
-        client = _batching(session.client)
         replies = await client.batch_replies(batch_id)
-        return {each.name: self._answer(each, client, session) for each in replies}
+        return {each.name: self._answer(each, client) for each in replies}
 
     def _answer(
-        self, batched: Batched, client: BatchClient, session: ClientThread[AnswerT]
+        self, batched: Batched, client: BatchClient
     ) -> tuple[AnswerT, Usage | None] | ArbiterError:
         try:
             with self._translated_errors():
                 if batched.reply is None:
-                    raise self._question.failures.unavailable(batched.fault, None)
+                    raise self._failures.unavailable(batched.fault, None)
                 reply = client.read(batched.reply)
-                return session.read(reply), reply.usage
+                return self._read(reply), reply.usage
         except ArbiterError as error:
             return error
 

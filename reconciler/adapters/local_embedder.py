@@ -20,6 +20,7 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 from reconciler.adapters.model_files import translated
+from reconciler.adapters.unit_vectors import unit
 from reconciler.domain.records.notes import canonical_text
 from reconciler.errors import ConfigurationError, EmbedderClosedError, EmbeddingError
 
@@ -135,7 +136,7 @@ class LocalEmbedder:
             vectors = engine.batcher.encode([piece for text in pieces for piece, _ in text])
         tokens = np.array([count for text in pieces for _, count in text], dtype=np.float32)
         starts = np.cumsum([0, *map(len, pieces[:-1])])
-        return _unit(np.add.reduceat(vectors * tokens[:, None], starts))
+        return unit(np.add.reduceat(vectors * tokens[:, None], starts))
 
     def unread(self, text: str) -> str:
         """The letters and digits of a text that the model could not read, in their order.
@@ -183,7 +184,7 @@ class LocalEmbedder:
         model = self._model.load()
 
         def encode(texts: list[str]) -> NDArray[np.float32]:
-            return _unit(model.encode(texts))
+            return unit(model.encode(texts))
 
         with translated(ConfigurationError, f"{self.model_id} cannot embed"):
             self._dimension = encode(["ready"]).shape[1]
@@ -285,15 +286,6 @@ def _script_of(letter: str) -> str:
 
 def _script_of_word(token: str) -> str:
     return next((_script_of(letter) for letter in token if letter.isalpha()), "")
-
-
-def _unit(vectors: NDArray[np.float32]) -> NDArray[np.float32]:
-    import numpy as np
-
-    lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
-    if not np.all(np.isfinite(lengths) & (lengths > 0)):
-        raise EmbeddingError("the model gave a vector without a direction")
-    return np.asarray(vectors / lengths, dtype=np.float32)
 
 
 _EMBEDDERS: weakref.WeakSet[LocalEmbedder] = weakref.WeakSet()

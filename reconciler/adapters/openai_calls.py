@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from pydantic import BaseModel, Field
 
 from reconciler.adapters.structured_calls import (
+    WITHOUT_A_MODEL,
     BatchClient,
     Batched,
     Connection,
@@ -62,8 +63,11 @@ class OpenAISdk:
         ConfigurationError: the SDK is not installed.
     """
 
+    otherwise = WITHOUT_A_MODEL
+    """What to set to do without the SDK."""
+
     def __init__(self) -> None:
-        check_sdk("openai", REQUIREMENT)
+        check_sdk("openai", REQUIREMENT, self.otherwise)
 
     def errors(self) -> SdkErrors:
         """The SDK's errors; the first call imports the SDK."""

@@ -39,12 +39,13 @@ from reconciler.resources import read_config
 
 __all__ = [
     "WAIT_SECONDS_MAX",
+    "WITHOUT_A_MODEL",
     "AnswerT",
     "BatchClient",
     "BatchVendor",
     "Batched",
     "Client",
-    "ClientThread",
+    "ClientCalls",
     "Connection",
     "Correction",
     "Failures",
@@ -53,6 +54,7 @@ __all__ = [
     "Reply",
     "ResultT",
     "SdkErrors",
+    "Speaker",
     "StructuredCalls",
     "Vendor",
     "check_sdk",
@@ -74,6 +76,9 @@ _GRACE_SECONDS = 0.5
 _SAID_LENGTH_MAX = 4000
 """Characters of an unreadable answer that its model is shown again."""
 
+WITHOUT_A_MODEL = "arbiter.mode 'off' and extractor.mode 'explicit'"
+"""What to set to do without a model that judges or reads."""
+
 _STATUS_MEANINGS = {
     400: "the request was rejected",
     401: "the API key is not accepted",
@@ -86,6 +91,7 @@ _told_to_wait: ContextVar[float | None] = ContextVar("told_to_wait", default=Non
 """The wait that the last reply to a call asked for, in seconds; each call has its own context."""
 
 AnswerT = TypeVar("AnswerT", bound=BaseModel)
+ClientT = TypeVar("ClientT", bound="Closable")
 ResultT = TypeVar("ResultT")
 
 
@@ -187,8 +193,16 @@ class Reply:
     cut_off: str | None = None
 
 
-class Client(Protocol):
+class Closable(Protocol):
     """One vendor's connection, used by one event loop."""
+
+    async def close(self) -> None:
+        """Close the connections."""
+        ...
+
+
+class Client(Closable, Protocol):
+    """A connection to a model that answers."""
 
     async def reply(self, data: Mapping[str, Any], correction: Correction | None) -> Reply:
         """The model's answer to the data; with a correction, its second try.
@@ -196,10 +210,6 @@ class Client(Protocol):
         Raises:
             ValueError: the server's reply is none of its protocol.
         """
-        ...
-
-    async def close(self) -> None:
-        """Close the connections."""
         ...
 
 
@@ -247,8 +257,8 @@ class SdkErrors(NamedTuple):
     every: type[Exception]
 
 
-class Vendor(Protocol):
-    """A protocol: the parts that differ from one vendor to the next.
+class Speaker(Protocol):
+    """A protocol, and what goes wrong with it.
 
     Attributes:
         speaks: what its server is to send, for an error.
@@ -261,6 +271,10 @@ class Vendor(Protocol):
     def errors(self) -> SdkErrors:
         """The SDK's errors; the first call imports the SDK."""
         ...
+
+
+class Vendor(Speaker, Protocol):
+    """A protocol of questions: the parts that differ from one vendor to the next."""
 
     def open(self, connection: Connection, question: Question[Any]) -> Client:
         """A client; called on the thread that asks."""
@@ -275,16 +289,21 @@ class BatchVendor(Vendor, Protocol):
         ...
 
 
-def check_sdk(package: str, requirement: str) -> None:
+def check_sdk(package: str, requirement: str, otherwise: str = WITHOUT_A_MODEL) -> None:
     """Refuse early what would fail at each call, without the seconds that an import takes.
+
+    Args:
+        package: the SDK, as it is imported.
+        requirement: what pip installs.
+        otherwise: what to set to do without it.
 
     Raises:
         ConfigurationError: the package is not installed.
     """
     if find_spec(package) is None:
         raise ConfigurationError(
-            f"a key or an address is set for a model that needs the {package} SDK: set "
-            f"arbiter.mode 'off' and extractor.mode 'explicit', or pip install '{requirement}'"
+            f"the settings choose a model that needs the {package} SDK: set {otherwise}, or "
+            f"pip install '{requirement}'"
         )
 
 
@@ -301,11 +320,69 @@ def read_prompt(path: Path) -> Prompt:
     return Prompt(name=f"{path.stem}-v{version.strip()}", text=text.strip())
 
 
-class StructuredCalls(Generic[AnswerT]):
-    """Asks one question of different data, from any thread; opens nothing before the first call.
+class ClientCalls(Generic[ClientT]):
+    """Calls of one client before a deadline, from any thread; opens nothing before the first call.
+
+    The first call imports the SDK, 1 to 2 seconds that its time-out does not count.
+
+    Args:
+        vendor: defines the protocol that is spoken.
+        connection: where calls go.
+        failures: what goes wrong, in the caller's words.
+        open_client: makes the client, on the thread that asks first.
+    """
+
+    def __init__(
+        self,
+        vendor: Speaker,
+        connection: Connection,
+        failures: Failures,
+        open_client: Callable[[], ClientT],
+    ) -> None:
+        self._vendor = vendor
+        self._connection = connection
+        self._failures = failures
+        self._open_client = open_client
+        self._session: ClientThread[ClientT] | None = None
+        self._lock = threading.Lock()
+
+    def call(self, work: Callable[[ClientT], Coroutine[Any, Any, ResultT]]) -> ResultT:
+        """What the client's work gives, before the deadline.
+
+        Raises:
+            Exception: one of ``failures``, and no other.
+        """
+        with self._translated_errors():
+            call = self._start(work)
+            try:
+                return call.result(self._connection.timeout_seconds + _GRACE_SECONDS)
+            finally:
+                call.cancel()
+
+    def close(self) -> None:
+        """End what is under way and close the connections; a later call opens them again."""
+        with self._lock:
+            if self._session is not None:
+                self._session.close()
+            self._session = None
+
+    def _translated_errors(self) -> AbstractContextManager[None]:
+        return _translated_errors(self._vendor, self._connection.timeout_seconds, self._failures)
+
+    def _start(self, work: Callable[[ClientT], Coroutine[Any, Any, ResultT]]) -> Future[ResultT]:
+        # Under the lock, so that a call is seen by the close that comes after it.
+        with self._lock:
+            # A forked process inherits the session, but not its thread.
+            if self._session is None or not self._session.is_alive():
+                client = self._open_client()
+                self._session = ClientThread(client, self._connection.timeout_seconds)
+            return self._session.start(work(self._session.client))
+
+
+class StructuredCalls(ClientCalls[Client], Generic[AnswerT]):
+    """Asks one question of different data, from any thread.
 
     An answer that cannot be read is asked for once more, with its fault, before the same deadline.
-    The first call imports the SDK, 1 to 2 seconds that its time-out does not count.
 
     Args:
         vendor: defines the protocol that is spoken.
@@ -316,12 +393,11 @@ class StructuredCalls(Generic[AnswerT]):
     """
 
     def __init__(self, vendor: Vendor, connection: Connection, question: Question[AnswerT]) -> None:
+        super().__init__(
+            vendor, connection, question.failures, lambda: vendor.open(connection, question)
+        )
         self.name = f"{connection.model}/{question.prompt.name}"
-        self._vendor = vendor
-        self._connection = connection
         self._question = question
-        self._session: ClientThread[AnswerT] | None = None
-        self._lock = threading.Lock()
 
     def ask(self, data: Mapping[str, Any]) -> tuple[AnswerT, Usage | None]:
         """The answer, and what it cost where the API says so.
@@ -329,49 +405,42 @@ class StructuredCalls(Generic[AnswerT]):
         Raises:
             Exception: one of the question's ``failures``, and no other.
         """
-        return self._call(lambda session: session.answer(data))
+        return self.call(lambda client: self._answer_to(client, data))
 
-    def close(self) -> None:
-        """End what is under way and close the connections; a later call opens them again."""
-        with self._lock:
-            if self._session is not None:
-                self._session.close()
-            self._session = None
+    async def _answer_to(
+        self, client: Client, data: Mapping[str, Any]
+    ) -> tuple[AnswerT, Usage | None]:
+        reply = await client.reply(data, None)
+        try:
+            return self._read(reply), reply.usage
+        except UnreadableAnswerError as error:
+            said = reply.text.strip()[:_SAID_LENGTH_MAX]
+            if not said:
+                raise
+            correction = Correction(said=said, fault=str(error))
+        again = await client.reply(data, correction)
+        return self._read(again), summed([reply.usage, again.usage])
 
-    def _call(
-        self, work: Callable[[ClientThread[AnswerT]], Coroutine[Any, Any, ResultT]]
-    ) -> ResultT:
-        with self._translated_errors():
-            call = self._start(work)
-            try:
-                return call.result(self._connection.timeout_seconds + _GRACE_SECONDS)
-            finally:
-                call.cancel()
+    def _read(self, reply: Reply) -> AnswerT:
+        """The answer that a reply holds.
 
-    def _translated_errors(self) -> AbstractContextManager[None]:
-        seconds = self._connection.timeout_seconds
-        return _translated_errors(self._vendor, seconds, self._question.failures)
-
-    def _start(
-        self, work: Callable[[ClientThread[AnswerT]], Coroutine[Any, Any, ResultT]]
-    ) -> Future[ResultT]:
-        # Under the lock, so that a call is seen by the close that comes after it.
-        with self._lock:
-            # A forked process inherits the session, but not its thread.
-            if self._session is None or not self._session.is_alive():
-                client = self._vendor.open(self._connection, self._question)
-                self._session = ClientThread(
-                    client, self._question, self._connection.timeout_seconds
-                )
-            return self._session.start(work(self._session))
+        Raises:
+            UnreadableAnswerError: it holds none.
+        """
+        if reply.is_refusal:
+            raise self._failures.refused("the model declined to answer")
+        if reply.cut_off is not None:
+            raise UnreadableAnswerError(f"the answer was cut off ({reply.cut_off})")
+        if not reply.text.strip():
+            raise self._failures.refused("the model answered nothing")
+        return read_answer(reply.text, self._question.answer)
 
 
-class ClientThread(Generic[AnswerT]):
+class ClientThread(Generic[ClientT]):
     """A client, and the daemon thread with the event loop that it lives in."""
 
-    def __init__(self, client: Client, question: Question[AnswerT], timeout_seconds: float) -> None:
+    def __init__(self, client: ClientT, timeout_seconds: float) -> None:
         self._timeout_seconds = timeout_seconds
-        self._question = question
         self.client = client
         self._calls: set[Future[Any]] = set()
         self._loop = asyncio.new_event_loop()
@@ -402,33 +471,6 @@ class ClientThread(Generic[AnswerT]):
                 return await work
         except TimeoutError as error:
             raise _OutOfTimeError(_told_to_wait.get()) from error
-
-    async def answer(self, data: Mapping[str, Any]) -> tuple[AnswerT, Usage | None]:
-        """The model's answer to the data; an unreadable one is asked for once more."""
-        reply = await self.client.reply(data, None)
-        try:
-            return self.read(reply), reply.usage
-        except UnreadableAnswerError as error:
-            said = reply.text.strip()[:_SAID_LENGTH_MAX]
-            if not said:
-                raise
-            correction = Correction(said=said, fault=str(error))
-        again = await self.client.reply(data, correction)
-        return self.read(again), summed([reply.usage, again.usage])
-
-    def read(self, reply: Reply) -> AnswerT:
-        """The answer that a reply holds.
-
-        Raises:
-            UnreadableAnswerError: it holds none.
-        """
-        if reply.is_refusal:
-            raise self._question.failures.refused("the model declined to answer")
-        if reply.cut_off is not None:
-            raise UnreadableAnswerError(f"the answer was cut off ({reply.cut_off})")
-        if not reply.text.strip():
-            raise self._question.failures.refused("the model answered nothing")
-        return read_answer(reply.text, self._question.answer)
 
     def _run(self) -> None:
         self._loop.run_forever()
@@ -520,7 +562,7 @@ def note_wait(headers: MutableMapping[str, str], timeout_seconds: float) -> None
 
 @contextmanager
 def _translated_errors(
-    vendor: Vendor, timeout_seconds: float, failures: Failures
+    vendor: Speaker, timeout_seconds: float, failures: Failures
 ) -> Iterator[None]:
     """Every way in which a call can fail, as an error of the asker's; most specific first."""
     sdk = vendor.errors()

@@ -21,7 +21,12 @@ from reconciler.bootstrap import (
     hash_key_of,
     open_graph,
 )
-from reconciler.config_files import load_attribute_book, load_gate_policy
+from reconciler.config_files import (
+    load_attribute_book,
+    load_gate_policy,
+    load_profile,
+    profiles_of,
+)
 from reconciler.domain.gate.checks import CHECKS
 from reconciler.domain.records.jobs import QueueReport
 from reconciler.domain.records.kinds import JobState
@@ -157,7 +162,7 @@ def _further_checks(
 def _checks_of_parts(settings: Settings, embedder: Embedder) -> list[DoctorCheck]:
     """The checks of the parts besides the store."""
     return [
-        _check("model", lambda: _model(embedder)),
+        _check("model", lambda: _model(settings, embedder)),
         _check("gate", lambda: _gate(settings)),
         _check("arbiter", lambda: _arbiter(settings)),
         _check("extractor", lambda: describe_extractor(settings)),
@@ -191,8 +196,10 @@ def _store(store: MemoryStore, models: ModelStore, embedder: Embedder) -> str:
     return f"holds vectors of {embedder.model_id}{_move(models)}"
 
 
-def _model(embedder: Embedder) -> str:
+def _model(settings: Settings, embedder: Embedder) -> str:
     ready = f"{embedder.model_id}, ready in {embedder.warm_up():.1f} s"
+    if embedder.dimension and not _is_measured(settings, embedder.model_id):
+        ready += "; no profile was calibrated on it, so the thresholds are a guess"
     closed = [name for name, sample in _SAMPLES.items() if unread(embedder, sample)]
     if not closed:
         return ready
@@ -200,6 +207,12 @@ def _model(embedder: Embedder) -> str:
         f"{ready}; it cannot read {', '.join(closed)}: such texts are told apart letter by letter, "
         "and recalled by their words alone (RECONCILER_EMBEDDER__MODEL names another model)"
     )
+
+
+def _is_measured(settings: Settings, model: str) -> bool:
+    """Whether a shipped profile or the chosen one was calibrated on the model."""
+    chosen = load_profile(settings.reconcile.profile).embedding_model
+    return chosen == model or bool(profiles_of(model))
 
 
 def _hash_key(settings: Settings, store: MemoryStore) -> str:

@@ -9,7 +9,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-__all__ = ["Embedder", "KnowsUnread"]
+__all__ = ["Embedder", "EmbedsQueries", "KnowsUnread"]
 
 
 class Embedder(Protocol):
@@ -27,7 +27,8 @@ class Embedder(Protocol):
     6. Safe to share between threads.
 
     One that can tell which part of a text it could not read is a ``KnowsUnread``, too. Any other is
-    taken to read all texts.
+    taken to read all texts. One that embeds a question in another way than a fact is an
+    ``EmbedsQueries``; any other embeds both alike.
     """
 
     @property
@@ -58,6 +59,19 @@ class Embedder(Protocol):
 
     def close(self) -> None:
         """Stop what runs behind; harmless when called again."""
+        ...
+
+
+@runtime_checkable
+class EmbedsQueries(Protocol):
+    """An optional ability of an embedder: it embeds a question in another way than a fact."""
+
+    def embed_queries(self, texts: Sequence[str]) -> NDArray[np.float32]:
+        """One unit vector a question, to be compared with those that ``embed`` gives.
+
+        Raises:
+            EmbeddingError: the model failed; nothing is returned for any of the texts.
+        """
         ...
 
 

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 
 from reconciler.domain.recalling.asking import AttributeQuestions, questions_of
-from reconciler.service.embedding import embed
+from reconciler.service.embedding import embed_queries
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -17,6 +17,9 @@ if TYPE_CHECKING:
     from reconciler.ports.embedder import Embedder
 
 __all__ = ["AskedAttributes"]
+
+Make: TypeAlias = Callable[[Sequence[str]], "NDArray[np.float32]"]
+Kept: TypeAlias = Callable[[Sequence[str], Make], "NDArray[np.float32]"]
 
 _OWN_COUNT_MAX = 1_000
 """Attributes of the user's with questions that are kept as vectors."""
@@ -26,13 +29,14 @@ class AskedAttributes:
     """Tells the attributes that a question asks for; for any number of threads.
 
     Questions are embedded once in a process, when a contact with an attribute is first asked about,
-    unless their vectors are shipped for the model.
+    unless their vectors are shipped for the model, or kept from an earlier process.
 
     Args:
         embedder: with a dimension above 0.
         questions: gives the known questions of each attribute, read where no vectors are shipped.
         own: gives the questions of the attributes that the user described.
         shipped: gives the known questions with their vectors, where those are shipped; else None.
+        kept: the vectors of the known questions, made by the given function where none are kept.
     """
 
     def __init__(
@@ -41,9 +45,10 @@ class AskedAttributes:
         questions: Callable[[], Mapping[str, Sequence[str]]],
         own: Callable[[], Mapping[str, Sequence[str]]],
         shipped: Callable[[], AttributeQuestions | None],
+        kept: Kept = lambda texts, make: make(texts),
     ) -> None:
         self._embedder, self._questions = embedder, questions
-        self._read_own, self._shipped = own, shipped
+        self._read_own, self._shipped, self._kept = own, shipped, kept
         self._lock = threading.Lock()
         self._known: AttributeQuestions | None = None
         self._described: Mapping[str, Sequence[str]] = {}
@@ -84,9 +89,12 @@ class AskedAttributes:
             given = self._questions()
             names = [name for name, questions in given.items() for _ in questions]
             texts = [text for questions in given.values() for text in questions]
-            self._known = AttributeQuestions(names, embed(self._embedder, texts))
+            self._known = AttributeQuestions(names, self._kept(texts, self._embed))
             self._described = self._read_own()
         return self._known
+
+    def _embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
+        return embed_queries(self._embedder, texts)
 
     def _is_own(self, name: str, known: AttributeQuestions) -> bool:
         return name in self._described or name not in known.names
@@ -100,7 +108,7 @@ class AskedAttributes:
                 self._own.clear()
                 missing = list(names)
             texts = {name: self._described.get(name) or questions_of(name, ()) for name in missing}
-            vectors = embed(self._embedder, [text for each in texts.values() for text in each])
+            vectors = self._embed([text for each in texts.values() for text in each])
             ends = np.cumsum([len(each) for each in texts.values()])[:-1]
             self._own |= dict(zip(missing, np.split(vectors, ends), strict=True))
         rows = [name for name in names for _ in self._own[name]]

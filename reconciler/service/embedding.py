@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
 
 from reconciler.errors import EmbeddingError
-from reconciler.ports.embedder import Embedder, KnowsUnread
+from reconciler.ports.embedder import Embedder, EmbedsQueries, KnowsUnread
 from reconciler.sensitive_data import without_hashes
 
-__all__ = ["UNIT_LENGTH_TOLERANCE", "embed", "unread"]
+__all__ = ["UNIT_LENGTH_TOLERANCE", "embed", "embed_queries", "unread"]
 
 UNIT_LENGTH_TOLERANCE = 1e-3
 
@@ -25,7 +25,25 @@ def embed(embedder: Embedder, texts: Sequence[str]) -> NDArray[np.float32]:
         EmbeddingError: the model failed, or its vectors have another shape or no direction. One
             engine takes a vector of NaNs for equal to every other.
     """
-    vectors = embedder.embed([without_hashes(text) for text in texts])
+    return _checked(embedder, embedder.embed, texts)
+
+
+def embed_queries(embedder: Embedder, texts: Sequence[str]) -> NDArray[np.float32]:
+    """The vectors of questions, which some models embed in another way; else as ``embed``.
+
+    Raises:
+        EmbeddingError: as ``embed``.
+    """
+    asks = embedder.embed_queries if isinstance(embedder, EmbedsQueries) else embedder.embed
+    return _checked(embedder, asks, texts)
+
+
+def _checked(
+    embedder: Embedder,
+    make: Callable[[Sequence[str]], NDArray[np.float32]],
+    texts: Sequence[str],
+) -> NDArray[np.float32]:
+    vectors = make([without_hashes(text) for text in texts])
     wanted = (len(texts), embedder.dimension)
     if vectors.shape != wanted:
         raise EmbeddingError(

@@ -18,7 +18,7 @@ from reconciler.domain.recalling.mentions import (
 from reconciler.domain.recalling.ranking import cosines_to
 from reconciler.domain.records.facts import FoundFact
 from reconciler.errors import InvalidRequestError
-from reconciler.service.embedding import embed
+from reconciler.service.embedding import embed, embed_queries
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -133,7 +133,7 @@ class FactFinder:
                 "this memory has no model to compare texts with; give it one with `reconciler "
                 "reembed --model minilm`, or look for a name with `reconciler about` (recall_about)"
             )
-        asked = _Search(scope, embed(self._embedder, [query])[0], limit, wanted)
+        asked = _Search(scope, embed_queries(self._embedder, [query])[0], limit, wanted)
         # The index looks at all agents' facts, and an agent may have few among very many.
         hits = self._growing(self._store.find_nearest, asked, _INDEXED_MAX)
         if len(hits) < limit:

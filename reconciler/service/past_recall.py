@@ -18,7 +18,7 @@ from reconciler.domain.records.kinds import FactState
 from reconciler.domain.records.scope import Scope
 from reconciler.ports.embedder import Embedder
 from reconciler.service.attribute_questions import AskedAttributes
-from reconciler.service.embedding import embed
+from reconciler.service.embedding import embed_queries
 from reconciler.service.recall import with_asked
 from reconciler.service.records import Records
 from reconciler.service.stores.memory_store import MemoryStore
@@ -92,7 +92,7 @@ class PastRecall:
     def _question(self, query: str) -> RecallQuery:
         if not query or not self._embedder.dimension:
             return RecallQuery(query)
-        return RecallQuery(query, embed(self._embedder, [query])[0])
+        return RecallQuery(query, embed_queries(self._embedder, [query])[0])
 
     def _recallable(
         self, scope: Scope, facts: Sequence[Fact], known: HeldFacts, question: RecallQuery

@@ -16,7 +16,7 @@ from reconciler.domain.records.facts import Fact
 from reconciler.domain.records.scope import Scope
 from reconciler.domain.records.slots import CONTACT_SUBJECT, Slot
 from reconciler.errors import InvalidRequestError
-from reconciler.service.embedding import embed
+from reconciler.service.embedding import embed, embed_queries
 from reconciler.service.stores.row_reader import adapter_of
 from reconciler.service.writing.open_conflicts import OpenConflicts
 
@@ -147,7 +147,7 @@ class Recall:
     def _question(self, query: str) -> RecallQuery:
         if not query or not self._embedder.dimension:
             return RecallQuery(query)
-        return RecallQuery(query, embed(self._embedder, [query])[0])
+        return RecallQuery(query, embed_queries(self._embedder, [query])[0])
 
     def _known(self, scope: Scope, question: RecallQuery) -> Recallable:
         """The contact's facts as they are now; what has no vector only where none is compared."""

@@ -32,11 +32,15 @@ from reconciler.adapters.local_embedder import (
 from reconciler.adapters.minilm_weights import SHA256, WEIGHTS, weights_folder
 from reconciler.adapters.noop_embedder import NoopEmbedder
 from reconciler.adapters.onnx_minilm import GRAPH, OnnxMinilm
+from reconciler.adapters.openai_embedder import OpenAIEmbedder
+from reconciler.adapters.prefixed_embedder import PrefixedEmbedder
 from reconciler.adapters.sentence_transformer_model import SentenceTransformerModel
+from reconciler.adapters.structured_calls import Connection
 from reconciler.errors import ConfigurationError, EmbeddingError
 from reconciler.ports.embedder import Embedder
 from reconciler.service.embedding import unread
 from reconciler.testing import HashingEmbedder, TableEmbedder
+from tests.embeddings_server import KEY, MODEL, EmbeddingsServer
 from tests.tables import every
 from tools.build_minilm_graph import build
 
@@ -52,7 +56,7 @@ NOTES = [
 ]
 TABLE = {text: np.eye(len(NOTES))[i].tolist() for i, text in enumerate(NOTES)}
 BEGINNING = "the customer asked about the renewal of the yearly support contract " * 40
-KINDS = ["noop", "hashing", "table", "onnx", "torch"]
+KINDS = ["noop", "hashing", "table", "onnx", "torch", "openai", "prefixed"]
 REAL = ["onnx", "torch"]
 VARIED = [
     *NOTES,
@@ -124,7 +128,14 @@ def quiet_environment(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str
 
 
 @pytest.fixture(scope="session")
-def make() -> Callable[[str], Embedder]:
+def server() -> Iterator[EmbeddingsServer]:
+    with pytest.MonkeyPatch.context() as environment, EmbeddingsServer() as running:
+        environment.setenv("NO_PROXY", "127.0.0.1")
+        yield running
+
+
+@pytest.fixture(scope="session")
+def make(server: EmbeddingsServer) -> Callable[[str], Embedder]:
     """A new embedder of a kind; the caller closes it."""
     kinds: dict[str, Callable[[], Embedder]] = {
         "noop": NoopEmbedder,
@@ -132,8 +143,17 @@ def make() -> Callable[[str], Embedder]:
         "table": lambda: TableEmbedder(TABLE, len(NOTES)),
         "onnx": lambda: LocalEmbedder(OnnxMinilm()),
         "torch": lambda: LocalEmbedder(with_torch()),
+        "openai": lambda: OpenAIEmbedder(connection(server)),
+        "prefixed": lambda: PrefixedEmbedder(LocalEmbedder(OnnxMinilm()), "query: ", "passage: "),
     }
     return lambda kind: kinds[kind]()
+
+
+def connection(server: EmbeddingsServer) -> Connection:
+    """How the loopback server is called."""
+    return Connection(
+        api_key=KEY, model=MODEL, timeout_seconds=20, retries_max=0, base_url=server.base_url
+    )
 
 
 def with_torch() -> LocalModel:
@@ -258,6 +278,8 @@ def test_white_space_and_closing_full_stops_do_not_count(embedder: Embedder, sam
         ("table", "table-8@test"),
         ("onnx", "all-MiniLM-L6-v2@53aa5117"),
         ("torch", "model@53aa5117"),
+        ("openai", "loopback-minilm@384"),
+        ("prefixed", "all-MiniLM-L6-v2@53aa5117+53483507"),
     ],
 )
 def test_model_ids_name_the_model_and_its_fingerprint(

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from reconciler.adapters import sentence_transformer_model
-from reconciler.bootstrap import build_arbiter
+from reconciler.bootstrap import build_arbiter, build_embedder
 from reconciler.entrypoints import mcp_commands
 from reconciler.errors import ConfigurationError
 from reconciler.settings import load_settings
@@ -64,6 +64,14 @@ def test_a_judge_without_its_sdk_says_what_to_install(
     with pytest.raises(ConfigurationError) as raised:
         build_arbiter(settings)
     assert str(raised.value).endswith(command_for(extra))
+
+
+def test_an_embedder_without_its_sdk_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "openai", None)
+    settings = load_settings(embedder={"provider": "openai", "model": "m", "api_key": "sk-test"})
+    with pytest.raises(ConfigurationError, match="set embedder") as raised:
+        build_embedder(settings)
+    assert str(raised.value).endswith(command_for("openai"))
 
 
 def test_anthropics_tool_runner_without_its_sdk_says_what_to_install() -> None:

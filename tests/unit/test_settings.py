@@ -527,3 +527,48 @@ def test_a_misspelt_variable_in_a_group_is_named_with_the_nearest_setting(
     said = r"RECONCILER_LOG__FORMT\); did you mean log\.format\?"
     with pytest.raises(ConfigurationError, match=said):
         load_settings()
+
+
+@pytest.mark.parametrize(
+    ("embedder", "kind"),
+    [
+        ({}, "packaged"),
+        ({"model": "noop"}, "none"),
+        ({"provider": "none"}, "none"),
+        ({"model": "BAAI/bge-m3"}, "sentence-transformers"),
+        ({"provider": "openai", "model": "text-embedding-3-small"}, "openai"),
+    ],
+)
+def test_a_models_name_tells_its_provider_unless_one_is_set(
+    embedder: dict[str, Any], kind: str
+) -> None:
+    assert load_settings(embedder=embedder).embedder.kind == kind
+
+
+@pytest.mark.parametrize(
+    ("embedder", "said"),
+    [
+        ({"provider": "openai"}, "such as 'text-embedding-3-small'"),
+        ({"provider": "packaged", "model": "bge"}, "has the model 'minilm' alone"),
+        ({"query_prefix": "query: "}, "trained without prefixes"),
+        ({"base_url": "http://127.0.0.1/v1"}, "are for provider 'openai'"),
+        ({"model": "bge", "dimension": 5}, "are for provider 'openai'"),
+    ],
+)
+def test_settings_of_an_embedder_that_contradict_each_other_are_refused(
+    embedder: dict[str, Any], said: str
+) -> None:
+    with pytest.raises(ConfigurationError, match=said):
+        load_settings(embedder=embedder)
+
+
+def test_openais_usual_names_are_an_embedders_only_where_it_is_chosen(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-1")
+    monkeypatch.setenv("OPENAI_BASE_URL", "http://127.0.0.1/v1")
+    assert load_settings().embedder.api_key is None
+    chosen = load_settings(embedder={"provider": "openai", "model": "m"}).embedder
+    assert chosen.api_key is not None
+    assert chosen.api_key.get_secret_value() == "sk-1"
+    assert chosen.base_url == "http://127.0.0.1/v1"

@@ -14,7 +14,7 @@ from reconciler.domain.recalling.procedures import (
 )
 from reconciler.domain.records.scope import Scope
 from reconciler.ports.embedder import Embedder
-from reconciler.service.embedding import embed
+from reconciler.service.embedding import embed, embed_queries
 from reconciler.service.stores.memory_store import MemoryStore
 
 __all__ = ["Procedures"]
@@ -59,7 +59,6 @@ class Procedures:
     def _cosines(self, procedures: Sequence[Procedure], goal: str) -> list[float]:
         if not procedures or not self._embedder.dimension:
             return [0.0] * len(procedures)
-        asked, *vectors = embed(
-            self._embedder, [goal, *(procedure.purpose for procedure in procedures)]
-        )
+        [asked] = embed_queries(self._embedder, [goal])
+        vectors = embed(self._embedder, [procedure.purpose for procedure in procedures])
         return [float(asked @ vector) for vector in vectors]

@@ -1,0 +1,54 @@
+"""Kept vectors: those of texts that never change, in a file that later processes read.
+
+Only for texts that are shipped with the package: what is kept here outlives every erasure.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+
+import numpy as np
+from numpy.typing import NDArray
+
+from reconciler.errors import ConfigurationError
+from reconciler.resources import user_cache_folder
+
+__all__ = ["kept_vectors"]
+
+
+def kept_vectors(
+    model_id: str,
+    texts: Sequence[str],
+    embed: Callable[[Sequence[str]], NDArray[np.float32]],
+) -> NDArray[np.float32]:
+    """The vectors of the texts: read from the user's cache folder, else embedded and kept there.
+
+    A folder that cannot be read or written costs the time of embedding, and no error.
+
+    Args:
+        model_id: which model made them.
+        texts: in this order.
+        embed: makes them where none are kept.
+    """
+    name = hashlib.sha256(json.dumps([model_id, *texts]).encode()).hexdigest()[:32]
+    try:
+        folder = user_cache_folder() / "questions"
+    except ConfigurationError:  # a user without a home
+        return embed(texts)
+    path = folder / f"{name}.npy"
+    with suppress(OSError, ValueError, EOFError):
+        kept = np.load(path, allow_pickle=False)
+        if kept.dtype == np.float32 and kept.ndim == 2 and len(kept) == len(texts):
+            return np.asarray(kept)
+    made = embed(texts)
+    with suppress(OSError):
+        folder.mkdir(parents=True, exist_ok=True)
+        unfinished = folder / f"{name}.{os.getpid()}.tmp"
+        with unfinished.open("wb") as file:
+            np.save(file, made, allow_pickle=False)
+        unfinished.replace(path)
+    return made

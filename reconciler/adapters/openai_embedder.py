@@ -1,0 +1,226 @@
+"""Embeddings from a server that speaks OpenAI's protocol, by its SDK.
+
+Long texts are cut into pieces, since what a server makes of a text that is too long differs: some
+reject it, others cut it off without a word. Deadlines, retries and errors are those of
+``structured_calls``.
+"""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, Any
+
+from pydantic import BaseModel
+
+from reconciler.adapters.openai_calls import OpenAISdk, open_client
+from reconciler.adapters.structured_calls import ClientCalls, Connection, Failures
+from reconciler.adapters.unit_vectors import unit
+from reconciler.domain.records.notes import canonical_text
+from reconciler.errors import ConfigurationError, EmbedderClosedError, EmbeddingError
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+__all__ = ["OpenAIEmbedder"]
+
+_REJECTING = {400, 422}
+_EMPTY = "."
+"""Sent for a text without any character, which servers reject."""
+
+
+class OpenAIEmbedder:
+    """The ``Embedder`` for OpenAI, Azure, Ollama, and other servers with ``POST /embeddings``.
+
+    Args:
+        connection: the server, the model, and the time-out of one request.
+        dimension: length of a vector, which servers with shortened vectors are asked for; None to
+            take the model's, which the first use asks the server for.
+        batch_size: texts in one request.
+        window_characters: a longer text is the mean of its pieces.
+
+    Raises:
+        ConfigurationError: the SDK is not installed, or a size is below 1.
+    """
+
+    def __init__(
+        self,
+        connection: Connection,
+        *,
+        dimension: int | None = None,
+        batch_size: int = 64,
+        window_characters: int = 2000,
+    ) -> None:
+        if min(batch_size, window_characters) < 1:
+            raise ConfigurationError("batch_size and window_characters must be 1 or more")
+        self._model = connection.model
+        self._batch_size = batch_size
+        self._window_characters = window_characters
+        self._dimension = dimension
+        self._is_closed = False
+        self._asking = threading.Lock()
+        self._calls = ClientCalls(
+            _Embeddings(),
+            connection,
+            _failures(connection.model),
+            lambda: _Client(connection, dimension),
+        )
+
+    @property
+    def model_id(self) -> str:
+        """The model's name and its dimension, for example ``text-embedding-3-small@1536``.
+
+        Raises:
+            EmbeddingError: no dimension is set, and the server does not tell it.
+        """
+        return f"{self._model}@{self.dimension}"
+
+    @property
+    def dimension(self) -> int:
+        """Length of a vector; the server is asked once for one that is not set.
+
+        Raises:
+            EmbeddingError: the server does not tell it.
+        """
+        with self._asking:
+            if self._dimension is None:
+                self._dimension = self._vectors(["ready"]).shape[1]
+            return self._dimension
+
+    def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
+        """One unit vector a text: float32, shape (n, dimension); n may be 0.
+
+        Raises:
+            EmbeddingError: the server failed, or the embedder is closed.
+        """
+        import numpy as np
+
+        dimension = self.dimension
+        if not texts:
+            return np.empty((0, dimension), dtype=np.float32)
+        pieces = [list(_pieces(canonical_text(text), self._window_characters)) for text in texts]
+        sent = [piece for text in pieces for piece in text]
+        vectors = np.concatenate(
+            [
+                self._vectors(sent[start : start + self._batch_size])
+                for start in range(0, len(sent), self._batch_size)
+            ]
+        )
+        if vectors.shape[1] != dimension:
+            raise EmbeddingError(
+                f"{self._model} gives vectors of {vectors.shape[1]} numbers, not {dimension}; set "
+                "RECONCILER_EMBEDDER__DIMENSION to a length that the model has, or leave it unset"
+            )
+        weights = np.array([len(piece) for piece in sent], dtype=np.float32)
+        starts = np.cumsum([0, *map(len, pieces[:-1])])
+        return unit(np.add.reduceat(vectors * weights[:, None], starts))
+
+    def warm_up(self) -> float:
+        """Embed one text; returns the seconds until its vector was there.
+
+        Raises:
+            EmbeddingError: the server failed, or the embedder is closed.
+        """
+        started = time.perf_counter()
+        self.embed(["ready"])
+        return time.perf_counter() - started
+
+    def close(self) -> None:
+        """End what is under way; callers that wait get an ``EmbeddingError``."""
+        self._is_closed = True
+        self._calls.close()
+
+    def _vectors(self, texts: list[str]) -> NDArray[np.float32]:
+        import numpy as np
+
+        if self._is_closed:
+            raise EmbedderClosedError(
+                "the embedder was closed, as it is when its memory is closed; open it again"
+            )
+        listed = self._calls.call(lambda client: client.vectors(texts))
+        if len({len(vector) for vector in listed}) != 1:
+            raise EmbeddingError(f"{self._model} gives vectors of different lengths")
+        return unit(np.array(listed, dtype=np.float32))
+
+
+class _Embeddings(OpenAISdk):
+    """The protocol, as errors call it."""
+
+    speaks = "a list of embeddings"
+    hint = "a base_url of this protocol mostly ends in /v1"
+    otherwise = "embedder.provider to another one"
+
+
+class _Embedding(BaseModel):
+    embedding: list[float]
+    index: int | None = None
+
+
+class _Embedded(BaseModel):
+    """The part of a reply that is relied on; the SDK itself checks nothing that it is sent."""
+
+    data: list[_Embedding]
+
+
+class _Client:
+    def __init__(self, connection: Connection, dimension: int | None) -> None:
+        self._model = connection.model
+        self._wanted = {} if dimension is None else {"dimensions": dimension}
+        self._client = open_client(connection, connection.base_url)
+
+    async def vectors(self, texts: list[str]) -> list[list[float]]:
+        """The vectors of the texts, in their order."""
+        listed = _Embedded.model_validate_json(await self._reply(texts)).data
+        if len(listed) != len(texts):
+            raise EmbeddingError(
+                f"{self._model} gave {len(listed)} vectors for {len(texts)} texts; nothing was "
+                "written"
+            )
+        places = [place if one.index is None else one.index for place, one in enumerate(listed)]
+        if sorted(places) != list(range(len(texts))):
+            raise EmbeddingError(
+                f"{self._model} does not say which vector is of which text; nothing was written"
+            )
+        return [listed[places.index(place)].embedding for place in range(len(texts))]
+
+    async def close(self) -> None:
+        await self._client.close()
+
+    async def _reply(self, texts: list[str]) -> str:
+        """The reply; a length that the server cannot be asked for is left out from then on."""
+        import openai
+
+        while True:
+            wanted: Any = self._wanted
+            try:
+                # Floats, for not every server knows the SDK's usual base64.
+                raw = await self._client.embeddings.with_raw_response.create(
+                    model=self._model, input=texts, encoding_format="float", **wanted
+                )
+            except openai.APIStatusError as error:
+                said = error.response.text.lower()
+                is_about_length = "dimension" in said or "matryoshka" in said
+                if not wanted or error.status_code not in _REJECTING or not is_about_length:
+                    raise
+                self._wanted = {}
+            else:
+                return str(raw.text)
+
+
+def _failures(model: str) -> Failures:
+    def failed(said: str, _wait_seconds: float | None = None) -> Exception:
+        return EmbeddingError(f"the embedding model {model} gave no vectors: {said}")
+
+    return Failures(unavailable=failed, refused=failed, answer=failed)
+
+
+def _pieces(text: str, length_max: int) -> Iterator[str]:
+    """The text in pieces of at most so many characters, cut between words where there are any."""
+    while len(text) > length_max:
+        end = text.rfind(" ", 0, length_max + 1)
+        end = end if end > 0 else length_max
+        yield text[:end]
+        text = text[end:].lstrip()
+    yield text or _EMPTY

@@ -1,0 +1,27 @@
+"""Unit vectors: a model's vectors, brought to length 1. Numpy is imported at the first use."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from reconciler.errors import EmbeddingError
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+__all__ = ["unit"]
+
+
+def unit(vectors: NDArray[np.float32]) -> NDArray[np.float32]:
+    """The same directions, each vector of length 1: float32, shape as given.
+
+    Raises:
+        EmbeddingError: a vector has no direction: it is zero, or holds NaN or infinity.
+    """
+    import numpy as np
+
+    lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
+    if not np.all(np.isfinite(lengths) & (lengths > 0)):
+        raise EmbeddingError("the model gave a vector without a direction")
+    return np.asarray(vectors / lengths, dtype=np.float32)
