@@ -86,6 +86,7 @@ from reconciler.entrypoints.rendering import (
     terminal,
 )
 from reconciler.entrypoints.report_commands import add_report_commands
+from reconciler.entrypoints.serve_commands import add_serve_commands
 from reconciler.entrypoints.task_commands import add_task_commands
 from reconciler.entrypoints.value_commands import add_value_commands
 from reconciler.errors import (
@@ -162,7 +163,7 @@ _GROUPS: Mapping[str, str] = {
     "tasks report browser",
     "Questions, disputes and corrections": "pending confirm reject withdraw disputes resolve "
     "relate amend revoke revert refusals expiring",
-    "Memory for MCP clients": "mcp token",
+    "Memory for other programs": "mcp serve token",
     "Conversations read in the background": "extract worker jobs job retry drain",
     "Backup, export and erasure": "import export restore backup forget erasures archive "
     "unarchive reembed",
@@ -179,6 +180,7 @@ add_erasure_commands(app)
 add_import_command(app)
 add_job_commands(app)
 add_mcp_commands(app)
+add_serve_commands(app)
 add_health_commands(app)
 add_find_commands(app)
 add_rejudge_command(app)
