@@ -94,15 +94,12 @@ def test_an_operators_morning(agent: httpx2.Client, anna: httpx2.Client) -> None
 def test_a_dispute_is_settled_in_the_operators_name(
     agent: httpx2.Client, anna: httpx2.Client
 ) -> None:
-    noted(anna, PUNE)
-    noted(agent, GOA | {"source_kind": "user_explicit", "valid_from": None})
-    noted(agent, {"text": "Lives in Oslo.", "attribute": "city", "value": "Oslo",
-                  "source_kind": "tool_output"})  # fmt: skip
-    found = done(anna.get(f"{PRIYA}/disputes"))["items"]
-    for dispute in found:
-        keep = [dispute["facts"][0]["fact_id"]]
-        body = {"keep": keep, "reason": "Asked."}
-        assert done(anna.post(f"{PRIYA}/disputes/resolve", json=body))["action" if 0 else "text"]
+    kept = noted(agent, PUNE)["fact_id"]
+    noted(anna, GOA | {"source_kind": "operator"})
+    [dispute] = done(anna.get(f"{PRIYA}/disputes"))["items"]
+    assert kept in {fact["fact_id"] for fact in dispute["facts"]}
+    body = {"keep": [kept], "reason": "She confirmed it on the phone."}
+    assert done(anna.post(f"{PRIYA}/disputes/resolve", json=body))["proposal"]["answered_by"]
     assert done(anna.get("/v1/agents/crm/disputes"))["items"] == []
 
 
@@ -119,7 +116,7 @@ def test_a_fact_is_looked_into_and_ended(agent: httpx2.Client, anna: httpx2.Clie
     at = f"{PRIYA}/facts/{fact_id}"
     assert done(anna.get(f"{at}/evidence"))["has_contacts_words"]
     assert done(anna.get(f"{at}/history"))["facts"][0]["fact_id"] == fact_id
-    assert done(anna.post(f"{at}/revoke", json={"reason": "It is over."}))["closed_ids"] == [
+    assert done(anna.post(f"{at}/revoke", json={"reason": "It is over."}))["superseded_ids"] == [
         fact_id
     ]
     assert done(anna.get(f"{PRIYA}/profile")) == []

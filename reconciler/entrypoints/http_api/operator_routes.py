@@ -58,6 +58,8 @@ _DECISION = _CONTACT + "/decisions/{decision_id}"
 _FACT = _CONTACT + "/facts/{fact_id}"
 _DECIDED: dict[int | str, dict[str, Any]] = {200: {"model": shapes.Decision}}
 
+_TICK = timedelta(microseconds=1)
+
 routes = APIRouter(prefix="/v1", tags=["operator"], dependencies=[Depends(operators_only)])
 
 
@@ -359,8 +361,8 @@ def _decisions(
     asked = given(which)
     if after is not None:
         at, after = _time_and_id(after)
-        until = asked.get("until", at)
-        asked["until"] = min(until, at + timedelta(microseconds=1))
+        until = at + _TICK
+        asked["until"] = min(until, asked.get("until", until))
     found = page(
         lambda count: whose.decisions(**asked, limit=count),
         lambda decision: decision.decision_id,
