@@ -21,6 +21,7 @@ import httpx2
 from reconciler import Memory
 from reconciler.entrypoints.access.grants import AccessProfile, Grant
 from reconciler.entrypoints.access.tokens import TokenFile
+from reconciler.settings import Settings, load_settings
 
 ROUNDS = 300
 CLIENTS = 200
@@ -33,14 +34,16 @@ def main(_engines: object = None) -> None:
     """Print the table; always on the embedded engine."""
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
-        with Memory.open(
-            embedded_path=folder / "direct.lbug", embedder={"model": "noop"}
-        ) as memory:
+        with Memory.open(_settings(folder / "direct.lbug")) as memory:
             _fill(memory)
             direct = memory.contact("crm", "priya")
             with _Server(folder) as server:
                 _compare(direct, server)
                 _crowd(server)
+
+
+def _settings(path: Path) -> Settings:
+    return load_settings(embedded_path=path, embedder={"model": "noop"})
 
 
 def _fill(memory: Memory) -> None:
@@ -54,7 +57,7 @@ class _Server:
         grant = Grant(profile=AccessProfile.OPERATOR, tenant="default", agent_ids=("crm",))
         self.headers = {"Authorization": f"Bearer {tokens.create(grant)[1]}"}
         path = folder / "served.lbug"
-        with Memory.open(embedded_path=path, embedder={"model": "noop"}) as memory:
+        with Memory.open(_settings(path)) as memory:
             _fill(memory)
         command = [
             *(sys.executable, "-m", "reconciler", "serve", "--port", "0", "--json"),

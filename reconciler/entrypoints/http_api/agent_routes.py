@@ -42,7 +42,7 @@ class RecallQuery(Filters):  # type: ignore[misc]
     valid_at: Instant | None = None
 
 
-@routes.get("/access", responses={200: {"model": shapes.Grant}})
+@routes.get("/access", responses={200: {"model": shapes.AccessAnswer}})
 def access(grant: GrantOf) -> Response:
     """What this token may reach."""
     return answer(
@@ -57,7 +57,7 @@ def access(grant: GrantOf) -> Response:
     )
 
 
-@routes.post(_CONTACT + "/notes", responses={200: {"model": shapes.Decision}})
+@routes.post(_CONTACT + "/notes", responses={200: {"model": shapes.DecisionShape}})
 def add_note(
     about: ContactOf,
     grant: GrantOf,
@@ -94,7 +94,7 @@ def _proposer(grant: Grant, fields: dict[str, Any]) -> str | None:
     return None
 
 
-@routes.get(_CONTACT + "/recall", responses={200: {"model": shapes.Recall}, **_OK})
+@routes.get(_CONTACT + "/recall", responses={200: {"model": shapes.RecallAnswer}, **_OK})
 def recall(
     about: ContactOf,
     asked: Annotated[RecallQuery, Query()],
@@ -106,7 +106,7 @@ def recall(
     )
 
 
-@routes.get(_CONTACT + "/briefing", responses={200: {"model": shapes.Briefing}, **_OK})
+@routes.get(_CONTACT + "/briefing", responses={200: {"model": shapes.BriefingAnswer}, **_OK})
 def briefing(
     about: ContactOf,
     query: Annotated[str, Query(description="What the conversation is about.")] = "",
@@ -122,7 +122,7 @@ def briefing(
     return answer_unless_known(about, if_none_match, read)
 
 
-@routes.post(_CONTACT + "/sessions", status_code=202, responses={202: {"model": shapes.Job}})
+@routes.post(_CONTACT + "/sessions", status_code=202, responses={202: {"model": shapes.JobShape}})
 def submit_session(
     request: Request, about: ContactOf, grant: GrantOf, body: SessionBody
 ) -> Response:
@@ -135,7 +135,7 @@ def submit_session(
     return answer(about.job(job_id), 202, Location=f"{request.url.path}/../jobs/{job_id}")
 
 
-@routes.get(_CONTACT + "/jobs/{job_id}", responses={200: {"model": shapes.Job}})
+@routes.get(_CONTACT + "/jobs/{job_id}", responses={200: {"model": shapes.JobShape}})
 def job(about: ContactOf, job_id: str) -> Response:
     """How far a conversation that was handed over has got."""
     return answer(about.job(job_id))

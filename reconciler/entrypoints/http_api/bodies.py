@@ -18,16 +18,16 @@ from reconciler.domain.records.notes import TEXT_LENGTH_MAX
 from reconciler.service.writing.doors import NoteFields
 
 __all__ = [
-    "Amendment",
-    "Answer",
-    "Confirmation",
+    "AmendmentBody",
+    "AnswerBody",
+    "ConfirmationBody",
     "Filters",
-    "Forgetting",
+    "ForgettingBody",
     "Instant",
     "NoteBody",
-    "Resolution",
-    "Reversal",
-    "Revocation",
+    "ResolutionBody",
+    "ReversalBody",
+    "RevocationBody",
     "SessionBody",
     "given",
 ]
@@ -110,7 +110,7 @@ NoteBody = create_model(
 Filters: Any = create_model("Filters", **_fields(FilterFields))
 
 
-class Message(Body):
+class MessageBody(Body):
     """One message of a conversation, word for word."""
 
     role: Literal["user", "assistant", "tool", "system", "operator"]
@@ -123,33 +123,33 @@ class Message(Body):
 class SessionBody(Body):
     """A conversation, or more of one: what is known of it already is stored once."""
 
-    messages: list[Message] = Field(min_length=1, max_length=_MESSAGES_MAX)
+    messages: list[MessageBody] = Field(min_length=1, max_length=_MESSAGES_MAX)
     session_id: str | None = None
     channel: str = "chat"
     started_at: Instant | None = None
     contact_name: str | None = None
 
 
-class Answer(Body):
+class AnswerBody(Body):
     """An answer."""
 
     answered_by: AnsweredBy = "operator"
 
 
-class Confirmation(Answer):
+class ConfirmationBody(AnswerBody):
     """A yes; ``text`` is the fact in the words of the answer, where they differ."""
 
     text: Sentence | None = None
 
 
-class Resolution(Answer):
+class ResolutionBody(AnswerBody):
     """Which of the facts in dispute hold."""
 
     keep: list[str] = Field(min_length=1, max_length=100)
     reason: Reason
 
 
-class Amendment(Body):
+class AmendmentBody(Body):
     """What is true instead of a fact, or of an attribute's value."""
 
     text: Sentence
@@ -162,21 +162,21 @@ class Amendment(Body):
     said_at: Instant | None = None
 
 
-class Revocation(Answer):
+class RevocationBody(AnswerBody):
     """The end of a fact; ``never`` if it was never true."""
 
     reason: Reason
     never: bool = False
 
 
-class Reversal(Answer):
+class ReversalBody(AnswerBody):
     """The undoing of a decision; ``and_later`` undoes what rests on it, too."""
 
     reason: Reason
     and_later: bool = False
 
 
-class Forgetting(Answer):
+class ForgettingBody(AnswerBody):
     """What is erased: all, or one part. ``dry_run`` only says what would be."""
 
     reason: Reason

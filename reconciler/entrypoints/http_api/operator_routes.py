@@ -37,15 +37,15 @@ from reconciler.entrypoints.http_api.answering import (
     plain,
 )
 from reconciler.entrypoints.http_api.bodies import (
-    Amendment,
-    Answer,
-    Confirmation,
+    AmendmentBody,
+    AnswerBody,
+    ConfirmationBody,
     Filters,
-    Forgetting,
+    ForgettingBody,
     Instant,
-    Resolution,
-    Reversal,
-    Revocation,
+    ResolutionBody,
+    ReversalBody,
+    RevocationBody,
     given,
 )
 from reconciler.errors import InvalidNoteError, InvalidRequestError
@@ -56,7 +56,7 @@ _AGENT = "/agents/{agent_id}"
 _CONTACT = _AGENT + "/contacts/{contact_id}"
 _DECISION = _CONTACT + "/decisions/{decision_id}"
 _FACT = _CONTACT + "/facts/{fact_id}"
-_DECIDED: dict[int | str, dict[str, Any]] = {200: {"model": shapes.Decision}}
+_DECIDED: dict[int | str, dict[str, Any]] = {200: {"model": shapes.DecisionShape}}
 
 _TICK = timedelta(microseconds=1)
 
@@ -68,7 +68,7 @@ def _of(model: Any) -> dict[int | str, dict[str, Any]]:
     return {200: {"model": model}, 304: {"description": "What is known still holds."}}
 
 
-class DecisionFilter(BaseModel):
+class DecisionsQuery(BaseModel):
     """Which decisions: of one disposal, for one reason, through one door, in a span of time."""
 
     disposal: Disposal | None = None
@@ -78,7 +78,7 @@ class DecisionFilter(BaseModel):
     until: Instant | None = None
 
 
-WhichDecisions = Annotated[DecisionFilter, Depends()]
+WhichDecisions = Annotated[DecisionsQuery, Depends()]
 
 
 class FindQuery(Filters):  # type: ignore[misc]
@@ -130,7 +130,7 @@ def list_agent_jobs(
     return answer(page(lambda count: agent.jobs(state=state, limit=count), _job_id, after, limit))
 
 
-@routes.get(_AGENT + "/health", responses={200: {"model": shapes.HealthReport}})
+@routes.get(_AGENT + "/health", responses={200: {"model": shapes.HealthReportShape}})
 def agent_health(agent: AgentOf) -> Response:
     """The health of an agent's memory in numbers; every fact is read, so it takes a while."""
     return answer(agent.health())
@@ -151,7 +151,7 @@ def get_contact(about: ContactOf, memory: MemoryOf, if_none_match: IfNoneMatch =
 
 @routes.get(_CONTACT + "/profile", responses=_of(list[shapes.SlotValue]))
 def profile(about: ContactOf, if_none_match: IfNoneMatch = None) -> Response:
-    """The current values of all of a contact's attributes: since when, and whose word."""
+    """The current values of all of a contact's attributes: since when, and who said it."""
     return answer_unless_known(about, if_none_match, lambda: _all(about.profile()))
 
 
@@ -199,7 +199,7 @@ def fact_history(
     )
 
 
-@routes.get(_FACT + "/evidence", responses=_of(shapes.FactEvidence))
+@routes.get(_FACT + "/evidence", responses=_of(shapes.FactEvidenceShape))
 def fact_evidence(about: ContactOf, fact_id: str, if_none_match: IfNoneMatch = None) -> Response:
     """What a fact rests on: each turn, who said it, when and where."""
     return answer_unless_known(about, if_none_match, lambda: about.evidence(fact_id))
@@ -217,7 +217,7 @@ def list_decisions(
     return answer_unless_known(about, if_none_match, lambda: _decisions(about, which, after, limit))
 
 
-@routes.get(_DECISION, responses=_of(shapes.Decision))
+@routes.get(_DECISION, responses=_of(shapes.DecisionShape))
 def get_decision(about: ContactOf, decision_id: str, if_none_match: IfNoneMatch = None) -> Response:
     """One decision, with what it was compared with."""
     return answer_unless_known(about, if_none_match, lambda: about.decision(decision_id))
@@ -230,26 +230,26 @@ def explain(about: ContactOf, decision_id: str, if_none_match: IfNoneMatch = Non
 
 
 @routes.post(_DECISION + "/confirm", responses=_DECIDED)
-def confirm(about: ContactOf, grant: GrantOf, decision_id: str, body: Confirmation) -> Response:
+def confirm(about: ContactOf, grant: GrantOf, decision_id: str, body: ConfirmationBody) -> Response:
     """Yes to what waits: it is stored as the word of the person who answered."""
     by = grant.person(body.answered_by)
     return answer(about.confirm(decision_id, by, text=body.text))
 
 
 @routes.post(_DECISION + "/reject", responses=_DECIDED)
-def reject(about: ContactOf, grant: GrantOf, decision_id: str, body: Answer) -> Response:
+def reject(about: ContactOf, grant: GrantOf, decision_id: str, body: AnswerBody) -> Response:
     """No to what waits: nothing is stored, and the question is not asked again."""
     return answer(about.reject(decision_id, grant.person(body.answered_by)))
 
 
 @routes.post(_DECISION + "/withdraw", responses=_DECIDED)
-def withdraw(about: ContactOf, grant: GrantOf, decision_id: str, body: Answer) -> Response:
+def withdraw(about: ContactOf, grant: GrantOf, decision_id: str, body: AnswerBody) -> Response:
     """Take back what waits, so that nothing is asked; it may be proposed again."""
     return answer(about.withdraw(decision_id, grant.person(body.answered_by)))
 
 
 @routes.post(_DECISION + "/revert", responses=_DECIDED)
-def revert(about: ContactOf, grant: GrantOf, decision_id: str, body: Reversal) -> Response:
+def revert(about: ContactOf, grant: GrantOf, decision_id: str, body: ReversalBody) -> Response:
     """Undo a decision: what it wrote no longer holds, and what it ended holds again."""
     return answer(about.revert(decision_id, **_by(grant, body)))
 
@@ -279,25 +279,25 @@ def list_disputes(
 
 
 @routes.post(_CONTACT + "/disputes/resolve", responses=_DECIDED)
-def resolve(about: ContactOf, grant: GrantOf, body: Resolution) -> Response:
+def resolve(about: ContactOf, grant: GrantOf, body: ResolutionBody) -> Response:
     """Settle a dispute: the facts to keep hold, and those in dispute with them end."""
     return answer(about.resolve(**_by(grant, body)))
 
 
 @routes.post(_CONTACT + "/amendments", responses=_DECIDED)
-def amend(about: ContactOf, grant: GrantOf, body: Amendment) -> Response:
+def amend(about: ContactOf, grant: GrantOf, body: AmendmentBody) -> Response:
     """Correct a fact in the operator's name, whoever said it."""
     return answer(about.amend(by=grant.name, **given(body)))
 
 
 @routes.post(_FACT + "/revoke", responses=_DECIDED)
-def revoke(about: ContactOf, grant: GrantOf, fact_id: str, body: Revocation) -> Response:
+def revoke(about: ContactOf, grant: GrantOf, fact_id: str, body: RevocationBody) -> Response:
     """End a fact without replacing it; its history is kept."""
     return answer(about.revoke(fact_id, **_by(grant, body)))
 
 
-@routes.post(_CONTACT + "/erasures", responses={200: {"model": shapes.Erasure}})
-def forget(about: ContactOf, grant: GrantOf, body: Forgetting) -> Response:
+@routes.post(_CONTACT + "/erasures", responses={200: {"model": shapes.ErasureShape}})
+def forget(about: ContactOf, grant: GrantOf, body: ForgettingBody) -> Response:
     """Erase what is known, or a part, for good; the answer holds the receipt."""
     return answer(about.forget(**_by(grant, body)))
 
@@ -324,20 +324,20 @@ def list_jobs(
     return answer(page(lambda count: about.jobs(state=state, limit=count), _job_id, after, limit))
 
 
-@routes.post(_CONTACT + "/jobs/{job_id}/retry", responses={200: {"model": shapes.Job}})
+@routes.post(_CONTACT + "/jobs/{job_id}/retry", responses={200: {"model": shapes.JobShape}})
 def retry_job(about: ContactOf, job_id: str) -> Response:
     """Begin a dead or waiting job again now."""
     return answer(about.retry(job_id))
 
 
-@routes.get(_CONTACT + "/health", responses={200: {"model": shapes.HealthReport}})
+@routes.get(_CONTACT + "/health", responses={200: {"model": shapes.HealthReportShape}})
 def contact_health(about: ContactOf) -> Response:
     """The health of what is known of one contact, in numbers."""
     return answer(about.health())
 
 
-def _by(grant: Grant, body: Answer) -> dict[str, Any]:
-    """What a person says, and in whose name."""
+def _by(grant: Grant, body: AnswerBody) -> dict[str, Any]:
+    """What a person says, and under which name."""
     return {"by": grant.person(body.answered_by), **given(body, "answered_by")}
 
 
@@ -355,7 +355,7 @@ def _job_id(job: Job) -> str:
 
 
 def _decisions(
-    whose: AgentMemory | ContactMemory, which: DecisionFilter, after: str | None, limit: int
+    asked_of: AgentMemory | ContactMemory, which: DecisionsQuery, after: str | None, limit: int
 ) -> dict[str, Any]:
     """A page of decisions; what it goes on after names a time as well, so that it reads no more."""
     asked = given(which)
@@ -364,7 +364,7 @@ def _decisions(
         until = at + _TICK
         asked["until"] = min(until, asked.get("until", until))
     found = page(
-        lambda count: whose.decisions(**asked, limit=count),
+        lambda count: asked_of.decisions(**asked, limit=count),
         lambda decision: decision.decision_id,
         after,
         limit,

@@ -24,27 +24,27 @@ from reconciler.domain.review import health
 from reconciler.domain.review.explanation import Explanation
 
 __all__ = [
-    "Briefing",
+    "AccessAnswer",
+    "BriefingAnswer",
     "Contact",
     "ContactPage",
-    "Decision",
     "DecisionPage",
+    "DecisionShape",
     "Dispute",
     "DisputePage",
-    "Erasure",
     "ErasurePage",
+    "ErasureShape",
     "Explanation",
-    "FactEvidence",
+    "FactEvidenceShape",
     "FactHistory",
     "FactHistoryPage",
     "FoundFact",
-    "Grant",
-    "HealthReport",
-    "Job",
+    "HealthReportShape",
     "JobPage",
+    "JobShape",
     "PendingPage",
     "ProblemDetails",
-    "Recall",
+    "RecallAnswer",
     "SessionRecord",
     "SlotValue",
     "recall_of",
@@ -84,7 +84,7 @@ def _model(
 
 _Slot = _model(Slot, name="NoteSlot", without=_OF_THE_GATE)
 _Note = _model(Note, without=("is_cleaned",), slot=_Slot | None)
-Decision = _model(
+DecisionShape = _model(
     decisions.Decision,
     adding=("text", "superseded_ids", "disposal", "question", "answer"),
     note=_Note,
@@ -95,19 +95,19 @@ _ContactHealth = _model(
         *("duplicate_rate", "stale_rate", "confirm_rate", "refusal_rate", "empty_recall_rate"),
     ),
 )
-HealthReport = _model(
+HealthReportShape = _model(
     health.HealthReport,
     adding=("total",),
     total=_ContactHealth,
     contacts=list[_ContactHealth],  # type: ignore[valid-type]
 )
-Erasure = _model(erasures.Erasure, without=("plan",))
-Job = _model(jobs.Job, adding=("advice",))
-FactEvidence = _model(evidence.FactEvidence, adding=("has_contacts_words",))
+ErasureShape = _model(erasures.Erasure, without=("plan",))
+JobShape = _model(jobs.Job, adding=("advice",))
+FactEvidenceShape = _model(evidence.FactEvidence, adding=("has_contacts_words",))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Recall:
+class RecallAnswer:
     """What a recall found.
 
     Attributes:
@@ -129,10 +129,10 @@ class Recall:
     token_count: int
 
 
-def recall_of(found: Recalled) -> Recall:
+def recall_of(found: Recalled) -> RecallAnswer:
     """What is answered for the facts that were found."""
     prompt = as_prompt(found)
-    return Recall(
+    return RecallAnswer(
         facts=list(found),
         outcome=found.outcome,
         left_out=found.left_out,
@@ -143,7 +143,7 @@ def recall_of(found: Recalled) -> Recall:
     )
 
 
-class Question(BaseModel):
+class QuestionToAsk(BaseModel):
     """What to ask the contact, and what an answer to it names."""
 
     question: str | None
@@ -151,7 +151,7 @@ class Question(BaseModel):
     fact_ids: list[str] | None = None
 
 
-class Briefing(BaseModel):
+class BriefingAnswer(BaseModel):
     """What is known of a contact, and what only the contact can settle.
 
     ``prompt`` is the same for a model's prompt; ``changed`` has the ids of the facts that are new
@@ -161,11 +161,11 @@ class Briefing(BaseModel):
     facts: list[RankedFact]
     profile: list[SlotValue]
     changed: list[str]
-    questions: list[Question]
+    questions: list[QuestionToAsk]
     prompt: str
 
 
-class Grant(BaseModel):
+class AccessAnswer(BaseModel):
     """What a token may reach."""
 
     profile: Literal["agent", "operator"]
@@ -190,12 +190,12 @@ def page_of(name: str, kind: Any) -> type[BaseModel]:
 
 
 ContactPage = page_of("Contact", Contact)
-DecisionPage = page_of("Decision", Decision)
+DecisionPage = page_of("Decision", DecisionShape)
 DisputePage = page_of("Dispute", Dispute)
-ErasurePage = page_of("Erasure", Erasure)
+ErasurePage = page_of("Erasure", ErasureShape)
 FactHistoryPage = page_of("FactHistory", FactHistory)
-JobPage = page_of("Job", Job)
-PendingPage = page_of("Pending", Decision | Dispute)
+JobPage = page_of("Job", JobShape)
+PendingPage = page_of("Pending", DecisionShape | Dispute)
 
 
 class ProblemDetails(BaseModel):
