@@ -32,7 +32,7 @@ _OK: dict[int | str, dict[str, Any]] = {304: {"description": "What is known stil
 routes = APIRouter(prefix="/v1", tags=["agent"])
 
 
-class RecallQuery(Filters):  # type: ignore[misc]
+class RecallParameters(Filters):  # type: ignore[misc]
     """What is asked for."""
 
     query: str = ""
@@ -97,7 +97,7 @@ def _proposer(grant: Grant, fields: dict[str, Any]) -> str | None:
 @routes.get(_CONTACT + "/recall", responses={200: {"model": shapes.RecallAnswer}, **_OK})
 def recall(
     about: ContactOf,
-    asked: Annotated[RecallQuery, Query()],
+    asked: Annotated[RecallParameters, Query()],
     if_none_match: IfNoneMatch = None,
 ) -> Response:
     """The facts that fit a query best, and the standing constraints; also as lines for a prompt."""

@@ -54,8 +54,8 @@ Instant = Annotated[
     BeforeValidator(_instant),
     WithJsonSchema({"type": "string", "format": "date-time"}),
 ]
-Sentence = Annotated[str, Field(min_length=1, max_length=TEXT_LENGTH_MAX)]
-Reason = Annotated[Sentence, Field(description="Why, in one sentence.")]
+OneSentence = Annotated[str, Field(min_length=1, max_length=TEXT_LENGTH_MAX)]
+Reason = Annotated[OneSentence, Field(description="Why, in one sentence.")]
 AnsweredBy = Annotated[
     Literal["contact", "operator"],
     Field(
@@ -104,7 +104,7 @@ NoteBody = create_model(
     __doc__="A note about a contact. With the header Idempotency-Key the same note may be sent "
     f"again. An agent's token may name these sources: {_described(SourceKind)}, but for operator "
     "and approved_doc.",
-    text=(Sentence, Field(description="One fact, in a sentence that stands alone.")),
+    text=(OneSentence, Field(description="One fact, in a sentence that stands alone.")),
     **_fields(NoteFields, "idempotency_key", "proposed_by"),
 )
 Filters: Any = create_model("Filters", **_fields(FilterFields))
@@ -139,7 +139,7 @@ class AnswerBody(Body):
 class ConfirmationBody(AnswerBody):
     """A yes; ``text`` is the fact in the words of the answer, where they differ."""
 
-    text: Sentence | None = None
+    text: OneSentence | None = None
 
 
 class ResolutionBody(AnswerBody):
@@ -152,7 +152,7 @@ class ResolutionBody(AnswerBody):
 class AmendmentBody(Body):
     """What is true instead of a fact, or of an attribute's value."""
 
-    text: Sentence
+    text: OneSentence
     reason: Reason
     fact_id: str | None = None
     subject: str | None = None

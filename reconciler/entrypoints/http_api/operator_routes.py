@@ -88,7 +88,7 @@ class FindQuery(Filters):  # type: ignore[misc]
     limit: int | None = None
 
 
-@routes.get(_AGENT + "/contacts", responses={200: {"model": shapes.ContactPage}})
+@routes.get(_AGENT + "/contacts", responses={200: {"model": shapes.ContactsPage}})
 def list_contacts(agent: AgentOf, after: After = None, limit: Limit = 50) -> Response:
     """An agent's contacts, by id."""
     found = agent.contacts(after=after, limit=limit + 1)

@@ -27,7 +27,7 @@ __all__ = [
     "AccessAnswer",
     "BriefingAnswer",
     "Contact",
-    "ContactPage",
+    "ContactsPage",
     "DecisionPage",
     "DecisionShape",
     "Dispute",
@@ -189,7 +189,7 @@ def page_of(name: str, kind: Any) -> type[BaseModel]:
     return made
 
 
-ContactPage = page_of("Contact", Contact)
+ContactsPage = page_of("Contacts", Contact)
 DecisionPage = page_of("Decision", DecisionShape)
 DisputePage = page_of("Dispute", Dispute)
 ErasurePage = page_of("Erasure", ErasureShape)
