@@ -286,7 +286,7 @@ def resolve(about: ContactOf, grant: GrantOf, body: ResolutionBody) -> Response:
 
 @routes.post(_CONTACT + "/amendments", responses=_DECIDED)
 def amend(about: ContactOf, grant: GrantOf, body: AmendmentBody) -> Response:
-    """Correct a fact in the operator's name, whoever said it."""
+    """Correct a fact in the operator's name, also one that the contact said."""
     return answer(about.amend(by=grant.name, **given(body)))
 
 
