@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Unpack
 from reconciler.bound_memory import BoundMemory
 from reconciler.contact_memory import ContactMemory
 from reconciler.domain.records.kinds import (
-    Category,
+    AnyCategory,
+    AnySourceKind,
     SourceKind,
 )
 from reconciler.domain.records.notes import (
@@ -120,8 +121,8 @@ class AgentMemory(BoundMemory):
         self,
         text: str,
         *,
-        source_kind: SourceKind | str = SourceKind.USER_EXPLICIT,
-        category: Category | str | None = None,
+        source_kind: AnySourceKind = SourceKind.USER_EXPLICIT,
+        category: AnyCategory | None = None,
         topic: str | None = None,
     ) -> Assessment:
         """Dry-run the write gate on a note, check by check; reads and writes nothing.
@@ -143,8 +144,8 @@ def note_to_check(
     text: str,
     *,
     agent_id: str,
-    source_kind: SourceKind | str,
-    category: Category | str | None,
+    source_kind: AnySourceKind,
+    category: AnyCategory | None,
     topic: str | None,
 ) -> Candidate:
     """A note about a made-up contact, said now, for a dry run of the gate.

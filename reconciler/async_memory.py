@@ -9,7 +9,7 @@ from collections.abc import Callable
 from datetime import datetime
 from functools import partial
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, Self, Unpack
 
 from reconciler.async_calls import (
     AsyncAgentMemory,
@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from reconciler.ports.arbiter import Arbiter
     from reconciler.ports.embedder import Embedder
     from reconciler.ports.extractor import Extractor
+    from reconciler.setting_fields import OpenFields
     from reconciler.settings import Settings
 
 __all__ = ["AsyncMemory"]
@@ -113,7 +114,7 @@ class AsyncMemory(AsyncPart[Memory]):
         must_exist: bool = False,
         threads: int = THREADS_MAX,
         closing_seconds_max: float = CLOSING_SECONDS_MAX,
-        **arguments: Any,
+        **arguments: Unpack[OpenFields],
     ) -> Opening[Self]:
         """Open the memory that the settings describe: ``async with`` it, or await it and close it.
 
@@ -157,7 +158,7 @@ class AsyncMemory(AsyncPart[Memory]):
         clock: Callable[[], datetime] | None = None,
         accept_other_key: bool = False,
         on_progress: Callable[[int, int], None] = lambda *_: None,
-        **arguments: Any,
+        **arguments: Unpack[OpenFields],
     ) -> Backup | RestoreReport:
         """Restore a backup or an export to where the settings look for a memory.
 

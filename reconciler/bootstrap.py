@@ -7,10 +7,11 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+import uuid
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, closing, contextmanager, suppress
 from dataclasses import fields, replace
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, date, datetime, timedelta
 from functools import cache, partial
 from importlib import import_module
 from itertools import chain, repeat
@@ -21,6 +22,7 @@ from typing import IO, TYPE_CHECKING, Any, Generic, Literal, TypeVar, cast
 from reconciler.adapters.noop_embedder import NoopEmbedder
 from reconciler.adapters.sensitive_data_finders import CombinedFinder, DeferredFinder
 from reconciler.domain.records.choices import check_callable, check_flags, file_path
+from reconciler.domain.records.kinds import LIVE_DOOR
 from reconciler.domain.records.policies import (
     ArbitrationPolicy,
     DecayPolicy,
@@ -62,7 +64,6 @@ if TYPE_CHECKING:
     from reconciler.ports.sensitive_data_finder import SensitiveDataFinder
     from reconciler.service.attribute_questions import AskedAttributes
     from reconciler.service.erasures import Erasures
-    from reconciler.service.fact_evidence import FactEvidenceReader
     from reconciler.service.finding import FactFinder
     from reconciler.service.hash_key import HashKey
     from reconciler.service.health import Health
@@ -71,6 +72,8 @@ if TYPE_CHECKING:
     from reconciler.service.moving.exporting import Exporter
     from reconciler.service.pages.report import Report
     from reconciler.service.past_recall import PastRecall
+    from reconciler.service.persons.answering import PersonsAnswers
+    from reconciler.service.persons.deciding import PersonsDecisions
     from reconciler.service.recall import Recall
     from reconciler.service.reembedding import Reembedding
     from reconciler.service.sessions.extraction import MemoryExtractor, SessionReader
@@ -81,13 +84,9 @@ if TYPE_CHECKING:
     from reconciler.service.stores.task_store import TaskStore
     from reconciler.service.tasks.procedures import Procedures
     from reconciler.service.use_trace import UseTrace
-    from reconciler.service.writing.amendments import Amendments
     from reconciler.service.writing.arbitration import Arbitration
-    from reconciler.service.writing.archiving import Archiving
     from reconciler.service.writing.batch_rejudging import BatchRejudging
     from reconciler.service.writing.cleaning import Cleaner
-    from reconciler.service.writing.confirmations import Confirmations
-    from reconciler.service.writing.disputes import Disputes
     from reconciler.service.writing.doors import LiveDoor
     from reconciler.service.writing.forgotten import ForgottenLook, Withholding
     from reconciler.service.writing.ledger import Ledger
@@ -97,7 +96,8 @@ if TYPE_CHECKING:
     from reconciler.service.writing.peer_import import PeerImport
     from reconciler.service.writing.rejudging import IdleRejudging, Rejudging
     from reconciler.service.writing.relating import Relating
-    from reconciler.service.writing.write_gate import Judged, WriteGate
+    from reconciler.service.writing.submissions import Submission
+    from reconciler.service.writing.write_gate import WriteGate
     from reconciler.settings import (
         ArbiterSettings,
         EmbedderSettings,
@@ -116,6 +116,7 @@ __all__ = [
     "build_extractor",
     "build_judge",
     "build_policy",
+    "build_recorded_arbiter",
     "build_secret_finder",
     "build_sensitive_data_finder",
     "build_services",
@@ -244,16 +245,6 @@ class Services:
         return TaskStore(self._patient_graph)
 
     @_Part
-    def fact_evidence(self) -> FactEvidenceReader:
-        """Reads why a fact is believed."""
-        from reconciler.service.fact_evidence import FactEvidenceReader
-        from reconciler.service.stores.evidence_store import EvidenceStore
-
-        return FactEvidenceReader(
-            store=self.store, evidence=EvidenceStore(self._patient_graph), clock=self.clock
-        )
-
-    @_Part
     def neighbourhoods(self) -> Neighbourhoods:
         """The contacts' facts that this process keeps in mind."""
         from reconciler.service.writing.neighbourhoods import Neighbourhoods
@@ -297,10 +288,10 @@ class Services:
     def _withholding(self) -> Withholding:
         from reconciler.service.writing.earlier_decisions import earlier_decisions
         from reconciler.service.writing.forgotten import Withholding
+        from reconciler.service.writing.submissions import recorded_policy
 
         return Withholding(
-            policy=self.policy,
-            embedding_model=self.embedder.model_id,
+            policy=recorded_policy(self.policy, self.embedder.model_id),
             gate_policy_of=self.cleaner.policy_of,
             earlier=partial(earlier_decisions, self.store),
             clock=self.clock,
@@ -325,7 +316,7 @@ class Services:
         )
 
     @_Part
-    def judge(self) -> Callable[[Candidate], Judged]:
+    def judge(self) -> Callable[[Candidate], Submission]:
         """The gate's judgement alone, for a dry run."""
         return _judge_under(self.gate_policy, self.clock)
 
@@ -373,25 +364,30 @@ class Services:
         )
 
     @_Part
-    def confirmations(self) -> Confirmations:
+    def answers(self) -> PersonsAnswers:
         """Takes the answers to held notes."""
-        from reconciler.service.writing.confirmations import Confirmations
+        from reconciler.service.persons.answering import PersonsAnswers
 
-        return Confirmations(
-            gate=self.gate, cleaner=self.cleaner, store=self.store, clock=self.clock
+        return PersonsAnswers(
+            gate=self.gate,
+            reconciler=self.reconciler,
+            cleaner=self.cleaner,
+            store=self.store,
+            clock=self.clock,
         )
 
     @_Part
-    def disputes(self) -> Disputes:
-        """Resolves disputes."""
-        from reconciler.service.writing.disputes import Disputes
+    def persons(self) -> PersonsDecisions:
+        """Takes down what persons decide about known facts."""
+        from reconciler.service.persons.deciding import PersonsDecisions
 
-        return Disputes(
+        return PersonsDecisions(
             gate=self.gate,
             store=self.store,
             reconciler=self.reconciler,
             ledger=self.ledger,
-            decision_ids=self._decision_ids,
+            cleaner=self.cleaner,
+            attributes=self.attributes,
             clock=self.clock,
         )
 
@@ -407,13 +403,11 @@ class Services:
     @_Part
     def relating(self) -> Relating:
         """Relates known facts as a model says later."""
-        from reconciler.service.stores.evidence_store import EvidenceStore
         from reconciler.service.writing.relating import Relating
 
         return Relating(
             gate=self.gate,
             store=self.store,
-            evidence=EvidenceStore(self._patient_graph),
             neighbourhoods=self.neighbourhoods,
             reconciler=self.reconciler,
             ledger=self.ledger,
@@ -453,35 +447,11 @@ class Services:
         return BatchRejudging(rejudging, arbitration, arbitration.arbiter)
 
     @_Part
-    def amendments(self) -> Amendments:
-        """Corrects facts for an operator."""
-        from reconciler.service.writing.amendments import Amendments
-
-        return Amendments(
-            gate=self.gate, store=self.store, attributes=self.attributes, clock=self.clock
-        )
-
-    @_Part
-    def archiving(self) -> Archiving:
-        """Archives faded facts and unarchives them."""
-        from reconciler.service.writing.archiving import Archiving
-
-        return Archiving(
-            gate=self.gate,
-            store=self.store,
-            reconciler=self.reconciler,
-            ledger=self.ledger,
-            decision_ids=self._decision_ids,
-            clock=self.clock,
-        )
-
-    @_Part
     def use_trace(self) -> UseTrace:
         """Counts how the memory is used. A count that cannot be written now waits."""
-        from reconciler.service.stores.use_store import UseStore
         from reconciler.service.use_trace import UseTrace
 
-        store = UseStore(self._graph)
+        store = MemoryStore(self._graph)
         built = UseTrace(
             write=store.record_use,
             write_asked=store.record_recalls,
@@ -612,8 +582,8 @@ class Services:
     @_Part
     def damage(self) -> Damage:
         """Finds records that cannot be read."""
-        from reconciler.config_files import load_export_schema
         from reconciler.service.moving.damage import Damage
+        from reconciler.service.moving.export_schema import load_export_schema
         from reconciler.service.moving.lines import PropertyTypes
 
         return Damage(self.archive_store, PropertyTypes(load_export_schema()))
@@ -621,7 +591,7 @@ class Services:
     @_Part
     def exporter(self) -> Exporter:
         """Writes exports."""
-        from reconciler.config_files import load_export_schema
+        from reconciler.service.moving.export_schema import load_export_schema
         from reconciler.service.moving.exporting import Exporter
         from reconciler.service.moving.lines import PropertyTypes
 
@@ -637,11 +607,9 @@ class Services:
     def health(self) -> Health:
         """Reports the memory's health."""
         from reconciler.service.health import Health
-        from reconciler.service.stores.health_store import HealthStore
 
         return Health(
             store=self.store,
-            counts=HealthStore(self._patient_graph),
             damage=self.damage,
             records=self.records,
             embedding_model=self.embedder.model_id,
@@ -668,10 +636,8 @@ class Services:
     def report(self) -> Report:
         """Draws timelines of facts."""
         from reconciler.service.pages.report import Report
-        from reconciler.service.stores.evidence_store import EvidenceStore
 
-        evidence = EvidenceStore(self._patient_graph)
-        return Report(records=self.records, evidence=evidence, clock=self.clock)
+        return Report(records=self.records, store=self.store, clock=self.clock)
 
     @_Part
     def past_recall(self) -> PastRecall:
@@ -774,6 +740,7 @@ def build_services(
             check_memory_exists(settings)
         else:
             _check_files(settings)
+            settings = _with_own_file(settings, stack)
         graph = open_graph(settings)
         stack.callback(graph.close)
         store = MemoryStore(graph)
@@ -799,6 +766,29 @@ def build_services(
             services.build_all()
         services.closing = stack.pop_all()
         return services
+
+
+def _with_own_file(settings: Settings, closing: ExitStack) -> Settings:
+    """The settings; for a store in memory with a new file, which is removed at closing.
+
+    A database in the engine's memory alone would have no file to back up, or to search after an
+    erasure.
+
+    Raises:
+        ConfigurationError: no temporary folder can be made.
+    """
+    if not settings.is_in_memory:
+        return settings
+    from reconciler.adapters.drafts import temporary_folder
+
+    try:
+        folder, remove = temporary_folder()
+    except OSError as error:
+        raise ConfigurationError(
+            f"a store in memory is kept in a temporary folder, and none can be made: {error}"
+        ) from error
+    closing.callback(remove)
+    return settings.model_copy(update={"embedded_path": folder / "memory.lbug"})
 
 
 def _check_files(settings: Settings) -> None:
@@ -916,6 +906,18 @@ def build_arbiter(settings: Settings) -> Arbiter | None:
     from reconciler.adapters.model_arbiter import ModelArbiter
 
     return ModelArbiter(_vendor(chosen.provider), _connection(chosen))
+
+
+def build_recorded_arbiter(lines: Iterable[str], first_day: date) -> Arbiter:
+    """Who answers from recordings, in which days are counted from the first one.
+
+    Args:
+        lines: the recordings, a JSON object each.
+        first_day: the day 0 of the notes that are told.
+    """
+    from reconciler.adapters.recorded_arbiter import RecordedArbiter, answers_in
+
+    return RecordedArbiter(answers_in(lines), first_day)
 
 
 def build_extractor(settings: Settings, attributes: AttributeBook) -> Extractor:
@@ -1044,7 +1046,7 @@ def _hashed(kind: SensitiveKind, value: str) -> str:
     return _street_address_finder().street_of(value)
 
 
-def build_judge(settings: Settings) -> Callable[[Candidate], Judged]:
+def build_judge(settings: Settings) -> Callable[[Candidate], Submission]:
     """The gate's judgement alone, for a dry run: no store, no model, no key.
 
     Raises:
@@ -1055,7 +1057,7 @@ def build_judge(settings: Settings) -> Callable[[Candidate], Judged]:
 
 def _judge_under(
     policy: GatePolicy, clock: Callable[[], datetime]
-) -> Callable[[Candidate], Judged]:
+) -> Callable[[Candidate], Submission]:
     from reconciler.service.writing.cleaning import Cleaner
     from reconciler.service.writing.write_gate import judge
 
@@ -1067,7 +1069,7 @@ def _judge_under(
         token_of=lambda kind, _: f"[{kind}]",
         policy=policy,
     )
-    return lambda candidate: judge(candidate, cleaner, clock())
+    return lambda candidate: judge(candidate, cleaner, clock(), LIVE_DOOR, str(uuid.uuid4()))
 
 
 def _gate_policy(settings: Settings) -> GatePolicy:
@@ -1325,7 +1327,7 @@ def _restore_export(
     accept_other_key: bool,
     on_progress: Callable[[int, int], None],
 ) -> RestoreReport:
-    from reconciler.config_files import load_export_schema
+    from reconciler.service.moving.export_schema import load_export_schema
     from reconciler.service.moving.lines import PropertyTypes
     from reconciler.service.moving.restoring import Restorer
     from reconciler.service.stores.archive_store import ArchiveStore

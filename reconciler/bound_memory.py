@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from datetime import datetime
-from itertools import islice
 from typing import IO, TYPE_CHECKING
 
 from reconciler.domain.records.choices import (
@@ -16,6 +15,10 @@ from reconciler.domain.records.choices import (
 )
 from reconciler.domain.records.kinds import (
     OPERATOR_DOOR,
+    AnyDisposal,
+    AnyGateReason,
+    AnyJobState,
+    AnySourceKind,
     DecidedBy,
     Disposal,
     GateReason,
@@ -24,7 +27,6 @@ from reconciler.domain.records.kinds import (
 )
 from reconciler.domain.records.notes import (
     TEXT_LENGTH_MAX,
-    Note,
     check_text,
     source_kind_of,
     unit_interval,
@@ -34,7 +36,7 @@ from reconciler.domain.records.scope import Scope, check_identifier
 from reconciler.errors import (
     InvalidRequestError,
 )
-from reconciler.opened import OpenMemory, at_most, known_or_none, positive
+from reconciler.opened import OpenMemory, at_most, first, known_or_none, positive
 from reconciler.ports.arbiter import NO_BATCHES, BatchState
 
 if TYPE_CHECKING:
@@ -42,7 +44,6 @@ if TYPE_CHECKING:
 
     from reconciler.bootstrap import Services
     from reconciler.domain.records.archives import ExportReport
-    from reconciler.domain.records.candidates import Candidate
     from reconciler.domain.records.decisions import Archived, Decision
     from reconciler.domain.records.erasures import Erasure
     from reconciler.domain.records.facts import (
@@ -54,8 +55,9 @@ if TYPE_CHECKING:
     from reconciler.domain.records.jobs import Job
     from reconciler.domain.review.health import HealthReport
     from reconciler.domain.review.replay import Replayed
-    from reconciler.domain.tasks.task_states import TaskState
+    from reconciler.domain.tasks.task_states import AnyTaskState
     from reconciler.domain.tasks.tasks import Task
+    from reconciler.ports.peer_memory import PeerSystem
     from reconciler.service.stores.archive_store import ContactFilter
     from reconciler.service.writing.note_import import ImportReport
     from reconciler.service.writing.rejudging import Rejudged
@@ -132,8 +134,8 @@ class BoundMemory:
     def decisions(
         self,
         *,
-        disposal: Disposal | str | None = None,
-        reason: GateReason | str | None = None,
+        disposal: AnyDisposal | None = None,
+        reason: AnyGateReason | None = None,
         door: str | None = None,
         since: datetime | None = None,
         until: datetime | None = None,
@@ -145,8 +147,8 @@ class BoundMemory:
             disposal: only those that the gate admitted, rejected, or held to confirm or consent.
             reason: only those with this reason of the gate, for example ``secret``.
             door: only those that came through ``live``, ``import``, ``proposal`` or ``operator``.
-            since: only those made at or after it, time-zone aware.
-            until: only those made before it, time-zone aware.
+            since: only those made at or after this time, time-zone aware.
+            until: only those made before this time, time-zone aware.
             limit: at most this many.
 
         Raises:
@@ -187,7 +189,7 @@ class BoundMemory:
             InvalidRequestError: the limit is below 1.
         """
         counted = self._services.records.refusals(self._scopes())
-        return list(islice(counted, at_most(limit)))
+        return first(counted, limit)
 
     def pending(
         self,
@@ -202,7 +204,7 @@ class BoundMemory:
 
         Args:
             limit: at most this many; None for all.
-            with_silent: also what waits without a question until it is said again.
+            with_silent: also held notes that have no question until they are said again.
 
         Raises:
             InvalidRequestError: the limit is below 1.
@@ -210,7 +212,7 @@ class BoundMemory:
         scopes = self._scopes()
         check_flags(with_silent=with_silent)
         waiting = self._services.records.pending(scopes, with_silent=with_silent)
-        return list(islice(waiting, at_most(limit)))
+        return first(waiting, limit)
 
     def disputes(
         self,
@@ -227,8 +229,7 @@ class BoundMemory:
         Raises:
             InvalidRequestError: the limit is below 1.
         """
-        open_disputes = self._services.records.disputes(self._scopes())
-        return list(islice(open_disputes, at_most(limit)))
+        return first(self._services.records.disputes(self._scopes()), limit)
 
     def expiring(
         self,
@@ -242,7 +243,7 @@ class BoundMemory:
         If the answer is yes, add the same note again, which renews the fact; if no, ``revoke`` it.
 
         Args:
-            days: from now on, above 0.
+            days: how many days from now, above 0.
             limit: at most this many; None for all.
 
         Raises:
@@ -388,13 +389,9 @@ class BoundMemory:
         if floor is not None:
             unit_interval("floor", floor)
         policy = build_decay(self._settings, floor)
-        self._word_of(by, self._scope, reason)
-        reports: list[Archived] = []
-        for scope in self._scopes():
-            candidate = self._word_of(by, scope, reason)
-            done = self._services.archiving.sweep(candidate, policy, OPERATOR_DOOR, dry_run=dry_run)
-            reports += [done] if done else []
-        return reports
+        return self._services.persons.archive(
+            self._scope, self._scopes(), policy, by=by, reason=reason, dry_run=dry_run
+        )
 
     def erasures(
         self,
@@ -420,12 +417,12 @@ class BoundMemory:
             if (erasure.scope.tenant, erasure.scope.agent_id)
             == (self._scope.tenant, self._scope.agent_id)
         )
-        return list(islice(own, at_most(limit)))
+        return first(own, limit)
 
     def tasks(
         self,
         *,
-        state: TaskState | str | None = None,
+        state: AnyTaskState | None = None,
         limit: int = 50,
     ) -> list[Task]:
         """The tasks, last changed first; ``task`` resumes one.
@@ -447,7 +444,7 @@ class BoundMemory:
     def jobs(
         self,
         *,
-        state: JobState | str | None = None,
+        state: AnyJobState | None = None,
         limit: int = 50,
     ) -> list[Job]:
         """Jobs, newest first.
@@ -492,7 +489,7 @@ class BoundMemory:
         """Write the memory as lines of JSON, which ``restore`` reads into either engine.
 
         It writes contact by contact, each as of one moment, while others read and
-        write. ``config/export.schema.json`` describes a line; the last line counts the others, so
+        write. ``docs/backup_and_moving.md`` describes a line; the last line counts the others, so
         that an incomplete file is recognised.
 
         Args:
@@ -522,11 +519,11 @@ class BoundMemory:
 
     def import_from(
         self,
-        system: str,
+        system: PeerSystem,
         source: str | Path,
         *,
         contact_from: str | None = None,
-        source_kind: SourceKind | str = SourceKind.OPERATOR,
+        source_kind: AnySourceKind = SourceKind.OPERATOR,
         username: str = "neo4j",
         password: str = "",
         database: str | None = None,
@@ -592,23 +589,6 @@ class BoundMemory:
 
     def _limit(self, limit: int | None) -> int:
         return self._settings.recall.limit if limit is None else positive("limit", limit)
-
-    def _word_of(self, by: str, scope: Scope, reason: str) -> Candidate:
-        """A person's reason for a decision, as that person's word; refuses an agent."""
-        from reconciler.domain.records.candidates import CONTACT
-        from reconciler.domain.records.persons import check_person
-        from reconciler.service.writing.doors import as_candidate
-
-        check_person(by, scope)
-        check_text("reason", reason, TEXT_LENGTH_MAX)
-        note = Note(
-            scope=scope,
-            text=reason,
-            said_at=self._services.clock(),
-            is_dated=False,
-            source_kind=SourceKind.USER_EXPLICIT if by == CONTACT else SourceKind.OPERATOR,
-        )
-        return as_candidate(note, by)
 
 
 def _is_replayable(decision: Decision) -> bool:

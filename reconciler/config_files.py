@@ -31,13 +31,13 @@ if TYPE_CHECKING:
 __all__ = [
     "load_attribute_book",
     "load_attribute_sentences",
-    "load_export_schema",
     "load_gate_policy",
     "load_judge_questions",
     "load_own_questions",
     "load_prices",
     "load_profile",
     "load_question_vectors",
+    "load_questions_in_languages",
     "load_reach",
     "load_recall_floor",
     "profiles_of",
@@ -202,21 +202,39 @@ def load_question_vectors(embedding_model: str) -> AttributeQuestions | None:
     return None
 
 
+def load_questions_in_languages() -> dict[str, dict[str, Sequence[str]]]:
+    """What is asked about attributes in other languages than English, by language and attribute.
+
+    Raises:
+        ConfigurationError: the file cannot be read, or is not made of lists of questions.
+    """
+    path, text = _questions_in_languages()
+    return {
+        language: {
+            name: _sentences(path, {"questions": asked}, "questions")
+            for name, asked in given.items()
+        }
+        for language, given in _parsed(path, text).items()
+    }
+
+
 def sentences_digest() -> bytes:
     """The digest that names the vectors of the attributes' sentences."""
-    _, text = _attribute_sentences()
-    return hashlib.sha256(text.encode()).digest()
+    texts = (text for _, text in (_attribute_sentences(), _questions_in_languages()))
+    return hashlib.sha256("".join(texts).encode()).digest()
 
 
-def question_vectors(least: float, counts: dict[str, int], rows: NDArray[np.float32]) -> bytes:
+def question_vectors(
+    kept: Sequence[tuple[float, dict[str, int]]], rows: NDArray[np.float32]
+) -> bytes:
     """The file that ``load_question_vectors`` reads: a digest, a head, and 16-bit floats.
 
     Args:
-        least: how near a question must be.
-        counts: how many questions each attribute has.
+        kept: of English and then of each other language how near a question must be, and how many
+            questions each attribute has.
         rows: of all questions in that order, and then where each attribute's facts lie.
     """
-    head = json.dumps({"least": least, "counts": counts}).encode()
+    head = json.dumps(kept).encode()
     return sentences_digest() + struct.pack("<I", len(head)) + head + rows.astype("<f2").tobytes()
 
 
@@ -228,15 +246,26 @@ def _question_vectors(kept: bytes) -> AttributeQuestions:
     start = hashlib.sha256().digest_size + 4
     [length] = struct.unpack_from("<I", kept, start - 4)
     head = json.loads(kept[start : start + length])
-    names = [name for name, count in head["counts"].items() for _ in range(count)]
+    named = [[name for name, count in counts.items() for _ in range(count)] for _, counts in head]
+    ends = np.cumsum([len(names) for names in named])
     rows = np.frombuffer(kept[start + length :], dtype="<f2").astype(np.float32)
-    rows = rows.reshape(len(names) + len(head["counts"]), -1)
-    leanings = dict(zip(head["counts"], rows[len(names) :], strict=True))
-    return AttributeQuestions(names, rows[: len(names)], head["least"], leanings)
+    (least, counts), *others = head
+    *parts, facts = np.split(rows.reshape(ends[-1] + len(counts), -1), ends)
+    in_languages = [
+        AttributeQuestions(names, vectors, its_least)
+        for names, vectors, (its_least, _) in zip(named[1:], parts[1:], others, strict=True)
+    ]
+    leanings = dict(zip(counts, facts, strict=True))
+    return AttributeQuestions(named[0], parts[0], least, leanings, in_languages)
 
 
 def _attribute_sentences() -> tuple[Path, str]:
     path = resource_path("config") / "attribute_questions.toml"
+    return path, _text_of(path)
+
+
+def _questions_in_languages() -> tuple[Path, str]:
+    path = resource_path("config") / "attribute_questions_in_languages.toml"
     return path, _text_of(path)
 
 
@@ -264,19 +293,6 @@ def load_gate_policy(own: Path | None = None, domain: str | None = None) -> Gate
     """
     path = resource_path("config") / "policy.toml" if own is None else own
     return _gate_policy(path, _text_of(path), domain)
-
-
-def load_export_schema() -> dict[str, Any]:
-    """The JSON Schema of a line of an export, as it is shipped.
-
-    Raises:
-        ConfigurationError: the installation lacks it.
-    """
-    path = resource_path("config") / "export.schema.json"
-    try:
-        return dict(json.loads(_text_of(path)))
-    except ValueError as error:
-        raise ConfigurationError(f"{path} cannot be read: {error}") from error
 
 
 def load_judge_questions() -> list[JudgeQuestion]:

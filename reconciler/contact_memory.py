@@ -13,10 +13,7 @@ from reconciler.domain.records.choices import (
     check_kind,
     one_of,
 )
-from reconciler.domain.records.kinds import (
-    OPERATOR_DOOR,
-    Relation,
-)
+from reconciler.domain.records.kinds import AnyRelation, Relation
 from reconciler.domain.records.notes import (
     TEXT_LENGTH_MAX,
     check_text,
@@ -131,15 +128,15 @@ class ContactMemory(BoundMemory):
 
         Args:
             query: what to look for, in words.
-            limit: at most this many, not counting standing ones; None for the configured number,
-                or, with a budget, for as many as fit.
-            budget_tokens: as many facts as fit prompt lines of this many tokens, at about four
-                characters a token; standing ones are counted first and take a fifth at most, but
-                for those that keep the contact safe.
+            limit: at most this many, not counting standing ones; None for the configured number.
+                With a budget, None means as many as fit.
+            budget_tokens: as many facts as fit a prompt of this many tokens. A token is about four
+                characters. Standing facts are counted first and take a fifth at most, except those
+                that keep the contact safe.
             as_of: what the memory knew at that instant, time-zone aware; None for now.
-            valid_at: what was true in the world at that instant, time-zone aware, including facts
-                that a newer one has replaced since; later than now, what is to hold then, as far
-                as is known. None for what is true now.
+            valid_at: what was true in the world at that instant, or will be, time-zone aware; None
+                for now. This includes facts that a newer one has replaced since. For a later time
+                it is what is to hold then, as far as is known.
             **filters: which facts may be returned; ``RecallFilter`` documents them. Attribute and
                 subject may be given by any name that the attribute book knows.
 
@@ -178,7 +175,12 @@ class ContactMemory(BoundMemory):
         stands; what is new since the contact was last asked about; and the questions that the
         contact may answer. ``confirm``, ``reject`` and ``resolve`` take the answers. Some ask
         whether a fact still holds: to say it again renews it. A model is given the two questions
-        that matter most.
+        that matter most; one that two conversations left without an answer is not put again, and
+        stays in ``pending``.
+
+        Args:
+            query: the topic of the conversation; empty for everything.
+            limit: at most this many facts; None for the configured number.
 
         Raises:
             As ``recall``.
@@ -188,6 +190,7 @@ class ContactMemory(BoundMemory):
             Briefing,
             changed_since_last_time,
             is_for_the_contact,
+            is_put_by,
             most_important_first,
         )
 
@@ -203,13 +206,17 @@ class ContactMemory(BoundMemory):
             known = self._services.recall.everything(self._scope, kept, conflicts)
             facts = most_important_first(known, profile, count)
             self._services.use_trace.note(hit.fact.fact_id for hit in facts)
-        pending = self._services.records.pending([self._scope])
+        pending = tuple(filter(is_for_the_contact, self._services.records.pending([self._scope])))
+        renewals = tuple(self._services.records.to_renew(self._scope, ASKED_MAX))
+        waiting = (*pending, *renewals)
+        heard = self._services.session_store.list_last_sessions(self._scope, 3) if waiting else []
         return Briefing(
             facts=facts,
             profile=tuple(profile),
             changed=changed_since_last_time(kept, self._services.clock()),
-            pending=tuple(item for item in pending if is_for_the_contact(item)),
-            renewals=tuple(self._services.records.to_renew(self._scope, ASKED_MAX)),
+            pending=pending,
+            renewals=renewals,
+            put_by=tuple(item for item in waiting if is_put_by(item, heard)),
         )
 
     def value(
@@ -224,7 +231,8 @@ class ContactMemory(BoundMemory):
         is that it no longer holds.
 
         Args:
-            attribute: any name of it that the attribute book knows, for example ``city``.
+            attribute: the attribute by any name that the attribute book knows, for example
+                ``city``.
             subject: whom or what it is about, for example ``wife``; None for the contact.
 
         Raises:
@@ -289,7 +297,7 @@ class ContactMemory(BoundMemory):
             UnknownFactError: the contact has no fact of that id; another contact's gives the same
                 error.
         """
-        return self._services.fact_evidence.of_fact(self._scope, fact_id)
+        return self._services.records.fact_evidence(self._scope, fact_id)
 
     def evidence_about(self, about: str) -> list[FactEvidence]:
         """What each fact about something rests on, as ``evidence``; the live ones first.
@@ -301,7 +309,7 @@ class ContactMemory(BoundMemory):
             InvalidRequestError: ``about`` is blank.
         """
         check_text("about", about, TEXT_LENGTH_MAX)
-        return self._services.fact_evidence.about(self._scope, about.strip())
+        return self._services.records.evidence_about(self._scope, about.strip())
 
     def relate(
         self,
@@ -320,12 +328,12 @@ class ContactMemory(BoundMemory):
         handle.
 
         Args:
-            fact: the fact that this is about.
+            fact: the fact that this is about, by id or handle.
             replaces: facts that it replaces, at most three together with ``ends``.
             repeats: a fact that says the same; the two count as one from now on.
             ends: facts that are over, without a replacement.
             both_hold: facts that hold beside it; a dispute between them is settled.
-            reason: why, in one sentence; None to say no more than what is related.
+            reason: why, in one sentence; None for the relation alone.
 
         Raises:
             InvalidNoteError: the arguments cannot be used.
@@ -395,6 +403,7 @@ class ContactMemory(BoundMemory):
             else trusted_tools,
             colleague=colleague,
             has_answered=self._services.records.has_answered,
+            asked_beside=self._services.records.asked_beside,
         )
 
     def submit_session(
@@ -518,7 +527,7 @@ class ContactMemory(BoundMemory):
         *,
         text: str | None = None,
     ) -> Decision:
-        """Store a held note as the word of the person who confirms it; a repeat changes nothing.
+        """Answer yes to a held note; it is stored once, as the word of the person who answers.
 
         Args:
             decision_id: the held decision.
@@ -532,31 +541,31 @@ class ContactMemory(BoundMemory):
             InvalidAnswerError: nothing waits under that id, it lapsed, was answered differently, or
                 this person may not answer it.
         """
-        return self._services.confirmations.confirm(self._scope, decision_id, by, text)
+        return self._services.answers.confirm(self._scope, decision_id, by, text)
 
     def reject(
         self,
         decision_id: str,
         by: str,
     ) -> Decision:
-        """Record the answer no: nothing is stored, and the question is not asked again.
+        """Answer no to a held note: nothing is stored, and the question is not asked again.
 
         Raises:
             As ``confirm``.
         """
-        return self._services.confirmations.reject(self._scope, decision_id, by)
+        return self._services.answers.reject(self._scope, decision_id, by)
 
     def withdraw(
         self,
         decision_id: str,
         by: str,
     ) -> Decision:
-        """Withdraw a held note, so that no question is asked; it may be proposed again.
+        """Withdraw a held note and its question; it may be proposed again.
 
         Raises:
             As ``confirm``.
         """
-        return self._services.confirmations.withdraw(self._scope, decision_id, by)
+        return self._services.answers.withdraw(self._scope, decision_id, by)
 
     def resolve(
         self,
@@ -584,8 +593,7 @@ class ContactMemory(BoundMemory):
         if not isinstance(keep, Iterable):
             raise InvalidRequestError("keep must be a fact's id, or a list of ids")
         kept = (keep,) if isinstance(keep, str) else tuple(keep)
-        candidate = self._word_of(by, self._scope, reason)
-        return self._services.disputes.resolve(candidate, kept, OPERATOR_DOOR)
+        return self._services.persons.resolve(self._scope, kept, by=by, reason=reason)
 
     def amend(
         self,
@@ -600,7 +608,7 @@ class ContactMemory(BoundMemory):
         reason: str,
         said_at: datetime | None = None,
     ) -> Decision:
-        """Correct a fact, as an operator: the new fact replaces it, from any source, on record.
+        """Correct a fact, as an operator: the new fact replaces it, even the contact's own word.
 
         An operator's plain note ranks below the contact's word and ends nothing of theirs; this
         does. What the contact says later ends the amendment like any other fact.
@@ -628,7 +636,7 @@ class ContactMemory(BoundMemory):
             "value": value,
             "single_valued": single_valued,
         }
-        return self._services.amendments.amend(
+        return self._services.persons.amend(
             self._scope,
             text,
             slot,
@@ -636,7 +644,6 @@ class ContactMemory(BoundMemory):
             by=by,
             reason=reason,
             said_at=said_at,
-            door=OPERATOR_DOOR,
         )
 
     def revoke(
@@ -662,8 +669,9 @@ class ContactMemory(BoundMemory):
             UnknownFactError: the contact has no fact of that id, or it has ended.
         """
         check_flags(never=never)
-        candidate = self._word_of(by, self._scope, reason)
-        return self._services.gate.revoke(candidate, fact_id, OPERATOR_DOOR, never=never)
+        return self._services.persons.revoke(
+            self._scope, fact_id, by=by, reason=reason, never=never
+        )
 
     def revert(
         self,
@@ -693,9 +701,8 @@ class ContactMemory(BoundMemory):
             InvalidRequestError: it changed no fact, or did not keep what it changed.
         """
         check_flags(and_later=and_later)
-        candidate = self._word_of(by, self._scope, reason)
-        return self._services.gate.revert(
-            candidate, decision_id, OPERATOR_DOOR, and_later=and_later
+        return self._services.persons.revert(
+            self._scope, decision_id, by=by, reason=reason, and_later=and_later
         )
 
     def unarchive(
@@ -718,8 +725,7 @@ class ContactMemory(BoundMemory):
             UnknownFactError: the contact has no fact of that id.
             InvalidRequestError: it is not archived.
         """
-        candidate = self._word_of(by, self._scope, reason)
-        return self._services.archiving.unarchive(candidate, fact_id, OPERATOR_DOOR)
+        return self._services.persons.unarchive(self._scope, fact_id, by=by, reason=reason)
 
     def forget(
         self,
@@ -740,12 +746,12 @@ class ContactMemory(BoundMemory):
         is held with a question, which the contact's own yes settles.
 
         Args:
-            fact_id: only this fact, whatever its state.
+            fact_id: only this fact, in any state, and the facts that say the same.
             session_id: only this session, and the facts that were learnt from it.
-            attribute: only what is or ever was stored under it.
+            attribute: only what is or was stored under this attribute.
             subject: whom or what the attribute is about; None for the contact.
             by: who asks for it, ``contact`` or an operator's name.
-            reason: why, in one sentence; it is kept, unless it repeats what is to be erased.
+            reason: why, in one sentence. It is kept, unless it repeats what is to be erased.
             dry_run: only report what would be erased, and change nothing.
 
         Returns:
@@ -837,7 +843,7 @@ class ContactMemory(BoundMemory):
     def correct(
         self,
         decision_id: str,
-        relation: Relation | str,
+        relation: AnyRelation,
     ) -> Decision:
         """Record how a note really relates to the fact that it was compared with; changes no fact.
 
@@ -852,7 +858,7 @@ class ContactMemory(BoundMemory):
             UnknownDecisionError: the contact has no decision of that id.
         """
         right = one_of(Relation, "relation", relation)
-        return self._services.reconciler.correct(self._scope, decision_id, right)
+        return self._services.persons.correct(self._scope, decision_id, right)
 
     def digest(self, text: str) -> str:
         """A keyed hash of a text, for an idempotency key that must not give the text away.

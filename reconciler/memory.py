@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
-from itertools import islice
 from types import TracebackType
 from typing import IO, TYPE_CHECKING, Any, Self, Unpack
 from weakref import WeakSet
@@ -21,13 +20,14 @@ from reconciler.domain.records.choices import (
     file_path,
 )
 from reconciler.domain.records.kinds import (
+    AnyJobState,
     JobState,
 )
 from reconciler.errors import (
     ConfigurationError,
     InvalidRequestError,
 )
-from reconciler.opened import OpenMemory, at_most, checked_ids, known_or_none, positive
+from reconciler.opened import OpenMemory, checked_ids, first, known_or_none, positive
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -47,6 +47,7 @@ if TYPE_CHECKING:
     from reconciler.service.tools.agent_tools import AgentTools
     from reconciler.service.writing.doors import NoteFields
     from reconciler.service.writing.note_import import ImportReport
+    from reconciler.setting_fields import OpenFields
     from reconciler.settings import Settings
 
 __all__ = ["Memory"]
@@ -83,7 +84,7 @@ class Memory:
         migrate: bool = False,
         warm_up: bool = False,
         must_exist: bool = False,
-        **arguments: Any,
+        **arguments: Unpack[OpenFields],
     ) -> Self:
         """Open the memory that the settings describe; a new store is made ready by itself.
 
@@ -316,7 +317,7 @@ class Memory:
         """Write the memory as lines of JSON, which ``restore`` reads into either engine.
 
         It writes contact by contact, each as of one moment, while others read and
-        write. ``config/export.schema.json`` describes a line; the last line counts the others, so
+        write. ``docs/backup_and_moving.md`` describes a line; the last line counts the others, so
         that an incomplete file is recognised.
 
         Args:
@@ -378,7 +379,7 @@ class Memory:
         clock: Callable[[], datetime] | None = None,
         accept_other_key: bool = False,
         on_progress: Callable[[int, int], None] = lambda *_: None,
-        **arguments: Any,
+        **arguments: Unpack[OpenFields],
     ) -> Backup | RestoreReport:
         """Restore a backup or an export to where the settings look for a memory.
 
@@ -518,7 +519,7 @@ class Memory:
         chosen = checked_ids({"tenant": self._opened.tenant(tenant)})["tenant"]
         all_erasures = self._services.erasures.find([], is_unfinished=unfinished)
         own = (erasure for erasure in all_erasures if erasure.scope.tenant == chosen)
-        return list(islice(own, at_most(limit)))
+        return first(own, limit)
 
     def finish_erasures(self) -> list[Erasure]:
         """Finish all interrupted erasures of the store; returns those that this call finished.
@@ -533,7 +534,7 @@ class Memory:
         self,
         *,
         contact_id: str | None = None,
-        state: JobState | str | None = None,
+        state: AnyJobState | None = None,
         tenant: str | None = None,
         limit: int = 50,
     ) -> list[Job]:

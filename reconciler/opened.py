@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from enum import StrEnum
+from itertools import islice
 from typing import TYPE_CHECKING, TypeVar
 
 from reconciler.domain.records.choices import one_of
@@ -15,10 +16,11 @@ if TYPE_CHECKING:
     from reconciler.bootstrap import Services
     from reconciler.settings import Settings
 
-__all__ = ["OpenMemory", "at_most", "checked_ids", "known_or_none", "positive"]
+__all__ = ["OpenMemory", "at_most", "checked_ids", "first", "known_or_none", "positive"]
 
 _LIMIT_MAX = 1_000_000
 E = TypeVar("E", bound=StrEnum)
+T = TypeVar("T")
 
 
 class OpenMemory:
@@ -94,6 +96,15 @@ def at_most(limit: int | None) -> int | None:
         InvalidRequestError: the limit is below 1.
     """
     return None if limit is None else positive("limit", limit)
+
+
+def first(things: Iterable[T], limit: int | None) -> list[T]:
+    """The first things, as many as the limit says; None for all.
+
+    Raises:
+        InvalidRequestError: the limit is below 1.
+    """
+    return list(islice(things, at_most(limit)))
 
 
 def positive(name: str, value: int) -> int:

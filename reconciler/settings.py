@@ -15,7 +15,7 @@ from collections.abc import Iterator
 from datetime import timedelta
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal, Unpack
 from urllib.parse import urlsplit
 
 from pydantic import (
@@ -55,6 +55,8 @@ from reconciler.resources import (
 if TYPE_CHECKING:
     from pydantic_core import ErrorDetails
 
+    from reconciler.setting_fields import SettingFields
+
 __all__ = [
     "ArbiterSettings",
     "EmbedderSettings",
@@ -80,6 +82,9 @@ _USUAL_MODELS = {
     "decisions": "gpt-6-luna",
 }
 """The smallest current model of each provider; in autumn 2026 OpenAI's decisions know no other."""
+
+_IN_MEMORY = ":memory:"
+"""As the path of an embedded store: one of its own, which is removed when it is closed."""
 
 _log = logging.getLogger(__name__)
 
@@ -292,6 +297,11 @@ class Settings(BaseSettings):
     jobs: JobsSettings = JobsSettings()
     log: LogSettings = LogSettings()
 
+    @property
+    def is_in_memory(self) -> bool:
+        """Whether the store is to be one of its own, which is removed when it is closed."""
+        return self.graph == "embedded" and str(self.embedded_path) == _IN_MEMORY
+
     @field_validator("graph")
     @classmethod
     def _is_an_engine(cls, name: str) -> str:
@@ -351,11 +361,12 @@ class _UsualNames(PydanticBaseSettingsSource):
         return _given({"api_key": key, "base_url": _variable(f"{prefix}_BASE_URL")})
 
 
-def load_settings(**arguments: Any) -> Settings:
+def load_settings(**arguments: Unpack[SettingFields]) -> Settings:
     """Load the settings.
 
     Args:
         **arguments: settings by name, groups as dicts: ``reconcile={"cosine_add_max": 0.7}``.
+            With ``embedded_path=":memory:"`` a server that the environment names is not used.
 
     Raises:
         ConfigurationError: a value is out of range, unknown or contradictory; the message
@@ -363,14 +374,25 @@ def load_settings(**arguments: Any) -> Settings:
     """
     for name in filter(_is_unknown, os.environ):
         _warn_of(name)
+    given: dict[str, Any] = {**arguments}
+    asks_for_memory = str(given.get("embedded_path")) == _IN_MEMORY
+    if asks_for_memory:  # a test must not write to the server that NEO4J_URI names
+        given.setdefault("graph", "embedded")
     try:
-        return Settings(**arguments)
+        settings = Settings(**given)
     except (SettingsError, RecursionError) as error:
         raise ConfigurationError(f"settings: {error}") from error
     except ValidationError as error:
         problems = error.errors(include_url=False, include_input=False)
         faults = "; ".join(_described(problem) for problem in problems)
         raise ConfigurationError(f"settings: {faults}") from error
+    if settings.is_in_memory and not asks_for_memory:
+        raise ConfigurationError(
+            f"RECONCILER_EMBEDDED_PATH is {_IN_MEMORY}, but a store in memory ends with the "
+            f'program that opened it; only Memory.open(embedded_path="{_IN_MEMORY}") makes one. '
+            "Name a file"
+        )
+    return settings
 
 
 def _described(problem: ErrorDetails) -> str:

@@ -3,6 +3,11 @@
 Here: what a user's own tests may put in place of a port. Each double passes the contract suite of
 its port, so that what holds with it holds with the real one. Never here: fixtures, or a fake of
 the graph; the embedded engine is the fast real one.
+
+Example::
+
+    with Memory.open(embedded_path=":memory:", embedder=HashingEmbedder()) as memory:
+        memory.contact("crm", "priya").note("Lives in Pune.")
 """
 
 from __future__ import annotations

@@ -70,8 +70,8 @@ class Ticket:
 
         Args:
             timeout_seconds: how long to wait for it.
-            while_moving: count the time again whenever a turn was given back, so that only a queue
-                that stands still is left.
+            while_moving: count the time again whenever a turn was given back, so that a caller only
+                leaves a queue without progress.
         """
         self._turns._queue[self] = None
         has_moved = True

@@ -7,8 +7,19 @@ import re
 from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
+from typing import NamedTuple
 
-__all__ = ["DOCUMENTS", "MARKDOWN", "documents", "fenced", "nodes", "prose"]
+__all__ = [
+    "DOCUMENTS",
+    "MARKDOWN",
+    "Example",
+    "documents",
+    "examples",
+    "fenced",
+    "nodes",
+    "prints",
+    "prose",
+]
 
 ROOT = Path(__file__).resolve().parents[1]
 DOCUMENTS = [
@@ -28,6 +39,25 @@ MARKDOWN = [
 """Every page that a person reads, those about the project's own insides included."""
 
 _FENCE = re.compile(r"^```(\w*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+_EXAMPLE = re.compile(
+    r"^```python\n(.*?)^```$(?:\n+```text\n(.*?)^```$)?", re.MULTILINE | re.DOTALL
+)
+_SHOWN = re.compile(r"^ *print\(.*\n((?: *# .*\n)+)", re.MULTILINE)
+
+
+class Example(NamedTuple):
+    """A block of Python on a page.
+
+    Attributes:
+        name: the page, and which of its blocks this is, from 1.
+        code: what a reader copies.
+        shown: what the page says that it prints: the block ``text`` that follows at once, or else
+            the comments right under its calls of ``print``.
+    """
+
+    name: str
+    code: str
+    shown: str
 
 
 def documents() -> str:
@@ -40,6 +70,23 @@ def fenced(path: Path, *languages: str) -> Iterator[str]:
     for language, block in _FENCE.findall(path.read_text(encoding="utf-8")):
         if language in languages:
             yield block
+
+
+def examples() -> Iterator[Example]:
+    """All blocks of Python that a reader may copy, page by page."""
+    for path in DOCUMENTS:
+        blocks = _EXAMPLE.findall(path.read_text(encoding="utf-8"))
+        for number, (code, shown) in enumerate(blocks, 1):
+            comments = "".join(_SHOWN.findall(code))
+            beneath = re.sub(r"^ *# ", "", comments, flags=re.MULTILINE)
+            yield Example(f"{path.name} {number}", code, shown or beneath)
+
+
+def prints(shown: str, printed: str) -> bool:
+    """Whether this was printed; a … in what is shown stands for anything."""
+    lines = (line.rstrip() for line in printed.strip("\n").splitlines())
+    pattern = re.escape(shown.strip("\n")).replace("…", ".*?")
+    return re.fullmatch(pattern, "\n".join(lines), re.DOTALL) is not None
 
 
 def prose(path: Path) -> str:

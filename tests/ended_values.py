@@ -141,5 +141,13 @@ HELD = [
     ("The complaint about the late parcel is still open.", "complaint", "late parcel"),
     ("Has been in Leeds since the office in Hull closed.", "city", "Leeds"),
     ("Lost her father Jan in 2019.", "father", "Jan"),
+    ("Manages Sorrel House; not to be mixed up with Sorrel Court.", "building", "Sorrel House"),
+    ("Wants no flight that leaves before 9:00.", "earliest_departure", "9:00"),
+    ("Nothing over 500 euros.", "budget", "500 euros"),
+    ("Bars must be no longer than three metres.", "maximum_length", "3 m"),
+    ("Dr Solvig retired in April and is no longer to be contacted.", "status", "retired"),
+    ("Is allergic to peanuts: must not be given peanuts.", "allergy", "peanuts"),
+    ("Allergic to latex: no latex gloves.", "allergy", "latex"),
+    ("Prefers email, and no other emails than invoices.", "preferred_channel", "email"),
 ]
 """The same where something else has ended, or the words only sound like an end."""

@@ -32,7 +32,6 @@ from reconciler.service.stores.archive_store import ArchiveStore
 from reconciler.service.stores.erasure_store import ErasureStore, Marks
 from reconciler.service.stores.memory_store import MemoryStore
 from reconciler.service.stores.model_store import ModelStore
-from reconciler.service.stores.use_store import UseStore
 from reconciler.service.use_trace import Asked, Use
 from tests.commits import MODEL, NOON, committed
 
@@ -138,7 +137,7 @@ def sent_trees() -> dict[str, Tree]:
     _commit(memory)
     _erase(ErasureStore(graph, memory))
     ModelStore(graph).put(MODEL, ["f1"], np.ones((1, 2), np.float32))
-    use = UseStore(graph)
+    use = MemoryStore(graph)
     use.record_use({"f1": Use(1, NOON)})
     use.record_recalls({"c1": Asked(1, 0)})
     archive = ArchiveStore(graph)

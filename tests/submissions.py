@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 from reconciler import Candidate, Decision, Memory
@@ -10,7 +11,7 @@ from reconciler.bootstrap import build_judge
 from reconciler.domain.records.notes import Note
 from reconciler.service.writing.decision_ids import DecisionIds
 from reconciler.service.writing.doors import as_candidate
-from reconciler.service.writing.memory_reconciler import Submission
+from reconciler.service.writing.submissions import Submission
 from reconciler.settings import load_settings
 
 
@@ -18,12 +19,8 @@ def admitted(note: Note, door: str = "live") -> Submission:
     """The note after the real gate, with the shipped policy, admitted it."""
     judged = build_judge(load_settings())(as_candidate(note, "a test"))
     assert judged.is_admitted, judged.assessment.detail
-    return Submission(
-        candidate=judged.candidate,
-        assessment=judged.assessment,
-        door=door,
-        decision_id=DecisionIds(b"a key that only the tests know").of(note),
-    )
+    decision_id = DecisionIds(b"a key that only the tests know").of(note)
+    return replace(judged, door=door, decision_id=decision_id)
 
 
 def propose_to(memory: Memory, candidate: Candidate) -> Decision:

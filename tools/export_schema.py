@@ -1,4 +1,4 @@
-"""Writes ``config/export.schema.json`` again from the tables of the embedded engine.
+"""Writes ``export.schema.json`` again from the tables of the embedded engine.
 
 Run it after a migration gave a table a column: ``python tools/export_schema.py``. A test holds the
 shipped file to what this would write.
@@ -32,7 +32,8 @@ from reconciler.domain.records.turns import Role
 from reconciler.domain.tasks.task_states import TaskState
 from reconciler.service.moving.lines import FORMAT, KEY_OF, LINKS, NOT_EXPORTED, VERSION
 
-TARGET = Path(__file__).resolve().parents[1] / "config" / "export.schema.json"
+ROOT = Path(__file__).resolve().parents[1]
+TARGET = ROOT / "reconciler" / "service" / "moving" / "export.schema.json"
 TIME = {"type": "string", "format": "date-time"}
 TYPES: dict[str, dict[str, Any]] = {
     "STRING": {"type": "string"},

@@ -2,7 +2,8 @@
 
     python tools/write_question_vectors.py
 
-Run it when ``config/attribute_questions.toml`` has changed. Until then each process embeds the
+Run it when ``config/attribute_questions.toml`` has changed, or
+``config/attribute_questions_in_languages.toml``. Until then each process embeds the
 questions itself, and none leans towards what facts say.
 """
 
@@ -13,8 +14,12 @@ from pathlib import Path
 import numpy as np
 
 from reconciler.bootstrap import build_embedder
-from reconciler.config_files import load_attribute_sentences, question_vectors
-from reconciler.domain.recalling.asking import AttributeQuestions, leanings_of
+from reconciler.config_files import (
+    load_attribute_sentences,
+    load_questions_in_languages,
+    question_vectors,
+)
+from reconciler.domain.recalling.asking import leanings_of, least_of
 from reconciler.settings import load_settings
 
 TARGET = Path(__file__).resolve().parents[1] / "config" / "profiles" / "minilm.vectors"
@@ -23,16 +28,22 @@ TARGET = Path(__file__).resolve().parents[1] / "config" / "profiles" / "minilm.v
 def written() -> bytes:
     """The file: how near a question must be, the questions, and where facts lie."""
     known = load_attribute_sentences()
-    counts = {name: len(each.questions) for name, each in known.items()}
+    english = {name: each.questions for name, each in known.items()}
+    asked = [english, *load_questions_in_languages().values()]
+    kept: list[tuple[float, dict[str, int]]] = []
+    rows = []
     model = build_embedder(load_settings(embedder={"model": "minilm"}))
     try:
-        questions = model.embed([text for each in known.values() for text in each.questions])
+        for questions in asked:
+            names = [name for name, texts in questions.items() for _ in texts]
+            vectors = model.embed([text for texts in questions.values() for text in texts])
+            least = least_of(names, vectors, in_language=questions is not english)
+            kept.append((least, {name: len(texts) for name, texts in questions.items()}))
+            rows.append(vectors)
         facts = [model.embed(each.facts) for each in known.values()]
     finally:
         model.close()
-    names = [name for name, count in counts.items() for _ in range(count)]
-    least = AttributeQuestions(names, questions).least
-    return question_vectors(least, counts, np.concatenate([questions, leanings_of(facts)]))
+    return question_vectors(kept, np.concatenate([*rows, leanings_of(facts)]))
 
 
 if __name__ == "__main__":

@@ -5,7 +5,7 @@ WHERE decision.action IN ['REJECT', 'HOLD']
 RETURN decision.at AS at, decision.action AS action, decision.gate_reason AS why,
        decision.text AS text, decision.reason AS reason,
        decision.action = 'HOLD' AND decision.held_id IS NULL
-         AND decision.lapses_at > datetime()
+         AND (decision.lapses_at IS NULL OR decision.lapses_at > datetime())
          AND decision.record CONTAINS '"question":"'
          AND NOT EXISTS { (:Decision)-[:SETTLES]->(decision) } AS waits
 ORDER BY at DESC

@@ -8,7 +8,7 @@ RETURN contact.contact_id AS contact_id, contact.name AS name,
        COUNT { (contact)<-[:ABOUT]-(:Fact {state: 'live'})-[conflict:CONFLICTS_WITH]->(:Fact {state: 'live'})
                WHERE coalesce(conflict.decided_by, '') <> 'answer' } AS disputes,
        COUNT { (contact)<-[:FOR]-(held:Decision {action: 'HOLD'})
-               WHERE held.held_id IS NULL AND held.lapses_at > datetime()
+               WHERE held.held_id IS NULL AND (held.lapses_at IS NULL OR held.lapses_at > datetime())
                  AND held.record CONTAINS '"question":"'
                  AND NOT EXISTS { (:Decision)-[:SETTLES]->(held) } } AS questions,
        COUNT { (contact)<-[:FOR]-(:Decision {action: 'REJECT'}) } AS refused

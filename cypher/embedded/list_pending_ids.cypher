@@ -1,4 +1,4 @@
-// The held candidates of some contacts that have no answer yet and have not lapsed. The answers are
+// The held candidates of some contacts that have no answer yet; not those that were to wait until now only. The answers are
 // looked for among the contact's decisions: the other end of SETTLES would be any decision of the
 // store.
 // mode: read
@@ -6,7 +6,8 @@ MATCH (contact:Contact)<-[:`FOR`]-(decision:Decision)
 WHERE contact.contact_key IN $contact_keys
 WITH contact, decision
 MATCH (decision)
-WHERE decision.action = 'HOLD' AND decision.held_id IS NULL AND decision.lapses_at > $now
+WHERE decision.action = 'HOLD' AND decision.held_id IS NULL
+  AND (decision.lapses_at IS NULL OR decision.lapses_at > $now)
 OPTIONAL MATCH (contact)<-[:`FOR`]-(answer:Decision)
 WHERE answer.settles_id = decision.decision_id
 WITH contact.contact_key AS contact_key, decision.decision_id AS decision_id,

@@ -7,14 +7,17 @@ here: what a draft holds, and when it is put in place.
 
 from __future__ import annotations
 
+import atexit
 import os
 import shutil
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from tempfile import mkdtemp
+from tempfile import gettempdir, mkdtemp
 
-__all__ = ["draft_folder", "remove_abandoned_drafts"]
+from reconciler.forks import Maker
+
+__all__ = ["draft_folder", "remove_abandoned_drafts", "temporary_folder"]
 
 _PREFIX = ".reconciler-draft-"
 
@@ -33,9 +36,36 @@ def draft_folder(beside: Path) -> Iterator[Path]:
     try:
         yield folder
     finally:
-        shutil.rmtree(folder, ignore_errors=True)
-        if lock is not None:
-            os.close(lock)
+        _remove(folder, lock)
+
+
+def temporary_folder() -> tuple[Path, Callable[[], None]]:
+    """A new folder of its owner's alone among the temporary ones, and what removes it.
+
+    It is gone at the latest when this process ends, or, if that is killed, when another one asks
+    for such a folder. A forked child never removes it.
+
+    Raises:
+        OSError: it cannot be made.
+    """
+    parent = Path(gettempdir())
+    remove_abandoned_drafts(parent)
+    folder, lock = _locked_folder(parent)
+    maker = Maker()
+
+    def remove() -> None:
+        atexit.unregister(remove)
+        if maker.is_here:
+            _remove(folder, lock)
+
+    atexit.register(remove)
+    return folder, remove
+
+
+def _remove(folder: Path, lock: int | None) -> None:
+    shutil.rmtree(folder, ignore_errors=True)
+    if lock is not None:
+        os.close(lock)
 
 
 def remove_abandoned_drafts(parent: Path) -> None:

@@ -524,6 +524,11 @@ def open_graph(settings: Any) -> EmbeddedGraph:
 def file_of(settings: Any) -> Path:
     """See ``Engine.file_of``."""
     path: Path = settings.embedded_path
+    if settings.is_in_memory:
+        raise ConfigurationError(
+            f"a store in memory ({path}) is made by Memory.open and ends when it is closed, so "
+            "there is none to look for or to restore to; name a file"
+        )
     try:
         str(path).encode("utf-8")
     except UnicodeEncodeError as error:

@@ -1,1 +1,1 @@
-"""Where people and programs come in: the command line. Wires nothing; asks ``bootstrap``."""
+"""The ways in: the command line and the MCP server. Wires nothing; asks ``bootstrap``."""

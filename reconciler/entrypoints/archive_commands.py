@@ -76,7 +76,7 @@ def export(
 ) -> None:
     """Export as JSON lines, which either engine restores; or one contact for a person to read."""
     if out == _STANDARD_OUTPUT and as_json:
-        raise InvalidRequestError("with --out - the output is the export; leave --json out")
+        raise InvalidRequestError("with --out - the output is the export; leave out --json")
     if html:
         _export_page(out, agent, contact, tenant, overwrite=overwrite, as_json=as_json)
         return
@@ -101,10 +101,10 @@ def export(
 
 @contextmanager
 def _opened(call: str) -> Iterator[Memory]:
-    """The memory that there is, to be copied by a call of it.
+    """The existing memory, to be copied.
 
     Raises:
-        GraphLockedError: another process has it open; the text says that it can make that call.
+        GraphLockedError: another process has it open; the text says that it can make the call.
     """
     try:
         memory = Memory.open(must_exist=True)
@@ -140,7 +140,7 @@ def _export_page(
 
 def restore(
     file: Annotated[
-        Path, typer.Argument(callback=existing, help="What `backup` or `export` wrote.")
+        Path, typer.Argument(callback=existing, help="The file that `backup` or `export` wrote.")
     ],
     other_key: Annotated[
         bool,
@@ -185,7 +185,7 @@ def _export_text(report: ExportReport) -> str:
     text = f"{_counted(report)} exported."
     if report.left_out:
         named = ", ".join(sorted(report.left_out))
-        text += f"\nLeft out, for this package did not write it: {named}."
+        text += f"\nLeft out, because this package did not write it: {named}."
     if report.damaged_ids:
         named = ", ".join(report.damaged_ids[:_NAMED_MAX])
         more = ", …" if len(report.damaged_ids) > _NAMED_MAX else ""
@@ -221,7 +221,7 @@ def _restore_text(report: RestoreReport) -> str:
 
 
 def _as_dict(report: ExportReport | RestoreReport) -> dict[str, Any]:
-    """As plain values. ``asdict`` makes another counter of a counter's pairs."""
+    """Plain values. ``asdict`` would make another counter of a counter's pairs."""
     given = {field.name: getattr(report, field.name) for field in fields(report)}
     return {
         name: dict(value) if isinstance(value, Counter) else value for name, value in given.items()

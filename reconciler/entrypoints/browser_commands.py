@@ -70,14 +70,14 @@ def browser(
         show(as_json, told, lambda: f"{_text(told)}\n\nCtrl-C ends it.")
         if open_:
             webbrowser.open(told["browser"])
-        while not is_over.wait(_POLL_SECONDS):  # a wait without end lets no handler run
+        while not is_over.wait(_POLL_SECONDS):  # an endless wait would let no handler run
             pass
 
 
 def _write(
     folder: Path, base_url: str, whose: tuple[str, str, str], *, overwrite: bool
 ) -> list[Path]:
-    """The files; none is written where one is there already and may not be replaced."""
+    """Writes the files; none of them if one exists and may not be replaced."""
     from reconciler.bootstrap import write_new
     from reconciler.entrypoints.browser_pack import pack_files
 
@@ -107,7 +107,7 @@ def _checked(base_url: str) -> str:
 
 
 def _links(base_url: str) -> dict[str, Any]:
-    """Where to look, what to type there, and a server setting that makes typing needless."""
+    """The address to open, the commands to type there, and server settings that replace them."""
     from reconciler.entrypoints.browser_pack import docker_name, server_settings
     from reconciler.settings import load_settings
 
@@ -139,7 +139,7 @@ def _text(told: dict[str, Any]) -> str:
 
 @contextmanager
 def _until_ended() -> Iterator[threading.Event]:
-    """An event that Ctrl-C sets, or another orderly end of the process."""
+    """An event that Ctrl-C or SIGTERM sets."""
     is_over = threading.Event()
     ends = (signal.SIGINT, signal.SIGTERM)
     before = [signal.signal(number, lambda *_: is_over.set()) for number in ends]

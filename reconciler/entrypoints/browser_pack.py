@@ -1,7 +1,7 @@
 """The pack for Neo4j Browser: style, guide and saved queries, as files and as a page server.
 
-The parts lie in ``browser/``. The server listens on the loopback only and gives away nothing but
-these files: Neo4j Browser fetches them from the page that it runs in.
+The parts lie in ``browser/``. The server listens on the loopback only and serves only these files:
+Neo4j Browser fetches them from the page that it runs in.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ _TYPES = {
     ".html": "text/html",
 }
 _TRUSTED_HOSTS = re.compile(r"127\.0\.0\.1|localhost|::1|([a-z0-9-]+\.)*neo4j\.(io|com)")
-"""Pages that may read the pack: a Browser on this machine, and the one that Neo4j serves."""
+"""Pages that may read the pack: a Browser on this machine, or the one of Neo4j."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -117,7 +117,7 @@ def pack_files(
 
 
 def server_settings(base_url: str) -> dict[str, str]:
-    """What a Neo4j server is told, so that its Browser opens with style, guide and a graph."""
+    """The settings of a Neo4j server with which its Browser opens with style, guide and a graph."""
     first = " ".join(_body(resource_path("browser") / "first_graph.cypher").split())
     commands = [f"style {base_url}style.grass", f"play {base_url}guide.html", f"auto {first}"]
     return {
@@ -216,7 +216,7 @@ class _PackHandler(BaseHTTPRequestHandler):
             self.wfile.write(content)
 
     def _permissions(self) -> dict[str, str]:
-        """What lets a Browser's page read the answer; another page is not let."""
+        """The headers that let a Browser's page read the answer, and no other page."""
         origin = self.headers.get("Origin", "")
         if not _TRUSTED_HOSTS.fullmatch(_host_of(origin)):
             return {}

@@ -58,7 +58,7 @@ _ERRORS = (
 
 
 def calibration_tables(report: CalibrationReport) -> Group:
-    """All that a calibration found, in 100 columns: errors of each rule, the profile's actions."""
+    """The result of a calibration in 100 columns: errors of each rule, the profile's actions."""
     return Group(
         errors_table(report),
         "",
@@ -69,7 +69,7 @@ def calibration_tables(report: CalibrationReport) -> Group:
 
 
 def errors_table(report: CalibrationReport) -> Table:
-    """How often each rule goes wrong, by error and source; with an arbiter, at its very best."""
+    """The error rates of each rule, by error and source; the arbiter's at its best."""
     shown = (*report.alone, report.arbitrated[-1])
     found = table("What goes wrong, in percent of the pairs (95 % interval)")
     found.add_column("error, by source", no_wrap=True)
@@ -129,9 +129,9 @@ def profile_table(report: CalibrationReport) -> Table:
     found.add_column("cosine", justify="right")
     found.add_column("meaning")
     for name, meaning in (
-        ("cosine_update_min", "at or above it a note supersedes, and nobody is asked"),
+        ("cosine_update_min", "at or above it a note supersedes, without a question"),
         ("cosine_cut", "at or above it a note supersedes where no arbiter answers"),
-        ("cosine_add_max", "below it a note is new, and nobody is asked"),
+        ("cosine_add_max", "below it a note is new, without a question"),
     ):
         found.add_row(name, f"{getattr(profile, name):.2f}", meaning)
     sources = ", ".join(sorted(report.goal.sources or {ALL_SOURCES}))
@@ -144,7 +144,7 @@ def profile_table(report: CalibrationReport) -> Table:
 
 
 def replay_table(summary: ReplaySummary) -> Table:
-    """How many decisions would become what, the unchanged ones too."""
+    """The number of decisions by action then and now, unchanged ones included."""
     found = table(f"Replay of {summary.total:,} decisions; nothing was written")
     found.add_column("then")
     found.add_column("now")
@@ -162,7 +162,7 @@ def replay_table(summary: ReplaySummary) -> Table:
 
 
 def replay_changes_table(replayed: Sequence[Replayed]) -> Table:
-    """The decisions that would be otherwise, one a row, at most fifty."""
+    """The decisions that would be different, one a row, at most fifty."""
     changed = [change for change in replayed if not change.is_same or change.would_ask]
     found = table(f"Decided otherwise: {len(changed):,}")
     found.add_column("then, now", no_wrap=True)
@@ -218,7 +218,7 @@ _CLOSE = 0.15
 
 
 def check_can_draw() -> None:
-    """Check that a calibration will be able to draw its picture at its end.
+    """Check that a picture can be drawn, before the work that it shows.
 
     Raises:
         ConfigurationError: matplotlib is not installed.
@@ -282,7 +282,7 @@ def _compose(figure: Figure, report: CalibrationReport) -> None:
 
 
 def _draw_ridge(axes: Axes, report: CalibrationReport, label: PairLabel) -> None:
-    """How often each cosine comes with one label; every pair counts once."""
+    """A histogram of the cosines of one label; every pair counts once."""
     cosines = [pair.cosine for pair in report.pairs if pair.pair.label is label]
     heights, edges = np.histogram(cosines, bins=_BINS, range=axes.get_xlim())
     axes.stairs(heights, edges, fill=True, color=_COLOURS[label], alpha=0.9)
@@ -315,7 +315,7 @@ def _name_ridge(axes: Axes, label: PairLabel, count: int) -> None:
 
 
 def _draw_lines(axes: Axes, report: CalibrationReport) -> None:
-    """What is caught and what is lost over a single threshold, over all sources."""
+    """Settled and wrongly superseded pairs over the threshold, for all sources."""
     thresholds = [point.threshold for point in report.curve_guarded]
     for name, colour in (("settled", _CAUGHT), ("false_supersessions", _WRONG)):
         bare, guarded = _percents(report.curve_bare, name), _percents(report.curve_guarded, name)
@@ -336,7 +336,7 @@ def _draw_lines(axes: Axes, report: CalibrationReport) -> None:
 
 
 def _draw_at_cut(axes: Axes, report: CalibrationReport) -> None:
-    """Where the profile's cut meets the two lines, with the figures."""
+    """The points at which the profile's cut meets the two lines, with figures."""
     overall, cut = report.alone[-1].overall, report.profile.cosine_cut
     for rate, colour, points_up in (
         (overall.settle_recall, _CAUGHT, -22),

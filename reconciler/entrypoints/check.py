@@ -1,4 +1,4 @@
-"""What a look at one part found."""
+"""The result of one check of the doctor."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ __all__ = ["DoctorCheck"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DoctorCheck:
-    """One thing that was looked at; ``finding`` says what to do where it is not in order.
+    """One checked part; ``finding`` says what to do if it is not in order.
 
     Attributes:
-        name: what was looked at.
+        name: the part.
         is_ok: whether it is in order.
-        finding: what was found, for a person.
-        numbers: what was counted, by name; empty where nothing was.
+        finding: the result, for a person.
+        numbers: counts by name; may be empty.
     """
 
     name: str

@@ -1,15 +1,16 @@
 """The command line. Turns arguments into calls of ``Memory`` and errors into exit codes.
 
-What one command alone needs it imports itself, so that no other waits for it.
+A command imports what it alone needs, so that no other command waits for it.
 """
 
 from __future__ import annotations
 
 import gc
-import shutil
+import inspect
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
+from copy import copy
 from dataclasses import asdict
 from functools import partial
 from importlib import metadata
@@ -22,73 +23,32 @@ from rich.text import Text
 from typer.core import TyperGroup
 from typer.models import CommandInfo, TyperInfo
 
-from reconciler.domain.records.kinds import (
-    Category,
-    Disposal,
-    GateReason,
-    Relation,
-    SourceKind,
-)
 from reconciler.domain.visible_text import visible
 from reconciler.entrypoints.archive_commands import add_archive_commands
 from reconciler.entrypoints.browser_commands import add_browser_commands
-from reconciler.entrypoints.dispute_commands import add_dispute_commands
-from reconciler.entrypoints.erasure_commands import add_erasure_commands
-from reconciler.entrypoints.evidence_commands import add_evidence_commands
-from reconciler.entrypoints.fact_commands import add_fact_commands
-from reconciler.entrypoints.fading_commands import add_fading_commands
-from reconciler.entrypoints.find_commands import add_find_commands
-from reconciler.entrypoints.gate_commands import add_gate_commands
-from reconciler.entrypoints.health_commands import add_health_commands
+from reconciler.entrypoints.commands import ROWS
+from reconciler.entrypoints.demo_command import add_demo_command
 from reconciler.entrypoints.import_command import add_import_command
+from reconciler.entrypoints.inspection_commands import add_inspection_commands
 from reconciler.entrypoints.job_commands import add_job_commands
 from reconciler.entrypoints.logs import quiet_the_driver
 from reconciler.entrypoints.mcp_commands import add_mcp_commands
 from reconciler.entrypoints.model_commands import add_model_commands
 from reconciler.entrypoints.options import (
-    Agent,
     AsJson,
-    ContactId,
-    Limit,
-    MaybeContactId,
-    MaybeLimit,
-    MinConfidence,
-    MinScore,
-    OfAttribute,
-    OfCategory,
-    OfSubject,
-    OfTags,
-    OfTopic,
-    Overwrite,
-    SaidSince,
-    SaidUntil,
     Tenant,
-    TrustedAs,
     existing,
     of_whom,
     opened,
-    parse_time,
-    print_json,
-    reading,
     show,
 )
 from reconciler.entrypoints.progress import bar
 from reconciler.entrypoints.rejudge_command import add_rejudge_command
 from reconciler.entrypoints.rendering import (
-    contacts_table,
-    decision_made,
-    decisions_table,
-    explanation_panel,
-    history_tree,
     make_printable,
-    recall_outcome,
-    recall_table,
     terminal,
 )
-from reconciler.entrypoints.report_commands import add_report_commands
 from reconciler.entrypoints.serve_commands import add_serve_commands
-from reconciler.entrypoints.task_commands import add_task_commands
-from reconciler.entrypoints.value_commands import add_value_commands
 from reconciler.errors import (
     ConfigurationError,
     EmbeddingError,
@@ -105,7 +65,6 @@ from reconciler.named_secrets import without_secrets
 
 if TYPE_CHECKING:
     from reconciler.domain.review.calibration import MeasuredPair
-    from reconciler.domain.review.replay import Replayed
 
 __all__ = ["app", "main"]
 
@@ -120,11 +79,11 @@ _EXIT_CODES: Mapping[type[ReconcilerError], int] = {
     EmbeddingError: 6,
     ReconcilerError: 1,
 }
-"""The first class that the error is an instance of; 2 is also what a wrong usage gives."""
+"""By the first class that fits the error. A wrong usage also gives 2."""
 
 
 class _Commands(TyperGroup):
-    """The commands; what is said of a wrong usage repeats no secret that was typed."""
+    """The commands. The message about a wrong usage repeats no typed secret."""
 
     def make_context(self, *arguments: Any, **options: Any) -> Any:
         with _secrets_kept():
@@ -139,7 +98,7 @@ class _Commands(TyperGroup):
 def _secrets_kept() -> Iterator[None]:
     try:
         yield
-    except ExceptionGroup:  # its message cannot be set, and it tells of no usage
+    except ExceptionGroup:  # its message cannot be set, and is about no usage
         raise
     except Exception as error:
         if isinstance(said := getattr(error, "message", None), str):
@@ -169,32 +128,25 @@ _GROUPS: Mapping[str, str] = {
     "unarchive reembed",
     "How well it works": "health rejudge policy correct calibrate replay",
 }
-"""Which commands a help lists under which heading, the first ones first."""
+"""Help headings, in order, with their commands."""
 
 app = _new_app()
-add_gate_commands(app)
-add_dispute_commands(app)
-add_fact_commands(app)
-add_evidence_commands(app)
-add_erasure_commands(app)
+for row in ROWS:
+    row.add_to(app)
+add_inspection_commands(app)
+add_demo_command(app)
 add_import_command(app)
 add_job_commands(app)
 add_mcp_commands(app)
 add_serve_commands(app)
-add_health_commands(app)
-add_find_commands(app)
 add_rejudge_command(app)
-add_task_commands(app)
 add_archive_commands(app)
 add_model_commands(app)
-add_value_commands(app)
-add_fading_commands(app)
-add_report_commands(app)
 add_browser_commands(app)
 
 
 def main() -> NoReturn:
-    """Run the command line; an error of ours becomes one line and its exit code."""
+    """Run the command line; an error of this package becomes one line and an exit code."""
     make_printable()
     quiet_the_driver()
     try:
@@ -205,27 +157,42 @@ def main() -> NoReturn:
     except KeyboardInterrupt:
         sys.exit(130)
     finally:
-        gc.freeze()  # else the interpreter looks through all objects again as it ends: 0.1 s
+        gc.freeze()  # else the interpreter scans all objects once more at its end: 0.1 s
     sys.exit(0)
 
 
 def _app_of(called: Sequence[str]) -> typer.Typer:
-    """The command that is called alone; to look at the options of all takes as long as an answer.
+    """The called command alone: typer would read the options of all, which takes longer than it.
 
-    Where there is none of that name, as for ``--help``, all of them, to be listed.
+    For ``--help`` it is all commands without their options; for anything else, all commands.
     """
     wanted = [command for command in app.registered_commands if _name_of(command) in called]
     if not wanted:
         _group_commands()
-        return app
+        return _listing() if called == ["--help"] else app
     alone = _new_app()
     alone.registered_commands = wanted
-    alone.callback()(lambda: None)  # else typer makes no group of a single command
+    alone.callback()(lambda: None)  # else typer makes a single command no group
     return alone
 
 
+def _listing() -> typer.Typer:
+    """All commands by name and help."""
+    listed = _new_app()
+    listed.registered_callback, listed.registered_groups = (
+        app.registered_callback,
+        app.registered_groups,
+    )
+    for command in app.registered_commands:
+        shown = copy(command)
+        shown.name, shown.callback = _name_of(command), lambda: None
+        shown.help = command.help or inspect.getdoc(command.callback)
+        listed.registered_commands.append(shown)
+    return listed
+
+
 def _group_commands() -> None:
-    """Put the commands under headings, in the order of those."""
+    """Put the commands under their headings, in order."""
     headings = {name: heading for heading, names in _GROUPS.items() for name in names.split()}
     places = {name: place for place, name in enumerate(headings)}
     app.registered_commands.sort(key=lambda command: places.get(_name_of(command), len(places)))
@@ -250,7 +217,7 @@ def _options(
         ),
     ] = False,
 ) -> None:
-    """What stands before a command."""
+    """The options before a command."""
 
 
 def _name_of(command: CommandInfo | TyperInfo) -> str:
@@ -263,8 +230,8 @@ def init(
         bool,
         typer.Option(
             "--accept-other-hash-key",
-            help="Take this host's hash key from now on, where the store's own is lost. What was "
-            "erased or proposed before is then not recognised.",
+            help="Use this host's hash key from now on, if the store's own is lost. Earlier "
+            "erasures and proposals are then not recognised.",
         ),
     ] = False,
     as_json: AsJson = False,
@@ -279,429 +246,6 @@ def init(
         engine = memory.describe()
         made = {**asdict(engine), "embedding_model": memory.model_move().model}
     show(as_json, made, lambda: f"Ready: {engine.engine} {engine.version} at {engine.location}")
-
-
-@app.command()
-def demo(
-    here: Annotated[
-        bool, typer.Option("--here", help="Use the configured store instead of a file of its own.")
-    ] = False,
-    as_json: AsJson = False,
-) -> None:
-    """Watch 47 notes about five contacts being gated and reconciled, with the real model."""
-    from reconciler.entrypoints.demo import run_demo
-    from reconciler.resources import user_data_folder
-
-    console = terminal(is_quiet=as_json)
-    path = user_data_folder() / "demo.lbug"
-    if not here:
-        _remove_demo(path)
-    where: dict[str, Any] = {} if here else {"graph": "embedded", "embedded_path": path}
-    with Memory.open(warm_up=True, **where) as memory:
-        decisions = run_demo(memory, console)
-    if not here:
-        console.print(_LOOK_AROUND.format(path=path, reconciler=_own_command()), soft_wrap=True)
-    if as_json:
-        print_json([decision.to_dict() for decision in decisions])
-
-
-_LOOK_AROUND = """\
-Look around in it:
-  export RECONCILER_EMBEDDED_PATH={path}
-  {reconciler} history --agent demo --contact dana
-  {reconciler} decisions --agent demo --contact priya
-  {reconciler} pending --agent demo"""
-
-
-def _own_command() -> str:
-    """What runs this program again: its name, or its path where a shell does not find it."""
-    own, name = Path(sys.argv[0]), "reconciler"
-    is_lost = own.name == name and shutil.which(name) != str(own.absolute())
-    return str(own) if is_lost else name
-
-
-@app.command()
-def add(
-    text: Annotated[str, typer.Argument(help="One fact, in one sentence.")],
-    agent: Agent,
-    contact: ContactId,
-    subject: Annotated[
-        str | None, typer.Option(help="Whom or what it is about; default: the contact.")
-    ] = None,
-    attribute: Annotated[str | None, typer.Option(help="The attribute, for example city.")] = None,
-    value: Annotated[
-        str | None, typer.Option(help="The attribute's value, for example Pune.")
-    ] = None,
-    single_valued: Annotated[
-        bool | None,
-        typer.Option(
-            "--single-valued/--many-valued",
-            help="For an attribute that is not a known one: whether it holds one value.",
-        ),
-    ] = None,
-    tenant: Tenant = None,
-    contact_name: Annotated[str | None, typer.Option(help="The contact's name.")] = None,
-    source_kind: Annotated[
-        SourceKind,
-        typer.Option(metavar="KIND", help=f"Whose word it is: {', '.join(SourceKind)}."),
-    ] = SourceKind.OPERATOR,
-    source_reference: Annotated[
-        str | None, typer.Option(help="Where its source can be looked up.")
-    ] = None,
-    said_at: Annotated[
-        str | None, typer.Option(help="When it was said, ISO 8601 with a zone; default: now.")
-    ] = None,
-    valid_from: Annotated[
-        str | None,
-        typer.Option(
-            help="Since when it is true, ISO 8601 with a zone; default: when it was said."
-        ),
-    ] = None,
-    valid_to: Annotated[
-        str | None,
-        typer.Option(help="Until when it is true, ISO 8601 with a zone; default: no known end."),
-    ] = None,
-    lifetime_days: Annotated[
-        int | None,
-        typer.Option(help="After how many days it may have changed; default: by the policy."),
-    ] = None,
-    replaces: Annotated[
-        list[str] | None,
-        typer.Option(help="A fact whose place it takes, by id or handle; repeat for several."),
-    ] = None,
-    repeats: Annotated[
-        str | None, typer.Option(help="A fact that says the same, by id or handle.")
-    ] = None,
-    ends: Annotated[
-        list[str] | None,
-        typer.Option(help="A fact that is over, by id or handle; repeat for several."),
-    ] = None,
-    importance: Annotated[
-        float | None, typer.Option(help="Its importance, 0 to 1; default: judged from the words.")
-    ] = None,
-    category: Annotated[
-        Category | None,
-        typer.Option(
-            metavar="NAME",
-            help=f"The category: {', '.join(Category)}; default: read from the text.",
-        ),
-    ] = None,
-    topic: Annotated[str | None, typer.Option(help="The topic, for example work.")] = None,
-    tag: Annotated[
-        list[str] | None, typer.Option(help="A tag to find it by; repeat for several.")
-    ] = None,
-    artefact: Annotated[
-        str | None, typer.Option(help="A reference to what it points to; never fetched.")
-    ] = None,
-    proposed_by: Annotated[
-        str, typer.Option(help="Who proposes it, and so may not confirm it.")
-    ] = "operator",
-    session: Annotated[
-        str | None, typer.Option(help="The id of the session that it comes from.")
-    ] = None,
-    idempotency_key: Annotated[
-        str | None, typer.Option(help="Calls with the same key make one decision.")
-    ] = None,
-    as_json: AsJson = False,
-) -> None:
-    """Add a note about a contact: the gate checks it, then it is compared with known facts."""
-    with Memory.open(warm_up=True) as memory:
-        decision = memory.add_contact_note(
-            agent,
-            contact,
-            text,
-            subject=subject,
-            attribute=attribute,
-            value=value,
-            single_valued=single_valued,
-            tenant=tenant,
-            contact_name=contact_name,
-            source_kind=source_kind,
-            source_reference=source_reference,
-            said_at=parse_time("--said-at", said_at),
-            valid_from=parse_time("--valid-from", valid_from),
-            valid_to=parse_time("--valid-to", valid_to),
-            lifetime_days=lifetime_days,
-            replaces=replaces or (),
-            repeats=repeats,
-            ends=ends or (),
-            importance=importance,
-            category=category,
-            topic=topic,
-            tags=tag or (),
-            artefact=artefact,
-            proposed_by=proposed_by,
-            session_id=session,
-            idempotency_key=idempotency_key,
-        )
-    show(as_json, decision.to_dict(), lambda: decision_made(decision))
-
-
-@app.command()
-def recall(
-    agent: Agent,
-    contact: ContactId,
-    query: Annotated[
-        str, typer.Argument(help="What to look for; default: rank all live facts.")
-    ] = "",
-    tenant: Tenant = None,
-    limit: Annotated[
-        int | None, typer.Option("--limit", min=1, help="Return at most this many.")
-    ] = None,
-    budget_tokens: Annotated[
-        int | None,
-        typer.Option(min=1, help="Return as many facts as fit a prompt of this many tokens."),
-    ] = None,
-    attribute: OfAttribute = None,
-    category: OfCategory = None,
-    topic: OfTopic = None,
-    tags: OfTags = None,
-    subject: OfSubject = None,
-    min_score: MinScore = None,
-    min_confidence: MinConfidence = None,
-    since: SaidSince = None,
-    until: SaidUntil = None,
-    trust: TrustedAs = None,
-    as_of: Annotated[
-        str | None, typer.Option(help="What the memory knew at this time; ISO 8601 with a zone.")
-    ] = None,
-    valid_at: Annotated[
-        str | None,
-        typer.Option(help="What was true at this time, or will be; ISO 8601 with a zone."),
-    ] = None,
-    prompt: Annotated[
-        bool,
-        typer.Option(
-            "--prompt",
-            help="Print the facts as a model gets them, fenced as data; with --json, print both.",
-        ),
-    ] = False,
-    as_json: AsJson = False,
-) -> None:
-    """Recall the live facts that fit a query best, with their ranking.
-
-    What orders or forbids something is always included, beyond the limit and whatever the query.
-    """
-    with reading(agent, contact, tenant, warm_up=True) as memory:
-        ranked = memory.contact(agent, contact, tenant=tenant).recall(
-            query,
-            limit=limit,
-            budget_tokens=budget_tokens,
-            attribute=attribute,
-            category=category,
-            topic=topic,
-            tags=tags or None,
-            subject=subject,
-            min_score=min_score,
-            min_confidence=min_confidence,
-            since=parse_time("--since", since),
-            until=parse_time("--until", until),
-            trust=trust,
-            as_of=parse_time("--as-of", as_of),
-            valid_at=parse_time("--valid-at", valid_at),
-        )
-    from reconciler.domain.recalling.prompting import as_prompt, token_count
-
-    asked, told = without_secrets(query), as_prompt(ranked)
-    if prompt and not as_json:
-        sys.stdout.write(told + "\n")
-        return
-    filters = (attribute, category, topic, subject, since, until, trust, min_score, min_confidence)
-    is_filtered = bool(tags) or any(each is not None for each in filters)
-    asks = ["passes every filter"] * is_filtered + [f"is near to: {asked}"] * bool(asked)
-    that = f" that {' and '.join(asks)}" if asks else ""
-    known = "was known" if as_of else "is known"
-    nothing = f"Nothing {known} of contact {contact} of agent {agent}{that}"
-    tokens, facts = token_count(told), [asdict(hit) for hit in ranked]
-    kind = filter(None, [recall_outcome(ranked, nothing)])
-    takes = (
-        [f"As a prompt these take about {tokens:,} tokens; --prompt shows it."] if ranked else []
-    )
-    show(
-        as_json,
-        {"facts": facts, "prompt": told, "token_count": tokens} if prompt else facts,
-        lambda: Group(*([recall_table(asked, ranked)] if ranked else []), *kind, *takes),
-    )
-
-
-@app.command()
-def history(
-    agent: Agent,
-    contact: ContactId,
-    fact: Annotated[str | None, typer.Option("--fact", help="Only this fact's chain.")] = None,
-    at: Annotated[
-        str | None, typer.Option(help="As the memory was at this time; ISO 8601 with a zone.")
-    ] = None,
-    png: Annotated[
-        Path | None, typer.Option("--png", help="Also draw a timeline into this PNG file.")
-    ] = None,
-    overwrite: Overwrite = False,
-    after: Annotated[
-        str | None,
-        typer.Option("--after", help="Only the chains that come after this fact's own."),
-    ] = None,
-    tenant: Tenant = None,
-    limit: MaybeLimit = None,
-    as_json: AsJson = False,
-) -> None:
-    """Show what superseded what, what was revoked or undone, and why."""
-    instant = parse_time("--at", at)
-    if png is not None:
-        from reconciler.entrypoints.calibration_report import check_can_draw
-
-        check_can_draw()
-    with reading(agent, contact, tenant) as memory:
-        chains = memory.contact(agent, contact, tenant=tenant).history(
-            fact_id=fact, at=instant, after=after, limit=limit
-        )
-        name = _name_of_contact(memory, agent, contact, tenant) if png is not None else contact
-    drawn: tuple[str, ...] = ()
-    if png is not None and chains:
-        from reconciler.bootstrap import write_new
-        from reconciler.entrypoints.history_picture import history_png
-
-        write_new(png, history_png(name, chains, instant), overwrite=overwrite)
-        drawn = (f"Picture: {png}",)
-    nothing = f"No fact is known of contact {contact} of agent {agent}."
-    if at is not None:
-        nothing = (
-            f"Nothing was known of contact {contact} of agent {agent} then. "
-            "What was true then, by all that is known now: reconciler recall --valid-at"
-        )
-    show(
-        as_json,
-        [asdict(chain) for chain in chains],
-        lambda: Group(history_tree(contact, chains), *drawn) if chains else nothing,
-    )
-
-
-def _name_of_contact(memory: Memory, agent: str, contact: str, tenant: str | None) -> str:
-    """The contact's name, or its id where it has none."""
-    known = memory.agent(agent, tenant=tenant).contacts(contact)
-    return next((each.name for each in known if each.name), contact)
-
-
-@app.command()
-def decisions(
-    agent: Agent,
-    contact: MaybeContactId = None,
-    disposal: Annotated[
-        Disposal | None, typer.Option(help="Only decisions that the gate disposed of in this way.")
-    ] = None,
-    reason: Annotated[
-        GateReason | None, typer.Option(help="Only decisions made for this reason.")
-    ] = None,
-    door: Annotated[
-        str | None,
-        typer.Option(help="Only decisions through this door: live, import, proposal or operator."),
-    ] = None,
-    since: Annotated[
-        str | None, typer.Option(help="Only decisions at or after this time; ISO 8601 with a zone.")
-    ] = None,
-    until: Annotated[
-        str | None, typer.Option(help="Only decisions before this time; ISO 8601 with a zone.")
-    ] = None,
-    tenant: Tenant = None,
-    limit: Limit = 50,
-    as_json: AsJson = False,
-) -> None:
-    """List decisions with their reasons, refusals included, newest first."""
-    with reading(agent, contact, tenant) as memory:
-        made = of_whom(memory, agent, contact, tenant).decisions(
-            disposal=disposal,
-            reason=reason,
-            door=door,
-            since=parse_time("--since", since),
-            until=parse_time("--until", until),
-            limit=limit,
-        )
-    show(as_json, [decision.to_dict() for decision in made], lambda: decisions_table(made))
-
-
-def _print_rules(is_wanted: bool) -> None:
-    if is_wanted:
-        from reconciler.domain.reconciling.limits import LIMITS
-        from reconciler.domain.reconciling.rule import RULES, printed
-
-        typer.echo(f"{printed(RULES)}\n{printed(LIMITS)}", nl=False)
-        raise typer.Exit
-
-
-@app.command()
-def explain(
-    decision_id: Annotated[
-        str, typer.Argument(help="The decision's id, as `reconciler decisions` prints it.")
-    ],
-    agent: Agent,
-    contact: ContactId,
-    tenant: Tenant = None,
-    as_json: AsJson = False,
-    rules: Annotated[
-        bool,
-        typer.Option(
-            "--rules",
-            help="Print all rules and limits in order.",
-            callback=_print_rules,
-            is_eager=True,
-        ),
-    ] = False,
-) -> None:
-    """Explain a decision in plain words, and what would have changed it."""
-    with reading(agent, contact, tenant) as memory:
-        explanation = memory.contact(agent, contact, tenant=tenant).explain(decision_id)
-    del rules  # printed before anything is read
-    show(as_json, explanation.to_dict(), lambda: explanation_panel(explanation))
-
-
-@app.command()
-def correct(
-    decision_id: Annotated[
-        str, typer.Argument(help="The decision's id, as `reconciler decisions` prints it.")
-    ],
-    relation: Annotated[
-        Relation,
-        typer.Argument(help="How the note really relates to the fact that it was compared with."),
-    ],
-    agent: Agent,
-    contact: ContactId,
-    tenant: Tenant = None,
-    as_json: AsJson = False,
-) -> None:
-    """Record what a decision should have been, for calibration; no fact changes."""
-    with Memory.open() as memory:
-        decision = memory.contact(agent, contact, tenant=tenant).correct(decision_id, relation)
-    show(
-        as_json,
-        decision.to_dict(),
-        lambda: Text(f"Kept: {relation}. ").append(decision_made(decision)),
-    )
-
-
-@app.command(name="replay")
-def replay_decisions(
-    agent: Agent,
-    profile: Annotated[str, typer.Option(help="seed, minilm, or a profile's TOML file.")],
-    contact: Annotated[
-        str | None, typer.Option("--contact", help="Only decisions about this contact.")
-    ] = None,
-    tenant: Tenant = None,
-    as_json: AsJson = False,
-) -> None:
-    """Show what another profile would have decided on the recorded notes; write nothing."""
-    from reconciler.domain.review.replay import summarise
-    from reconciler.entrypoints.calibration_report import replay_changes_table, replay_table
-
-    with reading(agent, contact, tenant) as memory:
-        replayed = of_whom(memory, agent, contact, tenant).replay(profile)
-    changed = [change for change in replayed if not change.is_same or change.would_ask]
-    show(
-        as_json,
-        {
-            "decisions": len(replayed),
-            "changed": [_replayed_values(change) for change in changed],
-        },
-        lambda: Group(replay_table(summarise(replayed)), replay_changes_table(changed)),
-    )
 
 
 @app.command(name="calibrate")
@@ -781,22 +325,6 @@ def calibrate_thresholds(
 
 
 @app.command()
-def contacts(
-    agent: Agent,
-    after: Annotated[
-        str | None, typer.Option("--after", help="Only those that come after this contact's id.")
-    ] = None,
-    tenant: Tenant = None,
-    limit: MaybeLimit = None,
-    as_json: AsJson = False,
-) -> None:
-    """List an agent's contacts, by id."""
-    with reading(agent, None, tenant) as memory:
-        found = memory.agent(agent, tenant=tenant).contacts(after=after, limit=limit)
-    show(as_json, [asdict(contact) for contact in found], lambda: contacts_table(found))
-
-
-@app.command()
 def doctor(
     as_json: AsJson = False,
     judge: Annotated[
@@ -804,7 +332,7 @@ def doctor(
         typer.Option("--judge", help="Also ask the arbiter ten questions, which costs money."),
     ] = False,
 ) -> None:
-    """Check engine, schema, model and round trip; exit code 1 if something is wrong."""
+    """Check engine, schema, model and round trip; exit code 1 if a check fails."""
     from reconciler.entrypoints.doctor import checks_table, checkup
     from reconciler.settings import load_settings
 
@@ -815,7 +343,7 @@ def doctor(
 
 
 def _profile_files(folder: Path, name: str, overwrite: bool) -> tuple[Path, Path]:
-    """Where profile and picture go; what cannot be written is said before anything is measured."""
+    """The files of profile and picture; a file that cannot be written is an error at once."""
     from reconciler.service.calibration import check_profile_name
 
     check_profile_name(name)
@@ -856,37 +384,14 @@ def _measured_from_decisions(
     from reconciler.service.calibration import pairs_from_decisions
 
     if agent is None:
-        raise InvalidRequestError("--from-decisions needs --agent: whose decisions")
+        raise InvalidRequestError("--from-decisions needs --agent")
     with Memory.open(must_exist=True) as memory:
         decisions = of_whom(memory, agent, contact, tenant).all_decisions()
         model = memory.model_move().model
         return pairs_from_decisions(decisions, model), model
 
 
-def _replayed_values(replayed: Replayed) -> dict[str, Any]:
-    return {
-        "decision_id": replayed.decision.decision_id,
-        "text": replayed.decision.text,
-        "before": replayed.before,
-        "after": replayed.after,
-        "decided_by": replayed.verdict.decided_by,
-        "reason": replayed.verdict.reason,
-        "would_ask": replayed.would_ask,
-    }
-
-
 @contextmanager
 def _progress(name: str, total: int | None, is_quiet: bool) -> Iterator[Callable[[int], None]]:
     with bar(name, total, is_quiet, has_end=True) as update:
         yield lambda count: update(advance=count)
-
-
-def _remove_demo(path: Path) -> None:
-    """Begin again; opened once first, so that a demo that is open elsewhere is left alone."""
-    from reconciler.bootstrap import open_graph
-    from reconciler.settings import load_settings
-
-    if path.exists():
-        open_graph(load_settings(graph="embedded", embedded_path=path)).close()
-    for file in (path, path.with_name(f"{path.name}.wal")):
-        file.unlink(missing_ok=True)

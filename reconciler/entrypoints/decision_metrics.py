@@ -1,7 +1,6 @@
-"""Decisions in numbers, for Prometheus: how many, how long, what was refused, what an arbiter did.
+"""Decisions in numbers for Prometheus: counts, times, refusals and answers of the arbiter.
 
-They are counted from what the ledger logs of each, in the process that writes them. An id is
-never a label.
+The process that writes decisions counts them from its own log records. An id is never a label.
 """
 
 from __future__ import annotations
@@ -26,7 +25,7 @@ def counting_decisions(registry: CollectorRegistry) -> Iterator[None]:
     """Count the decisions that this process writes while the block runs.
 
     Args:
-        registry: where the counts are told; a fresh one has none of these names yet.
+        registry: the registry of the counts, without these names so far.
     """
     logger, counter = logging.getLogger(LOGGER_NAME), _DecisionCounter(registry)
     level_before = logger.level

@@ -1,67 +1,152 @@
-"""The demo: six weeks of notes about five contacts, told one by one, and what became of them."""
+"""The demo: six weeks of notes about five contacts, told one by one, and what became of them.
+
+Each note is told at its own time, so that the memory has a past to be asked about. A judge's
+answers are recorded ones: a language model gave them once to these very questions. What the same
+notes become without a judge stands beside it.
+"""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
-from datetime import UTC, datetime, timedelta
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack
+from datetime import UTC, date, datetime, time, timedelta
 from importlib.resources import files
-from typing import Any
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 from rich.console import Console
 from rich.panel import Panel
+from rich.table import Table
 from rich.text import Text
 
+from reconciler.bootstrap import build_embedder, build_recorded_arbiter
 from reconciler.domain.records.decisions import Decision
-from reconciler.domain.records.kinds import SourceKind
+from reconciler.domain.records.kinds import Action, SourceKind
+from reconciler.entrypoints.demo_judge import DemoJudge
 from reconciler.entrypoints.rendering import (
     decision_line,
     facts_table,
     history_tree,
+    lines,
     panel,
     recall_table,
+    shown,
+    table,
 )
 from reconciler.memory import Memory
+from reconciler.settings import Settings, load_settings
 
-__all__ = ["DEMO_AGENT", "run_demo"]
+if TYPE_CHECKING:
+    from reconciler.ports.embedder import Embedder
+
+__all__ = ["DEMO_AGENT", "first_day", "run_demo"]
 
 DEMO_AGENT = "demo"
 _QUERY = ("priya", "Does she prefer phone or email?")
+_LAST_DAY = 38
 
 
-def run_demo(memory: Memory, console: Console) -> list[Decision]:
+_JUDGES = {
+    DemoJudge.RECORDED: "The judge's answers are recorded: a language model gave them once to "
+    "these very questions, and none is called now.",
+    DemoJudge.CONFIGURED: "The judge is the one that the settings name, if they name one.",
+    DemoJudge.NONE: "No judge is asked.",
+}
+
+
+class _Clock:
+    """The time at which a note is told; once all are told, it is now."""
+
+    def __init__(self) -> None:
+        self.day_0 = first_day()
+        self._told_at: datetime | None = None
+
+    def __call__(self) -> datetime:
+        return self._told_at or datetime.now(UTC)
+
+    def goes_to(self, day: int, minute: int) -> None:
+        """Have it be that minute after nine on a day of the notes."""
+        morning = datetime.combine(self.day_0, time(9), UTC)
+        self._told_at = morning + timedelta(days=day, minutes=minute)
+
+    def goes_to_now(self) -> None:
+        """Have it be now."""
+        self._told_at = None
+
+
+def first_day() -> date:
+    """The day 0 of the notes; the last ones are of yesterday."""
+    return datetime.now(UTC).date() - timedelta(days=_LAST_DAY + 1)
+
+
+def run_demo(console: Console, path: Path | None, judge: DemoJudge) -> list[Decision]:
     """Tell the notes, then show what is known, one chain and one recall.
+
+    Args:
+        console: where it is shown.
+        path: the file of the store; None for the store that the settings name.
+        judge: who judges.
 
     Returns:
         The decisions in the order of the notes, for ``--json``.
     """
-    notes = _notes()
-    with console.status(f"Loading the model {memory.model_move().model} …"):
-        seconds = memory.warm_up()
-    console.print(f"Model ready in {seconds:.1f} s. {len(notes)} notes about 5 contacts follow.\n")
-    console.print(Text("action cosine  decided by note", style="dim"))
-    decisions = list(_add_notes(memory, notes, console))
-    contact_ids = dict.fromkeys(note["contact_id"] for note in notes)
-    _show_facts(memory, list(contact_ids), len(notes), console)
-    _show_longest_chain(memory, list(contact_ids), console)
-    contact_id, query = _QUERY
-    console.print(
-        recall_table(
-            f"{query} ({contact_id})", memory.contact(DEMO_AGENT, contact_id).recall(query)
+    where: dict[str, Any] = {} if path is None else {"graph": "embedded", "embedded_path": path}
+    settings, clock = load_settings(**where), _Clock()
+    notes = [json.loads(line) for line in _lines_of("demo_notes.jsonl")]
+    contact_ids = list(dict.fromkeys(note["contact_id"] for note in notes))
+    with ExitStack() as closing:
+        embedder = build_embedder(settings)
+        closing.callback(embedder.close)
+        memory = closing.enter_context(_opened(settings, embedder, judge, clock))
+        with console.status(f"Loading the model {memory.model_move().model} …"):
+            seconds = memory.warm_up()
+        console.print(
+            f"Model ready in {seconds:.1f} s. {len(notes)} notes about {len(contact_ids)} contacts "
+            f"follow, each told at its own time. {_JUDGES[judge]}\n"
         )
-    )
+        console.print(Text("action cosine  decided by note", style="dim"))
+        decisions = []
+        for note, decision in _told(memory, clock, notes):
+            day = Text(f"day {note['day']:>2} {note['contact_id']:<7}", style="dim")
+            console.print(day, decision_line(decision))
+            decisions.append(decision)
+        if judge is DemoJudge.RECORDED:
+            plain = load_settings(embedded_path=":memory:")
+            with _opened(plain, embedder, DemoJudge.NONE, clock) as other:
+                without = [decision for _, decision in _told(other, clock, notes)]
+            console.print(_side_by_side(notes, without, decisions))
+        _show_facts(memory, contact_ids, len(notes), console)
+        _show_longest_chain(memory, contact_ids, console)
+        contact_id, query = _QUERY
+        ranked = memory.contact(DEMO_AGENT, contact_id).recall(query)
+        console.print(recall_table(f"{query} ({contact_id})", ranked))
     console.print(_closing_words())
     return decisions
 
 
-def _notes() -> list[dict[str, Any]]:
-    text = files("reconciler.entrypoints").joinpath("demo_notes.jsonl").read_text(encoding="utf-8")
-    return [json.loads(line) for line in text.splitlines()]
+def _opened(settings: Settings, embedder: Embedder, judge: DemoJudge, clock: _Clock) -> Memory:
+    """A memory with this judge."""
+    arbiter = None
+    if judge is DemoJudge.RECORDED:
+        arbiter = build_recorded_arbiter(_lines_of("demo_answers.jsonl"), clock.day_0)
+    if judge is DemoJudge.NONE:
+        off = settings.arbiter.model_copy(update={"mode": "off"})
+        settings = settings.model_copy(update={"arbiter": off})
+    return Memory.open(settings, embedder=embedder, arbiter=arbiter, clock=clock)
 
 
-def _add_notes(memory: Memory, notes: list[dict[str, Any]], console: Console) -> Iterator[Decision]:
-    first_day = datetime.now(UTC).replace(microsecond=0) - timedelta(days=notes[-1]["day"])
+def _lines_of(name: str) -> list[str]:
+    folder = files("reconciler.entrypoints")
+    return folder.joinpath(name).read_text(encoding="utf-8").splitlines()
+
+
+def _told(
+    memory: Memory, clock: _Clock, notes: Sequence[dict[str, Any]]
+) -> Iterator[tuple[dict[str, Any], Decision]]:
+    """Each note, told at its own time, and what became of it."""
     for number, note in enumerate(notes, start=1):
+        clock.goes_to(note["day"], number)
         decision = memory.add_contact_note(
             DEMO_AGENT,
             note["contact_id"],
@@ -71,12 +156,45 @@ def _add_notes(memory: Memory, notes: list[dict[str, Any]], console: Console) ->
             contact_name=note["contact_name"],
             source_kind=note.get("source_kind", SourceKind.USER_EXPLICIT),
             importance=note["importance"],
-            said_at=first_day + timedelta(days=note["day"]),
+            said_at=clock(),
             idempotency_key=f"demo-{number}",
         )
-        console.print(Text(f"day {note['day']:>2} {note['contact_id']:<7}", style="dim"), end=" ")
-        console.print(decision_line(decision))
-        yield decision
+        yield note, decision
+    clock.goes_to_now()
+
+
+def _side_by_side(
+    notes: Sequence[dict[str, Any]], without: Sequence[Decision], judged: Sequence[Decision]
+) -> Table:
+    """The notes on which the judge's word made a difference, and which."""
+    found = table("What the judge changed (recorded answers)")
+    for name in ("note", "without a judge", "with it, and its reasoning"):
+        found.add_column(name, overflow="fold")
+    for note, before, after in zip(notes, without, judged, strict=True):
+        if after.opinion.reasoning and _became(before) != _became(after):
+            found.add_row(
+                lines(shown(after.text), shown(f"{note['contact_id']}, day {note['day']}", "dim")),
+                shown(_became(before)),
+                lines(shown(_became(after)), shown(after.opinion.reasoning, "dim")),
+            )
+    return found
+
+
+def _became(decision: Decision) -> str:
+    """What became of a note, in words."""
+    texts = {fact.fact_id: f"“{fact.text}”" for fact in decision.compared_with}
+    if decision.action is Action.SKIP and decision.fact_id:
+        return f"says again {_named([decision.fact_id], texts)}"
+    if decision.superseded_ids:
+        verb = "says again" if decision.verdict.is_restatement else "takes the place of"
+        return f"{verb} {_named(decision.superseded_ids, texts)}"
+    if decision.conflicting_ids:
+        return f"kept beside {_named(decision.conflicting_ids, texts)}, as a conflict to ask about"
+    return "kept as a new fact" if decision.action is Action.ADD else str(decision.action)
+
+
+def _named(fact_ids: Sequence[str], texts: dict[str, str]) -> str:
+    return " and ".join(sorted(texts.get(fact_id, "an earlier fact") for fact_id in fact_ids))
 
 
 def _show_facts(memory: Memory, contact_ids: list[str], told: int, console: Console) -> None:
@@ -111,12 +229,13 @@ def _show_longest_chain(memory: Memory, contact_ids: list[str], console: Console
 def _closing_words() -> Panel:
     return panel(
         "The write gate came first: it refused small talk and a password, put a keyed hash in a "
-        "card number's place, and held back a joke, an illness and a tool's order until somebody "
+        "card number's place, and held back a joke, an illness and a tool's order until a person "
         "says yes (see `reconciler pending --agent demo`). What it let through was reconciled. "
         "Where an agent said which attribute a note is about (city, budget, renewal date), a new "
         "value superseded the old one however differently it was worded, and an equal one was a "
-        "restatement. Where two notes sounded alike and differed in a number or a name, the guard "
-        "kept both, marked as a conflict. Notes that say the same in other words without a slot "
-        "stay side by side: with the extra claude and ANTHROPIC_API_KEY, an arbiter judges those.",
+        "restatement. Without an attribute, the words decide: the guard reads numbers and names, "
+        "and keeps two notes that sound alike and differ in them. Whether such a note replaces, "
+        "repeats or completes the other is a judge's to say: connect one as docs/judges.md says, "
+        "for example by the extra claude and ANTHROPIC_API_KEY.",
         title="What to make of it",
     )

@@ -1,4 +1,4 @@
-"""The doctor: asks each part whether it works, one after the other, and says what to do."""
+"""The doctor: checks each part, one after the other, and says what to do."""
 
 from __future__ import annotations
 
@@ -55,14 +55,14 @@ _SAMPLES = {
     "Korean": "안녕",
     "Thai": "สวัสดี",
 }
-"""A greeting in each of the scripts that most people write, beside the Latin one."""
+"""A greeting in each of the most used scripts, except Latin."""
 
 
 def checkup(settings: Settings, *, asks_judge: bool = False) -> list[DoctorCheck]:
-    """Everything that a note meets on its way, checked; no note, schema or file is written.
+    """Checks every part that a note passes; writes no note, schema or file.
 
     Args:
-        settings: what is looked at.
+        settings: the settings to check.
         asks_judge: whether the arbiter is asked its ten questions, which costs money.
     """
     checks = _checkup(settings)
@@ -101,7 +101,7 @@ def checks_table(checks: list[DoctorCheck]) -> Table:
 
 
 def describe_extractor(settings: Settings) -> str:
-    """Who would read sessions, and why that one; it is not called."""
+    """The extractor that reads sessions, and the reason for it. It is not called."""
     chosen = settings.extractor
     attributes = load_attribute_book(settings.reconcile.attributes_file)
     with closing(build_extractor(settings, attributes)) as extractor:
@@ -155,7 +155,7 @@ def _further_checks(
 
 
 def _checks_of_parts(settings: Settings, embedder: Embedder) -> list[DoctorCheck]:
-    """What a note meets besides the store."""
+    """The checks of the parts besides the store."""
     return [
         _check("model", lambda: _model(embedder)),
         _check("gate", lambda: _gate(settings)),
@@ -209,7 +209,7 @@ def _hash_key(settings: Settings, store: MemoryStore) -> str:
 
 
 def _move(models: ModelStore) -> str:
-    """How far a move to another model is; empty where the store does not move."""
+    """The progress of a move to another model; empty without one."""
     move = models.move()
     how = "`reconciler reembed --model` with that model goes on"
     if move.state is MoveState.EMBEDDING:
@@ -245,7 +245,7 @@ def _arbiter(settings: Settings) -> str:
 
 
 def _disputes(store: MemoryStore) -> DoctorCheck:
-    """How many questions wait; none of them keeps the memory from working."""
+    """The number of open disputes; the check never fails because of them."""
     try:
         if not _has_schema(store):
             return DoctorCheck(name="disputes", is_ok=True, finding="none yet")
@@ -280,7 +280,7 @@ def _jobs(store: MemoryStore, sessions: SessionStore) -> DoctorCheck:
 
 
 def _erasures(store: MemoryStore, erasures: ErasureStore) -> DoctorCheck:
-    """Whether anything that was asked to be forgotten still waits for that."""
+    """The number of erasures that were interrupted."""
     try:
         if not _has_schema(store):
             return DoctorCheck(name="erasures", is_ok=True, finding="none yet")

@@ -1,7 +1,7 @@
-"""How well each agent's memory is kept, in numbers, for a Prometheus on the same machine.
+"""The health of each agent's memory in numbers, for a Prometheus on the same machine.
 
-Reading that compares the facts of every contact, so a thread does it now and then, and a scrape is
-given what was read last. Tenant and agent are labels; a contact never is.
+Reading the health compares the facts of every contact. So a thread does it now and then, and a
+scrape gets the last reading. Tenant and agent are labels; a contact never is.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ class _HealthReading:
 
 
 class HealthCollector(Collector):
-    """The health as it was read last; where it could not be read, that and no more.
+    """The last reading of the health; if it failed, only that it failed.
 
     Args:
         read: reads it, from the thread that ``run`` runs in.
@@ -89,13 +89,13 @@ class HealthCollector(Collector):
             except _ReadingStoppedError:
                 return
             finally:
-                # Whatever ends this thread, old numbers are not told for new.
+                # However this thread ends, old numbers must not pass for new ones.
                 took = time.monotonic() - began
                 self._last = _HealthReading(reports=reports, at=self._clock(), seconds=took)
             pause = max(self._every_seconds, took)
 
     def stop(self) -> None:
-        """Have ``run`` return, after the contact that it looks at."""
+        """Let ``run`` return after its present contact."""
         self._closing.set()
 
     def describe(self) -> list[Metric]:
@@ -103,7 +103,7 @@ class HealthCollector(Collector):
         return []
 
     def collect(self) -> Iterator[Metric]:
-        """What was read last; nothing before the first reading has ended."""
+        """The last reading; nothing before the first one has ended."""
         last = self._last
         if last is None:
             return
@@ -119,7 +119,7 @@ class HealthCollector(Collector):
 
 
 class _ReadingStoppedError(Exception):
-    """The reading was broken off."""
+    """The reading was stopped."""
 
 
 @contextmanager
@@ -175,7 +175,7 @@ def _by_name(
 
 
 def _ratio(name: str, help_text: str, totals: _Totals) -> Metric:
-    """Left out for an agent of whom there is nothing to have a share of."""
+    """A share by agent; left out for an agent without anything to count."""
     family = _family(name.replace("_rate", "_ratio"), help_text)
     for labels, total in totals:
         if (share := getattr(total, name)) is not None:
@@ -184,7 +184,7 @@ def _ratio(name: str, help_text: str, totals: _Totals) -> Metric:
 
 
 def _waiting(name: str, help_text: str, totals: _Totals, now: datetime) -> Iterator[Metric]:
-    """How much waits, and how long the oldest of it has; 0 where nothing waits."""
+    """The number that waits, and the age of the oldest; 0 if nothing waits."""
     count = _family(f"open_{name}", help_text)
     age = _family(f"oldest_{name.removesuffix('s')}_age_seconds", "Age of the oldest; 0 without.")
     for labels, total in totals:

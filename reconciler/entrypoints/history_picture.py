@@ -1,6 +1,6 @@
-"""A contact's history as a picture: facts as bars over time, supersessions as arrows.
+"""A contact's history as a picture: facts as bars over time, changes as arrows.
 
-matplotlib is an extra and is imported only where a picture is drawn.
+matplotlib is an extra and is imported only to draw a picture.
 """
 
 from __future__ import annotations
@@ -12,7 +12,14 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from reconciler.domain.records.facts import Fact, FactHistory
 from reconciler.domain.records.kinds import FactState
-from reconciler.domain.review.timeline import Arrow, Strand, Timeline, caption_of, timeline
+from reconciler.domain.review.timeline import (
+    Arrow,
+    Strand,
+    Timeline,
+    caption_of,
+    timeline,
+    why_of,
+)
 from reconciler.domain.visible_text import visible
 
 if TYPE_CHECKING:
@@ -27,6 +34,8 @@ _WIDTH_INCHES = 12.0
 _DOTS_PER_INCH = 120
 _BAR_HEIGHT = 0.55
 _NARROWEST = 0.006
+_AGAIN_POINTS = 2.0
+_CAPTION_LENGTH_MAX = 64
 _INK, _GREY, _PALE = "#222222", "#5b6670", "#e4e4e4"
 _NEVER_HELD = "revoked, or never held"
 
@@ -47,7 +56,7 @@ _LOOKS: Mapping[str, _Look] = {
     "archived": _Look("#6b5fa8", "white"),
     "erased": _Look("#75818c", "white", ":"),
 }
-"""By what the legend says. Filled, hollow and dashed ones are told apart without colour, too."""
+"""By the legend's names. Filled, hollow and dashed bars differ without colour, too."""
 
 
 def history_png(contact: str, chains: Sequence[FactHistory], at: datetime | None) -> bytes:
@@ -70,7 +79,8 @@ def history_png(contact: str, chains: Sequence[FactHistory], at: datetime | None
     _draw(axes, drawn)
     _add_legend(figure, drawn)
     more = f"; {drawn.left_out} more facts are left out" if drawn.left_out else ""
-    title = f"{visible(contact)}: {len(drawn.facts)} facts over time{more}"
+    bars = sum(len(strand.bars) for strand in drawn.strands)
+    title = f"{visible(contact)}: {bars} {'fact' if bars == 1 else 'facts'} over time{more}"
     axes.set_title(title, loc="left", color=_INK, fontsize=12, parse_math=False)
     picture = io.BytesIO()
     figure.savefig(picture, format="png")
@@ -78,41 +88,53 @@ def history_png(contact: str, chains: Sequence[FactHistory], at: datetime | None
 
 
 def _draw(axes: Axes, drawn: Timeline) -> None:
-    first, labels = 0, {}
+    first, labels, titles = 0, {}, set()
     for strand in drawn.strands:
         labels[first] = strand.title.upper()
+        titles.add(first)
         _draw_strand(axes, strand, first + 1)
-        labels |= {first + 1 + bar.row: caption_of(bar.fact.text) for bar in strand.bars}
+        labels |= {
+            first + 1 + bar.row: caption_of(bar.fact.text, _CAPTION_LENGTH_MAX)
+            for bar in strand.bars
+        }
         first += len(strand.bars) + 1
     axes.set_ylim(first - 0.5, -0.5)
     axes.set_xlim(0, 1.06)
     axes.set_yticks(list(labels), [visible(label) for label in labels.values()], fontsize=9)
     axes.set_xticks([t.place for t in drawn.ticks], [t.label for t in drawn.ticks], fontsize=9)
-    for label in axes.get_yticklabels():
-        label.set_parse_math(False)
     axes.grid(axis="x", color=_PALE, zorder=0)
     axes.tick_params(length=0, colors=_INK)
+    for place, label in zip(labels, axes.get_yticklabels(), strict=True):
+        label.set_parse_math(False)
+        label.set_color(_GREY if place in titles else _INK)
     for side in axes.spines.values():
         side.set_visible(False)
 
 
 def _add_legend(figure: Figure, drawn: Timeline) -> None:
-    """Say beneath the picture what the bars in it mean, those alone that it has."""
+    """A legend beneath the picture, with the kinds of bars that it has."""
+    from matplotlib.lines import Line2D
     from matplotlib.patches import Patch
 
-    there = {_called(bar.fact) for strand in drawn.strands for bar in strand.bars}
-    handles = [
+    bars = [bar for strand in drawn.strands for bar in strand.bars]
+    there = {_called(bar.fact) for bar in bars}
+    handles: list[Patch | Line2D] = [
         Patch(facecolor=look.fill, edgecolor=look.edge, linestyle=look.line, label=called)
         for called, look in _LOOKS.items()
         if called in there
     ]
+    if any(bar.again for bar in bars):
+        mark = Line2D([], [], color=_INK, linestyle="", marker="|", label="said again")
+        mark.set_markersize(12)
+        mark.set_markeredgewidth(_AGAIN_POINTS)
+        handles.append(mark)
     figure.legend(
         handles=handles, loc="outside lower left", ncols=len(_LOOKS), frameon=False, fontsize=9
     )
 
 
 def _called(fact: Fact) -> str:
-    """What the legend calls a fact that stands so."""
+    """The legend's name for the state of a fact."""
     if fact.is_void or fact.state is FactState.REVOKED:
         return _NEVER_HELD
     return "holds" if fact.is_live else str(fact.state)
@@ -131,6 +153,14 @@ def _draw_strand(axes: Axes, strand: Strand, first: int) -> None:
             linestyle=look.line,
             zorder=2,
         )
+        axes.vlines(
+            bar.again,
+            first + bar.row - _BAR_HEIGHT / 2,
+            first + bar.row + _BAR_HEIGHT / 2,
+            colors="white" if look.fill == look.edge else look.edge,
+            linewidth=_AGAIN_POINTS,
+            zorder=2.5,
+        )
     for arrow in strand.arrows:
         _draw_arrow(axes, arrow, first)
 
@@ -138,14 +168,13 @@ def _draw_strand(axes: Axes, strand: Strand, first: int) -> None:
 def _draw_arrow(axes: Axes, arrow: Arrow, first: int) -> None:
     link = arrow.supersession
     side = 1 if arrow.old.row > arrow.new.row else -1
-    tip = (arrow.new.left, first + arrow.new.row + side * _BAR_HEIGHT / 2)
+    tip = (arrow.tip, first + arrow.new.row + side * _BAR_HEIGHT / 2)
     tail = (arrow.old.right, first + arrow.old.row - side * _BAR_HEIGHT / 2)
     drawn = {"arrowstyle": "->", "color": _INK, "shrinkA": 0, "shrinkB": 0}
     axes.annotate("", xy=tip, xytext=tail, arrowprops=drawn, zorder=3)
-    cosine = "" if link.cosine is None else f" {link.cosine:.2f}"
     is_late = max(tip[0], tail[0]) > 0.85
     axes.annotate(
-        f"{link.decided_by}{cosine}",
+        why_of(link),
         xy=((tip[0] + tail[0]) / 2, (tip[1] + tail[1]) / 2),
         xytext=(-6 if is_late else 6, 0),
         textcoords="offset points",

@@ -1,4 +1,4 @@
-"""The command that imports: lines of notes, or what another memory system holds."""
+"""The command that imports notes: from lines of JSON, or from another memory system."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import asdict
 from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, cast
 
 import typer
 
@@ -20,6 +20,7 @@ from reconciler.memory import Memory
 from reconciler.service.writing.doors import LINE_KEYS
 
 if TYPE_CHECKING:
+    from reconciler.ports.peer_memory import PeerSystem
     from reconciler.service.writing.note_import import ImportReport
 
 __all__ = ["add_import_command"]
@@ -65,10 +66,12 @@ def import_file(
     ] = None,
     source_kind: Annotated[
         SourceKind | None,
-        typer.Option(help="With --from: whose word the records count as; default: operator."),
+        typer.Option(
+            help="With --from: the kind of source that the records count as; default: operator."
+        ),
     ] = None,
     username: Annotated[str, typer.Option(help="Of the Neo4j to read from.")] = "neo4j",
-    # No setting: it is another store's, for this one command, and no file should keep it.
+    # Not a setting: it belongs to another store, and no file should keep it.
     password: Annotated[
         str, typer.Option(envvar="PEER_NEO4J_PASSWORD", help="Of the Neo4j to read from.")
     ] = "",
@@ -105,7 +108,9 @@ def import_file(
         if ray is not None:
             raise InvalidRequestError("--ray imports lines of notes; leave out --from")
         if agent is None:
-            raise InvalidRequestError("--from needs --agent: whose notes the records become")
+            raise InvalidRequestError(
+                "--from needs --agent: the records become notes of that agent"
+            )
         if "://" not in file:
             existing(Path(file))
         with (
@@ -113,7 +118,7 @@ def import_file(
             bar(str(system), None, as_json) as update,
         ):
             report = of_whom(memory, agent, contact, tenant).import_from(
-                system,
+                cast("PeerSystem", system),
                 file,
                 contact_from=contact_from,
                 source_kind=source_kind or SourceKind.OPERATOR,
@@ -164,7 +169,7 @@ def _from_lines(
 def _line_count(file: Path) -> int | None:
     from reconciler.service.json_lines import read_lines
 
-    if not file.is_file():  # a pipe can be read only once, and not by us
+    if not file.is_file():  # a pipe can be read only once
         return None
     with opened(file) as stream:
         return sum(1 for _ in read_lines(stream))

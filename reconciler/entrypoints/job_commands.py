@@ -1,7 +1,7 @@
 """The background door's commands: hand sessions over, see their jobs, process them.
 
-Turns arguments into calls of ``Memory``, and signals into a worker's stop. What a session says, and
-what is remembered of it, is none of this module's business; it logs neither.
+Turns arguments into calls of ``Memory``, and signals into a worker's stop. It never logs the text
+of a session, nor what is remembered of it.
 """
 
 from __future__ import annotations
@@ -14,7 +14,6 @@ import sys
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
-from dataclasses import asdict
 from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
@@ -26,7 +25,6 @@ from reconciler.domain.records.kinds import JobState
 from reconciler.entrypoints.job_rendering import (
     drained_view,
     handed_over_words,
-    job_panel,
     job_words,
     jobs_table,
     retried_all_words,
@@ -37,7 +35,6 @@ from reconciler.entrypoints.options import (
     STANDARD_INPUT,
     Agent,
     AsJson,
-    ContactId,
     Limit,
     Tenant,
     existing,
@@ -69,7 +66,7 @@ _DEAD_JOBS_MAX = 1_000_000
 
 def add_job_commands(app: typer.Typer) -> None:
     """Give the command line the commands of this module."""
-    for command in (extract, jobs, job, retry, drain, worker):
+    for command in (extract, jobs, retry, drain, worker):
         app.command()(command)
 
 
@@ -141,18 +138,6 @@ def jobs(
     show(as_json, [job.to_dict() for job in found], lambda: jobs_table(found, _now()))
 
 
-def job(
-    job_id: JobId, agent: Agent, contact: ContactId, tenant: Tenant = None, as_json: AsJson = False
-) -> None:
-    """Show one job in full: its session's summary, its counts, its last error and what to do."""
-    with Memory.open(must_exist=True) as memory:
-        whose = memory.contact(agent, contact, tenant=tenant)
-        found = whose.job(job_id)
-        record = whose.session(found.session_id)
-    plain = {**found.to_dict(), "session": asdict(record)}
-    show(as_json, plain, lambda: job_panel(found, record, _now()))
-
-
 def retry(
     job_id: Annotated[
         str | None,
@@ -177,7 +162,7 @@ def retry(
         _retry_all_dead(agent, contact, tenant, as_json)
     elif agent is None or contact is None:
         raise InvalidRequestError(
-            "give --agent and --contact with the id of a job: `reconciler jobs` shows whose it is"
+            "give --agent and --contact with the id of a job: `reconciler jobs` shows them"
         )
     else:
         _retry_one(agent, contact, job_id, tenant, as_json)
@@ -269,7 +254,7 @@ def _retry_all_dead(
 ) -> None:
     with Memory.open() as memory:
         dead = _jobs_of(memory, agent, contact, tenant)(state=JobState.DEAD, limit=_DEAD_JOBS_MAX)
-        # Workers take about what has been due the longest: what was handed over first goes first.
+        # Workers take the job that has been due longest: the one handed over first goes first.
         begun = [_retried(memory, job) for job in reversed(dead)]
     show(as_json, [job.to_dict() for job in begun], lambda: retried_all_words(len(begun)))
 
@@ -289,7 +274,7 @@ def _retried(memory: Memory, dead: Job) -> Job:
 
 
 class _Signals:
-    """Whether somebody asked this process to stop, or something else ended the wait.
+    """Waits for a signal to stop, or for another thread to end the wait.
 
     A simple queue, because a handler interrupts its own thread, which may hold an event's lock.
     """
@@ -299,18 +284,18 @@ class _Signals:
         self.number: int | None = None
 
     def take(self, number: int, _: object) -> None:
-        """The handler; the next of them ends the process at once."""
+        """Handle a signal; a second one ends the process at once."""
         self.number = number
         for signal_number in _STOP_SIGNALS:
             signal.signal(signal_number, signal.SIG_DFL)
         self.wake()
 
     def wake(self) -> None:
-        """End the wait, from any thread."""
+        """End the wait; may be called from any thread."""
         self._woken.put(None)
 
     def wait(self, timeout_seconds: float | None = None) -> bool:
-        """Wait until then, or until it is woken; whether a signal was taken."""
+        """Wait for the time-out or until it is woken; true if a signal came."""
         if self.number is None:
             with suppress(queue.Empty):
                 self._woken.get(timeout=timeout_seconds)
@@ -319,9 +304,9 @@ class _Signals:
 
 @contextmanager
 def _signals() -> Iterator[_Signals]:
-    """Signals that ask to stop are taken down instead of ending the process, while the block runs.
+    """Signals to stop are kept instead of ending the process, while the block runs.
 
-    From before the memory is opened, which may wait for a server or another process.
+    It begins before the memory is opened, which may wait for a server or another process.
     """
     asked = _Signals()
     before = {
@@ -344,7 +329,7 @@ def _drain(memory: Memory, asked: _Signals, is_quiet: bool) -> list[Job]:
     ):
         if held := report.jobs[JobState.RUNNING]:
             _LOG.warning(
-                "%d running already: waited for, and taken over from a worker silent for %g s",
+                "%d running already: waiting; a worker silent for %g s loses its job to this one",
                 held,
                 memory.settings.jobs.lease_seconds,
             )
@@ -368,7 +353,7 @@ def _unfinished(report: QueueReport) -> int:
 
 
 def _report(ended: Job, as_json: bool) -> None:
-    """Tell of an attempt, from the worker's thread."""
+    """Log an attempt, from the worker's thread."""
     level = logging.WARNING if ended.state is JobState.DEAD else logging.INFO
     _LOG.log(level, "%s", job_words(ended))
     if as_json and ended.state in _ENDED:
@@ -378,7 +363,7 @@ def _report(ended: Job, as_json: bool) -> None:
 
 
 def _lines(file: Path) -> list[str]:
-    """The file's lines; what is no UTF-8 in them is told by half surrogates."""
+    """The file's lines; bytes that are not UTF-8 become half surrogates."""
     from reconciler.service.sessions.transcripts import TRANSCRIPT_BYTES_MAX, too_large
 
     with sys.stdin.buffer if file == STANDARD_INPUT else opened(file) as stream:

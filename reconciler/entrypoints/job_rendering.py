@@ -1,4 +1,4 @@
-"""How the command line shows jobs and sessions to a person. Computes nothing, and calls nothing."""
+"""How the command line shows jobs, sessions and tasks. Computes nothing, and calls nothing."""
 
 from __future__ import annotations
 
@@ -15,13 +15,14 @@ from rich.text import Text
 
 from reconciler.domain.records.kinds import JobState
 from reconciler.domain.visible_text import visible
-from reconciler.entrypoints.rendering import lines, panel, shown, table
+from reconciler.entrypoints.rendering import id_column, lines, panel, shown, table
 
 if TYPE_CHECKING:
     from rich.panel import Panel
 
     from reconciler.domain.records.jobs import Job, Outcomes
     from reconciler.domain.records.sessions import SessionRecord
+    from reconciler.domain.tasks.tasks import Task
 
 __all__ = [
     "drained_view",
@@ -32,6 +33,7 @@ __all__ = [
     "outcomes_words",
     "retried_all_words",
     "retried_words",
+    "tasks_table",
 ]
 
 _STYLES = {
@@ -46,7 +48,7 @@ _TO_READ = "Run `reconciler drain`, or keep a worker running."
 
 
 def outcomes_words(outcomes: Outcomes) -> str:
-    """What became of candidates, without those of which there are none."""
+    """The outcomes of candidates, without zeros."""
     counted = [f"{count} {name}" for name, count in asdict(outcomes).items() if count]
     return ", ".join(counted) or "no candidates"
 
@@ -59,7 +61,7 @@ def job_words(job: Job) -> str:
 
 
 def handed_over_words(job: Job, turn_count: int) -> str:
-    """What became of a session that was handed over, and what to run next.
+    """The state of a session that was handed over, and the command to run next.
 
     Args:
         job: the job that reads it, or has read it.
@@ -82,7 +84,7 @@ def handed_over_words(job: Job, turn_count: int) -> str:
 
 
 def retried_words(job: Job) -> str:
-    """How a job stands after a person wanted it started again."""
+    """The state of a job after a retry."""
     if job.state is JobState.DONE:
         return f"Job {job.job_id} is done already; there is nothing to retry."
     if job.state is JobState.RUNNING:
@@ -91,7 +93,7 @@ def retried_words(job: Job) -> str:
 
 
 def retried_all_words(count: int) -> str:
-    """How many dead jobs were started again."""
+    """The number of dead jobs that were retried."""
     if not count:
         return "No such job is dead; there is nothing to retry."
     waiting = "1 dead job waits" if count == 1 else f"{count} dead jobs wait"
@@ -137,7 +139,7 @@ def job_panel(job: Job, session: SessionRecord, now: datetime) -> Panel:
 
 
 def drained_view(jobs: Sequence[Job], extractor: str) -> Group:
-    """What a drain did: its jobs by state, what became of all candidates, and of dead jobs why.
+    """The result of a drain: jobs by state, outcomes of candidates, and why jobs are dead.
 
     Args:
         jobs: those of the drain, as they stand after it.
@@ -241,3 +243,26 @@ def _span(age: timedelta) -> str:
 
 def _time(at: datetime) -> str:
     return f"{at:%Y-%m-%d %H:%M:%S} UTC"
+
+
+def tasks_table(found: Sequence[Task]) -> Table:
+    """Tasks, the last changed first: what is done of each, and what it waits for."""
+    view = table("Tasks, those that changed last first")
+    id_column(view, "task")
+    for name in ("state", "goal", "done"):
+        view.add_column(name, overflow="fold")
+    for task in found:
+        view.add_row(
+            lines(
+                shown(task.task_id),
+                shown(task.scope.contact_id, "dim"),
+                Text(f"{task.changed_at:%Y-%m-%d %H:%M}", "dim"),
+            ),
+            task.state,
+            lines(
+                shown(task.goal),
+                *([shown(f"waits for: {task.blocker}", "dim")] * bool(task.blocker)),
+            ),
+            lines(*map(shown, task.done)),
+        )
+    return view

@@ -1,7 +1,7 @@
-"""Ten questions to the judge: whether it is reached, keeps the form, and reads as notes are meant.
+"""Ten questions to the judge: is it reached, does it keep the format, does it understand notes?
 
-The questions are data (``config/judge_questions.toml``). Calls go to the model and cost what they
-cost; nothing is written.
+The questions are data (``config/judge_questions.toml``). Calls go to the model and cost money;
+nothing is written.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from reconciler.settings import Settings
 __all__ = ["check_judge"]
 
 _TRIES_TO_REACH = 2
-"""A model on one's own machine may take the first call's time to be loaded."""
+"""A local model may load during the first call."""
 
 _SCOPE = Scope(tenant="doctor", agent_id="doctor", contact_id="doctor")
 _SAID_AT = datetime(2026, 6, 1, tzinfo=UTC)
@@ -39,7 +39,7 @@ _KNOWN_SINCE = datetime(2026, 3, 1, tzinfo=UTC)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _JudgeRun:
-    """What came of one question; ``made`` is None where nothing usable did."""
+    """The answer to one question; ``made`` is None without a usable one."""
 
     question: JudgeQuestion
     seconds: float
@@ -55,7 +55,7 @@ class _JudgeRun:
 
     @property
     def in_words(self) -> str:
-        """What came instead of what was expected."""
+        """The answer, if it was not the expected one."""
         if self.made is None:
             return f"{self.question.about}: {self.error}"
         target = f" {self.made.target}" if self.made.target else ""
@@ -63,7 +63,7 @@ class _JudgeRun:
 
 
 def check_judge(settings: Settings) -> DoctorCheck:
-    """The arbiter that the settings name, asked ten questions; wrong where it gives no answer."""
+    """Asks the configured arbiter ten questions; the check fails without any usable answer."""
     try:
         arbiter = build_arbiter(settings)
         questions = load_judge_questions()
@@ -77,7 +77,7 @@ def check_judge(settings: Settings) -> DoctorCheck:
 
 
 def _ask(arbiter: Arbiter, questions: Sequence[JudgeQuestion]) -> list[_JudgeRun]:
-    """All of them, or those until it is plain that the judge is away."""
+    """The answers to all questions, or to the first ones if the judge cannot be reached."""
     asked: list[_JudgeRun] = []
     for question in questions:
         asked.append(_one(arbiter, question))

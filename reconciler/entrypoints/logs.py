@@ -1,4 +1,4 @@
-"""What a command's own process logs, how, and what it does not. Never anything for the library."""
+"""Logging of the commands' own processes. The library itself sets nothing up."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ _DRIVER = "neo4j"
 
 
 def quiet_the_driver() -> None:
-    """Leave out what the driver says about an unavailable server, at every attempt and connection.
+    """Leave out the driver's messages about an unavailable server, one for each attempt.
 
-    Our own error says so once, with what to do. A level that is set for the driver counts.
+    Our own error says it once, with the remedy. A level that is set for the driver counts.
     """
     logger = logging.getLogger(_DRIVER)
     if logger.level == logging.NOTSET:
@@ -31,14 +31,14 @@ def quiet_the_driver() -> None:
 
 @contextmanager
 def logging_to_stderr(level: int, settings: LogSettings, *others: str) -> Iterator[None]:
-    """Print what is logged on standard error while the block runs.
+    """Print log records on standard error while the block runs.
 
-    Only loggers of this package, and those named, are touched: a reader who wants ours in detail
-    does not want every packet of the driver and of HTTP, which the root's level keeps quiet.
+    It changes only the loggers of this package and those named: a reader who wants ours in detail
+    does not want every packet of the driver and of HTTP.
 
     Args:
-        level: what is logged of ours, and everything above it; the settings' level goes before it.
-        settings: in which form.
+        level: the lowest level of our records; a level in the settings replaces it.
+        settings: the format and the level.
         *others: loggers of libraries, of which warnings are printed.
     """
     handler = logging.StreamHandler(sys.stderr)
@@ -61,14 +61,14 @@ def logging_to_stderr(level: int, settings: LogSettings, *others: str) -> Iterat
 
 
 def _name_the_job(record: logging.LogRecord) -> bool:
-    """Have a record say which job it is about, where it came up in the work on one."""
+    """Give a record the id of the job that the process works on."""
     if (job_id := job_under_way()) is not None:
         record.job_id = job_id
     return True
 
 
 class _PlainFormatter(logging.Formatter):
-    """A line a record; an error's text may hold whatever a server answered."""
+    """One line for each record; an error may quote any answer of a server."""
 
     def formatMessage(self, record: logging.LogRecord) -> str:  # noqa: N802
         job_id = getattr(record, "job_id", None)
@@ -95,4 +95,4 @@ def _formatter(settings: LogSettings) -> logging.Formatter:
 
 
 _RESERVED = [*vars(logging.makeLogRecord({})), "asctime", "taskName"]
-"""What every record has, unasked."""
+"""Attributes that every record has."""

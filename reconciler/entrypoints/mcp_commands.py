@@ -59,7 +59,7 @@ _DAYS = re.compile(r"(\d{1,5})d")
 _LIBRARIES = ("mcp", "uvicorn", "asyncio")
 
 Agents = Annotated[
-    list[str], typer.Option("--agent", help="An agent whose memory it opens; repeat for several.")
+    list[str], typer.Option("--agent", help="An agent that it gives access to; repeat for several.")
 ]
 ProfileOption = Annotated[
     AccessProfile,
@@ -88,7 +88,9 @@ def add_mcp_commands(app: typer.Typer) -> None:
 def mcp(
     agents: Annotated[
         list[str] | None,
-        typer.Option("--agent", help="On stdio: the agent whose memory it is; repeat for several."),
+        typer.Option(
+            "--agent", help="On stdio: the agent that the memory belongs to; repeat for several."
+        ),
     ] = None,
     contact: MaybeContactId = None,
     tenant: Tenant = None,
@@ -155,10 +157,10 @@ def _serve_stdio(grant: Grant, worker: bool | None) -> None:
 
 
 def _check_can_serve() -> None:
-    """Let a server begin if its SDK is installed.
+    """Check that the libraries of the server are installed.
 
     Raises:
-        ConfigurationError: it is not installed.
+        ConfigurationError: one is not installed.
     """
     try:
         import mcp.server.lowlevel  # noqa: F401
@@ -202,7 +204,7 @@ def create(
     typer.echo(secret)
     terminal(stderr=True).print(
         f"Token {made.token_id} is not shown again; clients send it as `Authorization: Bearer …`. "
-        f"Take it back with `reconciler token revoke {made.token_id}`.",
+        f"Revoke it with `reconciler token revoke {made.token_id}`.",
         markup=False,
     )
 
@@ -249,10 +251,10 @@ def _grant(
 
 
 def _expiry(given: str | None) -> datetime | None:
-    """When a token is to end.
+    """The time when a token expires.
 
     Raises:
-        InvalidRequestError: that cannot be read.
+        InvalidRequestError: it cannot be read.
     """
     if given is not None and (days := _DAYS.fullmatch(given)):
         return datetime.now(UTC) + timedelta(days=int(days[1]))
@@ -285,7 +287,7 @@ def _tokens_table(tokens: Sequence[AccessToken], now: datetime) -> Table:
 
 
 def _opened_by(grant: Grant) -> Text:
-    """The agents that it opens, one a line."""
+    """The agents and the contact that a token opens, one a line."""
     return lines(
         shown(f"tenant {grant.tenant}"),
         *(shown(f"agent {agent_id}") for agent_id in grant.agent_ids),

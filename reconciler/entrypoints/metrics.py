@@ -1,8 +1,7 @@
-"""The worker's metrics: the queue in numbers, for Prometheus; whether it lives, and is ready.
+"""The worker's metrics for Prometheus: the queue in numbers, and whether it lives and is ready.
 
-What is counted of the queue, under which names, and where all of it can be read lives here. Numbers
-only: a contact's id or text is never a label. Nothing listens on any address but
-this machine's own, unless another is asked for, as in a container.
+Numbers only: a contact's id or text is never a label. It listens on this machine alone, unless
+another address is given, as in a container.
 """
 
 from __future__ import annotations
@@ -50,7 +49,7 @@ def queue_numbers(report: QueueReport, now: datetime) -> dict[str, float]:
 
 
 class QueueCollector(Collector):
-    """The queue as it stands when it is asked for; if the graph is unavailable, only that.
+    """The queue at the moment of a scrape; if the graph is unavailable, only that.
 
     Args:
         report: counts the queue.
@@ -84,10 +83,10 @@ class QueueCollector(Collector):
         yield _age(report, self._clock())
 
     def _attempts(self, report: QueueReport) -> Metric:
-        # A retried job counts its attempts again. A counter that falls reads as one that began at
-        # 0 again, and all of it as new; so it stands still until it is passed.
+        # A retried job counts its attempts again. Prometheus reads a counter that falls as one that
+        # restarted at 0, and counts all of it as new; so this one waits until it is passed.
         self._attempts_max = max(self._attempts_max, report.attempts)
-        help_text = "How often jobs were begun."
+        help_text = "How often jobs were started."
         return CounterMetricFamily(
             "reconciler_job_attempts", help_text, value=float(self._attempts_max)
         )
@@ -100,7 +99,7 @@ def serve_metrics(
     more: Iterable[Collector] = (),
     host: str = LOOPBACK,
 ) -> Iterator[str | None]:
-    """Answer scrapes while the block runs; gives the address, or None where no port is wanted.
+    """Answer scrapes while the block runs; gives the address, or None without a port.
 
     ``/metrics`` also counts the decisions that this process writes. ``/healthz`` says that the
     process lives, ``/readyz`` whether the graph answers: 200, else 503.
@@ -108,11 +107,11 @@ def serve_metrics(
     Args:
         report: counts the queue, from threads of its own.
         port: 0 takes a free one, None serves nothing.
-        more: what else is told.
+        more: further collectors.
         host: the address to listen on.
 
     Raises:
-        InvalidRequestError: the port cannot be had.
+        InvalidRequestError: the port cannot be used.
     """
     if port is None:
         yield None

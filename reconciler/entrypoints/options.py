@@ -1,4 +1,4 @@
-"""What the commands share: options that mean the same everywhere, and how results are printed."""
+"""Options that several commands share, the opening of a memory to read, and the printing."""
 
 from __future__ import annotations
 
@@ -15,9 +15,8 @@ import typer
 
 from reconciler.agent_memory import AgentMemory
 from reconciler.contact_memory import ContactMemory
-from reconciler.domain.records.kinds import Category, SourceKind
 from reconciler.domain.visible_text import visible
-from reconciler.entrypoints.rendering import terminal
+from reconciler.entrypoints.rendering import Verbatim, terminal
 from reconciler.errors import InvalidNoteError, InvalidRequestError, InvalidScopeError
 from reconciler.memory import Memory
 
@@ -29,20 +28,8 @@ __all__ = [
     "Limit",
     "MaybeContactId",
     "MaybeLimit",
-    "MinConfidence",
-    "MinScore",
-    "OfAttribute",
-    "OfCategory",
-    "OfSubject",
-    "OfTags",
-    "OfTopic",
     "Overwrite",
-    "Person",
-    "Reason",
-    "SaidSince",
-    "SaidUntil",
     "Tenant",
-    "TrustedAs",
     "call_of",
     "existing",
     "json_value",
@@ -53,8 +40,8 @@ __all__ = [
     "show",
 ]
 
-Agent = Annotated[str, typer.Option("--agent", help="The agent whose memory it is.")]
-ContactId = Annotated[str, typer.Option("--contact", help="The contact whom the notes are about.")]
+Agent = Annotated[str, typer.Option("--agent", help="The agent that the memory belongs to.")]
+ContactId = Annotated[str, typer.Option("--contact", help="The contact that the notes are about.")]
 Tenant = Annotated[
     str | None, typer.Option("--tenant", help="The tenant; default: the configured one.")
 ]
@@ -65,34 +52,6 @@ MaybeContactId = Annotated[
     str | None, typer.Option("--contact", help="Only this contact; default: all of the agent's.")
 ]
 Overwrite = Annotated[bool, typer.Option("--overwrite", help="Replace the file if it exists.")]
-Person = Annotated[str, typer.Option("--by", help="Who decides: contact, or an operator's name.")]
-Reason = Annotated[str, typer.Option(help="Why, in one sentence.")]
-
-OfAttribute = Annotated[
-    str | None, typer.Option(help="Only facts about this attribute, for example city.")
-]
-OfCategory = Annotated[Category | None, typer.Option(help="Only facts of this category.")]
-OfTopic = Annotated[str | None, typer.Option(help="Only facts on this topic.")]
-OfTags = Annotated[
-    list[str] | None,
-    typer.Option("--tag", help="Only facts with this tag; repeat to require several."),
-]
-OfSubject = Annotated[str | None, typer.Option(help="Only facts about this subject.")]
-MinScore = Annotated[float | None, typer.Option(help="Only facts with at least this score.")]
-MinConfidence = Annotated[
-    float | None, typer.Option(help="Only facts with at least this confidence, 0 to 1.")
-]
-SaidSince = Annotated[
-    str | None,
-    typer.Option(help="Only facts last said at or after this time; ISO 8601 with a zone."),
-]
-SaidUntil = Annotated[
-    str | None, typer.Option(help="Only facts last said before this time; ISO 8601 with a zone.")
-]
-TrustedAs = Annotated[
-    SourceKind | None,
-    typer.Option(help="Only facts from a source that is trusted at least this much."),
-]
 
 STANDARD_INPUT = Path("-")
 
@@ -120,7 +79,7 @@ def opened(file: Path) -> BinaryIO:
     """The file, open to be read.
 
     Raises:
-        InvalidRequestError: it cannot be.
+        InvalidRequestError: it cannot be opened.
     """
     try:
         return file.open("rb")
@@ -134,7 +93,7 @@ def reading(
 ) -> Iterator[Memory]:
     """A memory to read from, in which a contact is known under these names.
 
-    That is looked at when the block ends without an error: wrong input is told first.
+    This is checked when the block ends without an error: errors about wrong input come first.
 
     Raises:
         ConfigurationError: there is no memory; none is made.
@@ -170,11 +129,15 @@ def call_of(
 
 
 def show(as_json: bool, plain: Any, rendered: Callable[[], Any]) -> None:
-    """Print plain values as JSON, or what they look like to a person; a string is no markup."""
+    """Print plain values as JSON, or their rendering for a person; a string is no markup."""
     if as_json:
         print_json(plain)
+        return
+    drawn = rendered()
+    if isinstance(drawn, Verbatim):
+        sys.stdout.write(drawn + "\n")
     else:
-        terminal().print(rendered())
+        terminal().print(drawn)
 
 
 def print_json(plain: Any) -> None:
@@ -188,10 +151,10 @@ def json_value(value: object) -> str:
 
 
 def parse_time(option: str, value: str | None) -> datetime | None:
-    """The time that an option gives; None where it is not given. A day alone begins in UTC.
+    """The time that an option gives; None without one. A day alone begins in UTC.
 
     Raises:
-        InvalidNoteError: it is no ISO 8601 time, or a time without a zone.
+        InvalidNoteError: it is not an ISO 8601 time, or has no zone.
     """
     if value is None:
         return None

@@ -1,4 +1,4 @@
-"""How far a long command is, on the terminal's error output."""
+"""The progress of a long command, on the terminal's error output."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ __all__ = ["bar", "progress"]
 
 @contextmanager
 def progress(name: str, is_quiet: bool) -> Iterator[Callable[[int, int | None], Any]]:
-    """A bar; what it gives is told how much is done, of how much, or of None.
+    """A bar; call what it gives with the done part and the total, or None.
 
     Args:
-        name: what is counted.
+        name: the counted things.
         is_quiet: show nothing.
     """
     with bar(name, None, is_quiet) as update:
@@ -29,11 +29,11 @@ def progress(name: str, is_quiet: bool) -> Iterator[Callable[[int, int | None], 
 def bar(
     name: str, total: int | None, is_quiet: bool, *, has_end: bool = False
 ) -> Iterator[Callable[..., None]]:
-    """A bar; what it gives is called as ``rich.progress.Progress.update`` is, without the task.
+    """A bar; call what it gives like ``rich.progress.Progress.update``, without the task.
 
     Args:
-        name: what is counted.
-        total: how much there is; None while unknown.
+        name: the counted things.
+        total: how many there are; None while unknown.
         is_quiet: show nothing.
         has_end: also say how long it will take.
     """

@@ -1,4 +1,4 @@
-"""The command that asks the arbiter later about what it did not answer."""
+"""The command that asks the judge again about decisions that it did not answer."""
 
 from __future__ import annotations
 
@@ -38,17 +38,17 @@ def rejudge(
         bool, typer.Option("--batch", help="Send all questions at once, at half the price.")
     ] = False,
     batch_id: Annotated[
-        str | None, typer.Option(help="Take up this batch, which an earlier --batch has sent.")
+        str | None, typer.Option(help="Continue this batch, which an earlier --batch has sent.")
     ] = None,
     wait: Annotated[
         float, typer.Option(min=0, help="With --batch: wait at most this many hours.")
     ] = 24.0,
     as_json: AsJson = False,
 ) -> None:
-    """Ask the judge about what was decided while it did not answer, and amend it.
+    """Ask the judge about the decisions that it did not answer in time, and amend them.
 
     With --batch the vendor answers within a day, mostly within an hour, and this command waits. If
-    it ends before that, nothing is lost: it says how to take the batch up again.
+    it ends before that, nothing is lost: it says how to continue the batch.
     """
     found: list[Rejudged] = []
     whose = {"--agent": agent, "--contact": contact, "--tenant": tenant}
@@ -70,7 +70,7 @@ def rejudge(
     except (KeyboardInterrupt, ReconcilerError) as ended:
         if isinstance(ended, KeyboardInterrupt):
             waiting.take_leave()
-        if found:  # they are kept, whatever ended the command
+        if found:  # they are kept, even if the command was interrupted
             _show(as_json, found)
         raise
     _show(as_json, found)

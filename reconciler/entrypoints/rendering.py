@@ -10,7 +10,7 @@ from __future__ import annotations
 import io
 import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from datetime import datetime
+from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
 from rich.cells import cell_len
@@ -42,6 +42,7 @@ if TYPE_CHECKING:
     from reconciler.service.writing.note_import import ImportReport
 
 __all__ = [
+    "Verbatim",
     "contacts_table",
     "counted",
     "counts_column",
@@ -111,6 +112,10 @@ _ID_WIDTH = 36
 _DAY_WIDTH = len("2026-01-31")
 
 
+class Verbatim(str):
+    """A text that is printed letter by letter, without wrapping: a model may be given it."""
+
+
 class _Terminal(Console):
     """A console on which no string has an effect: neither markup, emoji names nor controls."""
 
@@ -121,12 +126,12 @@ class _Terminal(Console):
 
 
 def terminal(*, stderr: bool = False, is_quiet: bool = False) -> Console:
-    """Where everything that a person reads is printed."""
+    """The console for everything that a person reads."""
     return _Terminal(stderr=stderr, quiet=is_quiet, highlight=False, markup=False, emoji=False)
 
 
 def make_printable() -> None:
-    """Have what an output's encoding lacks printed as an escape instead of ending the program."""
+    """Print characters that an output's encoding lacks as escapes, instead of failing."""
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="backslashreplace")
@@ -176,7 +181,7 @@ def counts_column(
 
 
 def counted(count: int, what: str) -> str:
-    """So many of what the noun names: "1 fact", "2 facts"."""
+    """A count with its noun: "1 fact", "2 facts"."""
     return f"{count} {what}" if count == 1 else f"{count} {what}s"
 
 
@@ -193,7 +198,7 @@ def panel(content: Any, title: str, subtitle: str | None = None, **given: Any) -
 
 
 def decision_line(decision: Decision) -> Text:
-    """One decision in a line or two: what, at which cosine, by which rule, of what."""
+    """One decision in a line or two: action, cosine, rule and text."""
     line = Text()
     line.append(f"{decision.action:<7}", style=f"bold {_STYLES[decision.action]}")
     line.append(f"{_cosine(decision.cosine):>6}  {decision.decided_by:<10}", style="dim")
@@ -208,7 +213,7 @@ def decision_line(decision: Decision) -> Text:
 
 
 def decision_made(decision: Decision) -> Text:
-    """One decision, and the ids by which to ask for it and for the fact that it is about."""
+    """One decision, with its id and the id of its fact."""
     ids = f"decision {visible(decision.decision_id)}"
     if decision.fact_id:
         ids += f"\n{'':<25}fact {visible(decision.fact_id)}"
@@ -238,9 +243,18 @@ def decisions_table(decisions: Sequence[Decision]) -> Table:
     return found
 
 
-def pending_view(found: Sequence[Decision | Dispute]) -> Group:
-    """What waits for an answer: what to ask, under which id, why, and until when."""
-    return Group(*map(_pending_panel, found)) if found else Group("Nothing waits for an answer.")
+def pending_view(found: Sequence[Decision | Dispute], shown_max: int | None = None) -> Group:
+    """Held notes and disputes: the question, the id, the reason and since when.
+
+    Args:
+        found: the held notes and disputes.
+        shown_max: how many are shown; the rest is counted. None for all.
+    """
+    if not found:
+        return Group("Nothing waits for an answer.")
+    left = len(found[shown_max:]) if shown_max is not None else 0
+    rest = [f"{left} more wait; --limit {len(found)} shows all."] if left else []
+    return Group(*map(_pending_panel, found[:shown_max]), *rest)
 
 
 def _pending_panel(waiting: Decision | Dispute) -> Panel:
@@ -250,8 +264,6 @@ def _pending_panel(waiting: Decision | Dispute) -> Panel:
 
 
 def _held_panel(decision: Decision) -> Panel:
-    lapses_at = decision.gate.lapses_at if decision.gate else None
-    until = f" · until {_day(lapses_at)}" if lapses_at else ""
     return panel(
         lines(
             shown(decision.question or decision.text),
@@ -259,12 +271,12 @@ def _held_panel(decision: Decision) -> Panel:
             shown(decision.scope.as_options(), "dim"),
         ),
         title=decision.decision_id,
-        subtitle=f"{decision.scope.contact_id}{until}",
+        subtitle=f"{decision.scope.contact_id} · {_waits(decision.at)}",
     )
 
 
 def disputes_view(found: Sequence[Dispute]) -> Group:
-    """What is in dispute: what to ask, the facts by their ids, and why both were kept."""
+    """Disputes: the question, the facts with their ids, and why both were kept."""
     return Group(*map(_dispute_panel, found)) if found else Group("Nothing is in dispute.")
 
 
@@ -277,12 +289,12 @@ def _dispute_panel(dispute: Dispute) -> Panel:
             shown(dispute.scope.as_options(), "dim"),
         ),
         title=dispute.scope.contact_id,
-        subtitle=_day(dispute.opened_at),
+        subtitle=_waits(dispute.opened_at),
     )
 
 
 def expiring_view(found: Sequence[ExpiringFact]) -> Group:
-    """What expires soon or has: when, what to ask, and how to answer no."""
+    """Facts that expire soon: the day, the question, and how to answer no."""
     return Group(*map(_expiring_panel, found)) if found else Group("Nothing expires so soon.")
 
 
@@ -299,7 +311,7 @@ def _expiring_panel(expiring: ExpiringFact) -> Panel:
 
 
 def refusals_table(counts: Sequence[RefusalCount]) -> Table:
-    """How often the gate refused something, the numbers also as bars."""
+    """Refusals by contact and reason, with bars."""
     found = table("Refused by the gate")
     found.add_column("contact", overflow="fold")
     found.add_column("reason")
@@ -313,7 +325,7 @@ def refusals_table(counts: Sequence[RefusalCount]) -> Table:
 
 
 def assessment_view(assessment: Assessment) -> Group:
-    """What every check found, what the score is made of, and what that comes to."""
+    """The finding of each check, the parts of the score, and the result."""
     found = table(f"Policy {assessment.policy_version}, domain {assessment.domain}")
     for name in ("check", "alone it would", "finding"):
         found.add_column(name, overflow="fold")
@@ -387,7 +399,7 @@ def recall_table(query: str, ranked: Sequence[RankedFact]) -> Table:
 
 
 def _marks(hit: RankedFact) -> Iterator[Text]:
-    """What else there is to know of a recalled fact."""
+    """Marks of a recalled fact: standing, disputed, not yet or no longer true."""
     from reconciler.domain.recalling.safety import holds_until_settled
 
     fact = hit.fact
@@ -406,7 +418,7 @@ def _marks(hit: RankedFact) -> Iterator[Text]:
 
 
 def recall_outcome(found: Recalled, nothing: str) -> str:
-    """What kind of answer it is: nothing fits, with what is known; or n of m; else empty.
+    """The kind of answer: nothing fits, with the known attributes; or n of m; else empty.
 
     Args:
         found: the answer.
@@ -483,7 +495,7 @@ def contacts_table(contacts: Sequence[Contact]) -> Table:
 
 
 def _not_live(contact: Contact) -> list[str]:
-    """How many of its facts are in each other state that any is in."""
+    """The contact's facts by state other than live, without zeros."""
     counts = {
         "expired": contact.expired_facts,
         "archived": contact.archived_facts,
@@ -495,7 +507,7 @@ def _not_live(contact: Contact) -> list[str]:
 
 
 def import_summary(report: ImportReport, seconds: float) -> Table:
-    """How many lines became what, by which rule."""
+    """The number of lines by outcome and rule."""
     found = table(f"Import, {seconds:.1f} s")
     found.add_column("outcome")
     found.add_column("decided by")
@@ -535,7 +547,7 @@ def _fact_label(fact: Fact, above: Fact | None = None, link: Supersession | None
 
 
 def _held(fact: Fact) -> str:
-    """From when to when it held, and how often it was said."""
+    """The time in which it held, and how often it was said."""
     if fact.is_void:
         return f" never held, said {fact.observations}×"
     until = "" if fact.valid_to is None else f" to {_day(fact.valid_to)}"
@@ -555,7 +567,7 @@ def _event_label(event: FactEvent) -> Text:
 
 
 def _gate_remarks(decision: Decision) -> Iterator[str]:
-    """Why the gate did not let it through, and where it waits."""
+    """Why the gate stopped it, and the id under which it waits."""
     if not decision.action.is_reconciled:
         yield decision.reason
     if decision.action is Action.HOLD:
@@ -565,7 +577,7 @@ def _gate_remarks(decision: Decision) -> Iterator[str]:
 
 
 def _touched(decision: Decision) -> Iterator[tuple[str, str]]:
-    """What became of which other fact, in a word and its id."""
+    """Other facts that the decision changed: a word and an id each."""
     verb = "revokes fact" if decision.action is Action.REVOKE else "supersedes"
     yield from ((verb, fact_id) for fact_id in decision.superseded_ids)
     undo = decision.undo
@@ -594,6 +606,13 @@ def _reason(decision: Decision) -> str:
 
 def _cosine(value: float | None) -> str:
     return "—" if value is None else f"{value:.3f}"
+
+
+def _waits(at: datetime) -> str:
+    """Since when it waits for an answer, and a mark if that is long."""
+    from reconciler.domain.recalling.briefing import OLD_AFTER
+
+    return f"since {_day(at)}{' (old)' if datetime.now(UTC) - at > OLD_AFTER else ''}"
 
 
 def _day(at: datetime) -> str:

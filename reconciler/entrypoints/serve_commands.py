@@ -30,7 +30,7 @@ __all__ = ["add_serve_commands"]
 
 _EXTRA = (
     "reconciler serve needs FastAPI: "
-    "pip install 'fastapi>=0.165,<0.166' 'starlette>=1.0,<2' 'uvicorn>=0.40,<1'"
+    "pip install 'fastapi>=0.165,<1' 'starlette>=1.0,<2' 'uvicorn>=0.40,<1'"
 )
 
 

@@ -42,7 +42,7 @@ except ImportError as error:
 import anyio.to_thread
 from cachetools import LRUCache
 
-from reconciler.domain.records.kinds import SourceKind
+from reconciler.domain.records.kinds import AnySourceKind
 from reconciler.integrations.langchain import sent_back
 
 if TYPE_CHECKING:
@@ -206,7 +206,7 @@ class ReconcilerStore(BaseStore):
         self,
         memory: Memory,
         *,
-        source_kind: SourceKind | str,
+        source_kind: AnySourceKind,
         tenant: str | None = None,
         session_id: str | None = None,
         deletes_as: str | None = None,

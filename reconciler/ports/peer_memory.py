@@ -7,9 +7,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any, Literal, Protocol, TypeAlias
 
-__all__ = ["Carried", "NotCarried", "PeerMemory"]
+__all__ = ["Carried", "NotCarried", "PeerMemory", "PeerSystem"]
+
+PeerSystem: TypeAlias = Literal["mem0", "graphiti", "neo4j-agent-memory", "langmem"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -46,6 +46,7 @@ from reconciler.domain.review.calibration import (
 )
 from reconciler.domain.values.attributes import AttributeBook
 from reconciler.errors import ConfigurationError, InvalidNoteError, InvalidRequestError
+from reconciler.service.batches import batches
 from reconciler.service.json_lines import json_object
 
 __all__ = [
@@ -212,8 +213,7 @@ def measure_pairs(
         ConfigurationError: the embedder does not embed.
     """
     measured: list[MeasuredPair] = []
-    for start in range(0, len(pairs), _BATCH_PAIRS):
-        batch = pairs[start : start + _BATCH_PAIRS]
+    for batch in batches(pairs, _BATCH_PAIRS):
         cosines = _cosines(batch, embed)
         measured += [
             MeasuredPair(pair=pair, cosine=float(cosine))

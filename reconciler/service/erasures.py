@@ -1,8 +1,8 @@
-"""Erasures: what was asked to be forgotten is marked, removed, looked for again, and shown for it.
+"""Erasures: mark the target, remove it, search for remains, and give a receipt.
 
-First the mark, in one transaction: from then on nothing new is made of what is to go. What follows
-may be cut off anywhere, and is done again from the mark. What goes with what is planned in
-``reconciler.domain.erasing``; no agent leads here.
+The mark comes first, in one transaction: from then on no new fact rests on the target. The rest may
+be interrupted anywhere, and is repeated from the mark. ``reconciler.domain.erasing`` plans what an
+erasure removes. No agent's call leads here.
 """
 
 from __future__ import annotations

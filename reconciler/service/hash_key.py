@@ -14,11 +14,11 @@ __all__ = ["HashKey"]
 
 
 class HashKey:
-    """This host's key, once the store has said that its hashes are made with it.
+    """This host's key, after the store has confirmed it.
 
-    What was hashed with another key would not be recognised: a candidate would be proposed twice,
-    and what was erased would come back. So the first host that hashes anything binds the store to
-    its key by ``key_check``, and every other key is refused.
+    Another key's hashes would not be recognised: a candidate would be proposed twice, and an erased
+    fact would come back. So the first host that hashes a text fixes the store's key, by
+    ``key_check``, and every other key is refused.
 
     Args:
         store: what is bound.

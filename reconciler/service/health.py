@@ -19,11 +19,11 @@ from reconciler.domain.review.health import (
     slots_with_rivals,
     waiting,
 )
+from reconciler.service.batches import batches
 
 if TYPE_CHECKING:
     from reconciler.service.moving.damage import Damage
     from reconciler.service.records import Records
-    from reconciler.service.stores.health_store import HealthStore
     from reconciler.service.stores.memory_store import MemoryStore
 
 __all__ = ["Health"]
@@ -40,7 +40,6 @@ class Health:
 
     Args:
         store: facts and their vectors.
-        counts: what is counted in the graph.
         damage: finds what cannot be read.
         records: what waits for an answer.
         embedding_model: the model that made the vectors to compare.
@@ -53,7 +52,6 @@ class Health:
         self,
         *,
         store: MemoryStore,
-        counts: HealthStore,
         damage: Damage,
         records: Records,
         embedding_model: str,
@@ -62,7 +60,6 @@ class Health:
         clock: Callable[[], datetime],
     ) -> None:
         self._store = store
-        self._counts = counts
         self._damage = damage
         self._records = records
         self._embedding_model = embedding_model
@@ -72,7 +69,7 @@ class Health:
 
     def agents(self) -> list[tuple[str, str]]:
         """All agents of the store, each with its tenant first."""
-        return self._counts.list_agents()
+        return self._store.list_agents()
 
     def report(
         self,
@@ -88,8 +85,8 @@ class Health:
             on_progress: told how many more contacts were looked at.
         """
         contacts: list[ContactHealth] = []
-        for first in range(0, len(scopes), _CONTACTS_AT_ONCE):
-            for each in self._counted(scopes[first : first + _CONTACTS_AT_ONCE]):
+        for some in batches(scopes, _CONTACTS_AT_ONCE):
+            for each in self._counted(some):
                 contacts.append(each)
                 on_progress(1)
         return HealthReport(
@@ -101,8 +98,8 @@ class Health:
 
     def _counted(self, scopes: Sequence[Scope]) -> Iterator[ContactHealth]:
         """The health of each of these contacts that is known, one after the other."""
-        actions = self._counts.count_actions(scopes)
-        kept = self._counts.count_episodes(scopes)
+        actions = self._store.count_actions(scopes)
+        kept = self._store.count_episodes(scopes)
         linked = set(self._store.list_disputed(scopes))
         sizes = Counter({key: episodes for key, (_, episodes) in kept.items()})
         for key, counts in actions.items():

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from reconciler.domain.recalling.instants import HeldFacts
     from reconciler.domain.records.candidates import Evidence
     from reconciler.domain.records.decisions import Decision
+    from reconciler.domain.records.evidence import FactEvidence
     from reconciler.domain.records.facts import (
         Conflict,
         Contact,
@@ -306,6 +307,40 @@ class Records:
             )
         return decision
 
+    def fact_evidence(self, scope: Scope, fact_id: str) -> FactEvidence:
+        """What one fact about the contact rests on.
+
+        Raises:
+            UnknownFactError: the contact has none of that id; another contact's gives the same
+                error.
+        """
+        check_identifier("fact_id", fact_id, UnknownFactError)
+        fact = self._store.find_fact(scope, fact_id)
+        if fact is None:
+            raise _unknown_fact(scope, fact_id)
+        return self._evidence_of(fact, self._store.list_supersessions(scope))
+
+    def evidence_about(self, scope: Scope, about: str) -> list[FactEvidence]:
+        """What each fact about the contact rests on that is about something, live ones first.
+
+        What another fact says again stands in that one's evidence, and not by itself.
+        """
+        from reconciler.domain.recalling.evidence import mentions
+
+        links = self._store.list_supersessions(scope)
+        restated = {link.old_id for link in links if link.is_restatement}
+        facts = [fact for fact in self._store.list_facts(scope) if mentions(fact, about)]
+        own = [self._evidence_of(fact, links) for fact in facts if fact.fact_id not in restated]
+        return sorted(own, key=lambda evidence: not evidence.fact.is_live)
+
+    def _evidence_of(self, fact: Fact, links: list[Supersession]) -> FactEvidence:
+        from reconciler.domain.recalling.evidence import evidence_of, restated_beneath
+
+        chain_ids = restated_beneath(fact.fact_id, links)
+        said = self._store.list_said(chain_ids)
+        taken = self._store.list_taken(sorted({one.episode_id for one in said}))
+        return evidence_of(fact.as_of(self._clock()), chain_ids, said, taken)
+
     def evidence(self, scope: Scope, decision_id: str) -> list[Evidence]:
         """The turns that a decision about the contact was made on, the oldest first."""
         return self._store.list_evidence(decision_id, scope)
@@ -324,8 +359,8 @@ class Records:
     ) -> Iterator[Decision | Dispute]:
         """What waits for an answer about these contacts: what is held, then what is in dispute.
 
-        Each the newest first; not what lapsed, nor what later words have answered. It is read as it
-        is taken.
+        Each the newest first; not what was to be said again and was not, nor what later words have
+        answered. It is read as it is taken.
 
         Args:
             scopes: the contacts.
@@ -345,6 +380,23 @@ class Records:
 
         _, facts = self._store.find_facts(decision.scope, [decision.fact_id])
         return any(held.question and answer_since(held.note, facts.values()) for held in asked)
+
+    def asked_beside(self, decision: Decision) -> list[str]:
+        """What else the contact is to be asked since a held note's conversation began."""
+        if decision.question is None:
+            return []
+        from reconciler.domain.recalling.briefing import CONVERSATION, is_for_the_contact
+
+        begins_at, own_id = decision.at - CONVERSATION, decision.proposal.held_id
+        return [
+            other.question
+            for other in self.held([decision.scope])
+            if other.question
+            and is_for_the_contact(other)
+            and other.decision_id not in (decision.decision_id, own_id)
+            and other.note.session_id == decision.note.session_id
+            and other.at >= begins_at
+        ]
 
     def held(self, scopes: Sequence[Scope], with_silent: bool = False) -> Iterator[Decision]:
         """What is held about these contacts, but for what later words have answered."""

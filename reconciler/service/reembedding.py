@@ -1,9 +1,9 @@
 """Reembedding: a store moves to another embedding model, while others recall and write.
 
 First every fact gets a vector of the next model beside the one that it has; then the store is bound
-to that model, in one step. Until then all see the old one alone, from then on the new one alone:
-who still runs with the old one is told so at its next write, or comparison. A run may be cut off
-anywhere; the next one goes on where it stopped.
+to that model, in one step. Until then every process uses the old model alone, from then on the new
+one alone: a process that still runs with the old one gets an error at its next write or comparison.
+A run may be interrupted anywhere; the next one continues where it stopped.
 """
 
 from __future__ import annotations
@@ -12,7 +12,6 @@ import random
 import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
-from itertools import islice
 from typing import TypeVar
 
 from reconciler.domain.records.model_moves import ModelMove, MoveState, ReembedReport
@@ -23,6 +22,7 @@ from reconciler.errors import (
     QueryError,
 )
 from reconciler.ports.embedder import Embedder
+from reconciler.service.batches import batches
 from reconciler.service.embedding import embed
 from reconciler.service.stores.model_store import ModelStore
 
@@ -167,7 +167,7 @@ class Reembedding:
         embedded, next_model = 0, embedder.model_id
         for attempt in range(1, _SWITCHES_MAX + 1):
             while page := self._store.list_unmoved(move.model, next_model, _PAGE):
-                for batch in _batches(page, batch_size):
+                for batch in batches(page, batch_size):
                     embedded += self._put(move, embedder, batch)
                     done = move.moved + embedded
                     on_progress(done, max(move.facts, done))
@@ -229,7 +229,7 @@ class Reembedding:
     def _next_ids(self) -> Iterator[list[str]]:
         """The facts that keep something under the next model's names, until there are none."""
         while ids := self._store.list_next_ids(_PAGE):
-            yield from _batches(ids, BATCH_SIZE)
+            yield from batches(ids, BATCH_SIZE)
 
 
 def _check_move(move: ModelMove, embedder: Embedder) -> None:
@@ -264,9 +264,3 @@ def _checked_size(batch_size: int) -> int:
             f"batch_size {batch_size!r} is not from 1 to {_BATCH_SIZE_MAX:,}; give a whole number"
         )
     return batch_size
-
-
-def _batches(items: Sequence[T], size: int) -> Iterator[list[T]]:
-    rest = iter(items)
-    while batch := list(islice(rest, size)):
-        yield batch

@@ -134,7 +134,7 @@ def test_refusals_are_counted_by_contact_and_reason(run: Run) -> None:
 def test_policy_check_shows_every_check_and_reads_no_store(run: Run, tmp_path: Path) -> None:
     code, out, _ = run("policy", "check", "Has asthma", "--source-kind", "user_explicit")
     assert code == 0
-    for shown in (*CHECKS, "ask for consent", "sensitive_topic", "may I remember it"):
+    for shown in (*CHECKS, "ask for consent", "sensitive_topic", "May I keep this about health"):
         assert str(shown).replace("_", " ") in out.replace("_", " ")
     assert list(tmp_path.iterdir()) == []
 

@@ -144,6 +144,53 @@ def test_a_tools_other_value_is_one_question_however_often_it_comes(memory: Memo
     assert "Mumbai" in dispute.question
 
 
+@pytest.mark.parametrize(
+    ("known", "said"),
+    [
+        ("Prefers Teams calls.", "Never call before nine."),
+        ("Never call before nine.", "Prefers Teams calls."),
+        ("Prefers phone calls.", "No calls on Sundays."),
+        ("Prefers email.", "Wants no other emails."),
+        ("Allergic to peanuts.", "Not allergic to other nuts."),
+    ],
+)
+def test_what_is_denied_at_some_hour_or_of_others_is_in_no_dispute(
+    memory: Memory, known: str, said: str
+) -> None:
+    assert [each.action for each in tell(memory, known, said)] == ["ADD", "ADD"]
+    assert memory.contact(AGENT, ANNA).disputes() == []
+
+
+def test_a_new_credit_limit_is_in_no_dispute_with_payment_terms(memory: Memory) -> None:
+    known = "Pays at 45 days instead of 60; he has signed our letter with the new terms."
+    said = "The credit limit goes up to 20,000 with the new terms, which he has signed."
+    tell(memory, known, attribute="payment_terms", value="45 days", single_valued=True)
+    tell(memory, said, attribute="credit_limit", value="20,000", single_valued=True)
+    assert memory.contact(AGENT, ANNA).disputes() == []
+
+
+@pytest.mark.parametrize(
+    ("known", "said"),
+    [
+        ("Call only after nine.", "Never call after nine."),
+        ("Call before nine.", "Never call before nine."),
+        ("Prefers calls on Sundays.", "No calls on Sundays."),
+        ("Prefers email.", "Never email."),
+    ],
+)
+def test_what_is_denied_at_the_same_hour_is_in_dispute(
+    memory: Memory, known: str, said: str
+) -> None:
+    tell(memory, known, said)
+    assert len(memory.contact(AGENT, ANNA).disputes()) == 1
+
+
+def test_a_colleague_who_left_ends_no_job_of_the_contacts(memory: Memory) -> None:
+    tell(memory, "Works at Nordlys.", "Bob has left Nordlys.")
+    [value] = memory.contact(AGENT, ANNA).profile()
+    assert (value.attribute, value.value) == ("employer", "Nordlys")
+
+
 def test_an_operator_can_amend_what_the_contact_said(memory: Memory) -> None:
     tell(memory, "Lives in Pune.", attribute="city", value="Pune")
     [wrong] = memory.contact(AGENT, ANNA).recall()

@@ -29,16 +29,12 @@ from reconciler.entrypoints import (
     calibration_report,
     cli,
     doctor,
-    erasure_commands,
-    evidence_commands,
-    fading_commands,
-    find_commands,
-    health_commands,
+    erasure_rendering,
+    fact_rendering,
+    health_rendering,
     job_rendering,
     mcp_commands,
     rendering,
-    task_commands,
-    value_commands,
 )
 from reconciler.entrypoints.access.grants import AccessProfile, Grant
 from reconciler.entrypoints.access.tokens import AccessToken
@@ -125,7 +121,7 @@ def _rendered(memory: Memory) -> Iterator[tuple[str, tuple[Any, ...]]]:
     left = ImportReport(not_carried={HOSTILE: LeftOut(count=1, first=HOSTILE)})
     yield "import_summary", (rendering.import_summary(left, 1.0),)
     yield from _rendered_by_commands(memory)
-    check = doctor.Check(name="engine", is_ok=False, finding=HOSTILE)
+    check = doctor.DoctorCheck(name="engine", is_ok=False, finding=HOSTILE)
     yield "checks_table", (doctor.checks_table([check]),)
     replayed = [
         _replayed(each) for each in memory.contact(*WHO).all_decisions() if each.action == "ADD"
@@ -162,15 +158,18 @@ def _rendered_by_commands(memory: Memory) -> Iterator[tuple[str, tuple[Any, ...]
         opened_at=NOW,
     )
     soon = ExpiringFact(contact_id=NAMED, fact=found[0].fact, question=HOSTILE)
-    yield "about", (find_commands._view(HOSTILE, found),)
-    yield "tasks", (task_commands._table(hostile(tuple(memory.agent("crm").tasks()))),)
-    yield "profile", (value_commands._values_table(HOSTILE, values),)
-    yield "archive", (fading_commands._view(faded),)
-    yield "evidence", (evidence_commands._view([hostile(memory.contact(*WHO).evidence(fact_id))]),)
+    yield "about", (fact_rendering.about_view(found, HOSTILE),)
+    yield "tasks", (job_rendering.tasks_table(hostile(tuple(memory.agent("crm").tasks()))),)
+    yield "profile", (fact_rendering.profile_view(values, HOSTILE),)
+    yield "archive", (fact_rendering.archived_view(faded),)
+    yield (
+        "evidence",
+        (fact_rendering.evidence_view([hostile(memory.contact(*WHO).evidence(fact_id))]),),
+    )
     yield "disputes", (rendering.disputes_view([dispute]),)
     yield "expiring", (rendering.expiring_view([soon]),)
-    yield "erasure", (erasure_commands._erasures_view([erased]),)
-    yield "health", (health_commands._view(hostile(memory.agent("crm").health())),)
+    yield "erasure", (erasure_rendering.erasures_view([erased]),)
+    yield "health", (health_rendering.health_view(hostile(memory.agent("crm").health())),)
     yield "tokens", (mcp_commands._tokens_table([_token()], NOW),)
 
 
@@ -330,7 +329,7 @@ def test_the_health_of_a_contact_with_every_trouble_fits_80_columns() -> None:
     waiting = Waiting(day=100)
     troubles = dict.fromkeys(("expired", "duplicated", "rivalled_slots", "refusals"), 100)
     contact = ContactHealth(contact_id=LONG_ID, disputes=waiting, questions=waiting, **troubles)
-    text = printed(health_commands._contacts([contact]), width=80)
+    text = printed(health_rendering._contacts([contact]), width=80)
     told = ("ended", "duplicates", "stale", "disputes", "questions", "refused")
     assert LONG_ID in text
     assert [each for each in told if f"100 {each}" not in text] == []

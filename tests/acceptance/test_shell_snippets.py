@@ -6,10 +6,12 @@ one that the store has: ``READY`` makes it. ``NOT_RUN`` says which lines are onl
 
 from __future__ import annotations
 
-import json
+import os
 import re
 import shlex
 import shutil
+import subprocess
+import warnings
 from collections.abc import Callable, Iterator
 from fnmatch import fnmatchcase
 from itertools import count, cycle, dropwhile
@@ -20,9 +22,10 @@ import pytest
 import typer
 from typer.main import get_command
 
+from reconciler import load_settings
 from reconciler.entrypoints.cli import app
 from tests.command_line import Run, json_of
-from tests.documents import MARKDOWN, ROOT, fenced, prose
+from tests.documents import MARKDOWN, ROOT, fenced, prints, prose
 from tests.tables import every
 
 SHELL = ("sh", "bash", "shell", "console")
@@ -56,10 +59,11 @@ EXPORTS = {
     "store.sqlite": "langmem.sqlite",
 }
 """What other memory systems gave, by the names that the documents give it."""
+SHOWN = {"chat.jsonl": "background_door.md", "notes.jsonl": "importing.md"}
+"""Files of JSON lines, and the page that shows each."""
+
 NUMBERS = count(1)
 ILLNESSES = cycle(("asthma", "diabetes", "epilepsy", "migraine", "arthritis"))
-CHAT = [{"role": "contact", "content": "Remember that I only take calls after 5 pm."}]
-NOTE = {"contact_id": "priya", "text": "Has two children."}
 
 
 def _name(path: Path) -> str:
@@ -200,8 +204,9 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setenv("RECONCILER_EMBEDDED_PATH", str(tmp_path / "memory.lbug"))
     monkeypatch.setenv("RECONCILER_EMBEDDER__MODEL", "noop")
     monkeypatch.setenv("COLUMNS", "200")
-    (here / "chat.jsonl").write_text("".join(f"{json.dumps(each)}\n" for each in CHAT))
-    (here / "notes.jsonl").write_text(json.dumps(NOTE))
+    for name, page in SHOWN.items():
+        [block] = fenced(ROOT / "docs" / page, "json")
+        (here / name).write_text(block, encoding="utf-8")
     for name, exported in EXPORTS.items():
         shutil.copy(ROOT / "tests" / "peer_exports" / exported, here / name)
     return here
@@ -235,13 +240,66 @@ def test_the_commands_of_a_document_run_one_after_the_other(
         assert code == 0, f"reconciler {' '.join(words)}\n{err}"
 
 
+def _sessions(path: Path) -> list[str]:
+    return list(fenced(path, "console"))
+
+
+@pytest.mark.parametrize("path", [p for p in MARKDOWN if _sessions(p)], ids=_name)
 def test_a_session_prints_what_its_document_shows(
-    folder: Path, command_line: Run, monkeypatch: pytest.MonkeyPatch
+    path: Path, folder: Path, command_line: Run, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    """All sessions of a page, one after the other, with the model that a reader has."""
     monkeypatch.setenv("COLUMNS", "100")
-    for path in MARKDOWN:
-        for block in fenced(path, "console"):
-            [words] = _commands(block)
-            _, out, _ = command_line(*words[1:])
-            shown = [line.rstrip() for line in out.splitlines()]
-            assert shown == block.splitlines()[1:]
+    monkeypatch.delenv("RECONCILER_EMBEDDER__MODEL")
+    for session in _sessions(path):
+        printed = ""
+        for line in session.splitlines():
+            if line.startswith("$ "):
+                code, out, err = command_line(*shlex.split(line, comments=True)[2:])
+                assert code == 0, err
+                printed += f"{line}\n{out}"
+        assert prints(session, printed), printed
+
+
+def test_a_services_file_names_a_command_that_there_is() -> None:
+    page = ROOT / "docs" / "systemd.md"
+    text = "\n".join(fenced(page, "ini"))
+    commands = re.findall(r"^ExecStart=/opt/reconciler/bin/reconciler (.+)$", text, re.MULTILINE)
+    for said in commands:
+        command, left = _resolved(shlex.split(said))
+        command.make_context(said, left)
+    assert len(commands) == 2
+
+
+def test_a_services_environment_has_settings_that_there_are(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    [file] = [each for each in fenced(ROOT / "docs" / "systemd.md", "ini") if "NEO4J_URI" in each]
+    for line in file.splitlines():
+        if not line.startswith("#"):
+            monkeypatch.setenv(*line.split("=", 1))
+    with warnings.catch_warnings(action="error"):
+        settings = load_settings()
+    assert (settings.graph, settings.log.format) == ("neo4j", "json")
+
+
+def test_systemd_finds_no_fault_in_the_services(tmp_path: Path) -> None:
+    verify = shutil.which("systemd-analyze")
+    if verify is None:
+        pytest.skip("systemd is not here")
+    for block in fenced(ROOT / "docs" / "systemd.md", "ini"):
+        name = block.splitlines()[0].removeprefix("# /etc/systemd/system/")
+        (tmp_path / name).parent.mkdir(exist_ok=True, parents=True)
+        # What this machine does not have: the program and its user.
+        here = block.replace("/opt/reconciler/bin/reconciler", "/bin/true")
+        (tmp_path / name).write_text(here.replace("User=reconciler", "User=daemon"))
+    units = sorted(str(each) for each in tmp_path.glob("*.service"))
+    ended = subprocess.run(
+        [verify, "verify", *units],
+        env=os.environ | {"SYSTEMD_UNIT_PATH": f"{tmp_path}:"},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert len(units) == 2
+    assert (ended.returncode, ended.stderr) == (0, "")

@@ -18,7 +18,7 @@ from reconciler.domain.records.relations import Relations
 from reconciler.domain.records.scope import Scope
 from reconciler.domain.records.sessions import Episode
 from reconciler.domain.records.turns import Role
-from reconciler.domain.sessions.extraction import Extracted, Proposal
+from reconciler.domain.sessions.extraction import Claim, Extracted
 from reconciler.errors import LeaseLostError
 from reconciler.service.stores.retry import call_with_retries
 from reconciler.service.stores.session_store import JobFilter, ReadSession, SessionStore
@@ -30,7 +30,7 @@ ALICE, BOB = Scope("acme", "crm", "alice"), Scope("acme", "crm", "bob")
 READ = ReadSession(
     extractor="somebody-v1",
     proposals=(
-        Proposal(
+        Claim(
             extracted=Extracted(
                 text="Lives in Pune.",
                 category=Category.FACT,

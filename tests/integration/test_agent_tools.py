@@ -20,6 +20,8 @@ from reconciler.domain.records.handles import handle_of
 from reconciler.domain.records.kinds import Category
 from reconciler.domain.tools.contact_tools import AGENT_SOURCES
 from reconciler.domain.tools.tool import Style
+from reconciler.entrypoints.mcp_server.wording import LENGTH_MAX, pending_words
+from reconciler.entrypoints.rendering import pending_view
 from reconciler.errors import (
     EmbeddingError,
     GraphClosedError,
@@ -246,6 +248,28 @@ def test_what_is_held_comes_with_the_question(memory: Memory, tools: AgentTools)
     assert not reply.is_error
 
 
+def test_two_matters_of_health_in_one_conversation_make_one_question(
+    memory: Memory, tools: AgentTools
+) -> None:
+    for text in ("Has diabetes.", "His son has epilepsy."):
+        reply = tools.call(ADD, {"text": text, "source_kind": "contact"})
+    asked = "Ask in one question: May I keep this about health in my notes: "
+    both = "“His son has epilepsy”, “Has diabetes” (it is sensitive"
+    assert f"{asked}{both}" in reply.text
+    assert len(reply.text) <= 400
+    contact = memory.contact("crm", "alice")
+    assert len(contact.pending()) == 2
+    [question] = contact.briefing().questions
+    assert "“His son has epilepsy”, “Has diabetes”" in question
+
+
+def test_another_conversation_asks_about_its_own_note(memory: Memory, tools: AgentTools) -> None:
+    tools.call(ADD, {"text": "Has diabetes.", "source_kind": "contact"})
+    later = memory.agent_tools("crm", "alice", session_id="another")
+    reply = later.call(ADD, {"text": "His son has epilepsy.", "source_kind": "contact"})
+    assert "diabetes" not in reply.text
+
+
 @pytest.mark.parametrize("source", ["tool", "document", "tool_output"])
 def test_what_a_tool_says_waits_for_an_operator_and_never_for_the_contact(
     memory: Memory, tools: AgentTools, source: str
@@ -321,9 +345,33 @@ def test_of_two_hundred_open_questions_the_two_that_matter_most_are_asked(
     briefing = memory.contact("crm", "alice").briefing()
     assert len(briefing.pending) == 200
     asked = briefing.questions
-    assert len(asked) == 2
-    for number, told in zip((17, 60), sorted(asked), strict=True):
-        assert f"I guess I prefer seat {number} by the window" in told
+    assert len(asked) == 1
+    for number in (17, 60):
+        assert f"I guess I prefer seat {number} by the window" in asked[0]
+    assert asked[0].count("I guess") == 3
+
+
+def test_two_hundred_open_questions_make_a_short_briefing(
+    memory: Memory, tools: AgentTools
+) -> None:
+    for number in range(200):
+        text = f"Contract {number} was the subject of a lawsuit."
+        tools.call(ADD, {"text": text, "source_kind": "contact"})
+    briefing = tools.call("recall_contact", {}).text
+    assert briefing.count("was the subject of a lawsuit") <= 3
+    assert len(briefing) < 2_100
+    waiting = memory.agent("crm").pending()
+    assert len(waiting) == 200
+    told = pending_words(waiting)
+    shown = told.count("- decision ")
+    assert len(told) <= LENGTH_MAX
+    assert told.endswith(
+        f"{200 - shown} more wait; answer some of these, and call again to see them."
+    )
+    assert told.count("  ask: ") == shown > 10
+    assert len(pending_view(waiting, 20).renderables) == 21
+    assert pending_view(waiting, 20).renderables[-1] == "180 more wait; --limit 200 shows all."
+    assert len(pending_view(waiting).renderables) == 200
 
 
 def test_the_definitions_of_all_tools_are_short(memory: Memory) -> None:
@@ -509,7 +557,7 @@ def test_a_question_about_a_long_note_is_short(tools: AgentTools) -> None:
     long = f"Was diagnosed with diabetes, {'and measures it at each of the meals, ' * 30}as told."
     reply = tools.call(ADD, {"text": long, "source_kind": "contact"})
     assert "“Was diagnosed with diabetes, and measures it" in reply.text
-    assert "…”: may I remember it" in reply.text
+    assert "…” (it is sensitive" in reply.text
     assert len(reply.text) <= 400
     assert reply.decision is not None
     assert long.rstrip(".") in str(reply.decision.question)

@@ -16,8 +16,8 @@ import numpy as np
 import pytest
 
 from reconciler import Memory
-from reconciler.config_files import load_export_schema
 from reconciler.errors import GraphStorageError, InvalidArchiveError
+from reconciler.service.moving.export_schema import load_export_schema
 from reconciler.service.moving.lines import KEY_OF, LINKS, PropertyTypes
 from reconciler.testing import HashingEmbedder
 from tests.submissions import call_about

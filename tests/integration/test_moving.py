@@ -17,13 +17,13 @@ import jsonschema
 import pytest
 
 from reconciler import Memory, Turn, load_settings
-from reconciler.config_files import load_export_schema
 from reconciler.errors import (
     GraphConflictError,
     InvalidArchiveError,
     InvalidRequestError,
 )
 from reconciler.service.moving import restoring
+from reconciler.service.moving.export_schema import load_export_schema
 from reconciler.service.stores import archive_store
 from reconciler.service.stores.archive_store import ArchiveStore
 from reconciler.testing import HashingEmbedder, ScriptedExtractor

@@ -21,6 +21,15 @@ RECORDINGS = {
 }
 
 
+AFFIRMED = {
+    "clinic-02": {"employment_status": ["retired"]},
+    "machine-04": {"maximum_bar_length": ["3 m", "3 metres"]},
+    "property-03": {"managed_building": ["Sorrel Court", "Sorrel House"]},
+    "travel-05": {"earliest_departure_time": ["9:00"]},
+}
+"""Values that hold, in the words of a "not" or a "no"."""
+
+
 def test_there_are_twenty_conversations() -> None:
     assert sum(len(each["sessions"]) for each in RECORDINGS.values()) >= 20
 
@@ -43,6 +52,8 @@ def test_the_same_calls_leave_the_same_memory(name: str, tmp_path: Path) -> None
     assert len(pairs) > len(calls) / 2
     assert [reply for reply, _ in pairs] == [recorded for _, recorded in pairs]
     assert played.live == recording["live"]
+    found = {name: sorted(values) for name, values in played.profile.items()}
+    assert AFFIRMED.get(name, {}).items() <= found.items()
 
 
 def test_a_limit_that_a_recorded_customer_set_leads_each_briefing(tmp_path: Path) -> None:

@@ -611,7 +611,7 @@ def test_a_note_that_is_over_is_history(memory: Memory, call: Call) -> None:
     ("sent", "complaint"),
     [
         ({"valid_to": "2012-01-01"}, "give valid_from as well"),
-        ({"valid_from": "2013-01-01", "valid_to": "2012-01-01"}, "is not after 2013"),
+        ({"valid_from": "2013-01-01", "valid_to": "2012-01-01"}, "is not after valid_from 2013"),
         ({"valid_to": "soon"}, "is not a time"),
     ],
 )

@@ -129,13 +129,44 @@ def test_a_bar_begins_where_the_one_before_it_ends(memory: Memory) -> None:
     assert {(each.old.row, each.new.row) for each in city.arrows} == {(2, 1), (1, 0)}
 
 
+def said_again(folder: Path) -> Memory:
+    """A memory of three cities, the second of which was said three times, two days apart."""
+    now = [START]
+    given = embedded_engine(folder).settings_arguments
+    memory = Memory.open(embedder=HashingEmbedder(16), clock=lambda: now[0], **given)
+    for city in ("Pune", "Goa", "Goa", "Goa", "Delhi"):
+        text = f"Lives in {city}{'!' * (now[0] - START).days}"
+        memory.add_contact_note(AGENT, "alice", text, attribute="city", value=city)
+        now[0] += timedelta(days=2)
+    return memory
+
+
+def test_what_was_said_again_is_one_bar_with_a_mark_for_each_time(tmp_path: Path) -> None:
+    with said_again(tmp_path) as memory:
+        chains = memory.contact(AGENT, "alice").history()
+        page = Page(memory.contact(AGENT, "alice").report())
+    [strand] = timeline(chains, START + timedelta(days=10), 100).strands
+    assert [bar.fact.slot.value for bar in strand.bars] == ["Delhi", "Goa", "Pune"]
+    assert [len(bar.facts) for bar in strand.bars] == [1, 3, 1]
+    assert strand.bars[1].again == pytest.approx((0.4, 0.6))
+    assert (strand.bars[1].left, strand.bars[1].right) == pytest.approx((0.2, 0.8))
+    tips = {(each.old.row, each.new.row): each.tip for each in strand.arrows}
+    assert tips == pytest.approx({(2, 1): 0.2, (1, 0): 0.8})
+    assert len(page.of("line", value="again")) == 2 + 1  # and the legend's
+    assert "1 facts hold; 2 superseded, 2 said again in other words" in page.text
+    assert len(page.of("tr", "id", "fact-")) == 5
+
+
 def test_a_supersession_is_told_with_its_rule_and_cosine(memory: Memory, page: Page) -> None:
     links = [
         each for chain in memory.contact(AGENT, "alice").history() for each in chain.supersessions
     ]
     labels = [each["aria-label"] or "" for each in page.of("g", value="arrow")]
     assert len(labels) == len(links) == 2
-    assert all(re.search(r"took the place of .*: slot -?\d\.\d\d$", label) for label in labels)
+    assert all(
+        re.search(r"took the place of .*: a new value, cosine -?\d\.\d\d$", label)
+        for label in labels
+    )
 
 
 def test_a_bar_shows_its_evidence_when_it_is_hovered_over(page: Page) -> None:

@@ -588,7 +588,7 @@ def test_a_store_that_lost_its_log_after_a_crash_is_refused_until_it_is_back(
     ended = crasher.run("go on", path, StorageFault.DISK_FULL, 100)  # ends by SIGKILL, with a log
     log = EmbeddedFiles(path).log
     moved = log.rename(log.with_name("elsewhere"))
-    with pytest.raises(ConfigurationError, match="put it back"):
+    with pytest.raises(ConfigurationError, match="put the log back"):
         opened(path)
     moved.rename(log)
     assert set(ended.acknowledged) <= decisions_of(path)
@@ -681,7 +681,7 @@ def test_a_log_without_a_finished_write_is_as_good_as_missing(
         shutil.copyfile(path, copied)
         log = EmbeddedFiles(path).log.read_bytes()
     EmbeddedFiles(copied).log.write_bytes(log[:kept_bytes])
-    with pytest.raises(ConfigurationError, match="put it back"):
+    with pytest.raises(ConfigurationError, match="put the log back"):
         opened(copied)
 
 

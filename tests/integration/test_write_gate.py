@@ -53,8 +53,8 @@ from reconciler.errors import (
 )
 from reconciler.ports.graph import Graph, Row
 from reconciler.resources import resource_path
+from reconciler.service.persons.answering import PersonsAnswers
 from reconciler.service.stores.memory_store import MemoryStore
-from reconciler.service.writing.write_gate import WriteGate
 from reconciler.settings import load_settings
 from reconciler.testing import HashingEmbedder, TableEmbedder
 from tests import raw_store
@@ -667,43 +667,42 @@ def test_only_what_is_held_can_be_answered(embedded: Memory) -> None:
             embedded.contact("crm", "alice").confirm(make(embedded).decision_id, "erin")
 
 
-def test_a_question_that_lapsed_cannot_be_answered(clock: Clock, embedded: Memory) -> None:
-    waiting = held(embedded)
-    clock.pass_days(30)
-    assert embedded.agent("crm").pending() == []
-    for answer in (
-        call_about(embedded, "confirm"),
-        call_about(embedded, "reject"),
-        call_about(embedded, "withdraw"),
-    ):
-        with pytest.raises(InvalidAnswerError, match=r"lapsed on 2025-04-08"):
-            answer("crm", "alice", waiting.decision_id, "contact")
+def test_a_question_waits_until_it_is_answered(clock: Clock, timed: Memory) -> None:
+    waiting = held(timed)
+    clock.pass_days(400)
+    assert timed.agent("crm").pending() == [waiting]
+    assert timed.agent("crm").health().total.questions.longer == 1
+    answered = timed.contact("crm", "alice").confirm(waiting.decision_id, "contact")
+    assert answered.action is Action.ADD
+    assert timed.agent("crm").pending() == []
 
 
-def test_a_question_can_be_answered_until_it_lapses(clock: Clock, embedded: Memory) -> None:
-    waiting = held(embedded)
-    clock.pass_days(29.9)
-    assert embedded.agent("crm").pending() == [waiting]
-    assert (
-        embedded.contact("crm", "alice").confirm(waiting.decision_id, "contact").action
-        is Action.ADD
-    )
+def test_what_waits_for_an_operator_is_never_lost(clock: Clock, embedded: Memory) -> None:
+    tools = embedded.agent_tools("crm", "alice")
+    tools.call("add_contact_note", {"text": "Owes 40 euros.", "source_kind": "tool"})
+    clock.pass_days(400)
+    [waiting] = embedded.contact("crm", "alice").pending()
+    embedded.contact("crm", "alice").confirm(waiting.decision_id, by="dana")
+    assert live(embedded) == ["Owes 40 euros."]
 
 
-def test_what_lapsed_may_be_proposed_again(clock: Clock, timed: Memory) -> None:
+def test_an_old_question_is_not_asked_under_a_second_id(clock: Clock, timed: Memory) -> None:
     first = held(timed)
     clock.pass_days(31)
     again = held(timed)
-    assert (again.action, again.proposal.held_id) == (Action.HOLD, None)
-    assert timed.agent("crm").pending() == [again]
-    assert again.decision_id != first.decision_id
+    assert (again.action, again.proposal.held_id) == (Action.HOLD, first.decision_id)
+    assert timed.agent("crm").pending() == [first]
 
 
-def test_a_policys_own_lapse_is_kept_to(clock: Clock, open_embedded: Open, tmp_path: Path) -> None:
+def test_what_waits_unasked_lapses_as_the_policy_says(
+    clock: Clock, open_embedded: Open, tmp_path: Path
+) -> None:
     own = with_policy(tmp_path, "lapses_days = 30", "lapses_days = 0.5")
     memory = open_embedded(gate=own)
-    waiting = held(memory)
+    waiting = extract(memory, "Prefers tea", importance=0.5)
+    assert memory.agent("crm").pending(with_silent=True) == [waiting]
     clock.pass_days(0.6)
+    assert memory.agent("crm").pending(with_silent=True) == []
     with pytest.raises(InvalidAnswerError, match="lapsed"):
         memory.contact("crm", "alice").confirm(waiting.decision_id, "contact")
 
@@ -743,22 +742,23 @@ def test_another_answer_is_refused(embedded: Memory, first: str, second: str) ->
 
 @pytest.mark.on_neo4j_too
 @pytest.mark.parametrize(
-    ("late", "first"),
-    [("reject", "confirm"), ("confirm", "reject")],
+    ("late", "writing", "first"),
+    [("reject", "_refused", "confirm"), ("confirm", "_confirmed", "reject")],
 )
 def test_another_answer_is_refused_also_when_it_comes_at_the_same_moment(
-    embedded: Memory, monkeypatch: pytest.MonkeyPatch, late: str, first: str
+    embedded: Memory, monkeypatch: pytest.MonkeyPatch, late: str, writing: str, first: str
 ) -> None:
     """What the other one does falls between this one's look and its writing."""
     waiting = held(embedded)
-    write = WriteGate.answer
+    write = getattr(PersonsAnswers, writing)
 
-    def write_late(gate: WriteGate, *arguments: Any) -> Decision:
+    def write_late(*arguments: Any) -> Decision:
         monkeypatch.undo()
         getattr(embedded.contact("crm", "alice"), first)(waiting.decision_id, "contact")
-        return write(gate, *arguments)
+        made: Decision = write(*arguments)
+        return made
 
-    monkeypatch.setattr(WriteGate, "answer", write_late)
+    monkeypatch.setattr(PersonsAnswers, writing, write_late)
     with pytest.raises(InvalidAnswerError):
         getattr(embedded.contact("crm", "alice"), late)(waiting.decision_id, "contact")
 
@@ -999,7 +999,7 @@ def test_what_waits_without_a_question_can_be_answered_all_the_same(memory: Memo
     assert memory.agent("crm").pending(with_silent=True) == []
 
 
-def test_what_waits_without_a_question_lapses_like_one(clock: Clock, timed: Memory) -> None:
+def test_what_waits_without_a_question_lapses(clock: Clock, timed: Memory) -> None:
     extract(timed, "Prefers tea", importance=0.5)
     clock.pass_days(31)
     assert timed.agent("crm").pending(with_silent=True) == []

@@ -7,7 +7,7 @@ import inspect
 from dataclasses import is_dataclass
 from importlib import import_module
 from pathlib import Path
-from typing import get_type_hints
+from typing import get_origin, get_type_hints
 
 import pytest
 
@@ -15,6 +15,8 @@ from reconciler.agent_memory import AgentMemory
 from reconciler.contact_memory import ContactMemory
 from reconciler.domain.tasks.tasks import WorkingMemory
 from reconciler.memory import Memory
+from reconciler.service.persons.answering import PersonsAnswers
+from reconciler.service.persons.deciding import PersonsDecisions
 from reconciler.service.recall import Recall
 from reconciler.service.records import Records
 from reconciler.service.sessions.extraction import MemoryExtractor
@@ -22,7 +24,6 @@ from reconciler.service.stores.task_store import TaskStore
 from reconciler.service.tasks.memory_context import MemoryContext
 from reconciler.service.tasks.task_memory import TaskMemory
 from reconciler.service.tools.agent_tools import AgentTools
-from reconciler.service.writing.confirmations import Confirmations
 from reconciler.service.writing.memory_reconciler import MemoryReconciler
 from reconciler.service.writing.write_gate import WriteGate
 from tests.documents import nodes
@@ -41,9 +42,7 @@ DOORS = [
     "reconciler.service.tasks.memory_context",
 ]
 APPROVING = (
-    "reconciler.service.writing.confirmations",
-    "reconciler.service.writing.disputes",
-    "reconciler.service.writing.amendments",
+    "reconciler.service.persons",
     "reconciler.service.erasures",
     "reconciler.opened",
     "reconciler.bound_memory",
@@ -96,15 +95,20 @@ def test_no_import_of_an_agents_door_leads_to_what_approves(door: str) -> None:
     assert not {each for each in reached if each.startswith((*APPROVING, "reconciler.entrypoints"))}
 
 
-def test_only_confirmations_hand_an_answer_to_the_gate() -> None:
-    gate = "reconciler.service.writing.write_gate"
-    callers = {module for module in _callers("answer") if gate in _reached(module)}
-    assert callers == {"reconciler.service.writing.confirmations"}
+def test_only_where_persons_decide_is_it_written_who_answered() -> None:
+    writing = {
+        module
+        for module, path in MODULES.items()
+        for node in nodes(path)
+        if isinstance(node, ast.keyword) and node.arg == "answered_by"
+    }
+    persons = {"reconciler.service.persons.answering", "reconciler.service.persons.deciding"}
+    assert writing == persons | {"reconciler.service.writing.submissions"}  # as it is recorded
 
 
 def test_the_gate_has_no_way_around_its_verbs() -> None:
-    proposing = {"judge", "to_be_asked", "propose", "commit", "settle_many"}
-    assert _public(WriteGate) == proposing | {"answer", "revoke", "revert", "amend"}
+    proposing = {"judge", "to_be_asked", "propose", "commit", "settle", "settle_many"}
+    assert _public(WriteGate) == proposing
 
 
 @pytest.mark.parametrize("answer", ["confirm", "reject"])
@@ -120,8 +124,7 @@ def test_of_the_servers_only_the_operators_part_takes_an_answer_down(answer: str
 def test_only_an_operators_call_amends() -> None:
     assert _callers("amend") == {
         *{"reconciler.contact_memory", "reconciler.async_calls"},
-        "reconciler.service.writing.amendments",
-        "reconciler.entrypoints.dispute_commands",
+        "reconciler.entrypoints.commands",
         "reconciler.entrypoints.http_api.operator_routes",
     }
 
@@ -129,7 +132,7 @@ def test_only_an_operators_call_amends() -> None:
 def test_only_a_persons_call_forgets() -> None:
     assert _callers("forget") == {
         *{"reconciler.contact_memory", "reconciler.async_calls"},
-        "reconciler.entrypoints.erasure_commands",
+        "reconciler.entrypoints.commands",
         "reconciler.entrypoints.http_api.operator_routes",
         "reconciler.service.writing.memory_reconciler",  # what an arbiter's cache holds
     }
@@ -168,7 +171,7 @@ def test_working_memory_offers_no_way_out_of_the_process() -> None:
 
 
 SERVICES = (
-    *(MemoryReconciler, WriteGate, Confirmations),
+    *(MemoryReconciler, WriteGate, PersonsAnswers, PersonsDecisions),
     *(Recall, Records, MemoryExtractor, TaskStore),
 )
 SCOPED = {"scope", "candidate", "submission", "note", "session", "lease_id"}
@@ -184,9 +187,10 @@ FOR_AN_OPERATOR = {"Memory.jobs"}
 OURS = {
     name: found
     for module in MODULES.keys() - {"reconciler.integrations.ray_backfill"}  # not all have Ray
-    for name, found in inspect.getmembers(import_module(module), inspect.isclass)
+    for name, found in inspect.getmembers(import_module(module))
+    if inspect.isclass(found) or get_origin(found)
 }
-"""Every class by its name: a module may import what it only speaks of for the type checker."""
+"""Classes and aliases by name: a module may import what it only speaks of for the type checker."""
 
 OFFERING = (
     *("reconciler.memory", "reconciler.agent_memory", "reconciler.contact_memory"),

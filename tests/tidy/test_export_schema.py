@@ -7,7 +7,7 @@ import re
 
 from reconciler.service.moving.lines import KEY_OF, LINKS
 from reconciler.service.stores.archive_store import LINK_PROPERTIES
-from tools.export_schema import TARGET, as_text
+from tools.export_schema import ROOT, TARGET, as_text
 
 
 def test_the_shipped_schema_of_an_export_is_what_its_script_makes_of_the_tables() -> None:
@@ -24,7 +24,7 @@ def test_links_that_are_written_a_page_at_a_time_lose_no_property() -> None:
 
 def test_every_table_of_the_schema_has_a_place_in_an_export() -> None:
     """A new label or relationship needs its queries, and a section in ``restore_*.cypher``."""
-    migrations = (TARGET.parents[1] / "cypher" / "embedded" / "migrations").glob("*.cypher")
+    migrations = (ROOT / "cypher" / "embedded" / "migrations").glob("*.cypher")
     text = "".join(path.read_text(encoding="utf-8") for path in migrations)
     tables = set(re.findall(r"CREATE (?:NODE|REL) TABLE IF NOT EXISTS `?(\w+)", text))
     implied = {"Agent", "Store", "KNOWS", "ABOUT", "FOR", "CONCERNS", "ERASES"}

@@ -38,8 +38,8 @@ FOUND_BY_THE_DOOR = {
     "slot_read_from",
 }
 """Fields of a note that no caller gives beside its text."""
-SPELT = {"session_id": "session", "tags": "tag"}
-"""Fields with an option of another name."""
+SPELT = {"session_id": "session"}
+"""Fields that have another name on the command line."""
 
 
 def _add_command() -> Command:

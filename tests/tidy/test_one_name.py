@@ -16,9 +16,6 @@ PACKAGE = ROOT / "reconciler"
 DOOR = "reconciler"
 """Programs may import from the package itself; its own modules import from a name's home."""
 
-IN_WORK = {"Judged", "Proposal"}
-"""Names that two classes still share, until the forms of a note are fewer."""
-
 ENUMS = {"Enum", "IntEnum", "StrEnum", "Flag", "IntFlag"}
 
 
@@ -46,7 +43,7 @@ def _is_enum(node: ast.ClassDef) -> bool:
 def test_no_two_public_classes_share_a_name() -> None:
     classes = [node.name for _, node in _classes() if node.name[0].isupper()]
     count = Counter([*classes, *set(_aliases())])
-    assert [name for name in classes if count[name] > 1 and name not in IN_WORK] == []
+    assert [name for name in classes if count[name] > 1] == []
 
 
 @pytest.mark.parametrize("folder", ["reconciler", "tests", "benchmarks", "tools", "examples"])

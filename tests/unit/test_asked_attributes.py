@@ -12,11 +12,13 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
+from reconciler.bootstrap import build_embedder
 from reconciler.config_files import (
     load_attribute_book,
     load_attribute_sentences,
     load_own_questions,
     load_question_vectors,
+    load_questions_in_languages,
 )
 from reconciler.domain.recalling.asking import AttributeQuestions, leanings_of, questions_of
 from reconciler.domain.recalling.filtering import EVERYTHING, RecallFilter
@@ -30,6 +32,7 @@ from reconciler.domain.records.slots import Slot
 from reconciler.errors import ConfigurationError
 from reconciler.ports.embedder import Embedder
 from reconciler.service.attribute_questions import AskedAttributes
+from reconciler.settings import load_settings
 from reconciler.testing import HashingEmbedder
 from tests.tables import every
 from tools.write_question_vectors import TARGET, written
@@ -58,9 +61,51 @@ def test_the_shipped_vectors_are_what_the_packaged_model_gives() -> None:
     shipped, made = TARGET.read_bytes(), written()
     assert shipped[:32] == made[:32], "run: python tools/write_question_vectors.py"
     assert len(shipped) == len(made)
-    rows = 384 * 2 * sum(len(each.questions) + 1 for each in load_attribute_sentences().values())
+    english = sum(len(each.questions) + 1 for each in load_attribute_sentences().values())
+    languages = load_questions_in_languages().values()
+    rows = 384 * 2 * (english + sum(len(texts) for each in languages for texts in each.values()))
     kept, fresh = (np.frombuffer(each[-rows:], "<f2").astype(float) for each in (shipped, made))
     assert kept == pytest.approx(fresh, abs=2e-3)
+
+
+def test_languages_ask_for_attributes_that_english_asks_for_too() -> None:
+    known = load_attribute_sentences()
+    for language, asked in load_questions_in_languages().items():
+        assert asked.keys() <= known.keys(), language
+        texts = [text for each in asked.values() for text in each]
+        assert len(set(texts)) == len(texts), language
+
+
+ASKED_IN_LANGUAGES = {
+    "Was darf er denn nicht essen?": "diet",
+    "Wer hat den Vertrag zu unterschreiben?": "decision_maker",
+    "Wie lautet seine Telefonnummer?": "phone",
+    "Comment peut-on la joindre ?": "phone",
+    "Quelle est la date de naissance de son mari ?": "birthday",
+    "¿En qué ciudad vive ahora?": "city",
+}
+UNRELATED = [
+    "Wie hoch ist der Montblanc?",
+    "Raconte-moi une blague.",
+    "¿Qué hora es en Tokio?",
+    "Schreib mir ein Gedicht über den Herbst.",
+    "Which train goes to Ghent at noon?",
+]
+
+
+def test_the_packaged_model_meets_attributes_in_other_languages() -> None:
+    shipped = load_question_vectors(MODEL)
+    assert shipped is not None
+    model = build_embedder(load_settings(embedder={"model": "minilm"}))
+    try:
+        asked = model.embed([*ASKED_IN_LANGUAGES])
+        unrelated = model.embed(UNRELATED)
+    finally:
+        model.close()
+    for text, vector in zip(ASKED_IN_LANGUAGES, asked, strict=True):
+        assert ASKED_IN_LANGUAGES[text] in shipped.asked_by(vector), text
+    for text, vector in zip(UNRELATED, unrelated, strict=True):
+        assert shipped.asked_by(vector) == {}, text
 
 
 def test_vectors_of_other_sentences_or_another_model_are_not_taken(
@@ -121,6 +166,14 @@ def test_a_question_asks_for_the_attribute_that_one_of_its_questions_asks_for() 
 def test_a_question_that_is_near_none_asks_for_nothing() -> None:
     assert KNOWN.asked_by(unit(-90)[0]) == {}
     assert AttributeQuestions([], np.zeros((0, 2), np.float32)).asked_by(NORTH) == {}
+
+
+def test_another_language_has_a_measure_of_its_own() -> None:
+    near = AttributeQuestions(["phone", "pet"], unit(90, 100), least=0.99)
+    both = AttributeQuestions(["city", "pet"], unit(0, 80), in_languages=[near])
+    assert both.asked_by(unit(90)[0])["phone"] == pytest.approx(1.0)
+    assert "phone" not in both.asked_by(unit(70)[0])
+    assert "phone" not in both.asked_by(unit(90)[0], among=KNOWN)
 
 
 class CountingEmbedder(HashingEmbedder):

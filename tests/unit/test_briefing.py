@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from datetime import UTC, datetime
 
-from reconciler.domain.recalling.briefing import Briefing, most_important_first
+from reconciler.domain.recalling.briefing import Briefing, asked_together, most_important_first
 from reconciler.domain.recalling.recalled import Recalled
 from reconciler.domain.records.facts import Dispute, Fact, RankedFact
 from reconciler.domain.records.kinds import RecallSemantics, SourceKind
@@ -32,6 +32,20 @@ def test_a_question_that_no_person_can_answer_is_not_put_to_one() -> None:
     briefing = Briefing(facts=Recalled(), pending=(long, short))
     assert briefing.questions == ("Pune or Goa?",)
     assert len(briefing.to_dict()["questions"]) == 2
+
+
+def test_only_what_is_asked_alike_is_asked_together() -> None:
+    asked = ["May I keep “A” (yes)?", "Is “B” so?", "May I keep “C” (yes)?", "Which one holds?"]
+    together = ("May I keep “A”, “C” (yes)?", "Is “B” so?", "Which one holds?")
+    assert asked_together(asked, 400) == together
+
+
+def test_a_question_about_several_notes_stays_short() -> None:
+    asked = [f"May I keep “{n * 100}”?" for n in "ABCDEFG"]
+    assert asked_together(asked, 400) == (
+        "May I keep “{}”, “{}”, “{}”?".format("A" * 100, "B" * 100, "C" * 100),
+    )
+    assert asked_together(asked, 300) == ("May I keep “{}”, “{}”?".format("A" * 100, "B" * 100),)
 
 
 def recalled(text: str, importance: float, *, stands: bool = False) -> RankedFact:

@@ -191,6 +191,10 @@ def test_what_is_forbidden_is_negative(text: str) -> None:
         "Emails only",
         "Invoices must carry a PO number",
         "Always copy his assistant",
+        "Nothing with nuts may enter the kitchen",
+        "Nobody may enter the lab",
+        "No one is allowed in flat 5",
+        "No exception to the two-person rule",
         "I only take calls after 5 pm",
         "The contact only takes calls after 5 pm",
         "Priya accepts deliveries only before noon",
@@ -209,6 +213,7 @@ def test_what_binds_is_a_constraint(text: str) -> None:
         "Do not make purchases without confirmation",
         "Never refund without asking",
         "No refactoring unless asked",
+        "Nobody may enter flat 5 without notice",
     ],
 )
 def test_what_is_forbidden_until_somebody_agrees_is_a_constraint(text: str) -> None:

@@ -47,6 +47,28 @@ def test_a_fact_whose_words_end_its_own_value_holds_none(
     assert values(fact(text, attribute, value)) == []
 
 
+@pytest.mark.parametrize(
+    ("text", "attribute", "value"),
+    [
+        ("No calls after 6 pm.", "call_time", "after 6 pm"),
+        ("No longer takes calls after 9:00.", "latest_call", "9:00"),
+        ("No calls on Sundays.", "call_day", "Sundays"),
+        ("Does not manage Sorrel House.", "building", "Sorrel House"),
+    ],
+)
+def test_a_denial_of_the_whole_value_holds_none(text: str, attribute: str, value: str) -> None:
+    assert values(fact(text, attribute, value)) == []
+
+
+def test_two_that_are_not_to_be_mixed_up_are_two_values() -> None:
+    house, court = "Sorrel House", "Sorrel Court"
+    facts = [
+        fact(f"Manages {this}, not to be mixed up with {that}.", "manages", this, day=day)
+        for day, (this, that) in enumerate([(house, court), (court, house)])
+    ]
+    assert set(values(*facts)) == {house, court}
+
+
 @pytest.mark.parametrize(("text", "attribute", "value"), HELD)
 def test_an_end_of_something_else_leaves_the_value(text: str, attribute: str, value: str) -> None:
     assert values(fact(text, attribute, value)) == [value]
@@ -83,7 +105,14 @@ def test_an_end_without_a_slot_takes_the_value_that_it_names(
 NUTS = ("Allergic to nuts", "allergy", "nuts")
 
 
-@pytest.mark.parametrize("said", ["Allergic to peanuts only", "Is only allergic to peanuts."])
+@pytest.mark.parametrize(
+    "said",
+    [
+        "Allergic to peanuts only",
+        "Is only allergic to peanuts.",
+        "Allergic to peanuts, not to other nuts.",
+    ],
+)
 def test_of_a_wide_value_only_the_narrow_one_stays(said: str) -> None:
     narrow = fact(said, "allergy", "peanuts", day=1)
     assert values(fact(*NUTS), narrow) == ["peanuts"]
@@ -151,7 +180,7 @@ def test_an_end_that_does_not_name_the_value_takes_it(
                 "The budget is not cancelled.",
             )
         ),
-        *((EMAIL, said) for said in ("Does not want emails on Sundays.",)),
+        *((EMAIL, said) for said in ("Does not want emails on Sundays.", "Wants no other emails.")),
         (("Lives in Oslo.", "city", "Oslo"), "Does not like Oslo any more."),
     ],
 )
@@ -204,3 +233,30 @@ def test_no_limit_holds_a_value_that_is_only_disputed() -> None:
 
 def test_a_ban_is_a_value_and_no_denial() -> None:
     assert values(fact("No sesame in any delivery.", "banned_ingredient", "sesame")) == ["sesame"]
+
+
+OF_BOB = ("Bob prefers Teams calls.", "preferred_channel", "Teams", "bob")
+
+
+def outdated(*facts: Fact) -> dict[str, bool]:
+    return {each.value: each.may_be_outdated for each in current_values(facts, {}, BOOK)}
+
+
+@pytest.mark.parametrize(
+    "said", ["Bob has left the company.", "Her colleague Bob has left.", "Bob retired in April."]
+)
+def test_what_a_colleague_who_left_preferred_may_be_outdated(said: str) -> None:
+    assert outdated(fact(*OF_BOB), fact(said, day=1)) == {"Teams": True}
+    assert outdated(fact(*OF_BOB), fact(said, day=-1)) == {"Teams": False}
+
+
+@pytest.mark.parametrize(
+    "said", ["Bob has left the keys.", "Bob's car has died.", "Alice has left the company."]
+)
+def test_what_a_colleague_who_is_there_prefers_is_not_outdated(said: str) -> None:
+    assert outdated(fact(*OF_BOB), fact(said, day=1)) == {"Teams": False}
+
+
+def test_who_left_the_contacts_employer_has_left_and_the_contact_has_not() -> None:
+    said = fact("Bob has left Siemens.", day=1)
+    assert outdated(fact(*WORKS), fact(*OF_BOB), said) == {"Siemens": False, "Teams": True}

@@ -19,9 +19,9 @@ from reconciler.domain.records.sessions import Episode
 from reconciler.domain.records.turns import Role
 from reconciler.domain.sessions.extraction import (
     Citation,
+    Claim,
     Extracted,
     Extraction,
-    Proposal,
     Window,
     candidate_from,
     capped,
@@ -61,11 +61,11 @@ def extracted(*episodes: int, **changed: Any) -> Extracted:
     return Extracted(**given | changed)
 
 
-def read(*found: tuple[Window, Extracted]) -> list[Proposal]:
+def read(*found: tuple[Window, Extracted]) -> list[Claim]:
     return merged((shown, Extraction(candidates=(each,))) for shown, each in found)
 
 
-def candidate(proposal: Proposal) -> Candidate:
+def candidate(proposal: Claim) -> Candidate:
     return candidate_from(
         proposal,
         ALICE,
@@ -140,7 +140,7 @@ def test_what_rests_on_old_episodes_alone_is_not_proposed_again() -> None:
 # How many a turn may give
 
 
-def many(*episodes: int, count: int, **changed: Any) -> list[Proposal]:
+def many(*episodes: int, count: int, **changed: Any) -> list[Claim]:
     made = [extracted(*episodes, text=f"{episodes}: {n}.", **changed) for n in range(count)]
     return merged([(window(), Extraction(candidates=tuple(made)))])
 
@@ -213,7 +213,7 @@ def test_what_the_agent_said_stays_the_agents_word() -> None:
 def test_a_proposal_comes_back_from_its_record_as_it_was() -> None:
     found = extracted(1, 2, topic="food", subject="wife", attribute="drink", value="tea")
     [proposal] = read((window(), found))
-    back = Proposal.from_dict(json.loads(json.dumps(proposal.to_dict())))
+    back = Claim.from_dict(json.loads(json.dumps(proposal.to_dict())))
     assert candidate(back) == candidate(proposal)
 
 
@@ -277,6 +277,6 @@ def test_what_one_window_says_again_no_other_window_ends() -> None:
 def test_relations_survive_the_jobs_record() -> None:
     [proposal] = read((known(2), extracted(1, replaces=(2, 5))))
     kept = json.loads(json.dumps(proposal.to_dict()))
-    assert Proposal.from_dict(kept).relations == proposal.relations
+    assert Claim.from_dict(kept).relations == proposal.relations
     older = {name: kept[name] for name in kept.keys() - {"relations", "ignored"}}
-    assert Proposal.from_dict(older).relations is None
+    assert Claim.from_dict(older).relations is None

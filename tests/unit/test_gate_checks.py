@@ -322,20 +322,50 @@ def test_every_check_is_on_record_in_the_gates_order(trouble: Objection | None) 
 
 
 @every("trouble", TROUBLES)
-def test_only_what_is_held_has_a_question_and_a_day_on_which_it_lapses(trouble: Objection) -> None:
+def test_what_is_held_has_a_question_or_a_day_on_which_it_lapses(trouble: Objection) -> None:
     found = troubled(trouble)
     is_held = trouble.disposal in (CONFIRM, CONSENT)
     is_asked = is_held and trouble.claim != SARCASM
-    assert [found.is_held, bool(found.lapses_at)] == [is_held] * 2
+    assert found.is_held is is_held
     assert bool(found.question) is is_asked
+    assert bool(found.lapses_at) is (is_held and not is_asked)
 
 
-def test_nobody_is_asked_in_the_words_of_their_sarcasm() -> None:
-    found = judged(candidate(SARCASM))
+def test_a_place_of_work_that_a_note_is_about_is_no_matter_of_health() -> None:
+    site = Slot(
+        subject="Alder Quay day surgery",
+        attribute="delivery_day",
+        value="Tuesday",
+        is_single_valued=True,
+    )
+    text = "The clinic's day surgery site at Alder Quay takes deliveries on Tuesdays."
+    assert judged(candidate(text, slot=site)).disposal is ADMIT
+    ill = Slot(subject="knee surgery", attribute="date", value="3 May", is_single_valued=True)
+    assert judged(candidate("It is on 3 May.", slot=ill)).disposal is CONSENT
+
+
+NOT_PLAIN = [
+    SARCASM,
+    "If they ever switch to SAP, they need our connector.",
+    "Would cancel the contract if the trust ever sold the building.",
+    "They will renew if the price stays under 900 euros.",
+]
+
+
+@every("claim", NOT_PLAIN)
+def test_no_contact_is_asked_in_words_of_irony_or_a_what_if(claim: str) -> None:
+    found = judged(candidate(claim))
     assert (found.disposal, found.reason, found.question) == (CONFIRM, GateReason.NOT_LITERAL, None)
 
 
-def test_a_question_lapses_after_as_long_as_the_policy_says() -> None:
+def test_what_was_concluded_from_a_what_if_is_asked_in_its_plain_words() -> None:
+    concluded = candidate(
+        "Needs our connector.", evidence=said_thrice("If they ever switch to SAP, I need yours.")
+    )
+    assert "“Needs our connector”" in (judged(concluded).question or "")
+
+
+def test_what_is_not_asked_lapses_after_as_long_as_the_policy_says() -> None:
     found = judged(candidate(SARCASM), policy(confirmation={"lapses_days": 2.5}))
     assert found.lapses_at == NOW + timedelta(days=2.5)
 

@@ -223,7 +223,7 @@ def test_a_reason_of_several_lines_is_given_on_one() -> None:
     ("action", "expected"),
     [
         (Action.ADMIT, "commit decision#1 to remember it"),
-        (Action.HOLD, "Not remembered yet; do not act on it. You mentioned something about health"),
+        (Action.HOLD, "Not remembered yet; do not act on it. May I keep this about health"),
         (Action.REJECT, "Do not try again in other words"),
         (Action.DECLINE, "the answer was no"),
         (Action.WITHDRAW, "it was taken back"),

@@ -36,7 +36,7 @@ def test_what_nobody_inferred_before_has_no_precedent() -> None:
         ({}, True),
         ({"lapses_at": NOON}, False),
         ({"lapses_at": NOON - MOMENT}, False),
-        ({"lapses_at": None}, False),
+        ({"lapses_at": None}, True),
         ({"answer_id": "answer"}, False),
         ({"is_answered_since": True}, False),
         ({"held_id": "another"}, False),

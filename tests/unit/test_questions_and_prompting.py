@@ -120,6 +120,18 @@ def test_the_question_for_consent_names_the_topic_and_says_that_it_is_sensitive(
     assert "sensitive" in asked("consent")
 
 
+@every(
+    ("topic", "words"),
+    [
+        ("legal", "legal matters"),
+        ("union", "union membership"),
+        ("criminal_record", "criminal record"),
+    ],
+)
+def test_a_topic_is_called_as_a_person_calls_it(topic: str, words: str) -> None:
+    assert f"about {words} in my notes" in asked("consent", topic=topic)
+
+
 def test_without_a_topic_the_question_for_consent_is_about_oneself() -> None:
     assert "about yourself" in asked("consent", topic=None)
 
@@ -145,12 +157,12 @@ def test_no_question_shows_a_hash(kind: str) -> None:
 @pytest.mark.parametrize(
     ("source", "opening"),
     [
-        (SourceKind.USER_EXPLICIT, "May I remember “"),
-        (SourceKind.OPERATOR, "We have on record"),
-        (SourceKind.APPROVED_DOC, "We have on record"),
-        (SourceKind.EXTRACTOR, "Did I understand you rightly"),
-        (SourceKind.TOOL_OUTPUT, "We have on record"),
-        (SourceKind.MODEL_GUESS, "Did I understand you rightly"),
+        (SourceKind.USER_EXPLICIT, "May I keep this in my notes: “"),
+        (SourceKind.OPERATOR, "We have this on record"),
+        (SourceKind.APPROVED_DOC, "We have this on record"),
+        (SourceKind.EXTRACTOR, "Did I understand this rightly"),
+        (SourceKind.TOOL_OUTPUT, "We have this on record"),
+        (SourceKind.MODEL_GUESS, "Did I understand this rightly"),
     ],
 )
 def test_a_question_names_whose_word_it_is(source: SourceKind, opening: str) -> None:
@@ -160,11 +172,11 @@ def test_a_question_names_whose_word_it_is(source: SourceKind, opening: str) -> 
 @pytest.mark.parametrize(
     ("source", "opening"),
     [
-        (SourceKind.USER_EXPLICIT, "You mentioned something about health"),
-        (SourceKind.OPERATOR, "We have something about health on record"),
-        (SourceKind.APPROVED_DOC, "We have something about health on record"),
-        (SourceKind.EXTRACTOR, "Did I understand you rightly about health"),
-        (SourceKind.TOOL_OUTPUT, "We have something about health on record"),
+        (SourceKind.USER_EXPLICIT, "May I keep this about health in my notes: “"),
+        (SourceKind.OPERATOR, "We have this about health on record"),
+        (SourceKind.APPROVED_DOC, "We have this about health on record"),
+        (SourceKind.EXTRACTOR, "Did I understand this about health rightly"),
+        (SourceKind.TOOL_OUTPUT, "We have this about health on record"),
     ],
 )
 def test_a_question_for_consent_names_whose_word_it_is(source: SourceKind, opening: str) -> None:
@@ -174,7 +186,7 @@ def test_a_question_for_consent_names_whose_word_it_is(source: SourceKind, openi
 @pytest.mark.parametrize("source", [each for each in SourceKind if each is not USER])
 def test_nobody_is_told_that_they_said_what_another_did(source: SourceKind) -> None:
     for disposal, reason in ((CONFIRM, GateReason.THIN_EVIDENCE), (CONSENT, SENSITIVE)):
-        assert "You mentioned" not in asked_of(source, disposal, reason)
+        assert not asked_of(source, disposal, reason).startswith("May I keep this")
 
 
 @pytest.mark.parametrize("kind", REVIEWED)
@@ -466,7 +478,15 @@ def test_what_stands_takes_a_fifth_of_a_budget_and_says_what_is_left_out() -> No
     assert f"{cut.standing_left_out} more of what holds" in as_prompt(cut)
 
 
-@every("text", ["Never phone her husband", "Allergic to sesame, severely", "Must not eat nuts"])
+@every(
+    "text",
+    [
+        "Never phone her husband",
+        "Allergic to sesame, severely",
+        "Must not eat nuts",
+        "Nothing with nuts may enter the kitchen",
+    ],
+)
 def test_what_keeps_the_contact_safe_is_never_cut(text: str) -> None:
     rules = [rule(f"Call after {n} o'clock", fact_id=f"r{n}") for n in range(10)]
     found = within_budget([*rules, rule(text, fact_id="safe")], 1)

@@ -271,6 +271,32 @@ def test_one_allergy_in_other_words_is_the_same_value(text: str) -> None:
     assert compare_slots(slot(text), slot("Is allergic to nuts.")) is SlotMatch.EQUAL
 
 
+@pytest.mark.parametrize(
+    ("text", "attribute", "value"),
+    [
+        ("Allergic to peanuts, not to other nuts.", "allergy", "peanuts"),
+        ("Allergic to peanuts, not other nuts.", "allergy", "peanuts"),
+        ("Lives in Pune, not in Mumbai.", "city", "Pune"),
+    ],
+)
+def test_a_value_is_read_beside_what_is_said_not_to_hold(
+    text: str, attribute: str, value: str
+) -> None:
+    assert told(text) == ("contact", attribute, value)
+
+
+@pytest.mark.parametrize(
+    ("subject", "about"), [(None, "husband"), ("contact", "contact"), ("Clem", "clem")]
+)
+def test_a_slot_without_a_subject_is_of_whom_the_sentence_is_about(
+    subject: str | None, about: str
+) -> None:
+    given = BOOK.slot(subject=subject, attribute="diet", value="vegan")
+    filled, _ = BOOK.filled(given, "Her husband is vegan.")
+    assert filled is not None
+    assert (filled.subject, filled.value) == (about, "vegan")
+
+
 def test_what_holds_beside_another_value_is_read_of_what_holds_many() -> None:
     assert told("She also speaks Danish.") == ("contact", "language", "Danish")
 

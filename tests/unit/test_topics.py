@@ -20,7 +20,9 @@ from tests.tables import every
 POLICY = tomllib.loads((resource_path("config") / "policy.toml").read_text(encoding="utf-8"))
 TOPICS = Topics(
     {
-        name: TopicTerms(tuple(topic["terms"]), tuple(topic["except"]))
+        name: TopicTerms(
+            tuple(topic["terms"]), tuple(topic["except"]), tuple(topic.get("places", ()))
+        )
         for name, topic in POLICY["topics"].items()
     }
 )
@@ -221,6 +223,38 @@ def test_a_term_that_says_nothing_is_refused(term: str) -> None:
 )
 def test_a_disclosure_about_health_is_found(text: str) -> None:
     assert "health" in TOPICS.find(text)
+
+
+ALDER = "Alder Quay day surgery"
+
+
+@every(
+    ("text", "name"),
+    [
+        ("Deliveries to Alder Quay day surgery come on Thursdays", ALDER),
+        ("Is with Fennick Day Surgery", "Fennick Day Surgery"),
+        ("The Marlow Cancer Clinic pays late", "marlow cancer clinic"),
+    ],
+)
+def test_the_name_of_a_place_discloses_nothing(text: str, name: str) -> None:
+    assert "health" in TOPICS.find(text)
+    assert TOPICS.find(text, [name]) == {}
+
+
+@every(
+    ("text", "name"),
+    [
+        ("Her day surgery is on Monday", "day surgery"),
+        ("Her day surgery is on Monday", "her day surgery"),
+        ("Anna's day surgery is on Monday", "Anna's day surgery"),
+        ("Has cancer, and is at Alder Quay day surgery", ALDER),
+        ("Had surgery at Alder Quay day surgery", ALDER),
+        ("Type 2 Diabetes was found", "Type 2 Diabetes"),
+        ("Had day surgery in May", "* day surgery"),
+    ],
+)
+def test_no_name_hides_what_is_said_of_a_person(text: str, name: str) -> None:
+    assert "health" in TOPICS.find(text, [name])
 
 
 @every(

@@ -31,10 +31,12 @@ from reconciler.domain.records.kinds import RecallSemantics, Sensitivity
 from reconciler.domain.records.notes import Note
 from reconciler.domain.records.relations import Relations
 from reconciler.domain.records.scope import Scope
+from reconciler.errors import ErasedError
 
 __all__ = [
     "STAYS",
     "argued",
+    "check_not_erased",
     "is_erased",
     "without_argument",
     "without_telling",
@@ -79,6 +81,18 @@ _IN_A_ROW = re.compile(rf"{re.escape(ERASED)}(?:[\s,]+{re.escape(ERASED)})+")
 def is_erased(decision: Decision) -> bool:
     """Whether the record has no words left, so that nothing can follow from it any more."""
     return decision.note.text == ERASED
+
+
+def check_not_erased(decision: Decision) -> None:
+    """Let a decision through from which something is to follow.
+
+    Raises:
+        ErasedError: it was erased.
+    """
+    if is_erased(decision):
+        raise ErasedError(
+            f"decision {decision.decision_id} was erased; nothing can follow from it any more"
+        )
 
 
 def without_words(decision: Decision, at: datetime) -> Decision:
@@ -203,10 +217,11 @@ def _undo(undo: Undo, gone_ids: Set[str]) -> Undo:
 
 def _assessment(left: Assessment, before: Assessment | None, at: datetime) -> Assessment:
     """It without what tells by itself what it was about; a question that waited lapses."""
+    is_asked = bool(before and before.question)
     return replace(
         left,
         sensitivity=Sensitivity.NONE,
         recall_semantics=RecallSemantics.DEFAULT,
-        question=ERASED if before and before.question else None,
-        lapses_at=left.lapses_at and min(left.lapses_at, at),
+        question=ERASED if is_asked else None,
+        lapses_at=min(left.lapses_at or at, at) if left.lapses_at or is_asked else None,
     )

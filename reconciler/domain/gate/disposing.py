@@ -15,7 +15,7 @@ from datetime import datetime, timedelta
 from reconciler.domain.gate.checks import FORBIDDING, Case, consent_topic, findings
 from reconciler.domain.gate.cleaning import Cleaned
 from reconciler.domain.gate.contacts_word import is_contacts_word
-from reconciler.domain.gate.literalness import Literalness
+from reconciler.domain.gate.literalness import Literalness, classify_literalness
 from reconciler.domain.gate.policy import GatePolicy
 from reconciler.domain.gate.questions import is_worth_asking, question
 from reconciler.domain.gate.reading import ClaimReading, read
@@ -52,7 +52,7 @@ def assess(
     Args:
         cleaned: the candidate without the sensitive data that the policy takes out.
         policy: the rules that apply.
-        now: the time from which recency and the question's lapse count (UTC).
+        now: the time from which recency and a silent wait count (UTC).
         precedents: what became of the same inference before.
         may_ask: whether there is room for another question to the contact.
     """
@@ -86,8 +86,7 @@ def assess(
     semantics = _semantics(candidate, reading.semantics or rule.recall)
     is_question = (
         is_held
-        and (may_ask or reason in NOT_FOR_CONTACTS)
-        and not _quotes_sarcasm(case)
+        and (reason in NOT_FOR_CONTACTS or (may_ask and _is_plain(case)))
         and is_worth_asking(
             reason,
             _weight_in(case),
@@ -115,7 +114,11 @@ def assess(
         question=(
             question(candidate, disposal, reason, asked_topic, policy) if is_question else None
         ),
-        lapses_at=now + timedelta(days=policy.file.confirmation.lapses_days) if is_held else None,
+        lapses_at=(
+            now + timedelta(days=policy.file.confirmation.lapses_days)
+            if is_held and not is_question
+            else None
+        ),
         policy_version=policy.version,
         domain=policy.domain,
         inference_key=inference_key(candidate.note),
@@ -158,13 +161,9 @@ def _importance(case: Case) -> float | None:
     return None if case.candidate.note.importance is not None else _weight_in(case)
 
 
-def _quotes_sarcasm(case: Case) -> bool:
-    """Whether a question would hand the contact's own sarcasm back; it waits for plain words."""
-    if case.reading.literalness.kind is not Literalness.SARCASTIC:
-        return False
-    claim = canonical_text(case.candidate.claim)
-    quoted = (span for said in case.candidate.evidence for span in said.quoted)
-    return any(canonical_text(span) == claim for span in quoted)
+def _is_plain(case: Case) -> bool:
+    """Whether the contact can be asked about it as it stands: irony or a what-if waits."""
+    return classify_literalness(case.candidate.claim).kind is Literalness.LITERAL
 
 
 def _weight_in(case: Case) -> float:

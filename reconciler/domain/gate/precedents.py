@@ -26,7 +26,7 @@ class EarlierDecision:
         reason: why the gate disposed of it so.
         trust: the kind of its source.
         held_id: the decision under which the same question waited already.
-        lapses_at: until when it waits for an answer.
+        lapses_at: until when it waits; None for as long as a question has no answer.
         answer_id: the decision that settled it.
         episode_id: the episode's.
         session_id: its session's.
@@ -55,7 +55,7 @@ class EarlierDecision:
     def is_pending(self, now: datetime) -> bool:
         """Whether it waits, for an answer or to be said again, under its own id."""
         is_settled = self.answer_id is not None or self.is_answered_since
-        has_time = self.lapses_at is not None and self.lapses_at > now
+        has_time = self.lapses_at is None or self.lapses_at > now
         return self.action is Action.HOLD and self.held_id is None and not is_settled and has_time
 
 

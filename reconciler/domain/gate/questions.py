@@ -67,7 +67,7 @@ def question(
     """The question about a held candidate, for the contact or an operator."""
     asked = " ".join(lexicon("questions").words(_name(candidate, disposal, reason)))
     claim = _TAKEN_OUT.sub(_HIDDEN, candidate.claim).strip().rstrip(".")
-    asked = asked.replace("{topic}", topic or "yourself").replace("{claim}", claim)
+    asked = asked.replace("{topic}", _called(topic)).replace("{claim}", claim)
     return f"{asked} {policy.file.confirmation.change_it}"
 
 
@@ -111,6 +111,14 @@ def _answers(fact: Fact, slot: Slot | None, text: str) -> bool:
     hedge = find_hedge(text) or ""
     plain = re.sub(re.escape(hedge), "", text, flags=re.IGNORECASE)
     return canonical_text(fact.text) == text or is_repeated_in(plain, fact.text)
+
+
+def _called(topic: str | None) -> str:
+    """What a person calls a topic, where the policy's name is no plain word."""
+    if topic is None:
+        return "yourself"
+    plain = {name: words for words, name in lexicon("questions").by_word("topics").items()}
+    return plain.get(topic, topic.replace("_", " "))
 
 
 def _name(candidate: Candidate, disposal: Disposal, reason: GateReason) -> str:

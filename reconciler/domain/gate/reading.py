@@ -178,7 +178,9 @@ def _said(note: Note, words: _Words, quoted: Iterable[str]) -> str:
     said = [*_listed(words, _BROUGHT), *quoted]
     if slot is not None:
         attribute = (slot.attribute or "").replace("_", " ")
-        said += [f"{attribute}: {slot.value or ''}", slot.subject]
+        said.append(
+            f"{slot.subject} has {attribute}: {slot.value or ''}"
+        )  # whom it is about has it
     return "\n".join(dict.fromkeys(said))
 
 

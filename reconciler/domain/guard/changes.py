@@ -12,7 +12,7 @@ from functools import cache, lru_cache
 from itertools import takewhile
 from typing import NamedTuple
 
-from reconciler.domain.guard.differences import words_of_its_own
+from reconciler.domain.guard.differences import is_of_another, words_of_its_own
 from reconciler.domain.guard.reading import Denial, Reading, folded, lowered, read
 from reconciler.domain.guard.tokens import Token, stem_of, tokens_of
 from reconciler.domain.guard.vocabulary import vocabulary
@@ -60,28 +60,6 @@ _REACH = 8
 """Words of content on either side of a word of change that say what has changed."""
 
 _CLAUSE = re.compile(r"[^,;]+[,;]*|[,;]+")
-_WISH = re.compile(
-    r"\?|\b(?:can|could|would|do) you\b|\b(?:i'd|i'll|i will|let's)\b"
-    r"|\b(?:i'm|i am|i was|i've been|we're|been|and|is|are) (?:just |also |actually |really )?"
-    r"(?:thinking|looking|planning|trying|considering|hoping|meaning|wondering|going to)\b"
-    r"|\b(?:any|some) (?:tips|recommendations|advice|ideas|suggestions)\b"
-    r"|\b(?:considers?|considering|curious|hopes?|i think|might|not sure|plans? to)\b"
-)
-"""What asks, or tells of an intention: no state of things that has changed."""
-
-_EVENT = re.compile(
-    r"^(?:(?!is\b|are\b|has\b|have\b|had\b|was\b|be\b|the\b|an?\b|her\b|his\b|their\b|my\b|our\b"
-    r"|[a-z]+'(?:s|ve|re)\b)[\w-]+,? ){0,3}"
-    r"(?:(?!need|reach|pass|wait|watch|finish|complet|gain|stay)[a-z]{2,20}[^e\W]ed|bought|came|gave"
-    r"|got|held|made|met|paid|ran|read|saw|sent|sold|spent|spoke|took|was(?! \w+ing\b)|went"
-    r"|were(?! \w+ing\b)|wrote)\b"
-)
-"""What tells of one event, of which there may be many: "Called on Monday", "Last order was 50"."""
-
-_DISPOSING = frozenset(
-    {"sold", "gave", "quit", "quits", "quitting", "cancelled", "canceled", "cancels", "left"}
-)
-"""What ends the thing itself, so that whatever the fact says was done with it is over."""
 
 _BEFORE = re.compile(
     r"\bfrom ([\w'-]+(?: [\w'-]+)?) to\b|\binstead of ([\w'-]+(?: [\w'-]+)?)"
@@ -102,8 +80,6 @@ _WAY = re.compile(
     r"by (?P<way>[\w' -]+)"
 )
 _HAS = re.compile(r"\b(?:has|have)\b")
-_FIRST = re.compile(r"\b(?:i|me|my|mine|i'm|i've|i'd|i'll|we|our|us|we're|we've)\b")
-_THIRD = re.compile(r"^(?:\w+,? ){0,3}?(?:he|she|they|his|her|hers|their)\b(?:'s|'re|'ve)?")
 
 
 def says_it_changed(note: str, fact: str, cosine: float) -> bool:
@@ -134,14 +110,14 @@ def _labels(reading: Reading) -> set[str]:
 
 def are_of_other_people(note: str, fact: str) -> bool:
     """Whether the note speaks of him, her or them beside what the contact said of itself."""
-    return _speaks_of_another(note) and _FIRST.search(lowered(fact)) is not None
+    return _speaks_of_another(note) and vocabulary().first_person.search(lowered(fact)) is not None
 
 
 @lru_cache(maxsize=1024)
 def _speaks_of_another(note: str) -> bool:
     text = lowered(note)
     opens_with_me = text.startswith(("i ", "i'", "we ", "my ", "our "))
-    return not opens_with_me and _THIRD.search(text) is not None
+    return not opens_with_me and vocabulary().third_person.search(text) is not None
 
 
 @lru_cache(maxsize=4096)
@@ -160,7 +136,7 @@ def share_matter(one: str, other: str) -> bool:
 
 
 def _before_a_wish(clause: str) -> str:
-    wish = _WISH.search(clause.casefold())
+    wish = vocabulary().wishing.search(clause.casefold())
     return clause if wish is None else clause[: wish.start()] * (wish.group() != "?")
 
 
@@ -184,7 +160,9 @@ def ends(note: str, fact: str) -> bool:
         return False
     verb = {word.stem for word in old.words[:1]}
     if ended is not None:
-        may_differ = verb if ended.text.split()[0] in _DISPOSING else set()
+        if is_of_another(new, old):
+            return False
+        may_differ = verb if ended.text.split()[0] in vocabulary().disposing else set()
         what = _without_dates(ended.reach) - _cues(note)
         return bool(what) and what <= old.stems and left_out <= may_differ
     if not before or not before <= old.stems:
@@ -521,12 +499,12 @@ def says_beside(fact: str, note: str, *said: str) -> frozenset[str]:
 
 def is_event(text: str) -> bool:
     """Whether the text tells of something that happened: its dates and counts are its own."""
-    return _EVENT.search(lowered(text)) is not None
+    return vocabulary().event.search(lowered(text)) is not None
 
 
 @lru_cache(maxsize=4096)
 def _tells_a_wish(text: str) -> bool:
-    return _WISH.search(lowered(text)) is not None
+    return vocabulary().wishing.search(lowered(text)) is not None
 
 
 @lru_cache(maxsize=1024)

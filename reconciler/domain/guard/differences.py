@@ -39,6 +39,7 @@ __all__ = [
     "find_values",
     "find_words",
     "has_no_other_words",
+    "is_of_another",
     "says_no_more",
     "words_of_its_own",
 ]
@@ -167,7 +168,10 @@ def find_negation(new: Reading, old: Reading) -> Iterator[Finding]:
             kind=Difference.NEGATION,
             in_note=", ".join(word.text for word in new.negated),
             in_fact=", ".join(word.text for word in old.negated),
-            is_change=_is_same_but_for(new, old, *_ends_named_alone(new), *_ends_named_alone(old))
+            is_change=(
+                any(denial.reach for denial in (*new.negated, *old.negated))
+                and _is_same_but_for(new, old, *_ends_named_alone(new), *_ends_named_alone(old))
+            )
             or _is_denied(new.negated, old)
             or _is_denied(old.negated, new),
         )
@@ -189,8 +193,18 @@ def find_cessation(new: Reading, old: Reading) -> Iterator[Finding]:
             kind=Difference.CESSATION,
             in_note=", ".join(word.text for word in new.ceased),
             in_fact=", ".join(word.text for word in old.ceased),
-            is_change=_is_denied(new.ceased, old) or _is_denied(old.ceased, new),
+            is_change=(_is_denied(new.ceased, old) and not is_of_another(new, old))
+            or (_is_denied(old.ceased, new) and not is_of_another(old, new)),
         )
+
+
+def is_of_another(of: Reading, other: Reading) -> bool:
+    """Whether what a text says to have ended did so for a person whom the other does not name.
+
+    "Bob has left Nordlys" ends no job of the contact's.
+    """
+    before = of.canonical.partition(of.ceased[0].text.split()[0].casefold())[0].split()
+    return any(name in before and name not in other.names for name in of.names)
 
 
 def find_words(new: Reading, old: Reading) -> Iterator[Finding]:
@@ -337,7 +351,7 @@ def _is_denied(denials: Iterable[Denial], other: Reading) -> bool:
     return any(
         clause.is_plain and _says(clause, denial.phrase)
         for denial in denials
-        if denial.phrase
+        if denial.phrase and denial.hours <= other.stems
         for clause in other.clauses
     )
 

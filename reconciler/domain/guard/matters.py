@@ -57,14 +57,20 @@ def denies(reading: Reading, value: Reading) -> bool:
     """Whether the text denies the value, or says that it has ended.
 
     "Does not work at Nordlys and is at Globex" denies Nordlys: a name on the way to the value, or
-    an "and", is where a denial ends.
+    an "and", is where a denial ends. "Manages Sorrel House, not Sorrel Court" names all of the one
+    before it denies a part of its name, and a bound holds.
     """
     if value.negated or value.ceased:
         return False  # "not married" is a value of its own
     names = {stem_of(name) for name in reading.names} - value.stems
+    is_bounded = not vocabulary().comparing.isdisjoint(token.value for token in value.tokens)
+    is_told = any(each.is_plain and value.stems <= {*each.stems} for each in reading.clauses)
     for denial in (*reading.negated, *reading.ceased):
+        spared = frozenset() if is_bounded else denial.bounds
+        if is_told and not value.stems <= {*denial.reach}:
+            continue
         for stem in denial.reach:
-            if stem in value.stems:
+            if stem in value.stems and stem not in spared:
                 return True
             if stem in names:
                 break

@@ -118,12 +118,17 @@ class Clause(NamedTuple):
 class Denial(NamedTuple):
     """What is denied, or has ended: the marker with the word after it, and the phrase's stems.
 
-    ``reach`` are those of all words up to the next mark or "and", whatever is said of them.
+    ``reach`` are those of all words up to the next mark or "and", whatever is said of them;
+    ``bounds`` those of the number behind "before" or "than", which holds: "no flight before 9:00".
+    ``hours`` are the bounds, weekdays and times: at any other hour nothing is denied. "No other
+    calls" denies none of those that are known, so nothing that it could name.
     """
 
     text: str
-    phrase: tuple[str, ...]
-    reach: tuple[str, ...]
+    phrase: tuple[str, ...] = ()
+    reach: tuple[str, ...] = ()
+    bounds: frozenset[str] = frozenset()
+    hours: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True)
@@ -415,15 +420,18 @@ def _negated(tokens: Sequence[Token]) -> Iterator[Denial]:
     for at, token in enumerate(tokens):
         if token.kind == "function" and token.value in known.negations:
             after = tokens[at + 1 : at + 10]
+            behind = {word.text.lower() for word in after[:2]}
+            if "other" in behind:
+                yield Denial(f"{token.text} other")
             # "Not only", "not the only" affirm; "no longer" is a cessation.
-            if _NO_DENIAL.isdisjoint(word.text.lower() for word in after[:2]):
+            elif _NO_DENIAL.isdisjoint(behind):
                 yield _denial(token.text, after)
 
 
 def _ceased(canonical: str) -> Iterator[Denial]:
     for match in islice(vocabulary().cessation.finditer(canonical), TOKENS_MAX):
         after = tokens_of(canonical[match.end() : match.end() + 60])
-        yield _denial(match.group(), after)
+        yield _denial(match.group(), after)._replace(bounds=frozenset())
 
 
 def _denial(marker: str, after: Sequence[Token]) -> Denial:
@@ -441,12 +449,24 @@ def _denial(marker: str, after: Sequence[Token]) -> Denial:
     ]
     denies = first is not None and first.value not in known.attitudes
     denies = denies and not known.light.issuperset(stems)
-    reach = takewhile(lambda word: word.kind != "mark" and word.value not in _REACH_ENDS, after)
+    reach = list(
+        takewhile(lambda word: word.kind != "mark" and word.value not in _REACH_ENDS, after)
+    )
+    bounds = frozenset(_bounds(reach))
     return Denial(
         f"{marker} {first.text}" if first else marker,
         tuple(stems[:_PHRASE_LENGTH_MAX]) if denies else (),
         tuple(word.value for word in reach if word.kind != "function"),
+        bounds,
+        bounds.union(word.value for word in reach if word.kind in ("weekday", "time")),
     )
+
+
+def _bounds(reach: Sequence[Token]) -> Iterator[str]:
+    """The number, date or time behind a word that compares, and its unit."""
+    for at, token in enumerate(reach[1:], start=1):
+        if token.kind in VALUE_KINDS and reach[at - 1].text.lower() in vocabulary().comparing:
+            yield from (word.value for word in reach[at : at + 2] if word.kind != "function")
 
 
 def _is_adverb(token: Token) -> bool:

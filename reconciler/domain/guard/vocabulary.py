@@ -37,16 +37,20 @@ class Vocabulary:
         self.cessation = cue("cessation")
         self.change = cue("change")
         self.clause_marks = word_set("clause_mark", "supposition")
+        self.comparing = word_set("comparing")
         self.correction = cue("correction")
         self.countable = word_set("measure") | {"singl", "weekend", "fortnight", "quarter"}
         self.currencies = known.by_word("currency")
         self.degrees = word_set("degree")
         self.denying_signs = word_set("denying_sign")
+        self.disposing = word_set("disposing")
         self.doubts = word_set("doubt")
         self.ended_before = cue("ended_before")
         self.ended_behind = cue("ended_behind")
         self.english = self.function_words - word_set("shared_word")
+        self.event = cue("event")
         self.exact_signs = word_set("exact_sign")
+        self.first_person = cue("first_person")
         self.foreign = word_set("foreign", "foreign_negation")
         self.foreign_negations = word_set("foreign_negation")
         self.frequencies = known.by_word("frequency")
@@ -85,10 +89,12 @@ class Vocabulary:
         self.stages = word_set("stage")
         self.stand_in = cue("stand_in")
         self.suppositions = word_set("supposition")
+        self.third_person = cue("third_person")
         self.times_a_year = _numbers("times_a_year")
         self.turns = word_set("turn")
         self.verb_endings = word_set("verb_ending") | {""}
         self.weekdays = word_set("weekday")
+        self.wishing = cue("wishing")
         self.wishes = word_set("wish")
 
 

@@ -16,13 +16,17 @@ from numpy.typing import NDArray
 
 from reconciler.domain.recalling.ranking import cosines_to
 
-__all__ = ["AttributeQuestions", "AttributeSentences", "leanings_of", "questions_of"]
+__all__ = ["AttributeQuestions", "AttributeSentences", "leanings_of", "least_of", "questions_of"]
 
 Vectors = NDArray[np.float32]
 
 _SPREADS = 3.3
 """A question asks for an attribute where it is nearer to one of its questions than that of two
 attributes are to each other, by so many standard deviations. Source: benchmarks/recall.py."""
+
+_SPREADS_IN_LANGUAGE = 2.8
+"""The same in a language that the model was not made for: it puts all of its sentences near each
+other. Source: the half that was written on of benchmarks/questions_in_languages.jsonl."""
 
 _LEANING = 4.0
 """How far a question that asks for an attribute leans towards what facts of it say. From 2 to 5 as
@@ -49,6 +53,7 @@ class AttributeQuestions:
         least: how near a question must be to one of them, if that was measured already.
         leanings: by attribute where its facts lie, seen from the middle of all; float32, shape
             (dimension,). What has none is not leant to.
+        in_languages: the same in other languages, each judged by its own measure.
     """
 
     def __init__(
@@ -57,9 +62,10 @@ class AttributeQuestions:
         vectors: Vectors,
         least: float | None = None,
         leanings: Mapping[str, Vectors] | None = None,
+        in_languages: Sequence[AttributeQuestions] = (),
     ) -> None:
         self._names, self._vectors, self._measured = names, vectors, least
-        self._leanings = leanings or {}
+        self._leanings, self._in_languages = leanings or {}, in_languages
 
     @cached_property
     def names(self) -> frozenset[str]:
@@ -80,6 +86,9 @@ class AttributeQuestions:
             return {}
         clear = (cosines_to(asked._vectors, vector) - self.least) / (1 - self.least)
         asks: dict[str, float] = {}
+        for questions in self._in_languages if among is None else ():
+            for name, clearness in questions.asked_by(vector).items():
+                asks[name] = max(asks.get(name, 0.0), clearness)
         for row in np.flatnonzero(clear > 0).tolist():
             name = asked._names[row]
             asks[name] = max(asks.get(name, 0.0), min(float(clear[row]), 1.0))
@@ -105,13 +114,25 @@ class AttributeQuestions:
         """How near a question must be. Models differ, so each is measured by its own vectors."""
         if self._measured is not None:
             return self._measured
-        step = -(-len(self._names) // _COMPARED_MAX)
-        names = np.array(self._names[::step])
-        vectors = self._vectors[::step]
-        others = (vectors @ vectors.T)[names[:, None] != names[None, :]]
-        if not len(others):
-            return _LEAST_MAX
-        return float(np.clip(others.mean() + _SPREADS * others.std(), 0.0, _LEAST_MAX))
+        return least_of(self._names, self._vectors)
+
+
+def least_of(names: Sequence[str], vectors: Vectors, *, in_language: bool = False) -> float:
+    """How near a question must be to one of these, to ask for its attribute.
+
+    Args:
+        names: the attribute that each asks for.
+        vectors: theirs, float32, shape (len(names), dimension), unit length.
+        in_language: whether they are in a language that the model was not made for.
+    """
+    step = -(-len(names) // _COMPARED_MAX)
+    compared = np.array(names[::step])
+    some = vectors[::step]
+    others = (some @ some.T)[compared[:, None] != compared[None, :]]
+    if not len(others):
+        return _LEAST_MAX
+    spreads = _SPREADS_IN_LANGUAGE if in_language else _SPREADS
+    return float(np.clip(others.mean() + spreads * others.std(), 0.0, _LEAST_MAX))
 
 
 def leanings_of(facts: Sequence[Vectors]) -> Vectors:

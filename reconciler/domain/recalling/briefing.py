@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import asdict, dataclass
 from datetime import datetime, timedelta
-from itertools import islice
 from types import MappingProxyType
 from typing import Any
 
@@ -15,13 +15,17 @@ from reconciler.domain.recalling.recalled import Recalled
 from reconciler.domain.recalling.safety import holds_always
 from reconciler.domain.records.decisions import Decision
 from reconciler.domain.records.facts import Dispute, ExpiringFact, Fact
-from reconciler.domain.records.kinds import NOT_FOR_CONTACTS
+from reconciler.domain.records.kinds import LIVE_DOOR, NOT_FOR_CONTACTS
 
 __all__ = [
     "ASKED_MAX",
+    "CONVERSATION",
+    "OLD_AFTER",
     "Briefing",
+    "asked_together",
     "changed_since_last_time",
     "is_for_the_contact",
+    "is_put_by",
     "most_important_first",
 ]
 
@@ -31,8 +35,21 @@ ASKED_MAX = 2
 _QUESTION_LENGTH_MAX = 500
 """Characters of a question that a person can be asked: some three sides of a dispute."""
 
-_CONVERSATION = timedelta(hours=1)
+OLD_AFTER = timedelta(days=30)
+"""After so long what waits for an answer is marked as old."""
+
+_ASKED_IN_MAX = 2
+"""Conversations in which a question is put; one without an answer after two is not put again."""
+
+_DAY, _NOTHING = timedelta(days=1), timedelta(0)
+CONVERSATION = timedelta(hours=1)
 """What was asked for so short a time ago is taken for this conversation."""
+
+_TOGETHER_MAX = 3
+"""Notes that one question is about: a person answers each of so many with one word."""
+
+_TOGETHER_LENGTH_MAX = 400
+_ABOUT_A_NOTE = re.compile(r"([^“]*)(“.*”)(.*)", re.DOTALL)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -45,6 +62,7 @@ class Briefing:
         changed: the ids of those facts that are new since the contact was last asked about.
         pending: what waits for the contact's answer: what is held, then what is in dispute.
         renewals: what may have changed since it was said: the two that matter most.
+        put_by: those of both that were asked before, and now wait for an operator.
     """
 
     facts: Recalled
@@ -52,15 +70,20 @@ class Briefing:
     changed: tuple[str, ...] = ()
     pending: tuple[Decision | Dispute, ...]
     renewals: tuple[ExpiringFact, ...] = ()
+    put_by: tuple[Decision | Dispute | ExpiringFact, ...] = ()
 
     @property
     def questions(self) -> tuple[str, ...]:
         """What to ask now: the two that matter most; where there is room, renewals.
 
+        What can be asked in one question is, such as two notes about health.
+
         A question of many sides, which no person can answer at once, is an operator's to sort out.
         """
-        asked = map(_question, (*sorted(self.pending, key=_worth), *self.renewals))
-        return tuple(islice((q for q in asked if len(q) <= _QUESTION_LENGTH_MAX), ASKED_MAX))
+        waiting = (*sorted(self.pending, key=_worth), *self.renewals)
+        asked = (_question(item) for item in waiting if item not in self.put_by)
+        short = (question for question in asked if len(question) <= _QUESTION_LENGTH_MAX)
+        return asked_together(short, _TOGETHER_LENGTH_MAX)[:ASKED_MAX]
 
     def as_prompt(
         self, handles: Mapping[str, str] = MappingProxyType({}), budget_tokens: int | None = None
@@ -89,6 +112,27 @@ class Briefing:
                 for item in (*self.pending, *self.renewals)
             ],
         }
+
+
+def asked_together(questions: Iterable[str], length_max: int) -> tuple[str, ...]:
+    """The questions, those made one that differ only in the note that they quote; in their order.
+
+    Args:
+        questions: to one person.
+        length_max: characters of a question about several notes.
+    """
+    asked: list[str] = []
+    alike: dict[tuple[str, str], tuple[int, list[str]]] = {}
+    for question in questions:
+        parts = _ABOUT_A_NOTE.fullmatch(question)
+        before, note, after = parts.groups() if parts else (question, "", "")
+        place, notes = alike.get((before, after), (len(asked), []))
+        both = f"{before}{', '.join([*notes, note])}{after}"
+        if notes and (len(notes) == _TOGETHER_MAX or len(both) > length_max):
+            continue  # it waits for the next time
+        asked[place:] = [both, *asked[place + 1 :]]
+        alike[before, after] = (place, [*notes, note])
+    return tuple(asked)
 
 
 def _asked_within(asked: Iterable[str], tokens: int) -> tuple[tuple[str, ...], int]:
@@ -137,7 +181,7 @@ def changed_since_last_time(facts: Collection[Fact], now: datetime) -> tuple[str
         now: the time now (UTC).
     """
     asked = [fact.last_recalled_at for fact in facts if fact.last_recalled_at is not None]
-    last = max((at for at in asked if at < now - _CONVERSATION), default=None)
+    last = max((at for at in asked if at < now - CONVERSATION), default=None)
     if last is None:
         return ()
     return tuple(fact.fact_id for fact in facts if fact.recorded_at > last)
@@ -157,6 +201,35 @@ def is_for_the_contact(pending: Decision | Dispute) -> bool:
     if isinstance(pending, Dispute):
         return True
     return pending.gate is not None and pending.gate.reason not in NOT_FOR_CONTACTS
+
+
+def is_put_by(
+    waiting: Decision | Dispute | ExpiringFact, heard: Iterable[tuple[str, datetime]]
+) -> bool:
+    """Whether a question was put to the contact twice, and is an operator's now.
+
+    That it was put is on no record: it was in each conversation from which something was kept.
+
+    Args:
+        waiting: what the question is about.
+        heard: the contact's latest sessions, by id, and when each was heard last.
+    """
+    opened_at = _opened_at(waiting)
+    own = waiting.note.session if isinstance(waiting, Decision) else None
+    since = [
+        session_id
+        for session_id, at in heard
+        # An agent that names no session has one for all of its days.
+        if opened_at and at > opened_at + (_DAY if session_id == own else _NOTHING)
+    ]
+    was_replied = isinstance(waiting, Decision) and waiting.door == LIVE_DOOR
+    return len(since) + was_replied >= _ASKED_IN_MAX
+
+
+def _opened_at(waiting: Decision | Dispute | ExpiringFact) -> datetime | None:
+    if isinstance(waiting, ExpiringFact):
+        return waiting.fact.expires_at
+    return waiting.opened_at if isinstance(waiting, Dispute) else waiting.at
 
 
 def _question(pending: Decision | Dispute | ExpiringFact) -> str:

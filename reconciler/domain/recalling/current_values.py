@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
+from itertools import chain
 
 from reconciler.domain.guard import (
     denies_value,
@@ -30,6 +32,9 @@ __all__ = ["SlotValue", "current_values", "ends_own_value"]
 _TAKEN_OUT = "hidden"
 """One word in the place of a token; the marks around it end what a denial reaches."""
 
+_CLAUSE = re.compile(r"[,;.] |: (?=\S+ \S)")
+"""What parts the clauses of a text; "Nut allergy: over" is one."""
+
 _BEGINNING = 5
 """Letters that the forms of a word share: "allergic" and "allergy"."""
 
@@ -49,7 +54,8 @@ class SlotValue:
         is_disputed: whether another fact contradicts it, in an open dispute.
         holds_until_settled: whether it is a limit, such as an allergy, that holds all the same.
         is_contested: whether it took the place of another in a to and fro.
-        may_be_outdated: whether the lifetime of all facts that say it is over.
+        may_be_outdated: whether the lifetime of all facts that say it is over, or whom it is about
+            has left.
         is_single_valued: whether the attribute holds one value at a time.
         fact_id, text: the fact that it is a part of.
     """
@@ -108,7 +114,27 @@ def current_values(
         for same in held.values()
         if not (all(_passes(fact) for fact, _ in same) and _asked(same[0][1]) in lasting)
     )
-    return sorted((_value(same, disputes) for same in told), key=_place)
+    values = (_value(same, disputes) for same in told)
+    firms = [slot.value or "" for _, slot in chain(*held.values()) if slot.attribute == "employer"]
+    return sorted((_of_who_left(value, denials, firms) for value in values), key=_place)
+
+
+def _of_who_left(value: SlotValue, denials: Iterable[Fact], firms: Collection[str]) -> SlotValue:
+    """The value, which may be outdated if a later fact says that whom it is about has gone."""
+    known = stems_of(" ".join(vocabulary().relatives))
+    has_gone = value.subject != CONTACT_SUBJECT and any(
+        is_over_itself(_without(other.text, firms), value.subject, known)
+        for other in denials
+        if other.fact_id != value.fact_id and other.last_confirmed_at >= value.last_confirmed_at
+    )
+    return replace(value, may_be_outdated=True) if has_gone else value
+
+
+def _without(text: str, firms: Iterable[str]) -> str:
+    """The text with "the company" for the contact's own: "Bob has left Nordlys"."""
+    for firm in firms:
+        text = text.replace(firm, "the company")
+    return text
 
 
 def _passes(fact: Fact) -> bool:
@@ -181,15 +207,25 @@ def ends_own_value(text: str, slot: Slot) -> bool:
     name = _name(slot)
     if lexicon("values").word_set("affirmed_by_denial").isdisjoint(name):
         return _says_no_more(text, slot)
-    is_ended = _says_no_more(text, slot) and _names(text, name)
-    return is_ended or is_lifted(text, slot.value or "")
+    return _says_so_itself(text, slot) or is_lifted(text, slot.value or "")
+
+
+def _says_so_itself(text: str, slot: Slot) -> bool:
+    """Whether one clause both names the attribute and says that the value holds no longer.
+
+    "Allergic to peanuts: must not be given peanuts" does not; the first clause affirms it.
+    """
+    return any(
+        _says_no_more(clause, slot) and _names(clause, _name(slot))
+        for clause in _CLAUSE.split(text)
+    )
 
 
 def _says_no_more(text: str, slot: Slot) -> bool:
     """Whether a text denies the slot's value, which it may hold as a token for personal data."""
     value, said, attribute = slot.value or "", read(text), slot.attribute or ""
-    if read(value).ceased:
-        return True  # "no longer sailing" is no value
+    if any(end.reach for end in read(value).ceased):
+        return True  # "no longer sailing" is no value, and "retired" is one
     named = [(text, value)]
     if slot.is_personal:
         named.append((TOKEN.sub(_TAKEN_OUT, text), _TAKEN_OUT))
@@ -253,7 +289,7 @@ def _says_only(text: str) -> bool:
 
 def _ends(other: Fact, fact: Fact, slot: Slot, attributes: AttributeBook) -> bool:
     """Whether another fact says that the value of the slot holds no longer, or never did."""
-    if _says_no_more(other.text, slot) and _names(other.text, _name(slot)):
+    if _says_so_itself(other.text, slot):
         return True
     if _is_wish_no_more(other.text, fact.text, slot):
         return True

@@ -9,10 +9,9 @@ from datetime import datetime
 from enum import StrEnum
 from typing import Any, TypedDict
 
-from reconciler.domain.recalling.safety import tells_of_allergy
 from reconciler.domain.records.choices import one_of
 from reconciler.domain.records.facts import Fact
-from reconciler.domain.records.kinds import Category, SourceKind
+from reconciler.domain.records.kinds import AnyCategory, AnySourceKind, Category, SourceKind
 from reconciler.domain.records.notes import unit_interval, utc
 from reconciler.domain.records.slots import CONTACT_SUBJECT
 from reconciler.errors import InvalidRequestError
@@ -23,10 +22,24 @@ _TAG_COUNT_MAX = 100
 
 
 class FilterFields(TypedDict, total=False):
-    """What a recall may be narrowed to, each optional; ``RecallFilter`` says what each means."""
+    """The filters of a recall, each optional. Standing constraints pass all of them.
+
+    Attributes:
+        attribute: only facts about this attribute, for example ``city``. A fact without an
+            attribute passes if its words name it.
+        category: only facts of this category.
+        topic: only facts on this topic.
+        tags: only facts with all of these tags.
+        subject: only facts about this subject; ``contact`` for the contact itself.
+        min_score: only facts with at least this score in this recall.
+        min_confidence: only facts with at least this confidence, 0 to 1.
+        since: only facts last said at or after this time, time-zone aware.
+        until: only facts last said before this time, time-zone aware.
+        trust: only facts from a source that is trusted at least this much.
+    """
 
     attribute: str | None
-    category: Category | str | None
+    category: AnyCategory | None
     topic: str | None
     tags: list[str] | tuple[str, ...] | None
     subject: str | None
@@ -34,28 +47,12 @@ class FilterFields(TypedDict, total=False):
     min_confidence: float | None
     since: datetime | None
     until: datetime | None
-    trust: SourceKind | str | None
+    trust: AnySourceKind | None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RecallFilter:
-    """Which facts are asked for; a fact must fit all that is given.
-
-    Standing constraints are recalled beside them, whatever is asked for.
-
-    Attributes:
-        attribute: what its slot says, by its canonical name (``city``); what is filed under none
-            passes where its words name it.
-        category: what kind of thing it says.
-        topic: in which field of life.
-        tags: words of which it must bear each.
-        subject: about whom its slot is, normalised; ``contact`` for the contact itself, about whom
-            a fact without a slot is, too.
-        min_score: its score in this recall, at least so much.
-        min_confidence: how sure the gate was of it, at least so much; 0 to 1.
-        since: it was last said at or after it (UTC).
-        until: it was last said before it (UTC).
-        trust: the least trusted kind of source that is let through.
+    """Which facts are asked for, as ``FilterFields`` describes it; a fact must fit all of it.
 
     Raises:
         InvalidRequestError: one of them cannot be used; the text says what to do.
@@ -119,6 +116,8 @@ class RecallFilter:
 
 def _is_named(attribute: str, text: str) -> bool:
     if attribute == "allergy":
+        from reconciler.domain.recalling.safety import tells_of_allergy
+
         return tells_of_allergy(text)
     words = map(re.escape, attribute.split("_"))
     return all(re.search(rf"\b{word}s?\b", text, re.IGNORECASE) for word in words)

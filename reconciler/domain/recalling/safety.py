@@ -13,7 +13,9 @@ __all__ = ["holds_always", "holds_until_settled", "is_never_cut", "tells_of_alle
 
 _MATTERS_MOST = 0.95
 """From here on a fact is a limit that binds, as "never supply latex", or as grave."""
-_FOR_GOOD = re.compile(r"\b(?:never|must not\b)", re.IGNORECASE)
+_FOR_GOOD = re.compile(
+    r"\b(?:never|must not|no(?:thing|body|-one| one| exceptions?))\b", re.IGNORECASE
+)
 _ALLERGY = re.compile(r"\b(?:allergic|allerg(?:y|ies)|anaphyla|intoleran)")
 
 

@@ -46,7 +46,7 @@ def _again(note: Note, seen: RuleInput, _: Verdict | None) -> Verdict | None:
 def _far(note: Note, seen: RuleInput, _: Verdict | None) -> Verdict | None:
     candidates, is_open = seen.replaceable, seen.is_asked
     if not candidates:
-        reason = "no fact about this contact whose place it could take"
+        reason = "no fact about this contact that it could replace"
         return _left_open(add(DecidedBy.THRESHOLD, reason), is_open=is_open)
     bound = seen.policy.cosine_add_max
     if decided_on(candidates, seen.policy).cosine >= bound:

@@ -226,13 +226,13 @@ LIMITS = (
     RuleLimit(
         decided_by="guard",
         when="the fact says more than the note",
-        what="SKIP where all of the note's words stand in the fact, else ADD",
+        what="SKIP if the fact has all of the note's words, else ADD",
         apply=_keeping_details,
     ),
     RuleLimit(
         decided_by="order",
-        when="the note is older than what it would supersede (`valid_from`, else `said_at`; of a "
-        "fact that a model says it replaces, and that has no date, `said_at`)",
+        when="the note is older than the fact (`valid_from`, else `said_at`; `said_at` alone of an "
+        "undated fact that a model says it replaces)",
         what="ADD as history beneath it, not live",
         over=frozenset({Action.UPDATE, Action.SKIP}),
         why="An older note replaces no newer fact, and what is over replaces nothing.",
@@ -255,7 +255,7 @@ LIMITS = (
     RuleLimit(
         decided_by="guard",
         when="the note is volatile, and what it would end is not",
-        what="ADD; the facts stay: who is in Bergen right now still lives in Oslo",
+        what="ADD; the facts stay: a person who is in Bergen right now still lives in Oslo",
         apply=_by_passing,
     ),
     RuleLimit(
@@ -276,7 +276,7 @@ LIMITS = (
     RuleLimit(
         decided_by="as before",
         when="the note says that what it ends was never true",
-        what="REVOKE where it does no more than that; else what was never true is marked",
+        what="REVOKE if it does no more than that; else what was never true is marked",
         apply=_correcting,
     ),
 )

@@ -135,7 +135,7 @@ def are_two_questions(note: Note, fact: Neighbour) -> bool:
 
     Not where one name is a part of the other ("films", "films_watched"), nothing but the answer
     differs ("has a dog", "has no dog"), or the note tells of a change of what the fact is filed
-    under.
+    under, and does not name its own: "the new credit limit, with our terms" changes no terms.
     """
     new, old = note.slot, fact.slot
     if note.slot_read_from is not None or not (new and old and new.attribute and old.attribute):
@@ -146,7 +146,9 @@ def are_two_questions(note: Note, fact: Neighbour) -> bool:
     value = old.value or ""
     if denies_value(note.text, value) or names_before(note.text, value):
         return False
-    if tells_of_change(note.text) and share_a_word(note.text, " ".join(there - here)):
+    names_its_own = all(share_a_word(note.text, name) for name in here - there)
+    names_the_other = share_a_word(note.text, " ".join(there - here))
+    if names_the_other and not names_its_own and tells_of_change(note.text):
         return False
     findings = find_differences(note.text, fact.text)
     return not differ_only_in(findings, note.text, fact.text)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 
 from reconciler.domain.records.kinds import (
@@ -67,7 +67,8 @@ class Assessment:
         lifetime_days: after so many days the fact expires; None for never.
         question: what to ask, if it is held for a person's yes; worded so that no is easy. None for
             what is held and waits silently, until it is said again.
-        lapses_at: until when what is held waits; None for anything else.
+        lapses_at: until when what is held waits to be said again; None for what waits for an
+            answer, however long, and for anything else.
         policy_version: of the policy that decided.
         domain: its rules are what the policy applied.
         inference_key: equal for the same inference about the same contact.
@@ -99,6 +100,12 @@ class Assessment:
     is_contacts_word: bool = False
     is_hedged: bool = False
     importance: float | None = field(default=None, compare=False)
+
+    def disposed(self, disposal: Disposal, reason: GateReason, detail: str) -> Assessment:
+        """The same, disposed of otherwise, so that no person is asked."""
+        return replace(
+            self, disposal=disposal, reason=reason, detail=detail, question=None, lapses_at=None
+        )
 
     @property
     def is_held(self) -> bool:

@@ -1,22 +1,31 @@
 """The closed lists that notes, facts and decisions share: which source, what kind, how careful.
 
 Only enumerations live here, each beneath everything that uses it; what follows from a word is said
-where it follows.
+where it follows. ``AnySourceKind`` and its like are what a caller may give: the member or its word,
+which a type checker looks at letter by letter.
 """
 
 from __future__ import annotations
 
 from enum import StrEnum
+from typing import Literal, TypeAlias
 
 __all__ = [
     "EXTRACTION_DOOR",
     "FOR_OPERATORS",
     "IMPORT_DOOR",
+    "LIVE_DOOR",
     "NOT_FOR_CONTACTS",
     "OPERATOR_DOOR",
     "OWN_WORDS",
     "PATIENT_DOORS",
     "Action",
+    "AnyCategory",
+    "AnyDisposal",
+    "AnyGateReason",
+    "AnyJobState",
+    "AnyRelation",
+    "AnySourceKind",
     "Category",
     "DecidedBy",
     "Disposal",
@@ -31,8 +40,14 @@ __all__ = [
 ]
 
 
+LIVE_DOOR = "live"
+"""Through which notes come one at a time, as they are said."""
+
 OPERATOR_DOOR = "operator"
 """Through which what persons decide about facts comes: revocations, reverts and the like."""
+
+LIVE_DOOR = "live"
+"""Through which a note comes in the middle of a conversation."""
 
 EXTRACTION_DOOR, IMPORT_DOOR = "extractor", "import"
 PATIENT_DOORS = (EXTRACTION_DOOR, IMPORT_DOOR)
@@ -55,6 +70,18 @@ class SourceKind(StrEnum):
         return order.index(self) > order.index(other)
 
 
+AnySourceKind: TypeAlias = (
+    SourceKind
+    | Literal[
+        "user_explicit",
+        "operator",
+        "approved_doc",
+        "extractor",
+        "tool_output",
+        "model_guess",
+    ]
+)
+
 OWN_WORDS = (SourceKind.USER_EXPLICIT, SourceKind.OPERATOR)
 """The sources that may answer a question."""
 
@@ -72,6 +99,20 @@ class Category(StrEnum):
     """What came of a task. It is compared with other outcomes only: it says nothing of a person."""
     VOLATILE = "volatile"
     """What is better asked live than remembered."""
+
+
+AnyCategory: TypeAlias = (
+    Category
+    | Literal[
+        "preference",
+        "fact",
+        "decision",
+        "procedure",
+        "summary",
+        "outcome",
+        "volatile",
+    ]
+)
 
 
 class RecallSemantics(StrEnum):
@@ -130,6 +171,9 @@ class Disposal(StrEnum):
     """Held until the contact agrees that it is kept."""
 
 
+AnyDisposal: TypeAlias = Disposal | Literal["admit", "reject", "confirm", "consent"]
+
+
 class GateReason(StrEnum):
     """Why, in a word that can be counted."""
 
@@ -159,6 +203,37 @@ class GateReason(StrEnum):
     FORGOTTEN_BEFORE = "forgotten_before"
     WRONG_RELATION = "wrong_relation"
 
+
+AnyGateReason: TypeAlias = (
+    GateReason
+    | Literal[
+        "admitted",
+        "model_guess",
+        "no_provenance",
+        "span_not_in_evidence",
+        "pending_erasure",
+        "ambiguous_owner",
+        "private_evidence",
+        "sensitive_data",
+        "secret",
+        "directive",
+        "not_meaningful",
+        "speculation",
+        "domain_rule",
+        "sensitive_topic",
+        "not_literal",
+        "untrusted_source",
+        "needs_approval",
+        "thin_evidence",
+        "below_floor",
+        "declined_before",
+        "answered_since",
+        "declined",
+        "withdrawn",
+        "forgotten_before",
+        "wrong_relation",
+    ]
+)
 
 FOR_OPERATORS = (GateReason.DIRECTIVE, GateReason.NEEDS_APPROVAL)
 """Why something is held that an operator lets in, and not the contact."""
@@ -245,6 +320,9 @@ class Relation(StrEnum):
     UNRELATED = "unrelated"
 
 
+AnyRelation: TypeAlias = Relation | Literal["same", "refines", "replaces", "coexists", "unrelated"]
+
+
 class JobState(StrEnum):
     """Where a job stands. A dead one waits for a person to ``retry`` it; nothing of it is lost."""
 
@@ -252,3 +330,6 @@ class JobState(StrEnum):
     RUNNING = "running"
     DONE = "done"
     DEAD = "dead"
+
+
+AnyJobState: TypeAlias = JobState | Literal["waiting", "running", "done", "dead"]

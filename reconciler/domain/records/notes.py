@@ -12,7 +12,7 @@ from functools import lru_cache
 from typing import cast
 
 from reconciler.domain.records.choices import one_of
-from reconciler.domain.records.kinds import Category, SourceKind
+from reconciler.domain.records.kinds import AnyCategory, AnySourceKind, Category, SourceKind
 from reconciler.domain.records.scope import Scope, check_identifier
 from reconciler.domain.records.slots import Slot
 from reconciler.errors import InvalidNoteError
@@ -113,7 +113,7 @@ class Note(Remembered):
     scope: Scope
     importance: float | None = None
     said_at: datetime
-    source_kind: SourceKind | str = SourceKind.USER_EXPLICIT
+    source_kind: AnySourceKind = SourceKind.USER_EXPLICIT
     source_reference: str | None = None
     contact_name: str | None = None
     slot_read_from: str | None = None
@@ -121,7 +121,7 @@ class Note(Remembered):
     idempotency_key: str | None = None
     is_dated: bool = True
     valid_from: datetime | None = None
-    category: Category | str | None = None
+    category: AnyCategory | None = None
     topic: str | None = None
     lifetime_days: int | None = None
     is_hedged: bool = False

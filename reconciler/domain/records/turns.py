@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
+from typing import Literal, TypeAlias
 
 from reconciler.domain.records.candidates import EVIDENCE_LENGTH_MAX
 from reconciler.domain.records.choices import one_of
@@ -13,7 +14,7 @@ from reconciler.domain.records.notes import check_text, check_utterance, utc
 from reconciler.domain.records.scope import SCOPE_PART_LENGTH_MAX, check_identifier
 from reconciler.errors import InvalidNoteError, InvalidSessionError
 
-__all__ = ["Role", "Turn"]
+__all__ = ["AnyRole", "Role", "Turn"]
 
 
 class Role(StrEnum):
@@ -44,6 +45,10 @@ class Role(StrEnum):
         return self in _SOURCES
 
 
+AnyRole: TypeAlias = (
+    Role | Literal["contact", "operator", "tool", "agent", "system", "user", "assistant"]
+)
+
 _SOURCES = {
     Role.CONTACT: SourceKind.USER_EXPLICIT,
     Role.OPERATOR: SourceKind.OPERATOR,
@@ -68,7 +73,7 @@ class Turn:
         InvalidSessionError: any of the above does not hold.
     """
 
-    role: Role | str
+    role: AnyRole
     text: str
     said_at: datetime | None = None
     reference: str | None = None

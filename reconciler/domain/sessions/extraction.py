@@ -26,9 +26,9 @@ __all__ = [
     "CANDIDATES_OF_A_TURN_MAX",
     "CONFIDENCE_MAX_UNLESS_LITERAL",
     "Citation",
+    "Claim",
     "Extracted",
     "Extraction",
-    "Proposal",
     "Window",
     "candidate_from",
     "capped",
@@ -132,7 +132,7 @@ class Extraction:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Proposal:
+class Claim:
     """An extracted claim with the episodes that it rests on, counted over all windows.
 
     Attributes:
@@ -165,7 +165,7 @@ class Proposal:
             "ignored": self.ignored,
         }
 
-    def cleaned_as(self, candidate: Candidate) -> Proposal:
+    def cleaned_as(self, candidate: Candidate) -> Claim:
         """The same in the words of its candidate, after the gate took out what it takes out."""
         spans = {evidence.episode_id: evidence.spans for evidence in candidate.evidence}
         return replace(
@@ -175,7 +175,7 @@ class Proposal:
             is_cleaned=True,
         )
 
-    def mapped(self, change: Callable[[str], str]) -> Proposal:
+    def mapped(self, change: Callable[[str], str]) -> Claim:
         """The same with all of its words changed so."""
         before = self.extracted
         said = {name: getattr(before, name) for name in _WORDS}
@@ -189,7 +189,7 @@ class Proposal:
         )
 
     @classmethod
-    def from_dict(cls, values: Mapping[str, Any]) -> Proposal:
+    def from_dict(cls, values: Mapping[str, Any]) -> Claim:
         """As ``to_dict`` gave it."""
         relations = values.get("relations")
         return cls(
@@ -211,13 +211,13 @@ _WORDS = ("text", "topic", "subject", "attribute", "value")
 _PLAIN = (*_WORDS, "importance", "confidence", "single_valued")
 
 
-def merged(read: Iterable[tuple[Window, Extraction]]) -> list[Proposal]:
+def merged(read: Iterable[tuple[Window, Extraction]]) -> list[Claim]:
     """The claims of all windows, each once, with all episodes that support it.
 
     Two windows, or one window twice, claim the same where the words are the same, or the slot and
     its value. What rests on no new episode is left out.
     """
-    proposals_by_key: dict[tuple[str, ...], Proposal] = {}
+    proposals_by_key: dict[tuple[str, ...], Claim] = {}
     for window, extraction in read:
         for extracted in extraction.candidates:
             proposal = _proposal(window, extracted)
@@ -230,9 +230,7 @@ def merged(read: Iterable[tuple[Window, Extraction]]) -> list[Proposal]:
     return list(proposals_by_key.values())
 
 
-def capped(
-    proposals: Iterable[Proposal], episodes: Sequence[Episode]
-) -> tuple[list[Proposal], int]:
+def capped(proposals: Iterable[Claim], episodes: Sequence[Episode]) -> tuple[list[Claim], int]:
     """At most five proposals of each turn, and how many were left out.
 
     A proposal counts for the first turn that it cites. The weightiest stay: the most important,
@@ -242,7 +240,7 @@ def capped(
         proposals: of one session, each claim once.
         episodes: the session's, in their order.
     """
-    turns: dict[str | None, list[Proposal]] = {}
+    turns: dict[str | None, list[Claim]] = {}
     for proposal in proposals:
         cited = (episode.episode_id for episode in episodes if episode.episode_id in proposal.spans)
         turns.setdefault(next(cited, None), []).append(proposal)
@@ -251,7 +249,7 @@ def capped(
     return kept, sum(map(len, turns.values())) - len(kept)
 
 
-def is_request(proposal: Proposal, episodes: Mapping[str, Episode]) -> bool:
+def is_request(proposal: Claim, episodes: Mapping[str, Episode]) -> bool:
     """Whether the contact asked, in the cited words and in earnest, to have it remembered.
 
     Args:
@@ -269,7 +267,7 @@ def is_request(proposal: Proposal, episodes: Mapping[str, Episode]) -> bool:
 
 
 def candidate_from(
-    proposal: Proposal,
+    proposal: Claim,
     scope: Scope,
     episodes: Mapping[str, Episode],
     *,
@@ -326,7 +324,7 @@ def candidate_from(
     )
 
 
-def _weightiest(proposals: list[Proposal], episodes: Mapping[str, Episode]) -> list[Proposal]:
+def _weightiest(proposals: list[Claim], episodes: Mapping[str, Episode]) -> list[Claim]:
     """The proposals of one turn that it may give, in their order."""
     if len(proposals) <= CANDIDATES_OF_A_TURN_MAX:
         return proposals
@@ -342,7 +340,7 @@ def _weightiest(proposals: list[Proposal], episodes: Mapping[str, Episode]) -> l
     ]
 
 
-def _proposal(window: Window, extracted: Extracted) -> Proposal:
+def _proposal(window: Window, extracted: Extracted) -> Claim:
     spans: dict[str, tuple[str, ...]] = {}
     is_cited = True
     for citation in extracted.citations:
@@ -352,7 +350,7 @@ def _proposal(window: Window, extracted: Extracted) -> Proposal:
         else:
             is_cited = False
     relations, ignored = _relations(window.known, extracted)
-    return Proposal(
+    return Claim(
         extracted=extracted, spans=spans, is_cited=is_cited, relations=relations, ignored=ignored
     )
 
@@ -386,7 +384,7 @@ def _consistent(
     return Relations(replaces=tuple(replaces), ends=tuple(ends)), 0
 
 
-def _together(one: Proposal, other: Proposal) -> Proposal:
+def _together(one: Claim, other: Claim) -> Claim:
     spans = dict(one.spans)
     for episode_id, cited in other.spans.items():
         spans[episode_id] = tuple(dict.fromkeys((*spans.get(episode_id, ()), *cited)))
@@ -398,7 +396,7 @@ def _together(one: Proposal, other: Proposal) -> Proposal:
         next((each.repeats for each in said if each.repeats), None),
         (fact_id for each in said for fact_id in each.ends),
     )
-    return Proposal(
+    return Claim(
         extracted=replace(surer, importance=importance),
         spans=spans,
         is_cited=one.is_cited and other.is_cited,

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from enum import StrEnum
+from typing import Literal, TypeAlias
 
 from reconciler.domain.records.choices import not_one_of
 from reconciler.errors import IllegalMemoryOperationError, InvalidRequestError
@@ -17,6 +18,7 @@ __all__ = [
     "LEGAL",
     "OPEN",
     "STEPS",
+    "AnyTaskState",
     "Operation",
     "Step",
     "TaskState",
@@ -44,6 +46,12 @@ class TaskState(StrEnum):
     def is_terminal(self) -> bool:
         """Whether the task is over; it never goes on then."""
         return self in (TaskState.SUCCESS, TaskState.FAILURE)
+
+
+AnyTaskState: TypeAlias = (
+    TaskState
+    | Literal["open", "start", "deciding", "after_tool_result", "success", "failure", "interrupted"]
+)
 
 
 class Operation(StrEnum):
@@ -135,7 +143,7 @@ write of the start: ``observed`` says so, and what is legal follows from where i
 was interrupted goes on from its start, because what it knew has to be read again."""
 
 
-def states_named(name: TaskState | str | None) -> tuple[TaskState, ...]:
+def states_named(name: AnyTaskState | None) -> tuple[TaskState, ...]:
     """The states that a name stands for: one, ``open`` for all that have not ended, None for all.
 
     Raises:

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from reconciler.domain.guard import share_a_word, share_more_than, tells_of_change
-from reconciler.domain.recalling.briefing import is_for_the_contact
+from reconciler.domain.recalling.briefing import asked_together, is_for_the_contact
 from reconciler.domain.recalling.prompting import filed_as, quoted, shortened
 from reconciler.domain.records.decisions import Comparison, Decision
 from reconciler.domain.records.facts import Fact
@@ -40,6 +40,7 @@ _NEAR_COSINE_OTHER = 0.8
 """From here on they may be though one is about the contact and the other about another person."""
 
 _ASK = "Not remembered yet; do not act on it. Ask the contact, once: "
+_ASK_BOTH = "Not remembered yet; do not act on it. Ask in one question: "
 _HOW = "If one of these is replaced, repeated or over, say so with relate_contact_note."
 _HOW_DISPUTED = "Say with relate_contact_note which one ends, or that both hold."
 
@@ -86,6 +87,7 @@ def reply_about(
     names_close: bool = False,
     complaint: str = "",
     answers: bool = False,
+    asked: Sequence[str] = (),
 ) -> ToolReply:
     """What became of a note: in the decision's words, with what it replaced or stands beside.
 
@@ -98,8 +100,9 @@ def reply_about(
         names_close: whether the model may know of facts that the note did not touch.
         complaint: why what the note said of other facts was left out; empty if nothing was.
         answers: whether it answered an open question.
+        asked: what the contact is to be asked in this conversation already.
     """
-    told = [_what_became(decision), _own_handle(decision, show)]
+    told = [_what_became(decision, asked), _own_handle(decision, show)]
     if answers:
         told.append("That answers what the contact was to be asked about it; do not ask.")
     if complaint:
@@ -166,13 +169,19 @@ def reply_about_relating(decision: Decision, show: Show) -> ToolReply:
     return ToolReply(text=" ".join(told), decision=decision)
 
 
-def _what_became(decision: Decision) -> str:
-    """The decision's answer, which quotes only a question that the contact is to be asked."""
+def _what_became(decision: Decision, asked: Sequence[str]) -> str:
+    """The decision's answer, which quotes only a question that the contact is to be asked.
+
+    One question covers what can be asked together with it.
+    """
     is_quarantined = decision.gate is not None and decision.gate.reason is GateReason.DIRECTIVE
     if decision.question is None or is_quarantined:
         return decision.answer
     if is_for_the_contact(decision):
-        return f"{_ASK}{_question_in(decision, _LENGTH_MAX - len(_ASK))}"
+        room = _LENGTH_MAX - len(_ASK)
+        own = _question_in(decision, room)
+        both = asked_together([own, *asked], room)[0]
+        return f"{_ASK if both == own else _ASK_BOTH}{both}"
     return "Not remembered yet; do not act on it. An operator is asked; do not ask the contact."
 
 

@@ -192,17 +192,21 @@ class AttributeBook:
     ) -> tuple[Slot | None, str | None]:
         """The slot that was given, or the one that the text gives away, and the words that do.
 
-        One that was given always wins; where it names a subject alone, the text says the rest.
+        One that was given always wins. If it names a subject alone, the text says the rest; if it
+        names none, the text may: "Her husband is vegan" is no diet of hers.
 
         Args:
             given: the slot that came with the text, or None.
             text: what was said.
             names: what the contact is called, as far as it is known.
         """
-        if given is not None and given.attribute is not None:
+        if given is not None and given.attribute and given.said_subject:
             return given, None
         read = self.read_slot(text, names)
         slot = self.slot_of(read) if read else None
+        if given is not None and given.attribute:
+            about = replace(given, subject=slot.subject) if slot else given
+            return (about if slot and about.key == slot.key else given), None
         if read is None or slot is None:
             return given, None
         if given is not None:

@@ -421,7 +421,9 @@ class SlotReader:
 _Place = tuple[_Shape, int, _Who]
 """What may be said, where its value begins, and of whom."""
 
-_IN_PLACE_OF = re.compile(r",? (?:instead of|rather than|not) (?:by |via )?")
+_IN_PLACE_OF = re.compile(
+    r",? (?:instead of|rather than|not)(?: (?:at|by|in|on|to|via))?(?: other)? (?=\S)"
+)
 
 
 def _bare(value: str, shape: _Shape) -> str:

@@ -23,14 +23,14 @@ from uvicorn.protocols.http.h11_impl import H11Protocol
 __all__ = ["PLACE", "BoundedServer", "Bounds", "Place", "Places", "bounded_config"]
 
 PLACE = "reconciler.place"
-"""Under which name a request's ``state`` holds the place of its connection."""
+"""The key of a request's ``state`` for the place of its connection."""
 
 _ACCEPT_AGAIN_SECONDS = 0.5
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Bounds:
-    """What a client may take of the server without a good token.
+    """The resources that a client may use without a valid token.
 
     Attributes:
         places_max: connections at the same time; more than there may be requests under way.
@@ -49,7 +49,7 @@ class Bounds:
 
 @dataclass(eq=False, slots=True)
 class Place:
-    """What one connection holds.
+    """The place of one connection.
 
     Attributes:
         address: where it comes from.
@@ -78,7 +78,7 @@ class Place:
 
 @dataclass(slots=True)
 class Places:
-    """The places of a server. A newcomer always gets one; another connection may lose its own.
+    """The places of a server. A new connection always gets one; another may lose its own.
 
     An address that has its share loses one of its own; else, if all places are taken, the
     connections that never brought a good token go first, the oldest of them before the others.
@@ -106,7 +106,7 @@ class Places:
         return place
 
     def leave(self, place: Place) -> None:
-        """Give a place back; one that was lost already is no error."""
+        """Give a place back; a place that was lost already is no error."""
         self._held.discard(place)
 
     def _end_one(self, places: Sequence[Place]) -> None:
@@ -158,7 +158,7 @@ class _BoundedProtocol(H11Protocol):
         self.is_lost.set()
 
     def _wait_for_the_rest(self) -> None:
-        """Begin to wait for what is missing of a request; bytes of the same part win no time."""
+        """Start the time-out for the missing part of a request; more bytes of it win no time."""
         awaited = self._missing()
         if awaited == self._awaited or self.is_lost.is_set():
             return
@@ -278,7 +278,7 @@ class BoundedServer(uvicorn.Server):
 
 
 def _address(host: str) -> str:
-    """Whom an address belongs to: of IPv6, a client has a whole network of 64 bits."""
+    """The client of an address: an IPv6 client has a whole network of 64 bits."""
     found = ipaddress.ip_address(host.partition("%")[0])
     if isinstance(found, ipaddress.IPv4Address):
         return str(found)

@@ -23,7 +23,7 @@ class AccessProfile(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Grant:
-    """What a client may reach. Nothing that it sends can reach beyond.
+    """The memory that a client may reach. No request of it can reach beyond.
 
     Attributes:
         profile: what it may do.

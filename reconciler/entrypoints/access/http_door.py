@@ -63,7 +63,7 @@ _ANY = ("0.0.0.0", "::")  # noqa: S104  a name for it; nothing listens because o
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Address:
-    """Where to listen, and by which names clients may call it.
+    """The address to listen on, and the names that clients may use for it.
 
     Attributes:
         host, port: where; port 0 takes a free one.
@@ -85,7 +85,7 @@ class Address:
 
 
 def is_loopback(host: str) -> bool:
-    """Whether nothing but this machine can reach it."""
+    """Whether only this machine can reach it."""
     if host == "localhost":
         return True
     try:
@@ -181,7 +181,7 @@ class BodyDoor:
 
 
 class TokenDoor:
-    """Lets in who has a good token, as often as may be; everybody else gets a status and no more.
+    """Admits clients with a valid token, up to their rate; others get a status and no more.
 
     A wrong token is counted by where it comes from, and only then: a good one is let in however
     many wrong ones come from the same place.

@@ -31,7 +31,7 @@ _SECRET_BYTES = 32
 _PRESENTED_LENGTH_MAX = 200
 _FILE_BYTES_MAX = 4 * 1024 * 1024
 _TOKENS_MAX = 1_000
-"""Each is compared with at every request: a thousand take a millisecond."""
+"""Every request is compared with each: a thousand take a millisecond."""
 _WRITABLE_BY_OTHERS = 0o022
 _log = logging.getLogger(__name__)
 
@@ -65,7 +65,7 @@ class AccessToken:
         return "good" if self.is_good(now) else "expired"
 
     def to_dict(self, now: datetime) -> dict[str, Any]:
-        """What may be shown of it: all but the hash."""
+        """Everything except the hash, to be shown."""
         grant = self.grant
         return {
             "id": self.token_id,
@@ -166,7 +166,7 @@ class TokenFile:
         return sorted(self._contents().tokens, key=lambda token: (token.created_at, token.token_id))
 
     def find(self, secret: str) -> AccessToken | None:
-        """The good token that this is; None for any other, and where the file cannot be read.
+        """The valid token with this secret; None without one, or if the file cannot be read.
 
         All are compared with, each in a time that does not depend on what is presented.
         """
@@ -182,7 +182,7 @@ class TokenFile:
         return next((token for token in found if token.is_good(self._clock())), None)
 
     def _contents(self) -> _Contents:
-        """What the file holds, read again where it has changed; nothing where there is none."""
+        """The tokens of the file, read again if it has changed; none without a file."""
         with self._lock:
             try:
                 status = self.path.stat()
@@ -233,7 +233,7 @@ class TokenFile:
             os.close(lock)
 
     def _write(self, contents: _Contents) -> None:
-        """Whole beside it, then put in its place: a reader sees the one or the other."""
+        """Writes a new file, then replaces the old one: a reader sees one of them whole."""
         given = {
             "version": _VERSION,
             "key": contents.key.hex(),

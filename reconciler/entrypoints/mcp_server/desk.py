@@ -1,4 +1,4 @@
-"""The desk: what a client of the MCP server gets for what it asks. Knows nothing of the protocol.
+"""The desk: answers the requests of an MCP client. Knows nothing of the protocol.
 
 An agent's tools are those of ``Memory.agent_tools``, and one that hands a conversation over. An
 operator's are those of ``operator_desk``. Whatever a client sends comes back as
@@ -42,7 +42,7 @@ _KEPT_TOOLS_MAX = 1_000
 
 _MESSAGES_MAX = 1_000
 _ROLES = ("user", "assistant", "tool")
-"""Who may have spoken in what an agent hands over: an operator speaks for themselves."""
+"""The roles in a conversation that an agent hands over; operators speak for themselves."""
 
 OPERATOR_TOOL_NAMES = tuple(tool.name for tool in OPERATOR_TOOLS)
 _VIEWS = ("profile", "history")
@@ -77,7 +77,7 @@ class Listed:
 
 
 class Desk:
-    """What clients get, each within its grant. Safe to share between threads.
+    """Answers clients, each within its grant. Safe to share between threads.
 
     Args:
         memory: what is asked; its opener closes it.
@@ -91,7 +91,7 @@ class Desk:
 
     @staticmethod
     def instructions(profile: AccessProfile) -> str:
-        """What a client's model is told of the server as a whole."""
+        """The instructions of the server for a client's model."""
         return _AGENTS if profile is AccessProfile.AGENT else _OPERATORS
 
     def tools(self, grant: Grant) -> list[dict[str, Any]]:
@@ -104,7 +104,7 @@ class Desk:
         return [_scoped(definition, grant) for definition in (*listed, _HAND_OVER_DEFINITION)]
 
     def call(self, grant: Grant, name: str, arguments: Mapping[str, Any]) -> ToolReply:
-        """What a tool answers; no mistake of a client's raises anything but this.
+        """The answer of a tool; a client's mistake raises only these errors.
 
         Raises:
             UnknownNameError: the grant has no such tool.
@@ -152,7 +152,7 @@ class Desk:
         ]
 
     def resource_patterns(self, grant: Grant) -> list[Listed]:
-        """How the URI of a contact's resource is made, where the grant is for several."""
+        """The patterns of the contacts' resources, if the grant is for several contacts."""
         if grant.contact_id is not None:
             return []
         return [
@@ -162,7 +162,7 @@ class Desk:
         ]
 
     def read(self, grant: Grant, uri: str) -> str:
-        """What a resource says.
+        """The text of a resource.
 
         Raises:
             UnknownNameError: the grant has no such resource.
@@ -202,7 +202,7 @@ class Desk:
         ]
 
     def opening(self, grant: Grant, name: str, arguments: Mapping[str, str]) -> str:
-        """What the prompt says.
+        """The text of the prompt.
 
         Raises:
             UnknownNameError: there is no such prompt.
@@ -221,7 +221,7 @@ class Desk:
 
 
 def _in_words(name: str, call: Callable[[], ToolReply]) -> ToolReply:
-    """What a call answers; what goes wrong is told without a path, an address or a cause."""
+    """The answer of a call; an error is told without a path, an address or a cause."""
     try:
         return call()
     except InvalidRequestError as error:
@@ -291,7 +291,7 @@ _HAND_OVER_DEFINITION = {
 
 
 def _handed_over(about: ContactMemory, session_id: str | None, given: Mapping[str, Any]) -> str:
-    """What is said when the conversation is kept.
+    """The answer when the conversation is kept.
 
     Raises:
         InvalidRequestError: what was given cannot be used; nothing was kept.

@@ -1,4 +1,4 @@
-"""The operator's desk: what waits, its answers, and what lies behind a fact.
+"""The operator's desk: open questions, their answers, and the evidence of a fact.
 
 The only part of the server that takes an answer down, in the name that the grant has. Nothing of an
 agent's profile may ever be here.
@@ -23,7 +23,7 @@ __all__ = ["OperatorDesk"]
 
 
 class OperatorDesk:
-    """What an operator's client gets. Safe to share between threads.
+    """Answers an operator's client. Safe to share between threads.
 
     Args:
         memory: what is asked; its opener closes it.
@@ -41,7 +41,7 @@ class OperatorDesk:
         name: str,
         given: Mapping[str, Any],
     ) -> ToolReply:
-        """What one of ``OPERATOR_TOOLS`` answers.
+        """The answer of one of ``OPERATOR_TOOLS``.
 
         Args:
             grant: who asks.

@@ -1,4 +1,4 @@
-"""The operator's tools: what they are called, say and take. Pure.
+"""The operator's tools: names, descriptions and parameters. Pure.
 
 None has a parameter by which a model could choose a tenant, or the person that it answers for.
 """
@@ -11,7 +11,7 @@ from reconciler.domain.tools.tool import Parameter, Tool
 __all__ = ["CONTACT_FREE", "CONTACT_OR_OPERATOR", "OPERATOR_TOOLS"]
 
 CONTACT_FREE = frozenset({"pending", "health"})
-"""What may be asked about all of an agent's contacts at once."""
+"""Tools that may ask about all of an agent's contacts at once."""
 
 CONTACT_OR_OPERATOR = ("contact", "operator")
 

@@ -28,7 +28,7 @@ from reconciler.errors import InvalidRequestError, ReconcilerError
 __all__ = ["CALLS_AT_ONCE_MAX", "Calls", "mcp_server"]
 
 CALLS_AT_ONCE_MAX = 16
-"""As many as the embedded engine has connections; others wait for their turn."""
+"""As many as the embedded engine has connections; other calls wait."""
 
 _NAME_LENGTH_MAX = 100
 _TEXT = "text/plain"
@@ -43,7 +43,7 @@ class Calls:
         self._limiter: anyio.CapacityLimiter | None = None
 
     async def run(self, call: Callable[[], R]) -> R:
-        """What the call returns; where it is given up, it is still carried through."""
+        """The result of the call; if the client gives it up, it still runs to its end."""
         if self._limiter is None:  # which belongs to the event loop
             self._limiter = anyio.CapacityLimiter(CALLS_AT_ONCE_MAX)
         try:
@@ -60,7 +60,7 @@ class Calls:
             raise MCPError(INTERNAL_ERROR, "internal error") from None
 
     async def wait(self, timeout_seconds: float) -> None:
-        """Wait until none is under way, or until then."""
+        """Wait until no call is under way, or until the time-out."""
         with anyio.move_on_after(timeout_seconds):
             while self._limiter is not None and self._limiter.borrowed_tokens:
                 await anyio.sleep(0.02)

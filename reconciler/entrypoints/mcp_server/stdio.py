@@ -41,7 +41,7 @@ def serve_stdio(desk: Desk, grant: Grant, close: Callable[[], None]) -> None:
 
 
 class _Requests:
-    """What the client sends; it ends only when every request has its answer, or the grace is over.
+    """The client's requests; ends when each has its answer, or when the grace period is over.
 
     The SDK gives up what is under way as soon as its input ends, so a client that sends requests
     and closes its side, as a pipe does, would not be answered.
@@ -95,7 +95,7 @@ class _Requests:
 
 
 class _ReplyStream:
-    """What the client is sent, and which of its requests that answers."""
+    """A message to the client, and the request that it answers."""
 
     def __init__(self, stream: WriteStream[SessionMessage], unanswered: set[str | int]) -> None:
         self._stream = stream

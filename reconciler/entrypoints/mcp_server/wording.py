@@ -1,4 +1,4 @@
-"""Wording: what the operator's tools and the resources say, as lines of plain text. Pure.
+"""Wording: the answers of the operator's tools and resources, as lines of plain text. Pure.
 
 Remembered words stand in quotes, on one line, with every hidden character shown; an operator judges
 what is printed. Nothing here is longer than a model can read.
@@ -7,7 +7,9 @@ what is printed. Nothing here is longer than a model can read.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from datetime import UTC, datetime
 
+from reconciler.domain.recalling.briefing import OLD_AFTER
 from reconciler.domain.recalling.current_values import SlotValue
 from reconciler.domain.records.decisions import Decision
 from reconciler.domain.records.evidence import FactEvidence
@@ -32,7 +34,7 @@ LENGTH_MAX = 12_000
 
 
 def joined(lines: Iterable[str]) -> str:
-    """The lines as one text; of what is too long, how many lines are left out."""
+    """The lines as one text; if it is too long, with the number of lines left out."""
     listed, length = list(lines), 0
     for count, line in enumerate(listed):
         length += len(line) + 1
@@ -42,11 +44,21 @@ def joined(lines: Iterable[str]) -> str:
     return "\n".join(listed)
 
 
+_MORE_WAIT = "{count} more wait; answer some of these, and call again to see them."
+
+
 def pending_words(found: Sequence[Decision | Dispute]) -> str:
-    """What waits, each with what to ask and which id an answer names."""
+    """Held notes and disputes, each with its question and the id for an answer."""
     if not found:
         return "Nothing waits for an answer."
-    return joined([f"{len(found)} waiting:", *(line for item in found for line in _waiting(item))])
+    told, length = [f"{len(found)} waiting:"], 0
+    for count, item in enumerate(found):
+        lines = list(_waiting(item))
+        length += sum(map(len, lines)) + len(lines)
+        if count and length > LENGTH_MAX - len(told[0]) - len(_MORE_WAIT):
+            return joined([*told, _MORE_WAIT.format(count=len(found) - count)])
+        told += lines
+    return joined(told)
 
 
 def _waiting(item: Decision | Dispute) -> Iterator[str]:
@@ -56,9 +68,8 @@ def _waiting(item: Decision | Dispute) -> Iterator[str]:
             yield f"  - fact {fact.fact_id}: {_said(fact.text)}, {fact.trust}"
         yield "  (`reconciler resolve` takes the answer)"
         return
-    lapses_at = item.gate.lapses_at if item.gate else None
-    until = f", until {lapses_at:%Y-%m-%d}" if lapses_at else ""
-    yield f"- decision {item.decision_id}, contact {_id(item.scope.contact_id)}{until}"
+    since = f"{item.at:%Y-%m-%d}{' (old)' if datetime.now(UTC) - item.at > OLD_AFTER else ''}"
+    yield f"- decision {item.decision_id}, contact {_id(item.scope.contact_id)}, since {since}"
     yield f"  held: {_said(item.text)}"
     yield f"  why: {visible(item.reason)}"
     if item.question:
@@ -97,7 +108,7 @@ def explanation_words(found: Explanation) -> str:
 
 
 def evidence_words(found: Sequence[FactEvidence]) -> str:
-    """What each fact rests on, turn by turn."""
+    """The evidence of each fact, turn by turn."""
     if not found:
         return "Nothing is known that says so."
     return joined(line for item in found for line in _evidence(item))
@@ -116,7 +127,7 @@ def _evidence(found: FactEvidence) -> Iterator[str]:
 
 
 def profile_words(values: Sequence[SlotValue]) -> str:
-    """Each value that a slot holds now."""
+    """The current value of each slot."""
     return joined(map(_value, values)) if values else "No value is known of the contact."
 
 

@@ -1,7 +1,7 @@
-"""Whether the lines of one contact make a memory: what they promise each other, taken together.
+"""Checks that the lines of one contact agree with each other.
 
-A file that was altered and sealed again may hold a fact that holds though another took its place.
-That is seen while the lines go by: no more is kept of a node than its id and what it still lacks.
+An altered file with a right checksum may hold a live fact that another one replaced. The check sees
+that while it reads: of each node it keeps only the id and the links that it still expects.
 Never here: a file, or what a single line may hold.
 """
 

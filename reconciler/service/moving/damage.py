@@ -1,8 +1,8 @@
 """Damage: which of a contact's records cannot be read, and what is left of one without its words.
 
-A record is held to the very reader that reads it in its store. What is left of a damaged one can be
-read: its id, and what of its numbers and times makes sense. An export writes that in its place, and
-an erasure leaves that behind. Never here: a query.
+The reader of its store checks each record. The remains of a damaged one can be read: its id, and
+those numbers and times that make sense. An export writes the remains in its place, and an erasure
+leaves them behind. Never here: a query.
 """
 
 from __future__ import annotations
@@ -340,7 +340,7 @@ def _decision_left(held: Row, _: Scope, at: datetime) -> Row:
         "reason": ERASED,
         "arbiter_reasoning": None,
         "inference_key": None,
-        "lapses_at": None,
+        "lapses_at": at,
         "disposal": None,
         "gate_reason": None,
         "correction": None,

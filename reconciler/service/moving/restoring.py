@@ -1,7 +1,7 @@
-"""Restoring an export: it is read through and held to its own counts before anything is written.
+"""Restoring an export: checks the whole file against its own counts before it writes anything.
 
-Then each contact is written page by page, and is what it was only when its last page is there.
-Which page comes next stands in the graph: a restore that was killed goes on when it is run again.
+Then it writes each contact page by page; a contact is complete only with its last page. The graph
+keeps which page comes next, so a restore that was killed continues when it is run again.
 """
 
 from __future__ import annotations
@@ -33,6 +33,7 @@ from reconciler.ports.embedder import Embedder
 from reconciler.ports.graph import Row
 from reconciler.queries import newest_schema_version
 from reconciler.sensitive_data import key_check
+from reconciler.service.batches import batches
 from reconciler.service.json_lines import loads
 from reconciler.service.moving.coherence import Coherence
 from reconciler.service.moving.damage import is_citation, read_node
@@ -689,17 +690,15 @@ def _take_hash_key(
 
 def _pages(lines: Iterator[Node | Link]) -> Iterator[list[Node | Link]]:
     """The lines in pages of one kind each; the same pages whenever the same file is read."""
-    for _, alike in groupby(
-        lines, lambda line: line.label if isinstance(line, Node) else line.kind
-    ):
-        page: list[Node | Link] = []
-        for line in alike:
-            page.append(line)
-            if len(page) == (NODES_A_PAGE if isinstance(line, Node) else LINKS_A_PAGE):
-                yield page
-                page = []
-        if page:
-            yield page
+    for (size, _), alike in groupby(lines, _page_of):
+        yield from batches(alike, size)
+
+
+def _page_of(line: Node | Link) -> tuple[int, str]:
+    """How many lines are in a page of such, and what all lines of a page are."""
+    if isinstance(line, Node):
+        return NODES_A_PAGE, line.label
+    return LINKS_A_PAGE, line.kind
 
 
 def _as_due(held: Row, now: datetime) -> Row:

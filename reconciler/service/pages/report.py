@@ -15,13 +15,13 @@ from datetime import date, datetime
 from reconciler.domain.recalling.evidence import Said, told_beside
 from reconciler.domain.records.decisions import Decision
 from reconciler.domain.records.facts import Contact, Dispute, FactEvent, RefusalCount, Supersession
-from reconciler.domain.records.kinds import Action
+from reconciler.domain.records.kinds import Action, FactState
 from reconciler.domain.records.scope import Scope
-from reconciler.domain.review.timeline import Timeline, caption_of, timeline
+from reconciler.domain.review.timeline import Timeline, caption_of, timeline, why_of
 from reconciler.errors import UnknownContactError
 from reconciler.service.pages.rendering import render
 from reconciler.service.records import Records
-from reconciler.service.stores.evidence_store import EvidenceStore
+from reconciler.service.stores.memory_store import MemoryStore
 
 __all__ = ["CONTACTS_MAX", "FACTS_MAX", "Report"]
 
@@ -84,6 +84,13 @@ class _ContactSection:
         return self.contact.name or self.contact.contact_id
 
     @property
+    def worded_again(self) -> int:
+        """How many of the superseded facts say what another one says now."""
+        bars = (bar for strand in self.timeline.strands for bar in strand.bars)
+        older = (fact for bar in bars for fact in bar.facts[1:])
+        return sum(fact.state is FactState.SUPERSEDED for fact in older)
+
+    @property
     def busiest(self) -> int:
         return max(day.total for day in self.days)
 
@@ -93,15 +100,15 @@ class Report:
 
     Args:
         records: facts, decisions, and what waits.
-        evidence: what facts rest on.
+        store: where what facts rest on is kept.
         clock: the time now, UTC-aware.
     """
 
     def __init__(
-        self, *, records: Records, evidence: EvidenceStore, clock: Callable[[], datetime]
+        self, *, records: Records, store: MemoryStore, clock: Callable[[], datetime]
     ) -> None:
         self._records = records
-        self._evidence = evidence
+        self._store = store
         self._clock = clock
 
     def html(self, whose: Scope, contacts: Sequence[Contact]) -> str:
@@ -135,6 +142,7 @@ class Report:
             legend=_LEGEND,
             open_strands=_STRANDS_OPEN,
             caption=caption_of,
+            why=why_of,
         )
 
     def _part(self, contact: Contact, now: datetime, facts_max: int) -> _ContactSection:
@@ -171,7 +179,7 @@ class Report:
         beside = told_beside(fact_ids, links)
         asked = list({each_id for told_ids in beside.values() for each_id in told_ids})
         said_by_fact: dict[str, list[Said]] = {}
-        for said in self._evidence.list_said(asked):
+        for said in self._store.list_said(asked):
             said_by_fact.setdefault(said.fact_id, []).append(said)
         return {
             fact_id: _each_once(

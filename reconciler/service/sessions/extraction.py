@@ -36,8 +36,8 @@ from reconciler.domain.sessions.continuing import (
 )
 from reconciler.domain.sessions.extraction import (
     CANDIDATES_OF_A_TURN_MAX,
+    Claim,
     Extracted,
-    Proposal,
     Window,
     candidate_from,
     capped,
@@ -375,7 +375,7 @@ class SessionReader:
             citations=(),
         )
         spans: dict[str, tuple[str, ...]] = {episode.episode_id: () for episode in said}
-        proposal = Proposal(extracted=raw, spans=spans)
+        proposal = Claim(extracted=raw, spans=spans)
         return ReadSession(extractor=FALLBACK_PROPOSER, proposals=(proposal,), summary="")
 
     def cleaned(
@@ -392,7 +392,7 @@ class SessionReader:
             proposal = said.mapped(lambda text: self._cleaner.without_secrets(scope, [text])[0])
             try:
                 given = self.candidate(proposal, read.extractor, scope, session_id, by_id)
-                judged = self._gate.judge(given).cleaned.candidate
+                judged = self._gate.judge(given).candidate
             except InvalidRequestError:  # it leads to no fact, and the one who settles it says so
                 proposals.append(proposal)
                 continue
@@ -414,7 +414,7 @@ class SessionReader:
             [replace(episode, text=without(episode.text)) for episode in episodes],
         )
 
-    def important(self, read: ReadSession, episodes: Sequence[Episode]) -> list[Proposal]:
+    def important(self, read: ReadSession, episodes: Sequence[Episode]) -> list[Claim]:
         """The claims worth proposing: important ones, and those that a person asked to remember."""
         by_id = {episode.episode_id: episode for episode in episodes}
         return [
@@ -446,7 +446,7 @@ class SessionReader:
 
     def candidate(
         self,
-        proposal: Proposal,
+        proposal: Claim,
         extractor: str,
         scope: Scope,
         session_id: str,
@@ -526,7 +526,7 @@ class SessionReader:
         except InvalidNoteError:
             return None
 
-    def _key(self, session_id: str, proposal: Proposal) -> str:
+    def _key(self, session_id: str, proposal: Claim) -> str:
         extracted = proposal.extracted
         slot = [f"{part}" for part in (extracted.subject, extracted.attribute, extracted.value)]
         spans = [f"{key}:{span}" for key in sorted(proposal.spans) for span in proposal.spans[key]]
@@ -578,7 +578,7 @@ class MemoryExtractor:
             raise InvalidSessionError("the session is empty: hand over at least one turn")
         if started_at is not None:
             started_at = _utc("started_at", started_at)
-        sessions = self._store.list_unnamed_sessions(scope, UNNAMED, _UNNAMED_COUNT_MAX)
+        sessions = self._store.list_last_sessions(scope, _UNNAMED_COUNT_MAX, UNNAMED)
         if started_at or any(turn.said_at for turn in turns):
             return self._dated_session_id(scope, turns, started_at, sessions)
         heard_at = self._store.find_last_said(scope)
@@ -662,7 +662,7 @@ class MemoryExtractor:
         return next(iter([*unfinished, *(job_id for job_id, _ in jobs)]))
 
 
-def _taken(proposal: Proposal, given: Candidate, judged: Candidate) -> dict[str, str]:
+def _taken(proposal: Claim, given: Candidate, judged: Candidate) -> dict[str, str]:
     """What the gate took out of a slot, as it was said and as it was normalised."""
     before, after = given.note.slot, judged.note.slot
     if before is None or after is None or before.value == after.value or not after.value:

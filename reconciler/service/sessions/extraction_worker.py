@@ -1,9 +1,8 @@
 """The worker: leases jobs, has their sessions read, and puts what was read through the write gate.
 
-Whatever ends it, whenever, the job is begun again by another once the lease is over, and goes on
-where it stood: what was read is kept on the job, since a model asked twice words a claim twice, and
-every candidate has its effect once. What is remembered is the gate's and the reconciler's to
-decide.
+If a worker ends, another one continues its job when the lease is over. The job keeps the candidates
+that were read, since a model asked twice words a claim twice, and every candidate has its effect
+once. Gate and reconciler decide what is remembered.
 """
 
 from __future__ import annotations

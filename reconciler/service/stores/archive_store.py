@@ -14,6 +14,7 @@ from typing import Any
 from reconciler.domain.records.scope import Scope
 from reconciler.errors import UnknownContactError
 from reconciler.ports.graph import EngineDescription, Graph, Row
+from reconciler.service.batches import batches
 
 __all__ = ["ArchiveStore", "BoundStore", "ContactFilter"]
 
@@ -176,7 +177,7 @@ class ArchiveStore:
     def put_remains(self, label: str, nodes: Mapping[str, Row]) -> None:
         """Put what is left of records in their place, by their ids, which it lacks; links stay."""
         rows = [{"node_id": node_id, "node": left} for node_id, left in nodes.items()]
-        for some in (rows[first : first + PAGE] for first in range(0, len(rows), PAGE)):
+        for some in batches(rows, PAGE):
             self._graph.run("put_remains", {"label": label, "rows": some})
 
     def begin_contact(self, scope: Scope, mark: str) -> tuple[int, str]:

@@ -31,6 +31,7 @@ from reconciler.domain.records.facts import Fact
 from reconciler.domain.records.kinds import FactState
 from reconciler.domain.records.scope import Scope
 from reconciler.ports.graph import Graph, Purged, Row
+from reconciler.service.batches import batches
 from reconciler.service.stores.memory_store import DecisionFilter, MemoryStore
 from reconciler.service.stores.row_reader import RowReader, validated
 
@@ -166,7 +167,7 @@ class ErasureStore:
 
     def remove_facts(self, scope: Scope, fact_ids: Sequence[str], at: datetime) -> None:
         """Take away what facts say, and why they are linked."""
-        for some in _batches(fact_ids):
+        for some in batches(fact_ids, _BATCH):
             self._graph.run("remove_facts", {"fact_ids": some, "at": at})
             about = {**_contact(scope), "fact_ids": some}
             self._graph.run("remove_supersession_reasons", about)
@@ -179,18 +180,18 @@ class ErasureStore:
 
     def put_ends(self, ends: Sequence[FactEnd]) -> None:
         """Have facts end so."""
-        for some in _batches(ends):
+        for some in batches(ends, _BATCH):
             self._graph.run("put_fact_ends", {"ends": [asdict(end) for end in some]})
 
     def put_decisions(self, decisions: Sequence[Decision]) -> None:
         """Put records in the place of those of the same ids."""
-        for some in _batches(decisions):
+        for some in batches(decisions, _BATCH):
             maps = [_decision_map(self._memory, decision) for decision in some]
             self._graph.run("remove_decisions", {"decisions": maps})
 
     def put_episodes(self, scope: Scope, episodes: Mapping[str, str]) -> None:
         """Put what is left of episodes in their place, and take away which words were cited."""
-        for some in _batches(_episode_maps(episodes)):
+        for some in batches(_episode_maps(episodes), _BATCH):
             self._graph.run("remove_episodes", {"episodes": some})
             ids = {**_contact(scope), "episode_ids": [row["episode_id"] for row in some]}
             self._graph.run("remove_fact_spans", ids)
@@ -198,18 +199,18 @@ class ErasureStore:
 
     def remove_session_words(self, session_keys: Sequence[str]) -> None:
         """Take the summaries of sessions away."""
-        for some in _batches(session_keys):
+        for some in batches(session_keys, _BATCH):
             self._graph.run("remove_session_words", {"session_keys": some})
 
     def remove_job_words(self, job_ids: Sequence[str], at: datetime, *, is_ended: bool) -> None:
         """Take away what was read for jobs; ended, they are over."""
-        for some in _batches(job_ids):
+        for some in batches(job_ids, _BATCH):
             given = {"job_ids": some, "at": at, "is_ended": is_ended}
             self._graph.run("remove_job_words", given)
 
     def remove_task_words(self, task_keys: Sequence[str]) -> None:
         """Take away what tasks are about."""
-        for some in _batches(task_keys):
+        for some in batches(task_keys, _BATCH):
             self._graph.run("remove_task_words", {"task_keys": some})
 
     def remove_contact_words(self, scope: Scope) -> None:
@@ -357,10 +358,6 @@ def _before_mark(scope: Scope) -> str:
 
 def _episode_maps(episodes: Mapping[str, str]) -> list[dict[str, str]]:
     return [{"episode_id": key, "text": text} for key, text in episodes.items()]
-
-
-def _batches(items: Sequence[Any]) -> Iterable[list[Any]]:
-    return (list(items[first : first + _BATCH]) for first in range(0, len(items), _BATCH))
 
 
 def _contact(scope: Scope) -> dict[str, str]:

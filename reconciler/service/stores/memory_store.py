@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import secrets
 import uuid
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any
 
 from reconciler.domain.recalling.evidence import restated_beneath
 from reconciler.domain.records.erasures import ERASED
@@ -38,8 +38,10 @@ from reconciler.errors import (
 )
 from reconciler.ports.graph import EngineDescription, Graph, Row
 from reconciler.queries import newest_schema_version
+from reconciler.service.batches import batches
 from reconciler.service.stores.commits import Commit, contact_map, record_of
 from reconciler.service.stores.rows import (
+    ACTION_COUNTS,
     COMPARISONS,
     CONFLICTS,
     CONTACTS,
@@ -49,7 +51,9 @@ from reconciler.service.stores.rows import (
     FACTS,
     PLACES,
     PREDECESSORS,
+    SAID,
     SUPERSESSIONS,
+    TAKEN,
     vectors_of,
     with_comparisons,
 )
@@ -59,13 +63,15 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from reconciler.domain.gate.precedents import EarlierDecision
+    from reconciler.domain.recalling.evidence import Said
     from reconciler.domain.records.candidates import Evidence
     from reconciler.domain.records.decisions import Comparison, Decision
+    from reconciler.domain.records.evidence import TakenBy
+    from reconciler.domain.review.health import ActionCount
+    from reconciler.service.use_trace import Asked, Use
 
 __all__ = ["DecisionFilter", "MemoryStore", "Near"]
 
-
-T = TypeVar("T")
 
 _LONG_AGO = datetime(1, 1, 2, tzinfo=UTC)
 _FAR_AHEAD = datetime(9999, 12, 30, tzinfo=UTC)
@@ -73,7 +79,8 @@ _FAR_AHEAD = datetime(9999, 12, 30, tzinfo=UTC)
 _EVERYTHING = 1_000_000_000
 
 _PAGE = 100
-"""Contacts, or decisions, that are read with one query of a list of many."""
+"""Contacts, or decisions, that are read with one query of a list of many: so many fit into memory,
+however much each contact has."""
 
 
 _ID_KEY_BYTES = 32
@@ -282,12 +289,7 @@ class MemoryStore:
         """
         asked = _wanted(vector, embedding_model, limit)
         scopes = [replace(scope, contact_id=i) for i, _ in self.list_contact_ids(scope)]
-        rows: list[Row] = []
-        for page in _pages(scopes):
-            rows += self._compared("list_nearest", {**_contact_keys(page), **asked})
-            rows.sort(key=lambda row: (-row["cosine"], row["fact_id"]))
-            rows = rows[:limit]
-        return self._near(rows)
+        return self._near(self._first("list_nearest", scopes, asked, _by_cosine, limit))
 
     def _near(self, rows: Iterable[Row]) -> list[Near]:
         near = [Near(**row) for row in rows]
@@ -318,6 +320,21 @@ class MemoryStore:
         asked = {"word": word, "offset": offset, "limit": limit}
         rows = self._graph.run("list_mentions", {"agent_key": scope.agent_key, **asked})
         return [(row["contact_id"], fact) for row, fact in FACTS.pairs(rows)]
+
+    def list_said(self, fact_ids: Sequence[str]) -> list[Said]:
+        """The turns that these facts rest on, once for each fact; in no order.
+
+        The caller has checked the contact, here and with ``list_taken``.
+        """
+        return SAID.all(self._graph.run("list_fact_evidence", {"fact_ids": list(fact_ids)}))
+
+    def list_taken(self, episode_ids: Sequence[str]) -> dict[str, list[TakenBy]]:
+        """By the ids of these turns, the decisions that were made on them; in no order."""
+        taken_by: dict[str, list[TakenBy]] = {episode_id: [] for episode_id in episode_ids}
+        rows = self._graph.run("list_judged", {"episode_ids": list(taken_by)})
+        for row, taken in TAKEN.pairs(rows):
+            taken_by[row["episode_id"]].append(taken)
+        return taken_by
 
     def rests_on(self, scope: Scope, fact_id: str, episode_id: str) -> bool:
         """Whether the episode is evidence already of the fact, or of one that it says again."""
@@ -419,7 +436,7 @@ class MemoryStore:
     def list_contacts(self, scopes: Sequence[Scope], now: datetime) -> list[Contact]:
         """Contacts of one agent, by id, with their facts counted by the state of now."""
         contacts: list[Contact] = []
-        for page in _pages(scopes):
+        for page in batches(scopes, _PAGE):
             counts: dict[str, dict[str, int]] = {}
             for row in self._graph.run("count_states", {**_contact_keys(page), "now": now}):
                 counts.setdefault(row["contact_id"], {})[row["state"]] = int(row["facts"])
@@ -449,11 +466,7 @@ class MemoryStore:
             "also_expired": also_expired,
             "limit": limit or _EVERYTHING,
         }
-        rows: list[Row] = []
-        for page in _pages(scopes):
-            rows += self._graph.run("list_expiring", {**_contact_keys(page), **asked})
-            rows.sort(key=lambda row: (row["expires_at"], row["contact_key"], row["fact_id"]))
-            rows = rows[:limit]
+        rows = self._first("list_expiring", scopes, asked, _by_expiry, limit)
         return [(row["contact_key"], fact) for row, fact in FACTS.pairs(rows)]
 
     def count_facts(self, now: datetime) -> dict[FactState, int]:
@@ -461,6 +474,52 @@ class MemoryStore:
         counted = self._graph.run("count_facts", {"now": now})
         facts = {row["state"]: int(row["facts"]) for row in counted}
         return {state: facts.get(state, 0) for state in FactState}
+
+    def list_agents(self) -> list[tuple[str, str]]:
+        """All agents of the store, each with its tenant first, in that order."""
+        return [(row["tenant"], row["agent_id"]) for row in self._graph.run("list_agents", {})]
+
+    def count_actions(self, scopes: Sequence[Scope]) -> dict[str, list[ActionCount]]:
+        """The decisions about each contact by what was done, by the contact's key."""
+        counts: dict[str, list[ActionCount]] = {}
+        rows = self._graph.run("count_actions", _contact_keys(scopes))
+        for row, count in ACTION_COUNTS.pairs(rows):
+            counts.setdefault(row["contact_key"], []).append(count)
+        return counts
+
+    def count_episodes(self, scopes: Sequence[Scope]) -> dict[str, tuple[int, int]]:
+        """The sessions and the episodes of each contact, by the contact's key."""
+        return {
+            row["contact_key"]: (int(row["sessions"]), int(row["episodes"]))
+            for row in self._graph.run("count_episodes", _contact_keys(scopes))
+        }
+
+    def record_use(self, used: Mapping[str, Use]) -> None:
+        """Add to what is kept of the recalls of these facts, by their ids, in one transaction.
+
+        Raises:
+            GraphError: nothing was written.
+        """
+        rows = [
+            {"fact_id": fact_id, "recalls": use.times, "at": use.at}
+            for fact_id, use in used.items()
+        ]
+        self._graph.run("record_use", {"used": rows})
+
+    def record_recalls(self, asked: Mapping[str, Asked]) -> None:
+        """Add to what is kept of these contacts, by their keys, in one transaction.
+
+        A contact that is unknown is left out.
+
+        Raises:
+            GraphError: nothing was written.
+        """
+        # In one order, so that two processes never wait for each other.
+        rows = [
+            {"contact_key": key, "recalls": counts.times, "empty_recalls": counts.empty}
+            for key, counts in sorted(asked.items())
+        ]
+        self._graph.run("record_recalls", {"asked": rows})
 
     def list_made(self, scope: Scope) -> list[Decision]:
         """All decisions about a contact that changed facts, without what they were compared with.
@@ -490,24 +549,18 @@ class MemoryStore:
 
     def list_decision_ids(self, scope: Scope, wanted: DecisionFilter = _ALL) -> list[str]:
         """The ids of all decisions about a contact that fit the filter, the newest first."""
-        rows = self._graph.run("list_decision_ids", _asked([scope], _EVERYTHING, wanted))
-        return [row["decision_id"] for row in rows]
+        return [row["decision_id"] for row in self._newest_ids([scope], _EVERYTHING, wanted)]
 
     def list_decisions(
         self, scopes: Sequence[Scope], limit: int, wanted: DecisionFilter = _ALL
     ) -> list[Decision]:
         """The newest decisions about some contacts, with what each was compared with."""
-        rows: list[Row] = []
-        for page in _pages(scopes):
-            rows += self._graph.run("list_decision_ids", _asked(page, limit, wanted))
-            rows = _newest(rows)[:limit]
-        return self._decisions(rows)
+        return self._decisions(self._newest_ids(scopes, limit, wanted))
 
     def iter_decisions(self, scope: Scope) -> Iterator[Decision]:
         """All decisions about a contact, the newest first, read as they are taken."""
-        rows = self._graph.run("list_decision_ids", _asked([scope], _EVERYTHING, _ALL))
-        for page in _pages(rows):
-            yield from self._decisions(page)
+        for some in batches(self._newest_ids([scope], _EVERYTHING, _ALL), _PAGE):
+            yield from self._decisions(some)
 
     def list_newest_decisions(
         self, whose: Scope, limit: int, wanted: DecisionFilter = _ALL
@@ -518,13 +571,13 @@ class MemoryStore:
         could be among the newest.
         """
         rows: list[Row] = []
-        for page in _pages(self._last_decided_first(whose)):
-            latest = page[0][1]
+        for some in batches(self._last_decided_first(whose), _PAGE):
+            latest = some[0][1]
             is_full = len(rows) == limit and rows[-1]["at"] >= latest
             if is_full or (wanted.since is not None and latest < wanted.since):
                 break
-            asked = _asked([scope for scope, _ in page], limit, wanted)
-            rows = _newest([*rows, *self._graph.run("list_decision_ids", asked)])[:limit]
+            rows += self._newest_ids([scope for scope, _ in some], limit, wanted)
+            rows = sorted(rows, key=_newest_first)[:limit]
         return self._decisions(rows)
 
     def _last_decided_first(self, whose: Scope) -> list[tuple[Scope, datetime]]:
@@ -534,15 +587,13 @@ class MemoryStore:
 
     def list_pending(self, scopes: Sequence[Scope], now: datetime) -> Iterator[Decision]:
         """Held notes that wait for an answer, the newest first; read as they are taken."""
-        rows: list[Row] = []
-        for page in _pages(scopes):
-            rows += self._graph.run("list_pending_ids", {**_contact_keys(page), "now": now})
-        for taken in _pages(_newest(rows)):
-            yield from self._decisions(taken)
+        rows = self._first("list_pending_ids", scopes, {"now": now}, _newest_first)
+        for some in batches(rows, _PAGE):
+            yield from self._decisions(some)
 
     def list_disputed(self, scopes: Sequence[Scope]) -> Iterator[Scope]:
         """Those contacts of which facts may contradict each other, in their order."""
-        for page in _pages(scopes):
+        for page in batches(scopes, _PAGE):
             rows = self._graph.run("list_disputed", _contact_keys(page))
             keys = {row["contact_key"] for row in rows}
             yield from (scope for scope in page if scope.contact_key in keys)
@@ -611,7 +662,7 @@ class MemoryStore:
 
     def count_refusals(self, scopes: Sequence[Scope]) -> Iterator[RefusalCount]:
         """How often the gate refused something, by contact and reason; read as it is taken."""
-        for page in _pages(scopes):
+        for page in batches(scopes, _PAGE):
             for row in self._graph.run("count_refusals", _contact_keys(page)):
                 yield RefusalCount(
                     contact_id=row["contact_id"],
@@ -685,6 +736,34 @@ class MemoryStore:
         rows = self._graph.run("find_contact_version", _contact(scope))
         return int(rows[0]["version"]) if rows else 0
 
+    def _newest_ids(self, scopes: Sequence[Scope], limit: int, wanted: DecisionFilter) -> list[Row]:
+        """The ids of the newest decisions about some contacts, each with its time and contact."""
+        asked = _asked(limit, wanted)
+        return self._first("list_decision_ids", scopes, asked, _newest_first, limit)
+
+    def _first(
+        self,
+        query: str,
+        scopes: Sequence[Scope],
+        asked: dict[str, Any],
+        order: Callable[[Row], Any],
+        limit: int | None = None,
+    ) -> list[Row]:
+        """The first rows of a query about many contacts, of which some are asked about at a time.
+
+        Args:
+            query: takes the keys of contacts, beside what else is asked.
+            scopes: the contacts.
+            asked: what else is asked.
+            order: what the rows are ordered by.
+            limit: at most this many; None for all.
+        """
+        rows: list[Row] = []
+        for some in batches(scopes, _PAGE):
+            rows += self._compared(query, {**_contact_keys(some), **asked})
+            rows = sorted(rows, key=order)[:limit]
+        return rows
+
     def _compared(self, query: str, asked: dict[str, Any]) -> list[Row]:
         """The rows of a query that takes vectors for this process's model's.
 
@@ -751,14 +830,16 @@ def _check_model(bound: Row, embedding_model: str, embedding_dimension: int) -> 
         )
 
 
-def _pages(things: Sequence[T]) -> Iterator[Sequence[T]]:
-    """Batches that fit into memory, however much each contact has."""
-    return (things[first : first + _PAGE] for first in range(0, len(things), _PAGE))
+def _newest_first(row: Row) -> tuple[float, str]:
+    return -row["at"].timestamp(), row["decision_id"]
 
 
-def _newest(rows: Iterable[Row]) -> list[Row]:
-    """Rows of decisions, the newest first."""
-    return sorted(rows, key=lambda row: (-row["at"].timestamp(), row["decision_id"]))
+def _by_cosine(row: Row) -> tuple[float, str]:
+    return -row["cosine"], row["fact_id"]
+
+
+def _by_expiry(row: Row) -> tuple[datetime, str, str]:
+    return row["expires_at"], row["contact_key"], row["fact_id"]
 
 
 def _contact(scope: Scope) -> dict[str, Any]:
@@ -774,9 +855,8 @@ def _contact_keys(scopes: Iterable[Scope]) -> dict[str, list[str]]:
     return {"contact_keys": [scope.contact_key for scope in scopes]}
 
 
-def _asked(scopes: Iterable[Scope], limit: int, wanted: DecisionFilter) -> dict[str, Any]:
+def _asked(limit: int, wanted: DecisionFilter) -> dict[str, Any]:
     return {
-        **_contact_keys(scopes),
         "disposal": str(wanted.disposal or ""),
         "gate_reason": str(wanted.reason or ""),
         "door": wanted.door or "",

@@ -1,8 +1,8 @@
 """The patient graph: runs a query again while the engine is unavailable. The stores stand above it.
 
-So no layer above tries again, and one place bounds the time that is waited for an engine. A query
-that is run again may have been written the first time, the answer being lost: every one names what
-it writes, so that the second run changes nothing.
+So no layer above tries again, and one place bounds the time that a call waits for the engine. A
+repeated query may have been written the first time and only its answer lost. Every query names what
+it writes, so the second run changes nothing.
 """
 
 from __future__ import annotations

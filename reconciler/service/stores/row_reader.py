@@ -1,8 +1,8 @@
 """Row readers: make values of rows, and name the rows that cannot be read.
 
-A record may be damaged: cut short, altered by hand, or written by a program with a mistake. Such a
-record is named by its id and never quoted. It keeps nothing beside it from being read, and an
-erasure takes its words away like any other's.
+A record may be damaged: cut short, altered by hand, or written by a program with a mistake. An
+error names such a record by its id and never quotes it. The other records are still read, and an
+erasure removes its words like those of any other.
 """
 
 from __future__ import annotations

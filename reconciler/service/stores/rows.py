@@ -21,6 +21,7 @@ from reconciler.domain.records.facts import (
     Supersession,
 )
 from reconciler.domain.records.kinds import (
+    Action,
     Category,
     DecidedBy,
     FactState,
@@ -36,10 +37,14 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from reconciler.domain.gate.precedents import EarlierDecision
+    from reconciler.domain.recalling.evidence import Said
     from reconciler.domain.records.candidates import Evidence
     from reconciler.domain.records.decisions import Comparison, Decision
+    from reconciler.domain.records.evidence import TakenBy
+    from reconciler.domain.review.health import ActionCount
 
 __all__ = [
+    "ACTION_COUNTS",
     "COMPARISONS",
     "CONFLICTS",
     "CONTACTS",
@@ -49,9 +54,11 @@ __all__ = [
     "FACTS",
     "PLACES",
     "PREDECESSORS",
+    "SAID",
     "SLOT_COLUMNS",
     "SPANS_JOINED",
     "SUPERSESSIONS",
+    "TAKEN",
     "decision_records",
     "no_vectors",
     "vectors_of",
@@ -165,10 +172,39 @@ def _evidence(row: Row) -> Evidence:
 
     return Evidence(
         **{name: row[name] for name in ("episode_id", "session_id", "scope", "text", "said_at")},
-        spans=tuple(row["span"].split(SPANS_JOINED)) if row["span"] else (),
+        spans=_spans(row),
         source_kind=SourceKind(row["source_kind"]),
         source_reference=row["source_reference"] or None,
         is_cleaned=True,
+    )
+
+
+def _spans(row: Row) -> tuple[str, ...]:
+    return tuple(row["span"].split(SPANS_JOINED)) if row["span"] else ()
+
+
+def _said(row: Row) -> Said:
+    """A turn that a fact rests on."""
+    from reconciler.domain.recalling.evidence import Said
+
+    told = {"spans": _spans(row), "source_reference": row["source_reference"] or None}
+    return validated(Said, row | told)
+
+
+def _taken(row: Row) -> TakenBy:
+    """A decision that was made on a turn."""
+    from reconciler.domain.records.evidence import TakenBy
+
+    return validated(TakenBy, row)
+
+
+def _action_count(row: Row) -> ActionCount:
+    from reconciler.domain.review.health import ActionCount
+
+    return ActionCount(
+        action=Action(row["action"]),
+        is_answer=row["is_answer"],
+        decisions=int(row["decisions"]),
     )
 
 
@@ -186,6 +222,9 @@ PLACES = RowReader("Fact", "fact_id", lambda row: validated(PlaceInHistory, row)
 DECISIONS = RowReader("Decision", "decision_id", _decision)
 EARLIER = RowReader("Decision", "decision_id", _earlier)
 EVIDENCE = RowReader("Episode", "episode_id", _evidence)
+SAID = RowReader("Episode", "episode_id", _said)
+TAKEN = RowReader("Decision", "decision_id", _taken)
+ACTION_COUNTS = RowReader("Decision of Contact", "contact_key", _action_count)
 CONTACTS = RowReader("Contact", "contact_id", _contact)
 CONFLICTS = RowReader("CONFLICTS_WITH of Fact", "new_id", lambda row: validated(Conflict, row))
 SUPERSESSIONS = RowReader("SUPERSEDES of Fact", "new_id", lambda row: validated(Supersession, row))

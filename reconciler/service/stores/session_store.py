@@ -15,7 +15,7 @@ from reconciler.domain.records.jobs import Job, Outcomes, QueueReport
 from reconciler.domain.records.kinds import JobState
 from reconciler.domain.records.scope import Scope, check_identifier
 from reconciler.domain.records.sessions import Episode, SessionRecord
-from reconciler.domain.sessions.extraction import Proposal
+from reconciler.domain.sessions.extraction import Claim
 from reconciler.errors import (
     ErasedError,
     InvalidSessionError,
@@ -61,7 +61,7 @@ class ReadSession:
     """
 
     extractor: str
-    proposals: tuple[Proposal, ...]
+    proposals: tuple[Claim, ...]
     summary: str
     left_out: int = 0
     shown: tuple[tuple[str, ...], ...] = ()
@@ -138,15 +138,14 @@ class SessionStore:
 
     def find_last_said(self, scope: Scope) -> datetime | None:
         """When the contact was heard of last, as far as is known (UTC); None where it never was."""
-        rows = self._graph.run("find_last_said", {"contact_key": scope.contact_key})
-        return rows[0]["said_at"] if rows else None
+        return next((at for _, at in self.list_last_sessions(scope, 1)), None)
 
-    def list_unnamed_sessions(
-        self, scope: Scope, beginning: str, count: int
+    def list_last_sessions(
+        self, scope: Scope, count: int, beginning: str = ""
     ) -> list[tuple[str, datetime]]:
         """The sessions with ids that begin so, and when each was heard last, the latest first."""
         asked = {"contact_key": scope.contact_key, "beginning": beginning, "limit": count}
-        rows = self._graph.run("list_unnamed_sessions", asked)
+        rows = self._graph.run("list_last_sessions", asked)
         return [(row["session_id"], row["ended_at"]) for row in rows]
 
     def list_episodes(self, scope: Scope, session_id: str) -> list[Episode]:
@@ -357,7 +356,7 @@ def _read_session(row: Row) -> ReadSession:
     kept = json.loads(row["proposals"])
     return ReadSession(
         extractor=row["extractor"],
-        proposals=tuple(map(Proposal.from_dict, kept["proposals"])),
+        proposals=tuple(map(Claim.from_dict, kept["proposals"])),
         summary=row["summary"] or "",
         left_out=int(kept["left_out"]),
         shown=tuple(map(tuple, kept.get("shown", ()))),

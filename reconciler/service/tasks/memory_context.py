@@ -1,8 +1,8 @@
 """The door of an agent that works in a loop: memory for one task, operation by operation.
 
-What is cheap and harmless, what is kept of the task, and what may become a fact are different
-calls, each legal in the states that ``reconciler.domain.tasks.task_states`` gives it. Extraction
-proposes, the write gate disposes, and only ``commit`` writes a fact, of what the gate admitted.
+Working memory, the task's record and candidates for facts have different calls, each legal in the
+states that ``reconciler.domain.tasks.task_states`` gives it. Extraction proposes, the write gate
+disposes, and only ``commit`` writes a fact, of what the gate admitted.
 Evidence is read back from the store by its id: a caller's copy of it proves nothing.
 A call here never leads to one that answers for a person: a held note waits for a person's yes,
 and so does every procedure.
@@ -29,7 +29,7 @@ from reconciler.domain.records.candidates import Candidate, Evidence
 from reconciler.domain.records.choices import check_kind, list_of
 from reconciler.domain.records.decisions import Decision
 from reconciler.domain.records.facts import RankedFact
-from reconciler.domain.records.kinds import Action, Category, SourceKind
+from reconciler.domain.records.kinds import Action, AnyCategory, Category, SourceKind
 from reconciler.domain.records.messages import turns_of
 from reconciler.domain.records.notes import TEXT_LENGTH_MAX, Note, check_text
 from reconciler.domain.records.scope import Scope, check_identifier
@@ -222,7 +222,7 @@ class MemoryContext:
         return self._run.working
 
     def recall(
-        self, query: str, *, budget_tokens: int, category: Category | str | None = None
+        self, query: str, *, budget_tokens: int, category: AnyCategory | None = None
     ) -> list[RankedFact]:
         """Known facts that fit the budget, the best first; they are in working memory as well.
 

@@ -2,7 +2,7 @@
 
 The builder of the agent chooses the contact, the conversation, and whether the agent may recall; no
 argument of a model can. A model's mistakes, and a memory that is unavailable, come back as words
-that the model can act on. Nothing that answers for a person may ever be reached from here.
+that the model can act on. No path leads from here to an answer for a person.
 """
 
 from __future__ import annotations
@@ -100,6 +100,7 @@ class AgentTools:
         trusted_tools: systems of the builder's own, by name, that are believed as they are.
         colleague: who of the builder's own people is in the conversation.
         has_answered: whether a note answered what the contact was to be asked.
+        asked_beside: what else the contact is to be asked in the conversation of a held note.
 
     Raises:
         InvalidNoteError: the session's id cannot be used.
@@ -121,6 +122,7 @@ class AgentTools:
         trusted_tools: Iterable[str] = (),
         colleague: str | None = None,
         has_answered: Callable[[Decision], bool] = lambda _: False,
+        asked_beside: Callable[[Decision], Sequence[str]] = lambda _: (),
     ) -> None:
         if session_id is not None:
             check_identifier("session_id", session_id, InvalidNoteError)
@@ -134,6 +136,7 @@ class AgentTools:
         self._session_id = _AGENTS_SESSION if session_id is None else session_id
         self._budget_tokens = budget_tokens
         self._has_answered = has_answered
+        self._asked_beside = asked_beside
         self._sources = agent_sources(trusted_tools, colleague)
         self._colleague = colleague
         self._tools = {
@@ -222,6 +225,7 @@ class AgentTools:
             names_close=may_read,
             complaint=self._in_handles(wrong[0]) if wrong else "",
             answers=self._has_answered(decision),
+            asked=self._asked_beside(decision),
         )
 
     def _unless_today(self, given: dict[str, Any]) -> dict[str, Any]:

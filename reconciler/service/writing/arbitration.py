@@ -70,8 +70,7 @@ class Opinion:
 class Arbitration:
     """An arbiter within its bounds, for any number of threads.
 
-    Whatever the arbiter does, the caller gets an opinion. Two threads with the same question at
-    the same time may both ask it.
+    ``ask`` never raises. Two threads with the same question at the same time may both ask it.
 
     Args:
         arbiter: who is asked; closing it stays with its owner.

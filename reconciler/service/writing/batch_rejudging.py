@@ -1,8 +1,8 @@
-"""Rejudging in batches: all questions that wait are sent at once, at half the price.
+"""Rejudging in batches: sends all waiting questions at once, at half the price.
 
-The rejudging is the ordinary one, with its checks and its decisions; only its questions are
-answered from batches. Nothing about a batch is kept here: an answer comes back under the digest of
-its question, so any process that has the batch's id goes on where another one ended.
+The rejudging is the ordinary one, with its checks and its decisions; only the answers come from
+batches. This module keeps nothing about a batch: an answer comes back under the digest of its
+question, so any process with the batch's id continues where another one ended.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
 """One writer at a time for a contact, in this process and in the order in which they came.
 
-It is a courtesy that saves work: a writer loses no race if it looks, decides and commits while no
-other writer does. The contact's version, which the commit compares, keeps a decision right; so a
-writer in a queue that stands still goes on without a turn, and queues again if it loses. Nothing
-here knows a graph or an engine.
+It only saves work: a writer that looks, decides and commits alone loses no race. The commit
+compares the contact's version, and that keeps a decision right. So after 5 s without progress in
+the queue a writer proceeds anyway, and queues again if it loses. Nothing here knows a graph or an
+engine.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ __all__ = ["ContactTurn", "ContactTurns"]
 
 STALLED_SECONDS = 5.0
 """A turn takes some 30 ms, on a busy machine ten times that. One that takes longer than this waits
-for an engine that is unavailable, and those behind it had better find that out for themselves."""
+for an unavailable engine, and the writers behind it should ask the engine themselves."""
 
 
 @dataclass(slots=True)
@@ -37,7 +37,7 @@ class ContactTurn:
     stalled_seconds: float
 
     def take(self) -> None:
-        """Wait for the turn, unless it is taken; go on without it where the queue stands still."""
+        """Wait for the turn, unless it is taken; proceed without it if the queue does not move."""
         self.turn.take(self.stalled_seconds, while_moving=True)
 
 

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, TypedDict, Unpack
 from reconciler.domain.records.candidates import Candidate
 from reconciler.domain.records.facts import Fact
 from reconciler.domain.records.handles import HANDLE_SIGN, named_by
-from reconciler.domain.records.kinds import Category, Disposal, SourceKind
+from reconciler.domain.records.kinds import LIVE_DOOR, AnyCategory, AnySourceKind, Disposal
 from reconciler.domain.records.notes import (
     Note,
     not_in_the_future,
@@ -23,6 +23,7 @@ from reconciler.domain.records.notes import (
 )
 from reconciler.domain.records.relations import Relations
 from reconciler.domain.records.scope import Scope
+from reconciler.domain.values.ends import said_end
 from reconciler.errors import InvalidNoteError, InvalidRequestError
 from reconciler.service.writing.submissions import own_episode_of
 from reconciler.tracing import traced
@@ -34,7 +35,6 @@ if TYPE_CHECKING:
 
 __all__ = [
     "LINE_KEYS",
-    "LIVE_DOOR",
     "SCOPE_KEYS",
     "AgentFields",
     "EffectFields",
@@ -46,17 +46,15 @@ __all__ = [
     "note_of",
 ]
 
-LIVE_DOOR = "live"
-
 
 class SlotFields(TypedDict, total=False):
     """What a note says about whom.
 
     Attributes:
-        subject: about whom, for example ``wife``; None for the contact itself.
-        attribute: what is said, for example ``city``; ``config/attributes.toml`` lists the known
-            ones, any other works by its name. None if unknown.
-        value: its value, for example ``Pune``; None supersedes nothing.
+        subject: whom or what it is about, for example ``wife``; None for the contact.
+        attribute: the attribute, for example ``city``. The known ones are those of
+            ``config/attributes.toml``; any other works by its name. None if unknown.
+        value: its value, for example ``Pune``. None supersedes nothing.
         single_valued: whether the attribute holds one value at a time, so that another value
             supersedes; None for what the file says. Where that says nothing, another value ends
             nothing, and is linked or judged.
@@ -74,13 +72,13 @@ class AgentFields(SlotFields, total=False):
     Attributes:
         source_kind: the kind of source, one of ``SourceKind``; give the least trusted that is true.
             A tool's output waits for a person's yes, a model's guess is never written.
-        source_reference: where it can be looked up, for example a call or a ticket.
-        importance: how much it matters in the long run, 0 to 1; None leaves it to the gate.
+        source_reference: where its source can be looked up, for example a call or a ticket.
+        importance: how much it matters in the long run, 0 to 1; None for the gate's judgement.
         valid_from: from when it is true, time-zone aware; None for when it was said. An older note
             supersedes nothing newer. A day to come: until then what it replaces stays the value.
     """
 
-    source_kind: SourceKind | str
+    source_kind: AnySourceKind
     source_reference: str | None
     importance: float | None
     valid_from: datetime | None
@@ -90,22 +88,22 @@ class LineFields(AgentFields, total=False):
     """What a line of an import may say about its note.
 
     Attributes:
-        contact_name: how a person would call the contact.
+        contact_name: the contact's name.
         said_at: when it was said, time-zone aware; None for now.
         category: preference, fact, decision, procedure, summary, outcome or volatile; None to read
             it from the text.
         topic: a broad field of life, for example ``work``.
         lifetime_days: after how many days from when it was said it may have changed, 1 to 3,650;
-            None leaves it to the policy.
+            None for the policy's number.
         tags: words to find it by.
-        artefact: a document or a row that it points to, by a reference that is never fetched.
+        artefact: a reference to a document or a row that it points to; never fetched.
         session_id: the session that the evidence belongs to; None for one per UTC day.
-        idempotency_key: the same key in a scope returns the first decision, as a replay.
+        idempotency_key: calls with the same key make one decision; the later ones return it.
     """
 
     contact_name: str | None
     said_at: datetime | None
-    category: Category | str | None
+    category: AnyCategory | None
     topic: str | None
     lifetime_days: int | None
     tags: Sequence[str]
@@ -125,12 +123,12 @@ class EffectFields(TypedDict, total=False):
     Facts are named by their ids, or by their handles, such as ``#a2ck``.
 
     Attributes:
-        replaces: facts that it takes the place of.
-        repeats: the fact that says the same already.
-        ends: facts that are over, without it taking their place.
-        valid_to: until when it is true, time-zone aware. From then on it is no longer recalled,
-            whatever its lifetime; if that is over already, it is kept as history. In a note that
-            only ends facts, the day on which those end. None while no end is known.
+        replaces: facts that it replaces, by id or handle.
+        repeats: the fact that says the same, by id or handle.
+        ends: facts that are over and that it does not replace, by id or handle.
+        valid_to: until when it is true, time-zone aware; None for no known end. From then on it is
+            no longer recalled, whatever its lifetime. If that time has passed already, the note is
+            kept as history. In a note that only ends facts, the day on which those end.
     """
 
     replaces: Sequence[str]
@@ -143,7 +141,7 @@ class NoteFields(LineFields, EffectFields, total=False):
     """Everything that may come with a note's text; what is left out has the default of ``Note``.
 
     Attributes:
-        proposed_by: who puts it forward, and so may not confirm it; None for the agent.
+        proposed_by: who proposes it, and so may not confirm it; None for the agent.
     """
 
     proposed_by: str | None
@@ -267,16 +265,16 @@ class LiveDoor:
         candidate = replace(candidate, relations=relations)
         valid_to = fields.get("valid_to")
         if valid_to is None:
-            return candidate
+            note = candidate.note
+            ends_others = relations is not None and bool(relations.ends)  # the day may be theirs
+            end = None if ends_others else said_end(note.text, note.said_at)
+            is_ahead = end is not None and end > max(note.holds_from, self._clock())
+            return replace(candidate, holds_until=end) if is_ahead else candidate
         ends_at = utc("valid_to", valid_to)
         if self._is_the_end_of_others(candidate, ends_at):
             return replace(candidate, note=replace(candidate.note, valid_from=ends_at))
         if ends_at <= candidate.note.holds_from:
-            raise InvalidNoteError(
-                f"valid_to {ends_at.isoformat()} is not after "
-                f"{candidate.note.holds_from.isoformat()}, from when it was true; give valid_from "
-                "as well, and before it"
-            )
+            raise InvalidNoteError(_never_true(candidate.note, ends_at))
         if ends_at > self._clock():
             return replace(candidate, holds_until=ends_at)
         candidate = replace(candidate, ended_at=ends_at)
@@ -311,6 +309,16 @@ class LiveDoor:
         """
         note = note_of(Scope("any", "any", "any"), _ORDINARY, {}, self._attributes, self._clock())
         self._gate.judge(as_candidate(note, "nobody"))
+
+
+def _never_true(note: Note, ends_at: datetime) -> str:
+    """What is wrong with a note that ends before it begins."""
+    if note.valid_from is None:
+        return f"valid_to {ends_at.isoformat()} is over; give valid_from as well, and before it"
+    begins_at = note.valid_from.isoformat()
+    return (
+        f"valid_to {ends_at.isoformat()} is not after valid_from {begins_at}; correct one of them"
+    )
 
 
 def _listed(name: str, given: Sequence[str]) -> tuple[str, ...]:

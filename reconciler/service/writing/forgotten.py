@@ -8,17 +8,17 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from datetime import datetime, timedelta
+from datetime import datetime
 
 from reconciler.domain.erasing.tombstones import sayings
 from reconciler.domain.gate.policy import GatePolicy
 from reconciler.domain.gate.precedents import EarlierDecision
 from reconciler.domain.gate.questions import question
 from reconciler.domain.records.candidates import Evidence
+from reconciler.domain.records.decisions import RecordedPolicy
 from reconciler.domain.records.facts import Fact
 from reconciler.domain.records.kinds import Action, Disposal, GateReason
 from reconciler.domain.records.notes import Remembered
-from reconciler.domain.records.policies import ReconcilePolicy
 from reconciler.domain.records.scope import Scope
 from reconciler.errors import ErasedError
 from reconciler.service.stores.commits import Commit
@@ -137,7 +137,6 @@ class Withholding:
 
     Args:
         policy: the rule's thresholds, for the record.
-        embedding_model: for the record.
         gate_policy_of: the gate's policy in a scope.
         earlier: what was decided about an inference about a contact by now, the oldest first.
         clock: the time now, UTC-aware.
@@ -146,14 +145,12 @@ class Withholding:
     def __init__(
         self,
         *,
-        policy: ReconcilePolicy,
-        embedding_model: str,
+        policy: RecordedPolicy,
         gate_policy_of: Callable[[Scope], GatePolicy],
         earlier: Callable[[Scope, str, datetime], Sequence[EarlierDecision]],
         clock: Callable[[], datetime],
     ) -> None:
         self._policy = policy
-        self._embedding_model = embedding_model
         self._gate_policy_of = gate_policy_of
         self._earlier = earlier
         self._clock = clock
@@ -179,7 +176,6 @@ class Withholding:
             made,
             action,
             self._policy,
-            self._embedding_model,
             self._clock(),
             version=version + 1,
             number=number,
@@ -189,7 +185,6 @@ class Withholding:
     def _asked(self, submission: Submission) -> Submission:
         candidate, now = submission.candidate, self._clock()
         policy = self._gate_policy_of(candidate.note.scope)
-        lapses_at = now + timedelta(days=policy.file.confirmation.lapses_days)
         reason = GateReason.FORGOTTEN_BEFORE
         earlier = self._earlier(candidate.note.scope, submission.assessment.inference_key, now)
         # What waits for another reason may be answered by an operator, which this may not.
@@ -200,6 +195,6 @@ class Withholding:
             reason=reason,
             detail=_DETAIL,
             question=question(candidate, Disposal.CONSENT, reason, None, policy),
-            lapses_at=lapses_at,
+            lapses_at=None,
         )
         return replace(submission, assessment=held, held_id=next(same, None))

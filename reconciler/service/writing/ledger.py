@@ -14,9 +14,6 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import TypeVar
 
-import numpy as np
-from numpy.typing import NDArray
-
 from reconciler.domain.records.decisions import Decision
 from reconciler.domain.records.facts import Fact, Neighbour
 from reconciler.domain.records.kinds import Action
@@ -33,9 +30,7 @@ from reconciler.service.writing.neighbourhoods import Neighbourhood, Neighbourho
 from reconciler.service.writing.submissions import Submission
 from reconciler.tracing import span, traced
 
-__all__ = ["NO_VECTOR", "Ledger", "Planned", "Seen"]
-
-NO_VECTOR: NDArray[np.float32] = np.empty(0, dtype=np.float32)
+__all__ = ["Ledger", "Seen"]
 
 Other = TypeVar("Other")
 
@@ -67,15 +62,6 @@ class Seen:
     sessions: Set[str] = frozenset()
     forgotten: Forgotten = NOTHING
     compare_ms: float = 0.0
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Planned:
-    """One of many notes to be written together: what it is, how it is planned, its vector."""
-
-    submission: Submission
-    plan: Callable[[Seen], object]
-    vector: NDArray[np.float32]
 
 
 class Ledger:
@@ -120,17 +106,14 @@ class Ledger:
         self,
         submission: Submission,
         plan: Callable[[Seen], Commit | Other],
-        vector: NDArray[np.float32] | None = None,
         tried: int = 0,
     ) -> Decision | Other:
         """The decision, after it and what follows from it was written.
 
         Args:
-            submission: what is decided about.
+            submission: what is decided about; its vector is compared, if it has one.
             plan: what to write on what was seen. It reads at most, and may be called again; what
                 it returns that is no commit is returned, and nothing is written.
-            vector: what is compared: float32, shape (dimension,), of dimension 0 without an
-                embedder; None compares nothing.
             tried: attempts that were made before.
 
         Raises:
@@ -144,13 +127,13 @@ class Ledger:
             if number > 1 and (earlier := self._find(submission)):
                 is_own = earlier.episode_id == submission.episode_id
                 return earlier if is_own else earlier.as_replay()
-            planned = self._planned_on(self._look(submission, vector, number), submission, plan)
+            planned = self._planned_on(self._look(submission, number), submission, plan)
             if not isinstance(planned, Commit):
                 return planned
             self._commit(planned)
             return planned.decision
 
-        with self._turns.turn(submission.note.scope) as turn:
+        with self._turns.turn(submission.scope) as turn:
             return call_with_retries(
                 self._retry_policy, once, before_each=turn.take, retried=GraphConflictError
             )
@@ -167,12 +150,15 @@ class Ledger:
             finally:
                 self._neighbourhoods.drop(scope)
 
-    def write_many(self, drafts: Sequence[Planned]) -> list[Decision | None]:
+    def write_many(
+        self, submissions: Sequence[Submission], plan: Callable[[Submission, Seen], object]
+    ) -> list[Decision | None]:
         """The decisions about many notes, written in one transaction.
 
         Args:
-            drafts: in the order in which those of one contact are to be decided. Each is planned
-                on what those before it leave behind.
+            submissions: in the order in which those of one contact are to be decided. Each is
+                planned on what those before it leave behind.
+            plan: as with ``write``.
 
         Returns:
             For each its decision; None for one that has to be written alone, after this: its plan
@@ -183,13 +169,12 @@ class Ledger:
         forks: dict[str, Neighbourhood] = {}
         commits: dict[str, Commit] = {}
         stopped: set[str] = set()
-        for draft in drafts:
-            decision_id = draft.submission.decision_id
-            key = draft.submission.note.scope.contact_key
+        for submission in submissions:
+            decision_id, key = submission.decision_id, submission.scope.contact_key
             if key in stopped or decision_id in commits:
                 stopped.add(key)
                 continue
-            planned = self._planned(draft, forks)
+            planned = self._planned(submission, plan, forks)
             if isinstance(planned, Commit) and not _is_alone(planned, commits.values()):
                 commits[decision_id] = planned
                 # What was planned is read from the store, and what it changed as well.
@@ -198,17 +183,22 @@ class Ledger:
             else:
                 stopped.add(key)
         written = self._write_batch(list(commits.values()))
-        return [written.pop(draft.submission.decision_id, None) for draft in drafts]
+        return [written.pop(submission.decision_id, None) for submission in submissions]
 
-    def _planned(self, draft: Planned, forks: dict[str, Neighbourhood]) -> object:
+    def _planned(
+        self,
+        submission: Submission,
+        plan: Callable[[Submission, Seen], object],
+        forks: dict[str, Neighbourhood],
+    ) -> object:
         """What one of many is to write; None where it has to be decided again, alone."""
-        scope = draft.submission.note.scope
+        scope = submission.scope
         try:
             if scope.contact_key not in forks:
                 forks[scope.contact_key] = self._neighbourhoods.of(scope).fork()
-            seen = self._seen(forks[scope.contact_key], draft.submission, draft.vector, 1)
-            is_held_back = seen.forgotten.speaks_against(draft.submission, seen.facts.values())
-            return None if is_held_back else draft.plan(seen)
+            seen = self._seen(forks[scope.contact_key], submission, 1)
+            is_held_back = seen.forgotten.speaks_against(submission, seen.facts.values())
+            return None if is_held_back else plan(submission, seen)
         except GraphConflictError:  # an engine that is unavailable was waited for already
             return None
 
@@ -245,31 +235,23 @@ class Ledger:
         return self._withholding().commit(submission, reason, seen.version, seen.number)
 
     def _find(self, submission: Submission) -> Decision | None:
-        return self._store.find_decision(submission.note.scope, submission.decision_id)
+        return self._store.find_decision(submission.scope, submission.decision_id)
 
     @traced("look")
-    def _look(
-        self, submission: Submission, vector: NDArray[np.float32] | None, number: int
-    ) -> Seen:
-        scope, started = submission.note.scope, time.perf_counter()
-        if vector is None or not vector.size:
+    def _look(self, submission: Submission, number: int) -> Seen:
+        scope, started = submission.scope, time.perf_counter()
+        if submission.vector is None or not submission.vector.size:
             version, forgotten = self._neighbourhoods.standing(scope)
-            neighbours = () if vector is None else None
+            neighbours = () if submission.vector is None else None
             return Seen(version=version, number=number, neighbours=neighbours, forgotten=forgotten)
         known = self._neighbourhoods.of(scope)
         return replace(
-            self._seen(known, submission, vector, number),
-            compare_ms=_milliseconds_since(started),
+            self._seen(known, submission, number), compare_ms=_milliseconds_since(started)
         )
 
-    def _seen(
-        self,
-        known: Neighbourhood,
-        submission: Submission,
-        vector: NDArray[np.float32],
-        number: int,
-    ) -> Seen:
-        if not vector.size:
+    def _seen(self, known: Neighbourhood, submission: Submission, number: int) -> Seen:
+        vector = submission.vector
+        if vector is None or not vector.size:
             version, forgotten = known.version, known.forgotten
             return Seen(version=version, number=number, neighbours=None, forgotten=forgotten)
         note, now = submission.note, self._clock()

@@ -6,8 +6,8 @@ Nothing here writes: the ledger does, on the plans that are made here.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Collection, Iterable, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import partial
 
@@ -15,7 +15,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from reconciler.domain.reconciling.ahead import (
-    Ends,
     Plans,
     announced,
     as_of_its_plan,
@@ -45,15 +44,13 @@ from reconciler.domain.records.decisions import (
     Undo,
     Verdict,
 )
-from reconciler.domain.records.facts import Conflict, Fact, Neighbour, Standing
+from reconciler.domain.records.facts import Conflict, Fact, Neighbour
 from reconciler.domain.records.handles import handle_of
 from reconciler.domain.records.kinds import (
     PATIENT_DOORS,
     Action,
     DecidedBy,
-    Disposal,
     FactState,
-    Relation,
 )
 from reconciler.domain.records.notes import Note
 from reconciler.domain.records.policies import ReconcilePolicy
@@ -64,22 +61,22 @@ from reconciler.ports.embedder import Embedder
 from reconciler.service.embedding import embed, unread
 from reconciler.service.stores.commits import Commit
 from reconciler.service.stores.memory_store import MemoryStore
+from reconciler.service.stores.rows import no_vectors
 from reconciler.service.writing.arbitration import Arbitration, Opinion
-from reconciler.service.writing.ledger import NO_VECTOR, Ledger, Planned, Seen
-from reconciler.service.writing.submissions import Submission, recorded, recorded_plainly
+from reconciler.service.writing.ledger import Ledger, Seen
+from reconciler.service.writing.submissions import (
+    Submission,
+    recorded,
+    recorded_plainly,
+    recorded_policy,
+)
 from reconciler.tracing import traced
 
 __all__ = ["MemoryReconciler"]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Draft:
-    """What stays the same however often one note is reconciled."""
-
-    submission: Submission
-    vector: NDArray[np.float32]
-    embed_ms: float = 0.0
-    opinions: dict[tuple[Neighbour, ...], Opinion] = field(default_factory=dict)
+_Opinions = Mapping[tuple[Neighbour, ...], Opinion]
+"""What an arbiter answered about a note, by the neighbours that it was shown."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -125,6 +122,7 @@ class MemoryReconciler:
         self._unread = partial(unread, embedder)
         self._arbitration = arbitration
         self._policy = policy
+        self._recorded_policy = recorded_policy(policy, embedder.model_id)
         self._attempts_max = attempts_max
         self._clock = clock
 
@@ -142,15 +140,11 @@ class MemoryReconciler:
         """
         return embed(self._embedder, texts)
 
-    def reconcile(
-        self, submission: Submission, vector: NDArray[np.float32] | None = None
-    ) -> Decision:
+    def reconcile(self, submission: Submission) -> Decision:
         """The decision about an admitted note, after it and what follows from it was written.
 
         Args:
             submission: what to remember; the gate admitted it.
-            vector: the note's embedding where the caller made it already, for many at once; then
-                the caller has also made sure that no earlier call decided about the note.
 
         Raises:
             EmbeddingError: the model failed; nothing was written.
@@ -158,46 +152,29 @@ class MemoryReconciler:
                 written is unknown then; the same call with the same idempotency key settles it.
             GraphConflictError: other writers came first too often; nothing was written.
         """
-        if submission.assessment.disposal is not Disposal.ADMIT:
+        if not submission.is_admitted:
             raise ValueError("only what the gate admits is reconciled")
-        if vector is not None:
-            return self._reconciled(_Draft(submission=submission, vector=vector))
         if earlier := self._ledger.find_earlier(submission):
             return earlier
-        return self._reconciled(self._draft(submission))
+        return self._reconciled(self._embedded(submission))
 
-    def reconcile_many(
-        self, submissions: Sequence[Submission], vectors: Sequence[NDArray[np.float32]]
-    ) -> list[Decision]:
+    def reconcile_many(self, submissions: Sequence[Submission]) -> list[Decision]:
         """The decisions about many admitted notes, written together where that is possible.
 
         Those of one contact are decided in their order. One that cannot be written with the others
         is written alone, so that a bad one costs only itself.
 
         Args:
-            submissions: what to remember; no earlier call decided about any of it.
-            vectors: their embeddings, in the same order.
+            submissions: what to remember, each with its vector; no earlier call decided about
+                any of it.
 
         Raises:
             As ``reconcile``; what was written until then stands.
         """
-        drafts = [
-            _Draft(submission=submission, vector=vector)
-            for submission, vector in zip(submissions, vectors, strict=True)
-        ]
-        made = self._ledger.write_many(
-            [
-                Planned(
-                    submission=draft.submission,
-                    plan=partial(self._plan, draft),
-                    vector=draft.vector,
-                )
-                for draft in drafts
-            ]
-        )
+        made = self._ledger.write_many(submissions, partial(self._plan, {}))
         return [
-            decision or self._reconciled(draft, tried=1)
-            for draft, decision in zip(drafts, made, strict=True)
+            decision or self._reconciled(submission, tried=1)
+            for submission, decision in zip(submissions, made, strict=True)
         ]
 
     def reconfirm(self, submission: Submission, why: str) -> Decision | None:
@@ -213,9 +190,18 @@ class MemoryReconciler:
         Raises:
             As ``reconcile``.
         """
-        draft = self._draft(submission)
-        plan = partial(self._plan_of_agreement, draft, why)
-        return self._ledger.write(submission, plan, _compared(draft))
+        submission = self._embedded(submission)
+        return self._ledger.write(submission, partial(self._plan_of_agreement, submission, why))
+
+    def record(self, submission: Submission, action: Action) -> Decision:
+        """The decision that writes no fact: how the gate disposed, or what was answered; once.
+
+        Raises:
+            GraphUnavailableError, GraphConflictError: nothing was written.
+        """
+        if earlier := self._ledger.find_earlier(submission):
+            return earlier
+        return self._ledger.write(submission, partial(self.as_disposed, submission, action))
 
     def as_disposed(
         self,
@@ -245,121 +231,87 @@ class MemoryReconciler:
         decision = recorded_plainly(
             submission,
             action,
-            self._policy,
-            self._embedder.model_id,
+            self._recorded_policy,
             self._clock(),
             version=seen.version + 1,
             number=seen.number,
             ended_ids=tuple(fact.fact_id for fact in ended),
         )
-        ends = self._ends(
+        return self._with_ends(
             decision,
+            submission,
+            seen,
             ended=ended,
             until_then=until_then,
             heir=heir,
             over_ids=over_ids,
             is_again=is_again,
         )
-        settled, closed = self._settled(decision, until_then)
-        before = (*_of_known_end(ended), *ends.before)
-        if before or settled:
-            decision = replace(decision, undo=Undo(before=_standings(before), conflicts=settled))
-        return Commit(
-            version=seen.version,
-            decision=replace(decision, planned_ends=ends.planned),
-            evidence=submission.candidate.evidence,
-            kept=ends.heir,
-            ended_at=_ended_at(decision.note, ended),
-            lapsed=seen.lapsed,
-            restored=ends.after,
-            reopened=closed,
-        )
 
-    def plans(self, scope: Scope) -> Plans:
-        """The plans for a contact."""
-        facts = {fact.fact_id: fact for fact in self._store.list_facts(scope)}
-        return Plans(self._store.list_made(scope), facts)
-
-    def correct(self, scope: Scope, decision_id: str, relation: Relation) -> Decision:
-        """Keep what a person says about a decision; the graph's facts stay as they are.
-
-        Raises:
-            UnknownDecisionError: the contact has no decision of that id.
-            InvalidRequestError: it was compared with no fact.
-        """
-        if not self._get(scope, decision_id).compared_with:
-            raise InvalidRequestError(
-                f"decision {decision_id} was compared with no fact, so there is nothing to relate"
-            )
-        at = self._clock()
-        self._store.record_correction(scope, decision_id, relation, at)
-        return self._get(scope, decision_id)
-
-    def _get(self, scope: Scope, decision_id: str) -> Decision:
-        return self._store.get_decision(scope, decision_id)
-
-    def _draft(self, submission: Submission) -> _Draft:
+    def _embedded(self, submission: Submission) -> Submission:
+        """The same with its vector; raw words may end no fact, so they are compared with none."""
         if submission.is_fallback:
-            return _Draft(submission=submission, vector=NO_VECTOR)
+            return submission
         started = time.perf_counter()
         [vector] = self.embed([submission.note.text])
         embed_ms = (time.perf_counter() - started) * 1000
-        return _Draft(submission=submission, vector=vector, embed_ms=embed_ms)
+        return replace(submission, vector=vector, embed_ms=embed_ms)
 
-    def _reconciled(self, draft: _Draft, tried: int = 0) -> Decision:
+    def _reconciled(self, submission: Submission, tried: int = 0) -> Decision:
         """The decision, the arbiter being asked between two turns: it may take seconds.
 
         It is asked again only where the neighbours that it saw changed meanwhile: another writer
         came first, as in a commit that lost. To ask it for the first time is no lost race.
         """
+        opinions: dict[tuple[Neighbour, ...], Opinion] = {}
+        plan = partial(self._plan, opinions, submission)
         for _ in range(1 + self._attempts_max):
-            plan = partial(self._plan, draft)
-            made = self._ledger.write(draft.submission, plan, _compared(draft), tried)
+            made = self._ledger.write(submission, plan, tried)
             if isinstance(made, Decision):
                 return made
-            is_patient = draft.submission.door in PATIENT_DOORS
-            draft.opinions[made.shown] = made.arbitration.ask(
+            is_patient = submission.door in PATIENT_DOORS
+            opinions[made.shown] = made.arbitration.ask(
                 made.note, made.shown, is_patient=is_patient
             )
-            tried = made.number - (len(draft.opinions) == 1)
+            tried = made.number - (len(opinions) == 1)
         raise GraphConflictError(
             "other writers changed what this note is close to while the arbiter was asked, "
             f"{self._attempts_max} times; nothing was written, try again"
         )
 
-    def _plan(self, draft: _Draft, seen: Seen) -> Commit | _Question:
+    def _plan(self, opinions: _Opinions, submission: Submission, seen: Seen) -> Commit | _Question:
         """What to write for a note, or what to ask the arbiter first."""
-        note = draft.submission.note
+        note = submission.note
         if not note.is_dated:
             note = replace(note, said_at=self._clock())
-        verdict, opinion = self._verdict(draft.submission, note, seen), None
+        verdict, opinion = self._verdict(submission, note, seen), None
         if verdict.can_be_arbitrated and self._arbitration and seen.neighbours:
             shown = self._shown(note, seen)
-            if shown not in draft.opinions:
+            if shown not in opinions:
                 asked = note.no_earlier_than(
                     fact.valid_from for fact in shown if not fact.is_upcoming
                 )
                 return _Question(
                     arbitration=self._arbitration, note=asked, shown=shown, number=seen.number
                 )
-            opinion = draft.opinions[shown]
+            opinion = opinions[shown]
             if opinion.judgement:
                 verdict = self._decided(note, seen, opinion.judgement)
-        if draft.submission.ended_at is None:
+        if submission.ended_at is None:
             verdict = settle(verdict, note, seen.disputed)
-        told = draft.submission.candidate.relations
+        told = submission.candidate.relations
         note = as_of_its_plan(
             dated(note, verdict),
             verdict,
             self._policy,
             replaced_ids=told.replaces if told else (),
-            amended_id=draft.submission.amended_id,
+            amended_id=submission.amended_id,
         )
-        verdict, until_then = self._in_time(verdict, note, draft.submission)
-        if verdict.is_replacement:
-            beneath = self._store.list_predecessors(verdict.targets, draft.vector)
+        verdict, until_then = self._in_time(verdict, note, submission)
+        if verdict.is_replacement and submission.vector is not None:
+            beneath = self._store.list_predecessors(verdict.targets, submission.vector)
             verdict = contest(verdict, note, beneath, self._policy, self._unread)
-        return self._commit(draft, note, verdict, opinion, seen, until_then)
+        return self._commit(submission.about(note), verdict, opinion, seen, until_then)
 
     def _in_time(
         self, verdict: Verdict, note: Note, submission: Submission
@@ -433,8 +385,8 @@ class MemoryReconciler:
     def _shown(self, note: Note, seen: Seen) -> tuple[Neighbour, ...]:
         return tuple(shown_to_judge(note, seen.neighbours, self._policy))
 
-    def _plan_of_agreement(self, draft: _Draft, why: str, seen: Seen) -> Commit | None:
-        note = draft.submission.note
+    def _plan_of_agreement(self, submission: Submission, why: str, seen: Seen) -> Commit | None:
+        note = submission.note
         known = restated(note, seen.neighbours, self._policy, self._unread)
         if known is None:
             return None
@@ -444,30 +396,28 @@ class MemoryReconciler:
             reason=f"agrees with what is known, so nobody is asked ({why})",
             targets=(known,),
         )
-        return self._commit(draft, dated(note, verdict), verdict, None, seen)
+        return self._commit(submission.about(dated(note, verdict)), verdict, None, seen)
 
     def _commit(
         self,
-        draft: _Draft,
-        note: Note,
+        submission: Submission,
         verdict: Verdict,
         opinion: Opinion | None,
         seen: Seen,
         until_then: Sequence[Neighbour] = (),
     ) -> Commit:
-        submission = draft.submission.about(note)
+        note = submission.note
         decision = recorded(
             submission,
             verdict,
             seen.neighbours or (),
-            self._policy,
-            self._embedder.model_id,
+            self._recorded_policy,
             self._clock(),
             version=seen.version + 1,
             opinion=self._recorded(opinion, note, seen),
             timings=Timings(
                 attempts=seen.number,
-                embed_ms=draft.embed_ms,
+                embed_ms=submission.embed_ms,
                 compare_ms=seen.compare_ms,
                 arbitrate_ms=opinion.milliseconds if opinion else 0.0,
             ),
@@ -488,39 +438,32 @@ class MemoryReconciler:
                 kept = told_to_end
             else:
                 decision = _with_reason(decision, "its end is too weak a word to be taken over")
-        before = _before(decision, kept, seen)
         plan = fact or kept
-        pairs = [(seen.facts[each.fact_id], plan) for each in until_then if plan is not None]
-        ends = self._ends(
+        commit = self._with_ends(
             decision,
+            submission,
+            seen,
             ended=ended,
-            until_then=pairs,
+            until_then=[
+                (seen.facts[each.fact_id], plan) for each in until_then if plan is not None
+            ],
             heir=kept if fact is None or fact.has_ended else fact,
             over_ids=[each.fact_id for each in said_over],
             is_again=verdict.is_restatement,
+            counted=[seen.facts[kept.fact_id]] if kept is not None else (),
         )
         if fact is None:
-            kept = ends.heir
+            kept = commit.kept
         elif not fact.has_ended:
-            fact = ends.heir
-        settled, closed = self._settled(decision, pairs)
-        before = (*before, *_standings(ends.before))
-        if before or settled:
-            decision = replace(decision, undo=Undo(before=before, conflicts=settled))
+            fact = commit.kept
         is_restated = verdict.is_restatement and verdict.target is not None
-        return Commit(
-            version=seen.version,
-            decision=replace(decision, planned_ends=ends.planned),
-            evidence=submission.candidate.evidence,
+        return replace(
+            commit,
             fact=fact,
-            vector=draft.vector,
+            vector=no_vectors(0) if submission.vector is None else submission.vector,
             restated_id=verdict.targets[0].fact_id if is_restated else None,
             kept=kept,
             voided_from={voided.fact_id: voided.valid_from for voided in verdict.voided},
-            ended_at=_ended_at(note, ended),
-            lapsed=seen.lapsed,
-            restored=ends.after,
-            reopened=closed,
             known_sessions=seen.sessions,
         )
 
@@ -557,22 +500,29 @@ class MemoryReconciler:
         new = written_fact(decision, restates=target)
         return restating(new, old, is_read_again=is_read_again), None
 
-    def _ends(
+    def _with_ends(
         self,
         decision: Decision,
+        submission: Submission,
+        seen: Seen,
         *,
         ended: Sequence[Fact],
         until_then: Sequence[tuple[Fact, Fact]],
         heir: Fact | None,
-        over_ids: Collection[str] = (),
-        is_again: bool = False,
-    ) -> Ends:
-        """What follows for plans; what was planned is read only where it may matter."""
+        over_ids: Collection[str],
+        is_again: bool,
+        counted: Sequence[Fact] = (),
+    ) -> Commit:
+        """The commit of a decision, with what follows for plans and for disputes with them.
+
+        What was planned is read only where it may matter. ``counted`` is a fact that lives on with
+        one more observation, as it stood; the others are those of ``as_disposed``.
+        """
         concerned = [*ended, *(fact for fact, _ in until_then)]
         is_planned = any(
             fact.valid_to is not None or fact.is_upcoming(decision.at) for fact in concerned
         )
-        return ends_after(
+        ends = ends_after(
             self.plans(decision.scope) if is_planned else Plans(),
             decision.at,
             ended=ended,
@@ -581,6 +531,24 @@ class MemoryReconciler:
             over_ids=over_ids,
             is_again=is_again,
         )
+        settled, closed = self._settled(decision, until_then)
+        before = tuple(fact.standing for fact in (*counted, *_of_known_end(ended), *ends.before))
+        undo = Undo(before=before, conflicts=settled) if before or settled else None
+        return Commit(
+            version=seen.version,
+            decision=replace(decision, undo=undo, planned_ends=ends.planned),
+            evidence=submission.candidate.evidence,
+            kept=ends.heir,
+            ended_at=_ended_at(decision.note, ended),
+            lapsed=seen.lapsed,
+            restored=ends.after,
+            reopened=closed,
+        )
+
+    def plans(self, scope: Scope) -> Plans:
+        """The plans for a contact."""
+        facts = {fact.fact_id: fact for fact in self._store.list_facts(scope)}
+        return Plans(self._store.list_made(scope), facts)
 
     def _settled(
         self, decision: Decision, until_then: Sequence[tuple[Fact, Fact]]
@@ -639,13 +607,6 @@ def _with_reason(decision: Decision, also: str) -> Decision:
     return replace(decision, verdict=replace(decision.verdict, reason=reason))
 
 
-def _before(decision: Decision, kept: Fact | None, seen: Seen) -> tuple[Standing, ...]:
-    """How facts stood that a decision changes, as far as that does not follow from the decision."""
-    ended = [seen.facts[each] for each in decision.superseded_ids if each in seen.facts]
-    counted = [seen.facts[kept.fact_id]] if kept is not None else []
-    return _standings((*counted, *_of_known_end(ended)))
-
-
 def _of_known_end(ended: Iterable[Fact]) -> list[Fact]:
     """What a revert does not put back by itself: what was archived, or was to end."""
     return [fact for fact in ended if fact.state is FactState.ARCHIVED or fact.valid_to is not None]
@@ -659,12 +620,3 @@ def _ended_at(note: Note, ended: Iterable[Fact]) -> dict[str, datetime]:
 
 def _end_by(note: Note, fact: Fact) -> datetime:
     return note.holds_from if fact.valid_to is None else min(fact.valid_to, note.holds_from)
-
-
-def _standings(facts: Iterable[Fact]) -> tuple[Standing, ...]:
-    return tuple(fact.standing for fact in facts)
-
-
-def _compared(draft: _Draft) -> NDArray[np.float32] | None:
-    """What is compared; raw words may end no fact, so they are compared with none."""
-    return None if draft.submission.is_fallback else draft.vector

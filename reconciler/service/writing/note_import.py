@@ -8,7 +8,6 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
 from datetime import datetime
-from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +21,7 @@ from reconciler.domain.records.notes import Note, not_in_the_future, utc
 from reconciler.domain.records.scope import Scope
 from reconciler.domain.values.attributes import AttributeBook
 from reconciler.errors import InvalidNoteError, InvalidRequestError
+from reconciler.service.batches import batches
 from reconciler.service.json_lines import json_object
 from reconciler.service.stores.memory_store import MemoryStore
 from reconciler.service.writing.cleaning import Cleaner
@@ -33,7 +33,8 @@ from reconciler.service.writing.doors import (
     as_candidate,
     note_of,
 )
-from reconciler.service.writing.write_gate import Judged, WriteGate
+from reconciler.service.writing.submissions import Submission
+from reconciler.service.writing.write_gate import WriteGate
 
 __all__ = [
     "ImportReport",
@@ -144,9 +145,6 @@ class _LineBatch:
     resumed: int = 0
 
 
-_Vectors = list[NDArray[np.float32] | None]
-
-
 class NoteImport:
     """Imports JSON lines, one note each; run again, it takes up where it stopped.
 
@@ -205,63 +203,58 @@ class NoteImport:
         Raises:
             GraphUnavailableError, EmbeddingError: what was written until then stands; run again.
         """
-        report, batches = ImportReport(), self._batches(lines, defaults, source)
-        for judged, vectors in self._embedded(self._judged(batches, report, on_progress)):
-            settled = zip(judged, vectors, strict=True)
-            for decision in self._gate.settle_many(settled, IMPORT_DOOR):
+        report, chunks = ImportReport(), self._chunks(lines, defaults, source)
+        for submissions in self._embedded(self._judged(chunks, report, on_progress)):
+            for decision in self._gate.settle_many(submissions):
                 report.count(decision)
                 on_progress(1)
         return report
 
-    def _embedded(
-        self, batches: Iterator[Sequence[Judged]]
-    ) -> Iterator[tuple[Sequence[Judged], _Vectors]]:
+    def _embedded(self, judged: Iterator[Sequence[Submission]]) -> Iterator[Sequence[Submission]]:
         """Each batch with its vectors; the model makes those of the next ones meanwhile.
 
         Only the model has a thread of its own. Judging stays with writing, for both hold the
         interpreter: side by side each would wait for the other at every statement.
         """
-        coming: deque[tuple[Sequence[Judged], Future[_Vectors]]] = deque()
+        coming: deque[Future[Sequence[Submission]]] = deque()
         with ThreadPoolExecutor(1, thread_name_prefix="import") as ahead:
-            for batch in batches:
-                coming.append((batch, ahead.submit(self._vectors, batch)))
+            for batch in judged:
+                coming.append(ahead.submit(self._with_vectors, batch))
                 if len(coming) > _BATCHES_AHEAD:
-                    yield _finished(coming.popleft())
+                    yield coming.popleft().result()
             while coming:
-                yield _finished(coming.popleft())
+                yield coming.popleft().result()
 
-    def _vectors(self, judged: Sequence[Judged]) -> _Vectors:
+    def _with_vectors(self, batch: Sequence[Submission]) -> Sequence[Submission]:
         """A vector for each that goes to the reconciler; nothing else is embedded."""
-        texts = [candidate.claim for candidate in judged if candidate.is_reconciled]
-        vectors = iter(self._embed(texts))
-        return [next(vectors) if candidate.is_reconciled else None for candidate in judged]
+        vectors = iter(self._embed([one.note.text for one in batch if one.is_reconciled]))
+        return [replace(one, vector=next(vectors)) if one.is_reconciled else one for one in batch]
 
     def _judged(
         self,
-        batches: Iterator[_LineBatch],
+        chunks: Iterator[_LineBatch],
         report: ImportReport,
         on_progress: Callable[[int], None],
-    ) -> Iterator[Sequence[Judged]]:
+    ) -> Iterator[Sequence[Submission]]:
         """What the gate found about the notes; those of one contact beside each other, in order."""
-        for batch in batches:
+        for batch in chunks:
             candidates = self._new(batch)
             report.errors.extend(batch.errors)
             report.resumed += batch.resumed
             on_progress(batch.lines - len(candidates))
             by_contact = sorted(candidates, key=lambda candidate: candidate.note.scope.contact_key)
-            for first in range(0, len(candidates), _NOTES_AT_ONCE):
-                some = map(self._gate.judge, by_contact[first : first + _NOTES_AT_ONCE])
-                yield [one for one in some if not self._is_left_out(one, report, on_progress)]
+            for some in batches(by_contact, _NOTES_AT_ONCE):
+                judged = (self._gate.judge(candidate, IMPORT_DOOR) for candidate in some)
+                yield [one for one in judged if not self._is_left_out(one, report, on_progress)]
 
     def _is_left_out(
-        self, judged: Judged, report: ImportReport, on_progress: Callable[[int], None]
+        self, judged: Submission, report: ImportReport, on_progress: Callable[[int], None]
     ) -> bool:
         """Whether a question would be asked about what is over: a yes could only make it live."""
-        found = judged.candidate
         is_refused = judged.assessment.disposal is Disposal.REJECT
-        if found.ended_at is None or judged.is_reconciled or is_refused:
+        if judged.ended_at is None or judged.is_reconciled or is_refused:
             return False
-        which = found.note.source_reference or f"a note about {found.note.scope.contact_id}"
+        which = judged.note.source_reference or f"a note about {judged.scope.contact_id}"
         report.leave_out(_ENDED_AND_ASKED, which)
         on_progress(1)
         return True
@@ -275,12 +268,11 @@ class NoteImport:
         batch.resumed = len(ids) - len(new)
         return new
 
-    def _batches(
+    def _chunks(
         self, lines: Iterable[str], defaults: Mapping[str, str], source: str
     ) -> Iterator[_LineBatch]:
         seen: Counter[str] = Counter()
-        numbered = enumerate(lines, start=1)
-        while chunk := list(islice(numbered, _LINES_AT_ONCE)):
+        for chunk in batches(enumerate(lines, start=1), _LINES_AT_ONCE):
             batch = _LineBatch(lines=len(chunk))
             for number, line in chunk:
                 if isinstance(line, str) and not line.strip():
@@ -315,13 +307,6 @@ class NoteImport:
         self._cleaner.check_ids(note)
         ended_at = _ended_at(values.get("valid_to"), note, now)
         return replace(as_candidate(note, _PROPOSER), ended_at=ended_at)
-
-
-def _finished(
-    coming: tuple[Sequence[Judged], Future[_Vectors]],
-) -> tuple[Sequence[Judged], _Vectors]:
-    judged, vectors = coming
-    return judged, vectors.result()
 
 
 def source_of(lines: Iterable[str], named: str | None) -> str:

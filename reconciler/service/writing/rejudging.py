@@ -1,9 +1,9 @@
-"""Rejudging: asks the arbiter later about what was decided while it did not answer.
+"""Rejudging: asks the arbiter later about decisions that were made without it.
 
-A decision that wanted a judge and had none (budget, outage, an answer that was none) holds as the
-rule alone made it, and says so. What a judge says of it later is a decision of its own, which
-relates the facts. Where it would have kept what the decision ended, that is said, and a person
-reverts it: to undo and to write again are two steps, between which a note could be lost.
+A decision that needed a judge and had none (budget, outage, an unusable answer) holds as the rule
+alone made it, and says so. The judge's later answer is a decision of its own, which relates the
+facts. If the judge would have kept a fact that the decision ended, the answer says so, and a person
+reverts it: undoing and writing again are two steps, and a note could be lost between them.
 """
 
 from __future__ import annotations

@@ -14,25 +14,31 @@ from reconciler.domain.reconciling.limits import binds
 from reconciler.domain.reconciling.neighbours import neighbour_of
 from reconciler.domain.reconciling.restating import taking_over, without_ended_value
 from reconciler.domain.reconciling.rule import decide
-from reconciler.domain.records.candidates import Candidate, Evidence
+from reconciler.domain.records.candidates import Candidate
 from reconciler.domain.records.decisions import Decision, Undo, Verdict
 from reconciler.domain.records.facts import Conflict, Fact
 from reconciler.domain.records.handles import handle_of
-from reconciler.domain.records.kinds import Action, DecidedBy, Disposal, GateReason, SourceKind
+from reconciler.domain.records.kinds import (
+    LIVE_DOOR,
+    Action,
+    DecidedBy,
+    Disposal,
+    GateReason,
+    SourceKind,
+)
 from reconciler.domain.records.notes import Note
 from reconciler.domain.records.policies import ReconcilePolicy
 from reconciler.domain.records.relations import Relations, check_not_ended
 from reconciler.domain.records.scope import Scope, check_identifier
 from reconciler.errors import InvalidRequestError, UnknownFactError
 from reconciler.service.stores.commits import Commit
-from reconciler.service.stores.evidence_store import EvidenceStore
 from reconciler.service.stores.memory_store import MemoryStore
 from reconciler.service.writing.decision_ids import DecisionIds, settlement_id_of
-from reconciler.service.writing.doors import LIVE_DOOR, as_candidate
+from reconciler.service.writing.doors import as_candidate
 from reconciler.service.writing.ledger import Ledger, Seen
 from reconciler.service.writing.memory_reconciler import MemoryReconciler
 from reconciler.service.writing.neighbourhoods import Neighbourhoods
-from reconciler.service.writing.submissions import Submission
+from reconciler.service.writing.submissions import Submission, own_episode_of
 from reconciler.service.writing.write_gate import WriteGate
 
 __all__ = ["Relating"]
@@ -58,7 +64,6 @@ class Relating:
     Args:
         gate: reads the reason, as it reads any words that are kept.
         store: where facts and their conflicts are kept.
-        evidence: where it is kept who said a fact, and in which conversation.
         neighbourhoods: tell how near two facts are in meaning.
         reconciler: puts what is said on record.
         ledger: what writes.
@@ -72,7 +77,6 @@ class Relating:
         *,
         gate: WriteGate,
         store: MemoryStore,
-        evidence: EvidenceStore,
         neighbourhoods: Neighbourhoods,
         reconciler: MemoryReconciler,
         ledger: Ledger,
@@ -82,7 +86,6 @@ class Relating:
     ) -> None:
         self._gate = gate
         self._store = store
-        self._evidence = evidence
         self._neighbourhoods = neighbourhoods
         self._reconciler = reconciler
         self._ledger = ledger
@@ -165,25 +168,10 @@ class Relating:
         note = self._word(scope, f"{_REFUSED}: {why}", session_id, idempotency_key)
         decision_id = self._decision_ids.of(note)
         # Its ids follow from the key, so that a call that is made again draws none.
-        said = Evidence(
-            episode_id=settlement_id_of(decision_id),
-            session_id=note.session,
-            scope=scope,
-            text=note.text,
-            said_at=note.said_at,
-            source_kind=note.trust,
-            is_new=True,
-        )
+        said = replace(own_episode_of(note), episode_id=settlement_id_of(decision_id))
         refused = Candidate(note=note, evidence=(said,), proposed_by=f"agent:{scope.agent_id}")
-        submission = self._submission(
-            refused, reason=GateReason.WRONG_RELATION, fact_id=decision_id
-        )
-        if earlier := self._ledger.find_earlier(submission):
-            return earlier
-        return self._ledger.write(
-            submission,
-            lambda seen: self._reconciler.as_disposed(submission, Action.REJECT, seen),
-        )
+        judged = self._submission(refused, reason=GateReason.WRONG_RELATION)
+        return self._reconciler.record(replace(judged, fact_id=decision_id), Action.REJECT)
 
     def uphold(
         self, scope: Scope, *, reason: str, proposed_by: str, idempotency_key: str
@@ -223,25 +211,16 @@ class Relating:
         )
 
     def _submission(
-        self, candidate: Candidate, reason: GateReason = GateReason.ADMITTED, **ids: str
+        self, candidate: Candidate, reason: GateReason = GateReason.ADMITTED
     ) -> Submission:
         """What a model says of facts, cleaned; the gate weighs no word of it."""
-        judged = self._gate.judge(candidate)
-        is_admitted = reason is GateReason.ADMITTED
-        return Submission(
+        judged = self._gate.judge(candidate, LIVE_DOOR)
+        disposal = Disposal.ADMIT if reason is GateReason.ADMITTED else Disposal.REJECT
+        return replace(
+            judged,
             candidate=replace(judged.candidate, relations=candidate.relations),
-            assessment=replace(
-                judged.assessment,
-                disposal=Disposal.ADMIT if is_admitted else Disposal.REJECT,
-                reason=reason,
-                detail=judged.claim,
-                question=None,
-                lapses_at=None,
-            ),
-            door=LIVE_DOOR,
-            decision_id=self._decision_ids.of(candidate.note),
+            assessment=judged.assessment.disposed(disposal, reason, judged.note.text),
             is_relating=True,
-            **ids,
         )
 
     def _facts(self, scope: Scope, fact_ids: Sequence[str]) -> dict[str, Fact]:
@@ -255,7 +234,7 @@ class Relating:
         firm = [one for one in ended if one.is_confirmed_by_user or binds(one)]
         if not firm:
             return
-        said = self._evidence.list_said([fact.fact_id])
+        said = self._store.list_said([fact.fact_id])
         if any(
             turn.session_id == session_id and turn.source_kind is SourceKind.USER_EXPLICIT
             for turn in said

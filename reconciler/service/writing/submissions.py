@@ -1,4 +1,7 @@
-"""Submissions: candidates that the write gate has disposed of, and how they are recorded. Pure."""
+"""Submissions: candidates on their way from the gate into the graph, and their records. Pure.
+
+A note has five forms: text, ``Note``, ``Candidate``, ``Submission``, ``Decision``.
+"""
 
 from __future__ import annotations
 
@@ -6,6 +9,7 @@ import uuid
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
+from typing import TYPE_CHECKING
 
 from reconciler.domain.records.assessment import Assessment
 from reconciler.domain.records.candidates import Candidate, Evidence
@@ -23,6 +27,13 @@ from reconciler.domain.records.facts import Neighbour
 from reconciler.domain.records.kinds import Action, DecidedBy, Disposal, GateReason
 from reconciler.domain.records.notes import Note
 from reconciler.domain.records.policies import ReconcilePolicy
+from reconciler.domain.records.scope import Scope
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from reconciler.domain.gate.cleaning import Cleaned
 
 __all__ = [
     "WITHHELD",
@@ -30,6 +41,7 @@ __all__ = [
     "own_episode_of",
     "recorded",
     "recorded_plainly",
+    "recorded_policy",
     "withheld",
 ]
 
@@ -43,11 +55,11 @@ WITHHELD = (
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Submission:
-    """A candidate that the write gate has disposed of, on its way into the graph.
+    """A candidate as the gate disposes of it, on its way into the graph.
 
     Args:
-        candidate: cleaned, with at least one episode of evidence.
-        assessment: how the gate disposed of it.
+        candidate: cleaned, with what the gate found out about it, and one episode or more.
+        assessment: how the gate disposes of it.
         door: which door it came through, as recorded.
         decision_id: the id of its decision, the same at every attempt, so that a second try after a
             lost answer finds what the first wrote. A proposal is settled under one id.
@@ -58,6 +70,12 @@ class Submission:
         amendment: who puts something right, and why; None for any other note.
         amended_id: the fact that the amendment names, if it names one.
         is_relating: whether it only says how facts that are known relate.
+        cleaned: what the gate judged, so that it can judge again; None for what is on record.
+        is_own_word: whether a trusted source said it, instead of it being read out of a text.
+        may_ask: whether there is room for another question to the contact.
+        vector: its embedding, float32, shape (dimension,), where it was made; of dimension 0
+            without an embedder. What has none is compared with nothing.
+        embed_ms: milliseconds that making it took.
     """
 
     candidate: Candidate
@@ -71,6 +89,11 @@ class Submission:
     amendment: str | None = None
     amended_id: str | None = None
     is_relating: bool = False
+    cleaned: Cleaned | None = field(default=None, repr=False)
+    is_own_word: bool = False
+    may_ask: bool = True
+    vector: NDArray[np.float32] | None = field(default=None, compare=False, repr=False)
+    embed_ms: float = 0.0
 
     @property
     def note(self) -> Note:
@@ -81,6 +104,21 @@ class Submission:
     def episode_id(self) -> str:
         """The note's own evidence, by which an attempt knows its own writing."""
         return self.candidate.evidence[0].episode_id
+
+    @property
+    def scope(self) -> Scope:
+        """Whom it is about."""
+        return self.note.scope
+
+    @property
+    def is_admitted(self) -> bool:
+        """Whether it may go to the reconciler."""
+        return self.assessment.disposal is Disposal.ADMIT
+
+    @property
+    def is_reconciled(self) -> bool:
+        """Whether the call that proposes it also commits it."""
+        return self.is_admitted and self.is_own_word
 
     @property
     def ended_at(self) -> datetime | None:
@@ -136,16 +174,8 @@ def withheld(submission: Submission, reason: GateReason) -> Submission:
         idempotency_key=told.idempotency_key,
     )
     if found.reason is not reason:  # it was let through before that was known
-        found = replace(
-            found,
-            disposal=Disposal.REJECT,
-            reason=reason,
-            detail="its evidence was erased, or is about to be",
-            findings=(),
-            question=None,
-            lapses_at=None,
-            topic=None,
-        )
+        detail = "its evidence was erased, or is about to be"
+        found = replace(found.disposed(Disposal.REJECT, reason, detail), findings=(), topic=None)
     return replace(
         submission,
         candidate=replace(submission.candidate, note=note, evidence=(own_episode_of(note),)),
@@ -167,12 +197,24 @@ def own_episode_of(note: Note) -> Evidence:
     )
 
 
+def recorded_policy(policy: ReconcilePolicy, embedding_model: str) -> RecordedPolicy:
+    """The thresholds as decisions keep them, with the model that they measure."""
+    return RecordedPolicy(
+        profile=policy.profile,
+        cosine_update_min=policy.cosine_update_min,
+        cosine_add_max=policy.cosine_add_max,
+        cosine_cut=policy.cut,
+        guard=policy.guard,
+        reach=policy.reach,
+        embedding_model=embedding_model,
+    )
+
+
 def recorded(
     submission: Submission,
     verdict: Verdict,
     neighbours: Sequence[Neighbour],
-    policy: ReconcilePolicy,
-    embedding_model: str,
+    policy: RecordedPolicy,
     at: datetime,
     *,
     version: int = 0,
@@ -185,8 +227,7 @@ def recorded(
         submission: what it is about.
         verdict: what was concluded.
         neighbours: what the note was compared with, nearest first.
-        policy: the thresholds.
-        embedding_model: what made the vectors.
+        policy: what it was made under.
         at: now (UTC).
         version: the contact's, that it leads to.
         opinion: what an arbiter answered, where one was asked.
@@ -206,15 +247,7 @@ def recorded(
         door=submission.door,
         at=at,
         episode_id=own.episode_id,
-        policy=RecordedPolicy(
-            profile=policy.profile,
-            cosine_update_min=policy.cosine_update_min,
-            cosine_add_max=policy.cosine_add_max,
-            cosine_cut=policy.cut,
-            guard=policy.guard,
-            reach=policy.reach,
-            embedding_model=NO_MODEL if submission.is_fallback else embedding_model,
-        ),
+        policy=replace(policy, embedding_model=NO_MODEL) if submission.is_fallback else policy,
         gate=submission.assessment,
         proposal=Proposal(
             proposed_by=submission.candidate.proposed_by,
@@ -236,8 +269,7 @@ def recorded(
 def recorded_plainly(
     submission: Submission,
     action: Action,
-    policy: ReconcilePolicy,
-    embedding_model: str,
+    policy: RecordedPolicy,
     at: datetime,
     *,
     version: int = 0,
@@ -251,9 +283,7 @@ def recorded_plainly(
         reason=submission.assessment.detail,
     )
     timings = Timings(attempts=number)
-    made = recorded(
-        submission, verdict, (), policy, embedding_model, at, version=version, timings=timings
-    )
+    made = recorded(submission, verdict, (), policy, at, version=version, timings=timings)
     return replace(made, verdict=replace(made.verdict, targets=ended_ids), fact_id=None)
 
 

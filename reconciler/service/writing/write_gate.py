@@ -7,41 +7,31 @@ cleaned, judged against what became of the same inference before, and then recon
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import datetime
 
-import numpy as np
-from numpy.typing import NDArray
-
-from reconciler.domain.erasing.redaction import is_erased
-from reconciler.domain.gate.cleaning import Cleaned
+from reconciler.domain.erasing.redaction import check_not_erased
 from reconciler.domain.gate.disposing import assess, with_effective_source
-from reconciler.domain.gate.policy import GatePolicy
 from reconciler.domain.gate.precedents import precedents_of
 from reconciler.domain.gate.questions import answer_since, contradicts
 from reconciler.domain.gate.scoring import EXTRACTORS_CONFIDENCE
-from reconciler.domain.reconciling.ahead import Plans
-from reconciler.domain.reconciling.reverting import resting_on, reversal, undone_by
 from reconciler.domain.records.assessment import ALL_PASSED, Assessment
 from reconciler.domain.records.candidates import Candidate, Evidence
 from reconciler.domain.records.decisions import Decision
-from reconciler.domain.records.facts import Fact
 from reconciler.domain.records.kinds import (
+    LIVE_DOOR,
     NOT_FOR_CONTACTS,
     Action,
     Disposal,
     GateReason,
     SourceKind,
 )
-from reconciler.domain.records.scope import Scope, check_identifier
+from reconciler.domain.records.scope import Scope
 from reconciler.errors import (
-    ErasedError,
-    InvalidAnswerError,
     InvalidNoteError,
     InvalidRequestError,
-    RevertRefusedError,
-    UnknownFactError,
 )
+from reconciler.service.batches import batches
 from reconciler.service.stores.commits import Commit
 from reconciler.service.stores.memory_store import MemoryStore
 from reconciler.service.writing.cleaning import Cleaner
@@ -50,14 +40,13 @@ from reconciler.service.writing.earlier_decisions import earlier_decisions
 from reconciler.service.writing.ledger import Ledger, Seen
 from reconciler.service.writing.memory_reconciler import MemoryReconciler
 from reconciler.service.writing.submissions import (
-    WITHHELD,
     Submission,
     own_episode_of,
     withheld,
 )
 from reconciler.tracing import traced
 
-__all__ = ["Judged", "WriteGate", "candidate_of", "judge", "of_person"]
+__all__ = ["WriteGate", "candidate_of", "judge"]
 
 _MAY_AGREE = (
     GateReason.THIN_EVIDENCE,
@@ -68,74 +57,8 @@ _MAY_AGREE = (
 """Why a candidate may be held and yet count as agreeing with what is known: that was admitted, with
 consent or approval where it needs one."""
 
-_SHOWN_MAX = 10
-"""Decisions that an error lists."""
-
 _BATCH_DECISIONS = 50
 """Decisions in one transaction: with more, none of them becomes cheaper."""
-
-
-_Vector = NDArray[np.float32]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Judged:
-    """A candidate as the gate sees it, and how it would dispose of it; nothing is written yet.
-
-    ``held_id`` is the decision under which the same waits already, ``may_ask`` whether there is
-    room for another question to the contact.
-    """
-
-    cleaned: Cleaned
-    policy: GatePolicy
-    assessment: Assessment
-    held_id: str | None = None
-    may_ask: bool = True
-
-    @property
-    def candidate(self) -> Candidate:
-        """The candidate with what the gate found out about it, and without raw secrets.
-
-        Its note is the contact's word from here on where an extractor only passes that on. The gate
-        itself judges it as the extractor's.
-        """
-        found, candidate = self.assessment, self.cleaned.candidate
-        told = candidate.note
-        note = replace(
-            told,
-            source_kind=SourceKind.USER_EXPLICIT if found.is_contacts_word else told.source_kind,
-            category=found.category,
-            topic=found.topic,
-            importance=found.importance if told.importance is None else told.importance,
-            is_hedged=found.is_hedged,
-        )
-        return replace(candidate, note=note)
-
-    @property
-    def scope(self) -> Scope:
-        """Whom it is about."""
-        return self.cleaned.candidate.note.scope
-
-    @property
-    def claim(self) -> str:
-        """What it says, without raw secrets."""
-        return self.cleaned.candidate.claim
-
-    @property
-    def is_admitted(self) -> bool:
-        """Whether it may go to the reconciler."""
-        return self.assessment.disposal is Disposal.ADMIT
-
-    @property
-    def is_own_word(self) -> bool:
-        """Whether a trusted source said it, instead of it being read out of a text."""
-        source = self.cleaned.candidate.note.trust
-        return self.policy.file.sources[source].is_own_word
-
-    @property
-    def is_reconciled(self) -> bool:
-        """Whether the call that proposes it also commits it."""
-        return self.is_admitted and self.is_own_word
 
 
 class WriteGate:
@@ -170,38 +93,37 @@ class WriteGate:
         self._decision_ids = decision_ids
         self._clock = clock
 
-    def judge(self, candidate: Candidate) -> Judged:
+    def judge(self, candidate: Candidate, door: str = LIVE_DOOR) -> Submission:
         """How the gate would dispose of a candidate; reads and writes nothing.
+
+        Args:
+            candidate: what is proposed.
+            door: which door it came through.
 
         Raises:
             InvalidRequestError: an id or a name that is kept as it is given holds a secret.
         """
         self._cleaner.check_ids(candidate)
-        return judge(candidate, self._cleaner, self._clock())
+        decision_id = self._decision_ids.of(candidate.note)
+        return judge(candidate, self._cleaner, self._clock(), door, decision_id)
 
-    def settle_many(
-        self, judged: Iterable[tuple[Judged, _Vector | None]], door: str
-    ) -> Iterator[Decision]:
+    def settle_many(self, submissions: Iterable[Submission]) -> Iterator[Decision]:
         """As ``propose`` that may commit, of many that were judged already, written in batches.
 
         Args:
-            judged: what ``judge`` found about notes that no earlier call decided about, each with
-                its embedding if it is to be reconciled. Those of one contact are decided in order.
-            door: which door they came through.
+            submissions: notes as ``judge`` found them that no earlier call decided about, each with
+                its vector if it is to be reconciled. Those of one contact are decided in order.
 
         Raises:
             As ``propose``; what was yielded until then stands.
         """
-        left = list(judged)
+        left = list(submissions)
         while left:
             alone, together, left = _next_of_each_contact(left)
-            for candidate in alone:
-                yield self._propose(candidate, door, may_commit=True)
-            for first in range(0, len(together), _BATCH_DECISIONS):
-                some = together[first : first + _BATCH_DECISIONS]
-                submissions = [self._submission(candidate, door) for candidate, _ in some]
-                vectors = [vector for _, vector in some]
-                yield from self._reconciler.reconcile_many(submissions, vectors)
+            for submission in alone:
+                yield self._settled(submission, may_commit=True)
+            for some in batches(together, _BATCH_DECISIONS):
+                yield from self._reconciler.reconcile_many(some)
 
     def propose(
         self,
@@ -232,12 +154,16 @@ class WriteGate:
         """
         if not may_be_fallback:
             _refuse_fallback(candidate)
-        judged = replace(self._judged_anew(candidate), may_ask=may_ask)
-        if may_commit and judged.is_reconciled:
-            return self._reconciler.reconcile(self._submission(judged, door))
-        if not may_commit and judged.assessment.reason not in WITHHELD:
-            judged = self._with_own_episodes(judged, candidate.evidence)
-        return self._propose(judged, door, may_commit=may_commit)
+        if candidate.confirmed_by:
+            raise InvalidNoteError(
+                "a candidate must not have confirmed_by; propose it, then confirm it"
+            )
+        submission = replace(self.judge(candidate, door), may_ask=may_ask)
+        if may_commit and submission.is_reconciled:
+            return self._reconciler.reconcile(submission)
+        if not may_commit and not submission.is_withheld:
+            submission = self._with_own_episodes(submission, candidate.evidence)
+        return self._settled(submission, may_commit=may_commit)
 
     def to_be_asked(self, candidates: Sequence[Candidate]) -> frozenset[str]:
         """Which candidates of one session the contact may be asked about, by idempotency key.
@@ -271,12 +197,12 @@ class WriteGate:
         """Its importance and key, if the contact would be asked about it."""
         key = candidate.note.idempotency_key
         try:
-            judged = self._with_precedents(self.judge(candidate))
+            submission = self._with_precedents(self.judge(candidate))
         except InvalidRequestError:  # the proposer is told
             return None
-        if key is None or not _is_question(judged.assessment):
+        if key is None or not _is_question(submission.assessment):
             return None
-        return judged.candidate.note.importance or 0.0, key
+        return submission.note.importance or 0.0, key
 
     def commit(self, scope: Scope, decision_id: str, door: str) -> Decision:
         """Remember what a proposal was admitted as; once, however often it is called.
@@ -298,7 +224,7 @@ class WriteGate:
                 "admitted can be committed"
             )
         assert proposal.gate is not None, "what was admitted was judged"  # noqa: S101
-        _refuse_erased(proposal)
+        check_not_erased(proposal)
         proposed = candidate_of(proposal, self._store.list_evidence(decision_id, scope))
         candidate = replace(proposed, relations=proposal.proposal.relations)
         submission = Submission(
@@ -309,7 +235,9 @@ class WriteGate:
             settles_id=decision_id,
         )
         if refused := self._refused_since(candidate):
-            decision = self._record(replace(submission, assessment=refused), Action.REJECT)
+            decision = self._reconciler.record(
+                replace(submission, assessment=refused), Action.REJECT
+            )
         else:
             decision = self._reconciler.reconcile(submission)
         if decision.action is Action.WITHDRAW:
@@ -318,334 +246,141 @@ class WriteGate:
 
     def _refused_since(self, candidate: Candidate) -> Assessment | None:
         """Why the gate would refuse today what it admitted then, if it would."""
-        judged = self.judge(candidate)
-        found = self._with_precedents(judged).assessment
-        return found if found.disposal is Disposal.REJECT else None
+        today = self._with_precedents(self.judge(candidate)).assessment
+        return today if today.disposal is Disposal.REJECT else None
 
-    def answer(self, held: Decision, answer: Candidate | Action, answered_by: str) -> Decision:
-        """What follows from an answer; once, however often it is called. Who may give it is known.
+    def settle(self, submission: Submission) -> Decision:
+        """As ``propose``, of what was judged already; nothing is reconciled by this call."""
+        return self._settled(submission, may_commit=False)
 
-        Args:
-            held: the decision that waited for the answer.
-            answer: for a yes, what was confirmed, with ``confirmed_by`` and the answer as its
-                evidence: it is reconciled, or held again where another's yes is needed as well.
-                Else DECLINE, or WITHDRAW where it was taken back.
-            answered_by: the person who answers.
-
-        Raises:
-            InvalidAnswerError: the gate refuses it in spite of the yes; it waits on.
-            As ``propose``.
-        """
-        if isinstance(answer, Candidate):
-            return self._confirmed(held, answer, answered_by)
-        return self._refused(held, answer, answered_by)
-
-    def _refused(self, held: Decision, action: Action, answered_by: str) -> Decision:
-        assert held.gate is not None, "what was held was judged"  # noqa: S101
-        is_no = action is Action.DECLINE
-        submission = Submission(
-            candidate=candidate_of(held, self._store.list_evidence(held.decision_id, held.scope)),
-            assessment=replace(
-                held.gate,
-                disposal=Disposal.REJECT,
-                reason=GateReason.DECLINED if is_no else GateReason.WITHDRAWN,
-                detail=f"{answered_by} {'said no' if is_no else 'took it back'}",
-                question=None,
-                lapses_at=None,
-            ),
-            door=held.door,
-            decision_id=settlement_id_of(held.decision_id),
-            settles_id=held.decision_id,
-            answered_by=answered_by,
-        )
-        return self._record(submission, action)
-
-    def _confirmed(self, held: Decision, candidate: Candidate, answered_by: str) -> Decision:
-        judged = self.judge(candidate)
-        submission = replace(
-            self._submission(judged, held.door),
-            assessment=_as_sensitive_as(held, judged.assessment),
-            decision_id=settlement_id_of(held.decision_id),
-            settles_id=held.decision_id,
-            answered_by=answered_by,
-        )
-        if judged.assessment.disposal is Disposal.REJECT:
-            raise InvalidAnswerError(
-                f"the gate refuses this despite the yes: {judged.assessment.detail}; "
-                "nothing was stored, and the question stays open"
-            )
-        if judged.is_admitted:
-            return self._reconciler.reconcile(submission)
-        return self._record(submission, Action.HOLD)
-
-    def revoke(
-        self, candidate: Candidate, fact_id: str, door: str, *, never: bool = False
-    ) -> Decision:
-        """End a fact without another in its place; the candidate says why, and by whom.
-
-        With ``never`` it was not true at any time, so its interval becomes empty.
-
-        Raises:
-            UnknownFactError: the contact has no fact of that id, or it has ended.
-            GraphUnavailableError, GraphConflictError: as ``propose``.
-        """
-        check_identifier("fact_id", fact_id, UnknownFactError)
-        scope, submission = candidate.note.scope, self._of_person(candidate, "revoked", door)
-
-        def plan(seen: Seen) -> Commit:
-            ended = self._store.find_fact(scope, fact_id)
-            if ended is None or ended.has_ended:
-                raise UnknownFactError(
-                    f"contact {scope.contact_id} has no fact {fact_id}, or it has ended"
-                )
-            # Nothing ends before it began; a plan never does.
-            begun = [] if ended.is_upcoming(self._clock()) else [ended.valid_from]
-            about = submission.about(submission.note.no_earlier_than(begun))
-            commit = self._reconciler.as_disposed(about, Action.REVOKE, seen, [ended])
-            return _voiding(commit, ended) if never else commit
-
-        return self._ledger.write(submission, plan)
-
-    def amend(self, candidate: Candidate, fact_id: str | None, reason: str, door: str) -> Decision:
-        """What became of an operator's correction, which ends a known fact no matter who said it.
-
-        Args:
-            candidate: what holds instead, and who says so.
-            fact_id: the fact that it ends; None for what is in its slot.
-            reason: why.
-            door: which door it came through.
-
-        Raises:
-            InvalidRequestError: there is nothing to amend, or it holds from later on.
-            As ``propose``.
-        """
-        judged = self.judge(candidate)
-        if not judged.is_reconciled:
-            return self._propose(judged, door, may_commit=False)
-        [why] = self._cleaner.clean_texts(candidate.note.scope, [reason])
-        submission = replace(
-            self._submission(judged, door),
-            amendment=f"{candidate.proposed_by}: {why}",
-            amended_id=fact_id,
-        )
-        return self._reconciler.reconcile(submission)
-
-    def revert(
-        self, candidate: Candidate, decision_id: str, door: str, *, and_later: bool = False
-    ) -> Decision:
-        """Undo a decision; the candidate says why, and by whom. Undone already, the first answer.
-
-        Args:
-            candidate: the reason, as the word of who gives it.
-            decision_id: what is undone.
-            door: which door asks for it.
-            and_later: whether the later decisions that rest on it are undone too.
-
-        Raises:
-            UnknownDecisionError: the contact has no such decision.
-            RevertRefusedError: later decisions rest on it.
-            InvalidRequestError: it changed nothing, or did not keep what it changed.
-            GraphUnavailableError, GraphConflictError: as ``propose``.
-        """
-        scope = candidate.note.scope
-        decision = self._store.get_decision(scope, decision_id)
-        _refuse_erased(decision)
-        submission = self._of_person(candidate, "reverted", door)
-
-        def plan(seen: Seen) -> Commit | Decision:
-            made = self._store.list_made(scope)
-            if earlier := undone_by(decision, made):
-                return earlier.as_replay()
-            later = resting_on(decision, made)
-            if later and not and_later:
-                raise RevertRefusedError(
-                    _refusal(later), tuple(other.decision_id for other in later)
-                )
-            facts = {fact.fact_id: fact for fact in self._store.list_facts(scope)}
-            links = self._store.list_supersessions(scope)
-            conflicts = self._store.list_conflicts(scope, is_open=False)
-            undone = [*later, decision]
-            found = reversal(undone, facts, links, conflicts, self._clock())
-            # What was to end with a plan that was forgotten meanwhile goes on.
-            undone_ids = {other.decision_id for other in undone}
-            left = [other for other in made if other.decision_id not in undone_ids]
-            plans = Plans(left, facts | {fact.fact_id: fact for fact in found.facts})
-            commit = self._reconciler.as_disposed(submission, Action.REVERT, seen)
-            return replace(
-                commit,
-                decision=replace(commit.decision, undo=found.undo),
-                restored=tuple(map(plans.standing, found.facts)),
-                reopened=found.conflicts,
-            )
-
-        return self._ledger.write(submission, plan)
-
-    def _of_person(self, candidate: Candidate, done: str, door: str) -> Submission:
-        return of_person(self.judge(candidate), self._decision_ids, done, door)
-
-    def _judged_anew(self, candidate: Candidate) -> Judged:
-        if candidate.confirmed_by:
-            raise InvalidNoteError(
-                "a candidate must not have confirmed_by; propose it, then confirm it"
-            )
-        return self.judge(candidate)
-
-    def _submission(self, judged: Judged, door: str) -> Submission:
-        candidate, assessment = judged.candidate, judged.assessment
-        if not candidate.evidence:
-            candidate = replace(candidate, evidence=(own_episode_of(candidate.note),))
-        decision_id = self._decision_ids.of(candidate.note)
-        submission = Submission(
-            candidate=candidate, assessment=assessment, door=door, decision_id=decision_id
-        )
-        return withheld(submission, assessment.reason) if submission.is_withheld else submission
-
-    def _propose(self, judged: Judged, door: str, *, may_commit: bool) -> Decision:
-        submission = self._submission(judged, door)
+    def _settled(self, submission: Submission, *, may_commit: bool) -> Decision:
+        """What becomes of what is not reconciled as it stands."""
+        if submission.is_withheld:
+            submission = withheld(submission, submission.assessment.reason)
         if earlier := self._ledger.find_earlier(submission):
             return earlier
-        if judged.assessment.reason in _MAY_AGREE and (
-            known := self._reconciler.reconfirm(_agreeing(submission), judged.assessment.detail)
+        if submission.assessment.reason in _MAY_AGREE and (
+            known := self._reconciler.reconfirm(_agreeing(submission), submission.assessment.detail)
         ):
             return known
         # Repeated, a hedged word of one's own may be enough; what was read out is not written here.
-        if may_commit and judged.is_own_word:
-            found = self._with_precedents(judged)
-            if found.is_reconciled:
-                return self._reconciler.reconcile(replace(submission, assessment=found.assessment))
+        if may_commit and submission.is_own_word:
+            repeated = self._with_precedents(submission)
+            if repeated.is_reconciled:
+                return self._reconciler.reconcile(repeated)
 
         def plan(seen: Seen) -> Commit:
-            found = self._with_precedents(judged)
-            made = replace(submission, assessment=found.assessment)
-            if found.assessment.is_held:
-                made = replace(made, held_id=found.held_id)
-            return self._reconciler.as_disposed(made, _action_of(found.assessment), seen)
+            made = self._with_precedents(submission)
+            return self._reconciler.as_disposed(made, _action_of(made.assessment), seen)
 
         return self._ledger.write(submission, plan)
 
-    def _with_own_episodes(self, judged: Judged, given: tuple[Evidence, ...]) -> Judged:
-        candidate = judged.cleaned.candidate
-        scope, cleaned = candidate.note.scope, candidate.evidence
-        own = self._store.as_own_episodes(scope, given, cleaned)
-        candidate = replace(candidate, evidence=own)
-        found = replace(judged, cleaned=replace(judged.cleaned, candidate=candidate))
+    def _with_own_episodes(self, submission: Submission, given: tuple[Evidence, ...]) -> Submission:
+        cleaned = submission.cleaned
+        if cleaned is None or not cleaned.candidate.evidence:
+            return submission
+        own = self._store.as_own_episodes(submission.scope, given, cleaned.candidate.evidence)
+        cleaned = replace(cleaned, candidate=replace(cleaned.candidate, evidence=own))
+        submission = replace(
+            submission, cleaned=cleaned, candidate=replace(submission.candidate, evidence=own)
+        )
         if not any(evidence.is_pending_erasure for evidence in own):
-            return found
-        return replace(found, assessment=assess(found.cleaned, found.policy, self._clock()))
+            return submission
+        policy = self._cleaner.policy_of(submission.scope)
+        return replace(submission, assessment=assess(cleaned, policy, self._clock()))
 
-    def _with_precedents(self, judged: Judged) -> Judged:
+    def _with_precedents(self, submission: Submission) -> Submission:
         """Judged again with what became of the same inference before, where that may matter."""
-        is_thin = judged.assessment.is_held or judged.assessment.reason is GateReason.BELOW_FLOOR
-        if judged.is_reconciled or not (is_thin or judged.is_admitted):
-            return judged
-        now, note = self._clock(), judged.candidate.note
-        key = judged.assessment.inference_key
+        first, cleaned, note = submission.assessment, submission.cleaned, submission.note
+        is_thin = first.is_held or first.reason is GateReason.BELOW_FLOOR
+        if cleaned is None or submission.is_reconciled or not (is_thin or submission.is_admitted):
+            return submission
+        now = self._clock()
         facts = self._store.list_facts(note.scope) if is_thin else []
         live = (fact for fact in facts if fact.as_of(now).is_live)
-        earlier = earlier_decisions(self._store, note.scope, key, now)
+        earlier = earlier_decisions(self._store, note.scope, first.inference_key, now)
         precedents = precedents_of(
             earlier,
             now,
             is_answered=note.is_dated and answer_since(note, facts) is not None,
-            is_contradicting=contradicts(judged.candidate, live),
+            is_contradicting=contradicts(submission.candidate, live),
         )
-        found = assess(judged.cleaned, judged.policy, now, precedents, may_ask=judged.may_ask)
+        policy, may_ask = self._cleaner.policy_of(note.scope), submission.may_ask
+        found = assess(cleaned, policy, now, precedents, may_ask=may_ask)
         # A question is not filed under what waits without one, where it would not be seen.
         silent_id = precedents.waiting_id if found.question is None else None
-        return replace(judged, assessment=found, held_id=precedents.pending_id or silent_id)
-
-    def _record(self, submission: Submission, action: Action) -> Decision:
-        if earlier := self._ledger.find_earlier(submission):
-            return earlier
-        return self._ledger.write(
-            submission, lambda seen: self._reconciler.as_disposed(submission, action, seen)
-        )
+        held_id = precedents.pending_id or silent_id
+        return replace(submission, assessment=found, held_id=held_id if found.is_held else None)
 
 
 def _next_of_each_contact(
-    judged: Sequence[tuple[Judged, _Vector | None]],
-) -> tuple[list[Judged], list[tuple[Judged, _Vector]], list[tuple[Judged, _Vector | None]]]:
+    submissions: Sequence[Submission],
+) -> tuple[list[Submission], list[Submission], list[Submission]]:
     """What can be settled next: what is only recorded, then what is reconciled; then what is left.
 
     What is only recorded looks at what was decided before, so it waits until what came before it
     about its contact is written, and what comes after it waits for it.
     """
-    alone: list[Judged] = []
-    together: list[tuple[Judged, _Vector]] = []
-    left: list[tuple[Judged, _Vector | None]] = []
+    alone: list[Submission] = []
+    together: list[Submission] = []
+    left: list[Submission] = []
     begun: set[str] = set()
     waiting: set[str] = set()
-    for candidate, vector in judged:
-        key = candidate.scope.contact_key
-        if key in waiting or (vector is None and key in begun):
+    for submission in submissions:
+        key, is_alone = submission.scope.contact_key, submission.vector is None
+        if key in waiting or (is_alone and key in begun):
             waiting.add(key)
-            left.append((candidate, vector))
-        elif vector is None:
-            alone.append(candidate)
+            left.append(submission)
+        elif is_alone:
+            alone.append(submission)
         else:
             begun.add(key)
-            together.append((candidate, vector))
+            together.append(submission)
     return alone, together, left
 
 
-def of_person(judged: Judged, decision_ids: DecisionIds, done: str, door: str) -> Submission:
-    """What a person decides about what is known, and why; no agent's to call.
-
-    Args:
-        judged: the reason, as the word of who gives it.
-        decision_ids: the ids under which it is kept.
-        done: what was done, for the record.
-        door: which door it came through.
-    """
-    candidate = judged.candidate
-    return Submission(
-        candidate=candidate,
-        assessment=replace(
-            judged.assessment,
-            disposal=Disposal.ADMIT,
-            reason=GateReason.ADMITTED,
-            detail=f"{done} by {candidate.proposed_by}: {candidate.claim}",
-            question=None,
-            lapses_at=None,
-        ),
-        door=door,
-        decision_id=decision_ids.of(candidate.note),
-        answered_by=candidate.proposed_by,
-    )
-
-
-def _voiding(commit: Commit, ended: Fact) -> Commit:
-    """The commit that ends a fact, as never true."""
-    verdict = replace(commit.decision.verdict, voided=(ended.fact_id,))
-    return replace(
-        commit,
-        decision=replace(commit.decision, verdict=verdict),
-        voided_from={ended.fact_id: ended.valid_from},
-    )
-
-
-def _refusal(later: Sequence[Decision]) -> str:
-    """Which decisions stand in the way of a revert, and what to do."""
-    shown = [f'{other.decision_id} ({other.action} "{other.text}")' for other in later[:_SHOWN_MAX]]
-    more = [f"{len(later) - _SHOWN_MAX} more"] if len(later) > _SHOWN_MAX else []
-    return (
-        f"later decisions rest on it: {', '.join([*shown, *more])}; revert those first, the newest "
-        "first, or ask for the later ones too (and_later, --and-later)"
-    )
-
-
 @traced("gate")
-def judge(candidate: Candidate, cleaner: Cleaner, now: datetime) -> Judged:
+def judge(
+    candidate: Candidate, cleaner: Cleaner, now: datetime, door: str, decision_id: str
+) -> Submission:
     """How the gate would dispose of a candidate that nothing is known of.
 
     Args:
         candidate: as it was proposed.
         cleaner: takes out what may not be kept; the candidate's agent chooses the domain.
         now: the time now (UTC).
+        door: which door it came through.
+        decision_id: the id that its decision would have.
     """
     policy = cleaner.policy_of(candidate.note.scope)
     cleaned = cleaner.clean(with_effective_source(candidate))
-    return Judged(cleaned=cleaned, policy=policy, assessment=assess(cleaned, policy, now))
+    found = assess(cleaned, policy, now)
+    return Submission(
+        candidate=_as_found(cleaned.candidate, found),
+        assessment=found,
+        door=door,
+        decision_id=decision_id,
+        cleaned=cleaned,
+        is_own_word=policy.file.sources[cleaned.candidate.note.trust].is_own_word,
+    )
+
+
+def _as_found(candidate: Candidate, found: Assessment) -> Candidate:
+    """The candidate with what the gate found out about it, and an episode that it rests on.
+
+    Its note is the contact's word from here on where an extractor only passes that on. The gate
+    itself judges it as the extractor's.
+    """
+    told = candidate.note
+    note = replace(
+        told,
+        source_kind=SourceKind.USER_EXPLICIT if found.is_contacts_word else told.source_kind,
+        category=found.category,
+        topic=found.topic,
+        importance=found.importance if told.importance is None else told.importance,
+        is_hedged=found.is_hedged,
+    )
+    return replace(candidate, note=note, evidence=candidate.evidence or (own_episode_of(note),))
 
 
 def candidate_of(decision: Decision, evidence: Sequence[Evidence]) -> Candidate:
@@ -684,33 +419,10 @@ def _refuse_fallback(candidate: Candidate) -> None:
         )
 
 
-def _refuse_erased(decision: Decision) -> None:
-    if is_erased(decision):
-        raise ErasedError(
-            f"decision {decision.decision_id} was erased; nothing can follow from it any more"
-        )
-
-
 def _agreeing(submission: Submission) -> Submission:
     """The same, as what is admitted only because it is known already."""
-    return replace(
-        submission,
-        assessment=replace(
-            submission.assessment,
-            disposal=Disposal.ADMIT,
-            reason=GateReason.ADMITTED,
-            detail=ALL_PASSED,
-            question=None,
-            lapses_at=None,
-        ),
-    )
-
-
-def _as_sensitive_as(held: Decision, assessment: Assessment) -> Assessment:
-    """What was taken out of a text before it was held is not seen when it is judged again."""
-    if held.gate is None or not held.gate.is_redacted:
-        return assessment
-    return replace(assessment, is_redacted=True, sensitivity=held.gate.sensitivity)
+    found = submission.assessment.disposed(Disposal.ADMIT, GateReason.ADMITTED, ALL_PASSED)
+    return replace(submission, assessment=found)
 
 
 def _is_question(found: Assessment | None) -> bool:

@@ -1,5 +1,4 @@
-// A contact's sessions with an id that was made here, for the caller gave none; the one heard last
-// first.
+// A contact's sessions with ids that begin so; the one heard last first.
 // mode: read
 MATCH (contact:Contact {contact_key: $contact_key})<-[:`WITH`]-(session:Session)
 WHERE session.session_id STARTS WITH $beginning

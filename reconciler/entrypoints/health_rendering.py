@@ -1,51 +1,25 @@
-"""The command that says how well an agent's memory is kept."""
+"""How the command line shows the health of a memory."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
-import typer
 from rich.console import Group
 from rich.table import Table
 
-from reconciler.entrypoints.options import (
-    Agent,
-    AsJson,
-    MaybeContactId,
-    Tenant,
-    of_whom,
-    reading,
-    show,
-)
 from reconciler.entrypoints.rendering import counted, counts_column, shown, table, word_column
 
 if TYPE_CHECKING:
     from reconciler.domain.review.health import ContactHealth, HealthReport, Waiting
 
-__all__ = ["add_health_commands"]
+__all__ = ["health_view"]
 
 _CONTACTS_SHOWN_MAX = 20
 
 
-def add_health_commands(app: typer.Typer) -> None:
-    """Give the command line the commands of this module."""
-    app.command()(health)
-
-
-def health(
-    agent: Agent,
-    contact: MaybeContactId = None,
-    tenant: Tenant = None,
-    as_json: AsJson = False,
-) -> None:
-    """Report a memory's duplicates, stale facts, disputes and open questions."""
-    with reading(agent, contact, tenant) as memory:
-        report = of_whom(memory, agent, contact, tenant).health()
-    show(as_json, report.to_dict(), lambda: _view(report))
-
-
-def _view(report: HealthReport) -> Group:
+def health_view(report: HealthReport) -> Group:
+    """The numbers of all contacts together, then those of the contacts with most to do."""
     return Group(_totals(report), _contacts(report.contacts))
 
 
@@ -81,7 +55,7 @@ def _totals(report: HealthReport) -> Table:
 
 
 def _contacts(contacts: Iterable[ContactHealth]) -> Table:
-    """Those first of which most is to be done."""
+    """The contacts, those with most to do first."""
     listed = sorted(contacts, key=_troubles, reverse=True)
     left_out = len(listed) > _CONTACTS_SHOWN_MAX
     title = f"The {_CONTACTS_SHOWN_MAX} of {len(listed)} contacts with most to be done"
@@ -96,7 +70,7 @@ def _contacts(contacts: Iterable[ContactHealth]) -> Table:
 
 
 def _besides(contact: ContactHealth) -> list[str]:
-    """What else there is of it, and how often."""
+    """The other counts of a contact, without zeros."""
     ended = contact.expired + contact.archived + contact.superseded + contact.revoked
     counts = {
         f"{ended} ended": ended,

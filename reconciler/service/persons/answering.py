@@ -1,4 +1,4 @@
-"""Confirmations: notes that are held for a person's yes, and the answers. Judges nothing itself."""
+"""What persons answer: yes or no to a note that is held, or that it is taken back."""
 
 from __future__ import annotations
 
@@ -9,9 +9,10 @@ from datetime import datetime, timedelta
 
 from reconciler.domain.erasing.redaction import is_erased
 from reconciler.domain.gate.questions import answer_since
+from reconciler.domain.records.assessment import Assessment
 from reconciler.domain.records.candidates import CONTACT, Candidate, Evidence
 from reconciler.domain.records.decisions import Decision
-from reconciler.domain.records.kinds import FOR_OPERATORS, Action, Disposal, SourceKind
+from reconciler.domain.records.kinds import FOR_OPERATORS, Action, Disposal, GateReason, SourceKind
 from reconciler.domain.records.notes import TEXT_LENGTH_MAX, check_text
 from reconciler.domain.records.persons import is_agent, plain_name
 from reconciler.domain.records.scope import Scope, check_identifier
@@ -19,9 +20,11 @@ from reconciler.errors import InvalidAnswerError
 from reconciler.service.stores.memory_store import MemoryStore
 from reconciler.service.writing.cleaning import Cleaner
 from reconciler.service.writing.decision_ids import settlement_id_of
+from reconciler.service.writing.memory_reconciler import MemoryReconciler
+from reconciler.service.writing.submissions import Submission
 from reconciler.service.writing.write_gate import WriteGate, candidate_of
 
-__all__ = ["Confirmations"]
+__all__ = ["PersonsAnswers"]
 
 _YES = frozenset({Action.ADD, Action.UPDATE, Action.SKIP, Action.REVOKE, Action.HOLD})
 """A yes remembers, takes back, or leads to another question for another person."""
@@ -31,11 +34,12 @@ _NO = frozenset({Action.DECLINE})
 _BACK = frozenset({Action.WITHDRAW})
 
 
-class Confirmations:
+class PersonsAnswers:
     """Held candidates: answered once, or taken back. Not for agents.
 
     Args:
-        gate: where answers go.
+        gate: judges what was confirmed.
+        reconciler: remembers it, and puts other answers on record.
         cleaner: lets the names of those who answer through.
         store: what is asked what is held.
         clock: the time now, UTC-aware.
@@ -45,11 +49,13 @@ class Confirmations:
         self,
         *,
         gate: WriteGate,
+        reconciler: MemoryReconciler,
         cleaner: Cleaner,
         store: MemoryStore,
         clock: Callable[[], datetime],
     ) -> None:
         self._gate = gate
+        self._reconciler = reconciler
         self._cleaner = cleaner
         self._store = store
         self._clock = clock
@@ -75,8 +81,7 @@ class Confirmations:
             self._check_may_answer(held, by, decision_id)
             earlier = self._answered_meanwhile(held)
         if earlier is None:
-            candidate = self._confirmed(held, by, text)
-            earlier = self._gate.answer(held, candidate, by)
+            earlier = self._confirmed(held, self._as_confirmed(held, by, text), by)
         return _same_answer(earlier, _YES)
 
     def reject(self, scope: Scope, decision_id: str, by: str) -> Decision:
@@ -89,7 +94,7 @@ class Confirmations:
         held, earlier = self._held(scope, decision_id)
         if earlier is None:
             self._check_may_answer(held, by, decision_id)
-            earlier = self._gate.answer(held, Action.DECLINE, by)
+            earlier = self._refused(held, Action.DECLINE, by)
         return _same_answer(earlier, _NO)
 
     def withdraw(self, scope: Scope, decision_id: str, by: str) -> Decision:
@@ -109,7 +114,7 @@ class Confirmations:
         if earlier is None:
             if by != held.proposal.proposed_by and is_agent(by, held.scope):
                 raise InvalidAnswerError(f"{by} may withdraw only its own proposals")
-            earlier = self._gate.answer(held, Action.WITHDRAW, by)
+            earlier = self._refused(held, Action.WITHDRAW, by)
         return _same_answer(earlier, _BACK)
 
     def _held(
@@ -178,7 +183,45 @@ class Confirmations:
                 f"{held.gate.reason} is for an operator to answer, by name, not for the contact"
             )
 
-    def _confirmed(self, held: Decision, by: str, text: str | None) -> Candidate:
+    def _refused(self, held: Decision, action: Action, by: str) -> Decision:
+        assert held.gate is not None, "what was held was judged"  # noqa: S101
+        is_no = action is Action.DECLINE
+        reason = GateReason.DECLINED if is_no else GateReason.WITHDRAWN
+        said = f"{by} {'said no' if is_no else 'took it back'}"
+        submission = Submission(
+            candidate=candidate_of(held, self._store.list_evidence(held.decision_id, held.scope)),
+            assessment=held.gate.disposed(Disposal.REJECT, reason, said),
+            door=held.door,
+            decision_id=settlement_id_of(held.decision_id),
+            settles_id=held.decision_id,
+            answered_by=by,
+        )
+        return self._reconciler.record(submission, action)
+
+    def _confirmed(self, held: Decision, candidate: Candidate, by: str) -> Decision:
+        """What was confirmed, reconciled; held again where another's yes is needed as well.
+
+        Raises:
+            InvalidAnswerError: the gate refuses it in spite of the yes; it waits on.
+        """
+        judged = self._gate.judge(candidate, held.door)
+        if judged.assessment.disposal is Disposal.REJECT:
+            raise InvalidAnswerError(
+                f"the gate refuses this despite the yes: {judged.assessment.detail}; "
+                "nothing was stored, and the question stays open"
+            )
+        submission = replace(
+            judged,
+            assessment=_as_sensitive_as(held, judged.assessment),
+            decision_id=settlement_id_of(held.decision_id),
+            settles_id=held.decision_id,
+            answered_by=by,
+        )
+        if judged.is_admitted:
+            return self._reconciler.reconcile(submission)
+        return self._reconciler.record(submission, Action.HOLD)
+
+    def _as_confirmed(self, held: Decision, by: str, text: str | None) -> Candidate:
         now = self._clock()
         proposed = candidate_of(held, self._store.list_evidence(held.decision_id, held.scope))
         is_contact = by == CONTACT
@@ -217,6 +260,13 @@ class Confirmations:
             is_reworded=text is not None,
             confidence=None,
         )
+
+
+def _as_sensitive_as(held: Decision, assessment: Assessment) -> Assessment:
+    """What was taken out of a text before it was held is not seen when it is judged again."""
+    if held.gate is None or not held.gate.is_redacted:
+        return assessment
+    return replace(assessment, is_redacted=True, sensitivity=held.gate.sensitivity)
 
 
 def _same_answer(settled: Decision, wanted: frozenset[Action]) -> Decision:

@@ -1,0 +1,78 @@
+"""The arbiter that answers from recordings: what a model said once, asked the very same question.
+
+An answer is kept under a hash of prompt, answer schema and question, so that a prompt or a schema
+that changes leaves its recordings behind. It stands for what such a model answers, not for what the
+model of a user would.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import date
+from typing import Any
+
+from reconciler.adapters.model_arbiter import ANSWER_SHAPE, arbiter_prompt, data_of, judgement_of
+from reconciler.domain.records.decisions import Judgement
+from reconciler.domain.records.facts import Neighbour
+from reconciler.domain.records.notes import Note
+from reconciler.errors import ArbiterAnswerError
+
+__all__ = ["RecordedArbiter", "answers_in", "key_of_question"]
+
+_DAYS = ("said_on", "true_since")
+
+
+def key_of_question(prompt: str, schema: object, data: object) -> str:
+    """The hash of all that a model's answer depends on, as far as it can be known."""
+    asked = json.dumps([prompt, schema, data], sort_keys=True, ensure_ascii=False)
+    return hashlib.sha256(asked.encode()).hexdigest()[:32]
+
+
+def answers_in(lines: Iterable[str]) -> dict[str, dict[str, Any]]:
+    """The answers by the key of their question, out of JSON lines with ``key`` and ``answer``."""
+    told = (json.loads(line) for line in lines)
+    return {line["key"]: line["answer"] for line in told}
+
+
+class RecordedArbiter:
+    """Judges as it was recorded, and collects the questions that have no answer.
+
+    Args:
+        answers: by the key of their question.
+        first_day: the day from which days were counted when the answers were recorded, for notes
+            that are told again on other days; None where the questions hold the days themselves.
+    """
+
+    name = "recorded/arbiter"
+
+    def __init__(
+        self, answers: Mapping[str, Mapping[str, Any]], first_day: date | None = None
+    ) -> None:
+        self._answers = answers
+        self._first_day = first_day
+        self.asked = 0
+        self.missing: dict[str, dict[str, Any]] = {}
+        self.used: set[str] = set()
+
+    def judge(self, note: Note, neighbours: Sequence[Neighbour]) -> Judgement:
+        """The recorded answer; the port says what is promised."""
+        self.asked += 1
+        data = data_of(note, neighbours)
+        for part in (data["note"], *data["facts"]):
+            part |= {name: self._day(part[name]) for name in _DAYS if name in part}
+        key = key_of_question(arbiter_prompt().text, ANSWER_SHAPE.model_json_schema(), data)
+        if key not in self._answers:
+            self.missing[key] = data
+            raise ArbiterAnswerError(f"no answer is recorded for question {key}")
+        self.used.add(key)
+        return judgement_of(ANSWER_SHAPE.model_validate(self._answers[key]))
+
+    def close(self) -> None:
+        """Nothing to close."""
+
+    def _day(self, day: str) -> str:
+        if self._first_day is None:
+            return day
+        return f"day {(date.fromisoformat(day) - self._first_day).days}"

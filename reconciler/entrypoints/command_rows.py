@@ -1,0 +1,329 @@
+"""Makes a command of a row: it opens the memory, makes one call and shows the result.
+
+Options, types, defaults and help come from the signature and the docstring of the call.
+``commands.py`` holds the rows.
+"""
+
+from __future__ import annotations
+
+import inspect
+import re
+import sys
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass, field
+from datetime import datetime
+from enum import Enum
+from functools import cached_property
+from types import SimpleNamespace, UnionType
+from typing import (
+    TYPE_CHECKING,
+    Annotated,
+    Any,
+    Union,
+    get_args,
+    get_origin,
+    get_type_hints,
+    is_typeddict,
+)
+
+import typer
+
+from reconciler.domain.recalling.filtering import FilterFields
+from reconciler.entrypoints.options import (
+    Agent,
+    AsJson,
+    ContactId,
+    MaybeContactId,
+    Tenant,
+    of_whom,
+    parse_time,
+    show,
+)
+from reconciler.memory import Memory
+from reconciler.service.writing.doors import NoteFields
+
+if TYPE_CHECKING:
+    from reconciler.agent_memory import AgentMemory
+    from reconciler.contact_memory import ContactMemory
+
+__all__ = ["CommandRow", "plain_of"]
+
+_FIELDS: Mapping[str, Any] = {"FilterFields": FilterFields, "NoteFields": NoteFields}
+"""The calls name these types in their signatures, but do not import them at run time."""
+
+_CONTACT: Mapping[str, tuple[Any, ...]] = {
+    "ContactMemory": (ContactId,),
+    "BoundMemory": (MaybeContactId, None),
+}
+"""Type and default of ``--contact`` by the class that the call belongs to."""
+
+_IDS = {
+    "decision_id": "The decision's id, as `reconciler decisions` prints it.",
+    "fact_id": "The fact's id, as `reconciler history` prints it.",
+    "job_id": "The job's id, as `reconciler jobs` prints it.",
+}
+_DECLARED = {"single_valued": "--single-valued/--many-valued", "tags": "--tag"}
+_OPTIONS_BY_POSITION = ("by", "profile")
+"""Options, although the calls take them by position: two bare words would be mistaken."""
+
+_COUNTS = ("limit", "budget_tokens")
+_TEXTS = ("query", "text")
+"""A call with one of these needs the embedder."""
+
+_TIME = "ISO 8601 with a zone"
+_SECTION = re.compile(r"^(?:Args|Attributes):\n((?: {4}.*\n?|\n)*)", re.MULTILINE)
+_ENTRY = re.compile(r"^ {4}(\w+): (.*(?:\n {8}.*)*)", re.MULTILINE)
+_SENTENCE_END = re.compile(r"(?<=[.]) (?=[A-Z])")
+
+
+def plain_of(found: Any) -> Any:
+    """A result as plain values, for JSON."""
+    if isinstance(found, list | tuple):
+        return [plain_of(each) for each in found]
+    return found.to_dict() if hasattr(found, "to_dict") else asdict(found)
+
+
+@dataclass(frozen=True)
+class CommandRow:
+    """A command that makes one call.
+
+    Attributes:
+        name: the command's name.
+        call: a method of ``ContactMemory``, ``BoundMemory`` or ``AgentMemory``, or a function that
+            takes one of them first. It decides whether ``--contact`` is required, optional or none.
+        view: draws the result. Its other parameters are options of the command.
+        help: the command's help; by default the first sentence of the call's docstring.
+        plain: turns the result into plain values for ``--json``; takes options as ``view`` does.
+        is_good: whether the exit code is 0.
+        writes: whether the command writes, and so may create the store.
+        words: help by option, instead of the docstring's.
+        options: types by option, with ``typer.Option``, instead of the signature's. An option that
+            the call does not take goes to ``view`` and ``plain`` alone.
+        defaults: defaults by option, instead of the signature's.
+    """
+
+    name: str
+    call: Callable[..., Any]
+    view: Callable[..., Any]
+    help: str = ""
+    plain: Callable[..., Any] = plain_of
+    is_good: Callable[[Any], bool] = lambda _: True
+    writes: bool = False
+    words: Mapping[str, str] = field(default_factory=dict)
+    options: Mapping[str, Any] = field(default_factory=dict)
+    defaults: Mapping[str, Any] = field(default_factory=dict)
+
+    def add_to(self, app: typer.Typer) -> None:
+        """Give the command line this command."""
+        title = self.help or _first_sentence(inspect.getdoc(self.call) or "")
+        app.command(name=self.name, help=title)(_Command(self))
+
+
+class _Command:
+    """The function of a command; reads the call's signature only when the options are needed."""
+
+    def __init__(self, row: CommandRow) -> None:
+        self.__name__ = row.name
+        self.__annotations__: dict[str, Any] = {}  # the signature has them
+        self._row = row
+
+    def __call__(self, *, as_json: bool, **given: Any) -> None:
+        row = self._row
+        arguments = dict(_arguments(self._parameters, given))
+        with _opened(row, given) as memory:
+            found = row.call(memory, **arguments)
+        plain = _drawn(row.plain, found, given) if as_json else None
+        show(as_json, plain, lambda: _drawn(row.view, found, given))
+        if not row.is_good(found):
+            raise typer.Exit(1)
+
+    @cached_property
+    def _parameters(self) -> list[_Parameter]:
+        return list(_parameters(self._row))
+
+    @cached_property
+    def __signature__(self) -> inspect.Signature:
+        row = self._row
+        own = {each.option: each.as_option(row) for each in self._parameters}
+        for name, kind in row.options.items():
+            own.setdefault(name, _option(name, kind, row.defaults.get(name)))
+        required_first = sorted(own.values(), key=lambda each: each.default is not each.empty)
+        about = [_option("agent", Agent)]
+        if contact := _CONTACT.get(_owner(row.call)):
+            about.append(_option("contact", *contact))
+        ends = [_option("tenant", Tenant, None), _option("as_json", AsJson, False)]
+        return inspect.Signature([*about, *required_first, *ends])
+
+
+@dataclass(frozen=True)
+class _Parameter:
+    """A parameter of the call, and the option that gives its value.
+
+    Attributes:
+        name: its name in the call.
+        hint: its type there; None if the row has the whole option.
+        default: its default there, ``inspect.Parameter.empty`` without one.
+        is_argument: whether the command takes it by position.
+        is_field: whether it is one of the call's ``**fields``, which are left out unless given.
+        text: its description in the docstring.
+    """
+
+    name: str
+    hint: Any
+    default: Any
+    is_argument: bool
+    is_field: bool
+    text: str
+
+    @property
+    def option(self) -> str:
+        """The name of the option: ``--fact`` gives ``fact_id``."""
+        return self.name if self.is_argument else self.name.removesuffix("_id")
+
+    @property
+    def _kinds(self) -> tuple[Any, ...]:
+        is_union = get_origin(self.hint) in (Union, UnionType)
+        return get_args(self.hint) if is_union else (self.hint,)
+
+    @property
+    def _kind(self) -> Any:
+        """The type on the command line, where a time is a text and a sequence is a list."""
+        if datetime in self._kinds:
+            return str
+        if any(get_origin(kind) in (Sequence, list, tuple) for kind in self._kinds):
+            return list[str]
+        enums = (kind for kind in self._kinds if isinstance(kind, type) and issubclass(kind, Enum))
+        return next(enums, str if str in self._kinds else self._kinds[0])
+
+    def as_option(self, row: CommandRow) -> inspect.Parameter:
+        """The option, as typer reads it from a function's signature."""
+        default = row.defaults.get(self.option, None if self.default == () else self.default)
+        if self.option in row.options:
+            return _option(self.option, row.options[self.option], default)
+        words = row.words.get(self.option) or _IDS.get(self.option) or self._words()
+        kind = self._kind if default is not None else self._kind | None
+        if self.is_argument:
+            return _option(self.option, Annotated[kind, typer.Argument(help=words)], default)
+        declared = _DECLARED.get(self.option, f"--{self.option.replace('_', '-')}")
+        least = 1 if self.name in _COUNTS else None
+        option = typer.Option(declared, help=words, min=least)
+        return _option(self.option, Annotated[kind, option], default)
+
+    def value(self, given: Any) -> Any:
+        """The value for the call."""
+        if datetime in self._kinds:
+            return parse_time(f"--{self.option.replace('_', '-')}", given)
+        return given or () if self.default == () else given
+
+    def _words(self) -> str:
+        """The help: the first sentence of the description, as it reads on the command line."""
+        if not self.text:
+            return ""  # Python -OO has no docstrings
+        text = _first_sentence(_capital(self.text)).removesuffix(".")
+        text = text.replace("None for ", "default: ").replace("time-zone aware", _TIME)
+        if self._kind is bool:
+            text = _capital(text.removeprefix("Whether "))
+        if self._kind == list[str] and not self.is_argument:
+            text += "; repeat for several"
+        return f"{text}."
+
+
+def _parameters(row: CommandRow) -> Iterator[_Parameter]:
+    """The parameters that the command gives; not the contact, nor calls back."""
+    signature = inspect.signature(row.call)
+    given = [each for each in list(signature.parameters.values())[1:] if not _is_left_out(each)]
+    texts = _descriptions(row.call)
+    hints = _hints(row, given)
+    for each in given:
+        if each.kind is each.VAR_KEYWORD:
+            [fields] = get_args(hints[each.name])
+            yield from _fields(fields)
+            continue
+        is_argument = each.kind is not each.KEYWORD_ONLY and each.name not in _OPTIONS_BY_POSITION
+        text = texts.get(each.name, "")
+        hint = hints.get(each.name)
+        yield _Parameter(each.name, hint, each.default, is_argument, is_field=False, text=text)
+
+
+def _fields(fields: Any) -> Iterator[_Parameter]:
+    """The fields of a ``TypedDict``; each of its bases describes a part of them."""
+    texts: dict[str, str] = {}
+    for each in vars(sys.modules[fields.__module__]).values():
+        if is_typeddict(each) and each.__annotations__.keys() <= fields.__annotations__.keys():
+            texts |= _descriptions(each)
+    for name, hint in get_type_hints(fields).items():
+        text = texts.get(name, "")
+        yield _Parameter(name, hint, None, is_argument=False, is_field=True, text=text)
+
+
+def _is_left_out(parameter: inspect.Parameter) -> bool:
+    has_default = parameter.default is not parameter.empty
+    return parameter.name == "contact_id" or (has_default and callable(parameter.default))
+
+
+def _hints(row: CommandRow, given: Iterable[inspect.Parameter]) -> dict[str, Any]:
+    """The types of the parameters that the row does not spell out."""
+    annotations = {each.name: each.annotation for each in given if each.name not in row.options}
+    names = {**vars(sys.modules[row.call.__module__]), **_FIELDS}
+    return get_type_hints(SimpleNamespace(__annotations__=annotations), names)
+
+
+def _descriptions(described: Any) -> dict[str, str]:
+    """What a docstring says of each parameter or attribute."""
+    section = _SECTION.search(inspect.getdoc(described) or "")
+    return dict(_ENTRY.findall(section[1])) if section else {}
+
+
+def _first_sentence(text: str) -> str:
+    paragraph = text.partition("\n\n")[0]
+    return _SENTENCE_END.split(" ".join(paragraph.split()))[0].replace("``", "")
+
+
+def _capital(text: str) -> str:
+    """The text with a capital letter, unless it begins with a word of the code."""
+    return text[:1].upper() + text[1:]
+
+
+def _owner(call: Callable[..., Any]) -> str:
+    """The class of a method, or of a function's first parameter."""
+    first = next(iter(inspect.signature(call).parameters.values()))
+    return call.__qualname__.rpartition(".")[0] or str(first.annotation)
+
+
+def _option(name: str, kind: Any, default: Any = inspect.Parameter.empty) -> inspect.Parameter:
+    return inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, annotation=kind, default=default)
+
+
+@contextmanager
+def _opened(row: CommandRow, given: Mapping[str, Any]) -> Iterator[AgentMemory | ContactMemory]:
+    """The memory of the agent or the contact. A command that only reads creates no store.
+
+    Raises:
+        UnknownContactError: the command reads, and nothing is known of the contact, or of any of
+            the agent's; checked last, so that the call names other errors first.
+    """
+    writes = row.writes and not given.get("dry_run")
+    embeds = any(given.get(name) for name in _TEXTS)
+    with Memory.open(warm_up=embeds, must_exist=not writes) as memory:
+        asked = of_whom(memory, given["agent"], given.get("contact"), given["tenant"])
+        yield asked
+        if not row.writes:
+            asked.check_known()
+
+
+def _arguments(
+    parameters: Iterable[_Parameter], given: Mapping[str, Any]
+) -> Iterator[tuple[str, Any]]:
+    for parameter in parameters:
+        value = given[parameter.option]
+        if not parameter.is_field or value not in (None, []):
+            yield parameter.name, parameter.value(value)
+
+
+def _drawn(draw: Callable[..., Any], found: Any, given: Mapping[str, Any]) -> Any:
+    """The result, drawn with the options that the function asks for by name."""
+    asked = list(inspect.signature(draw).parameters.values())[1:]
+    if any(each.kind is each.VAR_KEYWORD for each in asked):
+        return draw(found, **given)
+    return draw(found, **{each.name: given[each.name] for each in asked})

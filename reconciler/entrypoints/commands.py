@@ -1,0 +1,336 @@
+"""The commands that make one call each: a row names the command, the call and the view.
+
+``command_rows.py`` makes options and help of the call's signature and docstring. Commands that do
+more stand in the ``*_commands.py`` modules and in ``cli.py``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import asdict
+from datetime import UTC, datetime
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+from rich.console import Group
+from rich.text import Text
+
+from reconciler.agent_memory import AgentMemory
+from reconciler.bound_memory import BoundMemory
+from reconciler.contact_memory import ContactMemory
+from reconciler.domain.records.kinds import Category, SourceKind
+from reconciler.entrypoints.command_rows import CommandRow
+from reconciler.entrypoints.erasure_rendering import erasure_panel
+from reconciler.entrypoints.fact_rendering import (
+    archived_view,
+    briefing_view,
+    find_view,
+    profile_view,
+    recall_plain,
+    recall_view,
+    value_view,
+)
+from reconciler.entrypoints.health_rendering import health_view
+from reconciler.entrypoints.job_rendering import job_panel, tasks_table
+from reconciler.entrypoints.rendering import (
+    contacts_table,
+    decision_made,
+    decisions_table,
+    disputes_view,
+    expiring_view,
+    explanation_panel,
+    pending_view,
+    refusals_table,
+)
+
+if TYPE_CHECKING:
+    from rich.panel import Panel
+
+    from reconciler.domain.records.decisions import Decision
+    from reconciler.domain.records.facts import Dispute
+    from reconciler.domain.records.jobs import Job
+    from reconciler.domain.records.sessions import SessionRecord
+    from reconciler.domain.review.replay import Replayed
+
+__all__ = ["ROWS"]
+
+_QUESTIONS_SHOWN_MAX = 20
+"""Questions that are shown at once, unless the operator gives a limit."""
+
+
+def _report(memory: BoundMemory, *, out: Path, overwrite: bool = False) -> dict[str, Any]:
+    """Write timelines, disputes, questions, refusals and daily counts into one HTML file.
+
+    Args:
+        memory: the agent's or the contact's.
+        out: the HTML file to write.
+        overwrite: replace the file if it exists.
+    """
+    from reconciler.bootstrap import write_new
+
+    page = memory.report().encode()
+    write_new(out, page, overwrite=overwrite)
+    return {"file": str(out), "bytes": len(page)}
+
+
+def _job(memory: ContactMemory, job_id: str) -> tuple[Job, SessionRecord]:
+    """Show one job in full: its session's summary, its counts, its last error and what to do."""
+    job = memory.job(job_id)
+    return job, memory.session(job.session_id)
+
+
+def _job_plain(found: tuple[Job, SessionRecord]) -> dict[str, Any]:
+    job, session = found
+    return {**job.to_dict(), "session": asdict(session)}
+
+
+def _job_view(found: tuple[Job, SessionRecord]) -> Panel:
+    return job_panel(*found, datetime.now(UTC))
+
+
+def _replay_plain(replayed: list[Replayed]) -> dict[str, Any]:
+    changed = [
+        {
+            "decision_id": each.decision.decision_id,
+            "text": each.decision.text,
+            "before": each.before,
+            "after": each.after,
+            "decided_by": each.verdict.decided_by,
+            "reason": each.verdict.reason,
+            "would_ask": each.would_ask,
+        }
+        for each in _changed(replayed)
+    ]
+    return {"decisions": len(replayed), "changed": changed}
+
+
+def _replay_view(replayed: list[Replayed]) -> Group:
+    from reconciler.domain.review.replay import summarise
+    from reconciler.entrypoints.calibration_report import replay_changes_table, replay_table
+
+    return Group(replay_table(summarise(replayed)), replay_changes_table(_changed(replayed)))
+
+
+def _changed(replayed: list[Replayed]) -> list[Replayed]:
+    return [each for each in replayed if not each.is_same or each.would_ask]
+
+
+def _pending_view(found: Sequence[Decision | Dispute], limit: int | None) -> Group:
+    return pending_view(found, None if limit else _QUESTIONS_SHOWN_MAX)
+
+
+def _corrected(decision: Decision, relation: str) -> Text:
+    return Text(f"Kept: {relation}. ").append(decision_made(decision))
+
+
+def _print_rules(is_wanted: bool) -> None:
+    if is_wanted:
+        from reconciler.domain.reconciling.limits import LIMITS
+        from reconciler.domain.reconciling.rule import RULES, printed
+
+        typer.echo(f"{printed(RULES)}\n{printed(LIMITS)}", nl=False)
+        raise typer.Exit
+
+
+_Decides = partial(CommandRow, view=decision_made, writes=True)
+"""A command that makes one decision about a contact."""
+
+_ANSWER = {
+    "decision_id": "The decision's id, as `reconciler pending` prints it.",
+    "by": "Who answers: contact, or an operator's name.",
+}
+
+ROWS = (
+    _Decides(
+        "add",
+        ContactMemory.note,
+        help="Add a note about a contact: the gate checks it, then the reconciler compares it.",
+        words={
+            "text": "One fact, in one sentence.",
+            "proposed_by": "Who proposes it, and so may not confirm it.",
+        },
+        options={
+            "source_kind": Annotated[
+                SourceKind,
+                typer.Option(metavar="KIND", help=f"The kind of source: {', '.join(SourceKind)}."),
+            ],
+            "category": Annotated[
+                Category | None,
+                typer.Option(
+                    metavar="NAME",
+                    help=f"The category: {', '.join(Category)}; default: read from the text.",
+                ),
+            ],
+        },
+        defaults={"source_kind": SourceKind.OPERATOR, "proposed_by": "operator"},
+    ),
+    CommandRow(
+        "recall",
+        ContactMemory.recall,
+        recall_view,
+        help="Recall the live facts that fit a query best, with their ranking.\n\nOrders and "
+        "prohibitions are always included, beyond the limit and whatever the query.",
+        plain=recall_plain,
+        words={"query": "What to look for; default: rank all live facts."},
+        options={
+            "prompt": Annotated[
+                bool,
+                typer.Option(
+                    "--prompt",
+                    help="Print the facts as a model gets them, fenced as data; with --json, "
+                    "print both.",
+                ),
+            ],
+        },
+        defaults={"prompt": False},
+    ),
+    CommandRow(
+        "find",
+        AgentMemory.find,
+        find_view,
+        help="Search all of an agent's contacts for the live facts nearest to a query.",
+        words={"min_score": "Only facts with at least this cosine similarity."},
+    ),
+    CommandRow(
+        "briefing",
+        ContactMemory.briefing,
+        briefing_view,
+        help="Show what to know and what to ask when a conversation opens, as a model gets it.",
+        words={"query": "The topic of the conversation; default: everything."},
+    ),
+    CommandRow(
+        "profile",
+        ContactMemory.profile,
+        profile_view,
+        help="Show all current values of a contact: what to know when they call.",
+    ),
+    CommandRow(
+        "value",
+        ContactMemory.value,
+        value_view,
+        help="Show an attribute's current value or values, since when, and its source.",
+    ),
+    CommandRow(
+        "contacts",
+        AgentMemory.contacts,
+        contacts_table,
+        help="List an agent's contacts, by id.",
+    ),
+    CommandRow(
+        "decisions",
+        BoundMemory.decisions,
+        decisions_table,
+        help="List decisions with their reasons, refusals included, newest first.",
+    ),
+    CommandRow(
+        "explain",
+        ContactMemory.explain,
+        explanation_panel,
+        help="Explain a decision in plain words, and what would have changed it.",
+        options={
+            "rules": Annotated[
+                bool,
+                typer.Option(
+                    "--rules",
+                    help="Print all rules and limits in order.",
+                    callback=_print_rules,
+                    is_eager=True,
+                ),
+            ],
+        },
+        defaults={"rules": False},
+    ),
+    CommandRow(
+        "tasks",
+        BoundMemory.tasks,
+        tasks_table,
+        help="List an agent's tasks, last changed first; --state open shows those to resume.",
+        options={
+            "state": Annotated[
+                str | None,
+                typer.Option(help="Only tasks in this state; open means all that have not ended."),
+            ],
+        },
+    ),
+    CommandRow("report", _report, lambda _, out: f"Wrote {out}.", plain=lambda found: found),
+    CommandRow(
+        "pending",
+        BoundMemory.pending,
+        _pending_view,
+        help="List the held notes and disputes that wait for an answer, with the question to ask.",
+    ),
+    _Decides("confirm", ContactMemory.confirm, words=_ANSWER),
+    _Decides("reject", ContactMemory.reject, words=_ANSWER),
+    _Decides("withdraw", ContactMemory.withdraw, words=_ANSWER),
+    CommandRow(
+        "disputes",
+        BoundMemory.disputes,
+        disputes_view,
+        help="List facts that contradict each other and are not settled, with the question to ask.",
+    ),
+    _Decides(
+        "resolve",
+        ContactMemory.resolve,
+        words={
+            "keep": "The id of the fact that holds, as `reconciler disputes` prints it; several if "
+            "all of them hold.",
+            "by": _ANSWER["by"],
+        },
+    ),
+    _Decides("relate", ContactMemory.relate),
+    _Decides(
+        "amend",
+        ContactMemory.amend,
+        words={
+            "fact": "The id of the fact to correct; or give --attribute.",
+            "attribute": "The attribute to correct, for example city; not with --fact.",
+        },
+    ),
+    _Decides("revoke", ContactMemory.revoke),
+    _Decides("revert", ContactMemory.revert),
+    CommandRow(
+        "refusals",
+        BoundMemory.refusals,
+        refusals_table,
+        help="Count the gate's refusals, by contact and reason.",
+    ),
+    CommandRow(
+        "expiring",
+        BoundMemory.expiring,
+        expiring_view,
+        help="List the live facts that expire soon, each with the question that would renew it.",
+    ),
+    CommandRow("job", _job, _job_view, plain=_job_plain),
+    CommandRow(
+        "forget",
+        ContactMemory.forget,
+        erasure_panel,
+        is_good=lambda erasure: erasure.receipt.is_clean,
+        writes=True,
+    ),
+    CommandRow("archive", BoundMemory.archive, archived_view, writes=True),
+    _Decides("unarchive", ContactMemory.unarchive),
+    CommandRow(
+        "health",
+        BoundMemory.health,
+        health_view,
+        help="Report a memory's duplicates, stale facts, disputes and open questions.",
+    ),
+    _Decides(
+        "correct",
+        ContactMemory.correct,
+        view=_corrected,
+        words={
+            "relation": "How the note really relates to the fact that it was compared with.",
+        },
+    ),
+    CommandRow(
+        "replay",
+        BoundMemory.replay,
+        _replay_view,
+        help="Show the decisions that another profile would have made; write nothing.",
+        plain=_replay_plain,
+    ),
+)

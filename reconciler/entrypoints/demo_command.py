@@ -1,0 +1,80 @@
+"""The command that shows the demo, in a store of its own."""
+
+from __future__ import annotations
+
+import shutil
+import sys
+from datetime import timedelta
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from reconciler.entrypoints.demo_judge import DemoJudge
+from reconciler.entrypoints.options import AsJson, print_json
+from reconciler.entrypoints.rendering import terminal
+
+__all__ = ["add_demo_command"]
+
+_DAY_TO_ASK_ABOUT = 16
+_LOOK_AROUND = """\
+Look around in it:
+  export RECONCILER_EMBEDDED_PATH={path}
+  {reconciler} history --agent demo --contact dana
+  {reconciler} history --agent demo --contact priya --at {day}
+  {reconciler} decisions --agent demo --contact priya
+  {reconciler} pending --agent demo
+  {reconciler} report --agent demo --out demo.html"""
+
+
+def add_demo_command(app: typer.Typer) -> None:
+    """Give the command line the command of this module."""
+    app.command()(demo)
+
+
+def demo(
+    here: Annotated[
+        bool, typer.Option("--here", help="Use the configured store instead of a file of its own.")
+    ] = False,
+    judge: Annotated[
+        DemoJudge,
+        typer.Option(
+            help="Who judges what the rules cannot decide: recorded answers of a language model, "
+            "the configured judge, or none."
+        ),
+    ] = DemoJudge.RECORDED,
+    as_json: AsJson = False,
+) -> None:
+    """Watch 47 notes about five contacts being gated and reconciled, with the real model."""
+    from reconciler.entrypoints.demo import first_day, run_demo
+    from reconciler.resources import user_data_folder
+
+    console = terminal(is_quiet=as_json)
+    path = user_data_folder() / "demo.lbug"
+    if not here:
+        _remove_demo(path)
+    decisions = run_demo(console, None if here else path, judge)
+    if not here:
+        day = first_day() + timedelta(days=_DAY_TO_ASK_ABOUT)
+        told = _LOOK_AROUND.format(path=path, reconciler=_own_command(), day=day)
+        console.print(told, soft_wrap=True)
+    if as_json:
+        print_json([decision.to_dict() for decision in decisions])
+
+
+def _own_command() -> str:
+    """What runs this program again: its name, or its path where a shell does not find it."""
+    own, name = Path(sys.argv[0]), "reconciler"
+    is_lost = own.name == name and shutil.which(name) != str(own.absolute())
+    return str(own) if is_lost else name
+
+
+def _remove_demo(path: Path) -> None:
+    """Begin again; opened once first, so that a demo that is open elsewhere is left alone."""
+    from reconciler.bootstrap import open_graph
+    from reconciler.settings import load_settings
+
+    if path.exists():
+        open_graph(load_settings(graph="embedded", embedded_path=path)).close()
+    for file in (path, path.with_name(f"{path.name}.wal")):
+        file.unlink(missing_ok=True)

@@ -1,0 +1,15 @@
+"""Who may judge in the demo."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+
+__all__ = ["DemoJudge"]
+
+
+class DemoJudge(StrEnum):
+    """Who judges the notes on which the rules alone cannot decide."""
+
+    RECORDED = "recorded"
+    CONFIGURED = "configured"
+    NONE = "none"

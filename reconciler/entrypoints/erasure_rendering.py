@@ -1,0 +1,64 @@
+"""How the command line shows erasures and their receipts."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from rich.console import Group, RenderableType
+
+from reconciler.entrypoints.rendering import counted, lines, panel, shown
+
+if TYPE_CHECKING:
+    from reconciler.domain.records.erasures import Erasure
+
+__all__ = ["erasure_panel", "erasures_view"]
+
+
+def erasures_view(found: Sequence[Erasure]) -> Group:
+    """Each erasure with its receipt."""
+    return Group(*map(erasure_panel, found)) if found else Group("Nothing was forgotten.")
+
+
+def erasure_panel(erasure: Erasure) -> RenderableType:
+    """An erasure with its receipt: what was removed, what was searched, what remains."""
+    receipt = erasure.receipt
+    erased = ", ".join(
+        counted(count, label.lower()) for label, count in receipt.removed.items() if count
+    )
+    nothing = "nothing; if something should have been there, check the name that you gave"
+    verb = "texts would be erased from" if receipt.is_dry_run else "texts erased from"
+    told = [
+        shown(f"{verb}: {erased or nothing}"),
+        shown(f"held if they are said again: {receipt.tombstones}"),
+    ]
+    if not receipt.is_dry_run:
+        told.append(shown(f"read again: {counted(receipt.verified, 'text')}, {_found(erasure)}"))
+    if receipt.searched_texts:
+        searched = counted(receipt.searched_texts, "text")
+        told.append(shown(f"files searched for {searched}: {_in_files(erasure)}"))
+    told += [
+        shown(f"still hold words of it: {text_id}", "yellow") for text_id in receipt.elsewhere_ids
+    ]
+    told += [shown(trace, "dim") for trace in receipt.traces]
+    state = "dry run" if receipt.is_dry_run else str(erasure.state)
+    return panel(
+        lines(*told),
+        title=f"{erasure.kind} · {state}",
+        subtitle=f"{erasure.scope.contact_id} · by {erasure.by}",
+    )
+
+
+def _in_files(erasure: Erasure) -> str:
+    receipt = erasure.receipt
+    left, shared = receipt.texts_in_files, receipt.shared_texts
+    found = f"{left} STILL THERE" if left else "none found"
+    also = "is" if shared == 1 else "are"
+    return (
+        f"{found}, except {shared} that {also} also in a record that is kept" if shared else found
+    )
+
+
+def _found(erasure: Erasure) -> str:
+    left = erasure.receipt.remaining_ids
+    return f"NOT EMPTY: {', '.join(left)}" if left else "nothing of it found"

@@ -1,0 +1,197 @@
+"""How the command line shows facts: found ones, current values, evidence, archived ones."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Any
+
+from rich.console import Group
+from rich.panel import Panel
+from rich.table import Table
+from rich.text import Text
+
+from reconciler.domain.recalling.filtering import FilterFields
+from reconciler.domain.records.slots import CONTACT_SUBJECT
+from reconciler.entrypoints.rendering import (
+    Verbatim,
+    fact_lines,
+    id_column,
+    lines,
+    panel,
+    recall_outcome,
+    recall_table,
+    shown,
+    table,
+)
+from reconciler.named_secrets import without_secrets
+
+if TYPE_CHECKING:
+    from reconciler.domain.recalling.briefing import Briefing
+    from reconciler.domain.recalling.current_values import SlotValue
+    from reconciler.domain.recalling.recalled import Recalled
+    from reconciler.domain.records.decisions import Archived
+    from reconciler.domain.records.evidence import EvidenceTurn, FactEvidence
+    from reconciler.domain.records.facts import FoundFact
+
+__all__ = [
+    "about_view",
+    "archived_view",
+    "briefing_view",
+    "evidence_view",
+    "find_view",
+    "profile_view",
+    "recall_plain",
+    "recall_view",
+    "value_view",
+]
+
+_SINCE = "since, source"
+"""Never broken over lines: "2026-01-" would read as another date."""
+
+
+def recall_view(
+    ranked: Recalled,
+    *,
+    query: str,
+    agent: str,
+    contact: str,
+    as_of: str | None,
+    prompt: bool,
+    **options: Any,
+) -> Group | Verbatim:
+    """The recalled facts, which kind of answer they are, and how long they are as a prompt."""
+    from reconciler.domain.recalling.prompting import as_prompt, token_count
+
+    told = as_prompt(ranked)
+    if prompt:
+        return Verbatim(told)
+    asked = without_secrets(query)
+    is_filtered = any(options[name] not in (None, []) for name in FilterFields.__annotations__)
+    asks = ["passes every filter"] * is_filtered + [f"is near to: {asked}"] * bool(asked)
+    that = f" that {' and '.join(asks)}" if asks else ""
+    known = "was known" if as_of else "is known"
+    nothing = f"Nothing {known} of contact {contact} of agent {agent}{that}"
+    outcome = [told for told in [recall_outcome(ranked, nothing)] if told]
+    if not ranked:
+        return Group(*outcome)
+    takes = f"As a prompt these take about {token_count(told):,} tokens; --prompt shows it."
+    return Group(recall_table(asked, ranked), *outcome, takes)
+
+
+def recall_plain(ranked: Recalled, prompt: bool) -> Any:
+    """The recalled facts as plain values; with ``--prompt`` also as a model gets them."""
+    from reconciler.domain.recalling.prompting import as_prompt, token_count
+
+    facts = [asdict(hit) for hit in ranked]
+    told = as_prompt(ranked) if prompt else ""
+    return {"facts": facts, "prompt": told, "token_count": token_count(told)} if prompt else facts
+
+
+def about_view(found: Sequence[FoundFact], name: str) -> Table | str:
+    """The facts that mention a name."""
+    return _found_table(f"About {without_secrets(name)}", found)
+
+
+def find_view(found: Sequence[FoundFact], query: str) -> Table | str:
+    """The facts that are nearest to a query."""
+    return _found_table(f"Find: {without_secrets(query)}", found)
+
+
+def _found_table(asked: str, found: Sequence[FoundFact]) -> Table | str:
+    if not found:
+        return f"{asked}: nothing is known."
+    shown_table = table(asked)
+    shown_table.add_column("contact, found by", overflow="fold")
+    id_column(shown_table, "fact")
+    shown_table.add_column("said last, source", overflow="fold")
+    for hit in found:
+        fact = hit.fact
+        how = str(hit.found_in) if hit.similarity is None else f"cosine {hit.similarity:.3f}"
+        said = f"{fact.last_confirmed_at:%Y-%m-%d}"
+        shown_table.add_row(
+            lines(shown(hit.contact_id), Text(how, "dim")),
+            fact_lines(fact),
+            lines(Text(said), Text(fact.word, "dim")),
+        )
+    return shown_table
+
+
+def value_view(
+    values: Sequence[SlotValue], attribute: str, subject: str | None, contact: str
+) -> Table | str:
+    """The current values of one attribute."""
+    return profile_view(values, f"{attribute} of {subject or contact}")
+
+
+def profile_view(values: Sequence[SlotValue], contact: str) -> Table | str:
+    """All current values of a contact."""
+    if not values:
+        return f"No value is known of {contact}."
+    made = table("")
+    made.title = shown(contact)
+    made.add_column("attribute", overflow="fold")
+    id_column(made, "value, its fact")
+    made.add_column(_SINCE, no_wrap=True)
+    for current in values:
+        holds = ", holds until settled" if current.holds_until_settled else ""
+        disputed = [shown(f"in dispute{holds}", "red")] if current.is_disputed else []
+        made.add_row(
+            lines(shown(current.attribute), *_about(current.subject)),
+            lines(shown(current.value), *disputed, shown(current.fact_id, "dim")),
+            lines(
+                Text(f"{current.since:%Y-%m-%d}, {current.observations}×"),
+                Text(current.word, "dim"),
+            ),
+        )
+    return made
+
+
+def _about(subject: str) -> list[Text]:
+    """The subject, unless it is the contact."""
+    return [] if subject == CONTACT_SUBJECT else [Text("of ", "dim").append(shown(subject))]
+
+
+def briefing_view(found: Briefing) -> Verbatim:
+    """The briefing, exactly as a model gets it."""
+    return Verbatim(found.as_prompt())
+
+
+def archived_view(found: Sequence[Archived]) -> Group:
+    """The archived facts by contact, with the decision that archived them."""
+    return Group(*map(_archived_panel, found)) if found else Group("Nothing has faded so far.")
+
+
+def _archived_panel(archived: Archived) -> Panel:
+    done = (
+        "would be archived" if archived.decision is None else f"by {archived.decision.decision_id}"
+    )
+    facts = [shown(f"{fact.fact_id}  {fact.text}") for fact in archived.facts]
+    return panel(lines(*facts), title=archived.contact_id, subtitle=done)
+
+
+def evidence_view(found: Sequence[FactEvidence]) -> Group:
+    """Each fact with the turns that it rests on."""
+    return Group(*map(_evidence_panel, found)) if found else Group("Nothing is known that says so.")
+
+
+def _evidence_panel(found: FactEvidence) -> Panel:
+    told = [line for turn in found.turns for line in _turn(turn)]
+    return panel(
+        lines(shown(found.fact.text, "bold"), shown(found.statement), *told),
+        title=found.fact.fact_id,
+        subtitle=str(found.fact.state),
+    )
+
+
+def _turn(turn: EvidenceTurn) -> Iterator[Text]:
+    where = f"session {turn.session_id}" + (f", {turn.channel}" if turn.channel else "")
+    found_at = f", {turn.source_reference}" if turn.source_reference else ""
+    yield shown(f"{turn.said_at:%Y-%m-%d %H:%M} UTC  {turn.speaker}  ({where}{found_at})", "dim")
+    yield shown(f"  “{' … '.join(turn.spans) or turn.text}”")
+    for taker in turn.taken_by:
+        of = (
+            f": the earlier fact {turn.fact_id}, which this fact repeats" if turn.is_beneath else ""
+        )
+        by = taker.answered_by or taker.proposed_by or "unknown"
+        yield shown(f"  {taker.action} {taker.decision_id} by {by}{of}", "dim")

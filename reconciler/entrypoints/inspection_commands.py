@@ -1,0 +1,197 @@
+"""Commands that read a memory and do more than one call.
+
+History with its picture, the evidence of a fact, facts by a name, erasures, and a dry run of the
+gate.
+"""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.console import Group
+
+from reconciler.agent_memory import note_to_check
+from reconciler.domain.records.kinds import Category, SourceKind
+from reconciler.entrypoints.command_rows import plain_of
+from reconciler.entrypoints.erasure_rendering import erasures_view
+from reconciler.entrypoints.fact_rendering import about_view, evidence_view
+from reconciler.entrypoints.options import (
+    Agent,
+    AsJson,
+    ContactId,
+    MaybeContactId,
+    MaybeLimit,
+    Overwrite,
+    Tenant,
+    call_of,
+    of_whom,
+    parse_time,
+    reading,
+    show,
+)
+from reconciler.entrypoints.rendering import assessment_view, history_tree
+from reconciler.errors import InvalidRequestError
+from reconciler.memory import Memory
+
+__all__ = ["add_inspection_commands"]
+
+policy_app = typer.Typer(no_args_is_help=True, help="Try the write gate's policy.")
+
+
+def add_inspection_commands(app: typer.Typer) -> None:
+    """Give the command line the commands of this module."""
+    for command in (history, evidence, about, erasures):
+        app.command()(command)
+    app.add_typer(policy_app, name="policy")
+
+
+def history(
+    agent: Agent,
+    contact: ContactId,
+    fact: Annotated[str | None, typer.Option("--fact", help="Only this fact's chain.")] = None,
+    at: Annotated[
+        str | None, typer.Option(help="As the memory was at this time; ISO 8601 with a zone.")
+    ] = None,
+    png: Annotated[
+        Path | None, typer.Option("--png", help="Also draw a timeline into this PNG file.")
+    ] = None,
+    overwrite: Overwrite = False,
+    after: Annotated[
+        str | None,
+        typer.Option("--after", help="Only the chains that come after this fact's own."),
+    ] = None,
+    tenant: Tenant = None,
+    limit: MaybeLimit = None,
+    as_json: AsJson = False,
+) -> None:
+    """Show which fact superseded which, which were revoked or undone, and why."""
+    instant = parse_time("--at", at)
+    if png is not None:
+        from reconciler.entrypoints.calibration_report import check_can_draw
+
+        check_can_draw()
+    with reading(agent, contact, tenant) as memory:
+        chains = memory.contact(agent, contact, tenant=tenant).history(
+            fact_id=fact, at=instant, after=after, limit=limit
+        )
+        name = _name_of_contact(memory, agent, contact, tenant) if png is not None else contact
+    drawn: tuple[str, ...] = ()
+    if png is not None and chains:
+        from reconciler.bootstrap import write_new
+        from reconciler.entrypoints.history_picture import history_png
+
+        write_new(png, history_png(name, chains, instant), overwrite=overwrite)
+        drawn = (f"Picture: {png}",)
+    nothing = f"No fact is known of contact {contact} of agent {agent}."
+    if at is not None:
+        nothing = (
+            f"Nothing was known of contact {contact} of agent {agent} then. "
+            "What was true then, by all that is known now: reconciler recall --valid-at"
+        )
+    show(
+        as_json,
+        [asdict(chain) for chain in chains],
+        lambda: Group(history_tree(contact, chains), *drawn) if chains else nothing,
+    )
+
+
+def _name_of_contact(memory: Memory, agent: str, contact: str, tenant: str | None) -> str:
+    """The contact's name, or its id without one."""
+    known = memory.agent(agent, tenant=tenant).contacts(contact)
+    return next((each.name for each in known if each.name), contact)
+
+
+def evidence(
+    agent: Agent,
+    contact: ContactId,
+    fact: Annotated[
+        str | None, typer.Option("--fact", help="The fact's id, as `reconciler history` prints it.")
+    ] = None,
+    about: Annotated[
+        str | None, typer.Option("--about", help="An attribute, or words that occur in the fact.")
+    ] = None,
+    tenant: Tenant = None,
+    as_json: AsJson = False,
+) -> None:
+    """Show what a fact rests on: who said it, when, in which session, and who recorded it."""
+    if (fact is None) is (about is None):
+        raise InvalidRequestError("say which fact: either --fact with its id, or --about")
+    with reading(agent, contact, tenant) as memory:
+        asked = memory.contact(agent, contact, tenant=tenant)
+        found = [asked.evidence(fact)] if fact is not None else asked.evidence_about(about or "")
+    show(as_json, plain_of(found), lambda: evidence_view(found))
+
+
+def about(
+    name: Annotated[str, typer.Argument(help="A person or a thing, as you would write it.")],
+    agent: Agent,
+    contact: ContactId,
+    all_contacts: Annotated[
+        bool, typer.Option("--all-contacts", help="Also search the agent's other contacts.")
+    ] = False,
+    tenant: Tenant = None,
+    limit: MaybeLimit = None,
+    as_json: AsJson = False,
+) -> None:
+    """List the live facts that mention a name as whole words."""
+    asked_of = None if all_contacts else contact
+    with reading(agent, asked_of, tenant) as memory:
+        found = of_whom(memory, agent, asked_of, tenant).recall_about(name, limit=limit)
+    show(as_json, [asdict(hit) for hit in found], lambda: about_view(found, name))
+
+
+def erasures(
+    agent: Annotated[
+        str | None, typer.Option("--agent", help="Only this agent; default: all agents.")
+    ] = None,
+    contact: MaybeContactId = None,
+    unfinished: Annotated[
+        bool, typer.Option("--unfinished", help="Only those that were interrupted.")
+    ] = False,
+    finish: Annotated[
+        bool, typer.Option("--finish", help="Finish the interrupted ones, in the whole store.")
+    ] = False,
+    tenant: Tenant = None,
+    limit: MaybeLimit = None,
+    as_json: AsJson = False,
+) -> None:
+    """List the erasures, and how far each one got."""
+    with reading(None if finish else agent, contact, tenant) as memory:
+        if finish:
+            found = memory.finish_erasures()
+        else:
+            found = call_of(memory, "erasures", agent, contact, tenant)(
+                unfinished=unfinished, limit=limit
+            )
+    show(as_json, [erasure.to_dict() for erasure in found], lambda: erasures_view(found))
+    if finish and not all(erasure.is_finished and erasure.receipt.is_clean for erasure in found):
+        raise typer.Exit(1)
+
+
+@policy_app.command("check")
+def policy_check(
+    text: Annotated[str, typer.Argument(help="The note, as it would be added.")],
+    agent: Annotated[
+        str, typer.Option("--agent", help="The agent, which decides the domain.")
+    ] = "any",
+    source_kind: Annotated[
+        SourceKind, typer.Option(help="The kind of source, which decides how far it is trusted.")
+    ] = SourceKind.USER_EXPLICIT,
+    category: Annotated[
+        Category | None, typer.Option(help="The category; default: read from the text.")
+    ] = None,
+    topic: Annotated[str | None, typer.Option(help="The topic, for example work.")] = None,
+    as_json: AsJson = False,
+) -> None:
+    """Show what each check of the gate finds in a note; no store is read or written."""
+    from reconciler.bootstrap import build_judge
+    from reconciler.settings import load_settings
+
+    candidate = note_to_check(
+        text, agent_id=agent, source_kind=source_kind, category=category, topic=topic
+    )
+    assessment = build_judge(load_settings())(candidate).assessment
+    show(as_json, asdict(assessment), lambda: assessment_view(assessment))

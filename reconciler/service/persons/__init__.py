@@ -1,0 +1,1 @@
+"""What persons decide and answer. No import of an agent's door leads here."""

@@ -1,0 +1,512 @@
+"""What persons decide about known facts: revoke, revert, amend, archive, resolve, correct.
+
+Each becomes a decision on record, as the person's word, and can be reverted. No agent may call any
+of it. What waits for a person's yes is answered in ``answering.py``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
+from datetime import datetime
+from typing import TYPE_CHECKING
+
+from reconciler.domain.erasing.redaction import check_not_erased
+from reconciler.domain.recalling.decay import faded
+from reconciler.domain.reconciling.ahead import Plans
+from reconciler.domain.reconciling.restating import confirmed
+from reconciler.domain.reconciling.reverting import resting_on, reversal, undone_by
+from reconciler.domain.records.candidates import CONTACT, Candidate
+from reconciler.domain.records.decisions import Archived, Decision, Undo
+from reconciler.domain.records.facts import Fact
+from reconciler.domain.records.kinds import (
+    OPERATOR_DOOR,
+    Action,
+    Disposal,
+    FactState,
+    GateReason,
+    Relation,
+    SourceKind,
+)
+from reconciler.domain.records.notes import TEXT_LENGTH_MAX, Note, check_text
+from reconciler.domain.records.persons import check_person
+from reconciler.domain.records.scope import Scope, check_identifier
+from reconciler.errors import (
+    InvalidAnswerError,
+    InvalidRequestError,
+    RevertRefusedError,
+    UnknownFactError,
+)
+from reconciler.service.stores.commits import Commit
+from reconciler.service.stores.memory_store import DecisionFilter, MemoryStore
+from reconciler.service.writing.cleaning import Cleaner
+from reconciler.service.writing.doors import SlotFields, as_candidate, note_of
+from reconciler.service.writing.ledger import Ledger, Seen
+from reconciler.service.writing.memory_reconciler import MemoryReconciler
+from reconciler.service.writing.submissions import Submission
+from reconciler.service.writing.write_gate import WriteGate
+
+if TYPE_CHECKING:
+    from reconciler.domain.records.policies import DecayPolicy
+    from reconciler.domain.values.attributes import AttributeBook
+
+__all__ = ["PersonsDecisions"]
+
+_SHOWN_MAX = 10
+"""Decisions that an error lists."""
+
+_ANSWERS_MAX = 1_000
+"""How many of an operator's last decisions are looked through for an earlier answer."""
+
+
+class PersonsDecisions:
+    """Takes down what the contact or an operator decides; ``ContactMemory`` documents each call.
+
+    Args:
+        gate: reads the reason, as it reads any words that are kept.
+        store: where facts and their conflicts are kept.
+        reconciler: puts what is decided on record.
+        ledger: what writes.
+        cleaner: takes out of an amendment's reason what may not be kept.
+        attributes: the attributes of slots that are known.
+        clock: the time now, UTC-aware.
+    """
+
+    def __init__(
+        self,
+        *,
+        gate: WriteGate,
+        store: MemoryStore,
+        reconciler: MemoryReconciler,
+        ledger: Ledger,
+        cleaner: Cleaner,
+        attributes: AttributeBook,
+        clock: Callable[[], datetime],
+    ) -> None:
+        self._gate = gate
+        self._store = store
+        self._reconciler = reconciler
+        self._ledger = ledger
+        self._cleaner = cleaner
+        self._attributes = attributes
+        self._clock = clock
+
+    def revoke(
+        self, scope: Scope, fact_id: str, *, by: str, reason: str, never: bool = False
+    ) -> Decision:
+        """End a fact without another in its place.
+
+        With ``never`` it was not true at any time, so its interval becomes empty.
+
+        Raises:
+            UnknownFactError: the contact has no fact of that id, or it has ended.
+            GraphUnavailableError, GraphConflictError: nothing was written.
+        """
+        submission = self._decided("revoked", scope, by, reason)
+
+        def plan(seen: Seen) -> Commit:
+            ended = self._lasting(scope, fact_id)
+            # Nothing ends before it began; a plan never does.
+            begun = [] if ended.is_upcoming(self._clock()) else [ended.valid_from]
+            about = submission.about(submission.note.no_earlier_than(begun))
+            commit = self._reconciler.as_disposed(about, Action.REVOKE, seen, [ended])
+            return _voiding(commit, ended) if never else commit
+
+        return self._ledger.write(submission, plan)
+
+    def revert(
+        self, scope: Scope, decision_id: str, *, by: str, reason: str, and_later: bool = False
+    ) -> Decision:
+        """Undo a decision. Undone already, the first answer.
+
+        Raises:
+            UnknownDecisionError: the contact has no such decision.
+            RevertRefusedError: later decisions rest on it.
+            InvalidRequestError: it changed nothing, or did not keep what it changed.
+            GraphUnavailableError, GraphConflictError: nothing was written.
+        """
+        submission = self._decided("reverted", scope, by, reason)
+        decision = self._store.get_decision(scope, decision_id)
+        check_not_erased(decision)
+
+        def plan(seen: Seen) -> Commit | Decision:
+            made = self._store.list_made(scope)
+            if earlier := undone_by(decision, made):
+                return earlier.as_replay()
+            later = resting_on(decision, made)
+            if later and not and_later:
+                raise RevertRefusedError(
+                    _refusal(later), tuple(other.decision_id for other in later)
+                )
+            facts = {fact.fact_id: fact for fact in self._store.list_facts(scope)}
+            links = self._store.list_supersessions(scope)
+            conflicts = self._store.list_conflicts(scope, is_open=False)
+            undone = [*later, decision]
+            reverted = reversal(undone, facts, links, conflicts, self._clock())
+            # What was to end with a plan that was forgotten meanwhile goes on.
+            undone_ids = {other.decision_id for other in undone}
+            left = [other for other in made if other.decision_id not in undone_ids]
+            plans = Plans(left, facts | {fact.fact_id: fact for fact in reverted.facts})
+            commit = self._reconciler.as_disposed(submission, Action.REVERT, seen)
+            return replace(
+                commit,
+                decision=replace(commit.decision, undo=reverted.undo),
+                restored=tuple(map(plans.standing, reverted.facts)),
+                reopened=reverted.conflicts,
+            )
+
+        return self._ledger.write(submission, plan)
+
+    def amend(
+        self,
+        scope: Scope,
+        text: str,
+        slot: SlotFields,
+        *,
+        fact_id: str | None,
+        by: str,
+        reason: str,
+        said_at: datetime | None,
+    ) -> Decision:
+        """End a known fact, no matter who said it, by an operator's dated statement.
+
+        Raises:
+            InvalidRequestError: there is nothing to amend, or it holds from later on.
+            UnknownFactError: the contact has no fact of that id, or it has ended.
+            GraphUnavailableError, GraphConflictError: nothing was written.
+        """
+        check_person(by, scope)
+        if by == CONTACT:
+            raise InvalidAnswerError(
+                "an amendment is an operator's; what the contact says is a note like any other"
+            )
+        check_text("reason", reason, TEXT_LENGTH_MAX)
+        if (fact_id is None) is (slot.get("attribute") is None):
+            raise InvalidRequestError("name what to amend: either fact_id or attribute")
+        if fact_id is not None:
+            slot = _slot_of(self._lasting(scope, fact_id), slot)
+        if slot.get("attribute") is not None and slot.get("value") is None:
+            raise InvalidRequestError(
+                f"the fact is filed under {slot.get('attribute')}; give value, what holds instead"
+            )
+        about = {**slot, "source_kind": SourceKind.OPERATOR, "said_at": said_at}
+        note = note_of(scope, text, about, self._attributes, self._clock())
+        if fact_id is None and note.slot and not note.slot.is_single_valued:
+            raise InvalidRequestError(
+                "the attribute holds many values; say with fact_id which one to amend"
+            )
+        submission = self._gate.judge(as_candidate(note, by), OPERATOR_DOOR)
+        if not submission.is_reconciled:
+            return self._gate.settle(submission)
+        [why] = self._cleaner.clean_texts(scope, [reason])
+        return self._reconciler.reconcile(
+            replace(submission, amendment=f"{by}: {why}", amended_id=fact_id)
+        )
+
+    def archive(
+        self,
+        bound_to: Scope,
+        scopes: Iterable[Scope],
+        policy: DecayPolicy,
+        *,
+        by: str,
+        reason: str,
+        dry_run: bool,
+    ) -> list[Archived]:
+        """Archive what has faded about contacts, or say what that is; each contact's is a decision.
+
+        Args:
+            bound_to: the agent, or the contact.
+            scopes: the contacts.
+            policy: the half-life and the floor.
+            by: the operator's name.
+            reason: why, in one sentence.
+            dry_run: only say what it would be.
+
+        Raises:
+            GraphUnavailableError, GraphConflictError: what was written until then stands.
+        """
+        self._word(bound_to, by, reason)
+        reports: list[Archived] = []
+        for scope in scopes:
+            facts = self._faded(scope, policy)
+            if facts and dry_run:
+                reports.append(Archived(contact_id=scope.contact_id, facts=tuple(facts)))
+            elif facts and (archived := self._archived(scope, policy, by, reason)):
+                reports.append(archived)
+        return reports
+
+    def _archived(self, scope: Scope, policy: DecayPolicy, by: str, reason: str) -> Archived | None:
+        submission = self._decided("archived", scope, by, reason)
+        put_by: list[Fact] = []
+
+        def plan(seen: Seen) -> Commit | None:
+            put_by[:] = self._faded(scope, policy)
+            commit = self._reconciler.as_disposed(submission, Action.ARCHIVE, seen)
+            return _standing(commit, put_by, FactState.ARCHIVED) if put_by else None
+
+        made = self._ledger.write(submission, plan)
+        if made is None:
+            return None
+        return Archived(contact_id=scope.contact_id, facts=tuple(put_by), decision=made)
+
+    def _faded(self, scope: Scope, policy: DecayPolicy) -> list[Fact]:
+        """What a sweep about the contact would archive now, the most faded first."""
+        conflicts = self._store.list_conflicts(scope)
+        disputed = [fact_id for pair in conflicts for fact_id in (pair.new_id, pair.old_id)]
+        return faded(self._store.list_facts(scope), disputed, self._clock(), policy)
+
+    def unarchive(self, scope: Scope, fact_id: str, *, by: str, reason: str) -> Decision:
+        """Have an archived fact recalled again.
+
+        Raises:
+            UnknownFactError: the contact has no fact of that id.
+            InvalidRequestError: it is not archived.
+            GraphUnavailableError, GraphConflictError: nothing was written.
+        """
+        check_identifier("fact_id", fact_id, UnknownFactError)
+        submission = self._decided("taken up again", scope, by, reason)
+
+        def plan(seen: Seen) -> Commit:
+            fact = self._store.find_fact(scope, fact_id)
+            if fact is None:
+                raise UnknownFactError(_none(scope, fact_id))
+            if fact.state is not FactState.ARCHIVED:
+                raise InvalidRequestError(f"fact {fact_id} is {fact.state}, not archived")
+            commit = self._reconciler.as_disposed(submission, Action.UNARCHIVE, seen)
+            return _standing(commit, [fact], FactState.LIVE)
+
+        return self._ledger.write(submission, plan)
+
+    def resolve(self, scope: Scope, keep: Sequence[str], *, by: str, reason: str) -> Decision:
+        """End what is in dispute with the facts that are kept; once, however often it is called.
+
+        Args:
+            scope: the contact.
+            keep: the facts that hold. What is in dispute with one of them ends, unless it is kept
+                too: then the two contradict each other no longer. What is in dispute only with
+                what holds from a later day on ends on that day.
+            by: the contact, or an operator's name.
+            reason: why, in one sentence.
+
+        Raises:
+            InvalidAnswerError: the facts are in no open dispute, or one has ended.
+            UnknownFactError: the contact has no such fact.
+        """
+        submission = self._decided("settled", scope, by, reason)
+        if not keep:
+            raise InvalidAnswerError("say which facts to keep; `reconciler disputes` lists them")
+
+        def plan(seen: Seen) -> Commit | Decision:
+            kept = self._heads(scope, keep)
+            return self._resolved(submission, kept, seen) or self._earlier(scope, kept)
+
+        return self._ledger.write(submission, plan)
+
+    def _resolved(self, submission: Submission, kept: Sequence[Fact], seen: Seen) -> Commit | None:
+        """What to write; None where nothing is in dispute with what is kept."""
+        scope, kept_ids = submission.note.scope, {fact.fact_id for fact in kept}
+        conflicts = self._store.list_conflicts(scope)
+        pairs = [{conflict.new_id, conflict.old_id} for conflict in conflicts]
+        open_ = [pair for pair in pairs if pair & kept_ids]
+        if not open_:
+            return None
+        lost_ids = sorted(set().union(*open_) - kept_ids)
+        _, lost = self._store.find_facts(scope, lost_ids)
+        now = self._clock()
+        until_then = _until_then(kept, lost.values(), open_, now)
+        stay_ids = {fact.fact_id for fact, _ in until_then}
+        ended = [fact for fact_id, fact in lost.items() if fact_id not in stay_ids]
+        begins = [fact.valid_from for fact in (*kept, *ended) if not fact.is_upcoming(now)]
+        about = submission.about(submission.note.no_earlier_than(begins))
+        only = kept[0] if len(kept) == 1 else None
+        if only is None:  # one that is kept takes it over as the heir
+            until_then += self._taken_over(scope, kept, ended, open_)
+        commit = self._reconciler.as_disposed(
+            about, Action.RESOLVE, seen, ended, until_then=until_then, heir=only
+        )
+        closed = [fact.fact_id for fact in kept] if any(p <= kept_ids for p in open_) else []
+        undo = Undo(
+            before=(*commit.before, *((only.standing,) if only else ())),
+            conflicts=(
+                *(commit.decision.undo.conflicts if commit.decision.undo else ()),
+                *(one for one in conflicts if {one.new_id, one.old_id} <= kept_ids),
+            ),
+        )
+        decision = replace(
+            commit.decision, fact_id=kept[0].fact_id, closed_ids=tuple(closed), undo=undo
+        )
+        told = confirmed(commit.kept, decision) if commit.kept else None
+        return replace(commit, decision=decision, kept=told)
+
+    def _taken_over(
+        self, scope: Scope, kept: Sequence[Fact], ended: Sequence[Fact], open_: Sequence[set[str]]
+    ) -> list[tuple[Fact, Fact]]:
+        """What is kept, each with the plans that were to end what it was in dispute with."""
+        if all(fact.valid_to is None for fact in ended):
+            return []
+        plans, now = self._reconciler.plans(scope), self._clock()
+        pairs = [
+            (fact, plans.facts[end.plan_id])
+            for gone in ended
+            for end in plans.of(gone)
+            for fact in kept
+            if {fact.fact_id, gone.fact_id} in open_
+        ]
+        return [(fact, plan) for fact, plan in pairs if plan.is_upcoming(now) and fact != plan]
+
+    def _earlier(self, scope: Scope, kept: Sequence[Fact]) -> Decision:
+        """The answer that was given already.
+
+        Raises:
+            InvalidAnswerError: none was.
+        """
+        ids = {fact.fact_id for fact in kept}
+        by_persons = DecisionFilter(door=OPERATOR_DOOR)
+        for made in self._store.list_decisions([scope], _ANSWERS_MAX, by_persons):
+            if made.action is Action.RESOLVE and ids <= {made.fact_id, *made.closed_ids}:
+                return made.as_replay()
+        raise InvalidAnswerError(
+            f"{' and '.join(sorted(ids))}: in no open dispute; `reconciler disputes` lists those "
+            "that are"
+        )
+
+    def _heads(self, scope: Scope, fact_ids: Sequence[str]) -> list[Fact]:
+        """The live facts that say now what these say, each once."""
+        for fact_id in fact_ids:
+            check_identifier("keep", fact_id, UnknownFactError)
+        after = {
+            supersession.old_id: supersession.new_id
+            for supersession in self._store.list_supersessions(scope)
+            if supersession.is_restatement
+        }
+        heads = {fact.fact_id: fact for fact in (self._head(scope, i, after) for i in fact_ids)}
+        return list(heads.values())
+
+    def _head(self, scope: Scope, fact_id: str, after: dict[str, str]) -> Fact:
+        last = fact_id
+        while last in after:
+            last = after[last]
+        fact = self._store.find_fact(scope, last)
+        if fact is None:
+            raise UnknownFactError(_none(scope, fact_id))
+        if fact.has_ended:
+            raise InvalidAnswerError(
+                f"fact {fact_id} has ended and cannot be kept; `reconciler history --fact "
+                f"{fact_id}` says what took its place"
+            )
+        return fact
+
+    def correct(self, scope: Scope, decision_id: str, relation: Relation) -> Decision:
+        """Keep what a person says about a decision; the graph's facts stay as they are.
+
+        Raises:
+            UnknownDecisionError: the contact has no decision of that id.
+            InvalidRequestError: it was compared with no fact.
+        """
+        if not self._store.get_decision(scope, decision_id).compared_with:
+            raise InvalidRequestError(
+                f"decision {decision_id} was compared with no fact, so there is nothing to relate"
+            )
+        self._store.record_correction(scope, decision_id, relation, self._clock())
+        return self._store.get_decision(scope, decision_id)
+
+    def _decided(self, done: str, scope: Scope, by: str, reason: str) -> Submission:
+        """What a person decides, and why: each call above begins with it.
+
+        The gate takes out of the reason what may not be kept, and weighs no more of it.
+
+        Args:
+            done: what is done, for the record.
+            scope: the contact.
+            by: who decides.
+            reason: why.
+
+        Raises:
+            InvalidAnswerError: this person may not decide it.
+            InvalidNoteError: the reason cannot be used.
+        """
+        judged = self._gate.judge(self._word(scope, by, reason), OPERATOR_DOOR)
+        why = f"{done} by {by}: {judged.note.text}"
+        assessment = judged.assessment.disposed(Disposal.ADMIT, GateReason.ADMITTED, why)
+        return replace(judged, assessment=assessment, answered_by=by)
+
+    def _word(self, scope: Scope, by: str, reason: str) -> Candidate:
+        """The reason as that person's word."""
+        check_person(by, scope)
+        check_text("reason", reason, TEXT_LENGTH_MAX)
+        note = Note(
+            scope=scope,
+            text=reason,
+            said_at=self._clock(),
+            is_dated=False,
+            source_kind=SourceKind.USER_EXPLICIT if by == CONTACT else SourceKind.OPERATOR,
+        )
+        return as_candidate(note, by)
+
+    def _lasting(self, scope: Scope, fact_id: str) -> Fact:
+        """The fact, which has not ended."""
+        check_identifier("fact_id", fact_id, UnknownFactError)
+        fact = self._store.find_fact(scope, fact_id)
+        if fact is None or fact.has_ended:
+            raise UnknownFactError(f"{_none(scope, fact_id)}, or it has ended")
+        return fact
+
+
+def _none(scope: Scope, fact_id: str) -> str:
+    return f"contact {scope.contact_id} has no fact {fact_id}"
+
+
+def _voiding(commit: Commit, ended: Fact) -> Commit:
+    """The commit that ends a fact, as never true."""
+    verdict = replace(commit.decision.verdict, voided=(ended.fact_id,))
+    return replace(
+        commit,
+        decision=replace(commit.decision, verdict=verdict),
+        voided_from={ended.fact_id: ended.valid_from},
+    )
+
+
+def _refusal(later: Sequence[Decision]) -> str:
+    """Which decisions stand in the way of a revert, and what to do."""
+    shown = [f'{other.decision_id} ({other.action} "{other.text}")' for other in later[:_SHOWN_MAX]]
+    more = [f"{len(later) - _SHOWN_MAX} more"] if len(later) > _SHOWN_MAX else []
+    return (
+        f"later decisions rest on it: {', '.join([*shown, *more])}; revert those first, the newest "
+        "first, or ask for the later ones too (and_later, --and-later)"
+    )
+
+
+def _slot_of(fact: Fact, slot: SlotFields) -> SlotFields:
+    """The slot that the fact is in, with the value that is given."""
+    if fact.slot is None or fact.slot.attribute is None:
+        return slot
+    return {
+        "subject": fact.slot.subject,
+        "attribute": fact.slot.attribute,
+        "single_valued": None if fact.slot.is_known else fact.slot.is_single_valued,
+        "value": slot.get("value"),
+    }
+
+
+def _standing(commit: Commit, facts: Sequence[Fact], state: FactState) -> Commit:
+    """The commit that has these facts stand so, with how they stood on its record."""
+    undo = Undo(before=tuple(fact.standing for fact in facts))
+    return replace(
+        commit,
+        decision=replace(commit.decision, undo=undo),
+        restored=tuple(replace(fact, state=state) for fact in facts),
+    )
+
+
+def _until_then(
+    kept: Iterable[Fact], lost: Iterable[Fact], open_: Sequence[set[str]], now: datetime
+) -> list[tuple[Fact, Fact]]:
+    """What holds until the day of what is kept, each with that; no plan does."""
+    pairs = []
+    by_day = sorted(kept, key=lambda fact: fact.valid_from)
+    for fact in lost:
+        against = [one for one in by_day if {fact.fact_id, one.fact_id} in open_]
+        if against[0].is_upcoming(now) and not fact.is_upcoming(now):
+            pairs.append((fact, against[0]))
+    return pairs

@@ -1,0 +1,105 @@
+"""The demo: told day by day, judged by recorded answers, beside what it is without a judge."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from datetime import timedelta
+from io import StringIO
+from pathlib import Path
+
+import pytest
+from rich.console import Console
+
+from reconciler import Decision, Memory
+from reconciler.adapters import recorded_arbiter
+from reconciler.adapters.recorded_arbiter import RecordedArbiter, answers_in
+from reconciler.entrypoints import demo
+from reconciler.entrypoints.demo import DEMO_AGENT, first_day, run_demo
+from reconciler.entrypoints.demo_judge import DemoJudge
+
+NEVER_LEFT_BESIDE = (
+    ("Needs SSO", "Needs single sign-on"),
+    ("head of procurement at Lusitania", "head of procurement at Atlântico"),
+    ("two competitors", "one competitor"),
+    ("two children", "three children"),
+    ("Would like a demo of the reporting", "Has seen the demo of the reporting"),
+)
+
+
+class Shown:
+    """A run of the demo: what it printed, its decisions, and its judge."""
+
+    def __init__(self, path: Path, judge: DemoJudge, monkeypatch: pytest.MonkeyPatch) -> None:
+        self.judges: list[RecordedArbiter] = []
+
+        class Watched(RecordedArbiter):
+            def __init__(given, *arguments: object) -> None:  # noqa: N805
+                super().__init__(*arguments)  # type: ignore[arg-type]
+                self.judges.append(given)
+
+        monkeypatch.setattr(recorded_arbiter, "RecordedArbiter", Watched)
+        console = Console(width=200, record=True, file=StringIO())
+        self.decisions: list[Decision] = run_demo(console, path, judge)
+        self.text = console.export_text()
+        self.path = path
+
+
+@pytest.fixture(scope="module")
+def judged(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Shown]:
+    with pytest.MonkeyPatch.context() as patch:
+        path = tmp_path_factory.mktemp("demo") / "memory.lbug"
+        yield Shown(path, DemoJudge.RECORDED, patch)
+
+
+def live_texts(path: Path) -> str:
+    with Memory.open(embedded_path=path) as memory:
+        return "\n".join(
+            hit.fact.text
+            for contact in memory.agent(DEMO_AGENT).contacts()
+            for hit in memory.contact(DEMO_AGENT, contact.contact_id).recall(limit=100)
+        )
+
+
+def test_every_question_has_a_recorded_answer_and_every_answer_its_question(judged: Shown) -> None:
+    [judge] = judged.judges
+    assert judge.missing == {}
+    assert judge.used == set(answers_in(demo._lines_of("demo_answers.jsonl")))
+    assert "recorded: a language model gave them once" in judged.text
+
+
+def test_the_last_screen_holds_no_two_facts_that_a_reader_would_reconcile(judged: Shown) -> None:
+    live = live_texts(judged.path)
+    for one, other in NEVER_LEFT_BESIDE:
+        assert (one in live) != (other in live)
+
+
+def test_what_a_judge_changed_stands_beside_what_the_rules_alone_make_of_it(judged: Shown) -> None:
+    [table] = re.findall(r"What the judge changed.*?└", judged.text, re.DOTALL)
+    rows = re.findall(r"│ (\w+), day (\d+)", table)
+    assert ("dana", "25") in rows  # single sign-on
+    assert ("tomas", "26") in rows  # another employer
+    assert "kept as a new fact" in table
+    assert "SSO is the abbreviation of single sign-on" in table
+
+
+def test_each_note_is_told_at_its_own_time(judged: Shown) -> None:
+    days = [decision.at.date() for decision in judged.decisions]
+    assert days == sorted(days)
+    assert days[0] == first_day() + timedelta(days=1)
+    assert days[-1] == first_day() + timedelta(days=38)
+    moved = next(each for each in judged.decisions if each.text.startswith("Moved from Pune"))
+    with Memory.open(embedded_path=judged.path) as memory:
+        priya = memory.contact(DEMO_AGENT, "priya")
+        before = [chain.facts[0].text for chain in priya.history(at=moved.at - timedelta(days=1))]
+        assert "She lives in Pune" in before
+        assert len(re.findall(r'<th scope="row">\d{4}-', priya.report())) > 5
+
+
+def test_without_a_judge_none_is_asked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    shown = Shown(tmp_path / "memory.lbug", DemoJudge.NONE, monkeypatch)
+    assert shown.judges == []
+    assert "No judge is asked." in shown.text
+    assert "What the judge changed" not in shown.text
+    assert not any(decision.opinion.arbiter for decision in shown.decisions)
+    assert "Needs single sign-on" in live_texts(shown.path)

@@ -1,0 +1,116 @@
+"""What a type checker knows of a call is what the call takes: settings by name, and words."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from enum import StrEnum
+from pathlib import Path
+from types import ModuleType, NoneType, UnionType
+from typing import Annotated, Any, Literal, Union, get_args, get_origin, get_type_hints
+
+import pytest
+from pydantic import BaseModel, SecretStr
+
+from reconciler import setting_fields
+from reconciler.adapters.peers.readers import SYSTEMS
+from reconciler.domain.records import kinds, turns
+from reconciler.domain.tasks import task_states
+from reconciler.ports.peer_memory import PeerSystem
+from reconciler.resources import engine_names
+from reconciler.setting_fields import OpenFields, SettingFields
+from reconciler.settings import Settings
+
+ROOT = Path(__file__).resolve().parents[2]
+GROUPS = [
+    field.annotation
+    for field in Settings.model_fields.values()
+    if isinstance(field.annotation, type) and issubclass(field.annotation, BaseModel)
+]
+GIVEN_AS: dict[Any, set[Any]] = {
+    Path: {Path, str},
+    SecretStr: {SecretStr, str},
+    tuple[str, ...]: {tuple[str, ...], list[str]},
+}
+"""What a caller may give where a setting is kept as this."""
+
+MORE_WORDS = {turns.Role: {"user", "assistant"}, task_states.TaskState: {"open"}}
+SLIPS = """\
+from reconciler import Memory
+
+with Memory.open(embeded_path="memory.lbug") as memory:
+    memory.contact("crm", "priya").note("Lives in Pune.", source_kind="user_explict")
+
+with Memory.open(embedded_path=":memory:", reconcile={"guard": "on"}) as memory:
+    memory.contact("crm", "priya").note("Lives in Pune.", source_kind="user_explicit")
+"""
+
+
+@pytest.mark.parametrize("group", [*GROUPS, Settings], ids=lambda group: group.__name__)
+def test_a_type_checker_knows_every_setting(group: type[BaseModel]) -> None:
+    known = SettingFields if group is Settings else _fields_of(group)
+    wanted = {name: _taken(field.annotation) for name, field in group.model_fields.items()}
+    if group is Settings:
+        wanted["graph"] = set(engine_names())
+    assert {name: _flat(hint) for name, hint in get_type_hints(known).items()} == wanted
+
+
+def test_an_open_memory_takes_every_setting_but_those_of_what_it_takes_as_an_object() -> None:
+    beside = set(SettingFields.__annotations__) - set(OpenFields.__annotations__)
+    assert beside == {"embedder", "arbiter", "extractor"}
+
+
+@pytest.mark.parametrize("module", [kinds, turns, task_states], ids=lambda module: module.__name__)
+def test_a_type_checker_knows_every_word_of_a_kind(module: ModuleType) -> None:
+    names = [name for name in module.__all__ if name.startswith("Any")]
+    assert names
+    for name in names:
+        kind: type[StrEnum] = getattr(module, name.removeprefix("Any"))
+        words = {*map(str, kind), *MORE_WORDS.get(kind, ())}
+        assert _flat(getattr(module, name)) == {kind, *words}, name
+
+
+def test_a_type_checker_knows_every_system_that_is_imported_from() -> None:
+    assert _flat(PeerSystem) == set(SYSTEMS)
+
+
+@pytest.mark.slow
+def test_mypy_sees_a_misspelt_setting_and_a_misspelt_word(tmp_path: Path) -> None:
+    file = tmp_path / "slips.py"
+    file.write_text(SLIPS, encoding="utf-8")
+    checked = subprocess.run(
+        [sys.executable, "-m", "mypy", "--strict", "--config-file=", str(file)],
+        cwd=ROOT,
+        env={**os.environ, "MYPYPATH": str(ROOT)},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    errors = [line for line in checked.stdout.splitlines() if ": error: " in line]
+    assert len(errors) == 2, checked.stdout
+    assert 'did you mean "embedded_path"?' in errors[0]
+    assert "'user_explict'" in errors[1]
+
+
+def _fields_of(group: type[BaseModel]) -> Any:
+    return getattr(setting_fields, group.__name__.replace("Settings", "Fields"))
+
+
+def _taken(annotation: Any) -> set[Any]:
+    """What a caller may give for a setting that is kept so."""
+    return {given for each in _flat(annotation) for given in GIVEN_AS.get(each, {each})}
+
+
+def _flat(annotation: Any) -> set[Any]:
+    """The types and words that an annotation lets through; a group stands as its fields."""
+    origin, parts = get_origin(annotation), get_args(annotation)
+    if origin is Annotated:
+        return _flat(parts[0])
+    if origin is Literal:
+        return set(parts)
+    if origin in (Union, UnionType):
+        return {flat for part in parts for flat in _flat(part)}
+    if annotation is NoneType or not isinstance(annotation, type):
+        return {annotation}
+    return {_fields_of(annotation)} if annotation in GROUPS else {annotation}
