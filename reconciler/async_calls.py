@@ -199,6 +199,7 @@ class AsyncBoundMemory(AsyncPart[S]):
 class AsyncContactMemory(AsyncBoundMemory[ContactMemory]):
     """The calls of ``ContactMemory``, awaited; ``tools`` waits for nothing."""
 
+    version = awaited(ContactMemory.version)
     note = awaited(ContactMemory.note)
     recall = awaited(ContactMemory.recall)
     briefing = awaited(ContactMemory.briefing)

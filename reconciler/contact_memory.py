@@ -71,6 +71,10 @@ class ContactMemory(BoundMemory):
         """Tenant, agent and contact that every call is bound to."""
         return self._scope
 
+    def version(self) -> int:
+        """A number that grows with each decision about the contact; 0 where nothing is known."""
+        return self._services.store.contact_version(self._scope)
+
     def note(
         self,
         text: str,

@@ -18,17 +18,12 @@ from mcp.shared.exceptions import MCPError
 from mcp_types import TextContent
 
 from reconciler import Memory
-from reconciler.entrypoints.mcp_server.connections import Bounds
+from reconciler.entrypoints.access.connections import Bounds
+from reconciler.entrypoints.access.grants import AccessProfile, Grant
+from reconciler.entrypoints.access.http_door import Address, http_server, listen
+from reconciler.entrypoints.access.tokens import TokenFile
 from reconciler.entrypoints.mcp_server.desk import Desk
-from reconciler.entrypoints.mcp_server.grants import AccessProfile, Grant
-from reconciler.entrypoints.mcp_server.http_door import (
-    PATH,
-    Address,
-    http_app,
-    http_server,
-    listen,
-)
-from reconciler.entrypoints.mcp_server.tokens import TokenFile
+from reconciler.entrypoints.mcp_server.streamable_http import PATH, http_app
 
 __all__ = ["HttpServer", "asked", "called", "granted", "serving"]
 

@@ -48,6 +48,7 @@ from reconciler.entrypoints.rendering import (
     make_printable,
     terminal,
 )
+from reconciler.entrypoints.serve_commands import add_serve_commands
 from reconciler.errors import (
     ConfigurationError,
     EmbeddingError,
@@ -121,7 +122,7 @@ _GROUPS: Mapping[str, str] = {
     "tasks report browser",
     "Questions, disputes and corrections": "pending confirm reject withdraw disputes resolve "
     "relate amend revoke revert refusals expiring",
-    "Memory for MCP clients": "mcp token",
+    "Memory for other programs": "mcp serve token",
     "Conversations read in the background": "extract worker jobs job retry drain",
     "Backup, export and erasure": "import export restore backup forget erasures archive "
     "unarchive reembed",
@@ -137,6 +138,7 @@ add_demo_command(app)
 add_import_command(app)
 add_job_commands(app)
 add_mcp_commands(app)
+add_serve_commands(app)
 add_rejudge_command(app)
 add_archive_commands(app)
 add_model_commands(app)

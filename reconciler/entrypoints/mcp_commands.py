@@ -7,17 +7,14 @@ from __future__ import annotations
 
 import logging
 import re
-from collections.abc import Iterator
-from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
 from enum import StrEnum
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from reconciler.entrypoints.access.grants import AccessProfile, Grant
 from reconciler.entrypoints.logs import logging_to_stderr
-from reconciler.entrypoints.mcp_server.grants import AccessProfile, Grant
 from reconciler.entrypoints.options import (
     AsJson,
     MaybeContactId,
@@ -27,8 +24,21 @@ from reconciler.entrypoints.options import (
     show,
 )
 from reconciler.entrypoints.rendering import lines, shown, table, terminal, word_column
+from reconciler.entrypoints.serving import (
+    CallsPerMinute,
+    Certificate,
+    Host,
+    Key,
+    Names,
+    Port,
+    Tokens,
+    Worker,
+    address_of,
+    open_memory,
+    serve,
+    token_file,
+)
 from reconciler.errors import ConfigurationError, InvalidNoteError, InvalidRequestError
-from reconciler.memory import Memory
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -36,8 +46,7 @@ if TYPE_CHECKING:
     from rich.table import Table
     from rich.text import Text
 
-    from reconciler.entrypoints.mcp_server.http_door import Address
-    from reconciler.entrypoints.mcp_server.tokens import AccessToken, TokenFile
+    from reconciler.entrypoints.access.tokens import AccessToken
 
 __all__ = ["add_mcp_commands"]
 
@@ -48,7 +57,6 @@ _EXTRA = (
 _TOKEN_ID_WIDTH = 8
 _DAYS = re.compile(r"(\d{1,5})d")
 _LIBRARIES = ("mcp", "uvicorn", "asyncio")
-_LOG = logging.getLogger(__name__)
 
 Agents = Annotated[
     list[str], typer.Option("--agent", help="An agent that it gives access to; repeat for several.")
@@ -56,10 +64,6 @@ Agents = Annotated[
 ProfileOption = Annotated[
     AccessProfile,
     typer.Option(help="agent adds and recalls; operator answers questions and inspects."),
-]
-Tokens = Annotated[
-    Path | None,
-    typer.Option("--tokens", help="The token file; default: in the user's data folder."),
 ]
 
 
@@ -99,39 +103,14 @@ def mcp(
         typer.Option(help="On stdio: the id of the session that notes and turns belong to."),
     ] = None,
     transport: Annotated[Transport, typer.Option(help="How clients connect.")] = Transport.STDIO,
-    host: Annotated[str, typer.Option(help="Over HTTP: the address to listen on.")] = "127.0.0.1",
-    port: Annotated[
-        int,
-        typer.Option(
-            min=0, max=65_535, help="Over HTTP: the port to listen on; 0 picks a free one."
-        ),
-    ] = 8765,
-    names: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--name",
-            help="Over HTTP: a host name that clients use for this server; repeat for several.",
-        ),
-    ] = None,
-    tls_certificate: Annotated[
-        Path | None,
-        typer.Option("--tls-certificate", help="Over HTTP: the TLS certificate chain, a PEM file."),
-    ] = None,
-    tls_key: Annotated[
-        Path | None, typer.Option("--tls-key", help="Over HTTP: the TLS private key, a PEM file.")
-    ] = None,
+    host: Host = "127.0.0.1",
+    port: Port = 8765,
+    names: Names = None,
+    tls_certificate: Certificate = None,
+    tls_key: Key = None,
     tokens: Tokens = None,
-    calls_per_minute: Annotated[
-        int, typer.Option(min=1, help="Over HTTP: how many requests a minute each token may make.")
-    ] = 300,
-    worker: Annotated[
-        bool | None,
-        typer.Option(
-            "--worker/--no-worker",
-            help="Process queued conversations in this process; default: only with the embedded "
-            "engine, which serves one process at a time.",
-        ),
-    ] = None,
+    calls_per_minute: CallsPerMinute = 300,
+    worker: Worker = None,
     as_json: AsJson = False,
 ) -> None:
     """Serve memory to MCP clients until SIGTERM, Ctrl-C or the end of input.
@@ -153,56 +132,28 @@ def mcp(
                 "--session here, and give them to `reconciler token create`"
             )
         _check_can_serve()
-        from reconciler.entrypoints.mcp_server.http_door import Address
+        from reconciler.entrypoints.mcp_server.desk import Desk
+        from reconciler.entrypoints.mcp_server.streamable_http import PATH, http_app
 
-        if (tls_certificate is None) is not (tls_key is None):
-            raise InvalidRequestError("give --tls-certificate and --tls-key together")
-        address = Address(
-            host=host, port=port, names=names or (), certificate=tls_certificate, key=tls_key
+        address, known = address_of(host, port, names, tls_certificate, tls_key), token_file(tokens)
+        serve(
+            lambda memory: http_app(
+                Desk(memory), known, address, calls_per_minute=calls_per_minute
+            ),
+            address,
+            known,
+            worker=worker,
+            path=PATH,
+            as_json=as_json,
         )
-        _serve_http(address, _token_file(tokens), calls_per_minute, worker, as_json)
 
 
 def _serve_stdio(grant: Grant, worker: bool | None) -> None:
     from reconciler.entrypoints.mcp_server.desk import Desk
     from reconciler.entrypoints.mcp_server.stdio import serve_stdio
 
-    with _open(worker) as memory:
+    with open_memory(worker) as memory:
         serve_stdio(Desk(memory), grant, memory.close)
-
-
-def _serve_http(
-    address: Address, tokens: TokenFile, calls_per_minute: int, worker: bool | None, as_json: bool
-) -> None:
-    from reconciler.entrypoints.mcp_server.desk import Desk
-    from reconciler.entrypoints.mcp_server.http_door import PATH, is_loopback, listen, serve_http
-
-    if not any(token.is_good(datetime.now(UTC)) for token in tokens.all()):
-        _LOG.warning("no token exists, so no client is admitted; see `reconciler token create`")
-    if address.certificate is None and not is_loopback(address.host):
-        _LOG.warning(
-            "tokens and what is known of contacts go over the network unencrypted; give "
-            "--tls-certificate and --tls-key, or listen on 127.0.0.1 behind a proxy with TLS"
-        )
-    with _open(worker) as memory, listen(address) as bound:
-        port = bound.getsockname()[1]
-        scheme = "http" if address.certificate is None else "https"
-        host = f"[{address.host}]" if ":" in address.host else address.host
-        url = f"{scheme}://{host}:{port}{PATH}"
-        if as_json:
-            typer.echo(f'{{"url": "{url}"}}')
-        else:
-            terminal().print(f"Serving at {url}", markup=False, soft_wrap=True)
-        serve_http(Desk(memory), tokens, address, bound, calls_per_minute=calls_per_minute)
-
-
-@contextmanager
-def _open(worker: bool | None) -> Iterator[Memory]:
-    """The memory, with a thread that reads conversations if it is wanted."""
-    with Memory.open(warm_up=True) as memory:
-        if memory.settings.graph == "embedded" if worker is None else worker:
-            memory.start_worker()
-        yield memory
 
 
 def _check_can_serve() -> None:
@@ -246,7 +197,7 @@ def create(
 ) -> None:
     """Create a token and print it once; only its hash is kept."""
     grant = _grant(profile, tenant, agents, contact, name or str(profile), session)
-    made, secret = _token_file(tokens).create(grant, _expiry(expires))
+    made, secret = token_file(tokens).create(grant, _expiry(expires))
     if as_json:
         print_json({"token": secret, **made.to_dict(datetime.now(UTC))})
         return
@@ -262,7 +213,7 @@ def create(
 def list_tokens(tokens: Tokens = None, as_json: AsJson = False) -> None:
     """List the tokens and what each may access; the tokens themselves are never shown."""
     now = datetime.now(UTC)
-    found = _token_file(tokens).all()
+    found = token_file(tokens).all()
     show(as_json, [token.to_dict(now) for token in found], lambda: _tokens_table(found, now))
 
 
@@ -275,7 +226,7 @@ def revoke(
     as_json: AsJson = False,
 ) -> None:
     """Revoke a token; a running server rejects the next request that uses it."""
-    found = _token_file(tokens).revoke(token_id)
+    found = token_file(tokens).revoke(token_id)
     show(as_json, found.to_dict(datetime.now(UTC)), lambda: f"Revoked: {found.token_id}")
 
 
@@ -297,13 +248,6 @@ def _grant(
         name=name,
         session_id=session,
     )
-
-
-def _token_file(path: Path | None) -> TokenFile:
-    from reconciler.entrypoints.mcp_server.tokens import TokenFile
-    from reconciler.resources import user_data_folder
-
-    return TokenFile(path or user_data_folder() / "tokens.json")
 
 
 def _expiry(given: str | None) -> datetime | None:

@@ -32,6 +32,7 @@ __all__ = [
     "Tenant",
     "call_of",
     "existing",
+    "json_value",
     "of_whom",
     "opened",
     "parse_time",
@@ -141,10 +142,11 @@ def show(as_json: bool, plain: Any, rendered: Callable[[], Any]) -> None:
 
 def print_json(plain: Any) -> None:
     """Print plain values as JSON; times as ISO 8601."""
-    sys.stdout.write(json.dumps(plain, allow_nan=False, indent=2, default=_json_value) + "\n")
+    sys.stdout.write(json.dumps(plain, allow_nan=False, indent=2, default=json_value) + "\n")
 
 
-def _json_value(value: object) -> str:
+def json_value(value: object) -> str:
+    """What JSON has no form of: a time as ISO 8601, anything else as its words."""
     return value.isoformat() if isinstance(value, datetime) else str(value)
 
 

@@ -19,7 +19,7 @@ from urllib.request import urlopen
 
 import yaml
 
-from reconciler.entrypoints.mcp_server.tokens import TokenFile
+from reconciler.entrypoints.access.tokens import TokenFile
 from tests.command_line import environment_of
 from tests.engines import EngineUnderTest, embedded_engine
 from tests.mcp_server import HttpServer, called

@@ -20,8 +20,8 @@ from reconciler import Action, Memory, Turn, as_prompt
 from reconciler.adapters.local_embedder import LocalEmbedder
 from reconciler.adapters.onnx_minilm import OnnxMinilm
 from reconciler.domain.recalling.prompting import token_count
+from reconciler.entrypoints.access.grants import AccessProfile, Grant
 from reconciler.entrypoints.mcp_server.desk import Desk
-from reconciler.entrypoints.mcp_server.grants import AccessProfile, Grant
 from reconciler.errors import InvalidRequestError, InvalidScopeError
 from reconciler.testing import ScriptedExtractor
 from tests import raw_store

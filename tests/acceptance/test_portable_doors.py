@@ -20,8 +20,8 @@ from reconciler.domain.records.candidates import Candidate, Evidence
 from reconciler.domain.records.kinds import SourceKind
 from reconciler.domain.records.notes import Note
 from reconciler.domain.records.scope import Scope
+from reconciler.entrypoints.access.grants import AccessProfile, Grant
 from reconciler.entrypoints.mcp_server.desk import Desk
-from reconciler.entrypoints.mcp_server.grants import AccessProfile, Grant
 from reconciler.errors import InvalidRequestError
 from reconciler.integrations.langgraph import ReconcilerStore, contact_namespace
 from reconciler.testing import ScriptedExtractor

@@ -36,8 +36,8 @@ from reconciler.entrypoints import (
     mcp_commands,
     rendering,
 )
-from reconciler.entrypoints.mcp_server.grants import AccessProfile, Grant
-from reconciler.entrypoints.mcp_server.tokens import AccessToken
+from reconciler.entrypoints.access.grants import AccessProfile, Grant
+from reconciler.entrypoints.access.tokens import AccessToken
 from reconciler.errors import ReconcilerError
 from reconciler.service.writing.note_import import ImportReport, LeftOut, LineError
 from tests.command_line import Run, json_of

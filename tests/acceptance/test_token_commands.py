@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from reconciler.entrypoints.mcp_server.tokens import TokenFile
+from reconciler.entrypoints.access.tokens import TokenFile
 from tests.command_line import Run, json_of
 
 

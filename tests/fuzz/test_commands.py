@@ -24,9 +24,9 @@ import typer
 from hypothesis import strategies as st
 
 from reconciler import Memory
-from reconciler.entrypoints import browser_commands, job_commands
+from reconciler.entrypoints import browser_commands, job_commands, serving
 from reconciler.entrypoints.cli import app, main
-from reconciler.entrypoints.mcp_server import http_door, stdio
+from reconciler.entrypoints.mcp_server import stdio
 from tests import faults
 from tests.engines import EngineUnderTest, embedded_engine
 from tests.fuzz.bench import check_ledger, ids_of, told
@@ -201,7 +201,7 @@ def shell(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Shell]:
         patch.setattr(webbrowser, "open", lambda *_: True)
         patch.setattr(browser_commands, "_until_ended", lambda: contextlib.nullcontext(is_over))
         patch.setattr(job_commands._Signals, "wait", lambda *_: True)
-        patch.setattr(http_door, "serve_http", lambda *_, **__: None)
+        patch.setattr(serving, "_serve", lambda *_: None)
         patch.setattr(stdio, "serve_stdio", lambda *_: None)
         yield Shell(folder)
         os.chdir(at)

@@ -19,7 +19,7 @@ from pydantic import BaseModel
 from reconciler import Memory
 from reconciler.adapters.structured_calls import read_prompt
 from reconciler.config_files import load_attribute_book, load_gate_policy, load_profile
-from reconciler.entrypoints.mcp_server.tokens import TokenFile
+from reconciler.entrypoints.access.tokens import TokenFile
 from reconciler.lexicon import Cues, read_lexicon
 from reconciler.queries import parse_query
 from reconciler.resources import resource_path

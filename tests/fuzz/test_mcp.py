@@ -12,8 +12,8 @@ import httpx2
 import pytest
 from hypothesis import strategies as st
 
+from reconciler.entrypoints.access.grants import Grant
 from reconciler.entrypoints.mcp_server.desk import Desk, UnknownNameError
-from reconciler.entrypoints.mcp_server.grants import Grant
 from tests.fuzz.bench import Bench
 from tests.fuzz.bending import bent, bent_bytes
 from tests.fuzz.texts import JSON_VALUES, TEXTS, sometimes

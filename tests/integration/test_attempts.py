@@ -30,9 +30,9 @@ from typer.main import get_command
 from reconciler import AsyncMemory, Memory, Scope
 from reconciler.adapters.noop_embedder import NoopEmbedder
 from reconciler.contact_memory import ContactMemory
+from reconciler.entrypoints.access.grants import AccessProfile, Grant
 from reconciler.entrypoints.cli import app, main
 from reconciler.entrypoints.mcp_server.desk import Desk
-from reconciler.entrypoints.mcp_server.grants import AccessProfile, Grant
 from reconciler.errors import InvalidRequestError, InvalidScopeError
 from reconciler.integrations.langgraph import ReconcilerStore, contact_namespace
 from reconciler.testing import HashingEmbedder

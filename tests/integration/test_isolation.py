@@ -31,13 +31,13 @@ from reconciler.contact_memory import ContactMemory
 from reconciler.domain.records.candidates import Candidate, Evidence
 from reconciler.domain.records.kinds import SourceKind
 from reconciler.domain.records.notes import Note
+from reconciler.entrypoints.access.grants import AccessProfile, Grant
 from reconciler.entrypoints.mcp_server.desk import (
     AGENT_TOOL_NAMES,
     OPERATOR_TOOL_NAMES,
     Desk,
     UnknownNameError,
 )
-from reconciler.entrypoints.mcp_server.grants import AccessProfile, Grant
 from reconciler.errors import InvalidRequestError
 from reconciler.service.tasks.memory_context import MemoryContext
 from reconciler.service.tasks.task_memory import TaskMemory

@@ -24,10 +24,10 @@ from cryptography.hazmat.primitives.asymmetric import ec
 from starlette.types import Send
 
 from reconciler import ContactMemory, Memory
-from reconciler.entrypoints.mcp_server import connections, http_door
-from reconciler.entrypoints.mcp_server.connections import Bounds, Places
-from reconciler.entrypoints.mcp_server.http_door import Address, TokenDoor
-from reconciler.entrypoints.mcp_server.tokens import TokenFile
+from reconciler.entrypoints.access import connections, http_door
+from reconciler.entrypoints.access.connections import Bounds, Places
+from reconciler.entrypoints.access.http_door import Address, TokenDoor
+from reconciler.entrypoints.access.tokens import TokenFile
 from reconciler.testing import HashingEmbedder
 from tests.engines import embedded_engine
 from tests.mcp_server import HttpServer, called, granted, serving
@@ -238,13 +238,10 @@ def test_an_address_of_the_newer_protocol_counts_by_its_network(host: str, whose
 
 
 def test_there_are_more_places_than_requests_at_once_so_that_a_newcomer_finds_one() -> None:
-    assert Bounds().places_max > http_door._REQUESTS_AT_ONCE_MAX
+    assert Bounds().places_max > http_door.REQUESTS_AT_ONCE_MAX
 
 
-def test_too_many_requests_at_once_are_told_so(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(http_door, "_REQUESTS_AT_ONCE_MAX", 2)
+def test_too_many_requests_at_once_are_told_so(tmp_path: Path) -> None:
     tokens = TokenFile(tmp_path / "tokens.json")
     headers = [(b"authorization", f"Bearer {tokens.create(granted())[1]}".encode())]
     statuses: list[int] = []
@@ -256,8 +253,8 @@ def test_too_many_requests_at_once_are_told_so(
         statuses.extend(v for k, v in message.items() if k == "status")
 
     async def three() -> None:
-        door = TokenDoor(answer, tokens, calls_per_minute=100)
-        scope = {"type": "http", "method": "POST", "headers": headers}
+        door = TokenDoor(answer, tokens, calls_per_minute=100, at_once_max=2)
+        scope = {"type": "http", "method": "POST", "path": "/", "headers": headers}
         await asyncio.gather(*(door(dict(scope), None, send) for _ in range(3)))  # type: ignore[arg-type]
 
     asyncio.run(three())

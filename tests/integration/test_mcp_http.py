@@ -20,8 +20,8 @@ from mcp import Client
 from mcp.shared.exceptions import MCPError
 
 from reconciler import ContactMemory, Memory
-from reconciler.entrypoints.mcp_server.http_door import Address, is_loopback
-from reconciler.entrypoints.mcp_server.tokens import TokenFile
+from reconciler.entrypoints.access.http_door import Address, is_loopback
+from reconciler.entrypoints.access.tokens import TokenFile
 from reconciler.testing import HashingEmbedder
 from tests.command_line import environment_of
 from tests.engines import EngineUnderTest, embedded_engine
@@ -522,9 +522,9 @@ def test_only_loopback_is_loopback(host: str, expected: bool) -> None:
 
 
 def test_listening_everywhere_lets_no_name_in_but_those_given() -> None:
-    security = Address(host="0.0.0.0", port=1, names=("memory.example",)).security
-    assert "memory.example" in security.allowed_hosts
-    assert not {"0.0.0.0", "*"} & set(security.allowed_hosts)
+    hosts = Address(host="0.0.0.0", port=1, names=("memory.example",)).hosts
+    assert "memory.example" in hosts
+    assert not {"0.0.0.0", "*"} & hosts
 
 
 @pytest.fixture

@@ -18,9 +18,9 @@ import pytest
 
 from reconciler import Memory, Turn, as_prompt
 from reconciler.adapters.noop_embedder import NoopEmbedder
+from reconciler.entrypoints.access.grants import AccessProfile, Grant
 from reconciler.entrypoints.logs import logging_to_stderr
 from reconciler.entrypoints.mcp_server.desk import Desk
-from reconciler.entrypoints.mcp_server.grants import AccessProfile, Grant
 from reconciler.entrypoints.metrics import serve_metrics
 from reconciler.errors import ReconcilerError
 from reconciler.settings import LogSettings

@@ -112,15 +112,20 @@ def test_the_gate_has_no_way_around_its_verbs() -> None:
 
 
 @pytest.mark.parametrize("answer", ["confirm", "reject"])
-def test_of_the_mcp_server_only_the_operators_desk_takes_an_answer_down(answer: str) -> None:
-    servers = {each for each in _callers(answer) if each.startswith(f"{_ENTRIES}.mcp_server")}
-    assert servers == {f"{_ENTRIES}.mcp_server.operator_desk"}
+def test_of_the_servers_only_the_operators_part_takes_an_answer_down(answer: str) -> None:
+    places = (f"{_ENTRIES}.mcp_server", f"{_ENTRIES}.http_api", f"{_ENTRIES}.access")
+    servers = {each for each in _callers(answer) if each.startswith(places)}
+    assert servers == {
+        f"{_ENTRIES}.mcp_server.operator_desk",
+        f"{_ENTRIES}.http_api.operator_routes",
+    }
 
 
 def test_only_an_operators_call_amends() -> None:
     assert _callers("amend") == {
         *{"reconciler.contact_memory", "reconciler.async_calls"},
         "reconciler.entrypoints.commands",
+        "reconciler.entrypoints.http_api.operator_routes",
     }
 
 
@@ -128,6 +133,7 @@ def test_only_a_persons_call_forgets() -> None:
     assert _callers("forget") == {
         *{"reconciler.contact_memory", "reconciler.async_calls"},
         "reconciler.entrypoints.commands",
+        "reconciler.entrypoints.http_api.operator_routes",
         "reconciler.service.writing.memory_reconciler",  # what an arbiter's cache holds
     }
 

@@ -11,9 +11,9 @@ from pathlib import Path
 
 import pytest
 
-from reconciler.entrypoints.mcp_server.grants import AccessProfile, Grant
-from reconciler.entrypoints.mcp_server.rates import Rates
-from reconciler.entrypoints.mcp_server.tokens import TokenFile
+from reconciler.entrypoints.access.grants import AccessProfile, Grant
+from reconciler.entrypoints.access.rates import Rates
+from reconciler.entrypoints.access.tokens import TokenFile
 from reconciler.errors import (
     ConfigurationError,
     InvalidNoteError,

@@ -17,8 +17,9 @@ from urllib.parse import quote, unquote
 from cachetools import LRUCache
 
 from reconciler.domain.tools.replies import ToolReply
+from reconciler.entrypoints.access.grants import AccessProfile, Grant
+from reconciler.entrypoints.access.problems import failure_words
 from reconciler.entrypoints.mcp_server import wording
-from reconciler.entrypoints.mcp_server.grants import AccessProfile, Grant
 from reconciler.entrypoints.mcp_server.operator_desk import OperatorDesk
 from reconciler.entrypoints.mcp_server.operator_tools import CONTACT_FREE, OPERATOR_TOOLS
 from reconciler.errors import InvalidRequestError, ReconcilerError
@@ -228,13 +229,7 @@ def _in_words(name: str, call: Callable[[], ToolReply]) -> ToolReply:
         return ToolReply(text=f"{complaint}. Nothing was done.", is_error=True, error=error)
     except ReconcilerError as error:
         _log.warning("%s failed: %s", name, error)
-        again = "The same call may be sent again a little later; it is carried out once at most."
-        told = again if error.retryable else "To call again will not help; tell the operator."
-        return ToolReply(
-            text=f"Not confirmed as done: the memory does not answer. {told}",
-            is_error=True,
-            error=error,
-        )
+        return ToolReply(text=failure_words(error), is_error=True, error=error)
 
 
 def _scoped(tool: dict[str, Any], grant: Grant, *, needs_contact: bool = True) -> dict[str, Any]:

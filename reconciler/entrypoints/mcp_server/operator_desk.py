@@ -10,8 +10,8 @@ from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from reconciler.domain.tools.replies import ToolReply, reply_about
+from reconciler.entrypoints.access.grants import Grant
 from reconciler.entrypoints.mcp_server import wording
-from reconciler.entrypoints.mcp_server.grants import Grant
 from reconciler.entrypoints.mcp_server.operator_tools import CONTACT_FREE, OPERATOR_TOOLS
 from reconciler.errors import InvalidRequestError
 
@@ -74,7 +74,7 @@ class OperatorDesk:
     ) -> ToolReply:
         by = asked.pop("answered_by")
         take = about.confirm if name == "confirm" else about.reject
-        return reply_about(take(by=grant.name if by == "operator" else by, **asked))
+        return reply_about(take(by=grant.person(by), **asked))
 
     def _looked_up(self, about: ContactMemory, name: str, asked: dict[str, Any]) -> str:
         looks: dict[str, Callable[..., str]] = {

@@ -21,8 +21,8 @@ from mcp.server.context import ServerRequestContext
 from mcp.shared.exceptions import MCPError
 from mcp_types import INTERNAL_ERROR, INVALID_PARAMS
 
+from reconciler.entrypoints.access.grants import Grant
 from reconciler.entrypoints.mcp_server.desk import Desk, Listed, UnknownNameError
-from reconciler.entrypoints.mcp_server.grants import Grant
 from reconciler.errors import InvalidRequestError, ReconcilerError
 
 __all__ = ["CALLS_AT_ONCE_MAX", "Calls", "mcp_server"]

@@ -15,8 +15,8 @@ from mcp.server.stdio import stdio_server
 from mcp.shared.message import SessionMessage
 from mcp_types import JSONRPCError, JSONRPCNotification, JSONRPCRequest, JSONRPCResponse
 
+from reconciler.entrypoints.access.grants import Grant
 from reconciler.entrypoints.mcp_server.desk import Desk
-from reconciler.entrypoints.mcp_server.grants import Grant
 from reconciler.entrypoints.mcp_server.protocol import Calls, mcp_server
 
 if TYPE_CHECKING:

@@ -20,7 +20,7 @@ from pathlib import Path
 from threading import Lock
 from typing import Any
 
-from reconciler.entrypoints.mcp_server.grants import AccessProfile, Grant
+from reconciler.entrypoints.access.grants import AccessProfile, Grant
 from reconciler.errors import ConfigurationError, InvalidRequestError, ReconcilerError
 
 __all__ = ["AccessToken", "TokenFile"]

@@ -1,8 +1,7 @@
-"""The server over streamable HTTP: a token names the client, and its requests are counted.
+"""The doors before an HTTP server: by which names it is called, who comes, how often, how much.
 
-Each request stands alone: no session is kept, so there is none to take over, and what a token may
-reach is looked up again every time. No stream stays open; requests other than POST are refused. How
-long a connection may take, and how many there may be, is in ``connections.py``.
+Each request stands alone: what a token may reach is looked up again every time. How long a
+connection may take, and how many there may be, is in ``connections.py``.
 """
 
 from __future__ import annotations
@@ -10,51 +9,55 @@ from __future__ import annotations
 import ipaddress
 import json
 import math
+import re
 import signal
 import socket
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from contextlib import nullcontext, suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import anyio.to_thread
-from mcp.server.transport_security import TransportSecuritySettings
 from starlette.datastructures import Headers
 from starlette.requests import ClientDisconnect
-from starlette.types import ASGIApp, Receive, Scope, Send
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from reconciler.entrypoints.mcp_server.connections import (
+from reconciler.entrypoints.access.connections import (
     PLACE,
     BoundedServer,
     Bounds,
     Place,
     bounded_config,
 )
-from reconciler.entrypoints.mcp_server.desk import Desk
-from reconciler.entrypoints.mcp_server.grants import Grant
-from reconciler.entrypoints.mcp_server.protocol import Calls, mcp_server
-from reconciler.entrypoints.mcp_server.rates import Rates
-from reconciler.entrypoints.mcp_server.tokens import TokenFile
+from reconciler.entrypoints.access.problems import MEDIA_TYPE, Problem
+from reconciler.entrypoints.access.rates import Rates
+from reconciler.entrypoints.access.tokens import TokenFile
 from reconciler.errors import ConfigurationError
 
 __all__ = [
-    "PATH",
+    "GRANT",
+    "REQUESTS_AT_ONCE_MAX",
     "Address",
+    "BodyDoor",
+    "NameDoor",
     "TokenDoor",
-    "http_app",
     "http_server",
     "is_loopback",
     "listen",
     "serve_http",
 ]
 
-PATH = "/mcp"
+GRANT = "reconciler.grant"
+"""Under which name a request's scope holds the grant of its token."""
+
 _WRONG_TOKENS_PER_MINUTE = 10
-_REQUESTS_AT_ONCE_MAX = 100
+REQUESTS_AT_ONCE_MAX = 100
 _GRACE_SECONDS = 10
-_GRANT = "reconciler.grant"
+_BODY_BYTES_MAX = 4 * 1024 * 1024
 _LOOPBACK = ("127.0.0.1", "localhost", "[::1]")
+_PORT = re.compile(r":\d+\Z")
+_ORIGIN = re.compile(r"https?://")
+_BY_NAME = "the server is not known by this name; see --name"
 _ANY = ("0.0.0.0", "::")  # noqa: S104  a name for it; nothing listens because of it
 
 
@@ -75,17 +78,10 @@ class Address:
     key: Path | None = None
 
     @property
-    def security(self) -> TransportSecuritySettings:
-        """The admitted Host and Origin, so that no web page reaches it by another name."""
+    def hosts(self) -> frozenset[str]:
+        """The host names, without a port, that clients may use."""
         own = () if self.host in _ANY else (_bracketed(self.host),)
-        hosts = dict.fromkeys((*_LOOPBACK, *own, *self.names))
-        allowed = [name for host in hosts for name in (host, f"{host}:*")]
-        return TransportSecuritySettings(
-            allowed_hosts=allowed,
-            allowed_origins=[
-                f"{scheme}://{name}" for scheme in ("http", "https") for name in allowed
-            ],
-        )
+        return frozenset((*_LOOPBACK, *own, *self.names))
 
 
 def is_loopback(host: str) -> bool:
@@ -115,6 +111,75 @@ def listen(address: Address) -> socket.socket:
     return bound
 
 
+class NameDoor:
+    """Lets in who calls the server by one of its names, so that no web page reaches it by another.
+
+    Args:
+        app: what is behind the door.
+        hosts: the names, as ``Address.hosts`` has them.
+        open_paths: paths that may be asked for by any name, as a container's probes do.
+    """
+
+    def __init__(
+        self, app: ASGIApp, hosts: Collection[str], open_paths: Collection[str] = ()
+    ) -> None:
+        self._app = app
+        self._hosts = hosts
+        self._open_paths = open_paths
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer one request."""
+        if scope["type"] == "http" and scope["path"] not in self._open_paths:
+            headers = Headers(scope=scope)
+            origin = headers.get("origin")
+            if not self._is_known(headers.get("host") or ""):
+                await _refuse(send, Problem(kind="unknown-host", status=421, detail=_BY_NAME))
+                return
+            if origin and not self._is_known(_ORIGIN.sub("", origin, count=1)):
+                await _refuse(send, Problem(kind="unknown-origin", status=403, detail=_BY_NAME))
+                return
+        await self._app(scope, receive, send)
+
+    def _is_known(self, name: str) -> bool:
+        return name in self._hosts or _PORT.sub("", name) in self._hosts
+
+
+class BodyDoor:
+    """Takes in the whole body of a request, up to a bound, before the application begins.
+
+    Args:
+        app: what is behind the door.
+        bytes_max: the bound.
+    """
+
+    def __init__(self, app: ASGIApp, bytes_max: int = _BODY_BYTES_MAX) -> None:
+        self._app = app
+        self._bytes_max = bytes_max
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer one request."""
+        if scope["type"] != "http":
+            await self._app(scope, receive, send)
+            return
+        body, is_whole = bytearray(), False
+        while not is_whole:
+            message = await receive()
+            if message["type"] != "http.request":  # the client went away
+                return
+            body += message.get("body", b"")
+            is_whole = not message.get("more_body", False)
+            if len(body) > self._bytes_max:
+                told = f"the body is longer than {self._bytes_max:,} bytes; send less at a time"
+                await _refuse(send, Problem(kind="too-large", status=413, detail=told))
+                return
+        whole: list[Message] = [{"type": "http.request", "body": bytes(body), "more_body": False}]
+
+        async def again() -> Message:
+            return whole.pop() if whole else await receive()
+
+        await self._app(scope, again, send)
+
+
 class TokenDoor:
     """Admits clients with a valid token, up to their rate; others get a status and no more.
 
@@ -126,6 +191,9 @@ class TokenDoor:
         tokens: says what each token may reach.
         calls_per_minute: how many requests a token has.
         wrong_per_minute: how many wrong tokens an address has.
+        at_once_max: how many requests may be under way; fewer than there are places.
+        methods: the only methods that are served; empty for all.
+        open_paths: paths that need no token.
     """
 
     def __init__(
@@ -135,7 +203,13 @@ class TokenDoor:
         *,
         calls_per_minute: int,
         wrong_per_minute: int = _WRONG_TOKENS_PER_MINUTE,
+        at_once_max: int = REQUESTS_AT_ONCE_MAX,
+        methods: Collection[str] = (),
+        open_paths: Collection[str] = (),
     ) -> None:
+        self._at_once_max = at_once_max
+        self._methods = methods
+        self._open_paths = open_paths
         self._app = app
         self._tokens = tokens
         self._calls = Rates(calls_per_minute)
@@ -144,10 +218,10 @@ class TokenDoor:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer one request."""
-        if scope["type"] == "lifespan":
-            await self._app(scope, receive, send)
-        elif scope["type"] == "http":
+        if scope["type"] == "http" and scope["path"] not in self._open_paths:
             await self._answer(scope, receive, send)
+        elif scope["type"] in ("http", "lifespan"):
+            await self._app(scope, receive, send)
 
     async def _answer(self, scope: Scope, receive: Receive, send: Send) -> None:
         presented = _bearer(Headers(scope=scope))
@@ -157,13 +231,20 @@ class TokenDoor:
         if token is None:
             await self._turn_away(scope, send, is_missing=presented is None)
         elif (seconds := self._calls.wait_seconds(token.token_id)) > 0:
-            await _refuse(send, 429, "too many requests for this token", _retry_after(seconds))
-        elif scope["method"] != "POST":
-            await _refuse(send, 405, "only POST is served here", [(b"allow", b"POST")])
-        elif self._under_way >= _REQUESTS_AT_ONCE_MAX:
-            await _refuse(send, 503, "too many requests at the same time", _retry_after(1))
+            told = "too many requests for this token; wait, or raise --calls-per-minute"
+            await _refuse(send, _too_many(told, seconds))
+        elif self._methods and scope["method"] not in self._methods:
+            allowed = ", ".join(self._methods)
+            told = f"only {allowed} is served here"
+            await _refuse(
+                send,
+                Problem(kind="wrong-method", status=405, detail=told),
+                [(b"allow", allowed.encode())],
+            )
+        elif self._under_way >= self._at_once_max:
+            await _refuse(send, _too_many("too many requests at the same time", 1, status=503))
         else:
-            await self._let_in({**scope, _GRANT: token.grant}, receive, send)
+            await self._let_in({**scope, GRANT: token.grant}, receive, send)
 
     async def _let_in(self, scope: Scope, receive: Receive, send: Send) -> None:
         place: Place | None = scope.get("state", {}).get(PLACE)  # None in a server of the caller's
@@ -178,47 +259,27 @@ class TokenDoor:
         place = scope.get("client")
         seconds = self._wrong.wait_seconds(place[0] if place else "")
         if seconds > 0:
-            await _refuse(send, 429, "too many wrong tokens", _retry_after(seconds))
+            await _refuse(send, _too_many("too many wrong tokens", seconds))
             return
         challenge = b"Bearer" if is_missing else b'Bearer error="invalid_token"'
         told = "a bearer token is needed" if is_missing else "the token is not valid here"
-        await _refuse(send, 401, told, [(b"www-authenticate", challenge)])
-
-
-def http_app(desk: Desk, tokens: TokenFile, address: Address, *, calls_per_minute: int) -> ASGIApp:
-    """The server as an ASGI application, to run in a server of your own.
-
-    Args:
-        desk: what answers.
-        tokens: who is let in.
-        address: by which names it may be called.
-        calls_per_minute: how many requests a token has.
-    """
-    server = mcp_server(desk, lambda ctx: _grant(ctx.request), Calls())
-    app = server.streamable_http_app(
-        streamable_http_path=PATH,
-        json_response=True,
-        stateless_http=True,
-        transport_security=address.security,
-        host=address.host,
-    )
-    return TokenDoor(app, tokens, calls_per_minute=calls_per_minute)
+        told += "; see `reconciler token create`"
+        refused = Problem(kind="no-good-token", status=401, detail=told)
+        await _refuse(send, refused, [(b"www-authenticate", challenge)])
 
 
 def serve_http(
-    desk: Desk, tokens: TokenFile, address: Address, bound: socket.socket, *, calls_per_minute: int
+    app: ASGIApp, address: Address, bound: socket.socket, bounds: Bounds | None = None
 ) -> None:
     """Serve until SIGTERM or Ctrl-C; calls under way are finished.
 
     Args:
-        desk: what answers.
-        tokens: who is let in.
+        app: what answers.
         address: what ``bound`` listens at.
         bound: the socket, which is closed at the end.
-        calls_per_minute: how many requests a token has.
+        bounds: what a client may take of it without a good token.
     """
-    app = http_app(desk, tokens, address, calls_per_minute=calls_per_minute)
-    server = http_server(app, address)
+    server = http_server(app, address, bounds)
     # At its end uvicorn raises the signal that ended it again; an exception lets the memory be
     # closed, where SIGTERM's own way would end the process on the spot.
     before = signal.signal(signal.SIGTERM, signal.default_int_handler)
@@ -258,11 +319,6 @@ def http_server(app: ASGIApp, address: Address, bounds: Bounds | None = None) ->
     return BoundedServer(config, bounds)
 
 
-def _grant(request: Any) -> Grant:
-    grant: Grant = request.scope[_GRANT]
-    return grant
-
-
 def _bearer(headers: Headers) -> str | None:
     """The token that a request carries; None without one, or with several."""
     given = headers.getlist("authorization")
@@ -271,14 +327,27 @@ def _bearer(headers: Headers) -> str | None:
     return given[0][len("bearer ") :].strip()
 
 
-def _retry_after(seconds: float) -> list[tuple[bytes, bytes]]:
-    return [(b"retry-after", str(math.ceil(seconds)).encode())]
+def _too_many(told: str, seconds: float, status: int = 429) -> Problem:
+    return Problem(
+        kind="too-many",
+        status=status,
+        detail=told,
+        is_retryable=True,
+        retry_after_seconds=math.ceil(seconds),
+    )
 
 
-async def _refuse(send: Send, status: int, why: str, headers: list[tuple[bytes, bytes]]) -> None:
-    body = json.dumps({"error": why}).encode()
-    about = [(b"content-type", b"application/json"), (b"content-length", str(len(body)).encode())]
-    await send({"type": "http.response.start", "status": status, "headers": about + headers})
+async def _refuse(
+    send: Send, problem: Problem, headers: Sequence[tuple[bytes, bytes]] = ()
+) -> None:
+    body = json.dumps(problem.to_dict()).encode()
+    about = [
+        (b"content-type", MEDIA_TYPE.encode()),
+        (b"content-length", str(len(body)).encode()),
+        *((name.lower().encode(), value.encode()) for name, value in problem.headers.items()),
+        *headers,
+    ]
+    await send({"type": "http.response.start", "status": problem.status, "headers": about})
     await send({"type": "http.response.body", "body": body})
 
 

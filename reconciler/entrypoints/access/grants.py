@@ -1,4 +1,4 @@
-"""Grants: the memory that one MCP client may reach, and the name of its answers. Pure."""
+"""Grants: what one client of a server may reach, and as whom it answers. Pure."""
 
 from __future__ import annotations
 
@@ -79,6 +79,20 @@ class Grant:
         if asked is not None and asked != self.contact_id:
             raise InvalidRequestError("contact_id is fixed here; leave it out")
         return self.contact_id
+
+    def session(self, asked: str | None) -> str | None:
+        """The session that is asked for; the only one, where the grant is for one alone.
+
+        Raises:
+            InvalidRequestError: the grant is for another alone.
+        """
+        if self.session_id is not None and asked not in (None, self.session_id):
+            raise InvalidRequestError("session_id is fixed here; leave it out")
+        return asked if self.session_id is None else self.session_id
+
+    def person(self, answered_by: str) -> str:
+        """Who is recorded for an answer: ``contact`` stays, ``operator`` is the grant's name."""
+        return _CONTACT if answered_by == _CONTACT else self.name
 
 
 def _one_of(name: str, asked: object, known: Sequence[str]) -> str:

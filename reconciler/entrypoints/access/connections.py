@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from itertools import count
-from socket import socket
+from socket import IPPROTO_TCP, TCP_NODELAY, socket
 from typing import Any, Literal, cast
 
 import uvicorn
@@ -265,6 +265,9 @@ class BoundedServer(uvicorn.Server):
                 protocol.transport.abort()
 
     async def _connect(self, accepted: socket, protocol: _BoundedProtocol) -> None:
+        # asyncio does so itself only for a socket that names its protocol, which this one does not;
+        # an answer of two writes would wait 40 ms for the client's acknowledgement.
+        accepted.setsockopt(IPPROTO_TCP, TCP_NODELAY, 1)
         tls: ssl.SSLContext | None = self.config.ssl
         await asyncio.get_running_loop().connect_accepted_socket(
             lambda: protocol,

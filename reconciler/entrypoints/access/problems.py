@@ -1,0 +1,111 @@
+"""Problems: what a client is told when something goes wrong, as problem details (RFC 9457). Pure.
+
+An error about the client's input says what to do. Any other is told without a path, an address or a
+cause.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+from http import HTTPStatus
+from typing import Any
+
+from reconciler.errors import (
+    ErasedError,
+    IllegalMemoryOperationError,
+    InvalidAnswerError,
+    InvalidRequestError,
+    ReconcilerError,
+    RevertRefusedError,
+    UnknownContactError,
+    UnknownDecisionError,
+    UnknownFactError,
+    UnknownJobError,
+    UnknownTaskError,
+)
+
+__all__ = ["MEDIA_TYPE", "Problem", "failure_words", "problem_of"]
+
+MEDIA_TYPE = "application/problem+json"
+_URN = "urn:reconciler:problem:"
+_RETRY_AFTER_SECONDS = 1
+_STATUSES: dict[type[ReconcilerError], int] = {
+    UnknownContactError: 404,
+    UnknownDecisionError: 404,
+    UnknownFactError: 404,
+    UnknownJobError: 404,
+    UnknownTaskError: 404,
+    ErasedError: 409,
+    IllegalMemoryOperationError: 409,
+    InvalidAnswerError: 409,
+    RevertRefusedError: 409,
+    InvalidRequestError: 422,
+    ReconcilerError: 503,
+}
+_WORD = re.compile(r"(?<=[a-z])(?=[A-Z])")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Problem:
+    """One problem, as a client is told of it.
+
+    Attributes:
+        kind: which, in words with hyphens, such as ``unknown-fact``.
+        status: the HTTP status.
+        detail: what is wrong, and what to do.
+        is_retryable: whether the same request may succeed later.
+        retry_after_seconds: how long to wait before; None where that is not known.
+        more: further members.
+    """
+
+    kind: str
+    status: int
+    detail: str
+    is_retryable: bool = False
+    retry_after_seconds: int | None = None
+    more: dict[str, Any] = field(default_factory=dict)
+
+    def to_dict(self) -> dict[str, Any]:
+        """The members of the problem details."""
+        return {
+            "type": f"{_URN}{self.kind}",
+            "title": HTTPStatus(self.status).phrase,
+            "status": self.status,
+            "detail": self.detail,
+            "is_retryable": self.is_retryable,
+            **self.more,
+        }
+
+    @property
+    def headers(self) -> dict[str, str]:
+        """The headers that go with it."""
+        seconds = self.retry_after_seconds
+        return {} if seconds is None else {"Retry-After": str(seconds)}
+
+
+def problem_of(error: ReconcilerError) -> Problem:
+    """What a client is told of an error."""
+    known = next(kind for kind in type(error).__mro__ if kind in _STATUSES)
+    kind = "-".join(_WORD.split(type(error).__name__.removesuffix("Error"))).lower()
+    if isinstance(error, InvalidRequestError):
+        ids = getattr(error, "decision_ids", ())
+        more = {"decision_ids": list(ids)} if ids else {}
+        return Problem(kind=kind, status=_STATUSES[known], detail=str(error), more=more)
+    return Problem(
+        kind=kind,
+        status=_STATUSES[known],
+        detail=failure_words(error),
+        is_retryable=error.retryable,
+        retry_after_seconds=_RETRY_AFTER_SECONDS if error.retryable else None,
+    )
+
+
+def failure_words(error: ReconcilerError) -> str:
+    """What is said of a failure that is none of the client's."""
+    again = (
+        "The same call may be sent again a little later; it is carried out once at most."
+        if error.retryable
+        else "To call again will not help; tell the operator."
+    )
+    return f"Not confirmed as done: the memory does not answer. {again}"

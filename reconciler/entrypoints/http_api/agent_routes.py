@@ -1,0 +1,141 @@
+"""The endpoints of an agent's token: notes, recall, briefing, and conversations.
+
+Nothing that answers for a person may ever be here; an operator's token opens them as well.
+"""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Header, Query, Request, Response
+
+from reconciler.domain.records.kinds import SourceKind
+from reconciler.entrypoints.access.grants import AccessProfile, Grant
+from reconciler.entrypoints.http_api import shapes
+from reconciler.entrypoints.http_api.answering import (
+    ContactOf,
+    GrantOf,
+    IfNoneMatch,
+    RefusedError,
+    answer,
+    answer_unless_known,
+    within,
+)
+from reconciler.entrypoints.http_api.bodies import Filters, Instant, NoteBody, SessionBody, given
+
+__all__ = ["routes"]
+
+_CONTACT = "/agents/{agent_id}/contacts/{contact_id}"
+_OF_PEOPLE = (SourceKind.OPERATOR, SourceKind.APPROVED_DOC)
+_OK: dict[int | str, dict[str, Any]] = {304: {"description": "What is known still holds."}}
+
+routes = APIRouter(prefix="/v1", tags=["agent"])
+
+
+class RecallParameters(Filters):  # type: ignore[misc]
+    """What is asked for."""
+
+    query: str = ""
+    limit: int | None = None
+    budget_tokens: int | None = None
+    as_of: Instant | None = None
+    valid_at: Instant | None = None
+
+
+@routes.get("/access", responses={200: {"model": shapes.AccessAnswer}})
+def access(grant: GrantOf) -> Response:
+    """What this token may reach."""
+    return answer(
+        {
+            "profile": str(grant.profile),
+            "tenant": grant.tenant,
+            "agents": list(grant.agent_ids),
+            "contact": grant.contact_id,
+            "session": grant.session_id,
+            "name": grant.name,
+        }
+    )
+
+
+@routes.post(_CONTACT + "/notes", responses={200: {"model": shapes.DecisionShape}})
+def add_note(
+    about: ContactOf,
+    grant: GrantOf,
+    body: NoteBody,  # type: ignore[valid-type]
+    idempotency_key: Annotated[
+        str | None,
+        Header(description="The same key of a contact gives the first decision, as `replayed`."),
+    ] = None,
+) -> Response:
+    """Remember something about a contact; the decision says what was done with it."""
+    fields = given(body, "text", "session_id")
+    if session_id := within(lambda: grant.session(body.session_id)):  # type: ignore[attr-defined]
+        fields["session_id"] = session_id
+    if idempotency_key is not None:
+        fields["idempotency_key"] = idempotency_key
+    return answer(
+        about.note(body.text, **fields, proposed_by=_proposer(grant, fields))  # type: ignore[attr-defined]
+    )
+
+
+def _proposer(grant: Grant, fields: dict[str, Any]) -> str | None:
+    """Who puts a note forward: the operator, or the agent, which may not speak as one.
+
+    Raises:
+        RefusedError: it would.
+    """
+    if grant.profile is AccessProfile.OPERATOR:
+        return grant.name
+    if fields.get("source_kind") in _OF_PEOPLE:
+        raise RefusedError(
+            f"an agent's token may not give the source {fields['source_kind']}; give the least "
+            "trusted that is true, or use an operator's token"
+        )
+    return None
+
+
+@routes.get(_CONTACT + "/recall", responses={200: {"model": shapes.RecallAnswer}, **_OK})
+def recall(
+    about: ContactOf,
+    asked: Annotated[RecallParameters, Query()],
+    if_none_match: IfNoneMatch = None,
+) -> Response:
+    """The facts that fit a query best, and the standing constraints; also as lines for a prompt."""
+    return answer_unless_known(
+        about, if_none_match, lambda: shapes.recall_of(about.recall(**given(asked)))
+    )
+
+
+@routes.get(_CONTACT + "/briefing", responses={200: {"model": shapes.BriefingAnswer}, **_OK})
+def briefing(
+    about: ContactOf,
+    query: Annotated[str, Query(description="What the conversation is about.")] = "",
+    limit: Annotated[int | None, Query(ge=1, le=500)] = None,
+    if_none_match: IfNoneMatch = None,
+) -> Response:
+    """What to know, and what to ask, when a conversation opens."""
+
+    def read() -> dict[str, Any]:
+        found = about.briefing(query, limit=limit)
+        return {**found.to_dict(), "prompt": found.as_prompt()}
+
+    return answer_unless_known(about, if_none_match, read)
+
+
+@routes.post(_CONTACT + "/sessions", status_code=202, responses={202: {"model": shapes.JobShape}})
+def submit_session(
+    request: Request, about: ContactOf, grant: GrantOf, body: SessionBody
+) -> Response:
+    """Hand a conversation over; it is read in the background, as the job says."""
+    job_id = about.submit_session(
+        within(lambda: grant.session(body.session_id)),
+        [message.model_dump(exclude_none=True) for message in body.messages],
+        **given(body, "messages", "session_id"),
+    )
+    return answer(about.job(job_id), 202, Location=f"{request.url.path}/../jobs/{job_id}")
+
+
+@routes.get(_CONTACT + "/jobs/{job_id}", responses={200: {"model": shapes.JobShape}})
+def job(about: ContactOf, job_id: str) -> Response:
+    """How far a conversation that was handed over has got."""
+    return answer(about.job(job_id))

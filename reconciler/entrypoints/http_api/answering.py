@@ -1,0 +1,221 @@
+"""Answering: what all endpoints share: who asks, about whom, and how an answer is written.
+
+Dependencies are coroutines, which FastAPI awaits in place; endpoints are plain functions, which it
+runs in threads, so that nothing blocks its loop.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterable
+from dataclasses import asdict, is_dataclass
+from datetime import UTC, datetime
+from typing import Annotated, Any
+
+from fastapi import Depends, Header, Path, Query, Request
+from starlette.responses import Response
+
+from reconciler.agent_memory import AgentMemory
+from reconciler.contact_memory import ContactMemory
+from reconciler.entrypoints.access.grants import AccessProfile, Grant
+from reconciler.entrypoints.access.http_door import GRANT
+from reconciler.entrypoints.access.problems import MEDIA_TYPE, Problem
+from reconciler.entrypoints.options import json_value
+from reconciler.errors import InvalidRequestError
+from reconciler.memory import Memory
+
+__all__ = [
+    "SLASH",
+    "After",
+    "AgentOf",
+    "ContactOf",
+    "GrantOf",
+    "IfNoneMatch",
+    "Limit",
+    "MemoryOf",
+    "RefusedError",
+    "answer",
+    "answer_unless_known",
+    "operators_only",
+    "page",
+    "paged",
+    "plain",
+    "problem_answer",
+    "within",
+]
+
+SLASH = "\0"
+"""What stands for a slash inside an id, in a path that is taken apart at its slashes."""
+
+_PAGE_MAX = 500
+
+
+class RefusedError(Exception):
+    """The token does not open this."""
+
+    def __init__(self, told: str) -> None:
+        super().__init__(told)
+        self.problem = Problem(kind="not-granted", status=403, detail=told)
+
+
+def json_text(plain: Any) -> str:
+    """Plain values as JSON, times as ISO 8601."""
+    return json.dumps(plain, allow_nan=False, default=json_value)
+
+
+def plain(record: Any) -> Any:
+    """A record as plain values: by its own ``to_dict``, or field by field."""
+    if hasattr(record, "to_dict"):
+        return record.to_dict()
+    return asdict(record) if is_dataclass(record) and not isinstance(record, type) else record
+
+
+def answer(record: Any, status: int = 200, **headers: str) -> Response:
+    """The answer that is made of a record."""
+    return Response(
+        json_text(plain(record)), status, headers=headers, media_type="application/json"
+    )
+
+
+def problem_answer(problem: Problem) -> Response:
+    """The answer that tells of a problem."""
+    return Response(
+        json_text(problem.to_dict()),
+        problem.status,
+        headers=problem.headers,
+        media_type=MEDIA_TYPE,
+    )
+
+
+async def _memory(request: Request) -> Memory:
+    memory: Memory = request.app.state.memory
+    return memory
+
+
+async def _grant(request: Request) -> Grant:
+    grant: Grant = request.scope[GRANT]
+    return grant
+
+
+MemoryOf = Annotated[Memory, Depends(_memory)]
+GrantOf = Annotated[Grant, Depends(_grant)]
+AgentId = Annotated[str, Path(description="The agent; the token says which it opens.")]
+ContactId = Annotated[str, Path(description="The contact.")]
+After = Annotated[
+    str | None,
+    Query(max_length=500, description="`next` of the page before; nothing for the first."),
+]
+Limit = Annotated[int, Query(ge=1, le=_PAGE_MAX, description="At most this many.")]
+IfNoneMatch = Annotated[
+    str | None, Header(description="The ETag of what is known already: 304 if it still holds.")
+]
+
+
+async def operators_only(grant: GrantOf) -> None:
+    """Let in an operator's token alone.
+
+    Raises:
+        RefusedError: it is an agent's.
+    """
+    if grant.profile is not AccessProfile.OPERATOR:
+        raise RefusedError(
+            "an agent's token does not open this; make one with "
+            "`reconciler token create --profile operator`"
+        )
+
+
+async def _agent(memory: MemoryOf, grant: GrantOf, agent_id: AgentId) -> AgentMemory:
+    """The agent's memory, within the grant; for a token of one contact there is none.
+
+    Raises:
+        RefusedError: the grant does not reach so far.
+    """
+    named = within(lambda: grant.agent(agent_id.replace(SLASH, "/")))
+    if grant.contact_id is not None:
+        raise RefusedError("this token is for one contact; ask about that contact")
+    return memory.agent(named, tenant=grant.tenant)
+
+
+async def _contact(
+    memory: MemoryOf, grant: GrantOf, agent_id: AgentId, contact_id: ContactId
+) -> ContactMemory:
+    """The contact's memory, within the grant.
+
+    Raises:
+        RefusedError: the grant does not reach so far.
+    """
+    agent = within(lambda: grant.agent(agent_id.replace(SLASH, "/")))
+    contact = within(lambda: grant.contact(contact_id.replace(SLASH, "/")))
+    return memory.contact(agent, contact or "", tenant=grant.tenant)
+
+
+def within(call: Callable[[], Any]) -> Any:
+    """What a grant says.
+
+    Raises:
+        RefusedError: it does not reach so far.
+    """
+    try:
+        return call()
+    except InvalidRequestError as error:
+        raise RefusedError(str(error)) from error
+
+
+AgentOf = Annotated[AgentMemory, Depends(_agent)]
+ContactOf = Annotated[ContactMemory, Depends(_contact)]
+
+
+def answer_unless_known(
+    about: ContactMemory, known: str | None, read: Callable[[], Any]
+) -> Response:
+    """What is read of a contact, or 304 if the client has it.
+
+    Its ETag is the contact's version, and the hour: what is told may change with the time, too, for
+    lifetimes end unwritten. It is weak, for a score changes at any time.
+    """
+    tag = f'W/"{about.version()}-{datetime.now(UTC):%Y%m%d%H}"'
+    if known is not None and (known.strip() == "*" or tag in map(str.strip, known.split(","))):
+        return Response(status_code=304, headers={"ETag": tag})
+    return answer(read(), ETag=tag)
+
+
+def page(
+    read: Callable[[int], Iterable[Any]], key: Callable[[Any], str], after: str | None, limit: int
+) -> dict[str, Any]:
+    """A page of a list that is read from its beginning.
+
+    Args:
+        read: gives so many of the list, the first ones first.
+        key: what an item is known by.
+        after: the key of the last item of the page before; None for the first page.
+        limit: the most items of a page.
+
+    Raises:
+        InvalidRequestError: that item is not in the list any more.
+    """
+    wanted = limit + 1
+    while True:
+        found = list(read(wanted))
+        begin = _after(found, key, after)
+        if len(found) < wanted or (begin is not None and len(found) > begin + limit):
+            break
+        wanted *= 2
+    if begin is None:
+        raise InvalidRequestError(
+            "the list has changed since: what `after` names is not in it; begin again without it"
+        )
+    items = found[begin : begin + limit]
+    more = len(found) > begin + limit
+    return paged(items, key(items[-1]) if more else None)
+
+
+def _after(found: list[Any], key: Callable[[Any], str], after: str | None) -> int | None:
+    """Where the page begins; None where what it comes after is not there."""
+    if after is None:
+        return 0
+    return next((number for number, item in enumerate(found, 1) if key(item) == after), None)
+
+
+def paged(items: Iterable[Any], following: str | None) -> dict[str, Any]:
+    """A page of these items."""
+    return {"items": [plain(item) for item in items], "next": following}

@@ -1,0 +1,387 @@
+"""The endpoints of an operator's token: to see all that is kept, and to settle what waits.
+
+What is settled is recorded under the name of the token, or as the contact's own answer.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from datetime import datetime, timedelta
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Depends, Query, Response
+from pydantic import BaseModel
+
+from reconciler.agent_memory import AgentMemory
+from reconciler.contact_memory import ContactMemory
+from reconciler.domain.records.decisions import Decision
+from reconciler.domain.records.facts import Contact, Dispute
+from reconciler.domain.records.jobs import Job
+from reconciler.domain.records.kinds import Disposal, GateReason, JobState
+from reconciler.domain.records.notes import utc
+from reconciler.entrypoints.access.grants import Grant
+from reconciler.entrypoints.http_api import shapes
+from reconciler.entrypoints.http_api.answering import (
+    After,
+    AgentOf,
+    ContactOf,
+    GrantOf,
+    IfNoneMatch,
+    Limit,
+    MemoryOf,
+    answer,
+    answer_unless_known,
+    operators_only,
+    page,
+    paged,
+    plain,
+)
+from reconciler.entrypoints.http_api.bodies import (
+    AmendmentBody,
+    AnswerBody,
+    ConfirmationBody,
+    Filters,
+    ForgettingBody,
+    Instant,
+    ResolutionBody,
+    ReversalBody,
+    RevocationBody,
+    given,
+)
+from reconciler.errors import InvalidNoteError, InvalidRequestError
+
+__all__ = ["routes"]
+
+_AGENT = "/agents/{agent_id}"
+_CONTACT = _AGENT + "/contacts/{contact_id}"
+_DECISION = _CONTACT + "/decisions/{decision_id}"
+_FACT = _CONTACT + "/facts/{fact_id}"
+_DECIDED: dict[int | str, dict[str, Any]] = {200: {"model": shapes.DecisionShape}}
+
+_TICK = timedelta(microseconds=1)
+
+routes = APIRouter(prefix="/v1", tags=["operator"], dependencies=[Depends(operators_only)])
+
+
+def _of(model: Any) -> dict[int | str, dict[str, Any]]:
+    """The responses of a read that has an ETag."""
+    return {200: {"model": model}, 304: {"description": "What is known still holds."}}
+
+
+class DecisionsQuery(BaseModel):
+    """Which decisions: of one disposal, for one reason, through one door, in a span of time."""
+
+    disposal: Disposal | None = None
+    reason: GateReason | None = None
+    door: str | None = None
+    since: Instant | None = None
+    until: Instant | None = None
+
+
+WhichDecisions = Annotated[DecisionsQuery, Depends()]
+
+
+class FindQuery(Filters):  # type: ignore[misc]
+    """What is looked for."""
+
+    query: str
+    limit: int | None = None
+
+
+@routes.get(_AGENT + "/contacts", responses={200: {"model": shapes.ContactsPage}})
+def list_contacts(agent: AgentOf, after: After = None, limit: Limit = 50) -> Response:
+    """An agent's contacts, by id."""
+    found = agent.contacts(after=after, limit=limit + 1)
+    more = len(found) > limit
+    return answer(paged(found[:limit], found[limit - 1].contact_id if more else None))
+
+
+@routes.get(_AGENT + "/find", responses={200: {"model": list[shapes.FoundFact]}})
+def find(agent: AgentOf, asked: Annotated[FindQuery, Query()]) -> Response:
+    """The facts of all of an agent's contacts that are nearest to a query."""
+    return answer(_all(agent.find(**given(asked))))
+
+
+@routes.get(_AGENT + "/decisions", responses={200: {"model": shapes.DecisionPage}})
+def list_agent_decisions(
+    agent: AgentOf, which: WhichDecisions, after: After = None, limit: Limit = 50
+) -> Response:
+    """The newest decisions about all of an agent's contacts, refusals among them."""
+    return answer(_decisions(agent, which, after, limit))
+
+
+@routes.get(_AGENT + "/pending", responses={200: {"model": shapes.PendingPage}})
+def list_agent_pending(agent: AgentOf, after: After = None, limit: Limit = 50) -> Response:
+    """What waits for an answer, of all of an agent's contacts."""
+    return answer(page(lambda count: agent.pending(limit=count), _key, after, limit))
+
+
+@routes.get(_AGENT + "/disputes", responses={200: {"model": shapes.DisputePage}})
+def list_agent_disputes(agent: AgentOf, after: After = None, limit: Limit = 50) -> Response:
+    """Facts that contradict each other, of all of an agent's contacts."""
+    return answer(page(lambda count: agent.disputes(limit=count), _key, after, limit))
+
+
+@routes.get(_AGENT + "/jobs", responses={200: {"model": shapes.JobPage}})
+def list_agent_jobs(
+    agent: AgentOf, state: JobState | None = None, after: After = None, limit: Limit = 50
+) -> Response:
+    """The conversations that were handed over, the newest first."""
+    return answer(page(lambda count: agent.jobs(state=state, limit=count), _job_id, after, limit))
+
+
+@routes.get(_AGENT + "/health", responses={200: {"model": shapes.HealthReportShape}})
+def agent_health(agent: AgentOf) -> Response:
+    """The health of an agent's memory in numbers; every fact is read, so it takes a while."""
+    return answer(agent.health())
+
+
+@routes.get(_CONTACT, responses=_of(shapes.Contact))
+def get_contact(about: ContactOf, memory: MemoryOf, if_none_match: IfNoneMatch = None) -> Response:
+    """A contact in numbers: its facts by their state."""
+
+    def read() -> Contact:
+        about.check_known()
+        scope = about.scope
+        [found] = memory.agent(scope.agent_id, tenant=scope.tenant).contacts(scope.contact_id)
+        return found
+
+    return answer_unless_known(about, if_none_match, read)
+
+
+@routes.get(_CONTACT + "/profile", responses=_of(list[shapes.SlotValue]))
+def profile(about: ContactOf, if_none_match: IfNoneMatch = None) -> Response:
+    """The current values of all of a contact's attributes: since when, and who said it."""
+    return answer_unless_known(about, if_none_match, lambda: _all(about.profile()))
+
+
+@routes.get(_CONTACT + "/values/{attribute}", responses=_of(list[shapes.SlotValue]))
+def value(
+    about: ContactOf,
+    attribute: str,
+    subject: str | None = None,
+    if_none_match: IfNoneMatch = None,
+) -> Response:
+    """An attribute's current value; several where it holds many, or is in dispute."""
+    return answer_unless_known(
+        about, if_none_match, lambda: _all(about.value(attribute, subject=subject))
+    )
+
+
+@routes.get(_CONTACT + "/history", responses=_of(shapes.FactHistoryPage))
+def history(
+    about: ContactOf,
+    at: Annotated[Instant | None, Query(description="As the memory was then.")] = None,
+    after: After = None,
+    limit: Limit = 50,
+    if_none_match: IfNoneMatch = None,
+) -> Response:
+    """What superseded what, when and why; as of an instant, if it is given."""
+
+    def read() -> dict[str, Any]:
+        found = about.history(at=at, after=after, limit=limit + 1)
+        more = len(found) > limit
+        return paged(found[:limit], found[limit - 1].facts[0].fact_id if more else None)
+
+    return answer_unless_known(about, if_none_match, read)
+
+
+@routes.get(_FACT + "/history", responses=_of(shapes.FactHistory))
+def fact_history(
+    about: ContactOf,
+    fact_id: str,
+    at: Annotated[Instant | None, Query(description="As the memory was then.")] = None,
+    if_none_match: IfNoneMatch = None,
+) -> Response:
+    """The chain that a fact is in."""
+    return answer_unless_known(
+        about, if_none_match, lambda: about.history(fact_id=fact_id, at=at)[0]
+    )
+
+
+@routes.get(_FACT + "/evidence", responses=_of(shapes.FactEvidenceShape))
+def fact_evidence(about: ContactOf, fact_id: str, if_none_match: IfNoneMatch = None) -> Response:
+    """What a fact rests on: each turn, who said it, when and where."""
+    return answer_unless_known(about, if_none_match, lambda: about.evidence(fact_id))
+
+
+@routes.get(_CONTACT + "/decisions", responses=_of(shapes.DecisionPage))
+def list_decisions(
+    about: ContactOf,
+    which: WhichDecisions,
+    after: After = None,
+    limit: Limit = 50,
+    if_none_match: IfNoneMatch = None,
+) -> Response:
+    """The newest decisions about a contact, refusals among them."""
+    return answer_unless_known(about, if_none_match, lambda: _decisions(about, which, after, limit))
+
+
+@routes.get(_DECISION, responses=_of(shapes.DecisionShape))
+def get_decision(about: ContactOf, decision_id: str, if_none_match: IfNoneMatch = None) -> Response:
+    """One decision, with what it was compared with."""
+    return answer_unless_known(about, if_none_match, lambda: about.decision(decision_id))
+
+
+@routes.get(_DECISION + "/explanation", responses=_of(shapes.Explanation))
+def explain(about: ContactOf, decision_id: str, if_none_match: IfNoneMatch = None) -> Response:
+    """Why a decision was made, in plain words, and what would have changed it."""
+    return answer_unless_known(about, if_none_match, lambda: about.explain(decision_id))
+
+
+@routes.post(_DECISION + "/confirm", responses=_DECIDED)
+def confirm(about: ContactOf, grant: GrantOf, decision_id: str, body: ConfirmationBody) -> Response:
+    """Yes to what waits: it is stored as the word of the person who answered."""
+    by = grant.person(body.answered_by)
+    return answer(about.confirm(decision_id, by, text=body.text))
+
+
+@routes.post(_DECISION + "/reject", responses=_DECIDED)
+def reject(about: ContactOf, grant: GrantOf, decision_id: str, body: AnswerBody) -> Response:
+    """No to what waits: nothing is stored, and the question is not asked again."""
+    return answer(about.reject(decision_id, grant.person(body.answered_by)))
+
+
+@routes.post(_DECISION + "/withdraw", responses=_DECIDED)
+def withdraw(about: ContactOf, grant: GrantOf, decision_id: str, body: AnswerBody) -> Response:
+    """Take back what waits, so that nothing is asked; it may be proposed again."""
+    return answer(about.withdraw(decision_id, grant.person(body.answered_by)))
+
+
+@routes.post(_DECISION + "/revert", responses=_DECIDED)
+def revert(about: ContactOf, grant: GrantOf, decision_id: str, body: ReversalBody) -> Response:
+    """Undo a decision: what it wrote no longer holds, and what it ended holds again."""
+    return answer(about.revert(decision_id, **_by(grant, body)))
+
+
+@routes.get(_CONTACT + "/pending", responses=_of(shapes.PendingPage))
+def list_pending(
+    about: ContactOf, after: After = None, limit: Limit = 50, if_none_match: IfNoneMatch = None
+) -> Response:
+    """What waits for an answer about a contact: held notes, then disputes."""
+    return answer_unless_known(
+        about,
+        if_none_match,
+        lambda: page(lambda count: about.pending(limit=count), _key, after, limit),
+    )
+
+
+@routes.get(_CONTACT + "/disputes", responses=_of(shapes.DisputePage))
+def list_disputes(
+    about: ContactOf, after: After = None, limit: Limit = 50, if_none_match: IfNoneMatch = None
+) -> Response:
+    """Facts of a contact that contradict each other."""
+    return answer_unless_known(
+        about,
+        if_none_match,
+        lambda: page(lambda count: about.disputes(limit=count), _key, after, limit),
+    )
+
+
+@routes.post(_CONTACT + "/disputes/resolve", responses=_DECIDED)
+def resolve(about: ContactOf, grant: GrantOf, body: ResolutionBody) -> Response:
+    """Settle a dispute: the facts to keep hold, and those in dispute with them end."""
+    return answer(about.resolve(**_by(grant, body)))
+
+
+@routes.post(_CONTACT + "/amendments", responses=_DECIDED)
+def amend(about: ContactOf, grant: GrantOf, body: AmendmentBody) -> Response:
+    """Correct a fact in the operator's name, also one that the contact said."""
+    return answer(about.amend(by=grant.name, **given(body)))
+
+
+@routes.post(_FACT + "/revoke", responses=_DECIDED)
+def revoke(about: ContactOf, grant: GrantOf, fact_id: str, body: RevocationBody) -> Response:
+    """End a fact without replacing it; its history is kept."""
+    return answer(about.revoke(fact_id, **_by(grant, body)))
+
+
+@routes.post(_CONTACT + "/erasures", responses={200: {"model": shapes.ErasureShape}})
+def forget(about: ContactOf, grant: GrantOf, body: ForgettingBody) -> Response:
+    """Erase what is known, or a part, for good; the answer holds the receipt."""
+    return answer(about.forget(**_by(grant, body)))
+
+
+@routes.get(_CONTACT + "/erasures", responses={200: {"model": shapes.ErasurePage}})
+def list_erasures(about: ContactOf, after: After = None, limit: Limit = 50) -> Response:
+    """The erasures of a contact, the oldest first."""
+    return answer(
+        page(lambda count: about.erasures(limit=count), lambda one: one.erasure_id, after, limit)
+    )
+
+
+@routes.get(_CONTACT + "/sessions/{session_id}", responses={200: {"model": shapes.SessionRecord}})
+def get_session(about: ContactOf, session_id: str) -> Response:
+    """A conversation as it is kept: its summary, and what was decided about it."""
+    return answer(about.session(session_id))
+
+
+@routes.get(_CONTACT + "/jobs", responses={200: {"model": shapes.JobPage}})
+def list_jobs(
+    about: ContactOf, state: JobState | None = None, after: After = None, limit: Limit = 50
+) -> Response:
+    """The conversations of a contact that were handed over, the newest first."""
+    return answer(page(lambda count: about.jobs(state=state, limit=count), _job_id, after, limit))
+
+
+@routes.post(_CONTACT + "/jobs/{job_id}/retry", responses={200: {"model": shapes.JobShape}})
+def retry_job(about: ContactOf, job_id: str) -> Response:
+    """Begin a dead or waiting job again now."""
+    return answer(about.retry(job_id))
+
+
+@routes.get(_CONTACT + "/health", responses={200: {"model": shapes.HealthReportShape}})
+def contact_health(about: ContactOf) -> Response:
+    """The health of what is known of one contact, in numbers."""
+    return answer(about.health())
+
+
+def _by(grant: Grant, body: AnswerBody) -> dict[str, Any]:
+    """What a person says, and under which name."""
+    return {"by": grant.person(body.answered_by), **given(body, "answered_by")}
+
+
+def _all(records: Iterable[Any]) -> list[Any]:
+    return [plain(record) for record in records]
+
+
+def _key(waiting: Decision | Dispute) -> str:
+    """What an item is known by that waits: its decision, or the fact that holds longest."""
+    return waiting.facts[0].fact_id if isinstance(waiting, Dispute) else waiting.decision_id
+
+
+def _job_id(job: Job) -> str:
+    return job.job_id
+
+
+def _decisions(
+    asked_of: AgentMemory | ContactMemory, which: DecisionsQuery, after: str | None, limit: int
+) -> dict[str, Any]:
+    """A page of decisions; what it goes on after names a time as well, so that it reads no more."""
+    asked = given(which)
+    if after is not None:
+        at, after = _time_and_id(after)
+        until = at + _TICK
+        asked["until"] = min(until, asked.get("until", until))
+    found = page(
+        lambda count: asked_of.decisions(**asked, limit=count),
+        lambda decision: decision.decision_id,
+        after,
+        limit,
+    )
+    if found["next"] is not None:
+        found["next"] = f"{found['items'][-1]['at']}~{found['next']}"
+    return found
+
+
+def _time_and_id(after: str) -> tuple[datetime, str]:
+    """The two parts of where a page of decisions goes on.
+
+    Raises:
+        InvalidRequestError: it is none.
+    """
+    at, _, decision_id = after.partition("~")
+    try:
+        return utc("after", datetime.fromisoformat(at)), decision_id
+    except (ValueError, OverflowError, InvalidNoteError):
+        raise InvalidRequestError("after must be the `next` of a page of decisions") from None

@@ -1,0 +1,49 @@
+"""The MCP server over streamable HTTP: the protocol's application behind the doors of ``access``.
+
+Each request stands alone: no session is kept, so there is none to take over. No stream stays open;
+requests other than POST are refused.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from mcp.server.transport_security import TransportSecuritySettings
+from starlette.types import ASGIApp
+
+from reconciler.entrypoints.access.grants import Grant
+from reconciler.entrypoints.access.http_door import GRANT, Address, NameDoor, TokenDoor
+from reconciler.entrypoints.access.tokens import TokenFile
+from reconciler.entrypoints.mcp_server.desk import Desk
+from reconciler.entrypoints.mcp_server.protocol import Calls, mcp_server
+
+__all__ = ["PATH", "http_app"]
+
+PATH = "/mcp"
+
+
+def http_app(desk: Desk, tokens: TokenFile, address: Address, *, calls_per_minute: int) -> ASGIApp:
+    """The server as an ASGI application, to run in a server of your own.
+
+    Args:
+        desk: what answers.
+        tokens: who is let in.
+        address: by which names it may be called.
+        calls_per_minute: how many requests a token has.
+    """
+    server = mcp_server(desk, lambda ctx: _grant(ctx.request), Calls())
+    app = server.streamable_http_app(
+        streamable_http_path=PATH,
+        json_response=True,
+        stateless_http=True,
+        # NameDoor has looked at the names.
+        transport_security=TransportSecuritySettings(enable_dns_rebinding_protection=False),
+        host=address.host,
+    )
+    door = TokenDoor(app, tokens, calls_per_minute=calls_per_minute, methods=("POST",))
+    return NameDoor(door, address.hosts)
+
+
+def _grant(request: Any) -> Grant:
+    grant: Grant = request.scope[GRANT]
+    return grant

@@ -1,0 +1,172 @@
+"""What the commands that serve over HTTP share: their options, where they listen, and the memory.
+
+Turns arguments into an address. What is served is its caller's business; the web server is imported
+when one starts.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from reconciler.entrypoints.rendering import terminal
+from reconciler.errors import InvalidRequestError
+from reconciler.memory import Memory
+
+if TYPE_CHECKING:
+    from reconciler.entrypoints.access.connections import Bounds
+    from reconciler.entrypoints.access.http_door import Address
+    from reconciler.entrypoints.access.tokens import TokenFile
+
+__all__ = [
+    "CallsPerMinute",
+    "Certificate",
+    "Host",
+    "Key",
+    "Names",
+    "Port",
+    "Tokens",
+    "Worker",
+    "address_of",
+    "open_memory",
+    "serve",
+    "token_file",
+]
+
+_PANEL = "Over HTTP"
+_LOG = logging.getLogger(__name__)
+
+Tokens = Annotated[
+    Path | None,
+    typer.Option("--tokens", help="The token file; default: in the user's data folder."),
+]
+Host = Annotated[str, typer.Option(help="The address to listen on.", rich_help_panel=_PANEL)]
+Port = Annotated[
+    int,
+    typer.Option(
+        min=0,
+        max=65_535,
+        help="The port to listen on; 0 picks a free one.",
+        rich_help_panel=_PANEL,
+    ),
+]
+Names = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--name",
+        help="A host name that clients use for this server; repeat for several.",
+        rich_help_panel=_PANEL,
+    ),
+]
+Certificate = Annotated[
+    Path | None,
+    typer.Option(
+        "--tls-certificate",
+        help="The TLS certificate chain, a PEM file.",
+        rich_help_panel=_PANEL,
+    ),
+]
+Key = Annotated[
+    Path | None,
+    typer.Option("--tls-key", help="The TLS private key, a PEM file.", rich_help_panel=_PANEL),
+]
+CallsPerMinute = Annotated[
+    int,
+    typer.Option(
+        min=1, help="How many requests a minute each token may make.", rich_help_panel=_PANEL
+    ),
+]
+Worker = Annotated[
+    bool | None,
+    typer.Option(
+        "--worker/--no-worker",
+        help="Process queued conversations in this process; default: only with the embedded "
+        "engine, which serves one process at a time.",
+    ),
+]
+
+
+def address_of(
+    host: str, port: int, names: list[str] | None, certificate: Path | None, key: Path | None
+) -> Address:
+    """Where to listen.
+
+    Raises:
+        InvalidRequestError: a certificate without a key, or the other way around.
+    """
+    from reconciler.entrypoints.access.http_door import Address
+
+    if (certificate is None) is not (key is None):
+        raise InvalidRequestError("give --tls-certificate and --tls-key together")
+    return Address(host=host, port=port, names=names or (), certificate=certificate, key=key)
+
+
+def token_file(path: Path | None) -> TokenFile:
+    """The file of tokens; None for the user's."""
+    from reconciler.entrypoints.access.tokens import TokenFile
+    from reconciler.resources import user_data_folder
+
+    return TokenFile(path or user_data_folder() / "tokens.json")
+
+
+@contextmanager
+def open_memory(worker: bool | None) -> Iterator[Memory]:
+    """The memory, and a thread that reads what is handed over, where one is wanted."""
+    with Memory.open(warm_up=True) as memory:
+        if memory.settings.graph == "embedded" if worker is None else worker:
+            memory.start_worker()
+        yield memory
+
+
+def serve(
+    app_of: Callable[[Memory], Any],
+    address: Address,
+    tokens: TokenFile,
+    *,
+    worker: bool | None,
+    path: str = "",
+    bounds: Bounds | None = None,
+    as_json: bool = False,
+) -> None:
+    """Serve an application until SIGTERM or Ctrl-C, and say where it listens.
+
+    Args:
+        app_of: makes the application of an open memory.
+        address: where to listen.
+        tokens: who is let in.
+        worker: whether this process reads what is handed over; None for what the engine needs.
+        path: what comes after the address in what is told.
+        bounds: what a client may take without a good token; None for the usual.
+        as_json: tell the address as JSON.
+    """
+    from reconciler.entrypoints.access.http_door import is_loopback, listen
+
+    if not any(token.is_good(datetime.now(UTC)) for token in tokens.all()):
+        _LOG.warning("no token exists, so no client is admitted; see `reconciler token create`")
+    if address.certificate is None and not is_loopback(address.host):
+        _LOG.warning(
+            "tokens and what is known of contacts go over the network unencrypted; give "
+            "--tls-certificate and --tls-key, or listen on 127.0.0.1 behind a proxy with TLS"
+        )
+    with open_memory(worker) as memory, listen(address) as bound:
+        port = bound.getsockname()[1]
+        scheme = "http" if address.certificate is None else "https"
+        host = f"[{address.host}]" if ":" in address.host else address.host
+        url = f"{scheme}://{host}:{port}{path}"
+        if as_json:
+            typer.echo(f'{{"url": "{url}"}}')
+        else:
+            terminal().print(f"Serving at {url}", markup=False, soft_wrap=True)
+        _serve(app_of(memory), address, bound, bounds)
+
+
+def _serve(app: Any, address: Address, bound: Any, bounds: Bounds | None) -> None:
+    from reconciler.entrypoints.access.http_door import serve_http
+
+    serve_http(app, address, bound, bounds)

@@ -1,0 +1,337 @@
+"""The HTTP API end to end: who reaches what, each endpoint once, and what goes wrong in words."""
+
+from __future__ import annotations
+
+import socket
+from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import anyio
+import httpx2
+import pytest
+
+from reconciler import Memory
+from reconciler.errors import GraphUnavailableError
+from reconciler.testing import HashingEmbedder
+from tests.engines import EngineUnderTest
+from tests.http_api import PRIYA, Api, serving_api
+from tests.mcp_server import granted
+
+PUNE = {"text": "Lives in Pune.", "attribute": "city", "value": "Pune"}
+GOA = {"text": "Lives in Goa.", "attribute": "city", "value": "Goa"}
+GUESS = {"text": "I guess I prefer window seats", "importance": 0.8}
+NOWHERE = "00000000-0000-4000-8000-000000000000"
+
+
+@pytest.fixture
+def memory(any_engine: EngineUnderTest) -> Iterator[Memory]:
+    with Memory.open(embedder=HashingEmbedder(), **any_engine.settings_arguments) as opened:
+        yield opened
+
+
+@pytest.fixture
+def api(memory: Memory, tmp_path: Path) -> Iterator[Api]:
+    with serving_api(memory, tmp_path) as running:
+        yield running
+
+
+@pytest.fixture
+def anna(api: Api) -> Iterator[httpx2.Client]:
+    """An operator."""
+    with api.client(granted("operator", name="anna")) as client:
+        yield client
+
+
+@pytest.fixture
+def agent(api: Api) -> Iterator[httpx2.Client]:
+    with api.client(granted()) as client:
+        yield client
+
+
+def done(answer: httpx2.Response) -> Any:
+    assert answer.is_success, answer.text
+    return answer.json()
+
+
+def noted(client: httpx2.Client, note: dict[str, Any], contact: str = PRIYA) -> Any:
+    return done(client.post(f"{contact}/notes", json=note))
+
+
+def problem(answer: httpx2.Response, status: int, kind: str) -> str:
+    told = answer.json()
+    assert answer.headers["content-type"] == "application/problem+json"
+    assert (answer.status_code, told["type"]) == (status, f"urn:reconciler:problem:{kind}"), told
+    assert told["status"] == status
+    return str(told["detail"])
+
+
+@pytest.mark.on_neo4j_too
+def test_an_operators_morning(agent: httpx2.Client, anna: httpx2.Client) -> None:
+    first, held = noted(agent, PUNE), noted(agent, GUESS)
+    moved = noted(agent, GOA)
+    assert moved["superseded_ids"] == [first["fact_id"]]
+    assert "Goa" in done(agent.get(f"{PRIYA}/recall", params={"query": "city"}))["prompt"]
+    [waiting] = done(anna.get(f"{PRIYA}/pending"))["items"]
+    assert waiting["decision_id"] == held["decision_id"]
+    at = f"{PRIYA}/decisions/{held['decision_id']}"
+    confirmed = done(anna.post(f"{at}/confirm", json={}))
+    assert confirmed["proposal"]["answered_by"] == "anna"
+    amended = done(anna.post(f"{PRIYA}/amendments", json={
+        "text": "Lives in Rome.", "attribute": "city", "value": "Rome", "reason": "By phone.",
+    }))  # fmt: skip
+    at = f"{PRIYA}/decisions/{amended['decision_id']}"
+    done(anna.post(f"{at}/revert", json={"reason": "Wrong person."}))
+    [city] = done(anna.get(f"{PRIYA}/values/city"))
+    assert city["value"] == "Goa"
+    assert done(anna.get(f"{at}/explanation"))["outcome"]
+    erased = done(anna.post(f"{PRIYA}/erasures", json={"reason": "She asked."}))
+    assert (erased["state"], erased["receipt"]["remaining_ids"]) == ("done", [])
+    assert done(agent.get(f"{PRIYA}/recall"))["facts"] == []
+
+
+def test_a_dispute_is_settled_in_the_operators_name(
+    agent: httpx2.Client, anna: httpx2.Client
+) -> None:
+    kept = noted(agent, PUNE)["fact_id"]
+    noted(anna, GOA | {"source_kind": "operator"})
+    [dispute] = done(anna.get(f"{PRIYA}/disputes"))["items"]
+    assert kept in {fact["fact_id"] for fact in dispute["facts"]}
+    body = {"keep": [kept], "reason": "She confirmed it on the phone."}
+    assert done(anna.post(f"{PRIYA}/disputes/resolve", json=body))["proposal"]["answered_by"]
+    assert done(anna.get("/v1/agents/crm/disputes"))["items"] == []
+
+
+@pytest.mark.parametrize("act", ["reject", "withdraw"])
+def test_what_waits_is_answered_once(agent: httpx2.Client, anna: httpx2.Client, act: str) -> None:
+    at = f"{PRIYA}/decisions/{noted(agent, GUESS)['decision_id']}"
+    done(anna.post(f"{at}/{act}", json={"answered_by": "operator"}))
+    assert done(anna.get("/v1/agents/crm/pending"))["items"] == []
+    problem(anna.post(f"{at}/confirm", json={}), 409, "invalid-answer")
+
+
+def test_a_fact_is_looked_into_and_ended(agent: httpx2.Client, anna: httpx2.Client) -> None:
+    fact_id = noted(agent, PUNE)["fact_id"]
+    at = f"{PRIYA}/facts/{fact_id}"
+    assert done(anna.get(f"{at}/evidence"))["has_contacts_words"]
+    assert done(anna.get(f"{at}/history"))["facts"][0]["fact_id"] == fact_id
+    assert done(anna.post(f"{at}/revoke", json={"reason": "It is over."}))["superseded_ids"] == [
+        fact_id
+    ]
+    assert done(anna.get(f"{PRIYA}/profile")) == []
+    problem(anna.post(f"{at}/revoke", json={"reason": "Again."}), 404, "unknown-fact")
+
+
+def test_history_is_told_as_of_an_instant(agent: httpx2.Client, anna: httpx2.Client) -> None:
+    before = datetime.now(UTC)
+    noted(agent, PUNE)
+    then = done(anna.get(f"{PRIYA}/history", params={"at": before.isoformat()}))
+    assert (then["items"], len(done(anna.get(f"{PRIYA}/history"))["items"])) == ([], 1)
+
+
+def test_a_conversation_is_handed_over_once_and_its_job_told(
+    agent: httpx2.Client, anna: httpx2.Client
+) -> None:
+    said = {"messages": [{"role": "user", "content": "I live in Pune."}], "session_id": "chat-1"}
+    jobs = [done(agent.post(f"{PRIYA}/sessions", json=said)) for _ in range(2)]
+    assert jobs[0]["job_id"] == jobs[1]["job_id"]
+    assert done(agent.get(f"{PRIYA}/jobs/{jobs[0]['job_id']}"))["state"] == "waiting"
+    assert done(anna.get(f"{PRIYA}/sessions/chat-1"))["channel"] == "chat"
+    assert len(done(anna.get("/v1/agents/crm/jobs"))["items"]) == 1
+
+
+def test_contacts_find_health_and_metrics_are_told(
+    agent: httpx2.Client, anna: httpx2.Client
+) -> None:
+    noted(agent, PUNE)
+    assert done(anna.get("/v1/agents/crm/contacts"))["items"][0]["contact_id"] == "priya"
+    assert done(anna.get(PRIYA))["live_facts"] == 1
+    found = done(anna.get("/v1/agents/crm/find", params={"query": "Lives in Pune."}))
+    assert found[0]["contact_id"] == "priya"
+    assert done(anna.get("/v1/agents/crm/health"))["total"]["live"] == 1
+    assert "reconciler_decisions_total" in anna.get("/metrics").text
+    assert done(agent.get(f"{PRIYA}/briefing"))["facts"]
+
+
+def test_the_same_key_makes_one_decision(agent: httpx2.Client) -> None:
+    first, again = (
+        done(agent.post(f"{PRIYA}/notes", json=PUNE, headers={"Idempotency-Key": "k-1"}))
+        for _ in range(2)
+    )
+    assert first["decision_id"] == again["decision_id"]
+    assert (first["replayed"], again["replayed"]) == (False, True)
+
+
+def test_what_is_known_is_not_sent_again_until_it_changes(
+    agent: httpx2.Client, anna: httpx2.Client
+) -> None:
+    noted(agent, PUNE)
+    known = {"If-None-Match": anna.get(f"{PRIYA}/profile").headers["etag"]}
+    answer = anna.get(f"{PRIYA}/profile", headers=known)
+    assert (answer.status_code, answer.content) == (304, b"")
+    noted(agent, GOA)
+    assert done(anna.get(f"{PRIYA}/profile", headers=known))[0]["value"] == "Goa"
+
+
+@pytest.mark.parametrize("path", [f"{PRIYA}/decisions", "/v1/agents/crm/decisions"])
+def test_pages_lead_to_each_decision_once(memory: Memory, anna: httpx2.Client, path: str) -> None:
+    lines = [f'{{"text": "Owns bicycle number {number}."}}' for number in range(7)]
+    memory.import_notes(lines, agent_id="crm", contact_id="priya")
+    ids: list[str] = []
+    after: dict[str, str] = {}
+    while after is not None:
+        page = done(anna.get(path, params={"limit": "3", **after}))
+        ids += [item["decision_id"] for item in page["items"]]
+        after = {"after": page["next"]} if page["next"] else None  # type: ignore[assignment]
+    assert len(ids) == len(set(ids)) == 7
+
+
+OPERATORS = [
+    ("GET", f"{PRIYA}/{name}")
+    for name in ("profile", "history", "decisions", "pending", "disputes", "jobs", "health")
+] + [
+    ("GET", "/v1/agents/crm/contacts"),
+    ("GET", "/v1/agents/crm/find?query=x"),
+    ("GET", "/metrics"),
+    ("POST", f"{PRIYA}/erasures"),
+    ("POST", f"{PRIYA}/amendments"),
+    ("POST", f"{PRIYA}/disputes/resolve"),
+    *(("POST", f"{PRIYA}/decisions/{NOWHERE}/{act}") for act in ("confirm", "reject", "revert")),
+]
+
+
+@pytest.mark.parametrize(("method", "path"), OPERATORS)
+def test_an_agents_token_opens_nothing_of_an_operators(
+    agent: httpx2.Client, method: str, path: str
+) -> None:
+    body = {"json": {"reason": "x", "text": "x", "keep": ["x"]}} if method == "POST" else {}
+    problem(agent.request(method, path, **body), 403, "not-granted")  # type: ignore[arg-type]
+
+
+def test_an_agent_does_not_speak_as_an_operator(agent: httpx2.Client) -> None:
+    for kind in ("operator", "approved_doc"):
+        answer = agent.post(f"{PRIYA}/notes", json=PUNE | {"source_kind": kind})
+        problem(answer, 403, "not-granted")
+    assert done(agent.get(f"{PRIYA}/recall"))["facts"] == []
+
+
+def test_a_grant_is_not_left(memory: Memory, api: Api) -> None:
+    memory.add_contact_note("crm", "tom", "Lives in Rome.")
+    memory.add_contact_note("crm", "priya", "Lives in Rome.", tenant="acme")
+    with api.client(granted("operator", contact_id="priya")) as own:
+        for path in ("/v1/agents/crm/contacts/tom/profile", "/v1/agents/sales/contacts/priya",
+                     "/v1/agents/crm/contacts"):  # fmt: skip
+            assert "Rome" not in problem(own.get(path), 403, "not-granted")
+        assert done(own.get(f"{PRIYA}/recall"))["facts"] == []  # nor another tenant's
+
+
+def test_a_token_of_one_session_files_all_there(api: Api) -> None:
+    with api.client(granted(session_id="chat-1")) as agent:
+        assert noted(agent, PUNE)["note"]["session_id"] == "chat-1"
+        other = agent.post(f"{PRIYA}/notes", json=GOA | {"session_id": "chat-2"})
+        problem(other, 403, "not-granted")
+
+
+def test_a_slash_in_an_id_is_part_of_the_id(api: Api, memory: Memory) -> None:
+    with api.client(granted()) as agent:
+        noted(agent, PUNE, "/v1/agents/crm/contacts/a%2Fb%20%C3%BC")
+    assert len(memory.contact("crm", "a/b ü").recall()) == 1
+
+
+@pytest.mark.parametrize(
+    ("body", "told"),
+    [
+        ({"text": 5}, "text"),
+        ({"text": "x" * 2_001}, "2000"),
+        ({"text": "Lives.", "valid_from": "yesterday"}, "ISO 8601"),
+        ({"text": "Lives.", "proposed_by": "anna"}, "proposed_by"),
+        ({"text": "Lives.", "single_valued": "yes"}, "single_valued"),
+        ([], "dictionary"),
+    ],
+)
+def test_a_wrong_body_is_told_what_is_wrong(agent: httpx2.Client, body: Any, told: str) -> None:
+    assert told in problem(agent.post(f"{PRIYA}/notes", json=body), 422, "invalid-request")
+
+
+def test_a_refused_body_is_not_repeated(agent: httpx2.Client) -> None:
+    answer = agent.post(f"{PRIYA}/notes", json={"text": ["my password is hunter2"]})
+    assert answer.status_code == 422
+    assert "hunter2" not in answer.text
+
+
+@pytest.mark.parametrize("body", [b"", b"{", b"\xff\xfe", b"[" * 100_000, b'{"text": "\\ud800"}'])
+def test_what_is_no_json_is_refused(agent: httpx2.Client, body: bytes) -> None:
+    headers = {"Content-Type": "application/json"}
+    answer = agent.post(f"{PRIYA}/notes", content=body, headers=headers)
+    assert answer.status_code in (400, 422)
+    assert answer.headers["content-type"] == "application/problem+json"
+
+
+def test_a_body_that_is_too_long_is_refused(agent: httpx2.Client) -> None:
+    answer = agent.post(f"{PRIYA}/notes", json={"text": "x" * 5_000_000})
+    problem(answer, 413, "too-large")
+
+
+@pytest.mark.parametrize(
+    ("header", "value", "status"),
+    [("Host", "evil.example", 421), ("Origin", "https://evil.example", 403),
+     ("Origin", "null", 403), ("Origin", "http://localhost:3000", 200)],
+)  # fmt: skip
+def test_a_web_page_by_another_name_is_refused(
+    agent: httpx2.Client, header: str, value: str, status: int
+) -> None:
+    assert agent.get("/v1/access", headers={header: value}).status_code == status
+
+
+def test_without_a_good_token_there_are_the_probes_alone(api: Api) -> None:
+    for path in ("/healthz", "/readyz", "/openapi.json"):
+        assert httpx2.get(api.url + path).status_code == 200
+    for path in ("/v1/access", "/metrics", "/", "/nope"):
+        problem(httpx2.get(api.url + path), 401, "no-good-token")
+
+
+def test_an_expired_or_revoked_token_is_turned_away(api: Api) -> None:
+    soon = datetime.now(UTC) + timedelta(seconds=0.5)
+    made, secret = api.tokens.create(granted())
+    api.tokens.revoke(made.token_id)
+    late = api.token(granted(), expires_at=soon)
+    anyio.run(anyio.sleep, 0.6)
+    for each in (secret, late):
+        answer = httpx2.get(f"{api.url}/v1/access", headers={"Authorization": f"Bearer {each}"})
+        problem(answer, 401, "no-good-token")
+
+
+def test_a_token_that_comes_too_often_is_told_when_to_come_again(
+    memory: Memory, tmp_path: Path
+) -> None:
+    with serving_api(memory, tmp_path, calls_per_minute=2) as api, api.client(granted()) as agent:
+        answers = [agent.get("/v1/access") for _ in range(3)]
+        assert "raise --calls-per-minute" in problem(answers[2], 429, "too-many")
+        assert 1 <= int(answers[2].headers["retry-after"]) <= 30
+
+
+def test_a_memory_that_does_not_answer_is_told_without_its_address(
+    memory: Memory, api: Api, agent: httpx2.Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(*_: object) -> None:
+        raise GraphUnavailableError("bolt://10.0.0.7 is away")
+
+    monkeypatch.setattr(memory._services.store, "contact_version", fail)
+    monkeypatch.setattr(memory._services.store, "describe", fail)
+    answer = agent.get(f"{PRIYA}/recall")
+    told = problem(answer, 503, "graph-unavailable")
+    assert "10.0.0.7" not in told
+    assert answer.headers["retry-after"] == "1"
+    assert httpx2.get(f"{api.url}/readyz").status_code == 503
+    assert httpx2.get(f"{api.url}/healthz").status_code == 200
+
+
+def test_half_a_request_does_not_keep_others_waiting(api: Api, agent: httpx2.Client) -> None:
+    host, port = api.url.removeprefix("http://").split(":")
+    clients = [socket.create_connection((host, int(port))) for _ in range(50)]
+    for each in clients:
+        each.sendall(b"POST /v1/agents/crm/contacts/priya/notes HTTP/1.1\r\nHost: localhost\r\n")
+    assert agent.get("/v1/access").status_code == 200
+    for each in clients:
+        each.close()
