@@ -72,7 +72,7 @@ _TEXTS = ("query", "text")
 """A call with one of these needs the embedder."""
 
 _TIME = "ISO 8601 with a zone"
-_SECTION = re.compile(r"^(?:Args|Attributes):\n((?: {4}.*\n?|\n)*)", re.MULTILINE)
+_SECTION = re.compile(r"^(?:Args|Attributes):\n((?: {4}.*+\n?+|\n)*+)", re.MULTILINE)
 _ENTRY = re.compile(r"^ {4}(\w+): (.*(?:\n {8}.*)*)", re.MULTILINE)
 _SENTENCE_END = re.compile(r"(?<=[.]) (?=[A-Z])")
 

@@ -49,7 +49,7 @@ def city(value: str) -> Slot:
 
 
 def filed(attribute: str) -> Slot:
-    return replace(city("Oslo"), attribute=attribute, value_key=attribute)
+    return replace(city("Oslo"), attribute=attribute, value_key=attribute, is_known=False)
 
 
 def said(text: str, **changes: Any) -> Note:

@@ -420,11 +420,11 @@ def _negated(tokens: Sequence[Token]) -> Iterator[Denial]:
     for at, token in enumerate(tokens):
         if token.kind == "function" and token.value in known.negations:
             after = tokens[at + 1 : at + 10]
-            behind = {word.text.lower() for word in after[:2]}
+            behind = [word.text.lower() for word in after[:2]]
             if "other" in behind:
                 yield Denial(f"{token.text} other")
-            # "Not only", "not the only" affirm; "no longer" is a cessation.
-            elif _NO_DENIAL.isdisjoint(behind):
+            # "Not only", "not the only" affirm; "no longer" is a cessation, "no longer than" none.
+            elif _NO_DENIAL.isdisjoint(behind) or behind == ["longer", "than"]:
                 yield _denial(token.text, after)
 
 

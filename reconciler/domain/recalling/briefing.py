@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import asdict, dataclass
 from datetime import datetime, timedelta
@@ -49,7 +48,6 @@ _TOGETHER_MAX = 3
 """Notes that one question is about: a person answers each of so many with one word."""
 
 _TOGETHER_LENGTH_MAX = 400
-_ABOUT_A_NOTE = re.compile(r"([^“]*)(“.*”)(.*)", re.DOTALL)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -124,8 +122,7 @@ def asked_together(questions: Iterable[str], length_max: int) -> tuple[str, ...]
     asked: list[str] = []
     alike: dict[tuple[str, str], tuple[int, list[str]]] = {}
     for question in questions:
-        parts = _ABOUT_A_NOTE.fullmatch(question)
-        before, note, after = parts.groups() if parts else (question, "", "")
+        before, note, after = _around_the_note(question)
         place, notes = alike.get((before, after), (len(asked), []))
         both = f"{before}{', '.join([*notes, note])}{after}"
         if notes and (len(notes) == _TOGETHER_MAX or len(both) > length_max):
@@ -133,6 +130,13 @@ def asked_together(questions: Iterable[str], length_max: int) -> tuple[str, ...]
         asked[place:] = [both, *asked[place + 1 :]]
         alike[before, after] = (place, [*notes, note])
     return tuple(asked)
+
+
+def _around_the_note(question: str) -> tuple[str, str, str]:
+    """What stands before the note that it quotes, the note in its marks, and what stands after."""
+    before, opened, rest = question.partition("“")
+    note, closed, after = rest.rpartition("”")
+    return (before, f"“{note}”", after) if opened and closed else (question, "", "")
 
 
 def _asked_within(asked: Iterable[str], tokens: int) -> tuple[tuple[str, ...], int]:

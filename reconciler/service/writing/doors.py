@@ -23,7 +23,6 @@ from reconciler.domain.records.notes import (
 )
 from reconciler.domain.records.relations import Relations
 from reconciler.domain.records.scope import Scope
-from reconciler.domain.values.ends import said_end
 from reconciler.errors import InvalidNoteError, InvalidRequestError
 from reconciler.service.writing.submissions import own_episode_of
 from reconciler.tracing import traced
@@ -265,6 +264,9 @@ class LiveDoor:
         candidate = replace(candidate, relations=relations)
         valid_to = fields.get("valid_to")
         if valid_to is None:
+            # Imported late: a help that lists what a note may bring reads no lexicon.
+            from reconciler.domain.values.ends import said_end
+
             note = candidate.note
             ends_others = relations is not None and bool(relations.ends)  # the day may be theirs
             end = None if ends_others else said_end(note.text, note.said_at)
