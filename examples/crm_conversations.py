@@ -17,8 +17,8 @@ __all__ = ["CONVERSATIONS", "Conversation", "Story"]
 
 CONVERSATIONS = Path(__file__).with_name("crm_conversations.toml")
 OVER = re.compile(
-    r"\b(no longer|not|no|never|nothing|only|instead of|rather than|until|left|was|were|former"
-    r"|formerly|previous|ended|stop\w*|cancel\w*|dropped|moved|bought|replaced|succeeds|corrected"
+    r"\b(no longer|not|no|never|nothing|only|instead of|in (the )?place of|rather than|until|left"
+    r"|was|were|former|formerly|previous|ended|stop\w*|cancel\w*|dropped|moved|bought|replaced|succeeds|corrected"
     r"|(tak|took)\w* (over|back)|handed|gave up|wrong\w*|misread|mistake"
     r"|retract\w*|withdr\w+|denie[sd])\b",
     re.IGNORECASE,

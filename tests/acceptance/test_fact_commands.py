@@ -56,5 +56,5 @@ def test_the_history_of_a_contact_nobody_knows_says_so(run: Run) -> None:
 def test_expiring_asks_whether_it_is_still_true(run: Run) -> None:
     run("add", *SCOPE, "Their stand is in hall 7.", "--lifetime-days", "180")
     code, out, _ = run("expiring", *AGENT, "--days", "200")
-    assert (code, "“Their stand is in hall 7”. Is that still true?" in out) == (0, True)
+    assert (code, "“Their stand is in hall 7”: is that still true" in out) == (0, True)
     assert "Nothing expires so soon." in run("expiring", *AGENT)[1]
