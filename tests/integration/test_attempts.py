@@ -436,7 +436,7 @@ WORDS = {
 USUAL_WORD = "city"
 OF_WHOEVER_RUNS_IT = {
     *("backup", "browser", "calibrate", "demo", "doctor", "drain", "erasures", "extract"),
-    *("import", "init", "mcp", "policy", "reembed", "restore", "token", "worker"),
+    *("import", "init", "mcp", "policy", "reembed", "restore", "serve", "token", "worker"),
 }
 """Commands about a whole store, that stay, or that read a file; none takes an id of these."""
 
