@@ -1313,7 +1313,10 @@ def _moved_to(chosen: EmbedderSettings, model: str) -> EmbedderSettings:
     else:
         is_named = chosen.kind in PROVIDERS_OF_NAMES.values()
         given = chosen.model_dump() | ({"provider": "auto"} if is_named else {})
-    return EmbedderSettings.model_validate(given | {"model": model})
+    try:
+        return EmbedderSettings.model_validate(given | {"model": model})
+    except ValueError as error:
+        raise ConfigurationError(f"{model!r} is no name of a model") from error
 
 
 def _profile_for(
