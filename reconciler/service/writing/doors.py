@@ -292,8 +292,12 @@ class LiveDoor:
         """Whether ``valid_to`` is the day on which those facts end that the note only ends.
 
         The note holds from then on: "No longer needs aluminium." is over no more than its own
-        beginning. A day before they began cannot be theirs, and is the note's own.
+        beginning. A note that says something else, "Is on sabbatical.", has an end of its own, and
+        so has one with a day before they began.
         """
+        # Imported late, as ``said_end`` is.
+        from reconciler.domain.guard import only_ends
+
         note, told = candidate.note, candidate.relations
         if told is None or told.named_ids != told.ends or note.is_ahead(self._clock()):
             return False
@@ -301,7 +305,9 @@ class LiveDoor:
             return False
         live = self._live(note.scope)
         over = [live[fact_id] for fact_id in told.ends if fact_id in live]
-        return bool(over) and all(fact.valid_from < ends_at for fact in over)
+        if not any(only_ends(note.text, fact.text) for fact in over):
+            return False
+        return all(fact.valid_from < ends_at for fact in over)
 
     def warm_up(self) -> None:
         """Have a note read and judged that is kept nowhere, so that no other waits for the words.
