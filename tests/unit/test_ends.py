@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import UTC, datetime
 from pathlib import Path
 
-from reconciler import Memory
+from reconciler import Action, Memory
 from reconciler.domain.values.ends import said_end
 from tests.tables import every
 
@@ -94,3 +94,35 @@ def test_a_note_ends_on_the_day_that_it_says(tmp_path: Path) -> None:
         now[0] = datetime(2026, 12, 1, tzinfo=UTC)
         assert known() == []
         assert office.startswith("The office")
+
+
+@every(
+    ("text", "end"),
+    [
+        (None, "2026-12-01"),
+        ("Is diabetic.", None),
+        ("Is in hospital until 24 December.", "2026-12-25"),
+        ("Was in hospital until 1 March.", None),
+    ],
+)
+def test_a_yes_in_other_words_has_the_end_that_they_name(
+    tmp_path: Path, text: str | None, end: str | None
+) -> None:
+    with Memory.open(embedded_path=tmp_path / "memory.lbug", clock=lambda: NOON) as memory:
+        contact = memory.contact("crm", str(text))
+        held = contact.note("Is in hospital until 30 November.", source_kind="tool_output")
+        assert held.action is Action.HOLD
+        contact.confirm(held.decision_id, "contact", text=text)
+        [hit] = contact.recall()
+        assert hit.fact.valid_to == (end and datetime.fromisoformat(end).replace(tzinfo=UTC))
+
+
+def test_an_amendment_ends_on_the_day_that_it_says(tmp_path: Path) -> None:
+    with Memory.open(embedded_path=tmp_path / "memory.lbug", clock=lambda: NOON) as memory:
+        contact = memory.contact("crm", "lena")
+        office = contact.note("Is at the office.")
+        contact.amend(
+            "Is on leave until 30 November.", fact_id=office.fact_id, by="dana", reason="Told."
+        )
+        [hit] = contact.recall()
+        assert hit.fact.valid_to == datetime(2026, 12, 1, tzinfo=UTC)
