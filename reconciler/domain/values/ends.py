@@ -96,8 +96,9 @@ def _within() -> re.Pattern[str]:
     "Is travelling" tells it itself, "is a diabetic travelling" tells more.
     """
     words = lexicon("ends")
+    plain, subjects = words.any_of("plain"), words.any_of("subjects")
     verb = r"(?!\w+ly\b|still\b)\S+"
     return re.compile(
-        rf"(?:\b{words.any_of('plain')}|\w'(?:s|re|m)) (?:(?:\w+ly|still) )*{verb} "
-        rf"(?:.* )?(?:\w{{3,}}(?:ing|ed)|{words.any_of('subjects')})\b"
+        rf"(?:\b{plain}|\w'(?:s|re|m)) (?:(?:\w+ly|still) )*{verb} "
+        rf"(?:.* )?(?:\w{{3,}}(?:ing|ed)|{subjects})\b"
     )
