@@ -708,6 +708,18 @@ def test_a_note_that_holds_from_a_day_on_ends_then_what_it_ends(
     assert made.proposal.holds_until == JULY
 
 
+@pytest.mark.parametrize("text", ["Is on a sabbatical.", "Is on leave, not at Acme."])
+def test_a_note_that_says_more_than_what_is_over_has_an_end_of_its_own(
+    memory: Memory, clock: Clock, text: str
+) -> None:
+    works = say(memory, "Works at Acme.")
+    made = say(memory, text, ends=[str(works.fact_id)], valid_to=JUNE)
+    assert made.proposal.holds_until == JUNE
+    assert not told(memory)[text]
+    clock.now = JUNE
+    assert text not in told(memory)
+
+
 def test_a_tool_says_that_a_fact_ends_today(memory: Memory, rents: Decision, clock: Clock) -> None:
     clock.now = MAY + timedelta(hours=2)
     tools = memory.agent_tools("crm", "alice")

@@ -317,6 +317,16 @@ def test_a_note_may_bring_its_own_lifetime(clock: Clock, memory: Memory) -> None
     assert told(memory) == {"Lives in Pune.": True}
 
 
+@every("day", ["9999-12-31", "9999-06-01", "9990-01-01"])
+def test_a_lifetime_may_reach_beyond_the_latest_time(memory: Memory, day: str) -> None:
+    begins = datetime.fromisoformat(day).replace(tzinfo=UTC)
+    contact = memory.contact("crm", day)
+    for _ in range(2):
+        contact.note(STAND, valid_from=begins, lifetime_days=3_650)
+    [hit] = contact.recall()
+    assert hit.fact.expires_at == max(begins, datetime(9999, 12, 30, tzinfo=UTC))
+
+
 def test_a_note_that_is_held_keeps_its_own_lifetime(clock: Clock, memory: Memory) -> None:
     held = say(memory, STAND, source_kind=SourceKind.TOOL_OUTPUT, lifetime_days=30)
     memory.contact("crm", "alice").confirm(held.decision_id, by="dana")

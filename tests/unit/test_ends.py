@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import UTC, datetime
 from pathlib import Path
 
-from reconciler import Memory
+from reconciler import Action, Memory
 from reconciler.domain.values.ends import said_end
 from tests.tables import every
 
@@ -22,6 +22,10 @@ PLAIN = [
     ("The price applies until 2026-06-30.", "2026-07-01"),
     ("Is away until 9 March.", "2026-03-10"),
     ("Works from Lyon until 2 Sept.", "2026-09-03"),
+    ("Is still travelling until 30 November.", "2026-12-01"),
+    ("The parking permit is valid until 30 November.", "2026-12-01"),
+    ("She's fully booked until 30 November.", "2026-12-01"),
+    ("Is on part-time leave until 30 November.", "2026-12-01"),
     ("Das Angebot gilt bis 14. Februar.", "2027-02-15"),
     ("Sie ist bis zum 14. April 2026 im Urlaub.", "2026-04-15"),
     ("L'offre est valable jusqu'au 30 novembre.", "2026-12-01"),
@@ -47,6 +51,19 @@ NOT_PLAIN = [
     "The invoice is due until 14 April.",
     "The contract is with Globex until they merge on 14 April.",
     "If it rains she is here until 14 April.",
+    "Is allergic to nuts - on leave until 30 November.",
+    "Is allergic to nuts – on leave until 30 November.",
+    "Is allergic to nuts—on leave until 30 November.",
+    "Is hardly ever home until 30 November.",
+    "He's barely well until 30 November.",
+    "Is a diabetic travelling until 30 November.",
+    "Is a nurse employed at Acme until 30 November.",
+    "Is the man she dated until 30 November.",
+    "Is a friend of the man she met until 30 November.",
+    "Is born in Pune where they stay until 30 November.",
+    "Is a doctor since her studies lasted until 30 November.",
+    "Is allergic to penicillin with leave until 30 November.",
+    "The offer is valid until 9999-12-31.",
     "Is away until further notice.",
     "Is away until 31 February.",
     "Is open until 8 in the evening.",
@@ -94,3 +111,35 @@ def test_a_note_ends_on_the_day_that_it_says(tmp_path: Path) -> None:
         now[0] = datetime(2026, 12, 1, tzinfo=UTC)
         assert known() == []
         assert office.startswith("The office")
+
+
+@every(
+    ("text", "end"),
+    [
+        (None, "2026-12-01"),
+        ("Is diabetic.", None),
+        ("Is in hospital until 24 December.", "2026-12-25"),
+        ("Was in hospital until 1 March.", None),
+    ],
+)
+def test_a_yes_in_other_words_has_the_end_that_they_name(
+    tmp_path: Path, text: str | None, end: str | None
+) -> None:
+    with Memory.open(embedded_path=tmp_path / "memory.lbug", clock=lambda: NOON) as memory:
+        contact = memory.contact("crm", str(text))
+        held = contact.note("Is in hospital until 30 November.", source_kind="tool_output")
+        assert held.action is Action.HOLD
+        contact.confirm(held.decision_id, "contact", text=text)
+        [hit] = contact.recall()
+        assert hit.fact.valid_to == (end and datetime.fromisoformat(end).replace(tzinfo=UTC))
+
+
+def test_an_amendment_ends_on_the_day_that_it_says(tmp_path: Path) -> None:
+    with Memory.open(embedded_path=tmp_path / "memory.lbug", clock=lambda: NOON) as memory:
+        contact = memory.contact("crm", "lena")
+        office = contact.note("Is at the office.")
+        contact.amend(
+            "Is on leave until 30 November.", fact_id=office.fact_id, by="dana", reason="Told."
+        )
+        [hit] = contact.recall()
+        assert hit.fact.valid_to == datetime(2026, 12, 1, tzinfo=UTC)

@@ -115,6 +115,7 @@ __all__ = [
     "may_be_asked",
     "named_in",
     "names_before",
+    "only_ends",
     "opens",
     "rewords",
     "said_plainly",
@@ -309,6 +310,23 @@ def deny_each_other(one: str, other: str) -> bool:
     """
     denials = (Difference.NEGATION, Difference.CESSATION)
     return any(finding.kind in denials for finding in find_changes(one, other))
+
+
+def only_ends(note: str, fact: str) -> bool:
+    """Whether the note says that what the fact says is over, and nothing beside.
+
+    "No longer works at Acme" does. "Is on sabbatical" does not, nor does "is on leave, not in the
+    office": they say what holds instead.
+    """
+    new, old = read(note), read(fact)
+    if new.stems.isdisjoint(old.stems):
+        return False
+    if any(clause.is_plain and old.stems.isdisjoint(clause.stems) for clause in new.clauses):
+        return False
+    denials = (Difference.NEGATION, Difference.CESSATION)
+    return tells_of_end(note) or any(
+        each.kind in denials and bool(each.in_note) for each in find_differences(note, fact)
+    )
 
 
 def denies_value(text: str, value: str) -> bool:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 from dataclasses import fields, replace
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 
 from reconciler.domain.guard import denies_value, is_over
 from reconciler.domain.records.candidates import CONTACT
@@ -42,6 +42,9 @@ __all__ = [
 _BROUGHT = tuple(field.name for field in fields(Remembered))
 
 _WORDS = re.compile(r"\w+")
+_LATEST = datetime(9999, 12, 30, tzinfo=UTC)
+"""A lifetime is cut here: an export takes no later time."""
+
 _FILLS_SLOTS = SourceKind.EXTRACTOR
 """A less trusted source fills no slot."""
 
@@ -234,7 +237,7 @@ def expiry_of(decision: Decision) -> datetime | None:
     """
     days, note = decision.gate.lifetime_days if decision.gate else None, decision.note
     begins = note.holds_from if decision.is_ahead else note.said_at
-    return None if days is None else begins + timedelta(days=days)
+    return None if days is None else _after(begins, timedelta(days=days))
 
 
 def _renewed(fact: Fact, said_at: datetime) -> datetime | None:
@@ -244,7 +247,12 @@ def _renewed(fact: Fact, said_at: datetime) -> datetime | None:
     """
     if fact.expires_at is None or fact.valid_to is not None:
         return fact.expires_at
-    return fact.expires_at + max(said_at - _counts_from(fact), timedelta(0))
+    return _after(fact.expires_at, max(said_at - _counts_from(fact), timedelta(0)))
+
+
+def _after(begins: datetime, span: timedelta) -> datetime:
+    """The time so long after the other one; the latest one that is kept, where there is none."""
+    return begins + min(span, max(_LATEST - begins, timedelta(0)))
 
 
 def _counts_from(fact: Fact) -> datetime:

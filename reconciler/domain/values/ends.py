@@ -14,7 +14,7 @@ from reconciler.lexicon import any_of, lexicon
 
 __all__ = ["said_end"]
 
-_SEVERAL = re.compile(r"[;:()!?…\n]|[.,](?!\s*(?:\d{4}\b|$))(?<!\d\.)")
+_SEVERAL = re.compile(r"[;:()!?…\n–—]| - |[.,](?!\s*(?:\d{4}\b|$))(?<!\d\.)")
 """What parts clauses or begins another; a comma before a year and a German "14." do not."""
 
 _LENGTH_MAX = 160
@@ -35,11 +35,14 @@ def said_end(text: str, said_at: datetime) -> datetime | None:
     found = list(_until().finditer(small))
     if len(found) != 1 or _other().search(small) or not _plain().search(small):
         return None
-    rest = small[: found[0].start()] + small[found[0].end() :]
+    before = small[: found[0].start()]
+    if _within().search(before):
+        return None
+    rest = before + small[found[0].end() :]
     if re.search(r"\d", rest):  # another date, perhaps, or a time
         return None
     last = _day(found[0], said_at.astimezone(UTC).date())
-    if last is None:
+    if last is None or last == date.max:
         return None
     return datetime(last.year, last.month, last.day, tzinfo=UTC) + timedelta(days=1)
 
@@ -84,3 +87,18 @@ def _plain() -> re.Pattern[str]:
 def _other() -> re.Pattern[str]:
     other = lexicon("ends").any_of("not_plain")
     return re.compile(rf"\b{other}\b")
+
+
+@cache
+def _within() -> re.Pattern[str]:
+    """What begins a clause of its own behind the plain word, so that the day may be that one's.
+
+    "Is travelling" tells it itself, "is a diabetic travelling" tells more.
+    """
+    words = lexicon("ends")
+    plain, subjects = words.any_of("plain"), words.any_of("subjects")
+    verb = r"(?!\w+ly\b|still\b)\S+"
+    return re.compile(
+        rf"(?:\b{plain}|\w'(?:s|re|m)) (?:(?:\w+ly|still) )*{verb} "
+        rf"(?:.* )?(?:\w{{3,}}(?:ing|ed)|{subjects})\b"
+    )

@@ -20,6 +20,7 @@ from reconciler.errors import InvalidAnswerError
 from reconciler.service.stores.memory_store import MemoryStore
 from reconciler.service.writing.cleaning import Cleaner
 from reconciler.service.writing.decision_ids import settlement_id_of
+from reconciler.service.writing.doors import as_said_to_end
 from reconciler.service.writing.memory_reconciler import MemoryReconciler
 from reconciler.service.writing.submissions import Submission
 from reconciler.service.writing.write_gate import WriteGate, candidate_of
@@ -251,7 +252,7 @@ class PersonsAnswers:
             source_kind=source,
             is_new=True,
         )
-        return replace(
+        confirmed = replace(
             proposed,
             note=note,
             evidence=(answer, *proposed.evidence),
@@ -260,6 +261,8 @@ class PersonsAnswers:
             is_reworded=text is not None,
             confidence=None,
         )
+        # The end belongs to the words that were asked about.
+        return confirmed if text is None else as_said_to_end(confirmed, now)
 
 
 def _as_sensitive_as(held: Decision, assessment: Assessment) -> Assessment:

@@ -40,7 +40,7 @@ from reconciler.errors import (
 from reconciler.service.stores.commits import Commit
 from reconciler.service.stores.memory_store import DecisionFilter, MemoryStore
 from reconciler.service.writing.cleaning import Cleaner
-from reconciler.service.writing.doors import SlotFields, as_candidate, note_of
+from reconciler.service.writing.doors import SlotFields, as_candidate, as_said_to_end, note_of
 from reconciler.service.writing.ledger import Ledger, Seen
 from reconciler.service.writing.memory_reconciler import MemoryReconciler
 from reconciler.service.writing.submissions import Submission
@@ -195,7 +195,8 @@ class PersonsDecisions:
             raise InvalidRequestError(
                 "the attribute holds many values; say with fact_id which one to amend"
             )
-        submission = self._gate.judge(as_candidate(note, by), OPERATOR_DOOR)
+        candidate = as_said_to_end(as_candidate(note, by), self._clock())
+        submission = self._gate.judge(candidate, OPERATOR_DOOR)
         if not submission.is_reconciled:
             return self._gate.settle(submission)
         [why] = self._cleaner.clean_texts(scope, [reason])

@@ -42,6 +42,7 @@ __all__ = [
     "NoteFields",
     "SlotFields",
     "as_candidate",
+    "as_said_to_end",
     "note_of",
 ]
 
@@ -264,14 +265,8 @@ class LiveDoor:
         candidate = replace(candidate, relations=relations)
         valid_to = fields.get("valid_to")
         if valid_to is None:
-            # Imported late: a help that lists what a note may bring reads no lexicon.
-            from reconciler.domain.values.ends import said_end
-
-            note = candidate.note
             ends_others = relations is not None and bool(relations.ends)  # the day may be theirs
-            end = None if ends_others else said_end(note.text, note.said_at)
-            is_ahead = end is not None and end > max(note.holds_from, self._clock())
-            return replace(candidate, holds_until=end) if is_ahead else candidate
+            return candidate if ends_others else as_said_to_end(candidate, self._clock())
         ends_at = utc("valid_to", valid_to)
         if self._is_the_end_of_others(candidate, ends_at):
             return replace(candidate, note=replace(candidate.note, valid_from=ends_at))
@@ -292,8 +287,12 @@ class LiveDoor:
         """Whether ``valid_to`` is the day on which those facts end that the note only ends.
 
         The note holds from then on: "No longer needs aluminium." is over no more than its own
-        beginning. A day before they began cannot be theirs, and is the note's own.
+        beginning. A note that says something else, "Is on sabbatical.", has an end of its own, and
+        so has one with a day before they began.
         """
+        # Imported late, as in ``as_said_to_end``.
+        from reconciler.domain.guard import only_ends
+
         note, told = candidate.note, candidate.relations
         if told is None or told.named_ids != told.ends or note.is_ahead(self._clock()):
             return False
@@ -301,7 +300,9 @@ class LiveDoor:
             return False
         live = self._live(note.scope)
         over = [live[fact_id] for fact_id in told.ends if fact_id in live]
-        return bool(over) and all(fact.valid_from < ends_at for fact in over)
+        if not any(only_ends(note.text, fact.text) for fact in over):
+            return False
+        return all(fact.valid_from < ends_at for fact in over)
 
     def warm_up(self) -> None:
         """Have a note read and judged that is kept nowhere, so that no other waits for the words.
@@ -341,6 +342,17 @@ _ORDINARY = (
     "lawyer at Acme, she might not call me before 9 am any more."
 )
 """A sentence that much of what reads notes has a look at; it holds nothing personal or secret."""
+
+
+def as_said_to_end(candidate: Candidate, now: datetime) -> Candidate:
+    """The candidate with the end that its words name, if that is still to come, and else none."""
+    # Imported late: a help that lists what a note may bring reads no lexicon.
+    from reconciler.domain.values.ends import said_end
+
+    note = candidate.note
+    end = said_end(note.text, note.said_at)
+    is_ahead = end is not None and end > max(note.holds_from, now)
+    return replace(candidate, holds_until=end if is_ahead else None)
 
 
 def note_of(
