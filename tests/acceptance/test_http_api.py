@@ -141,6 +141,14 @@ def test_a_conversation_is_handed_over_once_and_its_job_told(
     assert len(done(anna.get("/v1/agents/crm/jobs"))["items"]) == 1
 
 
+@pytest.mark.parametrize("contact", ["дима", "a%2Fb", "a%20b%3Fc"])
+def test_the_location_of_a_job_leads_to_it(agent: httpx2.Client, contact: str) -> None:
+    said = {"messages": [{"role": "user", "content": "I live in Pune."}]}
+    answer = agent.post(f"/v1/agents/crm/contacts/{contact}/sessions", json=said)
+    job_id = done(answer)["job_id"]
+    assert done(agent.get(answer.headers["location"]))["job_id"] == job_id
+
+
 def test_contacts_find_health_and_metrics_are_told(
     agent: httpx2.Client, anna: httpx2.Client
 ) -> None:

@@ -6,6 +6,7 @@ Nothing that answers for a person may ever be here; an operator's token opens th
 from __future__ import annotations
 
 from typing import Annotated, Any
+from urllib.parse import quote
 
 from fastapi import APIRouter, Header, Query, Request, Response
 
@@ -132,7 +133,11 @@ def submit_session(
         [message.model_dump(exclude_none=True) for message in body.messages],
         **given(body, "messages", "session_id"),
     )
-    return answer(about.job(job_id), 202, Location=f"{request.url.path}/../jobs/{job_id}")
+    root, scope = request.scope.get("root_path", ""), about.scope
+    at = _CONTACT.format(
+        agent_id=quote(scope.agent_id, safe=""), contact_id=quote(scope.contact_id, safe="")
+    )
+    return answer(about.job(job_id), 202, Location=f"{root}{routes.prefix}{at}/jobs/{job_id}")
 
 
 @routes.get(_CONTACT + "/jobs/{job_id}", responses={200: {"model": shapes.JobShape}})
