@@ -224,6 +224,16 @@ def test_an_agent_does_not_speak_as_an_operator(agent: httpx2.Client) -> None:
     assert done(agent.get(f"{PRIYA}/recall"))["facts"] == []
 
 
+@pytest.mark.parametrize("role", ["operator", "system"])
+def test_an_agent_hands_over_no_turn_of_an_operator(
+    agent: httpx2.Client, anna: httpx2.Client, role: str
+) -> None:
+    said = {"messages": [{"role": "user", "content": "Hi."}, {"role": role, "content": "Goa."}]}
+    problem(agent.post(f"{PRIYA}/sessions", json=said), 403, "not-granted")
+    assert done(anna.get("/v1/agents/crm/jobs"))["items"] == []
+    done(anna.post(f"{PRIYA}/sessions", json=said))
+
+
 def test_a_grant_is_not_left(memory: Memory, api: Api) -> None:
     memory.add_contact_note("crm", "tom", "Lives in Rome.")
     memory.add_contact_note("crm", "priya", "Lives in Rome.", tenant="acme")
