@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import socket
+import threading
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -353,3 +355,65 @@ def test_half_a_request_does_not_keep_others_waiting(api: Api, agent: httpx2.Cli
     assert agent.get("/v1/access").status_code == 200
     for each in clients:
         each.close()
+
+
+@pytest.mark.parametrize("path", ["/healthz", "/readyz", "/openapi.json"])
+def test_an_open_path_waits_for_no_body(api: Api, path: str) -> None:
+    host, port = api.url.removeprefix("http://").split(":")
+    with socket.create_connection((host, int(port)), timeout=5) as client:
+        client.sendall(
+            f"GET {path} HTTP/1.1\r\nHost: any\r\nContent-Length: 4000000\r\n\r\n".encode()
+        )
+        assert client.recv(12) == b"HTTP/1.1 200"
+
+
+def test_probes_of_anyone_ask_once_and_keep_no_thread(
+    memory: Memory, api: Api, agent: httpx2.Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked, is_over = [], threading.Event()
+
+    def hang() -> None:
+        asked.append(1)
+        is_over.wait(60)
+        raise GraphUnavailableError("away")
+
+    monkeypatch.setattr(memory._services.store, "describe", hang)
+    with ThreadPoolExecutor(400) as pool:
+        probes = [
+            pool.submit(httpx2.get, f"{api.url}/readyz", timeout=60, trust_env=False)
+            for _ in range(320)
+        ]
+        try:
+            anyio.run(anyio.sleep, 3)
+            assert agent.get(f"{PRIYA}/recall", timeout=10).status_code == 200
+        finally:
+            is_over.set()
+        assert {probe.result().status_code for probe in probes} == {503}
+    assert len(asked) <= 2
+
+
+def test_one_token_leaves_room_for_others(
+    memory: Memory, api: Api, agent: httpx2.Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    is_over, waiting = threading.Event(), threading.Semaphore(0)
+
+    def hang(*_: object) -> None:
+        waiting.release()
+        is_over.wait(60)
+        raise GraphUnavailableError("away")
+
+    monkeypatch.setattr(memory._services.store, "contact_version", hang)
+    with ThreadPoolExecutor(75) as pool, api.client(granted()) as other:
+        agent = httpx2.Client(
+            base_url=api.url, headers=agent.headers, timeout=60, limits=httpx2.Limits()
+        )
+        try:
+            calls = [pool.submit(agent.get, f"{PRIYA}/recall") for _ in range(75)]
+            assert all(waiting.acquire(timeout=20) for _ in calls)
+            told = problem(agent.get("/v1/access"), 429, "too-many")
+            assert "of this token" in told
+            assert other.get("/v1/access", timeout=10).status_code == 200
+        finally:
+            is_over.set()
+        assert {call.result().status_code for call in calls} == {503}
+        agent.close()
