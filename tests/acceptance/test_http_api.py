@@ -197,6 +197,32 @@ def test_pages_lead_to_each_decision_once(memory: Memory, anna: httpx2.Client, p
     assert len(ids) == len(set(ids)) == 7
 
 
+@pytest.mark.parametrize(
+    ("path", "wrong"),
+    [
+        (f"{PRIYA}/decisions?disposl=held", "disposl"),
+        (f"{PRIYA}/history?limit=5&at_=x", "at_"),
+        (f"{PRIYA}/recall?query=city&min_scor=0.5", "min_scor"),
+        (f"{PRIYA}/briefing?if-none-match=x", "if-none-match"),
+        ("/v1/access?x=1", "x"),
+        (f"{PRIYA}/decisions?after=9999-12-31T23:59:59.999999Z~x", "after"),
+    ],
+)
+def test_a_parameter_that_cannot_be_used_is_refused(
+    anna: httpx2.Client, path: str, wrong: str
+) -> None:
+    noted(anna, PUNE)
+    assert wrong in problem(anna.get(path), 422, "invalid-request")
+
+
+def test_any_version_is_known_only_of_what_exists(anna: httpx2.Client) -> None:
+    noted(anna, PUNE)
+    known = {"If-None-Match": "*"}
+    assert anna.get(f"{PRIYA}/profile", headers=known).status_code == 304
+    for part in (f"facts/{NOWHERE}/evidence", f"decisions/{NOWHERE}"):
+        assert anna.get(f"{PRIYA}/{part}", headers=known).status_code == 404
+
+
 OPERATORS = [
     ("GET", f"{PRIYA}/{name}")
     for name in ("profile", "history", "decisions", "pending", "disputes", "jobs", "health")

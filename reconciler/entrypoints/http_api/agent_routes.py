@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import Annotated, Any
 from urllib.parse import quote
 
-from fastapi import APIRouter, Header, Query, Request, Response
+from fastapi import APIRouter, Depends, Header, Query, Request, Response
 
 from reconciler.domain.records.kinds import SourceKind
 from reconciler.entrypoints.access.grants import AGENT_ROLES, AccessProfile, Grant
@@ -20,6 +20,7 @@ from reconciler.entrypoints.http_api.answering import (
     RefusedError,
     answer,
     answer_unless_known,
+    known_parameters_only,
     within,
 )
 from reconciler.entrypoints.http_api.bodies import Filters, Instant, NoteBody, SessionBody, given
@@ -30,7 +31,7 @@ _CONTACT = "/agents/{agent_id}/contacts/{contact_id}"
 _OF_PEOPLE = (SourceKind.OPERATOR, SourceKind.APPROVED_DOC)
 _OK: dict[int | str, dict[str, Any]] = {304: {"description": "What is known still holds."}}
 
-routes = APIRouter(prefix="/v1", tags=["agent"])
+routes = APIRouter(prefix="/v1", tags=["agent"], dependencies=[Depends(known_parameters_only)])
 
 
 class RecallParameters(Filters):  # type: ignore[misc]

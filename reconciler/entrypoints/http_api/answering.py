@@ -13,6 +13,7 @@ from datetime import UTC, datetime
 from typing import Annotated, Any
 
 from fastapi import Depends, Header, Path, Query, Request
+from fastapi.exceptions import RequestValidationError
 from starlette.responses import Response
 
 from reconciler.agent_memory import AgentMemory
@@ -36,6 +37,7 @@ __all__ = [
     "RefusedError",
     "answer",
     "answer_unless_known",
+    "known_parameters_only",
     "operators_only",
     "page",
     "paged",
@@ -111,6 +113,21 @@ IfNoneMatch = Annotated[
 ]
 
 
+async def known_parameters_only(request: Request) -> None:
+    """Refuse a query parameter that is misspelt, for without it the answer would be a wrong one.
+
+    Raises:
+        RequestValidationError: the document has none of this name.
+    """
+    operations = request.app.openapi()["paths"][request.scope["route"].path_format]
+    parameters = operations[request.method.lower()].get("parameters", [])
+    known = {each["name"] for each in parameters if each["in"] == "query"}
+    wrong = [name for name in dict.fromkeys(request.query_params) if name not in known]
+    if wrong:
+        told = f"there is no such parameter; there are {', '.join(sorted(known)) or 'none'}"
+        raise RequestValidationError([{"loc": ("query", name), "msg": told} for name in wrong])
+
+
 async def operators_only(grant: GrantOf) -> None:
     """Let in an operator's token alone.
 
@@ -173,6 +190,8 @@ def answer_unless_known(
     Its ETag is the contact's version, and the hour: what is told may change with the time, too, for
     lifetimes end unwritten. It is weak, for a score changes at any time.
     """
+    if known is not None and known.strip() == "*":
+        read()  # which fails for what does not exist
     tag = f'W/"{about.version()}-{datetime.now(UTC):%Y%m%d%H}"'
     if known is not None and (known.strip() == "*" or tag in map(str.strip, known.split(","))):
         return Response(status_code=304, headers={"ETag": tag})
