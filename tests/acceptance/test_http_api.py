@@ -279,10 +279,16 @@ def test_a_token_of_one_session_files_all_there(api: Api) -> None:
         problem(other, 403, "not-granted")
 
 
-def test_a_slash_in_an_id_is_part_of_the_id(api: Api, memory: Memory) -> None:
-    with api.client(granted()) as agent:
-        noted(agent, PUNE, "/v1/agents/crm/contacts/a%2Fb%20%C3%BC")
+def test_a_slash_in_an_id_is_part_of_the_id(
+    memory: Memory, agent: httpx2.Client, anna: httpx2.Client
+) -> None:
+    noted(agent, PUNE, "/v1/agents/crm/contacts/a%2Fb%20%C3%BC")
     assert len(memory.contact("crm", "a/b ü").recall()) == 1
+    noted(agent, PUNE | {"attribute": "home/city"})
+    assert done(anna.get(f"{PRIYA}/values/home%2Fcity"))[0]["value"] == "Pune"
+    said = {"messages": [{"role": "user", "content": "Hi."}], "session_id": "2026/01"}
+    done(agent.post(f"{PRIYA}/sessions", json=said))
+    assert done(anna.get(f"{PRIYA}/sessions/2026%2F01"))["session_id"] == "2026/01"
 
 
 @pytest.mark.parametrize(

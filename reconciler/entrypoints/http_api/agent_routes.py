@@ -18,6 +18,7 @@ from reconciler.entrypoints.http_api.answering import (
     GrantOf,
     IfNoneMatch,
     RefusedError,
+    WholeIdsRoute,
     answer,
     answer_unless_known,
     known_parameters_only,
@@ -31,7 +32,12 @@ _CONTACT = "/agents/{agent_id}/contacts/{contact_id}"
 _OF_PEOPLE = (SourceKind.OPERATOR, SourceKind.APPROVED_DOC)
 _OK: dict[int | str, dict[str, Any]] = {304: {"description": "What is known still holds."}}
 
-routes = APIRouter(prefix="/v1", tags=["agent"], dependencies=[Depends(known_parameters_only)])
+routes = APIRouter(
+    prefix="/v1",
+    tags=["agent"],
+    route_class=WholeIdsRoute,
+    dependencies=[Depends(known_parameters_only)],
+)
 
 
 class RecallParameters(Filters):  # type: ignore[misc]

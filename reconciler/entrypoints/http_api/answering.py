@@ -14,7 +14,10 @@ from typing import Annotated, Any
 
 from fastapi import Depends, Header, Path, Query, Request
 from fastapi.exceptions import RequestValidationError
+from fastapi.routing import APIRoute
 from starlette.responses import Response
+from starlette.routing import Match
+from starlette.types import Scope
 
 from reconciler.agent_memory import AgentMemory
 from reconciler.contact_memory import ContactMemory
@@ -35,6 +38,7 @@ __all__ = [
     "Limit",
     "MemoryOf",
     "RefusedError",
+    "WholeIdsRoute",
     "answer",
     "answer_unless_known",
     "known_parameters_only",
@@ -50,6 +54,18 @@ SLASH = "\0"
 """What stands for a slash inside an id, in a path that is taken apart at its slashes."""
 
 _PAGE_MAX = 500
+
+
+class WholeIdsRoute(APIRoute):
+    """A route that gives its endpoint each id with its slashes."""
+
+    def matches(self, scope: Scope) -> tuple[Match, Scope]:
+        """Whether the route is for this path, and the ids in it."""
+        match, found = super().matches(scope)
+        if match is not Match.NONE:
+            ids = {name: part.replace(SLASH, "/") for name, part in found["path_params"].items()}
+            found = {**found, "path_params": ids}
+        return match, found
 
 
 class RefusedError(Exception):
@@ -147,7 +163,7 @@ async def _agent(memory: MemoryOf, grant: GrantOf, agent_id: AgentId) -> AgentMe
     Raises:
         RefusedError: the grant does not reach so far.
     """
-    named = within(lambda: grant.agent(agent_id.replace(SLASH, "/")))
+    named = within(lambda: grant.agent(agent_id))
     if grant.contact_id is not None:
         raise RefusedError("this token is for one contact; ask about that contact")
     return memory.agent(named, tenant=grant.tenant)
@@ -161,8 +177,8 @@ async def _contact(
     Raises:
         RefusedError: the grant does not reach so far.
     """
-    agent = within(lambda: grant.agent(agent_id.replace(SLASH, "/")))
-    contact = within(lambda: grant.contact(contact_id.replace(SLASH, "/")))
+    agent = within(lambda: grant.agent(agent_id))
+    contact = within(lambda: grant.contact(contact_id))
     return memory.contact(agent, contact or "", tenant=grant.tenant)
 
 

@@ -29,6 +29,7 @@ from reconciler.entrypoints.http_api.answering import (
     IfNoneMatch,
     Limit,
     MemoryOf,
+    WholeIdsRoute,
     answer,
     answer_unless_known,
     known_parameters_only,
@@ -64,6 +65,7 @@ _TICK = timedelta(microseconds=1)
 routes = APIRouter(
     prefix="/v1",
     tags=["operator"],
+    route_class=WholeIdsRoute,
     dependencies=[Depends(operators_only), Depends(known_parameters_only)],
 )
 
