@@ -103,7 +103,8 @@ def open_client(connection: Connection, base_url: str | None) -> openai.AsyncOpe
         max_retries=connection.retries_max,
         timeout=connection.timeout_seconds,
         http_client=openai.DefaultAsyncHttpxClient(
-            event_hooks={"request": [_forget_wait], "response": [_note_wait]}
+            event_hooks={"request": [_forget_wait], "response": [_note_wait]},
+            follow_redirects=False,  # what is sent is for this server alone
         ),
     )
 

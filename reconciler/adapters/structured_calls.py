@@ -591,6 +591,8 @@ def _translated_errors(
 
 
 def _turned_away(status: int, hint: str) -> str:
+    if 300 <= status < 400:
+        return f"it leads elsewhere, which is not followed; set base_url to there (HTTP {status})"
     meaning = "the API failed" if status >= 500 else _STATUS_MEANINGS.get(status, "turned away")
     return f"{meaning} (HTTP {status}){f'; {hint}' if hint and status == 404 else ''}"
 

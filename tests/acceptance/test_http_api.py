@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import socket
+import threading
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -141,6 +143,14 @@ def test_a_conversation_is_handed_over_once_and_its_job_told(
     assert len(done(anna.get("/v1/agents/crm/jobs"))["items"]) == 1
 
 
+@pytest.mark.parametrize("contact", ["дима", "a%2Fb", "a%20b%3Fc"])
+def test_the_location_of_a_job_leads_to_it(agent: httpx2.Client, contact: str) -> None:
+    said = {"messages": [{"role": "user", "content": "I live in Pune."}]}
+    answer = agent.post(f"/v1/agents/crm/contacts/{contact}/sessions", json=said)
+    job_id = done(answer)["job_id"]
+    assert done(agent.get(answer.headers["location"]))["job_id"] == job_id
+
+
 def test_contacts_find_health_and_metrics_are_told(
     agent: httpx2.Client, anna: httpx2.Client
 ) -> None:
@@ -187,6 +197,32 @@ def test_pages_lead_to_each_decision_once(memory: Memory, anna: httpx2.Client, p
     assert len(ids) == len(set(ids)) == 7
 
 
+@pytest.mark.parametrize(
+    ("path", "wrong"),
+    [
+        (f"{PRIYA}/decisions?disposl=held", "disposl"),
+        (f"{PRIYA}/history?limit=5&at_=x", "at_"),
+        (f"{PRIYA}/recall?query=city&min_scor=0.5", "min_scor"),
+        (f"{PRIYA}/briefing?if-none-match=x", "if-none-match"),
+        ("/v1/access?x=1", "x"),
+        (f"{PRIYA}/decisions?after=9999-12-31T23:59:59.999999Z~x", "after"),
+    ],
+)
+def test_a_parameter_that_cannot_be_used_is_refused(
+    anna: httpx2.Client, path: str, wrong: str
+) -> None:
+    noted(anna, PUNE)
+    assert wrong in problem(anna.get(path), 422, "invalid-request")
+
+
+def test_any_version_is_known_only_of_what_exists(anna: httpx2.Client) -> None:
+    noted(anna, PUNE)
+    known = {"If-None-Match": "*"}
+    assert anna.get(f"{PRIYA}/profile", headers=known).status_code == 304
+    for part in (f"facts/{NOWHERE}/evidence", f"decisions/{NOWHERE}"):
+        assert anna.get(f"{PRIYA}/{part}", headers=known).status_code == 404
+
+
 OPERATORS = [
     ("GET", f"{PRIYA}/{name}")
     for name in ("profile", "history", "decisions", "pending", "disputes", "jobs", "health")
@@ -216,6 +252,16 @@ def test_an_agent_does_not_speak_as_an_operator(agent: httpx2.Client) -> None:
     assert done(agent.get(f"{PRIYA}/recall"))["facts"] == []
 
 
+@pytest.mark.parametrize("role", ["operator", "system"])
+def test_an_agent_hands_over_no_turn_of_an_operator(
+    agent: httpx2.Client, anna: httpx2.Client, role: str
+) -> None:
+    said = {"messages": [{"role": "user", "content": "Hi."}, {"role": role, "content": "Goa."}]}
+    problem(agent.post(f"{PRIYA}/sessions", json=said), 403, "not-granted")
+    assert done(anna.get("/v1/agents/crm/jobs"))["items"] == []
+    done(anna.post(f"{PRIYA}/sessions", json=said))
+
+
 def test_a_grant_is_not_left(memory: Memory, api: Api) -> None:
     memory.add_contact_note("crm", "tom", "Lives in Rome.")
     memory.add_contact_note("crm", "priya", "Lives in Rome.", tenant="acme")
@@ -233,10 +279,16 @@ def test_a_token_of_one_session_files_all_there(api: Api) -> None:
         problem(other, 403, "not-granted")
 
 
-def test_a_slash_in_an_id_is_part_of_the_id(api: Api, memory: Memory) -> None:
-    with api.client(granted()) as agent:
-        noted(agent, PUNE, "/v1/agents/crm/contacts/a%2Fb%20%C3%BC")
+def test_a_slash_in_an_id_is_part_of_the_id(
+    memory: Memory, agent: httpx2.Client, anna: httpx2.Client
+) -> None:
+    noted(agent, PUNE, "/v1/agents/crm/contacts/a%2Fb%20%C3%BC")
     assert len(memory.contact("crm", "a/b ü").recall()) == 1
+    noted(agent, PUNE | {"attribute": "home/city"})
+    assert done(anna.get(f"{PRIYA}/values/home%2Fcity"))[0]["value"] == "Pune"
+    said = {"messages": [{"role": "user", "content": "Hi."}], "session_id": "2026/01"}
+    done(agent.post(f"{PRIYA}/sessions", json=said))
+    assert done(anna.get(f"{PRIYA}/sessions/2026%2F01"))["session_id"] == "2026/01"
 
 
 @pytest.mark.parametrize(
@@ -335,3 +387,65 @@ def test_half_a_request_does_not_keep_others_waiting(api: Api, agent: httpx2.Cli
     assert agent.get("/v1/access").status_code == 200
     for each in clients:
         each.close()
+
+
+@pytest.mark.parametrize("path", ["/healthz", "/readyz", "/openapi.json"])
+def test_an_open_path_waits_for_no_body(api: Api, path: str) -> None:
+    host, port = api.url.removeprefix("http://").split(":")
+    with socket.create_connection((host, int(port)), timeout=5) as client:
+        client.sendall(
+            f"GET {path} HTTP/1.1\r\nHost: any\r\nContent-Length: 4000000\r\n\r\n".encode()
+        )
+        assert client.recv(12) == b"HTTP/1.1 200"
+
+
+def test_probes_of_anyone_ask_once_and_keep_no_thread(
+    memory: Memory, api: Api, agent: httpx2.Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked, is_over = [], threading.Event()
+
+    def hang() -> None:
+        asked.append(1)
+        is_over.wait(60)
+        raise GraphUnavailableError("away")
+
+    monkeypatch.setattr(memory._services.store, "describe", hang)
+    with ThreadPoolExecutor(400) as pool:
+        probes = [
+            pool.submit(httpx2.get, f"{api.url}/readyz", timeout=60, trust_env=False)
+            for _ in range(320)
+        ]
+        try:
+            anyio.run(anyio.sleep, 3)
+            assert agent.get(f"{PRIYA}/recall", timeout=10).status_code == 200
+        finally:
+            is_over.set()
+        assert {probe.result().status_code for probe in probes} == {503}
+    assert len(asked) <= 2
+
+
+def test_one_token_leaves_room_for_others(
+    memory: Memory, api: Api, agent: httpx2.Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    is_over, waiting = threading.Event(), threading.Semaphore(0)
+
+    def hang(*_: object) -> None:
+        waiting.release()
+        is_over.wait(60)
+        raise GraphUnavailableError("away")
+
+    monkeypatch.setattr(memory._services.store, "contact_version", hang)
+    with ThreadPoolExecutor(75) as pool, api.client(granted()) as other:
+        agent = httpx2.Client(
+            base_url=api.url, headers=agent.headers, timeout=60, limits=httpx2.Limits()
+        )
+        try:
+            calls = [pool.submit(agent.get, f"{PRIYA}/recall") for _ in range(75)]
+            assert all(waiting.acquire(timeout=20) for _ in calls)
+            told = problem(agent.get("/v1/access"), 429, "too-many")
+            assert "of this token" in told
+            assert other.get("/v1/access", timeout=10).status_code == 200
+        finally:
+            is_over.set()
+        assert {call.result().status_code for call in calls} == {503}
+        agent.close()

@@ -174,6 +174,17 @@ def test_a_wrong_key_model_or_address_is_named(build: Build, other: Any, said: s
     assert "sk-wrong" not in str(raised.value)
 
 
+@pytest.mark.parametrize("status", [301, 302, 307, 308])
+def test_texts_do_not_follow_a_redirect(
+    server: EmbeddingsServer, build: Build, status: int
+) -> None:
+    server.headers = {"location": f"http://localhost:{server.base_url.rsplit(':')[-1]}/embeddings"}
+    server.bend = lambda reply: (status, b"") if len(server.requests) == 1 else (200, reply)
+    with pytest.raises(EmbeddingError, match=rf"set base_url.*HTTP {status}"):
+        build().embed(NOTES)
+    assert len(server.requests) == 1
+
+
 def test_a_rejected_call_is_tried_again(server: EmbeddingsServer, build: Build) -> None:
     embedder = build(retries_max=2)
     expected = embedder.embed(NOTES)

@@ -9,7 +9,10 @@ from enum import StrEnum
 from reconciler.domain.records.scope import Scope, check_identifier
 from reconciler.errors import InvalidNoteError, InvalidRequestError
 
-__all__ = ["AccessProfile", "Grant"]
+__all__ = ["AGENT_ROLES", "AccessProfile", "Grant"]
+
+AGENT_ROLES = ("user", "assistant", "tool")
+"""The roles in a conversation that an agent hands over; operators speak for themselves."""
 
 _CONTACT = "contact"
 

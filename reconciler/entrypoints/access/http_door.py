@@ -12,11 +12,13 @@ import math
 import re
 import signal
 import socket
-from collections.abc import Collection, Sequence
-from contextlib import nullcontext, suppress
+from collections import Counter
+from collections.abc import Collection, Iterator, Sequence
+from contextlib import contextmanager, nullcontext, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
+import anyio
 import anyio.to_thread
 from starlette.datastructures import Headers
 from starlette.requests import ClientDisconnect
@@ -52,6 +54,7 @@ GRANT = "reconciler.grant"
 
 _WRONG_TOKENS_PER_MINUTE = 10
 REQUESTS_AT_ONCE_MAX = 100
+_CHECKS_AT_ONCE_MAX = 8
 _GRACE_SECONDS = 10
 _BODY_BYTES_MAX = 4 * 1024 * 1024
 _LOOPBACK = ("127.0.0.1", "localhost", "[::1]")
@@ -192,6 +195,7 @@ class TokenDoor:
         calls_per_minute: how many requests a token has.
         wrong_per_minute: how many wrong tokens an address has.
         at_once_max: how many requests may be under way; fewer than there are places.
+        per_token_max: how many of them may be of one token; None for all.
         methods: the only methods that are served; empty for all.
         open_paths: paths that need no token.
     """
@@ -204,30 +208,38 @@ class TokenDoor:
         calls_per_minute: int,
         wrong_per_minute: int = _WRONG_TOKENS_PER_MINUTE,
         at_once_max: int = REQUESTS_AT_ONCE_MAX,
+        per_token_max: int | None = None,
         methods: Collection[str] = (),
         open_paths: Collection[str] = (),
     ) -> None:
         self._at_once_max = at_once_max
+        self._per_token_max = at_once_max if per_token_max is None else per_token_max
         self._methods = methods
         self._open_paths = open_paths
         self._app = app
         self._tokens = tokens
         self._calls = Rates(calls_per_minute)
         self._wrong = Rates(wrong_per_minute)
-        self._under_way = 0
+        self._under_way: Counter[str] = Counter()  # by token
+        # Its own threads, for those of the application may all be busy.
+        self._checks = anyio.CapacityLimiter(_CHECKS_AT_ONCE_MAX)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer one request."""
         if scope["type"] == "http" and scope["path"] not in self._open_paths:
             await self._answer(scope, receive, send)
-        elif scope["type"] in ("http", "lifespan"):
+        elif scope["type"] == "http":
+            await self._app(scope, _bodiless(receive), send)
+        elif scope["type"] == "lifespan":
             await self._app(scope, receive, send)
 
     async def _answer(self, scope: Scope, receive: Receive, send: Send) -> None:
         presented = _bearer(Headers(scope=scope))
         token = None
         if presented is not None:
-            token = await anyio.to_thread.run_sync(self._tokens.find, presented)
+            token = await anyio.to_thread.run_sync(
+                self._tokens.find, presented, limiter=self._checks
+            )
         if token is None:
             await self._turn_away(scope, send, is_missing=presented is None)
         elif (seconds := self._calls.wait_seconds(token.token_id)) > 0:
@@ -241,19 +253,29 @@ class TokenDoor:
                 Problem(kind="wrong-method", status=405, detail=told),
                 [(b"allow", allowed.encode())],
             )
-        elif self._under_way >= self._at_once_max:
+        elif self._under_way[token.token_id] >= self._per_token_max < self._at_once_max:
+            told = "too many requests of this token at the same time"
+            await _refuse(send, _too_many(told, 1))
+        elif self._under_way.total() >= self._at_once_max:
             await _refuse(send, _too_many("too many requests at the same time", 1, status=503))
         else:
-            await self._let_in({**scope, GRANT: token.grant}, receive, send)
+            with self._counted(token.token_id):
+                await self._let_in({**scope, GRANT: token.grant}, receive, send)
+
+    @contextmanager
+    def _counted(self, token_id: str) -> Iterator[None]:
+        self._under_way[token_id] += 1
+        try:
+            yield
+        finally:
+            self._under_way[token_id] -= 1
+            if not self._under_way[token_id]:
+                del self._under_way[token_id]
 
     async def _let_in(self, scope: Scope, receive: Receive, send: Send) -> None:
         place: Place | None = scope.get("state", {}).get(PLACE)  # None in a server of the caller's
-        self._under_way += 1
-        try:
-            with place.let_in() if place else nullcontext(), suppress(ClientDisconnect):
-                await self._app(scope, receive, send)
-        finally:
-            self._under_way -= 1
+        with place.let_in() if place else nullcontext(), suppress(ClientDisconnect):
+            await self._app(scope, receive, send)
 
     async def _turn_away(self, scope: Scope, send: Send, *, is_missing: bool) -> None:
         place = scope.get("client")
@@ -317,6 +339,16 @@ def http_server(app: ASGIApp, address: Address, bounds: Bounds | None = None) ->
             f"the certificate or its key cannot be used: {error}; see --tls-certificate"
         ) from error
     return BoundedServer(config, bounds)
+
+
+def _bodiless(receive: Receive) -> Receive:
+    """A request without the body that anyone may send with it."""
+    told: list[Message] = [{"type": "http.request", "body": b"", "more_body": False}]
+
+    async def nothing() -> Message:
+        return told.pop() if told else await receive()
+
+    return nothing
 
 
 def _bearer(headers: Headers) -> str | None:

@@ -6,19 +6,22 @@ Nothing that answers for a person may ever be here; an operator's token opens th
 from __future__ import annotations
 
 from typing import Annotated, Any
+from urllib.parse import quote
 
-from fastapi import APIRouter, Header, Query, Request, Response
+from fastapi import APIRouter, Depends, Header, Query, Request, Response
 
 from reconciler.domain.records.kinds import SourceKind
-from reconciler.entrypoints.access.grants import AccessProfile, Grant
+from reconciler.entrypoints.access.grants import AGENT_ROLES, AccessProfile, Grant
 from reconciler.entrypoints.http_api import shapes
 from reconciler.entrypoints.http_api.answering import (
     ContactOf,
     GrantOf,
     IfNoneMatch,
     RefusedError,
+    WholeIdsRoute,
     answer,
     answer_unless_known,
+    known_parameters_only,
     within,
 )
 from reconciler.entrypoints.http_api.bodies import Filters, Instant, NoteBody, SessionBody, given
@@ -29,7 +32,12 @@ _CONTACT = "/agents/{agent_id}/contacts/{contact_id}"
 _OF_PEOPLE = (SourceKind.OPERATOR, SourceKind.APPROVED_DOC)
 _OK: dict[int | str, dict[str, Any]] = {304: {"description": "What is known still holds."}}
 
-routes = APIRouter(prefix="/v1", tags=["agent"])
+routes = APIRouter(
+    prefix="/v1",
+    tags=["agent"],
+    route_class=WholeIdsRoute,
+    dependencies=[Depends(known_parameters_only)],
+)
 
 
 class RecallParameters(Filters):  # type: ignore[misc]
@@ -127,12 +135,33 @@ def submit_session(
     request: Request, about: ContactOf, grant: GrantOf, body: SessionBody
 ) -> Response:
     """Hand a conversation over; it is read in the background, as the job says."""
+    _check_roles(grant, body)
     job_id = about.submit_session(
         within(lambda: grant.session(body.session_id)),
         [message.model_dump(exclude_none=True) for message in body.messages],
         **given(body, "messages", "session_id"),
     )
-    return answer(about.job(job_id), 202, Location=f"{request.url.path}/../jobs/{job_id}")
+    root, scope = request.scope.get("root_path", ""), about.scope
+    at = _CONTACT.format(
+        agent_id=quote(scope.agent_id, safe=""), contact_id=quote(scope.contact_id, safe="")
+    )
+    return answer(about.job(job_id), 202, Location=f"{root}{routes.prefix}{at}/jobs/{job_id}")
+
+
+def _check_roles(grant: Grant, body: SessionBody) -> None:
+    """Keep an agent from handing over turns of those who stand above it.
+
+    Raises:
+        RefusedError: there is one.
+    """
+    if grant.profile is AccessProfile.OPERATOR:
+        return
+    for message in body.messages:
+        if message.role not in AGENT_ROLES:
+            raise RefusedError(
+                f"an agent's token may not hand over turns of the role {message.role}, only of "
+                f"{', '.join(AGENT_ROLES)}; use an operator's token"
+            )
 
 
 @routes.get(_CONTACT + "/jobs/{job_id}", responses={200: {"model": shapes.JobShape}})

@@ -13,7 +13,11 @@ from datetime import UTC, datetime
 from typing import Annotated, Any
 
 from fastapi import Depends, Header, Path, Query, Request
+from fastapi.exceptions import RequestValidationError
+from fastapi.routing import APIRoute
 from starlette.responses import Response
+from starlette.routing import Match
+from starlette.types import Scope
 
 from reconciler.agent_memory import AgentMemory
 from reconciler.contact_memory import ContactMemory
@@ -34,8 +38,10 @@ __all__ = [
     "Limit",
     "MemoryOf",
     "RefusedError",
+    "WholeIdsRoute",
     "answer",
     "answer_unless_known",
+    "known_parameters_only",
     "operators_only",
     "page",
     "paged",
@@ -48,6 +54,18 @@ SLASH = "\0"
 """What stands for a slash inside an id, in a path that is taken apart at its slashes."""
 
 _PAGE_MAX = 500
+
+
+class WholeIdsRoute(APIRoute):
+    """A route that gives its endpoint each id with its slashes."""
+
+    def matches(self, scope: Scope) -> tuple[Match, Scope]:
+        """Whether the route is for this path, and the ids in it."""
+        match, found = super().matches(scope)
+        if match is not Match.NONE:
+            ids = {name: part.replace(SLASH, "/") for name, part in found["path_params"].items()}
+            found = {**found, "path_params": ids}
+        return match, found
 
 
 class RefusedError(Exception):
@@ -111,6 +129,21 @@ IfNoneMatch = Annotated[
 ]
 
 
+async def known_parameters_only(request: Request) -> None:
+    """Refuse a query parameter that is misspelt, for without it the answer would be a wrong one.
+
+    Raises:
+        RequestValidationError: the document has none of this name.
+    """
+    operations = request.app.openapi()["paths"][request.scope["route"].path_format]
+    parameters = operations[request.method.lower()].get("parameters", [])
+    known = {each["name"] for each in parameters if each["in"] == "query"}
+    wrong = [name for name in dict.fromkeys(request.query_params) if name not in known]
+    if wrong:
+        told = f"there is no such parameter; there are {', '.join(sorted(known)) or 'none'}"
+        raise RequestValidationError([{"loc": ("query", name), "msg": told} for name in wrong])
+
+
 async def operators_only(grant: GrantOf) -> None:
     """Let in an operator's token alone.
 
@@ -130,7 +163,7 @@ async def _agent(memory: MemoryOf, grant: GrantOf, agent_id: AgentId) -> AgentMe
     Raises:
         RefusedError: the grant does not reach so far.
     """
-    named = within(lambda: grant.agent(agent_id.replace(SLASH, "/")))
+    named = within(lambda: grant.agent(agent_id))
     if grant.contact_id is not None:
         raise RefusedError("this token is for one contact; ask about that contact")
     return memory.agent(named, tenant=grant.tenant)
@@ -144,8 +177,8 @@ async def _contact(
     Raises:
         RefusedError: the grant does not reach so far.
     """
-    agent = within(lambda: grant.agent(agent_id.replace(SLASH, "/")))
-    contact = within(lambda: grant.contact(contact_id.replace(SLASH, "/")))
+    agent = within(lambda: grant.agent(agent_id))
+    contact = within(lambda: grant.contact(contact_id))
     return memory.contact(agent, contact or "", tenant=grant.tenant)
 
 
@@ -173,6 +206,8 @@ def answer_unless_known(
     Its ETag is the contact's version, and the hour: what is told may change with the time, too, for
     lifetimes end unwritten. It is weak, for a score changes at any time.
     """
+    if known is not None and known.strip() == "*":
+        read()  # which fails for what does not exist
     tag = f'W/"{about.version()}-{datetime.now(UTC):%Y%m%d%H}"'
     if known is not None and (known.strip() == "*" or tag in map(str.strip, known.split(","))):
         return Response(status_code=304, headers={"ETag": tag})

@@ -12,10 +12,10 @@ import time
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from importlib.metadata import version
-from threading import Lock
 from typing import Any
 from urllib.parse import unquote
 
+import anyio
 import anyio.to_thread
 from fastapi import Depends, FastAPI, Request, Response
 from fastapi.exceptions import RequestValidationError
@@ -50,6 +50,7 @@ OPEN_PATHS = frozenset({"/healthz", "/readyz", "/openapi.json"})
 """What needs no token: it tells nothing of any memory."""
 
 _AT_ONCE_MAX = 300
+_PER_TOKEN_MAX = _AT_ONCE_MAX // 4
 _READY_SECONDS = 1.0
 _REFUSALS = {
     400: "The body cannot be read.",
@@ -87,6 +88,7 @@ def serve_app(
         tokens,
         calls_per_minute=calls_per_minute,
         at_once_max=_AT_ONCE_MAX,
+        per_token_max=_PER_TOKEN_MAX,
         open_paths=OPEN_PATHS,
     )
     return NameDoor(door, address.hosts, OPEN_PATHS)
@@ -103,6 +105,8 @@ def api(memory: Memory) -> FastAPI:
 
     @asynccontextmanager
     async def counting(_: FastAPI) -> AsyncIterator[None]:
+        threads = anyio.to_thread.current_default_thread_limiter()
+        threads.total_tokens = max(threads.total_tokens, _AT_ONCE_MAX)
         with counting_decisions(registry):
             yield
 
@@ -157,7 +161,7 @@ def _add_probes(app: FastAPI) -> None:
     @app.get("/readyz", response_class=Response, responses=text, **is_open)
     async def readyz(request: Request) -> Response:
         """Whether the memory answers."""
-        await anyio.to_thread.run_sync(request.app.state.is_ready.check)
+        await request.app.state.is_ready.check()
         return Response("ready\n", media_type="text/plain")
 
     @app.get("/openapi.json", responses={200: {"model": dict[str, Any]}}, **is_open)
@@ -181,23 +185,37 @@ def _add_probes(app: FastAPI) -> None:
 
 
 class _Readiness:
-    """Whether the memory answers, asked at most once a second, for anyone may ask."""
+    """Whether the memory answers, asked at most once a second, for anyone may ask.
+
+    One thread of its own asks; the others wait for its answer without a thread.
+    """
 
     def __init__(self, memory: Memory) -> None:
         self._memory = memory
-        self._lock = Lock()
-        self._good_until = 0.0
+        self._asking = anyio.Lock()
+        self._threads = anyio.CapacityLimiter(1)
+        self._known_until = 0.0
+        self._failure: ReconcilerError | None = None
 
-    def check(self) -> None:
-        """Ask, unless it was asked just now.
+    async def check(self) -> None:
+        """Ask, unless the last answer still holds.
 
         Raises:
             ReconcilerError: the memory does not answer.
         """
-        with self._lock:
-            if time.monotonic() >= self._good_until:
-                self._memory.describe()
-                self._good_until = time.monotonic() + _READY_SECONDS
+        async with self._asking:
+            if time.monotonic() >= self._known_until:
+                self._failure = await anyio.to_thread.run_sync(self._ask, limiter=self._threads)
+                self._known_until = time.monotonic() + _READY_SECONDS
+        if self._failure is not None:
+            raise self._failure.with_traceback(None)
+
+    def _ask(self) -> ReconcilerError | None:
+        try:
+            self._memory.describe()
+        except ReconcilerError as error:
+            return error
+        return None
 
 
 class _WholeIds:

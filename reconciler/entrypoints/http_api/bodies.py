@@ -111,7 +111,7 @@ Filters: Any = create_model("Filters", **_fields(FilterFields))
 
 
 class MessageBody(Body):
-    """One message of a conversation, word for word."""
+    """One message of a conversation, word for word; `system` and `operator` are an operator's."""
 
     role: Literal["user", "assistant", "tool", "system", "operator"]
     content: str

@@ -29,8 +29,10 @@ from reconciler.entrypoints.http_api.answering import (
     IfNoneMatch,
     Limit,
     MemoryOf,
+    WholeIdsRoute,
     answer,
     answer_unless_known,
+    known_parameters_only,
     operators_only,
     page,
     paged,
@@ -60,7 +62,12 @@ _DECIDED: dict[int | str, dict[str, Any]] = {200: {"model": shapes.DecisionShape
 
 _TICK = timedelta(microseconds=1)
 
-routes = APIRouter(prefix="/v1", tags=["operator"], dependencies=[Depends(operators_only)])
+routes = APIRouter(
+    prefix="/v1",
+    tags=["operator"],
+    route_class=WholeIdsRoute,
+    dependencies=[Depends(operators_only), Depends(known_parameters_only)],
+)
 
 
 def _of(model: Any) -> dict[int | str, dict[str, Any]]:
@@ -360,8 +367,7 @@ def _decisions(
     """A page of decisions; what it goes on after names a time as well, so that it reads no more."""
     asked = given(which)
     if after is not None:
-        at, after = _time_and_id(after)
-        until = at + _TICK
+        until, after = _end_and_id(after)
         asked["until"] = min(until, asked.get("until", until))
     found = page(
         lambda count: asked_of.decisions(**asked, limit=count),
@@ -374,14 +380,14 @@ def _decisions(
     return found
 
 
-def _time_and_id(after: str) -> tuple[datetime, str]:
-    """The two parts of where a page of decisions goes on.
+def _end_and_id(after: str) -> tuple[datetime, str]:
+    """Where a page of decisions goes on: the first instant beyond it, and its last decision.
 
     Raises:
         InvalidRequestError: it is none.
     """
     at, _, decision_id = after.partition("~")
     try:
-        return utc("after", datetime.fromisoformat(at)), decision_id
+        return utc("after", datetime.fromisoformat(at)) + _TICK, decision_id
     except (ValueError, OverflowError, InvalidNoteError):
         raise InvalidRequestError("after must be the `next` of a page of decisions") from None

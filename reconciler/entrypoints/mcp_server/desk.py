@@ -17,7 +17,7 @@ from urllib.parse import quote, unquote
 from cachetools import LRUCache
 
 from reconciler.domain.tools.replies import ToolReply
-from reconciler.entrypoints.access.grants import AccessProfile, Grant
+from reconciler.entrypoints.access.grants import AGENT_ROLES, AccessProfile, Grant
 from reconciler.entrypoints.access.problems import failure_words
 from reconciler.entrypoints.mcp_server import wording
 from reconciler.entrypoints.mcp_server.operator_desk import OperatorDesk
@@ -41,8 +41,6 @@ _KEPT_TOOLS_MAX = 1_000
 """Agents' tools that are kept between calls: each remembers which of its notes may be stored."""
 
 _MESSAGES_MAX = 1_000
-_ROLES = ("user", "assistant", "tool")
-"""The roles in a conversation that an agent hands over; operators speak for themselves."""
 
 OPERATOR_TOOL_NAMES = tuple(tool.name for tool in OPERATOR_TOOLS)
 _VIEWS = ("profile", "history")
@@ -257,7 +255,7 @@ def _scoped(tool: dict[str, Any], grant: Grant, *, needs_contact: bool = True) -
 _MESSAGE = {
     "type": "object",
     "properties": {
-        "role": {"type": "string", "enum": list(_ROLES)},
+        "role": {"type": "string", "enum": list(AGENT_ROLES)},
         "content": {"type": "string", "description": "What was said, word for word."},
         "name": {
             "type": "string",
@@ -317,8 +315,8 @@ def _message(number: int, given: object) -> dict[str, str]:
         raise InvalidRequestError(
             f"message {number} must have role and content, may have name, and nothing else"
         )
-    if given["role"] not in _ROLES:
-        raise InvalidRequestError(f"message {number}: role must be one of {', '.join(_ROLES)}")
+    if given["role"] not in AGENT_ROLES:
+        raise InvalidRequestError(f"message {number}: role must be one of {', '.join(AGENT_ROLES)}")
     if not isinstance(given["content"], str):
         raise InvalidRequestError(f"message {number}: content must be a string")
     if not isinstance(given.get("name", ""), str):
