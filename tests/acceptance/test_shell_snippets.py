@@ -33,6 +33,7 @@ VARIABLE = re.compile(r"[A-Z_0-9]+=")
 WHO = ("--agent", "crm", "--contact", "priya")
 NOT_RUN = {
     "reconciler mcp*": "stays until its client ends; tests/integration/test_mcp_*.py",
+    "reconciler serve*": "stays until it is ended; tests/acceptance/test_http_api.py",
     "reconciler worker*": "stays until it is ended; tests/acceptance/test_job_commands.py",
     "reconciler browser": "stays until Ctrl-C; tests/acceptance/test_browser_command.py",
     "reconciler browser --open": "the same",

@@ -303,7 +303,7 @@ def test_what_expires_soon_is_listed_with_a_question_the_next_first(
     assert [(each.contact_id, each.fact.text) for each in found] == [
         ("bob", "Has a dog called Bo.")
     ]
-    assert "“Has a dog called Bo”. Is that still true?" in found[0].question
+    assert "“Has a dog called Bo”: is that still true" in found[0].question
     texts = [each.fact.text for each in memory.contact("crm", "alice").expiring(days=250)]
     assert texts == ["Lives in Agra.", "Works at Globex.", "Prefers tea."]
 
