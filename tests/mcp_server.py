@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-import threading
-import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping
 from contextlib import AbstractAsyncContextManager, asynccontextmanager, contextmanager
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -20,15 +17,15 @@ from mcp_types import TextContent
 from reconciler import Memory
 from reconciler.entrypoints.access.connections import Bounds
 from reconciler.entrypoints.access.grants import AccessProfile, Grant
-from reconciler.entrypoints.access.http_door import Address, http_server, listen
+from reconciler.entrypoints.access.http_door import Address
 from reconciler.entrypoints.access.tokens import TokenFile
 from reconciler.entrypoints.mcp_server.desk import Desk
 from reconciler.entrypoints.mcp_server.streamable_http import PATH, http_app
+from tests.http_servers import LOCAL, RunningServer, running
 
 __all__ = ["HttpServer", "asked", "called", "granted", "serving"]
 
 R = TypeVar("R")
-_LOCAL = Address(host="127.0.0.1", port=0)
 
 
 def granted(profile: str = "agent", *agents: str, **others: Any) -> Grant:
@@ -39,16 +36,8 @@ def granted(profile: str = "agent", *agents: str, **others: Any) -> Grant:
     )  # fmt: skip
 
 
-@dataclass(frozen=True)
-class HttpServer:
-    """A running server, and the file of its tokens."""
-
-    url: str
-    tokens: TokenFile
-
-    def token(self, grant: Grant, **others: Any) -> str:
-        """A new token for a grant."""
-        return self.tokens.create(grant, **others)[1]
+class HttpServer(RunningServer):
+    """A running MCP server."""
 
     def asked(self, token: str, ask: Callable[[Client], Awaitable[R]], **others: Any) -> R:
         """What a client with that token gets."""
@@ -80,23 +69,13 @@ def serving(
     *,
     calls_per_minute: int = 10_000,
     bounds: Bounds | None = None,
-    address: Address = _LOCAL,
+    address: Address = LOCAL,
 ) -> Iterator[HttpServer]:
     """A server over HTTP in a thread, on a free port of loopback."""
     tokens = TokenFile(folder / "tokens.json")
     app = http_app(Desk(memory), tokens, address, calls_per_minute=calls_per_minute)
-    server = http_server(app, address, bounds)
-    with listen(address) as bound:
-        thread = threading.Thread(target=server.run, kwargs={"sockets": [bound]})
-        thread.start()
-        try:
-            while not server.started:
-                assert thread.is_alive()
-                time.sleep(0.01)
-            yield HttpServer(f"http://127.0.0.1:{bound.getsockname()[1]}{PATH}", tokens)
-        finally:
-            server.should_exit = True
-            thread.join(30)
+    with running(app, address, bounds) as url:
+        yield HttpServer(f"{url}{PATH}", tokens)
 
 
 def asked(server: Any, ask: Callable[[Client], Awaitable[R]], **others: Any) -> R:
