@@ -7,7 +7,7 @@ runs in threads, so that nothing blocks its loop.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import asdict, is_dataclass
 from datetime import UTC, datetime
 from typing import Annotated, Any
@@ -206,10 +206,11 @@ def answer_unless_known(
     Its ETag is the contact's version, and the hour: what is told may change with the time, too, for
     lifetimes end unwritten. It is weak, for a score changes at any time.
     """
-    if known is not None and known.strip() == "*":
+    is_any = known is not None and known.strip() == "*"
+    if is_any:
         read()  # which fails for what does not exist
     tag = f'W/"{about.version()}-{datetime.now(UTC):%Y%m%d%H}"'
-    if known is not None and (known.strip() == "*" or tag in map(str.strip, known.split(","))):
+    if is_any or tag in map(str.strip, (known or "").split(",")):
         return Response(status_code=304, headers={"ETag": tag})
     return answer(read(), ETag=tag)
 
@@ -239,9 +240,7 @@ def page(
         raise InvalidRequestError(
             "the list has changed since: what `after` names is not in it; begin again without it"
         )
-    items = found[begin : begin + limit]
-    more = len(found) > begin + limit
-    return paged(items, key(items[-1]) if more else None)
+    return paged(found[begin:], key, limit)
 
 
 def _after(found: list[Any], key: Callable[[Any], str], after: str | None) -> int | None:
@@ -251,6 +250,8 @@ def _after(found: list[Any], key: Callable[[Any], str], after: str | None) -> in
     return next((number for number, item in enumerate(found, 1) if key(item) == after), None)
 
 
-def paged(items: Iterable[Any], following: str | None) -> dict[str, Any]:
-    """A page of these items."""
+def paged(found: Sequence[Any], key: Callable[[Any], str], limit: int) -> dict[str, Any]:
+    """The first page of what was found; with a ``next`` if that is more than the page holds."""
+    items = found[:limit]
+    following = key(items[-1]) if len(found) > limit else None
     return {"items": [plain(item) for item in items], "next": following}

@@ -16,7 +16,6 @@ from reconciler.agent_memory import AgentMemory
 from reconciler.contact_memory import ContactMemory
 from reconciler.domain.records.decisions import Decision
 from reconciler.domain.records.facts import Contact, Dispute
-from reconciler.domain.records.jobs import Job
 from reconciler.domain.records.kinds import Disposal, GateReason, JobState
 from reconciler.domain.records.notes import utc
 from reconciler.entrypoints.access.grants import Grant
@@ -62,6 +61,8 @@ _DECIDED: dict[int | str, dict[str, Any]] = {200: {"model": shapes.DecisionShape
 
 _TICK = timedelta(microseconds=1)
 
+_Asked = AgentMemory | ContactMemory
+
 routes = APIRouter(
     prefix="/v1",
     tags=["operator"],
@@ -99,8 +100,7 @@ class FindQuery(Filters):  # type: ignore[misc]
 def list_contacts(agent: AgentOf, after: After = None, limit: Limit = 50) -> Response:
     """An agent's contacts, by id."""
     found = agent.contacts(after=after, limit=limit + 1)
-    more = len(found) > limit
-    return answer(paged(found[:limit], found[limit - 1].contact_id if more else None))
+    return answer(paged(found, lambda contact: contact.contact_id, limit))
 
 
 @routes.get(_AGENT + "/find", responses={200: {"model": list[shapes.FoundFact]}})
@@ -120,13 +120,13 @@ def list_agent_decisions(
 @routes.get(_AGENT + "/pending", responses={200: {"model": shapes.PendingPage}})
 def list_agent_pending(agent: AgentOf, after: After = None, limit: Limit = 50) -> Response:
     """What waits for an answer, of all of an agent's contacts."""
-    return answer(page(lambda count: agent.pending(limit=count), _key, after, limit))
+    return answer(_pending(agent, after, limit))
 
 
 @routes.get(_AGENT + "/disputes", responses={200: {"model": shapes.DisputePage}})
 def list_agent_disputes(agent: AgentOf, after: After = None, limit: Limit = 50) -> Response:
     """Facts that contradict each other, of all of an agent's contacts."""
-    return answer(page(lambda count: agent.disputes(limit=count), _key, after, limit))
+    return answer(_disputes(agent, after, limit))
 
 
 @routes.get(_AGENT + "/jobs", responses={200: {"model": shapes.JobPage}})
@@ -134,7 +134,7 @@ def list_agent_jobs(
     agent: AgentOf, state: JobState | None = None, after: After = None, limit: Limit = 50
 ) -> Response:
     """The conversations that were handed over, the newest first."""
-    return answer(page(lambda count: agent.jobs(state=state, limit=count), _job_id, after, limit))
+    return answer(_jobs(agent, state, after, limit))
 
 
 @routes.get(_AGENT + "/health", responses={200: {"model": shapes.HealthReportShape}})
@@ -187,8 +187,7 @@ def history(
 
     def read() -> dict[str, Any]:
         found = about.history(at=at, after=after, limit=limit + 1)
-        more = len(found) > limit
-        return paged(found[:limit], found[limit - 1].facts[0].fact_id if more else None)
+        return paged(found, lambda chain: chain.facts[0].fact_id, limit)
 
     return answer_unless_known(about, if_none_match, read)
 
@@ -266,11 +265,7 @@ def list_pending(
     about: ContactOf, after: After = None, limit: Limit = 50, if_none_match: IfNoneMatch = None
 ) -> Response:
     """What waits for an answer about a contact: held notes, then disputes."""
-    return answer_unless_known(
-        about,
-        if_none_match,
-        lambda: page(lambda count: about.pending(limit=count), _key, after, limit),
-    )
+    return answer_unless_known(about, if_none_match, lambda: _pending(about, after, limit))
 
 
 @routes.get(_CONTACT + "/disputes", responses=_of(shapes.DisputePage))
@@ -278,11 +273,7 @@ def list_disputes(
     about: ContactOf, after: After = None, limit: Limit = 50, if_none_match: IfNoneMatch = None
 ) -> Response:
     """Facts of a contact that contradict each other."""
-    return answer_unless_known(
-        about,
-        if_none_match,
-        lambda: page(lambda count: about.disputes(limit=count), _key, after, limit),
-    )
+    return answer_unless_known(about, if_none_match, lambda: _disputes(about, after, limit))
 
 
 @routes.post(_CONTACT + "/disputes/resolve", responses=_DECIDED)
@@ -328,7 +319,7 @@ def list_jobs(
     about: ContactOf, state: JobState | None = None, after: After = None, limit: Limit = 50
 ) -> Response:
     """The conversations of a contact that were handed over, the newest first."""
-    return answer(page(lambda count: about.jobs(state=state, limit=count), _job_id, after, limit))
+    return answer(_jobs(about, state, after, limit))
 
 
 @routes.post(_CONTACT + "/jobs/{job_id}/retry", responses={200: {"model": shapes.JobShape}})
@@ -357,12 +348,27 @@ def _key(waiting: Decision | Dispute) -> str:
     return waiting.facts[0].fact_id if isinstance(waiting, Dispute) else waiting.decision_id
 
 
-def _job_id(job: Job) -> str:
-    return job.job_id
+def _pending(asked_of: _Asked, after: str | None, limit: int) -> dict[str, Any]:
+    return page(lambda count: asked_of.pending(limit=count), _key, after, limit)
+
+
+def _disputes(asked_of: _Asked, after: str | None, limit: int) -> dict[str, Any]:
+    return page(lambda count: asked_of.disputes(limit=count), _key, after, limit)
+
+
+def _jobs(
+    asked_of: _Asked, state: JobState | None, after: str | None, limit: int
+) -> dict[str, Any]:
+    return page(
+        lambda count: asked_of.jobs(state=state, limit=count),
+        lambda job: job.job_id,
+        after,
+        limit,
+    )
 
 
 def _decisions(
-    asked_of: AgentMemory | ContactMemory, which: DecisionsQuery, after: str | None, limit: int
+    asked_of: _Asked, which: DecisionsQuery, after: str | None, limit: int
 ) -> dict[str, Any]:
     """A page of decisions; what it goes on after names a time as well, so that it reads no more."""
     asked = given(which)
