@@ -7,10 +7,12 @@ own.
 
 from __future__ import annotations
 
+import json
 import logging
 import time
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
+from functools import cached_property
 from importlib.metadata import version
 from typing import Any
 from urllib.parse import unquote
@@ -33,7 +35,6 @@ from reconciler.entrypoints.http_api import agent_routes, operator_routes, shape
 from reconciler.entrypoints.http_api.answering import (
     SLASH,
     RefusedError,
-    answer,
     operators_only,
     problem_answer,
 )
@@ -41,7 +42,7 @@ from reconciler.entrypoints.metrics import QueueCollector
 from reconciler.errors import InvalidRequestError, ReconcilerError
 from reconciler.memory import Memory
 
-__all__ = ["BOUNDS", "OPEN_PATHS", "api", "openapi_of", "serve_app"]
+__all__ = ["BOUNDS", "OPEN_PATHS", "api", "serve_app"]
 
 BOUNDS = Bounds(places_max=600, places_per_address_max=400)
 """A program calls from one address with many connections, which stay open between its requests."""
@@ -110,7 +111,7 @@ def api(memory: Memory) -> FastAPI:
         with counting_decisions(registry):
             yield
 
-    app = FastAPI(
+    app = _Api(
         title="Graph memory reconciler",
         version=version("graph-memory-reconciler"),
         description=_ABOUT,
@@ -132,16 +133,26 @@ def api(memory: Memory) -> FastAPI:
     return app
 
 
-def openapi_of(app: FastAPI) -> dict[str, Any]:
-    """The OpenAPI document of the endpoints."""
-    document = app.openapi()
-    parts = document["components"]
-    parts["schemas"]["ProblemDetails"] = TypeAdapter(shapes.ProblemDetails).json_schema()
-    for name in ("HTTPValidationError", "ValidationError"):
-        parts["schemas"].pop(name, None)
-    parts["securitySchemes"] = {"token": {"type": "http", "scheme": "bearer"}}
-    document["security"] = [{"token": []}]
-    return document
+class _Api(FastAPI):
+    """The endpoints, with a document that is made and written once."""
+
+    def openapi(self) -> dict[str, Any]:
+        """The OpenAPI document."""
+        if self.openapi_schema is not None:
+            return self.openapi_schema
+        document = super().openapi()
+        parts = document["components"]
+        parts["schemas"]["ProblemDetails"] = TypeAdapter(shapes.ProblemDetails).json_schema()
+        for name in ("HTTPValidationError", "ValidationError"):
+            parts["schemas"].pop(name, None)
+        parts["securitySchemes"] = {"token": {"type": "http", "scheme": "bearer"}}
+        document["security"] = [{"token": []}]
+        return document
+
+    @cached_property
+    def document(self) -> bytes:
+        """The same as JSON."""
+        return json.dumps(self.openapi()).encode()
 
 
 def _refusal(told: str) -> dict[str, Any]:
@@ -167,7 +178,7 @@ def _add_probes(app: FastAPI) -> None:
     @app.get("/openapi.json", responses={200: {"model": dict[str, Any]}}, **is_open)
     async def openapi_document(request: Request) -> Response:
         """This document."""
-        return answer(openapi_of(request.app))
+        return Response(request.app.document, media_type="application/json")
 
     @app.get(
         "/metrics",
