@@ -183,7 +183,8 @@ class _Client:
             raise EmbeddingError(
                 f"{self._model} does not say which vector is of which text; nothing was written"
             )
-        return [listed[places.index(place)].embedding for place in range(len(texts))]
+        by_place = dict(zip(places, listed, strict=True))
+        return [by_place[place].embedding for place in range(len(texts))]
 
     async def close(self) -> None:
         await self._client.close()

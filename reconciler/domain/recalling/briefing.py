@@ -119,17 +119,15 @@ def asked_together(questions: Iterable[str], length_max: int) -> tuple[str, ...]
         questions: to one person.
         length_max: characters of a question about several notes.
     """
-    asked: list[str] = []
-    alike: dict[tuple[str, str], tuple[int, list[str]]] = {}
+    alike: dict[tuple[str, str], list[str]] = {}
     for question in questions:
         before, note, after = _around_the_note(question)
-        place, notes = alike.get((before, after), (len(asked), []))
+        notes = alike.setdefault((before, after), [])
         both = f"{before}{', '.join([*notes, note])}{after}"
         if notes and (len(notes) == _TOGETHER_MAX or len(both) > length_max):
             continue  # it waits for the next time
-        asked[place:] = [both, *asked[place + 1 :]]
-        alike[before, after] = (place, [*notes, note])
-    return tuple(asked)
+        notes.append(note)
+    return tuple(f"{before}{', '.join(notes)}{after}" for (before, after), notes in alike.items())
 
 
 def _around_the_note(question: str) -> tuple[str, str, str]:
