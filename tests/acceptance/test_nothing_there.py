@@ -42,6 +42,7 @@ READING = {
 }
 WRITING = {
     *("add", "import", "extract", "init", "demo", "drain", "worker", "retry", "mcp"),
+    "serve",
     *("confirm", "reject", "withdraw", "revoke", "correct", "rejudge"),
     *(
         "revert",
