@@ -112,7 +112,7 @@ CALLS: Mapping[type, Mapping[str, tuple[str, ...]]] = {
             (*BOTH, "briefing", "digest", "evidence_about", "export_page", "profile", "recall"),
             (SCOPED,),
         ),
-        "value": (SCOPED,),
+        **dict.fromkeys(("value", "version"), (SCOPED,)),
         "rejudge_in_batches": (SCOPED, "batch_id"),
     },
 }
