@@ -12,11 +12,12 @@ import pytest
 
 from reconciler import Memory
 from reconciler.testing import HashingEmbedder
-from tests.documents import ROOT
+from tests.documents import ROOT, fenced, prints
 from tests.http_api import serving_api
 from tests.mcp_server import granted
 
 CLIENT = ROOT / "clients" / "typescript"
+PAGE = ROOT / "docs" / "typescript.md"
 pytestmark = [
     pytest.mark.slow,
     pytest.mark.xdist_group("typescript"),  # all build in one folder
@@ -62,8 +63,10 @@ def test_its_own_tests_pass_against_a_running_server(served: dict[str, str]) -> 
     assert "# fail 0" in _run(served, "npm", "test")
 
 
-def test_the_example_remembers_from_one_conversation_to_the_next(served: dict[str, str]) -> None:
-    told = _run(served, "node", "dist/examples/agent.js")
-    assert "Remembered as a new fact." in told
-    assert "Lives in Goa. [city=Goa]" in told
-    assert "Lives in Pune. [" not in told
+@pytest.mark.parametrize(("example", "shown"), [("remember", 0), ("agent", 1)])
+def test_an_example_prints_what_its_page_shows(
+    served: dict[str, str], example: str, shown: int
+) -> None:
+    outputs = [block for block in fenced(PAGE, "text") if "<recalled_facts>" in block]
+    printed = _run(served, "node", f"dist/examples/{example}.js")
+    assert prints(outputs[shown], printed), printed
