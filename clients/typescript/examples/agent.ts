@@ -7,7 +7,7 @@
 import { ToolLoopAgent, type LanguageModel } from "ai";
 import { MockLanguageModelV4 } from "ai/test";
 import { createMemoryClient } from "graph-memory-reconciler";
-import { contactTools } from "./tools.js";
+import { contactTools } from "./tools.ts";
 
 /** Stands for a model: it calls a tool, and then says what the tool answered. */
 function scripted(toolName: string, input: object): LanguageModel {
