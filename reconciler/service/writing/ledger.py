@@ -99,8 +99,8 @@ class Ledger:
         """The decision if an earlier call made it, marked as returned again."""
         if not submission.is_repeatable:
             return None
-        found = self._find(submission)
-        return found and found.as_replay()
+        earlier = self._find(submission)
+        return earlier and earlier.as_replay()
 
     def write(
         self,

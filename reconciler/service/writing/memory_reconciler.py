@@ -365,10 +365,10 @@ class MemoryReconciler:
                 with it. What was proposed earlier is only related to what is left.
         """
         scope = submission.note.scope
-        found = {neighbour.fact_id for neighbour in seen.neighbours or ()}
-        missing = [fact_id for fact_id in relations.named_ids if fact_id not in found]
+        comparable = {neighbour.fact_id for neighbour in seen.neighbours or ()}
+        missing = [fact_id for fact_id in relations.named_ids if fact_id not in comparable]
         if missing and submission.settles_id is not None:
-            return relations.only(found)
+            return relations.only(comparable)
         if missing:
             _, known = self._store.find_facts(scope, missing)
             check_not_ended(scope, missing, known)

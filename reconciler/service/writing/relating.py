@@ -143,11 +143,11 @@ class Relating:
             if is_agents:
                 self._check_said(facts[fact_id], str(session_id), ended)
             open_ = self._store.list_conflicts(scope)
-            found = self._outcome(scope, facts, fact_id, relations, decided_by, trust, open_)
-            _check_own(fact_id, found, decided_by)
+            outcome = self._outcome(scope, facts, fact_id, relations, decided_by, trust, open_)
+            _check_own(fact_id, outcome, decided_by)
             if is_agents:
-                self._check_said(facts[fact_id], str(session_id), found.ended)
-            return self._commit(submission, found, decided_by, open_, seen)
+                self._check_said(facts[fact_id], str(session_id), outcome.ended)
+            return self._commit(submission, outcome, decided_by, open_, seen)
 
         return self._ledger.write(submission, plan)
 
@@ -287,36 +287,36 @@ class Relating:
                 f"fact {later} holds from later on, so {handle_of(fact_id)} cannot take its place; "
                 "if it is over all the same, name it in ends"
             )
-        found = replace(_outcome_of(verdict, fact, facts), closed=closed)
+        outcome = replace(_outcome_of(verdict, fact, facts), closed=closed)
         linked = {frozenset((one.new_id, one.old_id)) for one in open_}
-        new = tuple(each for each in found.against if frozenset((fact_id, each)) not in linked)
+        new = tuple(each for each in outcome.against if frozenset((fact_id, each)) not in linked)
         # That facts hold which hold already is true; it goes on record, and changes nothing.
         is_idle = set(relations.named_ids) == set(relations.both_hold)
-        if not (found.ended or new or closed or is_idle):
+        if not (outcome.ended or new or closed or is_idle):
             if relations.repeats is not None:
                 raise InvalidRequestError(_NO_REPETITION)
             raise InvalidRequestError(f"{verdict.reason}; {_HOW_ELSE}")
-        return replace(found, against=new)
+        return replace(outcome, against=new)
 
     def _commit(
         self,
         submission: Submission,
-        found: _Outcome,
+        outcome: _Outcome,
         decided_by: DecidedBy,
         open_: Sequence[Conflict],
         seen: Seen,
     ) -> Commit:
-        stays, now = found.stays, self._clock()
+        stays, now = outcome.stays, self._clock()
         # What is replaced by what holds from a later day on holds until that day.
         is_ahead = stays.is_upcoming(now)
-        until_then = [one for one in found.ended if is_ahead and not one.is_upcoming(now)]
-        ended = tuple(one for one in found.ended if one not in until_then)
-        found = replace(found, ended=ended)
+        until_then = [one for one in outcome.ended if is_ahead and not one.is_upcoming(now)]
+        ended = tuple(one for one in outcome.ended if one not in until_then)
+        outcome = replace(outcome, ended=ended)
         begun = [one.valid_from for one in (stays, *ended) if not one.is_upcoming(now)]
         note = submission.note.no_earlier_than(begun)
         told = submission.candidate.relations
         over = [one for one in ended if told is not None and one.fact_id in told.ends]
-        restated = found.restated if found.restated in ended else None
+        restated = outcome.restated if outcome.restated in ended else None
         heir = taking_over(stays, restated) if restated else stays
         commit = self._reconciler.as_disposed(
             submission.about(note),
@@ -328,21 +328,21 @@ class Relating:
             over_ids=[one.fact_id for one in over],
             is_again=restated is not None,
         )
-        made = _links(found, open_, decided_by, note.text, now)
+        made = _links(outcome, open_, decided_by, note.text, now)
         left, undo = commit.kept or stays, commit.decision.undo or Undo(before=())
         decision = replace(
             commit.decision,
             verdict=replace(
-                commit.decision.verdict, decided_by=decided_by, conflicts=found.against
+                commit.decision.verdict, decided_by=decided_by, conflicts=outcome.against
             ),
             fact_id=stays.fact_id,
-            closed_ids=_ids_of(found.closed),
+            closed_ids=_ids_of(outcome.closed),
             undo=Undo(
                 before=(*undo.before, *(() if left == stays else (stays.standing,))),
                 # A link that this draws holds no longer once it is undone.
                 conflicts=(
                     *undo.conflicts,
-                    *found.closed,
+                    *outcome.closed,
                     *(replace(link, decided_by=DecidedBy.ANSWER) for link in made),
                 ),
             ),
@@ -382,15 +382,15 @@ def _outcome_of(verdict: Verdict, fact: Fact, facts: Mapping[str, Fact]) -> _Out
 
 
 def _links(
-    found: _Outcome, open_: Sequence[Conflict], by: DecidedBy, reason: str, at: datetime
+    outcome: _Outcome, open_: Sequence[Conflict], by: DecidedBy, reason: str, at: datetime
 ) -> tuple[Conflict, ...]:
     """The disputes that the fact that stays has from now on: new ones, and those of what ends."""
-    stays_id, gone = found.stays.fact_id, {one.fact_id for one in found.ended}
+    stays_id, gone = outcome.stays.fact_id, {one.fact_id for one in outcome.ended}
     linked = {frozenset((one.new_id, one.old_id)) for one in open_}
-    settled = {*gone, stays_id, *_ids_of(found.closed)}
+    settled = {*gone, stays_id, *_ids_of(outcome.closed)}
     made = [
         Conflict(new_id=stays_id, old_id=other, decided_by=by, reason=reason, at=at)
-        for other in found.against
+        for other in outcome.against
         if other not in gone
     ]
     for one in open_:
@@ -401,7 +401,7 @@ def _links(
     return tuple(one for pair, one in pairs.items() if pair not in linked)
 
 
-def _check_own(fact_id: str, found: _Outcome, decided_by: DecidedBy) -> None:
+def _check_own(fact_id: str, outcome: _Outcome, decided_by: DecidedBy) -> None:
     """Refuse to end, as a mere repetition, a fact that a model may not end.
 
     Raises:
@@ -409,7 +409,7 @@ def _check_own(fact_id: str, found: _Outcome, decided_by: DecidedBy) -> None:
     """
     if decided_by is DecidedBy.ANSWER:
         return
-    for one in found.ended:
+    for one in outcome.ended:
         if one.fact_id == fact_id and (binds(one) or one.word is SourceKind.OPERATOR):
             raise InvalidRequestError(
                 f"fact {handle_of(fact_id)} binds or is an operator's, so it ends as no repetition "
