@@ -46,7 +46,7 @@ __all__ = ["Relating"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Outcome:
-    """What relating comes to: which fact stays, which end for it, which two contradict each other.
+    """The result of relating: the fact that stays, those that end for it, and contradictions.
 
     ``restated`` is the fact that says the same as the one that stays.
     """
@@ -106,7 +106,7 @@ class Relating:
         proposed_by: str | None = None,
         idempotency_key: str | None = None,
     ) -> Decision:
-        """What became of it; with the same key, the first decision.
+        """Relate facts and return the decision; with the same key, the first one.
 
         Args:
             scope: the contact of the facts.
@@ -213,7 +213,7 @@ class Relating:
     def _submission(
         self, candidate: Candidate, reason: GateReason = GateReason.ADMITTED
     ) -> Submission:
-        """What a model says of facts, cleaned; the gate weighs no word of it."""
+        """A model's relations as a cleaned submission; the gate weighs no word of it."""
         judged = self._gate.judge(candidate, LIVE_DOOR)
         disposal = Disposal.ADMIT if reason is GateReason.ADMITTED else Disposal.REJECT
         return replace(
@@ -230,7 +230,7 @@ class Relating:
         return {fact_id: fact.as_of(now) for fact_id, fact in facts.items()}
 
     def _check_said(self, fact: Fact, session_id: str, ended: Iterable[Fact]) -> None:
-        """What binds, and what was confirmed, ends by the contact's word in this conversation."""
+        """Binding and confirmed facts end only by the contact's word in this conversation."""
         firm = [one for one in ended if one.is_confirmed_by_user or binds(one)]
         if not firm:
             return
@@ -256,7 +256,7 @@ class Relating:
         trust: SourceKind | None,
         open_: Sequence[Conflict],
     ) -> _Outcome:
-        """What is written.
+        """The commit of the relation.
 
         Raises:
             InvalidRequestError: nothing is, for the reason that is given.
@@ -423,7 +423,7 @@ def _ids_of(conflicts: Sequence[Conflict]) -> tuple[str, ...]:
 
 
 def _in_words(fact_id: str, relations: Relations) -> str:
-    """What is said of the facts, without a word of them."""
+    """The relation in words, without a word of the facts."""
     repeated = () if relations.repeats is None else (relations.repeats,)
     said = (
         ("takes the place of", relations.replaces),

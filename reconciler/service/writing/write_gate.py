@@ -94,7 +94,7 @@ class WriteGate:
         self._clock = clock
 
     def judge(self, candidate: Candidate, door: str = LIVE_DOOR) -> Submission:
-        """How the gate would dispose of a candidate; reads and writes nothing.
+        """The gate's assessment of a candidate; reads and writes nothing.
 
         Args:
             candidate: what is proposed.
@@ -134,7 +134,7 @@ class WriteGate:
         may_be_fallback: bool = False,
         may_ask: bool = True,
     ) -> Decision:
-        """How the gate disposes of a candidate, on record; a fact is written only if it may be.
+        """Record the gate's disposal of a candidate, and reconcile an admitted one.
 
         Args:
             candidate: what is proposed.
@@ -166,7 +166,7 @@ class WriteGate:
         return self._settled(submission, may_commit=may_commit)
 
     def to_be_asked(self, candidates: Sequence[Candidate]) -> frozenset[str]:
-        """Which candidates of one session the contact may be asked about, by idempotency key.
+        """The candidates of one session that the contact may be asked about, by idempotency key.
 
         The most important ones, as far as the session has room for questions beside those that
         wait. Called again after some of them were proposed, it gives the same.
@@ -254,7 +254,7 @@ class WriteGate:
         return self._settled(submission, may_commit=False)
 
     def _settled(self, submission: Submission, *, may_commit: bool) -> Decision:
-        """What becomes of what is not reconciled as it stands."""
+        """The decision about a candidate that is not reconciled as it stands."""
         if submission.is_withheld:
             submission = withheld(submission, submission.assessment.reason)
         if earlier := self._ledger.find_earlier(submission):
@@ -318,7 +318,7 @@ class WriteGate:
 def _next_of_each_contact(
     submissions: Sequence[Submission],
 ) -> tuple[list[Submission], list[Submission], list[Submission]]:
-    """What can be settled next: what is only recorded, then what is reconciled; then what is left.
+    """The candidates that can be settled next: recorded only, then reconciled; and the rest.
 
     What is only recorded looks at what was decided before, so it waits until what came before it
     about its contact is written, and what comes after it waits for it.
@@ -345,7 +345,7 @@ def _next_of_each_contact(
 def judge(
     candidate: Candidate, cleaner: Cleaner, now: datetime, door: str, decision_id: str
 ) -> Submission:
-    """How the gate would dispose of a candidate that nothing is known of.
+    """The gate's assessment of a candidate without precedents.
 
     Args:
         candidate: as it was proposed.
@@ -408,7 +408,7 @@ def candidate_of(decision: Decision, evidence: Sequence[Evidence]) -> Candidate:
 
 
 def _extractors_confidence(assessment: Assessment | None) -> float | None:
-    """What a score started at, where an extractor said how sure it was."""
+    """The start of a score by an extractor's own confidence."""
     first = next(iter(assessment.parts), None) if assessment else None
     return first.effect if first and first.name == EXTRACTORS_CONFIDENCE else None
 
