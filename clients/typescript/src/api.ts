@@ -835,7 +835,7 @@ export interface components {
         };
         /**
          * Action
-         * @description What is done: what the reconciler writes, or how the gate disposed of a candidate.
+         * @description The action of a decision: a write of the reconciler, or the gate's disposal.
          * @enum {string}
          */
         Action: "ADD" | "UPDATE" | "SKIP" | "ADMIT" | "HOLD" | "REJECT" | "DECLINE" | "WITHDRAW" | "REVOKE" | "RESOLVE" | "REVERT" | "ARCHIVE" | "UNARCHIVE";
@@ -879,7 +879,7 @@ export interface components {
         };
         /**
          * Assessment
-         * @description How the gate disposes of a candidate, and all that it found.
+         * @description The gate's disposal of a candidate, with all findings.
          *
          *     Attributes:
          *         reason: why, in a word; ``detail`` says it in a sentence.
@@ -970,13 +970,13 @@ export interface components {
         };
         /**
          * Category
-         * @description What kind of thing a note says; each kind has floors and a lifetime in the policy.
+         * @description The kind of a note's content; each has floors and a lifetime in the policy.
          * @enum {string}
          */
         Category: "preference" | "fact" | "decision" | "procedure" | "summary" | "outcome" | "volatile";
         /**
          * CheckFinding
-         * @description What one check found; ``disposal`` is what it alone would do with the candidate.
+         * @description One check's finding; ``disposal`` is what it alone would do with the candidate.
          *
          *     ``detail`` holds no sensitive data: it is stored.
          */
@@ -1134,7 +1134,7 @@ export interface components {
         };
         /**
          * ContactHealth
-         * @description What is known about one contact, or about several together, in numbers.
+         * @description The health of one contact, or of several together, in numbers.
          *
          *     Attributes:
          *         contact_id: the contact; None for several together.
@@ -1218,7 +1218,7 @@ export interface components {
         };
         /**
          * DecidedBy
-         * @description Which rule decided; the first that matches, in the order of ``decide``.
+         * @description The rule that decided: the first that matches, in the order of ``decide``.
          *
          *     By ``retraction`` a note takes back what was said before, and denies it. By ``change`` it says
          *     that something is otherwise now, and names what was before. ``order``, ``trust``,
@@ -1330,7 +1330,7 @@ export interface components {
         Difference: "number" | "amount" | "date" | "identifier" | "name" | "negation" | "cessation" | "roles" | "subject" | "word" | "detail" | "language" | "unread";
         /**
          * Disposal
-         * @description What the gate does with a candidate.
+         * @description The gate's disposal of a candidate.
          * @enum {string}
          */
         Disposal: "admit" | "reject" | "confirm" | "consent";
@@ -1423,7 +1423,7 @@ export interface components {
         };
         /**
          * ErasureReceipt
-         * @description What was removed, and what was looked at afterwards.
+         * @description The removed and afterwards checked records, in numbers.
          *
          *     Attributes:
          *         removed: how many nodes lost their words, by label.
@@ -1500,13 +1500,13 @@ export interface components {
         };
         /**
          * ErasureState
-         * @description How far an erasure got; each is taken up again where it stands.
+         * @description The state of an erasure; each is continued from its state.
          * @enum {string}
          */
         ErasureState: "pending" | "removed" | "done";
         /**
          * ErasureTarget
-         * @description What is to be forgotten about a contact: one fact, session or attribute, or all of it.
+         * @description The target of an erasure: one fact, session or attribute of a contact, or all of it.
          *
          *     Args:
          *         fact_id, session_id, attribute: at most one of them; none means the whole contact.
@@ -1742,7 +1742,7 @@ export interface components {
         };
         /**
          * FactEvent
-         * @description What a person decided about a fact: revoked it, say, or undid what wrote it.
+         * @description A person's decision about a fact: a revocation, for example, or a revert.
          *
          *     Attributes:
          *         fact_id: the fact.
@@ -1770,7 +1770,7 @@ export interface components {
         };
         /**
          * FactEvidence
-         * @description What a fact rests on, in one answer to "I never told you that".
+         * @description A fact's evidence, as one answer to "I never told you that".
          *
          *     Attributes:
          *         fact: the fact asked about, live or ended.
@@ -1823,7 +1823,7 @@ export interface components {
         };
         /**
          * FactState
-         * @description Where a fact stands. The first three have not ended, so a note is compared with them.
+         * @description The state of a fact. The first three have not ended, so a note is compared with them.
          * @enum {string}
          */
         FactState: "live" | "expired" | "archived" | "superseded" | "revoked" | "erased";
@@ -1989,7 +1989,7 @@ export interface components {
         };
         /**
          * JobState
-         * @description Where a job stands. A dead one waits for a person to ``retry`` it; nothing of it is lost.
+         * @description The state of a job. A dead one waits for a person to ``retry`` it; nothing of it is lost.
          * @enum {string}
          */
         JobState: "waiting" | "running" | "done" | "dead";
@@ -2170,7 +2170,7 @@ export interface components {
         };
         /**
          * Outcomes
-         * @description What became of a job's candidates, in numbers; together they are all of them.
+         * @description The outcomes of a job's candidates, in numbers that add up to all of them.
          *
          *     Attributes:
          *         added: new facts.
@@ -2395,7 +2395,7 @@ export interface components {
         RecallSemantics: "default" | "constraint" | "negative";
         /**
          * RecordedOpinion
-         * @description What an arbiter answered, as it is kept.
+         * @description An arbiter's answer, as it is kept.
          *
          *     Attributes:
          *         arbiter: its name; None where none was asked.
@@ -2462,13 +2462,13 @@ export interface components {
         };
         /**
          * Relation
-         * @description How a note relates to the fact it was compared with, as the arbiter words it.
+         * @description The relation of a note to the compared fact, in the arbiter's words.
          * @enum {string}
          */
         Relation: "same" | "refines" | "replaces" | "coexists" | "unrelated";
         /**
          * Relations
-         * @description What a model that read the note and the facts says about them; all are fact ids.
+         * @description A model's relations between a note and facts that it read; all are fact ids.
          *
          *     Attributes:
          *         replaces: the note takes their place.
@@ -2772,13 +2772,13 @@ export interface components {
         };
         /**
          * SourceKind
-         * @description Where the evidence comes from, from the most to the least trusted source.
+         * @description The source of evidence, from the most to the least trusted.
          * @enum {string}
          */
         SourceKind: "user_explicit" | "operator" | "approved_doc" | "extractor" | "tool_output" | "model_guess";
         /**
          * Standing
-         * @description How a fact stands: all of it that later decisions may change, as in ``Fact``.
+         * @description A fact's state: all parts that later decisions may change, as in ``Fact``.
          */
         Standing: {
             /** Fact Id */
@@ -2892,7 +2892,7 @@ export interface components {
         };
         /**
          * Undo
-         * @description What a decision changed about facts that lived on, so that it can be undone.
+         * @description A decision's changes to facts that lived on, so that it can be undone.
          *
          *     Attributes:
          *         before: how the facts stood that it counted again or gave another end, and those that it
@@ -2938,7 +2938,7 @@ export interface components {
         };
         /**
          * Verdict
-         * @description What was concluded: by the rule, by the gate, or by a person.
+         * @description A conclusion of the rule, of the gate, or of a person.
          *
          *     Attributes:
          *         targets: the facts that end (UPDATE, REVOKE, RESOLVE), the one that is repeated (SKIP), or
