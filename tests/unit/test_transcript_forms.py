@@ -62,7 +62,7 @@ SEVERAL = {
     "fine_tuning_lines.jsonl": ("a file with 2 conversations: choose", "1; 2"),
 }
 REFUSED = {
-    "chatgpt_half.json": "line 150: not JSON",
+    "chatgpt_half.json": "not JSON: Unterminated string",
     "chatgpt_images_only.json": "no message in it holds any text",
     "chatgpt_no_current_node.json": "2 branches.*current_node",
     "codex_rollout.jsonl": "a session of Codex, which is not read; give its messages as lines",
@@ -174,6 +174,12 @@ def test_python_takes_the_same_messages(name: str) -> None:
     given = json.loads("".join(lines_of(name)))
     session = Session(scope=Scope("t", "crm", "a"), session_id="s", turns=given)
     assert said(list(session.turns)) == READ[name]
+
+
+def test_what_a_subagent_was_told_is_nothing_that_the_contact_said() -> None:
+    lines = [json.loads(line) for line in lines_of("claude_code.jsonl")]
+    told = [line for line in lines if line.get("isSidechain")]
+    assert (len(told), list(turns_of(told))) == (1, [])
 
 
 def test_langchains_own_dumps_are_read() -> None:
