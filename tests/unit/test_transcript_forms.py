@@ -233,10 +233,12 @@ def test_without_a_current_node_the_only_branch_holds() -> None:
     assert said(read_turns(written(document))) == [("contact", "I live in Rome."), ("agent", "A.")]
 
 
-def test_one_record_of_another_form_is_named() -> None:
+def test_one_record_of_another_form_is_named_and_keeps_none_of_the_others() -> None:
     [one] = json.loads("".join(lines_of("claude_one.json")))
+    first, second = read_conversations(written([one, {"role": "user", "content": "Hello."}]))
+    assert said(first.turns()) == READ["claude_one.json"]
     with pytest.raises(InvalidSessionError, match="message 2: this is no conversation as in a Cl"):
-        read_turns(written([one, {"role": "user", "content": "Hello."}]))
+        second.turns()
 
 
 @every(
@@ -245,6 +247,7 @@ def test_one_record_of_another_form_is_named() -> None:
         ("PK\x03\x04\udc99", "a zip archive, which is not read; unpack it.*conversations.json"),
         ("<!DOCTYPE html>", "a web page, which is not read.*conversations.json"),
         ("12/03/26, 10:11 - Ana: Hello", "a WhatsApp export"),
+        ("User: Hello", "a chat as plain text, which is not read; give its messages as lines"),
     ],
 )
 def test_a_file_that_is_no_json_is_named(beginning: str, complaint: str) -> None:

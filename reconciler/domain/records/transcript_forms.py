@@ -66,8 +66,7 @@ def conversations_in(records: Sequence[Message]) -> list[Conversation]:
         records: the objects on its lines or in its document.
 
     Raises:
-        InvalidSessionError: it is of a form that is not read, or a record is of another form than
-            the rest.
+        InvalidSessionError: it is of a form that is not read.
     """
     if any(is_line_of_claude_code(record.values) for record in records):
         return [Conversation("a Claude Code session", 1, None, "", lambda: _current(records))]
@@ -76,10 +75,7 @@ def conversations_in(records: Sequence[Message]) -> list[Conversation]:
         return [Conversation("messages", 1, None, "", lambda: records)]
     if form.messages is None:
         raise InvalidSessionError(f"this looks like {form.name}, which is not read; {form.remedy}")
-    return [
-        _conversation(form, number, record, form.messages)
-        for number, record in enumerate(records, start=1)
-    ]
+    return [_conversation(form, number, record) for number, record in enumerate(records, start=1)]
 
 
 def is_conversation(values: Values) -> bool:
@@ -122,11 +118,7 @@ def _listed(conversations: Sequence[Conversation]) -> str:
     return "; ".join(names + ([f"and {left:,} more"] if left > 0 else []))
 
 
-def _conversation(
-    form: _Form, number: int, record: Message, messages: Callable[[Values], object]
-) -> Conversation:
-    if not form.fits(record.values):
-        raise record.wrong(f"this is no conversation as in {form.name}, and others here are")
+def _conversation(form: _Form, number: int, record: Message) -> Conversation:
     ids = (record.values.get(key) for key in form.id_keys)
     titles = (record.values.get(key) for key in ("title", "name"))
     return Conversation(
@@ -134,12 +126,23 @@ def _conversation(
         number,
         next((each for each in ids if isinstance(each, str) and each), None),
         next((each for each in titles if isinstance(each, str) and each), ""),
-        lambda: _numbered(messages(record.values)),
+        lambda: _messages_of(form, record),
     )
 
 
-def _numbered(given: object) -> list[Message]:
+def _messages_of(form: _Form, record: Message) -> list[Message]:
     """The messages of one conversation.
+
+    Raises:
+        InvalidSessionError: it is of another form than the others of its file.
+    """
+    if form.messages is None or not form.fits(record.values):
+        raise record.wrong(f"this is no conversation as in {form.name}, and others here are")
+    return _numbered(form.messages(record.values))
+
+
+def _numbered(given: object) -> list[Message]:
+    """The messages, each with the words for where it stands.
 
     Raises:
         InvalidSessionError: they are no list of objects.
@@ -329,5 +332,9 @@ _TEXTS = (
     (
         re.compile(r"\W{0,2}\d{1,4}[/.-]\d{1,2}[/.-]\d{1,4},? \d{1,2}[:.]\d\d"),
         f"a WhatsApp export, which is not read; {_REMEDY}",
+    ),
+    (
+        re.compile(r"[^\W\d_]{1,30}(?: [^\W\d_]{1,30})?: "),
+        f"a chat as plain text, which is not read; {_REMEDY}",
     ),
 )
