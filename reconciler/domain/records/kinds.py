@@ -55,7 +55,7 @@ PATIENT_DOORS = (EXTRACTION_DOOR, IMPORT_DOOR)
 
 
 class SourceKind(StrEnum):
-    """The source of evidence, from the most to the least trusted."""
+    """Where the evidence comes from, from the most to the least trusted source."""
 
     USER_EXPLICIT = "user_explicit"
     OPERATOR = "operator"
@@ -87,7 +87,7 @@ OWN_WORDS = (SourceKind.USER_EXPLICIT, SourceKind.OPERATOR)
 
 
 class Category(StrEnum):
-    """The kind of a note's content; each has floors and a lifetime in the policy."""
+    """What kind of thing a note says; each kind has floors and a lifetime in the policy."""
 
     PREFERENCE = "preference"
     FACT = "fact"
@@ -98,7 +98,7 @@ class Category(StrEnum):
     OUTCOME = "outcome"
     """What came of a task. It is compared with other outcomes only: it says nothing of a person."""
     VOLATILE = "volatile"
-    """Better asked live than remembered."""
+    """What is better asked live than remembered."""
 
 
 AnyCategory: TypeAlias = (
@@ -145,7 +145,7 @@ class Speech(StrEnum):
 
 
 class FactState(StrEnum):
-    """The state of a fact. The first three have not ended, so a note is compared with them."""
+    """Where a fact stands. The first three have not ended, so a note is compared with them."""
 
     LIVE = "live"
     EXPIRED = "expired"
@@ -161,7 +161,7 @@ class FactState(StrEnum):
 
 
 class Disposal(StrEnum):
-    """The gate's disposal of a candidate."""
+    """What the gate does with a candidate."""
 
     ADMIT = "admit"
     REJECT = "reject"
@@ -242,8 +242,9 @@ NOT_FOR_CONTACTS = (*FOR_OPERATORS, GateReason.UNTRUSTED_SOURCE)
 """Why the contact is not asked: an operator is, though of a tool's word the contact may say yes."""
 
 
+# Its docstring is a part of the schema that a judge sees.
 class Action(StrEnum):
-    """The action of a decision: a write of the reconciler, or the gate's disposal."""
+    """What is done: what the reconciler writes, or how the gate disposed of a candidate."""
 
     ADD = "ADD"
     """A new fact."""
@@ -260,7 +261,7 @@ class Action(StrEnum):
     DECLINE = "DECLINE"
     """A person said no to what was held."""
     WITHDRAW = "WITHDRAW"
-    """A held or admitted note was taken back."""
+    """What was held or let through was taken back."""
     REVOKE = "REVOKE"
     """A fact was ended, and nothing takes its place."""
     RESOLVE = "RESOLVE"
@@ -279,7 +280,7 @@ class Action(StrEnum):
 
 
 class DecidedBy(StrEnum):
-    """The rule that decided: the first that matches, in the order of ``decide``.
+    """Which rule decided; the first that matches, in the order of ``decide``.
 
     By ``retraction`` a note takes back what was said before, and denies it. By ``change`` it says
     that something is otherwise now, and names what was before. ``order``, ``trust``,
@@ -310,8 +311,9 @@ class DecidedBy(StrEnum):
     AMENDMENT = "amendment"
 
 
+# Its docstring is a part of the schema that a judge sees.
 class Relation(StrEnum):
-    """The relation of a note to the compared fact, in the arbiter's words."""
+    """How a note relates to the fact it was compared with, as the arbiter words it."""
 
     SAME = "same"
     REFINES = "refines"
@@ -324,7 +326,7 @@ AnyRelation: TypeAlias = Relation | Literal["same", "refines", "replaces", "coex
 
 
 class JobState(StrEnum):
-    """The state of a job. A dead one waits for a person to ``retry`` it; nothing of it is lost."""
+    """Where a job stands. A dead one waits for a person to ``retry`` it; nothing of it is lost."""
 
     WAITING = "waiting"
     RUNNING = "running"
