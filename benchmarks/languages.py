@@ -1,0 +1,138 @@
+"""What recall finds, and what is decided, in languages that the packaged model does not read.
+
+*Recall*: twenty notes of one contact in each language, a question about each, eight notes beside
+them and six questions that nothing answers, in ``recall_in_languages.jsonl``. Question and note
+share an inflected word, or a run of signs. They were written before recall read any language but
+English; half of them was not looked at. *Words* is the keyword half alone, *recall* the whole with
+the packaged model.
+
+*Deciding*: twenty changes in each language and ten pairs that both hold, in
+``changes_in_languages.jsonl``, each told to a contact of its own through the live door: without a
+judge, and with recorded answers of a large language model to the shipped prompt.
+"""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import replace
+from datetime import timedelta
+from pathlib import Path
+from typing import Any
+
+from benchmarks.data import HALVES
+from benchmarks.engines import Engines
+from benchmarks.error_rate import ReadyVectors
+from benchmarks.natural import BEGAN, HASH_KEY, UNBOUNDED, became
+from reconciler import Memory
+from reconciler.config_files import load_question_vectors, load_recall_floor
+from reconciler.domain.recalling.filtering import EVERYTHING
+from reconciler.domain.recalling.recallable import Recallable, Recalling, RecallQuery
+from reconciler.domain.records.facts import Fact
+from reconciler.domain.records.kinds import SourceKind
+from reconciler.domain.records.policies import RankingPolicy
+from reconciler.settings import load_settings
+from tests.recordings import FOLDER, RecordedJudge
+
+ANSWERS = FOLDER / "languages.jsonl"
+HERE = Path(__file__).parent
+
+
+def lines_of(name: str) -> list[dict[str, Any]]:
+    """The lines of a file beside this one."""
+    return [json.loads(line) for line in (HERE / name).read_text(encoding="utf-8").splitlines()]
+
+
+def main(engines: Engines) -> None:
+    """Print what is found in each language, and what becomes of changes."""
+    _print_recall(lines_of("recall_in_languages.jsonl"))
+    _print_deciding(engines, lines_of("changes_in_languages.jsonl"))
+
+
+def _print_recall(lines: Sequence[dict[str, Any]]) -> None:
+    model = ReadyVectors(line[key] for line in lines for key in ("note", "question") if key in line)
+    how = Recalling(ranking=RankingPolicy(), floor=load_recall_floor(model.model_id))
+    print("## questions in other languages that share a word with their note\n")
+    print("| language | half | recall | questions | first | among five | unrelated get nothing |")
+    print("|---|---|---|--:|--:|--:|--:|")
+    for language in dict.fromkeys(line["language"] for line in lines):
+        told = [line for line in lines if line["language"] == language]
+        notes = [line["note"] for line in told if "note" in line]
+        facts = [_fact(number, note) for number, note in enumerate(notes)]
+        for half in HALVES:
+            asked = [line for line in told if line.get("half") == half]
+            for way, known in (
+                ("words", Recallable(facts)),
+                ("recall", Recallable(facts, model.embed(notes))),
+            ):
+                found = {
+                    line["question"]: _found(known, line["question"], model, how, way == "recall")
+                    for line in asked
+                }
+                own = [line for line in asked if "note" in line]
+                places = [[*found[line["question"]], line["note"]] for line in own]
+                places = [
+                    texts.index(line["note"]) for texts, line in zip(places, own, strict=True)
+                ]
+                is_found = [line["note"] in found[line["question"]] for line in own]
+                first = sum(place < 1 and ok for place, ok in zip(places, is_found, strict=True))
+                five = sum(place < 5 and ok for place, ok in zip(places, is_found, strict=True))
+                others = [found[line["question"]] for line in asked if "note" not in line]
+                empty = f"{sum(not texts for texts in others)} of {len(others)}"
+                print(f"| {language} | {half} | {way} | {len(own)} | {first} | {five} | {empty} |")
+    print(flush=True)
+
+
+def _found(
+    known: Recallable, text: str, model: ReadyVectors, how: Recalling, is_whole: bool
+) -> list[str]:
+    """The texts that fit, the best first."""
+    question = RecallQuery(text)
+    if is_whole:
+        vector = model.embed([text])[0]
+        attributes = load_question_vectors(model.model_id)
+        assert attributes is not None, "run: python tools/write_question_vectors.py"
+        asks = attributes.asked_by(vector)
+        question = replace(question, vector=attributes.leaning(vector, asks), asks=asks)
+    found = known.answer(question, EVERYTHING, how, BEGAN, 5)
+    return [each.fact.text for each in found if each.fits]
+
+
+def _fact(number: int, text: str) -> Fact:
+    at = BEGAN - timedelta(days=100 - number)
+    return Fact(
+        fact_id=str(number),
+        text=text,
+        trust=SourceKind.USER_EXPLICIT,
+        observations=1,
+        recorded_at=at,
+        valid_from=at,
+        last_confirmed_at=at,
+    )
+
+
+def _print_deciding(engines: Engines, told: Sequence[dict[str, Any]]) -> None:
+    print("## changes in other languages\n")
+    print("| judge | language | label | pairs | ended | disputed | silent | said again | asked |")
+    print("|---|---|---|--:|--:|--:|--:|--:|--:|")
+    recorded = RecordedJudge(ANSWERS)
+    for name, judge in (("none", None), ("recorded answers", recorded)):
+        chosen = {"arbiter": UNBOUNDED, "gate": {"hash_key": HASH_KEY}}
+        settings = load_settings(**engines.fresh("embedded"), **chosen)
+        with Memory.open(settings, arbiter=judge, clock=lambda: BEGAN) as memory:
+            counts: dict[tuple[str, str], Counter[str]] = {}
+            for row in told:
+                before = judge.asked if judge else 0
+                outcome = became(memory, row, judge)
+                kept = counts.setdefault((row["set"], row["label"]), Counter())
+                kept[outcome] += 1
+                kept["asked"] += (judge.asked if judge else 0) > before
+                if (outcome != "ended") is (row["label"] == "change"):
+                    print(f"<!-- {name}: {outcome}: {row['a']} / {row['b']} -->")
+            for (language, label), of in counts.items():
+                cells = [of[each] for each in ("ended", "disputed", "silent", "said again")]
+                pairs = sum(cells)
+                row_cells = (name, language, label, pairs, *cells, of["asked"])
+                print(f"| {' | '.join(map(str, row_cells))} |")
+    print(f"\nwithout a recorded answer: {len(recorded.missing)}", flush=True)
