@@ -16,22 +16,26 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Sequence
+from contextlib import closing
 from dataclasses import replace
 from datetime import timedelta
+from itertools import product
 from pathlib import Path
 from typing import Any
 
 from benchmarks.data import HALVES
 from benchmarks.engines import Engines
-from benchmarks.error_rate import ReadyVectors
 from benchmarks.natural import BEGAN, HASH_KEY, UNBOUNDED, became
 from reconciler import Memory
+from reconciler.bootstrap import build_embedder
 from reconciler.config_files import load_question_vectors, load_recall_floor
 from reconciler.domain.recalling.filtering import EVERYTHING
-from reconciler.domain.recalling.recallable import Recallable, Recalling, RecallQuery
+from reconciler.domain.recalling.recallable import Recallable, Recalling
 from reconciler.domain.records.facts import Fact
 from reconciler.domain.records.kinds import SourceKind
 from reconciler.domain.records.policies import RankingPolicy
+from reconciler.ports.embedder import Embedder
+from reconciler.service.embedding import question_of
 from reconciler.settings import load_settings
 from tests.recordings import FOLDER, RecordedJudge
 
@@ -51,52 +55,44 @@ def main(engines: Engines) -> None:
 
 
 def _print_recall(lines: Sequence[dict[str, Any]]) -> None:
-    model = ReadyVectors(line[key] for line in lines for key in ("note", "question") if key in line)
-    how = Recalling(ranking=RankingPolicy(), floor=load_recall_floor(model.model_id))
     print("## questions in other languages that share a word with their note\n")
     print("| language | half | recall | questions | first | among five | unrelated get nothing |")
     print("|---|---|---|--:|--:|--:|--:|")
-    for language in dict.fromkeys(line["language"] for line in lines):
-        told = [line for line in lines if line["language"] == language]
-        notes = [line["note"] for line in told if "note" in line]
-        facts = [_fact(number, note) for number, note in enumerate(notes)]
-        for half in HALVES:
-            asked = [line for line in told if line.get("half") == half]
-            for way, known in (
-                ("words", Recallable(facts)),
-                ("recall", Recallable(facts, model.embed(notes))),
-            ):
-                found = {
-                    line["question"]: _found(known, line["question"], model, how, way == "recall")
-                    for line in asked
-                }
-                own = [line for line in asked if "note" in line]
-                places = [[*found[line["question"]], line["note"]] for line in own]
-                places = [
-                    texts.index(line["note"]) for texts, line in zip(places, own, strict=True)
-                ]
-                is_found = [line["note"] in found[line["question"]] for line in own]
-                first = sum(place < 1 and ok for place, ok in zip(places, is_found, strict=True))
-                five = sum(place < 5 and ok for place, ok in zip(places, is_found, strict=True))
-                others = [found[line["question"]] for line in asked if "note" not in line]
-                empty = f"{sum(not texts for texts in others)} of {len(others)}"
-                print(f"| {language} | {half} | {way} | {len(own)} | {first} | {five} | {empty} |")
+    with closing(build_embedder(load_settings(embedder={"model": "minilm"}))) as model:
+        for language in dict.fromkeys(line["language"] for line in lines):
+            told = [line for line in lines if line["language"] == language]
+            notes = [line["note"] for line in told if "note" in line]
+            facts = [_fact(number, note) for number, note in enumerate(notes)]
+            ways = {"words": Recallable(facts), "recall": Recallable(facts, model.embed(notes))}
+            for half, (way, known) in product(HALVES, ways.items()):
+                asked = [line for line in told if line.get("half") == half]
+                found = [_found(known, line["question"], model) for line in asked]
+                print(f"| {language} | {half} | {way} | {_shares(asked, found)} |")
     print(flush=True)
 
 
-def _found(
-    known: Recallable, text: str, model: ReadyVectors, how: Recalling, is_whole: bool
-) -> list[str]:
-    """The texts that fit, the best first."""
-    question = RecallQuery(text)
-    if is_whole:
-        vector = model.embed([text])[0]
-        attributes = load_question_vectors(model.model_id)
-        assert attributes is not None, "run: python tools/write_question_vectors.py"
-        asks = attributes.asked_by(vector)
-        question = replace(question, vector=attributes.leaning(vector, asks), asks=asks)
-    found = known.answer(question, EVERYTHING, how, BEGAN, 5)
-    return [each.fact.text for each in found if each.fits]
+def _shares(asked: Sequence[dict[str, Any]], found: Sequence[list[str]]) -> str:
+    own = [
+        (line["note"], texts) for line, texts in zip(asked, found, strict=True) if "note" in line
+    ]
+    others = [texts for line, texts in pairs if "note" not in line]
+    first = sum(note in texts[:1] for note, texts in own)
+    five = sum(note in texts for note, texts in own)
+    empty = sum(not texts for texts in others)
+    return f"{len(own)} | {first} | {five} | {empty} of {len(others)}"
+
+
+def _found(known: Recallable, text: str, model: Embedder) -> list[str]:
+    """The five best texts that fit; without vectors the question's is not looked at."""
+    attributes, floor = load_question_vectors(model.model_id), load_recall_floor(model.model_id)
+    assert attributes is not None, "run: python tools/write_question_vectors.py"
+    question = question_of(model, text)
+    assert question.vector is not None
+    asks = attributes.asked_by(question.vector)
+    question = replace(question, vector=attributes.leaning(question.vector, asks), asks=asks)
+    how = Recalling(ranking=RankingPolicy(), floor=floor)
+    hits = known.answer(question, EVERYTHING, how, BEGAN, 5)
+    return [hit.fact.text for hit in hits if hit.fits]
 
 
 def _fact(number: int, text: str) -> Fact:

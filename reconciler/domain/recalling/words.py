@@ -70,7 +70,7 @@ class WordMatches:
         shares: the share of the question's words that stand in the text, each weighed by how few
             of the texts hold it, 0 to 1; of a query that lists several things the best of them;
             shape (texts,).
-        asked: the question's words, as they are compared.
+        asked: the question's words, by their English stems.
         named: which texts hold a number or a name of the question that few do; shape (texts,).
     """
 
@@ -136,7 +136,8 @@ class WordIndex:
             held[word] = times > 0
         shares = _shares(reading, question, held, weights, len(lengths))
         named = _named(reading, question, held, len(lengths))
-        return WordMatches(scores, shares, tuple(words), named)
+        asked = tuple(dict.fromkeys(map(stem_of, reading.words(question))))
+        return WordMatches(scores, shares, asked, named)
 
     def _index_unread(self) -> None:
         read = [list(plain_words(text)) for text in chain.from_iterable(self._unread)]
