@@ -72,9 +72,8 @@ def _print_recall(lines: Sequence[dict[str, Any]]) -> None:
 
 
 def _shares(asked: Sequence[dict[str, Any]], found: Sequence[list[str]]) -> str:
-    own = [
-        (line["note"], texts) for line, texts in zip(asked, found, strict=True) if "note" in line
-    ]
+    pairs = list(zip(asked, found, strict=True))
+    own = [(line["note"], texts) for line, texts in pairs if "note" in line]
     others = [texts for line, texts in pairs if "note" not in line]
     first = sum(note in texts[:1] for note, texts in own)
     five = sum(note in texts for note, texts in own)
