@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from functools import cache
+from collections.abc import Callable, Iterable, Mapping
+from functools import cache, lru_cache
 from itertools import pairwise
 from typing import Any
 
@@ -23,7 +23,7 @@ ENGLISH = "english"
 _OTHERS = ("german", "spanish", "french", "italian", "portuguese", "dutch", "polish")
 _ENOUGH = 2
 """So many function words tell a language; "Los Angeles" holds one."""
-_WORD = re.compile(rf"[{UNSPACED}]+|[^\W{UNSPACED}]+")
+_WORD, _RUN = re.compile(r"\w+"), re.compile(rf"[{UNSPACED}]+|[^\W{UNSPACED}]+")
 _LETTER = re.compile(f"[{UNSPACED}]")
 STOP_WORDS = frozenset(
     word
@@ -43,13 +43,17 @@ STOP_WORDS = frozenset(
 """English words that every sentence may hold, and what an apostrophe leaves of them."""
 
 
-def plain_words(text: str) -> Iterator[str]:
+def plain_words(text: str) -> list[str]:
     """The words of a text in small letters; each two letters where no spaces part the words."""
-    for word in _WORD.findall(canonical_text(text).casefold()):
-        if len(word) > 1 and _LETTER.match(word):
-            yield from map("".join, pairwise(word))
-        else:
-            yield word
+    text = canonical_text(text).casefold()
+    if text.isascii():  # as most are
+        return _WORD.findall(text)
+    return [word for run in _RUN.findall(text) for word in _words_of(run)]
+
+
+def _words_of(run: str) -> Iterable[str]:
+    is_unspaced = len(run) > 1 and _LETTER.match(run)
+    return map("".join, pairwise(run)) if is_unspaced else (run,)
 
 
 class Reading:
@@ -68,13 +72,14 @@ class Reading:
     def __init__(self, question: str, count: Callable[[str], int]) -> None:
         said = set(plain_words(question))
         self.language = _language_of(said, count)
-        parts = _unspaced().search(canonical_text(question))
-        self.is_sentence = parts is not None or any(map(self._says_nothing, said))
-        self._is_parted = any(plain_words(_parted(question)))
+        text = canonical_text(question)
+        parted = _parted(text)
+        self.is_sentence = parted != text or any(map(self._says_nothing, said))
+        self._is_parted = parted != text and bool(plain_words(parted))
 
     def words(self, text: str) -> list[str]:
         """The plain words that a part of the question looks for, in their order."""
-        words = plain_words(_parted(text) if self._is_parted else text)
+        words = plain_words(_parted(canonical_text(text)) if self._is_parted else text)
         return [word for word in words if not self._says_nothing(word)]
 
     def key(self, word: str) -> str:
@@ -94,6 +99,7 @@ def is_letter(word: str) -> bool:
     return len(word) == 1 and _LETTER.match(word) is not None
 
 
+@lru_cache(maxsize=20_000)
 def stem_of(word: str, language: str = ENGLISH) -> str:
     """What the forms of a plain word have in common in that language."""
     return str(_stemmer(language).stemWord(word))
@@ -101,7 +107,7 @@ def stem_of(word: str, language: str = ENGLISH) -> str:
 
 def _parted(text: str) -> str:
     """The text with a space in place of what parts words in scripts that have none."""
-    return _unspaced().sub(" ", canonical_text(text).casefold())
+    return text if text.isascii() else _unspaced().sub(" ", text)
 
 
 def _language_of(said: Iterable[str], count: Callable[[str], int]) -> str:
@@ -140,7 +146,8 @@ def _languages() -> dict[str, tuple[str, ...]]:
 @cache
 def _unspaced() -> re.Pattern[str]:
     words = sorted(lexicon("languages").words("unspaced"), key=len, reverse=True)
-    return re.compile("|".join(words))
+    first = "".join({word[0] for word in words})
+    return re.compile(f"(?=[{first}])(?:{'|'.join(words)})")  # the set spares most places
 
 
 @cache

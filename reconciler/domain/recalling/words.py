@@ -140,7 +140,7 @@ class WordIndex:
         return WordMatches(scores, shares, asked, named)
 
     def _index_unread(self) -> None:
-        read = [list(plain_words(text)) for text in chain.from_iterable(self._unread)]
+        read = [plain_words(text) for text in chain.from_iterable(self._unread)]
         for row, said in enumerate(read, start=len(self._lengths)):
             words = [word for word in said if word not in STOP_WORDS]
             self._function_words.update(STOP_WORDS.intersection(said))
@@ -156,19 +156,22 @@ class WordIndex:
         """The plain words of the texts that are the same word, in English or as it is asked."""
         if is_letter(word):
             return self._in(_LETTER).of(word)
-        languages = {ENGLISH, reading.language}
-        return set().union(*(self._in(language).of(word) for language in languages))
+        alike = self._in(ENGLISH).of(word)
+        is_english = reading.language == ENGLISH
+        return alike if is_english else alike | self._in(reading.language).of(word)
 
     def _in(self, language: str) -> _Forms:
-        forms = self._forms.setdefault(language, _Forms(language))
-        forms.read(self._rows)
-        return forms
+        if language not in self._forms:
+            self._forms[language] = _Forms(language)
+        self._forms[language].read(self._rows)
+        return self._forms[language]
 
     def _times(self, words: Iterable[str]) -> NDArray[np.intp]:
         """How often each text holds any of the plain words."""
-        size = len(self._lengths)
-        times = (np.bincount(self._rows[word], minlength=size) for word in words)
-        return sum(times, start=np.zeros(size, dtype=np.intp))
+        times = np.zeros(len(self._lengths), dtype=np.intp)
+        for word in words:
+            times += np.bincount(self._rows[word], minlength=len(times))
+        return times
 
 
 class _Forms:
@@ -181,6 +184,8 @@ class _Forms:
 
     def read(self, words: Collection[str]) -> None:
         """Take over those that have come since; their order is that in which they came."""
+        if self._read == len(words):
+            return
         for word in islice(words, self._read, None):
             for key in self._keys(word):
                 self._words.setdefault(key, []).append(word)
