@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from reconciler.domain.recalling.filtering import EVERYTHING, FilterFields, RecallFilter
 from reconciler.domain.recalling.prompting import within_budget
 from reconciler.domain.recalling.recallable import Recallable, Recalling, RecallQuery
-from reconciler.domain.recalling.words import content_words
+from reconciler.domain.recalling.words import WordIndex
 from reconciler.domain.records.facts import Fact
 from reconciler.domain.records.scope import Scope
 from reconciler.domain.records.slots import CONTACT_SUBJECT, Slot
@@ -108,7 +108,7 @@ class Recall:
         """
         question = question_of(self._embedder, _ORDINARY)
         with_asked(question, self._known(_NOWHERE, question), self._asked)
-        content_words(_ORDINARY)  # its stemmer
+        WordIndex(()).matches(_ORDINARY)  # its stemmer, and function words
         for kind in (Slot, Fact):  # there is none to read of a contact that is nowhere
             adapter_of(kind)
         self._neighbourhoods.drop(_NOWHERE)

@@ -10,7 +10,7 @@ import math
 import re
 import threading
 from array import array
-from collections import Counter
+from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 from itertools import chain, islice
@@ -96,7 +96,7 @@ class WordIndex:
         is."""
         self._lengths = array("i")
         """How many words each text has."""
-        self._function_words: Counter[str] = Counter()
+        self._function_words: defaultdict[str, int] = defaultdict(int)
         """How often the texts hold each function word of English; they are no rows."""
         self._forms: dict[str, _Forms] = {}
         """By language; a language is read when it is first asked in."""
@@ -142,15 +142,21 @@ class WordIndex:
     def _index_unread(self) -> None:
         read = [plain_words(text) for text in chain.from_iterable(self._unread)]
         for row, said in enumerate(read, start=len(self._lengths)):
-            words = [word for word in said if word not in STOP_WORDS]
-            self._function_words.update(STOP_WORDS.intersection(said))
-            self._lengths.append(len(words))
-            for word in words:
-                self._rows.setdefault(word, array("i")).append(row)
+            length = 0
+            for word in said:
+                if word in STOP_WORDS:
+                    self._function_words[word] += 1
+                    continue
+                length += 1
+                rows = self._rows.get(word)
+                if rows is None:
+                    rows = self._rows[word] = array("i")
+                rows.append(row)
+            self._lengths.append(length)
         self._unread = []
 
     def _count(self, word: str) -> int:
-        return self._function_words[word] or len(self._rows.get(word, ()))
+        return self._function_words.get(word) or len(self._rows.get(word, ()))
 
     def _alike(self, word: str, reading: Reading) -> set[str]:
         """The plain words of the texts that are the same word, in English or as it is asked."""
