@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import closing
 from dataclasses import replace
 from datetime import timedelta
@@ -51,7 +51,7 @@ def lines_of(name: str) -> list[dict[str, Any]]:
 def main(engines: Engines) -> None:
     """Print what is found in each language, and what becomes of changes."""
     _print_recall(lines_of("recall_in_languages.jsonl"))
-    _print_deciding(engines, lines_of("changes_in_languages.jsonl"))
+    _print_deciding(engines, changes())
 
 
 def _print_recall(lines: Sequence[dict[str, Any]]) -> None:
@@ -107,27 +107,41 @@ def _fact(number: int, text: str) -> Fact:
     )
 
 
+def changes() -> list[dict[str, Any]]:
+    """Two notes of one contact each, which are a change or both hold."""
+    return lines_of("changes_in_languages.jsonl")
+
+
+def judged_memory(store: Mapping[str, Any], judge: RecordedJudge | None) -> Memory:
+    """A memory as the recorded answers were asked for.
+
+    Args:
+        store: the settings of an empty one.
+        judge: None for none.
+    """
+    settings = load_settings(**store, arbiter=UNBOUNDED, gate={"hash_key": HASH_KEY})
+    return Memory.open(settings, arbiter=judge, clock=lambda: BEGAN)
+
+
 def _print_deciding(engines: Engines, told: Sequence[dict[str, Any]]) -> None:
     print("## changes in other languages\n")
     print("| judge | language | label | pairs | ended | disputed | silent | said again | asked |")
     print("|---|---|---|--:|--:|--:|--:|--:|--:|")
     recorded = RecordedJudge(ANSWERS)
+    missed = []
     for name, judge in (("none", None), ("recorded answers", recorded)):
-        chosen = {"arbiter": UNBOUNDED, "gate": {"hash_key": HASH_KEY}}
-        settings = load_settings(**engines.fresh("embedded"), **chosen)
-        with Memory.open(settings, arbiter=judge, clock=lambda: BEGAN) as memory:
-            counts: dict[tuple[str, str], Counter[str]] = {}
+        counts: dict[tuple[str, str], Counter[str]] = {}
+        with judged_memory(engines.fresh("embedded"), judge) as memory:
             for row in told:
                 before = judge.asked if judge else 0
-                outcome = became(memory, row, judge)
-                kept = counts.setdefault((row["set"], row["label"]), Counter())
-                kept[outcome] += 1
-                kept["asked"] += (judge.asked if judge else 0) > before
-                if (outcome != "ended") is (row["label"] == "change"):
-                    print(f"<!-- {name}: {outcome}: {row['a']} / {row['b']} -->")
-            for (language, label), of in counts.items():
-                cells = [of[each] for each in ("ended", "disputed", "silent", "said again")]
-                pairs = sum(cells)
-                row_cells = (name, language, label, pairs, *cells, of["asked"])
-                print(f"| {' | '.join(map(str, row_cells))} |")
-    print(f"\nwithout a recorded answer: {len(recorded.missing)}", flush=True)
+                what = became(memory, row, judge)
+                of = counts.setdefault((row["set"], row["label"]), Counter())
+                of.update([what, *["asked"] * ((judge.asked if judge else 0) > before)])
+                if judge and (what != "ended") is (row["label"] == "change"):
+                    missed.append(f"- {what}: {row['a']} / {row['b']}")
+        for (language, label), of in counts.items():
+            became_of = [of[each] for each in ("ended", "disputed", "silent", "said again")]
+            cells = (name, language, label, sum(became_of), *became_of, of["asked"])
+            print(f"| {' | '.join(map(str, cells))} |")
+    print(f"\nwithout a recorded answer: {len(recorded.missing)}\n")
+    print("\n".join(missed), flush=True)
