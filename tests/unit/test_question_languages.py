@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from hypothesis import given, strategies as st
 
-from reconciler.domain.recalling.languages import Reading, plain_words
+from reconciler.domain.recalling.languages import AskedWords, plain_words
 from reconciler.domain.recalling.words import WordIndex
 
 GERMAN = ["Sie hat zwei Katzen.", "Die Rechnungen gehen an den Vater.", "Er spielt nicht Schach."]
@@ -19,9 +19,9 @@ def found(texts: Iterable[str], question: str) -> list[int]:
     return np.flatnonzero(WordIndex(texts).matches(question).scores).tolist()
 
 
-def reading(question: str, notes: Iterable[str] = ()) -> Reading:
+def reading(question: str, notes: Iterable[str] = ()) -> AskedWords:
     said = [word for note in notes for word in plain_words(note)]
-    return Reading(question, said.count)
+    return AskedWords(question, said.count)
 
 
 @pytest.mark.parametrize(

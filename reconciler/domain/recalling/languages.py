@@ -17,7 +17,7 @@ from reconciler.domain.guard.tokens import UNSPACED
 from reconciler.domain.records.notes import canonical_text
 from reconciler.lexicon import lexicon
 
-__all__ = ["ENGLISH", "STOP_WORDS", "Reading", "is_letter", "plain_words", "stem_of"]
+__all__ = ["ENGLISH", "STOP_WORDS", "AskedWords", "is_letter", "plain_words", "stem_of"]
 
 ENGLISH = "english"
 _OTHERS = ("german", "spanish", "french", "italian", "portuguese", "dutch", "polish")
@@ -56,7 +56,7 @@ def _words_of(run: str) -> Iterable[str]:
     return map("".join, pairwise(run)) if is_unspaced else (run,)
 
 
-class Reading:
+class AskedWords:
     """How the words of one question are read: in its language, without the function words.
 
     Args:

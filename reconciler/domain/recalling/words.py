@@ -22,7 +22,7 @@ from reconciler.domain.guard.tokens import UNSPACED
 from reconciler.domain.recalling.languages import (
     ENGLISH,
     STOP_WORDS,
-    Reading,
+    AskedWords,
     is_letter,
     plain_words,
     stem_of,
@@ -116,7 +116,7 @@ class WordIndex:
         """
         with self._lock:
             self._index_unread()
-            reading = Reading(question, self._count)
+            reading = AskedWords(question, self._count)
             words: dict[str, set[str]] = {}
             for word in reading.words(question):
                 words.setdefault(reading.key(word), set()).update(self._alike(word, reading))
@@ -158,7 +158,7 @@ class WordIndex:
     def _count(self, word: str) -> int:
         return self._function_words.get(word) or len(self._rows.get(word, ()))
 
-    def _alike(self, word: str, reading: Reading) -> set[str]:
+    def _alike(self, word: str, reading: AskedWords) -> set[str]:
         """The plain words of the texts that are the same word, in English or as it is asked."""
         if is_letter(word):
             return self._in(_LETTER).of(word)
@@ -208,7 +208,7 @@ class _Forms:
 
 
 def _shares(
-    reading: Reading,
+    reading: AskedWords,
     question: str,
     held: Mapping[str, NDArray[np.bool_]],
     weights: Mapping[str, float],
@@ -226,7 +226,7 @@ def _shares(
 
 
 def _named(
-    reading: Reading, question: str, held: Mapping[str, NDArray[np.bool_]], size: int
+    reading: AskedWords, question: str, held: Mapping[str, NDArray[np.bool_]], size: int
 ) -> NDArray[np.bool_]:
     """The texts that hold all of a number or of a name, or a keyword of a query of keywords."""
     text = _UNSPACED_RUN.sub(" ", canonical_text(question))
