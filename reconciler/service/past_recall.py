@@ -18,7 +18,7 @@ from reconciler.domain.records.kinds import FactState
 from reconciler.domain.records.scope import Scope
 from reconciler.ports.embedder import Embedder
 from reconciler.service.attribute_questions import AskedAttributes
-from reconciler.service.embedding import embed_queries
+from reconciler.service.embedding import question_of
 from reconciler.service.recall import with_asked
 from reconciler.service.records import Records
 from reconciler.service.stores.memory_store import MemoryStore
@@ -83,16 +83,11 @@ class PastRecall:
         knew_at = as_of or self._clock()
         known, _ = self._records.held_at(scope, knew_at)
         facts = _true(known.facts, valid_at) if valid_at else _held(known.facts)
-        question = self._question(query)
+        question = question_of(self._embedder, query)
         recallable = self._recallable(scope, facts, known, question)
         question = with_asked(question, recallable, self._asked)
         recalled = recallable.answer(question, wanted, self._how, valid_at or knew_at, limit)
         return recalled if budget_tokens is None else within_budget(recalled, budget_tokens)
-
-    def _question(self, query: str) -> RecallQuery:
-        if not query or not self._embedder.dimension:
-            return RecallQuery(query)
-        return RecallQuery(query, embed_queries(self._embedder, [query])[0])
 
     def _recallable(
         self, scope: Scope, facts: Sequence[Fact], known: HeldFacts, question: RecallQuery
