@@ -9,7 +9,7 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
-__all__ = ["data_of", "fault_of", "reply_in", "schema_of", "system_of"]
+__all__ = ["data_of", "events_of", "fault_of", "reply_in", "schema_of", "system_of"]
 
 CHAT, DECISIONS, SYSTEM_ONE = "/v1/chat/completions", "/v1/decisions", "/v1/systemone"
 _FINISHED = {"end_turn": "stop", "tool_use": "tool_calls", "refusal": "content_filter"}
@@ -57,6 +57,30 @@ def reply_in(path: str, body: bytes) -> bytes:
     if path in {DECISIONS, SYSTEM_ONE}:
         return json.dumps(_decision(path, message)).encode()
     return body
+
+
+def events_of(body: bytes) -> bytes:
+    """A message of Anthropic's as the events of a stream; each block comes whole, in one delta."""
+    said = json.loads(body)
+    events: list[dict[str, Any]] = [
+        {"type": "message_start", "message": said | {"content": [], "stop_reason": None}}
+    ]
+    for index, block in enumerate(said["content"]):
+        start, delta = {"type": "text", "text": ""}, {"type": "text_delta", "text": block.get("text")}
+        if block["type"] == "tool_use":
+            sent = json.dumps(block["input"])
+            start, delta = block | {"input": {}}, {"type": "input_json_delta", "partial_json": sent}
+        events += [
+            {"type": "content_block_start", "index": index, "content_block": start},
+            {"type": "content_block_delta", "index": index, "delta": delta},
+            {"type": "content_block_stop", "index": index},
+        ]
+    ended = {"stop_reason": said["stop_reason"], "stop_sequence": None}
+    events += [
+        {"type": "message_delta", "delta": ended, "usage": said["usage"]},
+        {"type": "message_stop"},
+    ]
+    return "".join(f"event: {e['type']}\ndata: {json.dumps(e)}\n\n" for e in events).encode()
 
 
 def fault_of(path: str, headers: Mapping[str, str], body: Mapping[str, Any]) -> str | None:
