@@ -66,7 +66,10 @@ def events_of(body: bytes) -> bytes:
         {"type": "message_start", "message": said | {"content": [], "stop_reason": None}}
     ]
     for index, block in enumerate(said["content"]):
-        start, delta = {"type": "text", "text": ""}, {"type": "text_delta", "text": block.get("text")}
+        start, delta = (
+            {"type": "text", "text": ""},
+            {"type": "text_delta", "text": block.get("text")},
+        )
         if block["type"] == "tool_use":
             sent = json.dumps(block["input"])
             start, delta = block | {"input": {}}, {"type": "input_json_delta", "partial_json": sent}
@@ -111,11 +114,20 @@ def _completion(message: Mapping[str, Any]) -> dict[str, Any]:
     counted = message.get("usage")
     if isinstance(counted, dict):
         renamed = {"input_tokens": "prompt_tokens", "output_tokens": "completion_tokens"}
+        total = sum(counted.get(name, 0) for name in renamed)
         counted = {renamed.get(name, name): count for name, count in counted.items()}
-    said = {"role": "assistant", "content": _said(message), "refusal": None}
+        counted["total_tokens"] = total
+    said: dict[str, Any] = {"role": "assistant", "content": _said(message), "refusal": None}
+    if calls := [block for block in message["content"] if block.get("type") == "tool_use"]:
+        said["tool_calls"] = [_call(block) for block in calls]
     finished = _FINISHED.get(message["stop_reason"], "length")
     choice = {"index": 0, "message": said, "finish_reason": finished}
     return {"id": "c", "object": "chat.completion", "choices": [choice], "usage": counted}
+
+
+def _call(block: Mapping[str, Any]) -> dict[str, Any]:
+    function = {"name": block["name"], "arguments": json.dumps(block["input"])}
+    return {"id": block["id"], "type": "function", "function": function}
 
 
 def _decision(path: str, message: Mapping[str, Any]) -> dict[str, Any]:
