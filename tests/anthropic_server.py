@@ -1,9 +1,9 @@
 """A small model API on the loopback: real HTTP, scripted answers, requests kept for the test.
 
 It takes Anthropic's ``POST /v1/messages`` with structured output, as the arbiter and the extractor
-send it, or with tools, streamed or not, and rejects what the real one rejects. The other protocols of a judge are
-served beside it, with the same script (``tests/dialects.py``). No judgement is made here: a test
-says what is answered, in turn (``answers``), by the note's text (``answers_to``) or by a function
+send it, or with tools, streamed or not, and rejects what the real one rejects. The other protocols
+of a judge are served beside it, with the same script (``tests/dialects.py``). No judgement is made
+here: a test says what is answered, in turn (``answers``), by the note's text (``answers_to``) or by a function
 of the request (``answers_with``). ``REPLIES`` has an arbiter's answers of every kind, by label, and
 ``EXTRACTOR_REPLIES`` an extractor's.
 """

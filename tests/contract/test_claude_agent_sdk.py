@@ -6,6 +6,10 @@ The SDK's wheel brings the command line; its model is the loopback server.
 from __future__ import annotations
 
 import asyncio
+import os
+import re
+import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -17,11 +21,13 @@ from mcp import Client
 from reconciler import Memory
 from reconciler.integrations.claude_agent_sdk import claude_agent_server
 from reconciler.testing import HashingEmbedder
-from tests.anthropic_server import AnthropicServer, Reply, message, tool_call
+from tests.anthropic_server import AnthropicServer, message, tool_call
+from tests.documents import ROOT, fenced, prints
 from tests.engines import embedded_engine
+from tests.mcp_server import granted, serving
 
 ADD, RECALL = "add_contact_note", "recall_contact"
-LIVES = {"text": "Lives in Pune.", "source_kind": "user_explicit"}
+LIVES = {"text": "Lives in Pune.", "source_kind": "contact"}
 
 
 @pytest.fixture
@@ -65,7 +71,7 @@ def test_the_server_lists_the_tools_as_an_mcp_server_does(memory: Memory) -> Non
 
 
 def test_what_one_tool_remembers_the_other_recalls(memory: Memory) -> None:
-    added, recalled = _answered(memory, (ADD, LIVES | {"source_kind": "contact"}), (RECALL, {}))
+    added, recalled = _answered(memory, (ADD, LIVES), (RECALL, {}))
     assert added.content[0].text.startswith("Remembered as a new fact.")
     assert "Lives in Pune." in recalled.content[0].text
     assert not added.is_error
@@ -75,7 +81,7 @@ def test_what_one_tool_remembers_the_other_recalls(memory: Memory) -> None:
     ("arguments", "told"),
     [
         ({"text": "Lives in Pune."}, "source_kind"),
-        (LIVES | {"source_kind": "contact", "contact_id": "tom"}, "contact_id"),
+        (LIVES | {"contact_id": "tom"}, "contact_id"),
         ({"text": " ", "source_kind": "contact"}, "Nothing was remembered."),
     ],
 )
@@ -88,44 +94,72 @@ def test_a_models_mistake_is_an_error_that_says_so(
     assert memory.contact("crm", "priya").recall() == []
 
 
-def _ran(memory: Memory, model: AnthropicServer, folder: Path, *calls: Reply) -> ResultMessage:
-    """How the command line ended, in which a model made these calls, one a turn."""
-    model.answers(*calls, message("Goodbye."))
-    server = claude_agent_server(memory.agent_tools("crm", "priya", session_id="chat-1"))
-    options = ClaudeAgentOptions(
-        mcp_servers={"memory": server},
-        allowed_tools=["mcp__memory"],
-        tools=[],
-        setting_sources=[],
-        model="claude-test",
-        cwd=folder,
-        env={
-            "ANTHROPIC_BASE_URL": model.base_url,
-            "ANTHROPIC_API_KEY": "none-needed",
-            "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC": "1",
-            "CLAUDE_CONFIG_DIR": str(folder),
-            "HOME": str(folder),
-        },
-    )
-
-    async def ran() -> ResultMessage:
-        messages = [each async for each in query(prompt="I live in Pune.", options=options)]
-        assert isinstance(messages[-1], ResultMessage)
-        return messages[-1]
-
-    return asyncio.run(ran())
+@pytest.fixture
+def environment(
+    model: AnthropicServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> dict[str, str]:
+    """What has the command line ask the loopback model, and leave the user's files alone."""
+    for name in [each for each in os.environ if each.startswith(("ANTHROPIC_", "CLAUDE"))]:
+        monkeypatch.delenv(name)
+    return os.environ | {
+        "ANTHROPIC_API_KEY": "none-needed",
+        "ANTHROPIC_BASE_URL": model.base_url,
+        "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC": "1",
+        "CLAUDE_CONFIG_DIR": str(tmp_path),
+        "HOME": str(tmp_path),
+        "PYTHONPATH": os.pathsep.join([str(ROOT), *sys.path]),
+        "RECONCILER_EMBEDDED_PATH": str(tmp_path / "documents.lbug"),
+        "RECONCILER_EMBEDDER__MODEL": "noop",
+    }
 
 
-def test_a_run_of_the_command_line_remembers_and_recalls(
-    memory: Memory, model: AnthropicServer, tmp_path: Path
+def test_a_run_of_the_command_line_is_as_the_page_shows(
+    model: AnthropicServer, environment: dict[str, str], tmp_path: Path
 ) -> None:
-    said = LIVES | {"source_kind": "contact"}
-    add = tool_call("mcp__memory__add_contact_note", said, "call-1")
+    page = (ROOT / "docs" / "integrations.md").read_text(encoding="utf-8")
+    [(code, shown)] = re.findall(r"```py\n(.*?claude_agent_sdk.*?)```\n\n```text\n(.*?)```", page, re.S)
+    add = tool_call("mcp__memory__add_contact_note", LIVES, "call-1")
     recall = tool_call("mcp__memory__recall_contact", {}, "call-2")
-    ended = _ran(memory, model, tmp_path, add, recall)
-    assert (ended.result, ended.is_error) == ("Goodbye.", False)
+    model.answers(add, recall, message("Noted."))
+    ended = subprocess.run(
+        [sys.executable, "-c", code],
+        cwd=tmp_path,
+        env=environment,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert prints(shown, ended.stdout), ended.stdout + ended.stderr
     told = str(model.requests[-1].body["messages"])
     assert "Remembered as a new fact." in told
-    assert "- #" in told
-    [fact] = [each.fact for each in memory.contact("crm", "priya").recall()]
-    assert fact.text == "Lives in Pune."
+    assert "contact's word" in told
+
+
+@pytest.mark.parametrize("kind", ["stdio", "http"])
+def test_claude_code_reaches_the_server_by_the_file_that_the_page_shows(
+    kind: str, memory: Memory, model: AnthropicServer, environment: dict[str, str], tmp_path: Path
+) -> None:
+    blocks = fenced(ROOT / "docs" / "mcp_clients.md", "json")
+    [file] = [each for each in blocks if f'"type": "{kind}"' in each and "mcpServers" in each]
+    commands = tmp_path / "bin"
+    commands.mkdir()
+    (commands / "reconciler").write_text(f'#!/bin/sh\nexec {sys.executable} -m reconciler "$@"\n')
+    (commands / "reconciler").chmod(0o755)
+    model.answers(message("Goodbye."))
+    with serving(memory, tmp_path) as server:
+        _, token = server.tokens.create(granted(contact_id="priya"))
+        config = tmp_path / "mcp.json"
+        config.write_text(file.replace("http://127.0.0.1:8765/mcp", server.url), encoding="utf-8")
+        env = environment | {"MEMORY_TOKEN": token, "PATH": f"{commands}:{environment['PATH']}"}
+        options = ClaudeAgentOptions(
+            mcp_servers=config, tools=[], setting_sources=[], cwd=tmp_path, env=env
+        )
+        asyncio.run(_asked(options))
+    tools = {each["name"] for each in model.requests[-1].body["tools"]}
+    assert {f"mcp__memory__{name}" for name in (ADD, RECALL, "hand_over_session")} <= tools
+
+
+async def _asked(options: ClaudeAgentOptions) -> None:
+    async for each in query(prompt="Hello", options=options):
+        if isinstance(each, ResultMessage):
+            assert each.result == "Goodbye."

@@ -1,7 +1,7 @@
 """The tools for CrewAI, with real crews whose model is the loopback server.
 
-CrewAI wants older versions of the `openai` and `mcp` packages than the extra `dev` has, so this runs
-where it is installed: in an environment of its own, with `crewai` and without `constraints.txt`.
+CrewAI wants older versions of `openai` and `mcp` than the extra `dev` has. So this runs only where
+it is installed: in an environment of its own, without `constraints.txt`.
 """
 
 from __future__ import annotations
