@@ -117,7 +117,9 @@ def test_a_run_of_the_command_line_is_as_the_page_shows(
     model: AnthropicServer, environment: dict[str, str], tmp_path: Path
 ) -> None:
     page = (ROOT / "docs" / "integrations.md").read_text(encoding="utf-8")
-    [(code, shown)] = re.findall(r"```py\n(.*?claude_agent_sdk.*?)```\n\n```text\n(.*?)```", page, re.S)
+    [(code, shown)] = re.findall(
+        r"```py\n(.*?claude_agent_sdk.*?)```\n\n```text\n(.*?)```", page, re.S
+    )
     add = tool_call("mcp__memory__add_contact_note", LIVES, "call-1")
     recall = tool_call("mcp__memory__recall_contact", {}, "call-2")
     model.answers(add, recall, message("Noted."))

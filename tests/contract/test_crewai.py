@@ -6,7 +6,10 @@ it is installed: in an environment of its own, without `constraints.txt`.
 
 from __future__ import annotations
 
+import os
 import re
+import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -16,6 +19,7 @@ import pytest
 from reconciler import Memory
 from reconciler.testing import HashingEmbedder
 from tests.anthropic_server import AnthropicServer, Reply, Request, message, tool_call
+from tests.documents import ROOT, prints
 from tests.engines import embedded_engine
 
 pytest.importorskip("crewai", reason="CrewAI needs an environment of its own: see this module")
@@ -123,3 +127,26 @@ def test_a_models_mistake_is_answered_in_words_and_the_crew_goes_on(
 def test_nothing_of_a_call_can_name_another_contact(memory: Memory, model: AnthropicServer) -> None:
     _answers(memory, model, (ADD, LIVES | {"contact_id": "tom", "agent_tools": None}))
     assert memory.contact("crm", "tom").recall() == []
+
+
+def test_a_crew_prints_what_the_page_shows(model: AnthropicServer, tmp_path: Path) -> None:
+    page = (ROOT / "docs" / "integrations.md").read_text(encoding="utf-8")
+    [(code, shown)] = re.findall(r"```py\n([^`]*?crewai[^`]*)```\n\n```text\n(.*?)```", page, re.S)
+    model.answers(tool_call(ADD, LIVES, "call-1"), message("Noted."))
+    env = os.environ | {
+        "CREWAI_DISABLE_TELEMETRY": "true",
+        "CREWAI_STORAGE_DIR": str(tmp_path),
+        "HOME": str(tmp_path),
+        "OPENAI_API_KEY": "none-needed",
+        "OPENAI_BASE_URL": f"{model.base_url}/v1",
+        "OTEL_SDK_DISABLED": "true",
+        "PYTHONPATH": os.pathsep.join([str(ROOT), *sys.path]),
+        "RECONCILER_EMBEDDED_PATH": str(tmp_path / "memory.lbug"),
+        "RECONCILER_EMBEDDER__MODEL": "noop",
+    }
+    ended = subprocess.run(
+        [sys.executable, "-c", code],
+        cwd=tmp_path, env=env, capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    printed = "\n".join(ended.stdout.splitlines()[-len(shown.splitlines()) :])
+    assert prints(shown, printed), ended.stdout + ended.stderr
