@@ -3,9 +3,9 @@
 It takes Anthropic's ``POST /v1/messages`` with structured output, as the arbiter and the extractor
 send it, or with tools, streamed or not, and rejects what the real one rejects. The other protocols
 of a judge are served beside it, with the same script (``tests/dialects.py``). No judgement is made
-here: a test says what is answered, in turn (``answers``), by the note's text (``answers_to``) or by a function
-of the request (``answers_with``). ``REPLIES`` has an arbiter's answers of every kind, by label, and
-``EXTRACTOR_REPLIES`` an extractor's.
+here: a test says what is answered, in turn (``answers``), by the note's text (``answers_to``) or by
+a function of the request (``answers_with``). ``REPLIES`` has an arbiter's answers of every kind, by
+label, and ``EXTRACTOR_REPLIES`` an extractor's.
 """
 
 from __future__ import annotations

@@ -17,10 +17,10 @@ except ImportError as error:
 if TYPE_CHECKING:
     from reconciler.service.tools.agent_tools import AgentTools
 
-__all__ = ["ContactTool", "crewai_tools"]
+__all__ = ["CrewTool", "crewai_tools"]
 
 
-class ContactTool(BaseTool):  # type: ignore[misc]  # CrewAI is not there where types are checked
+class CrewTool(BaseTool):  # type: ignore[misc]  # CrewAI is not there where types are checked
     """One of an agent's tools. A mistake of a model's is answered in words, like anything else."""
 
     agent_tools: Any
@@ -31,14 +31,14 @@ class ContactTool(BaseTool):  # type: ignore[misc]  # CrewAI is not there where 
         return tools.call(self.name, arguments).text
 
 
-def crewai_tools(tools: AgentTools) -> list[ContactTool]:
+def crewai_tools(tools: AgentTools) -> list[CrewTool]:
     """What ``Agent(tools=…)`` takes.
 
     Args:
         tools: as ``Memory.agent_tools`` gives them, bound to one contact and conversation.
     """
     return [
-        ContactTool(
+        CrewTool(
             name=definition["name"],
             description=definition["description"],
             args_schema=definition["parameters"],

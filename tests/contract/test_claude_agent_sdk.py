@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import asyncio
 import os
-import re
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -22,7 +21,7 @@ from reconciler import Memory
 from reconciler.integrations.claude_agent_sdk import claude_agent_server
 from reconciler.testing import HashingEmbedder
 from tests.anthropic_server import AnthropicServer, message, tool_call
-from tests.documents import ROOT, fenced, prints
+from tests.documents import ROOT, fenced, prints, program
 from tests.engines import embedded_engine
 from tests.mcp_server import granted, serving
 
@@ -67,7 +66,8 @@ def test_the_server_lists_the_tools_as_an_mcp_server_does(memory: Memory) -> Non
     told = memory.agent_tools("crm", "priya").definitions("mcp")
     for tool, definition in zip(_tools(memory), told, strict=True):
         listed = tool.model_dump(by_alias=True, exclude_none=True)
-        assert {name: definition[name] for name in listed if name != "_meta"} == listed
+        names = ("name", "description", "inputSchema", "annotations")
+        assert {name: listed[name] for name in names} == {n: definition[n] for n in names}
 
 
 def test_what_one_tool_remembers_the_other_recalls(memory: Memory) -> None:
@@ -116,22 +116,19 @@ def environment(
 def test_a_run_of_the_command_line_is_as_the_page_shows(
     model: AnthropicServer, environment: dict[str, str], tmp_path: Path
 ) -> None:
-    page = (ROOT / "docs" / "integrations.md").read_text(encoding="utf-8")
-    [(code, shown)] = re.findall(
-        r"```py\n(.*?claude_agent_sdk.*?)```\n\n```text\n(.*?)```", page, re.S
-    )
+    shown = program(ROOT / "docs" / "integrations.md", "claude_agent_sdk")
     add = tool_call("mcp__memory__add_contact_note", LIVES, "call-1")
     recall = tool_call("mcp__memory__recall_contact", {}, "call-2")
     model.answers(add, recall, message("Noted."))
     ended = subprocess.run(
-        [sys.executable, "-c", code],
+        [sys.executable, "-c", shown.code],
         cwd=tmp_path,
         env=environment,
         capture_output=True,
         text=True,
         check=False,
     )
-    assert prints(shown, ended.stdout), ended.stdout + ended.stderr
+    assert prints(shown.shown, ended.stdout), ended.stdout + ended.stderr
     told = str(model.requests[-1].body["messages"])
     assert "Remembered as a new fact." in told
     assert "contact's word" in told

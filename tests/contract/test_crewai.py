@@ -1,4 +1,4 @@
-"""The tools for CrewAI, with real crews whose model is the loopback server.
+"""The tools for CrewAI, with real crews. Their model is the loopback server.
 
 CrewAI wants older versions of `openai` and `mcp` than the extra `dev` has. So this runs only where
 it is installed: in an environment of its own, without `constraints.txt`.
@@ -19,7 +19,7 @@ import pytest
 from reconciler import Memory
 from reconciler.testing import HashingEmbedder
 from tests.anthropic_server import AnthropicServer, Reply, Request, message, tool_call
-from tests.documents import ROOT, prints
+from tests.documents import ROOT, prints, program
 from tests.engines import embedded_engine
 
 pytest.importorskip("crewai", reason="CrewAI needs an environment of its own: see this module")
@@ -130,8 +130,7 @@ def test_nothing_of_a_call_can_name_another_contact(memory: Memory, model: Anthr
 
 
 def test_a_crew_prints_what_the_page_shows(model: AnthropicServer, tmp_path: Path) -> None:
-    page = (ROOT / "docs" / "integrations.md").read_text(encoding="utf-8")
-    [(code, shown)] = re.findall(r"```py\n([^`]*?crewai[^`]*)```\n\n```text\n(.*?)```", page, re.S)
+    shown = program(ROOT / "docs" / "integrations.md", "crewai")
     model.answers(tool_call(ADD, LIVES, "call-1"), message("Noted."))
     env = os.environ | {
         "CREWAI_DISABLE_TELEMETRY": "true",
@@ -145,8 +144,8 @@ def test_a_crew_prints_what_the_page_shows(model: AnthropicServer, tmp_path: Pat
         "RECONCILER_EMBEDDER__MODEL": "noop",
     }
     ended = subprocess.run(
-        [sys.executable, "-c", code],
+        [sys.executable, "-c", shown.code],
         cwd=tmp_path, env=env, capture_output=True, text=True, check=False,
     )  # fmt: skip
-    printed = "\n".join(ended.stdout.splitlines()[-len(shown.splitlines()) :])
-    assert prints(shown, printed), ended.stdout + ended.stderr
+    printed = "\n".join(ended.stdout.splitlines()[-len(shown.shown.splitlines()) :])
+    assert prints(shown.shown, printed), ended.stdout + ended.stderr
