@@ -134,8 +134,8 @@ def jobs(
 ) -> None:
     """List jobs, newest first, with their states and how to retry dead ones."""
     with reading(agent, contact, tenant) as memory:
-        found = _jobs_of(memory, agent, contact, tenant)(state=state, limit=limit)
-    show(as_json, [job.to_dict() for job in found], lambda: jobs_table(found, _now()))
+        jobs_shown = _jobs_of(memory, agent, contact, tenant)(state=state, limit=limit)
+    show(as_json, [job.to_dict() for job in jobs_shown], lambda: jobs_table(jobs_shown, _now()))
 
 
 def retry(
@@ -245,8 +245,8 @@ def worker(
 
 def _retry_one(agent: str, contact: str, job_id: str, tenant: str | None, as_json: bool) -> None:
     with Memory.open() as memory:
-        found = memory.contact(agent, contact, tenant=tenant).retry(job_id)
-    show(as_json, found.to_dict(), lambda: retried_words(found))
+        job = memory.contact(agent, contact, tenant=tenant).retry(job_id)
+    show(as_json, job.to_dict(), lambda: retried_words(job))
 
 
 def _retry_all_dead(

@@ -109,19 +109,19 @@ def jobs_table(jobs: Sequence[Job], now: datetime) -> Group:
     """
     if not jobs:
         return Group("No jobs.")
-    found = table("Jobs, newest first")
-    found.add_column("job", width=_ID_LENGTH, overflow="fold")
-    found.add_column("state", no_wrap=True)
-    found.add_column("what became of it", overflow="fold")
+    shown_table = table("Jobs, newest first")
+    shown_table.add_column("job", width=_ID_LENGTH, overflow="fold")
+    shown_table.add_column("state", no_wrap=True)
+    shown_table.add_column("what became of it", overflow="fold")
     for job in jobs:
         whose = shown(f"{_whose(job)} · {job.session_id}")
         age = f"{_attempts(job)}, {_span(now - job.submitted_at)}"
-        found.add_row(
+        shown_table.add_row(
             lines(whose, shown(job.job_id, "dim")),
             lines(_state(job), shown(age, "dim")),
             _outcome(job),
         )
-    return Group(found, *_advice(jobs))
+    return Group(shown_table, *_advice(jobs))
 
 
 def job_panel(job: Job, session: SessionRecord, now: datetime) -> Panel:
@@ -147,17 +147,17 @@ def drained_view(jobs: Sequence[Job], extractor: str) -> Group:
     """
     if not jobs:
         return Group("Nothing waited.")
-    found = table("Drained")
-    found.add_column("state")
+    shown_table = table("Drained")
+    shown_table.add_column("state")
     for name in ("jobs", "attempts"):
-        found.add_column(name, justify="right")
-    found.add_column("what became of it")
+        shown_table.add_column(name, justify="right")
+    shown_table.add_column("what became of it")
     for state in JobState:
         if ended := [job for job in jobs if job.state is state]:
-            found.add_row(Text(state, style=_STYLES[state]), *_sums(ended))
+            shown_table.add_row(Text(state, style=_STYLES[state]), *_sums(ended))
     dead = [job for job in jobs if job.state is JobState.DEAD]
     reasons = [f"{job.job_id}: {_shortened(job.last_error or '')}" for job in dead]
-    return Group(found, f"Read with {extractor}", *reasons, *_advice(dead))
+    return Group(shown_table, f"Read with {extractor}", *reasons, *_advice(dead))
 
 
 def _sums(jobs: Sequence[Job]) -> Iterator[str]:
@@ -245,13 +245,13 @@ def _time(at: datetime) -> str:
     return f"{at:%Y-%m-%d %H:%M:%S} UTC"
 
 
-def tasks_table(found: Sequence[Task]) -> Table:
+def tasks_table(tasks: Sequence[Task]) -> Table:
     """Tasks, the last changed first: what is done of each, and what it waits for."""
     view = table("Tasks, those that changed last first")
     id_column(view, "task")
     for name in ("state", "goal", "done"):
         view.add_column(name, overflow="fold")
-    for task in found:
+    for task in tasks:
         view.add_row(
             lines(
                 shown(task.task_id),

@@ -108,7 +108,7 @@ class PastRecall:
 
 
 def _true(facts: Iterable[Fact], at: datetime) -> list[Fact]:
-    """What was true then; that it was archived since does not change that."""
+    """The facts that were true then, also if they were archived since."""
     is_put_by = FactState.ARCHIVED
     return [
         replace(fact, state=FactState.LIVE) if fact.state is is_put_by else fact
@@ -117,7 +117,7 @@ def _true(facts: Iterable[Fact], at: datetime) -> list[Fact]:
 
 
 def _held(facts: Iterable[Fact]) -> list[Fact]:
-    """What was held to be true, expired, archived or not."""
+    """The facts that were believed then, also expired and archived ones."""
     return [fact for fact in facts if not fact.has_ended]
 
 

@@ -51,7 +51,7 @@ def test_the_installed_wheel_runs_the_demo(installed: Installed, tmp_path: Path)
     assert "UPDATE  0.911  arbiter   Has three children, Nils, Astrid and Leif." in shown
     assert re.search(r"REJECT .* The portal's password is \[secret\]", shown)
     assert "What the judge changed (recorded answers)" in shown
-    assert "SUPERSEDES 0.614 by slot" in shown
+    assert "SUPERSEDES by slot, similarity 0.614" in shown
     assert "Recall: Does she prefer phone or email?" in shown
 
 

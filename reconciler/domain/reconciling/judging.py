@@ -1,4 +1,4 @@
-"""What a judge is shown, and what of its answer is let through. Pure."""
+"""The facts that a judge is shown, and the part of its answer that is let through. Pure."""
 
 from __future__ import annotations
 

@@ -55,7 +55,7 @@ PATIENT_DOORS = (EXTRACTION_DOOR, IMPORT_DOOR)
 
 
 class SourceKind(StrEnum):
-    """Where the evidence comes from, from the most to the least trusted source."""
+    """The source of evidence, from the most to the least trusted."""
 
     USER_EXPLICIT = "user_explicit"
     OPERATOR = "operator"
@@ -87,7 +87,7 @@ OWN_WORDS = (SourceKind.USER_EXPLICIT, SourceKind.OPERATOR)
 
 
 class Category(StrEnum):
-    """What kind of thing a note says; each kind has floors and a lifetime in the policy."""
+    """The kind of a note's content; each has floors and a lifetime in the policy."""
 
     PREFERENCE = "preference"
     FACT = "fact"
@@ -98,7 +98,7 @@ class Category(StrEnum):
     OUTCOME = "outcome"
     """What came of a task. It is compared with other outcomes only: it says nothing of a person."""
     VOLATILE = "volatile"
-    """What is better asked live than remembered."""
+    """Better asked live than remembered."""
 
 
 AnyCategory: TypeAlias = (
@@ -145,7 +145,7 @@ class Speech(StrEnum):
 
 
 class FactState(StrEnum):
-    """Where a fact stands. The first three have not ended, so a note is compared with them."""
+    """The state of a fact. The first three have not ended, so a note is compared with them."""
 
     LIVE = "live"
     EXPIRED = "expired"
@@ -161,7 +161,7 @@ class FactState(StrEnum):
 
 
 class Disposal(StrEnum):
-    """What the gate does with a candidate."""
+    """The gate's disposal of a candidate."""
 
     ADMIT = "admit"
     REJECT = "reject"
@@ -243,7 +243,7 @@ NOT_FOR_CONTACTS = (*FOR_OPERATORS, GateReason.UNTRUSTED_SOURCE)
 
 
 class Action(StrEnum):
-    """What is done: what the reconciler writes, or how the gate disposed of a candidate."""
+    """The action of a decision: a write of the reconciler, or the gate's disposal."""
 
     ADD = "ADD"
     """A new fact."""
@@ -260,7 +260,7 @@ class Action(StrEnum):
     DECLINE = "DECLINE"
     """A person said no to what was held."""
     WITHDRAW = "WITHDRAW"
-    """What was held or let through was taken back."""
+    """A held or admitted note was taken back."""
     REVOKE = "REVOKE"
     """A fact was ended, and nothing takes its place."""
     RESOLVE = "RESOLVE"
@@ -279,7 +279,7 @@ class Action(StrEnum):
 
 
 class DecidedBy(StrEnum):
-    """Which rule decided; the first that matches, in the order of ``decide``.
+    """The rule that decided: the first that matches, in the order of ``decide``.
 
     By ``retraction`` a note takes back what was said before, and denies it. By ``change`` it says
     that something is otherwise now, and names what was before. ``order``, ``trust``,
@@ -311,7 +311,7 @@ class DecidedBy(StrEnum):
 
 
 class Relation(StrEnum):
-    """How a note relates to the fact it was compared with, as the arbiter words it."""
+    """The relation of a note to the compared fact, in the arbiter's words."""
 
     SAME = "same"
     REFINES = "refines"
@@ -324,7 +324,7 @@ AnyRelation: TypeAlias = Relation | Literal["same", "refines", "replaces", "coex
 
 
 class JobState(StrEnum):
-    """Where a job stands. A dead one waits for a person to ``retry`` it; nothing of it is lost."""
+    """The state of a job. A dead one waits for a person to ``retry`` it; nothing of it is lost."""
 
     WAITING = "waiting"
     RUNNING = "running"
