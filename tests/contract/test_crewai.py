@@ -66,7 +66,7 @@ def _answers(memory: Memory, model: AnthropicServer, *calls: Any) -> list[str]:
     tools = crewai_tools(memory.agent_tools("crm", "priya", session_id="chat-1"))
     agent = Agent(role="CRM", goal="Remember.", backstory="You talk.", llm=llm, tools=tools)
     task = Task(description="I live in Pune.", expected_output="A reply.", agent=agent)
-    assert Crew(agents=[agent], tasks=[task]).kickoff().raw == "Goodbye."
+    assert Crew(agents=[agent], tasks=[task], cache=True).kickoff().raw == "Goodbye."
     return _told(model.requests[-1])
 
 
