@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
-from pydantic_ai import Agent, ModelResponse, TextPart, ToolCallPart, ToolReturnPart
+from pydantic_ai import Agent, AgentRunResult, ModelResponse, TextPart, ToolCallPart, ToolReturnPart
 from pydantic_ai.models.function import AgentInfo, FunctionModel
 from pydantic_ai.models.test import TestModel
 
@@ -28,6 +29,11 @@ def memory(tmp_path: Path) -> Iterator[Memory]:
         yield opened
 
 
+def _run(agent: Agent[None, str]) -> AgentRunResult[str]:
+    """How a run ended; ``run_sync`` leaves its event loop open."""
+    return asyncio.run(agent.run("I live in Pune."))
+
+
 def _answers(memory: Memory, *calls: tuple[str, Any]) -> list[ToolReturnPart]:
     """What a model is told that makes these calls, one a turn, and then says goodbye."""
     parts: list[Any] = [ToolCallPart(*call) for call in calls]
@@ -37,7 +43,7 @@ def _answers(memory: Memory, *calls: tuple[str, Any]) -> list[ToolReturnPart]:
         return ModelResponse(parts=[parts.pop(0) if parts else TextPart("Goodbye.")])
 
     tools = pydantic_ai_tools(memory.agent_tools("crm", "priya", session_id="chat-1"))
-    ended = Agent(FunctionModel(model), tools=tools).run_sync("I live in Pune.")
+    ended = _run(Agent(FunctionModel(model), tools=tools))
     assert ended.output == "Goodbye."
     told = [part for message in ended.all_messages() for part in message.parts]
     return [part for part in told if isinstance(part, ToolReturnPart)]
@@ -53,7 +59,7 @@ def test_a_run_remembers_and_recalls(memory: Memory) -> None:
 def test_a_model_is_told_of_the_same_schema_as_by_the_tools_themselves(memory: Memory) -> None:
     bound = memory.agent_tools("crm", "priya")
     model = TestModel(call_tools=[])
-    Agent(model, tools=pydantic_ai_tools(bound)).run_sync("Hello")
+    _run(Agent(model, tools=pydantic_ai_tools(bound)))
     assert model.last_model_request_parameters is not None
     told = model.last_model_request_parameters.function_tools
     assert [(t.name, t.description, t.parameters_json_schema) for t in told] == [
@@ -63,7 +69,7 @@ def test_a_model_is_told_of_the_same_schema_as_by_the_tools_themselves(memory: M
 
 def test_what_pydantic_ai_makes_of_the_schemas_is_answered_in_words(memory: Memory) -> None:
     tools = pydantic_ai_tools(memory.agent_tools("crm", "priya"))
-    said = json.loads(Agent(TestModel(), tools=tools).run_sync("Hello").output)
+    said = json.loads(_run(Agent(TestModel(), tools=tools)).output)
     assert "Not remembered: filler ('a')" in said[ADD]
     assert "'a' is the handle of no fact" in said[RELATE]
     assert "Nothing is known." in said[RECALL]
