@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shlex
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING
@@ -81,6 +81,20 @@ def handed_over_words(job: Job, turn_count: int) -> str:
         f"Job {job.job_id}: session {visible(job.session_id)}, {turn_count} turns handed over.\n"
         f"It is {job.state}. {_TO_READ}"
     )
+
+
+def all_handed_over_words(jobs: Sequence[Job], refused: Mapping[str, str], silent: int) -> str:
+    """What became of the conversations of an export, and the command to run next.
+
+    Args:
+        jobs: those that read what was handed over.
+        refused: why what was not handed over was refused, by its session's id.
+        silent: how many hold no words.
+    """
+    told = [f"{len(jobs):,} of {len(jobs) + len(refused) + silent:,} conversations handed over."]
+    told += [f"Refused: {visible(name)}: {visible(why)}" for name, why in refused.items()]
+    told += [f"{silent:,} without words left out."] if silent else []
+    return "\n".join([*told, _TO_READ])
 
 
 def retried_words(job: Job) -> str:
