@@ -39,8 +39,9 @@ def main(_engines: object = None) -> None:
     """Print the table; always on the embedded engine."""
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
-        with Memory.open(_settings(folder / "direct.lbug")) as memory:
-            _fill(memory)
+        path = folder / "direct.lbug"
+        _fill(path)
+        with Memory.open(_settings(path), warm_up=True) as memory:  # as the server opens its own
             direct = memory.contact("crm", "priya")
             with _Server(folder) as server:
                 _compare(direct, server)
@@ -51,9 +52,10 @@ def _settings(path: Path) -> Settings:
     return load_settings(embedded_path=path, embedder={"model": "noop"})
 
 
-def _fill(memory: Memory) -> None:
-    for number in range(FACTS):
-        memory.add_contact_note("crm", "priya", f"Owns bicycle number {number}.")
+def _fill(path: Path) -> None:
+    with Memory.open(_settings(path)) as memory:
+        for number in range(FACTS):
+            memory.add_contact_note("crm", "priya", f"Owns bicycle number {number}.")
 
 
 class _Server:
@@ -62,8 +64,7 @@ class _Server:
         grant = Grant(profile=AccessProfile.OPERATOR, tenant="default", agent_ids=("crm",))
         self.headers = {"Authorization": f"Bearer {tokens.create(grant)[1]}"}
         path = folder / "served.lbug"
-        with Memory.open(_settings(path)) as memory:
-            _fill(memory)
+        _fill(path)
         command = [
             *(sys.executable, "-m", "reconciler", "serve", "--port", "0", "--json"),
             *("--tokens", str(tokens.path), "--calls-per-minute", "10000000"),

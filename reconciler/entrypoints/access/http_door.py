@@ -18,8 +18,6 @@ from contextlib import contextmanager, nullcontext, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-import anyio
-import anyio.to_thread
 from starlette.datastructures import Headers
 from starlette.requests import ClientDisconnect
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
@@ -54,7 +52,6 @@ GRANT = "reconciler.grant"
 
 _WRONG_TOKENS_PER_MINUTE = 10
 REQUESTS_AT_ONCE_MAX = 100
-_CHECKS_AT_ONCE_MAX = 8
 _GRACE_SECONDS = 10
 _BODY_BYTES_MAX = 4 * 1024 * 1024
 _LOOPBACK = ("127.0.0.1", "localhost", "[::1]")
@@ -221,8 +218,6 @@ class TokenDoor:
         self._calls = Rates(calls_per_minute)
         self._wrong = Rates(wrong_per_minute)
         self._under_way: Counter[str] = Counter()  # by token
-        # Its own threads, for those of the application may all be busy.
-        self._checks = anyio.CapacityLimiter(_CHECKS_AT_ONCE_MAX)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer one request."""
@@ -235,11 +230,7 @@ class TokenDoor:
 
     async def _answer(self, scope: Scope, receive: Receive, send: Send) -> None:
         presented = _bearer(Headers(scope=scope))
-        token = None
-        if presented is not None:
-            token = await anyio.to_thread.run_sync(
-                self._tokens.find, presented, limiter=self._checks
-            )
+        token = None if presented is None else self._tokens.find(presented)
         if token is None:
             await self._turn_away(scope, send, is_missing=presented is None)
         elif (seconds := self._calls.wait_seconds(token.token_id)) > 0:
