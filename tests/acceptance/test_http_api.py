@@ -173,6 +173,42 @@ def test_the_same_key_makes_one_decision(agent: httpx2.Client) -> None:
     assert (first["replayed"], again["replayed"]) == (False, True)
 
 
+def test_the_same_key_of_another_caller_is_another_key(
+    api: Api, agent: httpx2.Client, anna: httpx2.Client
+) -> None:
+    key = {"Idempotency-Key": "k-1"}
+    with api.client(granted(session_id="one")) as one, api.client(granted(session_id="two")) as two:
+        clients = [anna, agent, one, two]
+        made = [done(each.post(f"{PRIYA}/notes", json=PUNE, headers=key)) for each in clients]
+    assert len({each["decision_id"] for each in made}) == 4
+    assert not any(each["replayed"] for each in made)
+    problem(anna.post(f"{PRIYA}/notes", json=PUNE, headers={"Idempotency-Key": "x" * 201}), 422,
+            "invalid-request")  # fmt: skip
+
+
+def test_a_correction_ends_what_is_known(
+    memory: Memory, agent: httpx2.Client, anna: httpx2.Client
+) -> None:
+    noted(agent, PUNE)
+    moved = noted(agent, GOA)["decision_id"]
+    at = f"{PRIYA}/decisions/{moved}"
+    known = {"If-None-Match": anna.get(at).headers["etag"]}
+    assert anna.get(at, headers=known).status_code == 304
+    memory.contact("crm", "priya").correct(moved, "coexists")
+    assert done(anna.get(at, headers=known))["correction"] == "coexists"
+    noted(agent, PUNE)  # what decides on the version goes on
+
+
+def test_metrics_are_for_a_token_of_the_whole_store(memory: Memory, api: Api) -> None:
+    memory.add_contact_note("crm", "priya", "Lives in Rome.")
+    with api.client(granted("operator")) as anna:
+        assert "reconciler_decisions_total" in anna.get("/metrics").text
+        memory.add_contact_note("crm", "tom", "Lives in Rome.", tenant="acme")
+        assert "--metrics-port" in problem(anna.get("/metrics"), 403, "not-granted")
+    with api.client(granted("operator", contact_id="priya")) as anna:
+        problem(anna.get("/metrics"), 403, "not-granted")
+
+
 def test_what_is_known_is_not_sent_again_until_it_changes(
     agent: httpx2.Client, anna: httpx2.Client
 ) -> None:
@@ -279,6 +315,15 @@ def test_a_token_of_one_session_files_all_there(api: Api) -> None:
         problem(other, 403, "not-granted")
 
 
+def test_a_token_of_one_session_opens_no_job_of_another(api: Api, agent: httpx2.Client) -> None:
+    said = {"messages": [{"role": "user", "content": "Hi."}]}
+    other = done(agent.post(f"{PRIYA}/sessions", json=said))
+    with api.client(granted(session_id="chat-1")) as fixed:
+        own = done(fixed.post(f"{PRIYA}/sessions", json=said))
+        assert done(fixed.get(f"{PRIYA}/jobs/{own['job_id']}"))["session_id"] == "chat-1"
+        problem(fixed.get(f"{PRIYA}/jobs/{other['job_id']}"), 403, "not-granted")
+
+
 def test_a_slash_in_an_id_is_part_of_the_id(
     memory: Memory, agent: httpx2.Client, anna: httpx2.Client
 ) -> None:
@@ -310,6 +355,45 @@ def test_a_refused_body_is_not_repeated(agent: httpx2.Client) -> None:
     answer = agent.post(f"{PRIYA}/notes", json={"text": ["my password is hunter2"]})
     assert answer.status_code == 422
     assert "hunter2" not in answer.text
+
+
+SECRET = "Hunter2's \n pass-word"
+
+
+@pytest.mark.parametrize(
+    ("path", "body"),
+    [
+        ("notes", {"text": "Lives.", "value": SECRET}),
+        ("notes", {"text": "Lives.", "subject": f" {SECRET} ", "attribute": "city"}),
+        ("notes", {"text": "Lives.", "replaces": [SECRET]}),
+        ("notes", {"text": "Lives.", "topic": SECRET * 50}),
+        ("disputes/resolve", {"keep": [SECRET], "reason": "x"}),
+        ("amendments", {"text": SECRET, "reason": SECRET, "fact_id": SECRET}),
+        ("erasures", {"reason": "She asked.", "fact_id": SECRET}),
+        ("sessions", {"messages": [{"role": "user", "content": SECRET, "id": SECRET}] * 2,
+                      "contact_name": SECRET}),
+        ("sessions", {"messages": [{"role": "user", "content": SECRET}], "session_id": SECRET}),
+    ],
+)  # fmt: skip
+def test_no_error_repeats_what_was_sent(
+    anna: httpx2.Client, caplog: pytest.LogCaptureFixture, path: str, body: Any
+) -> None:
+    answer = anna.post(f"{PRIYA}/{path}", json=body)
+    assert answer.status_code >= 400, answer.text
+    assert "hunter2" not in (answer.text + caplog.text).casefold()
+
+
+def test_a_fault_is_logged_without_its_words(
+    memory: Memory, agent: httpx2.Client, caplog: pytest.LogCaptureFixture,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:  # fmt: skip
+    def fail(_: object) -> None:
+        raise KeyError(SECRET)
+
+    monkeypatch.setattr(memory._services.store, "contact_version", fail)
+    problem(agent.get(f"{PRIYA}/recall"), 500, "fault")
+    assert "KeyError" in caplog.text
+    assert "Hunter2" not in caplog.text
 
 
 @pytest.mark.parametrize("body", [b"", b"{", b"\xff\xfe", b"[" * 100_000, b'{"text": "\\ud800"}'])

@@ -35,6 +35,7 @@ from reconciler.entrypoints.access.tokens import TokenFile
 from reconciler.errors import ConfigurationError
 
 __all__ = [
+    "BODY",
     "GRANT",
     "REQUESTS_AT_ONCE_MAX",
     "Address",
@@ -46,6 +47,9 @@ __all__ = [
     "listen",
     "serve_http",
 ]
+
+BODY = "reconciler.body"
+"""Under which name a request's scope holds its whole body, behind a ``BodyDoor``."""
 
 GRANT = "reconciler.grant"
 """Under which name a request's scope holds the grant of its token."""
@@ -177,7 +181,7 @@ class BodyDoor:
         async def again() -> Message:
             return whole.pop() if whole else await receive()
 
-        await self._app(scope, again, send)
+        await self._app({**scope, BODY: bytes(body)}, again, send)
 
 
 class TokenDoor:
