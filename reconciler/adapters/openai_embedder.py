@@ -168,9 +168,7 @@ class _Embedded(BaseModel):
 
 
 class _Client:
-    def __init__(
-        self, connection: Connection, dimension: int | None, reply_bytes_max: int
-    ) -> None:
+    def __init__(self, connection: Connection, dimension: int | None, reply_bytes_max: int) -> None:
         self._model = connection.model
         self._wanted = {} if dimension is None else {"dimensions": dimension}
         self._client = open_client(connection, connection.base_url, reply_bytes_max)

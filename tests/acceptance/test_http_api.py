@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import socket
+import ssl
 import threading
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -19,6 +20,7 @@ from reconciler.errors import GraphUnavailableError
 from reconciler.testing import HashingEmbedder
 from tests.engines import EngineUnderTest
 from tests.http_api import PRIYA, Api, serving_api
+from tests.http_servers import certified
 from tests.mcp_server import granted
 
 PUNE = {"text": "Lives in Pune.", "attribute": "city", "value": "Pune"}
@@ -533,3 +535,48 @@ def test_one_token_leaves_room_for_others(
             is_over.set()
         assert {call.result().status_code for call in calls} == {503}
         agent.close()
+
+
+def test_two_hundred_slow_callers_keep_no_probe_and_no_other_token_waiting(
+    memory: Memory, api: Api, agent: httpx2.Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    is_over, waiting = threading.Event(), threading.Semaphore(0)
+
+    def hang(*_: object) -> None:
+        waiting.release()
+        is_over.wait(60)
+        raise GraphUnavailableError("away")
+
+    monkeypatch.setattr(memory._services.store, "contact_version", hang)
+    headers = [{"Authorization": f"Bearer {api.token(granted())}"} for _ in range(4)]
+    with (
+        ThreadPoolExecutor(200) as pool,
+        httpx2.Client(base_url=api.url, timeout=60, limits=httpx2.Limits()) as client,
+    ):
+        calls = [
+            pool.submit(client.get, f"{PRIYA}/recall", headers=headers[number % 4])
+            for number in range(200)
+        ]
+        try:
+            assert all(waiting.acquire(timeout=20) for _ in calls)
+            assert httpx2.get(f"{api.url}/healthz", timeout=5).status_code == 200
+            assert httpx2.get(f"{api.url}/readyz", timeout=5).status_code == 200
+            assert done(agent.get("/v1/access", timeout=5))["tenant"]
+        finally:
+            is_over.set()
+        assert {call.result().status_code for call in calls} == {503}
+
+
+def test_the_api_is_served_over_tls(memory: Memory, tmp_path: Path) -> None:
+    address = certified(tmp_path)
+    assert address.certificate is not None
+    with serving_api(memory, tmp_path, address=address) as api:
+        assert api.url.startswith("https://")
+        trusted = ssl.create_default_context(cafile=str(address.certificate))
+        headers = {"Authorization": f"Bearer {api.token(granted())}"}
+        with httpx2.Client(base_url=api.url, headers=headers, verify=trusted, timeout=60) as client:
+            assert noted(client, PUNE)["disposal"] == "admit"
+        with pytest.raises(httpx2.ConnectError, match="certificate"):
+            httpx2.get(f"{api.url}/healthz")
+        with pytest.raises(httpx2.TransportError):
+            httpx2.get(f"{api.url.replace('https', 'http')}/healthz")

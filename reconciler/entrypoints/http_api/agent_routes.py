@@ -28,7 +28,6 @@ from reconciler.entrypoints.http_api.answering import (
     within,
 )
 from reconciler.entrypoints.http_api.bodies import Filters, Instant, NoteBody, SessionBody, given
-
 from reconciler.errors import InvalidRequestError
 
 __all__ = ["routes"]
