@@ -235,6 +235,21 @@ def test_pages_lead_to_each_decision_once(memory: Memory, anna: httpx2.Client, p
     assert len(ids) == len(set(ids)) == 7
 
 
+def test_a_page_of_decisions_is_read_on_from_the_one_before(
+    memory: Memory, anna: httpx2.Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    lines = [f'{{"text": "Owns bicycle number {number}."}}' for number in range(30)]
+    memory.import_notes(lines, agent_id="crm", contact_id="priya")  # all at the same instant
+    store, read = memory._services.store, list[int]()
+    real = store._decisions
+    monkeypatch.setattr(store, "_decisions", lambda rows: read.append(len(rows)) or real(rows))
+    after: dict[str, str] | None = {}
+    while after is not None:
+        page = done(anna.get(f"{PRIYA}/decisions", params={"limit": "5", **after}))
+        after = {"after": page["next"]} if page["next"] else None
+    assert read == [6, 6, 6, 6, 6, 5]
+
+
 @pytest.mark.parametrize(
     ("path", "wrong"),
     [
@@ -243,7 +258,7 @@ def test_pages_lead_to_each_decision_once(memory: Memory, anna: httpx2.Client, p
         (f"{PRIYA}/recall?query=city&min_scor=0.5", "min_scor"),
         (f"{PRIYA}/briefing?if-none-match=x", "if-none-match"),
         ("/v1/access?x=1", "x"),
-        (f"{PRIYA}/decisions?after=9999-12-31T23:59:59.999999Z~x", "after"),
+        (f"{PRIYA}/decisions?after=yesterday~x", "after"),
     ],
 )
 def test_a_parameter_that_cannot_be_used_is_refused(

@@ -478,7 +478,7 @@ class Decision:
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values for JSON: enumerations as words, times as ISO 8601 in UTC."""
-        own = _as_json(self)
+        own: dict[str, Any] = _as_json(self)
         del own["note"]["is_cleaned"]
         if own["note"]["slot"]:
             for name in ("said_subject", "said_attribute", "is_open"):

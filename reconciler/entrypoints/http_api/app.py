@@ -126,6 +126,7 @@ def api(memory: Memory) -> FastAPI:
     async def counting(_: FastAPI) -> AsyncIterator[None]:
         threads = anyio.to_thread.current_default_thread_limiter()
         threads.total_tokens = max(threads.total_tokens, _AT_ONCE_MAX)
+        app.openapi()  # which takes half a second, else of the first request
         with counting_decisions(registry):
             yield
 
