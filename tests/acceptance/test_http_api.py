@@ -248,7 +248,7 @@ def test_a_page_of_decisions_is_read_on_from_the_one_before(
         return real(rows)
 
     monkeypatch.setattr(store, "_decisions", counted)
-    asked = {"limit": "5"}
+    asked: dict[str, Any] = {"limit": "5"}
     for _ in range(6):
         asked |= {"after": done(anna.get(f"{PRIYA}/decisions", params=asked))["next"]}
     assert asked["after"] is None
