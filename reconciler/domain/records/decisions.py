@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import asdict, dataclass, field, fields, replace
+from dataclasses import dataclass, field, fields, is_dataclass, replace
 from datetime import datetime
 from enum import StrEnum
 from typing import Any, Generic
@@ -478,7 +478,7 @@ class Decision:
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values for JSON: enumerations as words, times as ISO 8601 in UTC."""
-        own = {name: _as_json(value) for name, value in asdict(self).items()}
+        own: dict[str, Any] = _as_json(self)
         del own["note"]["is_cleaned"]
         if own["note"]["slot"]:
             for name in ("said_subject", "said_attribute", "is_open"):
@@ -509,7 +509,7 @@ class Archived:
     def to_dict(self) -> dict[str, Any]:
         """Plain values for JSON."""
         made = None if self.decision is None else self.decision.to_dict()
-        facts = [_as_json(asdict(fact)) for fact in self.facts]
+        facts = _as_json(self.facts)
         return {"contact_id": self.contact_id, "facts": facts, "decision": made}
 
 
@@ -564,6 +564,9 @@ _CONTESTED = (
 
 
 def _as_json(value: Any) -> Any:
+    """Plain values; field by field, for ``asdict`` copies each value deeply first."""
+    if is_dataclass(value):
+        return {field.name: _as_json(getattr(value, field.name)) for field in fields(value)}
     if isinstance(value, datetime):
         return value.isoformat()
     if isinstance(value, StrEnum):

@@ -18,8 +18,6 @@ from contextlib import contextmanager, nullcontext, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-import anyio
-import anyio.to_thread
 from starlette.datastructures import Headers
 from starlette.requests import ClientDisconnect
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
@@ -37,6 +35,7 @@ from reconciler.entrypoints.access.tokens import TokenFile
 from reconciler.errors import ConfigurationError
 
 __all__ = [
+    "BODY",
     "GRANT",
     "REQUESTS_AT_ONCE_MAX",
     "Address",
@@ -49,12 +48,14 @@ __all__ = [
     "serve_http",
 ]
 
+BODY = "reconciler.body"
+"""Under which name a request's scope holds its whole body, behind a ``BodyDoor``."""
+
 GRANT = "reconciler.grant"
 """Under which name a request's scope holds the grant of its token."""
 
 _WRONG_TOKENS_PER_MINUTE = 10
 REQUESTS_AT_ONCE_MAX = 100
-_CHECKS_AT_ONCE_MAX = 8
 _GRACE_SECONDS = 10
 _BODY_BYTES_MAX = 4 * 1024 * 1024
 _LOOPBACK = ("127.0.0.1", "localhost", "[::1]")
@@ -180,7 +181,7 @@ class BodyDoor:
         async def again() -> Message:
             return whole.pop() if whole else await receive()
 
-        await self._app(scope, again, send)
+        await self._app({**scope, BODY: bytes(body)}, again, send)
 
 
 class TokenDoor:
@@ -221,8 +222,6 @@ class TokenDoor:
         self._calls = Rates(calls_per_minute)
         self._wrong = Rates(wrong_per_minute)
         self._under_way: Counter[str] = Counter()  # by token
-        # Its own threads, for those of the application may all be busy.
-        self._checks = anyio.CapacityLimiter(_CHECKS_AT_ONCE_MAX)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer one request."""
@@ -235,11 +234,7 @@ class TokenDoor:
 
     async def _answer(self, scope: Scope, receive: Receive, send: Send) -> None:
         presented = _bearer(Headers(scope=scope))
-        token = None
-        if presented is not None:
-            token = await anyio.to_thread.run_sync(
-                self._tokens.find, presented, limiter=self._checks
-            )
+        token = None if presented is None else self._tokens.find(presented)
         if token is None:
             await self._turn_away(scope, send, is_missing=presented is None)
         elif (seconds := self._calls.wait_seconds(token.token_id)) > 0:

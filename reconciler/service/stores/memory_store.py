@@ -89,13 +89,17 @@ _EPISODE_SPACE = uuid.UUID("b2b0a3ce-0a4e-5c0b-9d3f-4f2f6a2f6c11")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DecisionFilter:
-    """A filter of decisions; None lets all through. ``until`` is not included."""
+    """A filter of decisions; None lets all through. ``until`` is not included.
+
+    ``after`` is the time and the id of the decision that those asked for come after.
+    """
 
     disposal: Disposal | None = None
     reason: GateReason | None = None
     door: str | None = None
     since: datetime | None = None
     until: datetime | None = None
+    after: tuple[datetime, str] | None = None
 
 
 _ALL = DecisionFilter()
@@ -856,7 +860,10 @@ def _contact_keys(scopes: Iterable[Scope]) -> dict[str, list[str]]:
 
 
 def _asked(limit: int, wanted: DecisionFilter) -> dict[str, Any]:
+    after_at, after_id = wanted.after or (_FAR_AHEAD, "")
     return {
+        "after_at": after_at,
+        "after_id": after_id,
         "disposal": str(wanted.disposal or ""),
         "gate_reason": str(wanted.reason or ""),
         "door": wanted.door or "",

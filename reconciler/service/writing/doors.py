@@ -264,21 +264,27 @@ class LiveDoor:
         )
         candidate = replace(candidate, relations=relations)
         valid_to = fields.get("valid_to")
-        if valid_to is None:
+        if valid_to is not None:
+            ends_at = utc("valid_to", valid_to)
+            if self._is_the_end_of_others(candidate, ends_at):
+                return replace(candidate, note=replace(candidate.note, valid_from=ends_at))
+            if ends_at <= candidate.note.holds_from:
+                raise InvalidNoteError(_never_true(candidate.note, ends_at))
+        else:
             ends_others = relations is not None and bool(relations.ends)  # the day may be theirs
-            return candidate if ends_others else as_said_to_end(candidate, self._clock())
-        ends_at = utc("valid_to", valid_to)
-        if self._is_the_end_of_others(candidate, ends_at):
-            return replace(candidate, note=replace(candidate.note, valid_from=ends_at))
-        if ends_at <= candidate.note.holds_from:
-            raise InvalidNoteError(_never_true(candidate.note, ends_at))
+            said = None if ends_others else end_in_words(candidate)
+            if said is None:
+                return candidate
+            ends_at = said
+            if ends_at <= candidate.note.holds_from:
+                raise InvalidNoteError(_over_in_words(ends_at))
         if ends_at > self._clock():
             return replace(candidate, holds_until=ends_at)
         candidate = replace(candidate, ended_at=ends_at)
         judged = self._gate.judge(candidate)
         if not judged.is_reconciled and judged.assessment.disposal is not Disposal.REJECT:
             raise InvalidNoteError(
-                "it is over (valid_to), and would have to be asked about "
+                f"it was over on {ends_at:%Y-%m-%d}, and would have to be asked about "
                 f"({judged.assessment.detail}); what is over is not asked about, so leave it"
             )
         return candidate
@@ -314,6 +320,14 @@ class LiveDoor:
         self._gate.judge(as_candidate(note, "nobody"))
 
 
+def _over_in_words(ends_at: datetime) -> str:
+    """What is wrong with a note of which the words say that it is over already."""
+    return (
+        f"the words say that it was over on {ends_at:%Y-%m-%d}; leave it, or give a valid_from "
+        "before that day to keep it as history"
+    )
+
+
 def _never_true(note: Note, ends_at: datetime) -> str:
     """The fault of a note that ends before it begins."""
     if note.valid_from is None:
@@ -346,13 +360,17 @@ _ORDINARY = (
 
 def as_said_to_end(candidate: Candidate, now: datetime) -> Candidate:
     """The candidate with the end that its words name, if that is still to come, and else none."""
+    end = end_in_words(candidate)
+    is_ahead = end is not None and end > max(candidate.note.holds_from, now)
+    return replace(candidate, holds_until=end if is_ahead else None)
+
+
+def end_in_words(candidate: Candidate) -> datetime | None:
+    """The end that the words of a note name, to come or over; None where they name none plainly."""
     # Imported late: a help that lists what a note may bring reads no lexicon.
     from reconciler.domain.values.ends import said_end
 
-    note = candidate.note
-    end = said_end(note.text, note.said_at)
-    is_ahead = end is not None and end > max(note.holds_from, now)
-    return replace(candidate, holds_until=end if is_ahead else None)
+    return said_end(candidate.note.text, candidate.note.said_at)
 
 
 def note_of(
