@@ -9,7 +9,7 @@ ARGS   ?=
 LINE   ?= 2026
 PORT   ?= 7687
 HTTP_PORT ?= 7474
-WORKERS ?= 2
+WORKERS ?= 3
 FAULTS ?= 20
 
 BIN   := $(VENV)/bin
