@@ -798,6 +798,8 @@ export interface paths {
         /**
          * Metrics
          * @description The queue of the store, and the decisions of this process, for Prometheus.
+         *
+         *     They are of all tenants and agents, so the token must be for all that there are.
          */
         get: operations["metrics"];
         put?: never;
@@ -835,7 +837,7 @@ export interface components {
         };
         /**
          * Action
-         * @description The action of a decision: a write of the reconciler, or the gate's disposal.
+         * @description What is done: what the reconciler writes, or how the gate disposed of a candidate.
          * @enum {string}
          */
         Action: "ADD" | "UPDATE" | "SKIP" | "ADMIT" | "HOLD" | "REJECT" | "DECLINE" | "WITHDRAW" | "REVOKE" | "RESOLVE" | "REVERT" | "ARCHIVE" | "UNARCHIVE";
@@ -970,7 +972,7 @@ export interface components {
         };
         /**
          * Category
-         * @description The kind of a note's content; each has floors and a lifetime in the policy.
+         * @description What kind of thing a note says; each kind has floors and a lifetime in the policy.
          * @enum {string}
          */
         Category: "preference" | "fact" | "decision" | "procedure" | "summary" | "outcome" | "volatile";
@@ -1218,7 +1220,7 @@ export interface components {
         };
         /**
          * DecidedBy
-         * @description The rule that decided: the first that matches, in the order of ``decide``.
+         * @description Which rule decided; the first that matches, in the order of ``decide``.
          *
          *     By ``retraction`` a note takes back what was said before, and denies it. By ``change`` it says
          *     that something is otherwise now, and names what was before. ``order``, ``trust``,
@@ -1330,7 +1332,7 @@ export interface components {
         Difference: "number" | "amount" | "date" | "identifier" | "name" | "negation" | "cessation" | "roles" | "subject" | "word" | "detail" | "language" | "unread";
         /**
          * Disposal
-         * @description The gate's disposal of a candidate.
+         * @description What the gate does with a candidate.
          * @enum {string}
          */
         Disposal: "admit" | "reject" | "confirm" | "consent";
@@ -1823,7 +1825,7 @@ export interface components {
         };
         /**
          * FactState
-         * @description The state of a fact. The first three have not ended, so a note is compared with them.
+         * @description Where a fact stands. The first three have not ended, so a note is compared with them.
          * @enum {string}
          */
         FactState: "live" | "expired" | "archived" | "superseded" | "revoked" | "erased";
@@ -1989,7 +1991,7 @@ export interface components {
         };
         /**
          * JobState
-         * @description The state of a job. A dead one waits for a person to ``retry`` it; nothing of it is lost.
+         * @description Where a job stands. A dead one waits for a person to ``retry`` it; nothing of it is lost.
          * @enum {string}
          */
         JobState: "waiting" | "running" | "done" | "dead";
@@ -2462,7 +2464,7 @@ export interface components {
         };
         /**
          * Relation
-         * @description The relation of a note to the compared fact, in the arbiter's words.
+         * @description How a note relates to the fact it was compared with, as the arbiter words it.
          * @enum {string}
          */
         Relation: "same" | "refines" | "replaces" | "coexists" | "unrelated";
@@ -2772,7 +2774,7 @@ export interface components {
         };
         /**
          * SourceKind
-         * @description The source of evidence, from the most to the least trusted.
+         * @description Where the evidence comes from, from the most to the least trusted source.
          * @enum {string}
          */
         SourceKind: "user_explicit" | "operator" | "approved_doc" | "extractor" | "tool_output" | "model_guess";
@@ -3212,7 +3214,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The same key of a contact gives the first decision, as `replayed`. */
+                /** @description The same key about a contact, from the same caller, gives the first decision, as `replayed`. A caller is a profile, a name and a session of a token. */
                 "idempotency-key"?: string | null;
             };
             path: {
