@@ -307,5 +307,5 @@ def _moment(time: datetime) -> str:
 
 
 def _summary(text: str) -> str:
-    """It on one line, and bounded; a summary that is badly put spoils no candidate."""
+    """The summary on one line, and bounded; a bad summary spoils no candidate."""
     return " ".join(_CONTROL.sub(" ", text).split())[:SUMMARY_LENGTH_MAX]

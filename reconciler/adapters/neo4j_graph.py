@@ -661,7 +661,7 @@ def _as_map(value: Any) -> Any:
 
 
 def _is_time(column: str) -> bool:
-    """By its name, as everywhere in this package: times of facts, episodes, jobs and the like."""
+    """Whether a column holds times; its name says so, as everywhere in this package."""
     return column == "at" or column.endswith(("_at", "_from", "_to"))
 
 

@@ -33,7 +33,7 @@ def claim(path: Path, holder: object) -> bool:
 
 
 def give_up(holder: object) -> None:
-    """Let the holder's store be opened again."""
+    """Give up a claim, so that the holder's store can be opened again."""
     with _LOCK:
         _OPEN.pop(holder, None)
 

@@ -97,7 +97,7 @@ ResultT = TypeVar("ResultT")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Connection:
-    """Where calls go, as whom, and how long one may take.
+    """The address, key and time-out of calls.
 
     Args:
         api_key: sent to the API only; in no log and no error.
@@ -233,7 +233,7 @@ class BatchClient(Client, Protocol):
         ...
 
     async def batch_state(self, batch_id: str) -> BatchState:
-        """How far the server is."""
+        """The state of a batch at the server."""
         ...
 
     async def batch_replies(self, batch_id: str) -> list[Batched]:

@@ -271,4 +271,4 @@ _READ: Mapping[str, Callable[[str, re.Match[str]], Iterator[Span]]] = {
     "hexadecimal": _hexadecimal,
     "base64": _only(lambda value: _DRAWN.match(value) and re.search(r"[+/]", value)),
 }
-"""By list of the lexicon, what has to follow the cue, or stand in it."""
+"""The pattern that must follow the cue, or stand in it, by list of the lexicon."""

@@ -66,12 +66,12 @@ class _Clock:
         return self._told_at or datetime.now(UTC)
 
     def goes_to(self, day: int, minute: int) -> None:
-        """Have it be that minute after nine on a day of the notes."""
+        """Set the time to that minute after nine on a day of the notes."""
         morning = datetime.combine(self.day_0, time(9), UTC)
         self._told_at = morning + timedelta(days=day, minutes=minute)
 
     def goes_to_now(self) -> None:
-        """Have it be now."""
+        """Set the time to now."""
         self._told_at = None
 
 

@@ -140,7 +140,7 @@ class _Text:
         return InvalidRequestError(f"{where}: {what}; nothing was imported")
 
     def too_long(self) -> InvalidRequestError:
-        """That a record has no end in sight."""
+        """The error about a record that is too long."""
         return self.error(
             f"it has more than {RECORD_LENGTH_MAX:,} characters, at most so many are read, or it "
             "is not JSON"

@@ -43,7 +43,7 @@ class BatchRejudging:
     Args:
         rejudging: finds the questions, and makes decisions of the answers.
         arbitration: the checks of an answer. Its budget does not count here.
-        arbiter: the arbiter.
+        arbiter: the arbiter, which takes batches.
         clock: seconds, never going back.
     """
 
