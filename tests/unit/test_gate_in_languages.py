@@ -128,7 +128,7 @@ def test_a_language_that_no_list_covers_is_told(text: str, language: str | None)
 
 
 def with_unread(policy: str, folder: Path) -> Memory:
-    """A memory whose policy says that about a language that cannot be read."""
+    """A memory with that policy about a language that cannot be read."""
     shipped = (resource_path("config") / "policy.toml").read_text(encoding="utf-8")
     own = folder / "policy.toml"
     own.write_text(shipped.replace('unread = "mark"', f'unread = "{policy}"'), encoding="utf-8")
