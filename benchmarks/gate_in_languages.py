@@ -3,8 +3,9 @@
 ``gate_in_languages.jsonl`` was written before the words: thirty texts a language with something to
 find, and twenty harmless notes, some of them with words that are near. A denial stands beside the
 fact that it denies. Most of these texts say the same in each language, so that the half kept aside
-is easier than life: the set ``later`` says other things in each, and was written after the words,
-none of which was changed for it. Below stand four notes each in seventeen languages that no list covers.
+is easier than life. The set ``later`` says other things in each, and was written after the first
+words; more were then written on one half of it. Below stand four notes each in seventeen languages
+that no list covers.
 """
 
 from __future__ import annotations
@@ -44,12 +45,12 @@ def main(_engines: object) -> None:
     all_rows = list(texts())
     covered = [row for row in all_rows if row["kind"] != UNREAD]
     for row in covered:
-        counts[row["language"], row["kind"], row.get("set") or half_of(row["text"]), read(row)] += 1
+        counts[row["language"], row["kind"], row.get("set", "") + half_of(row["text"]), read(row)] += 1
     languages = list(dict.fromkeys(language for language, *_ in counts))
     print("## the gate in other languages: found, and harmless notes held\n")
     print("| language | half | " + " | ".join(KINDS[:-1]) + " | all found | harmless held |")
     print("|---|---|" + "--:|" * (len(KINDS) + 1))
-    for half in (*HALVES, "later"):
+    for half in (*HALVES, *(f"later{half}" for half in HALVES)):
         for named in (*languages, "all"):
             these = languages if named == "all" else [named]
             cells = [_cell(counts, these, (kind,), half) for kind in KINDS]
