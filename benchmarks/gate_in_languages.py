@@ -45,12 +45,12 @@ def main(_engines: object) -> None:
     all_rows = list(texts())
     covered = [row for row in all_rows if row["kind"] != UNREAD]
     for row in covered:
-        counts[row["language"], row["kind"], row.get("set", "") + half_of(row["text"]), read(row)] += 1
+        counts[row["language"], row["kind"], _half(row), read(row)] += 1
     languages = list(dict.fromkeys(language for language, *_ in counts))
     print("## the gate in other languages: found, and harmless notes held\n")
     print("| language | half | " + " | ".join(KINDS[:-1]) + " | all found | harmless held |")
     print("|---|---|" + "--:|" * (len(KINDS) + 1))
-    for half in (*HALVES, *(f"later{half}" for half in HALVES)):
+    for half in (*HALVES, *(f"later, {half}" for half in HALVES)):
         for named in (*languages, "all"):
             these = languages if named == "all" else [named]
             cells = [_cell(counts, these, (kind,), half) for kind in KINDS]
@@ -90,6 +90,11 @@ def reader() -> Callable[[Row], bool]:
         return CHECKS[row["kind"]] in stopped or (row["kind"] == "secret" and found.is_redacted)
 
     return read
+
+
+def _half(row: Row) -> str:
+    half = half_of(row["text"])
+    return f"{row['set']}, {half}" if "set" in row else half
 
 
 def _cell(
