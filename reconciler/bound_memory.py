@@ -180,7 +180,7 @@ class BoundMemory:
         *,
         limit: int | None = None,
     ) -> list[RefusalCount]:
-        """How often the gate refused something, by contact and reason.
+        """Refusals of the gate, counted by contact and reason.
 
         Args:
             limit: at most this many counts; None for all.

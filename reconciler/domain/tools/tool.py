@@ -211,13 +211,13 @@ def _is_of(kind: Kind, given: object) -> bool:
 
 
 def _a(given: object) -> str:
-    """What it is, in the words of JSON."""
+    """The JSON name of its type."""
     names = {dict: "an object", list: "a list", str: "a string", bool: "a boolean"}
     return names.get(type(given), "such a number" if isinstance(given, int | float) else "that")
 
 
 def _an_odd_one(given: object) -> str:
-    """What stands in a list, or in the place of one, that is no word."""
+    """The first item of a list, or of a list's place, that is no word."""
     if not isinstance(given, list):
         return _a(given)
     odd = next(each for each in given if not isinstance(each, str))
@@ -225,6 +225,6 @@ def _an_odd_one(given: object) -> str:
 
 
 def _short(given: object) -> str:
-    """What a model sent, short enough to be said back to it."""
+    """A model's argument, short enough to be repeated to it."""
     text = given if isinstance(given, str) else repr(given)
     return text if len(text) <= _NAME_LENGTH_MAX else f"{text[:_NAME_LENGTH_MAX]}…"

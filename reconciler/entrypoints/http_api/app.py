@@ -120,7 +120,6 @@ def api(memory: Memory) -> FastAPI:
         redoc_url=None,
         openapi_url=None,
         generate_unique_id_function=lambda route: route.name,
-        responses={status: _refusal(told) for status, told in _REFUSALS.items()},
     )
     app.state.memory = memory
     app.state.registry = registry
@@ -147,6 +146,13 @@ class _Api(FastAPI):
             parts["schemas"].pop(name, None)
         parts["securitySchemes"] = {"token": {"type": "http", "scheme": "bearer"}}
         document["security"] = [{"token": []}]
+        parts["responses"] = {f"Refusal{each}": _refusal(told) for each, told in _REFUSALS.items()}
+        refused = {
+            str(status): {"$ref": f"#/components/responses/Refusal{status}"} for status in _REFUSALS
+        }
+        for operations in document["paths"].values():
+            for operation in operations.values():
+                operation["responses"] |= refused
         return document
 
     @cached_property

@@ -48,7 +48,7 @@ __all__ = [
 
 
 class SlotFields(TypedDict, total=False):
-    """What a note says about whom.
+    """A note's attribute, value and subject.
 
     Attributes:
         subject: whom or what it is about, for example ``wife``; None for the contact.
@@ -67,7 +67,7 @@ class SlotFields(TypedDict, total=False):
 
 
 class AgentFields(SlotFields, total=False):
-    """What an agent may say about a note of its own.
+    """The fields that an agent may give with its note.
 
     Attributes:
         source_kind: the kind of source, one of ``SourceKind``; give the least trusted that is true.
@@ -85,7 +85,7 @@ class AgentFields(SlotFields, total=False):
 
 
 class LineFields(AgentFields, total=False):
-    """What a line of an import may say about its note.
+    """The fields that a line of an import may give with its note.
 
     Attributes:
         contact_name: the contact's name.
@@ -118,7 +118,7 @@ LINE_KEYS = (*SCOPE_KEYS, "text", *LineFields.__annotations__, "valid_to")
 
 
 class EffectFields(TypedDict, total=False):
-    """What a note does to facts that are known, and until when it holds itself.
+    """A note's effect on known facts, and its own end.
 
     Facts are named by their ids, or by their handles, such as ``#a2ck``.
 
@@ -181,7 +181,7 @@ class LiveDoor:
 
     @traced("door")
     def add(self, scope: Scope, text: str, **fields: Unpack[NoteFields]) -> Decision:
-        """What became of a note; see ``Memory.add_contact_note``.
+        """Add a note and return the decision; see ``Memory.add_contact_note``.
 
         Args:
             scope: the contact's.
@@ -315,7 +315,7 @@ class LiveDoor:
 
 
 def _never_true(note: Note, ends_at: datetime) -> str:
-    """What is wrong with a note that ends before it begins."""
+    """The fault of a note that ends before it begins."""
     if note.valid_from is None:
         return f"valid_to {ends_at.isoformat()} is over; give valid_from as well, and before it"
     begins_at = note.valid_from.isoformat()
