@@ -167,10 +167,11 @@ class AgentTools:
 
         Args:
             style: for which API: ``anthropic``, ``openai`` (Chat Completions),
-                ``openai-responses`` or ``mcp`` (a server's ``tools/list``).
+                ``openai-responses``, ``mcp`` (a server's ``tools/list``) or ``gemini``, also for a
+                gateway that takes one type for each value.
             strict: have the API hold the model to the schema, where the model can be: every
                 property is required then, what is optional may be null, and nothing is bounded.
-                ``call`` checks the same either way.
+                ``call`` checks the same either way. Gemini's format knows no strict mode.
 
         Raises:
             InvalidRequestError: there is no such style.
