@@ -25,6 +25,7 @@ from benchmarks import (
     finding,
     full_memory,
     gate,
+    gate_in_languages,
     gate_injection,
     gate_literalness,
     gate_meaning,
@@ -89,6 +90,7 @@ BENCHMARKS = {
     "gate-literalness": gate_literalness.main,
     "gate-meaning": gate_meaning.main,
     "gate-injection": gate_injection.main,
+    "gate-languages": gate_in_languages.main,
     "poisoning": poisoning.main,
     "peers": comparison.main,
 }
