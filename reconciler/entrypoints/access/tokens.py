@@ -170,16 +170,27 @@ class TokenFile:
 
         All are compared with, each in a time that does not depend on what is presented.
         """
-        try:
-            contents = self._contents()
-        except ReconcilerError as error:
-            _log.error("no client is admitted: %s", error)
-            return None
-        if len(secret) > _PRESENTED_LENGTH_MAX:
+        contents = self._readable()
+        if contents is None or len(secret) > _PRESENTED_LENGTH_MAX:
             return None
         presented = contents.hash(secret)
         found = [token for token in contents.tokens if hmac.compare_digest(token.hash, presented)]
         return next((token for token in found if token.is_good(self._clock())), None)
+
+    def find_valid(self, token_id: str) -> AccessToken | None:
+        """The token of this id, while it is valid; None too if the file cannot be read."""
+        contents = self._readable()
+        found = (
+            [token for token in contents.tokens if token.token_id == token_id] if contents else []
+        )
+        return next((token for token in found if token.is_good(self._clock())), None)
+
+    def _readable(self) -> _Contents | None:
+        try:
+            return self._contents()
+        except ReconcilerError as error:
+            _log.error("no client is admitted: %s", error)
+            return None
 
     def _contents(self) -> _Contents:
         """The tokens of the file, read again if it has changed; none without a file."""
