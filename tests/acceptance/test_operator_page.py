@@ -13,7 +13,7 @@ from reconciler import Memory
 from reconciler.testing import HashingEmbedder
 from tests.chromium import Chromium
 from tests.clocks import Clock
-from tests.engines import EngineUnderTest
+from tests.engines import EngineUnderTest, embedded_engine
 from tests.http_api import Api, serving_api
 from tests.mcp_server import granted
 from tests.operator_page import Browser, Form, Page
@@ -83,6 +83,26 @@ def anna(api: Api) -> Iterator[Browser]:
     """An operator who is logged in."""
     with Browser(api.url) as browser:
         assert "Needs you" in browser.log_in(api.token(granted("operator", name="anna"))).text
+        yield browser
+
+
+@pytest.fixture(scope="module")
+def still_api(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Api]:
+    """A server whose memory the tests that share it leave as it is."""
+    folder, clock = tmp_path_factory.mktemp("page"), Clock(datetime.now(UTC) - timedelta(days=60))
+    given = embedded_engine(folder).settings_arguments
+    with Memory.open(embedder=HashingEmbedder(), clock=clock, **given) as opened:
+        fill(opened, clock)
+        clock.now = datetime.now(UTC)
+        with serving_api(opened, folder) as running:
+            yield running
+
+
+@pytest.fixture
+def reader(still_api: Api) -> Iterator[Browser]:
+    """An operator who only looks."""
+    with Browser(still_api.url) as browser:
+        browser.log_in(still_api.token(granted("operator", name="anna")))
         yield browser
 
 
@@ -245,11 +265,11 @@ def test_decisions_are_filtered_and_counted_by_source(anna: Browser, memory: Mem
     assert "Nothing was decided" in anna.get("/decisions", **asked, until="2020-01-01").text
 
 
-def test_the_home_finds_contacts_and_what_is_known(anna: Browser) -> None:
-    page = anna.get("/", q="RAO")
+def test_the_home_finds_contacts_and_what_is_known(reader: Browser) -> None:
+    page = reader.get("/", q="RAO")
     assert "Priya Rao" in page.text
-    assert "Lives in Goa." in anna.get("/", q="Lives in Goa.").text
-    assert "facts hold" in anna.get("/health").text
+    assert "Lives in Goa." in reader.get("/", q="Lives in Goa.").text
+    assert "facts hold" in reader.get("/health").text
 
 
 # Who sees what.
@@ -288,16 +308,16 @@ def test_a_token_for_something_else_sees_and_settles_nothing(
     assert memory.contact("crm", "priya").decisions(limit=1)[0].text == "Works at Hooli."
 
 
-def test_a_token_of_one_contact_opens_that_contacts_page(api: Api) -> None:
-    with Browser(api.url) as browser:
-        page = browser.log_in(api.token(granted("operator", contact_id="bob")))
+def test_a_token_of_one_contact_opens_that_contacts_page(still_api: Api) -> None:
+    with Browser(still_api.url) as browser:
+        page = browser.log_in(still_api.token(granted("operator", contact_id="bob")))
         assert page.answer.url.path == "/contact"
         assert "Keeps bees." in page.text
 
 
-def test_an_agents_token_does_not_log_in(api: Api) -> None:
-    with Browser(api.url) as browser:
-        page = browser.log_in(api.token(granted()))
+def test_an_agents_token_does_not_log_in(still_api: Api) -> None:
+    with Browser(still_api.url) as browser:
+        page = browser.log_in(still_api.token(granted()))
         assert page.status == 403
         assert "an operator's" in page.text
         assert browser.get("/").answer.url.path == "/login"
@@ -306,22 +326,22 @@ def test_an_agents_token_does_not_log_in(api: Api) -> None:
 # Sessions.
 
 
-def test_a_revoked_token_ends_the_session_at_the_next_request(api: Api) -> None:
-    made, secret = api.tokens.create(granted("operator", name="anna"))
-    with Browser(api.url) as browser:
+def test_a_revoked_token_ends_the_session_at_the_next_request(still_api: Api) -> None:
+    made, secret = still_api.tokens.create(granted("operator", name="anna"))
+    with Browser(still_api.url) as browser:
         browser.log_in(secret)
         form = questions(priya(browser))[0]
-        api.tokens.revoke(made.token_id)
+        still_api.tokens.revoke(made.token_id)
         answer = browser.send(form, answer="yes")
         assert answer.status == 401
         assert "log in" in answer.text.lower()
         assert priya(browser).answer.url.path == "/login"
 
 
-def test_an_expired_token_ends_the_session(api: Api) -> None:
+def test_an_expired_token_ends_the_session(still_api: Api) -> None:
     soon = datetime.now(UTC) + timedelta(seconds=2)
-    _, secret = api.tokens.create(granted("operator"), soon)
-    with Browser(api.url) as browser:
+    _, secret = still_api.tokens.create(granted("operator"), soon)
+    with Browser(still_api.url) as browser:
         assert browser.log_in(secret).answer.url.path == "/"
         while datetime.now(UTC) < soon:
             pass
@@ -336,13 +356,13 @@ def test_a_cookie_that_is_replayed_after_the_logout_opens_nothing(api: Api, anna
         assert (answer.status_code, answer.headers["location"]) == (303, "/login")
 
 
-def test_cookies_are_closed_to_scripts_and_other_sites(api: Api) -> None:
-    with Browser(api.url) as browser:
+def test_cookies_are_closed_to_scripts_and_other_sites(still_api: Api) -> None:
+    with Browser(still_api.url) as browser:
         form = browser.get("/login").form("/login")
         browser.client.follow_redirects = False
-        for origin, is_secure in ((api.url, False), ("https://127.0.0.1", True)):
+        for origin, is_secure in ((still_api.url, False), ("https://127.0.0.1", True)):
             answer = browser.send(
-                form, token=api.token(granted("operator")), headers={"Origin": origin}
+                form, token=still_api.token(granted("operator")), headers={"Origin": origin}
             ).answer
             [cookie] = answer.headers.get_list("set-cookie")
             assert "HttpOnly" in cookie
@@ -350,9 +370,9 @@ def test_cookies_are_closed_to_scripts_and_other_sites(api: Api) -> None:
             assert ("Secure" in cookie) is is_secure
 
 
-def test_eleven_logins_of_a_token_leave_ten(api: Api) -> None:
-    token = api.token(granted("operator"))
-    browsers = [Browser(api.url) for _ in range(11)]
+def test_eleven_logins_of_a_token_leave_ten(still_api: Api) -> None:
+    token = still_api.token(granted("operator"))
+    browsers = [Browser(still_api.url) for _ in range(11)]
     for browser in browsers:
         browser.log_in(token)
     paths = [browser.get("/").answer.url.path for browser in browsers]
@@ -371,20 +391,20 @@ def test_wrong_tokens_are_counted(api: Api) -> None:
     "onwards",
     ["//evil.example", "https://evil.example/", "/\\evil.example", "javascript:x", "/\t/x"],
 )
-def test_a_login_leads_to_no_other_site(api: Api, onwards: str) -> None:
-    with Browser(api.url) as browser:
+def test_a_login_leads_to_no_other_site(still_api: Api, onwards: str) -> None:
+    with Browser(still_api.url) as browser:
         form = browser.get("/login", next=onwards).form("/login")
         assert dict(form.fields)["next"] == "/"
         browser.client.follow_redirects = False
-        answer = browser.send(form, token=api.token(granted("operator")), next=onwards).answer
+        answer = browser.send(form, token=still_api.token(granted("operator")), next=onwards).answer
         assert answer.headers["location"] == "/"
 
 
-def test_a_login_leads_on_to_the_page_that_was_asked_for(api: Api) -> None:
-    with Browser(api.url) as browser:
+def test_a_login_leads_on_to_the_page_that_was_asked_for(still_api: Api) -> None:
+    with Browser(still_api.url) as browser:
         asked = priya(browser)
         assert asked.answer.url.path == "/login"
-        page = browser.send(asked.form("/login"), token=api.token(granted("operator")))
+        page = browser.send(asked.form("/login"), token=still_api.token(granted("operator")))
         assert page.answer.url.path == "/contact"
         assert "Lives in Goa." in page.text
 
@@ -411,10 +431,10 @@ def test_a_form_of_another_login_does_nothing(api: Api, anna: Browser) -> None:
     assert anna.send(form, answer="yes").status == 403
 
 
-def test_a_login_form_of_another_browser_does_nothing(api: Api) -> None:
-    with Browser(api.url) as one, Browser(api.url) as other:
+def test_a_login_form_of_another_browser_does_nothing(still_api: Api) -> None:
+    with Browser(still_api.url) as one, Browser(still_api.url) as other:
         form = one.get("/login").form("/login")
-        answer = other.send(form, token=api.token(granted("operator")))
+        answer = other.send(form, token=still_api.token(granted("operator")))
         assert answer.status == 403
         assert other.get("/").answer.url.path == "/login"
 
@@ -460,10 +480,10 @@ def test_hostile_texts_in_the_fields_of_a_form_do_no_harm(
 
 
 @pytest.mark.parametrize("kind", HOSTILE)
-def test_hostile_texts_in_an_address_do_no_harm(anna: Browser, kind: str) -> None:
+def test_hostile_texts_in_an_address_do_no_harm(reader: Browser, kind: str) -> None:
     for path in ("/", "/contact", "/fact", "/decision", "/decisions", "/erase", "/erasure"):
         for name in ASKED:
-            answer = anna.get(path, **{**PRIYA, name: HOSTILE[kind][:3_000]})
+            answer = reader.get(path, **{**PRIYA, name: HOSTILE[kind][:3_000]})
             assert answer.status < 500, (path, name, answer.text)
             _is_harmless(answer)
 
@@ -502,9 +522,9 @@ def test_a_hostile_fact_is_shown_with_all_that_it_hides(anna: Browser, memory: M
     ],
 )
 def test_bad_input_gets_a_page_that_says_what_to_do(
-    anna: Browser, path: str, query: dict[str, str], status: int, told: str
+    reader: Browser, path: str, query: dict[str, str], status: int, told: str
 ) -> None:
-    page = anna.get(path, **query)
+    page = reader.get(path, **query)
     assert (page.status, page.answer.headers["content-type"]) == (
         status,
         "text/html; charset=utf-8",
@@ -532,35 +552,35 @@ def test_an_erasure_needs_the_contacts_id(anna: Browser, memory: Memory) -> None
 
 
 @pytest.mark.parametrize("size", [300_000, 5_000_000])
-def test_a_body_that_is_too_large_is_refused_with_a_page(anna: Browser, size: int) -> None:
-    page = anna.send(questions(priya(anna))[0], answer="words", text="x" * size)
+def test_a_body_that_is_too_large_is_refused_with_a_page(reader: Browser, size: int) -> None:
+    page = reader.send(questions(priya(reader))[0], answer="words", text="x" * size)
     assert page.status == 413
     assert "send less" in page.text
 
 
-def test_a_login_body_is_small(api: Api) -> None:
-    with Browser(api.url) as browser:
+def test_a_login_body_is_small(still_api: Api) -> None:
+    with Browser(still_api.url) as browser:
         assert browser.send(browser.get("/login").form("/login"), token="x" * 5_000).status == 413
 
 
 @pytest.mark.parametrize("body", [b"\xff\xfe", b"a=%ff", b"&".join([b"a=1"] * 100)])
-def test_a_body_that_is_no_form_is_refused(anna: Browser, body: bytes) -> None:
-    answer = anna.client.post("/answer", content=body)
+def test_a_body_that_is_no_form_is_refused(reader: Browser, body: bytes) -> None:
+    answer = reader.client.post("/answer", content=body)
     assert answer.status_code in (400, 403)
 
 
-def test_every_answer_keeps_the_browser_within_the_site(anna: Browser) -> None:
+def test_every_answer_keeps_the_browser_within_the_site(reader: Browser) -> None:
     for path in ("/", "/login", "/nowhere", "/page.css", "/page.js", "/icon.svg"):
-        headers = anna.client.get(path).headers
+        headers = reader.client.get(path).headers
         policy = headers["content-security-policy"]
         assert "default-src 'none'" in policy
         assert "unsafe" not in policy
         assert headers["x-content-type-options"] == "nosniff"
-    assert anna.client.get("/").headers["cache-control"] == "no-store"
+    assert reader.client.get("/").headers["cache-control"] == "no-store"
 
 
-def test_pages_ask_no_other_host_for_anything(anna: Browser) -> None:
-    for page in (anna.get("/"), priya(anna), anna.get("/health")):
+def test_pages_ask_no_other_host_for_anything(reader: Browser) -> None:
+    for page in (reader.get("/"), priya(reader), reader.get("/health")):
         for _, given in page.elements:
             for name in ("src", "href", "action"):
                 assert (given.get(name) or "/").startswith(("/", "#"))

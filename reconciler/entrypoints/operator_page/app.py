@@ -315,7 +315,8 @@ def _told(request: Request, problem: Problem) -> Response:
         name: given[name] for name in ("text", "value", "reason") if given and given.get(name)
     }
     ids = {name: (given or request.query_params).get(name) for name in ("agent", "contact")}
-    back = address_of("/contact", **ids) if ids["contact"] and GRANT in request.scope else None
+    is_beside = request.url.path != "/contact" and GRANT in request.scope
+    back = address_of("/contact", **ids) if ids["contact"] and is_beside else None
     return _problem_page(problem, written=written, back=back)
 
 
