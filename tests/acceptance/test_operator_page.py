@@ -507,7 +507,7 @@ def test_a_hostile_fact_is_shown_with_all_that_it_hides(anna: Browser, memory: M
 @pytest.mark.parametrize(
     ("path", "query", "status", "told"),
     [
-        ("/contact", {"agent": "crm", "contact": "nobody"}, 404, "nothing is known"),
+        ("/contact", {"agent": "crm", "contact": "zoe"}, 404, "nothing is known"),
         ("/contact", {"agent": "crm"}, 422, "contact_id is empty"),
         ("/contact", {**PRIYA, "at": "soon"}, 422, "must be a day such as"),
         ("/contact", {**PRIYA, "at": "2999-01-01"}, 422, "at"),

@@ -45,7 +45,7 @@ __all__ = [
     "NameDoor",
     "Refuse",
     "TokenDoor",
-    "Tokens",
+    "TokenSource",
     "bearer",
     "http_server",
     "is_loopback",
@@ -139,7 +139,7 @@ class Refuse(Protocol):
         """
 
 
-class Tokens(Protocol):
+class TokenSource(Protocol):
     """Says which token a secret stands for."""
 
     def find(self, secret: str) -> AccessToken | None:
@@ -280,7 +280,7 @@ class TokenDoor:
     def __init__(
         self,
         app: ASGIApp,
-        tokens: Tokens,
+        tokens: TokenSource,
         *,
         calls_per_minute: int,
         wrong_per_minute: int = _WRONG_TOKENS_PER_MINUTE,

@@ -1,12 +1,12 @@
 """Acts: what the page's forms settle. Each is one call of the contact's memory, as by the HTTP API.
 
 What is settled is recorded under the name of the person who is logged in, or as the contact's own
-answer, and can be undone from the page that it leads to; an erasure cannot.
+answer, and can be undone from the page that it leads to.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 
 from starlette.responses import Response
 
@@ -15,11 +15,10 @@ from reconciler.domain.records.decisions import Decision
 from reconciler.domain.records.facts import Fact
 from reconciler.domain.records.kinds import OPERATOR_DOOR, Action, SourceKind
 from reconciler.entrypoints.operator_page import words
-from reconciler.entrypoints.operator_page.views import erasure_target
 from reconciler.entrypoints.operator_page.visits import NotDoneError, Visit
 from reconciler.errors import RevertRefusedError
 
-__all__ = ["amend", "answer", "end", "erase", "renew", "settle", "undo"]
+__all__ = ["FORMS"]
 
 _LOOKED_AT_MAX = 200
 _CHOICES = "choose yes, no, or give the answer in other words"
@@ -163,14 +162,12 @@ def undo(visit: Visit) -> Response:
     return visit.to_contact(made)
 
 
-def erase(visit: Visit) -> Response:
-    """Erase a fact, a session or the whole contact, once its id was written out."""
-    about = visit.about
-    if visit.text("confirm") != about.scope.contact_id:
-        told = (
-            "the contact's id is not what you wrote; nothing was erased. Go back and write it out"
-        )
-        raise NotDoneError(422, told)
-    reason = visit.text("reason")
-    done = about.forget(by=visit.by, reason=reason, **erasure_target(visit))  # type: ignore[arg-type]
-    return visit.to("/erasure", **visit.ids, erasure=done.erasure_id)
+FORMS: Mapping[str, Callable[[Visit], Response]] = {
+    "/answer": answer,
+    "/settle": settle,
+    "/renew": renew,
+    "/amend": amend,
+    "/end": end,
+    "/undo": undo,
+}
+"""Each by its address."""

@@ -1,14 +1,14 @@
 """The application of the page: its addresses, its doors, the login, and what goes wrong in words.
 
 The doors are those of the API: names, rates, and so many requests at once. In place of a bearer
-token a browser brings the secret of its session, in a cookie.
+token a browser brings the secret of its login, in a cookie.
 """
 
 from __future__ import annotations
 
 import logging
 import secrets
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from http.cookies import CookieError, SimpleCookie
 from typing import Any
 from urllib.parse import urlsplit
@@ -33,8 +33,9 @@ from reconciler.entrypoints.access.http_door import (
 from reconciler.entrypoints.access.problems import Problem, problem_of
 from reconciler.entrypoints.access.rates import Rates
 from reconciler.entrypoints.access.tokens import TokenFile
-from reconciler.entrypoints.operator_page import acts, views
-from reconciler.entrypoints.operator_page.sessions import Sessions
+from reconciler.entrypoints.operator_page.acts import FORMS
+from reconciler.entrypoints.operator_page.erasing import READS, WRITES
+from reconciler.entrypoints.operator_page.views import PAGES
 from reconciler.entrypoints.operator_page.visits import (
     FORM_KEY,
     NotDoneError,
@@ -75,27 +76,6 @@ _HEADERS: Mapping[str, str] = {
 }
 _log = logging.getLogger(__name__)
 
-_Endpoint = Callable[[Request], Awaitable[Response]]
-_PAGES: Mapping[str, Any] = {
-    "/": views.contacts,
-    "/contact": views.contact,
-    "/fact": views.fact,
-    "/decision": views.decision,
-    "/decisions": views.decisions,
-    "/health": views.health,
-    "/erase": views.erase,
-    "/erasure": views.erasure,
-}
-_FORMS: Mapping[str, Any] = {
-    "/answer": acts.answer,
-    "/settle": acts.settle,
-    "/renew": acts.renew,
-    "/amend": acts.amend,
-    "/end": acts.end,
-    "/undo": acts.undo,
-    "/erase": acts.erase,
-}
-
 
 def operator_page(
     memory: Memory, tokens: TokenFile, address: Address, *, calls_per_minute: int
@@ -108,11 +88,11 @@ def operator_page(
         address: by which names it may be called, and whether its connections are encrypted.
         calls_per_minute: how many requests a token has.
     """
-    sessions = Sessions(tokens)
-    login = _Login(tokens, sessions, is_encrypted=address.certificate is not None)
+    logins = Logins(tokens)
+    login = _LoginDoor(tokens, logins, is_encrypted=address.certificate is not None)
     inside = TokenDoor(
-        BodyDoor(_inside(memory, sessions, login), _BODY_BYTES_MAX, _refuse),
-        sessions,
+        BodyDoor(_inside(memory, logins, login), _BODY_BYTES_MAX, _refuse),
+        logins,
         calls_per_minute=calls_per_minute,
         wrong_per_minute=_STRANGERS_PER_MINUTE,
         at_once_max=_AT_ONCE_MAX,
@@ -128,18 +108,22 @@ def operator_page(
     return _Guarded(NameDoor(either, address.hosts, refuse=_refuse))
 
 
-def _inside(memory: Memory, sessions: Sessions, login: _Login) -> Starlette:
+def _inside(memory: Memory, logins: Logins, login: _LoginDoor) -> Starlette:
     """What only a person who is logged in gets."""
-    reads = [Route(path, view(look), methods=["GET"]) for path, look in _PAGES.items()]
-    writes = [Route(path, act(do), methods=["POST"]) for path, do in _FORMS.items()]
+    reads = [
+        Route(path, view(look), methods=["GET"]) for path, look in (*PAGES.items(), *READS.items())
+    ]
+    writes = [
+        Route(path, act(do), methods=["POST"]) for path, do in (*FORMS.items(), *WRITES.items())
+    ]
     leave = Route("/logout", login.leave, methods=["POST"])
     app = Starlette(routes=[*reads, *writes, leave], exception_handlers=_TOLD)
     app.state.memory = memory
-    app.state.session_of = lambda request: sessions.get(login.secret_of(request.headers) or "")
+    app.state.login_of = lambda request: logins.get(login.secret_of(request.headers) or "")
     return app
 
 
-def _outside(login: _Login) -> Starlette:
+def _outside(login: _LoginDoor) -> Starlette:
     """What anyone gets: the login, and the files that pages are made with."""
     files = [Route(path, _file, methods=["GET"]) for path in _FILES]
     routes = [
@@ -149,24 +133,24 @@ def _outside(login: _Login) -> Starlette:
     return Starlette(routes=[*routes, *files], exception_handlers=_TOLD)
 
 
-class _Login:
+class _LoginDoor:
     """Lets a person in with the token of an operator, and out again.
 
     Args:
         tokens: says which tokens are valid.
-        sessions: who is logged in.
+        logins: who is logged in.
         is_encrypted: whether the server has a certificate of its own.
     """
 
-    def __init__(self, tokens: TokenFile, sessions: Sessions, *, is_encrypted: bool) -> None:
+    def __init__(self, tokens: TokenFile, logins: Logins, *, is_encrypted: bool) -> None:
         self._tokens = tokens
-        self._sessions = sessions
+        self._logins = logins
         self._is_encrypted = is_encrypted
         self._cookie = "__Host-reconciler" if is_encrypted else "reconciler"
         self._wrong = Rates(_WRONG_TOKENS_PER_MINUTE)
 
     def secret_of(self, headers: Headers) -> str | None:
-        """The secret of the session that a request belongs to; None without one."""
+        """The secret of the login that a request belongs to; None without one."""
         return _cookie_of(headers, self._cookie)
 
     async def ask(self, request: Request) -> Response:
@@ -174,7 +158,7 @@ class _Login:
         return self._form(request, _local(request.query_params.get("next")))
 
     async def enter(self, request: Request) -> Response:
-        """Open a session for a valid token of an operator."""
+        """Open a login for a valid token of an operator."""
         given = form_of(await request.body())
         wanted = _cookie_of(request.headers, self._key_name)
         onwards = _local(given.get("next"))
@@ -193,17 +177,17 @@ class _Login:
             told = "This is an agent's token. The page needs an operator's."
             return self._form(request, onwards, 403, told)
         entered = RedirectResponse(onwards, 303)
-        self._set(entered, request, self._cookie, self._sessions.open(found))
+        self._set(entered, request, self._cookie, self._logins.open(found))
         return entered
 
     async def leave(self, request: Request) -> Response:
-        """End the session, so that its cookie opens nothing any more."""
+        """End the login, so that its cookie opens nothing any more."""
         given = form_of(await request.body())
         secret = self.secret_of(request.headers) or ""
-        session = self._sessions.get(secret)
-        if session is None or not same(given.get(FORM_KEY), session.form_key):
+        found = self._logins.get(secret)
+        if found is None or not same(given.get(FORM_KEY), found.form_key):
             raise NotDoneError(403, "this form is not from this login; load the page again")
-        self._sessions.close(secret)
+        self._logins.close(secret)
         left = RedirectResponse(_LOGIN, 303)
         left.delete_cookie(self._cookie, secure=self._is_encrypted, httponly=True)
         return left

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from enum import StrEnum
@@ -22,7 +22,7 @@ from reconciler.entrypoints.operator_page import words
 from reconciler.entrypoints.operator_page.visits import NotDoneError, Visit, address
 from reconciler.errors import InvalidRequestError
 
-__all__ = ["contact", "contacts", "decision", "decisions", "erase", "erasure", "fact", "health"]
+__all__ = ["PAGES", "head_of"]
 
 _PAGE = 50
 _ATTENTION_MAX = 20
@@ -139,7 +139,7 @@ def contact(visit: Visit) -> Response:
     chains = about.history(at=at)
     return visit.page(
         "contact.html",
-        **_head(visit, about),
+        **head_of(visit, about),
         **_course(visit, chains, at),
         at=at,
         done=_done(visit, about),
@@ -154,7 +154,7 @@ def _instant(visit: Visit) -> datetime | None:
     return None if at is None or at.date() == datetime.now(UTC).date() else at
 
 
-def _head(visit: Visit, about: ContactMemory) -> dict[str, Any]:
+def head_of(visit: Visit, about: ContactMemory) -> dict[str, Any]:
     """What a page about a contact has above everything else."""
     agent = visit.memory.agent(about.scope.agent_id, tenant=about.scope.tenant)
     found = agent.contacts(about.scope.contact_id)
@@ -213,7 +213,7 @@ def fact(visit: Visit) -> Response:
     made = _made_by(about, fact_id, evidence.fact)
     return visit.page(
         "fact.html",
-        **_head(visit, about),
+        **head_of(visit, about),
         fact=evidence.fact,
         evidence=evidence,
         chain=chain,
@@ -239,7 +239,7 @@ def decision(visit: Visit) -> Response:
     found = about.decision(decision_id)
     return visit.page(
         "decision.html",
-        **_head(visit, about),
+        **head_of(visit, about),
         decision=found,
         why=about.explain(decision_id),
         is_reversible=found.action in words.REVERSIBLE,
@@ -249,20 +249,22 @@ def decision(visit: Visit) -> Response:
 def decisions(visit: Visit) -> Response:
     """The newest decisions of an agent, or of a contact, by disposal, reason, source and day."""
     source = _one_of(SourceKind, "source", visit)
+    first = _number(visit.optional("from"))
+    is_filtered = any(visit.optional(name) for name in _FILTERS[2:])
     whom = visit.about if visit.given.get("contact") or visit.grant.contact_id else visit.agent
     found = whom.decisions(
         disposal=_one_of(Disposal, "disposal", visit),
         reason=_one_of(GateReason, "gate_reason", visit),
         since=visit.day("since"),
         until=visit.day("until", at_its_end=True),
-        limit=_READ_MAX,
+        limit=_READ_MAX if is_filtered else first + _PAGE + 1,
     )
     fitting = [each for each in found if source in (None, each.note.trust)]
-    first = _number(visit.optional("from"))
     return visit.page(
         "decisions.html",
         given=visit.given,
         decisions=fitting[first : first + _PAGE],
+        is_counted=is_filtered,
         count=len(fitting),
         is_cut=len(found) == _READ_MAX,
         by_source=_counted(each.note.trust for each in fitting),
@@ -305,30 +307,12 @@ def _troubles(one: ContactHealth) -> tuple[int, int]:
     return waits + one.duplicated + one.rivalled_slots, one.live
 
 
-def erase(visit: Visit) -> Response:
-    """What an erasure would remove, and a form that has it confirmed."""
-    about, target = visit.about, erasure_target(visit)
-    planned = about.forget(**target, by=visit.by, reason="Looked at before.", dry_run=True)
-    known = about.evidence(target["fact_id"]).fact if target.get("fact_id") else None
-    return visit.page(
-        "erase.html", **_head(visit, about), planned=planned, fact=known, target=target
-    )
-
-
-def erasure_target(visit: Visit) -> dict[str, str]:
-    """What is to be erased: a fact, a session, or with neither the whole contact."""
-    named = {"fact_id": visit.optional("fact"), "session_id": visit.optional("session")}
-    return {name: value for name, value in named.items() if value is not None}
-
-
-def erasure(visit: Visit) -> Response:
-    """The receipt of an erasure.
-
-    Raises:
-        NotDoneError: the contact has none of that id.
-    """
-    asked = visit.text("erasure")
-    found = next((one for one in visit.about.erasures() if one.erasure_id == asked), None)
-    if found is None:
-        raise NotDoneError(404, "there is no erasure of that id for this contact")
-    return visit.page("erasure.html", ids=visit.ids, erasure=found, contact=None)
+PAGES: Mapping[str, Callable[[Visit], Response]] = {
+    "/": contacts,
+    "/contact": contact,
+    "/fact": fact,
+    "/decision": decision,
+    "/decisions": decisions,
+    "/health": health,
+}
+"""Each by its address."""

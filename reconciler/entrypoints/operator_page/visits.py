@@ -29,7 +29,7 @@ from reconciler.entrypoints.access.grants import Grant
 from reconciler.entrypoints.access.http_door import GRANT
 from reconciler.entrypoints.access.problems import Problem
 from reconciler.entrypoints.operator_page import words
-from reconciler.entrypoints.operator_page.sessions import Session
+from reconciler.entrypoints.operator_page.logins import Login
 from reconciler.errors import InvalidRequestError
 from reconciler.memory import Memory
 from reconciler.service.pages.rendering import environment
@@ -42,9 +42,9 @@ __all__ = [
     "address",
     "form_of",
     "is_from_here",
+    "login_of",
     "page",
     "same",
-    "session_of",
     "text_of",
     "view",
 ]
@@ -202,7 +202,7 @@ def view(look: Callable[[Visit], Response]) -> Callable[[Request], Any]:
 
 
 def act(do: Callable[[Visit], Response]) -> Callable[[Request], Any]:
-    """The endpoint of a form that settles something; it has to come from a page of this session."""
+    """The endpoint of a form that settles something; it has to come from a page of this login."""
 
     async def endpoint(request: Request) -> Response:
         given = form_of(await request.body())
@@ -220,18 +220,18 @@ def _visit(request: Request, given: Given) -> Visit:
     return Visit(
         memory=request.app.state.memory,
         grant=request.scope[GRANT],
-        form_key=session_of(request).form_key,
+        form_key=login_of(request).form_key,
         given=given,
     )
 
 
-def session_of(request: Request) -> Session:
-    """The session of a request that was let in.
+def login_of(request: Request) -> Login:
+    """The login of a request that was let in.
 
     Raises:
         NotDoneError: it ended a moment ago.
     """
-    found: Session | None = request.app.state.session_of(request)
+    found: Login | None = request.app.state.login_of(request)
     if found is None:
         raise NotDoneError(401, "you are no longer logged in; log in again")
     return found
