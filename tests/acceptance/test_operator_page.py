@@ -88,7 +88,7 @@ def anna(api: Api) -> Iterator[Browser]:
 
 @pytest.fixture(scope="module")
 def still_api(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Api]:
-    """A server whose memory the tests that share it leave as it is."""
+    """One server for all tests that change nothing."""
     folder, clock = tmp_path_factory.mktemp("page"), Clock(datetime.now(UTC) - timedelta(days=60))
     given = embedded_engine(folder).settings_arguments
     with Memory.open(embedder=HashingEmbedder(), clock=clock, **given) as opened:

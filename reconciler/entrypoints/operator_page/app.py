@@ -35,6 +35,7 @@ from reconciler.entrypoints.access.rates import Rates
 from reconciler.entrypoints.access.tokens import TokenFile
 from reconciler.entrypoints.operator_page.acts import FORMS
 from reconciler.entrypoints.operator_page.erasing import READS, WRITES
+from reconciler.entrypoints.operator_page.logins import Logins
 from reconciler.entrypoints.operator_page.views import PAGES
 from reconciler.entrypoints.operator_page.visits import (
     FORM_KEY,

@@ -14,7 +14,7 @@ from threading import Lock
 
 from reconciler.entrypoints.access.tokens import AccessToken, TokenFile
 
-__all__ = ["Login", "Logins"]
+__all__ = ["OpenLogin", "Logins"]
 
 _SECONDS_MAX = 12 * 60 * 60.0
 _PER_TOKEN_MAX = 10
@@ -22,7 +22,7 @@ _SECRET_BYTES = 32
 
 
 @dataclass(frozen=True, slots=True)
-class Login:
+class OpenLogin:
     """One browser that is logged in.
 
     Attributes:
@@ -50,14 +50,14 @@ class Logins:
     def __init__(self, tokens: TokenFile, clock: Callable[[], float] = time.monotonic) -> None:
         self._tokens = tokens
         self._clock = clock
-        self._open: dict[str, Login] = {}
+        self._open: dict[str, OpenLogin] = {}
         self._lock = Lock()
 
     def open(self, token: AccessToken) -> str:
         """A new login; returns its secret."""
         secret = secrets.token_urlsafe(_SECRET_BYTES)
         now = self._clock()
-        made = Login(token.token_id, secrets.token_urlsafe(_SECRET_BYTES), now + _SECONDS_MAX)
+        made = OpenLogin(token.token_id, secrets.token_urlsafe(_SECRET_BYTES), now + _SECONDS_MAX)
         with self._lock:
             kept = {key: one for key, one in self._open.items() if one.ends_at > now}
             own = [key for key, one in kept.items() if one.token_id == token.token_id]
@@ -66,7 +66,7 @@ class Logins:
             self._open = {**kept, secret: made}
         return secret
 
-    def get(self, secret: str) -> Login | None:
+    def get(self, secret: str) -> OpenLogin | None:
         """The login of this secret; None if there is none, or it is over."""
         found = self._open.get(secret)
         return found if found is not None and found.ends_at > self._clock() else None

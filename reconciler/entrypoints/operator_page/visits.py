@@ -29,7 +29,7 @@ from reconciler.entrypoints.access.grants import Grant
 from reconciler.entrypoints.access.http_door import GRANT
 from reconciler.entrypoints.access.problems import Problem
 from reconciler.entrypoints.operator_page import words
-from reconciler.entrypoints.operator_page.logins import Login
+from reconciler.entrypoints.operator_page.logins import OpenLogin
 from reconciler.errors import InvalidRequestError
 from reconciler.memory import Memory
 from reconciler.service.pages.rendering import environment
@@ -225,13 +225,13 @@ def _visit(request: Request, given: Given) -> Visit:
     )
 
 
-def login_of(request: Request) -> Login:
+def login_of(request: Request) -> OpenLogin:
     """The login of a request that was let in.
 
     Raises:
         NotDoneError: it ended a moment ago.
     """
-    found: Login | None = request.app.state.login_of(request)
+    found: OpenLogin | None = request.app.state.login_of(request)
     if found is None:
         raise NotDoneError(401, "you are no longer logged in; log in again")
     return found
