@@ -14,7 +14,7 @@ from threading import Lock
 
 from reconciler.entrypoints.access.tokens import AccessToken, TokenFile
 
-__all__ = ["OpenLogin", "Logins"]
+__all__ = ["Logins", "OpenLogin"]
 
 _SECONDS_MAX = 12 * 60 * 60.0
 _PER_TOKEN_MAX = 10
