@@ -9,7 +9,7 @@ ARGS   ?=
 LINE   ?= 2026
 PORT   ?= 7687
 HTTP_PORT ?= 7474
-WORKERS ?= 2
+WORKERS ?= 3
 FAULTS ?= 20
 
 BIN   := $(VENV)/bin
@@ -19,11 +19,11 @@ DOCS  := $(VENV)/.installed-docs
 SERVER := $(VENV)/.installed-server
 
 .DEFAULT_GOAL := help
-.PHONY: help install light demo test faults check fmt neo4j bench docs dist clean
+.PHONY: help install light demo test faults check fmt neo4j bench typescript docs dist clean
 
 help:    ## this list
 	@echo "make TARGET, where TARGET is one of"
-	@sed -n 's/^\([a-z0-9]*\):[^#]*## \(.*\)/  \1\t\2/p' $(MAKEFILE_LIST) | expand -t 11
+	@sed -n 's/^\([a-z0-9]*\):[^#]*## \(.*\)/  \1\t\2/p' $(MAKEFILE_LIST) | expand -t 13
 
 demo:    $(if $(wildcard $(STAMP)),$(STAMP),$(LIGHT)) ## see notes being reconciled, with the real model, on the embedded engine
 	$(BIN)/reconciler demo
@@ -48,6 +48,11 @@ neo4j:   $(if $(wildcard $(STAMP)),$(STAMP),$(SERVER)) ## a Neo4j with the Brows
 
 bench:   $(STAMP) ## measure what benchmarks/RESULTS.md and FIGURES.md claim
 	$(BIN)/python -m benchmarks $(ARGS)
+
+typescript: $(STAMP) ## generate, build and test the client for TypeScript; needs Node 20 and npm
+	$(BIN)/python -m tools.export_openapi
+	cd clients/typescript && npm install && npm run generate
+	$(BIN)/python -m pytest -n 0 tests/acceptance/test_typescript_client.py
 
 docs:    $(if $(wildcard $(STAMP)),$(STAMP),$(DOCS)) ## build the documentation site into site/
 	NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs build

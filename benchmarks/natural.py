@@ -117,7 +117,7 @@ def _report(memory: Memory, told: Sequence[dict[str, Any]], judge: Judge, title:
     print("| set | label | rows | ended | disputed | silent | said again |")
     print("|---|---|--:|--:|--:|--:|--:|")
     pairs = [row for row in told if row["label"] in LABELS]
-    became = {row["id"]: _became(memory, row, judge) for row in pairs}
+    became = {row["id"]: became(memory, row, judge) for row in pairs}
     by_set: dict[tuple[str, str], Counter[str]] = {}
     for row in pairs:
         by_set.setdefault((row["set"], row["label"]), Counter())[became[row["id"]]] += 1
@@ -172,7 +172,7 @@ def _sum_up(
     print(f"\n{what}: {counts.total()}, {', '.join(rates)}, silent {counts['silent']}")
 
 
-def _became(memory: Memory, row: dict[str, Any], judge: Judge) -> str:
+def became(memory: Memory, row: dict[str, Any], judge: Judge) -> str:
     contact_id = row["id"]
     if isinstance(judge, PerfectJudge):
         judge.row = row

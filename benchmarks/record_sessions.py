@@ -247,14 +247,14 @@ def _keep(prompt: Path, said: str, about: Mapping[str, Any]) -> bool:
     if kind is KINDS["extractor"]:
         asked = Asked(kind.prompt.text, kind.shape.model_json_schema(), data)
         line = line_of(asked, answer, is_sealed=not is_ours)
-        return _add(READINGS[is_ours], {"of": about["of"], **line} if is_ours else line)
+        return add_line(READINGS[is_ours], {"of": about["of"], **line} if is_ours else line)
     key = key_of_question(kind.prompt.text, kind.shape.model_json_schema(), data)
     if not is_ours:
-        return _add(VERDICTS[False], {"key": key, "answer": answer | {"reasoning": ""}})
-    return _add(VERDICTS[True], {"key": key, "question": data, "answer": answer})
+        return add_line(VERDICTS[False], {"key": key, "answer": answer | {"reasoning": ""}})
+    return add_line(VERDICTS[True], {"key": key, "question": data, "answer": answer})
 
 
-def _add(path: Path, line: Mapping[str, Any]) -> bool:
+def add_line(path: Path, line: Mapping[str, Any]) -> bool:
     """Add a line to a file, whose lines stay in order; False where it has that line."""
     path.parent.mkdir(exist_ok=True)
     lines = path.read_text(encoding="utf-8").splitlines() if path.is_file() else []

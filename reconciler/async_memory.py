@@ -85,6 +85,7 @@ class AsyncMemory(AsyncPart[Memory]):
     reembed = awaited(Memory.reembed)
     model_move = awaited(Memory.model_move)
     cancel_reembed = awaited(Memory.cancel_reembed)
+    agents = awaited(Memory.agents)
     health_of_all = awaited(Memory.health_of_all)
     erasures = awaited(Memory.erasures)
     finish_erasures = awaited(Memory.finish_erasures)

@@ -235,14 +235,14 @@ class Services:
 
     @_Part
     def session_store(self) -> SessionStore:
-        """Where sessions and jobs are kept."""
+        """The store of sessions and jobs."""
         from reconciler.service.stores.session_store import SessionStore
 
         return SessionStore(self._patient_graph)
 
     @_Part
     def task_store(self) -> TaskStore:
-        """Where tasks are kept."""
+        """The store of tasks."""
         from reconciler.service.stores.task_store import TaskStore
 
         return TaskStore(self._patient_graph)
@@ -267,7 +267,7 @@ class Services:
 
     @_Part
     def erasure_store(self) -> ErasureStore:
-        """Where what was forgotten is marked and removed."""
+        """The store of erasures."""
         from reconciler.service.stores.erasure_store import ErasureStore
 
         return ErasureStore(self._patient_graph, self.store)
@@ -466,7 +466,7 @@ class Services:
 
     @_Part
     def live_door(self) -> LiveDoor:
-        """Where notes come in."""
+        """The live door."""
         from reconciler.service.writing.doors import LiveDoor
 
         def live(scope: Scope) -> dict[str, Fact]:
@@ -476,7 +476,7 @@ class Services:
 
     @_Part
     def note_import(self) -> NoteImport:
-        """Where files of notes come in."""
+        """The import of notes."""
         from reconciler.service.writing.note_import import NoteImport
 
         return NoteImport(
@@ -492,7 +492,7 @@ class Services:
 
     @_Part
     def peer_import(self) -> PeerImport:
-        """Where the records of other memory systems come in."""
+        """The import from other memory systems."""
         from reconciler.service.writing.peer_import import PeerImport
 
         return PeerImport(note_import=self.note_import)
@@ -636,7 +636,7 @@ class Services:
 
     @_Part
     def procedures(self) -> Procedures:
-        """How agents do things."""
+        """Agents' procedures."""
         from reconciler.service.tasks.procedures import Procedures
 
         return Procedures(store=self.store, embedder=self.embedder, clock=self.clock)
@@ -695,7 +695,7 @@ class Services:
 
     @_Part
     def memory_extractor(self) -> MemoryExtractor:
-        """Where whole sessions come in."""
+        """The background door."""
         from reconciler.service.sessions.extraction import MemoryExtractor
 
         return MemoryExtractor(
@@ -1467,7 +1467,7 @@ def build_worker(
 
 
 def _when_idle(services: Services) -> Callable[[], None]:
-    """What a worker does while it has no job; made when it first has none, as in no ``drain``."""
+    """A worker's idle task; made when a worker first has no job, so never for ``drain``."""
     made = cache(partial(_idle_rejudging, services))
 
     def step() -> None:

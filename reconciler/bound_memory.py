@@ -139,6 +139,7 @@ class BoundMemory:
         door: str | None = None,
         since: datetime | None = None,
         until: datetime | None = None,
+        after: tuple[datetime, str] | None = None,
         limit: int = 50,
     ) -> list[Decision]:
         """The newest decisions, refusals included, with what each was compared with.
@@ -149,6 +150,7 @@ class BoundMemory:
             door: only those that came through ``live``, ``import``, ``proposal`` or ``operator``.
             since: only those made at or after this time, time-zone aware.
             until: only those made before this time, time-zone aware.
+            after: the time and the id of the last decision of the page before; None for the first.
             limit: at most this many.
 
         Raises:
@@ -164,6 +166,7 @@ class BoundMemory:
             door=door,
             since=None if since is None else utc("since", since),
             until=None if until is None else utc("until", until),
+            after=None if after is None else (utc("after", after[0]), after[1]),
         )
         count, records = positive("limit", limit), self._services.records
         if self._is_of_a_contact:
@@ -180,7 +183,7 @@ class BoundMemory:
         *,
         limit: int | None = None,
     ) -> list[RefusalCount]:
-        """How often the gate refused something, by contact and reason.
+        """Refusals of the gate, counted by contact and reason.
 
         Args:
             limit: at most this many counts; None for all.

@@ -203,7 +203,7 @@ def load_question_vectors(embedding_model: str) -> AttributeQuestions | None:
 
 
 def load_questions_in_languages() -> dict[str, dict[str, Sequence[str]]]:
-    """What is asked about attributes in other languages than English, by language and attribute.
+    """Questions about attributes in other languages than English, by language and attribute.
 
     Raises:
         ConfigurationError: the file cannot be read, or is not made of lists of questions.

@@ -286,7 +286,7 @@ class ContactMemory(BoundMemory):
         return records.history(self._scope, instant, after=after, limit=count)
 
     def evidence(self, fact_id: str) -> FactEvidence:
-        """What a fact rests on: each turn, who said it, when and where, and which decision used it.
+        """A fact's evidence: each turn, who said it, when and where, and the decision that used it.
 
         If the contact never said it, ``statement`` says so, and names the source.
 
@@ -300,7 +300,7 @@ class ContactMemory(BoundMemory):
         return self._services.records.fact_evidence(self._scope, fact_id)
 
     def evidence_about(self, about: str) -> list[FactEvidence]:
-        """What each fact about something rests on, as ``evidence``; the live ones first.
+        """The evidence of each fact about something, as ``evidence``; live facts first.
 
         Args:
             about: an attribute's name, ``city`` for example, or words that all occur in the fact.

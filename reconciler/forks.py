@@ -1,4 +1,4 @@
-"""What a forked child may not use: objects of its parent that rest on threads, locks or sockets.
+"""Keeps a forked child from its parent's objects that rest on threads, locks or sockets.
 
 A child has a copy of them all, and none of the threads that serve them; a lock that was held at
 the fork is held for ever. So code that waits for such a thing asks first which process it is in.

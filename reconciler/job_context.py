@@ -1,4 +1,4 @@
-"""Which job the code that runs here works for, so that whatever it logs can say so.
+"""The job that the running code works for, so that its log lines can name it.
 
 A job is worked on in one thread, through many modules; none of them is handed its id.
 """
@@ -16,7 +16,7 @@ _JOB_ID: ContextVar[str | None] = ContextVar("reconciler_job_id", default=None)
 
 @contextmanager
 def working_on(job_id: str) -> Iterator[None]:
-    """What this thread does in the block, it does for this job."""
+    """In this block, the thread works for this job."""
     token = _JOB_ID.set(job_id)
     try:
         yield

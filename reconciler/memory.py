@@ -487,6 +487,10 @@ class Memory:
         """
         return self._services.reembedding.cancel()
 
+    def agents(self) -> list[tuple[str, str]]:
+        """All agents of the store, of all tenants, each with its tenant first."""
+        return self._services.health.agents()
+
     def health_of_all(
         self, on_progress: Callable[[int], None] = lambda _: None
     ) -> list[HealthReport]:
@@ -498,7 +502,7 @@ class Memory:
         check_callable(on_progress=on_progress)
         return [
             self.agent(agent_id, tenant=tenant).health(on_progress=on_progress)
-            for tenant, agent_id in self._services.health.agents()
+            for tenant, agent_id in self.agents()
         ]
 
     def erasures(

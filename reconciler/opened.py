@@ -90,7 +90,7 @@ def known_or_none(kind: type[E], name: str, value: str | None) -> E | None:
 
 
 def at_most(limit: int | None) -> int | None:
-    """How many are asked for; None for all.
+    """The number of items asked for; None for all.
 
     Raises:
         InvalidRequestError: the limit is below 1.

@@ -1,4 +1,4 @@
-"""Where ``cypher/``, ``config/`` and ``browser/`` are, the user's data, and an operator's files."""
+"""The places of ``cypher/``, ``config/``, ``browser/``, the user's data and an operator's files."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ def expanded(path: Path) -> Path:
 
 
 def user_data_folder() -> Path:
-    """Where the user's data is kept, unless a setting says otherwise; it need not exist.
+    """The folder of the user's data, unless a setting names another; it need not exist.
 
     Raises:
         ConfigurationError: the user has no home directory.
@@ -74,7 +74,7 @@ def user_data_folder() -> Path:
 
 
 def user_cache_folder() -> Path:
-    """Where is kept for the user what can be fetched again; it need not exist.
+    """The user's cache folder, for files that can be fetched again; it need not exist.
 
     Raises:
         ConfigurationError: the user has no home directory.

@@ -25,14 +25,14 @@ __all__ = [
 _HASH = re.compile(r"(?<=\[)([a-z_]+):[0-9a-f]{12}(?=\])")
 
 TOKEN = re.compile(r"\[[a-z_]+(?::[0-9a-f]{12})?\]")
-"""What stands for something, with its hash or, where not even that is kept, without."""
+"""The token in place of sensitive data, with its hash if that is kept."""
 
 _DIGEST_LENGTH = 12
 """Hexadecimal digits of a token's hash: 48 bits, enough to tell the values of a store apart."""
 
 
 class SensitiveKind(StrEnum):
-    """What a span of text gives away. Patterns see these; names and places they do not."""
+    """The kinds of sensitive data that patterns find; names and places are not among them."""
 
     EMAIL = "email"
     PHONE = "phone"
@@ -51,7 +51,7 @@ class SensitiveKind(StrEnum):
 
 @dataclass(frozen=True, slots=True, order=True)
 class SensitiveSpan:
-    """Where in a text something sensitive stands: ``text[start:end]``."""
+    """A span of sensitive text: ``text[start:end]``."""
 
     start: int
     end: int

@@ -1,11 +1,11 @@
 """A small model API on the loopback: real HTTP, scripted answers, requests kept for the test.
 
 It takes Anthropic's ``POST /v1/messages`` with structured output, as the arbiter and the extractor
-send it, or with tools, and rejects what the real one rejects. The other protocols of a judge are
-served beside it, with the same script (``tests/dialects.py``). No judgement is made here: a test
-says what is answered, in turn (``answers``), by the note's text (``answers_to``) or by a function
-of the request (``answers_with``). ``REPLIES`` has an arbiter's answers of every kind, by label, and
-``EXTRACTOR_REPLIES`` an extractor's.
+send it, or with tools, streamed or not, and rejects what the real one rejects. The other protocols
+of a judge are served beside it, with the same script (``tests/dialects.py``). No judgement is made
+here: a test says what is answered, in turn (``answers``), by the note's text (``answers_to``) or by
+a function of the request (``answers_with``). ``REPLIES`` has an arbiter's answers of every kind, by
+label, and ``EXTRACTOR_REPLIES`` an extractor's.
 """
 
 from __future__ import annotations
@@ -323,6 +323,12 @@ class AnthropicServer:
         self.requests.append(request)
         fault = _fault(request)
         reply = self._next_reply(request) if fault is None else api_error(400, fault)
+        if body.get("stream") and reply.status == HTTPStatus.OK:
+            return replace(
+                reply,
+                body=dialects.events_of(reply.body),
+                headers={"content-type": "text/event-stream"},
+            )
         return replace(reply, body=dialects.reply_in(path, reply.body))
 
     def _of_batches(self, path: str, headers: Mapping[str, str], sent: bytes) -> Reply:

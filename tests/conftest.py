@@ -19,7 +19,7 @@ from typing import Any
 import hypothesis
 import pytest
 
-from tests import faults
+from tests import faults, kept_memory
 from tests.engines import (
     OWN_LINES,
     Choice,
@@ -55,6 +55,10 @@ def params_of(names: list[str]) -> list[Any]:
 hypothesis.settings.register_profile("ci", derandomize=True)
 if os.environ.get("CI"):
     hypothesis.settings.load_profile("ci")
+
+
+# Thousands of embedded stores are made and closed in one process.
+kept_memory.keep_freed_memory()
 
 
 @pytest.fixture(params=params_of(CHOICE.names))

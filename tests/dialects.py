@@ -9,7 +9,7 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
-__all__ = ["data_of", "fault_of", "reply_in", "schema_of", "system_of"]
+__all__ = ["data_of", "events_of", "fault_of", "reply_in", "schema_of", "system_of"]
 
 CHAT, DECISIONS, SYSTEM_ONE = "/v1/chat/completions", "/v1/decisions", "/v1/systemone"
 _FINISHED = {"end_turn": "stop", "tool_use": "tool_calls", "refusal": "content_filter"}
@@ -59,6 +59,33 @@ def reply_in(path: str, body: bytes) -> bytes:
     return body
 
 
+def events_of(body: bytes) -> bytes:
+    """A message of Anthropic's as the events of a stream; each block comes whole, in one delta."""
+    said = json.loads(body)
+    events: list[dict[str, Any]] = [
+        {"type": "message_start", "message": said | {"content": [], "stop_reason": None}}
+    ]
+    for index, block in enumerate(said["content"]):
+        start, delta = (
+            {"type": "text", "text": ""},
+            {"type": "text_delta", "text": block.get("text")},
+        )
+        if block["type"] == "tool_use":
+            sent = json.dumps(block["input"])
+            start, delta = block | {"input": {}}, {"type": "input_json_delta", "partial_json": sent}
+        events += [
+            {"type": "content_block_start", "index": index, "content_block": start},
+            {"type": "content_block_delta", "index": index, "delta": delta},
+            {"type": "content_block_stop", "index": index},
+        ]
+    ended = {"stop_reason": said["stop_reason"], "stop_sequence": None}
+    events += [
+        {"type": "message_delta", "delta": ended, "usage": said["usage"]},
+        {"type": "message_stop"},
+    ]
+    return "".join(f"event: {e['type']}\ndata: {json.dumps(e)}\n\n" for e in events).encode()
+
+
 def fault_of(path: str, headers: Mapping[str, str], body: Mapping[str, Any]) -> str | None:
     """Why the real API would reject a request in one of the other protocols, or None."""
     wanted = {
@@ -87,11 +114,20 @@ def _completion(message: Mapping[str, Any]) -> dict[str, Any]:
     counted = message.get("usage")
     if isinstance(counted, dict):
         renamed = {"input_tokens": "prompt_tokens", "output_tokens": "completion_tokens"}
+        total = sum(counted.get(name, 0) for name in renamed)
         counted = {renamed.get(name, name): count for name, count in counted.items()}
-    said = {"role": "assistant", "content": _said(message), "refusal": None}
+        counted["total_tokens"] = total
+    said: dict[str, Any] = {"role": "assistant", "content": _said(message), "refusal": None}
+    if calls := [block for block in message["content"] if block.get("type") == "tool_use"]:
+        said["tool_calls"] = [_call(block) for block in calls]
     finished = _FINISHED.get(message["stop_reason"], "length")
     choice = {"index": 0, "message": said, "finish_reason": finished}
     return {"id": "c", "object": "chat.completion", "choices": [choice], "usage": counted}
+
+
+def _call(block: Mapping[str, Any]) -> dict[str, Any]:
+    function = {"name": block["name"], "arguments": json.dumps(block["input"])}
+    return {"id": block["id"], "type": "function", "function": function}
 
 
 def _decision(path: str, message: Mapping[str, Any]) -> dict[str, Any]:

@@ -18,6 +18,7 @@ __all__ = [
     "fenced",
     "nodes",
     "prints",
+    "program",
     "prose",
 ]
 
@@ -35,6 +36,7 @@ MARKDOWN = [
     ROOT / "CHANGELOG.md",
     ROOT / "cypher" / "README.md",
     ROOT / "examples" / "README.md",
+    ROOT / "clients" / "typescript" / "README.md",
 ]
 """Every page that a person reads, those about the project's own insides included."""
 
@@ -42,6 +44,7 @@ _FENCE = re.compile(r"^```(\w*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 _EXAMPLE = re.compile(
     r"^```python\n(.*?)^```$(?:\n+```text\n(.*?)^```$)?", re.MULTILINE | re.DOTALL
 )
+_PROGRAM = re.compile(r"^```py\n(.*?)^```$\n+```text\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 _SHOWN = re.compile(r"^ *print\(.*\n((?: *# .*\n)+)", re.MULTILINE)
 
 
@@ -80,6 +83,13 @@ def examples() -> Iterator[Example]:
             comments = "".join(_SHOWN.findall(code))
             beneath = re.sub(r"^ *# ", "", comments, flags=re.MULTILINE)
             yield Example(f"{path.name} {number}", code, shown or beneath)
+
+
+def program(path: Path, package: str) -> Example:
+    """The block ``py`` that imports the package: one that runs only where a test prepares it."""
+    blocks = _PROGRAM.findall(path.read_text(encoding="utf-8"))
+    [(code, shown)] = [each for each in blocks if f"from {package} import" in each[0]]
+    return Example(f"{path.name} {package}", code, shown)
 
 
 def prints(shown: str, printed: str) -> bool:

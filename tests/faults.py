@@ -47,9 +47,9 @@ SLOWEST: dict[str, float] = {}
 """By door, the most seconds of this process's time that one of them took."""
 
 
-def times(few: int) -> int:
-    """How often to do what ``make test`` does a few times."""
-    return few * TIMES
+def times(few: int, often: int | None = None) -> int:
+    """How often to do what ``make test`` does a few times, and ``make faults`` often per round."""
+    return few if TIMES == 1 else (often or few) * TIMES
 
 
 def moments(of: str) -> random.Random:

@@ -1,4 +1,4 @@
-"""What a model said, as the answer that it was asked for.
+"""Reads a model's words as the answer that it was asked for.
 
 A model that no schema binds puts a fence around its JSON, a sentence before it, a number in
 quotation marks, a word in capitals. That is understood; what is left open, or could mean two

@@ -113,6 +113,9 @@ class _Client:
             max_retries=connection.retries_max,
             timeout=connection.timeout_seconds,
             middleware=[self._note_wait],
+            http_client=anthropic.DefaultAsyncHttpxClient(
+                follow_redirects=False,  # what is sent, and the key, are for this server alone
+            ),
             open_telemetry=False,
         )
 

@@ -55,7 +55,7 @@ class BatchCalls(StructuredCalls[AnswerT]):
         return self.call(lambda client: _batching(client).send_batch(questions))
 
     def state(self, batch_id: str) -> BatchState:
-        """How far the server is.
+        """The state of the batch at the server.
 
         Raises:
             InvalidRequestError: the server knows no such batch, or rejected it as a whole.

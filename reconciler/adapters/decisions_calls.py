@@ -29,14 +29,14 @@ __all__ = ["Choice", "Decisions"]
 
 _SYSTEM_ONE = "systemone"
 _NAME = "relation"
-"""What the one question is called."""
+"""The name of the only question."""
 
 Options = Mapping[str, str]
-"""What may be chosen, each with what it means."""
+"""The options, each with its meaning."""
 
 
 class Choice(BaseModel):
-    """What was chosen, and how probable every option is."""
+    """The chosen option, and how probable each one is."""
 
     model_config = ConfigDict(allow_inf_nan=False)
 
@@ -87,7 +87,7 @@ class _DecisionRequest(NamedTuple):
 
 
 class _Client:
-    """What both have in common; there are no words in an answer that a second try could mend."""
+    """The common part of both clients. An answer without words needs no second try."""
 
     def __init__(
         self,

@@ -359,7 +359,7 @@ class EmbeddedGraph:
             return rows
 
     def _tidy_up(self, connection: PlanningConnection) -> None:
-        """What follows a commit; it stands, whatever becomes of this."""
+        """Clean up after a commit. If this fails, the commit still stands."""
         try:
             self._files.expect_log()
             log_bytes = self._files.log_bytes
@@ -539,7 +539,7 @@ def file_of(settings: Any) -> Path:
 
 
 def _traces(rewrites: int, left: int) -> tuple[str, ...]:
-    """Where bytes of what was removed may still be."""
+    """The places where removed bytes may still be."""
     files = _FILES_ARE_NOT_CLEAN.format(rewrites=rewrites, left=left) if left else _FILES_ARE_CLEAN
     return (files, *[_MEMORY_IS_NOT_CLEARED] * (not clear_memory()), _COPIES)
 

@@ -106,7 +106,7 @@ def _all_of(result: ladybug.QueryResult) -> list[Any]:
 
 
 def _type(value: Any) -> Any:
-    """What tells the types of two values apart, as the engine sees them when it plans."""
+    """A value's type, as the engine sees it when it plans."""
     if isinstance(value, list):
         return (list, next((type(element) for element in value if element is not None), None))
     if type(value) is not int:
@@ -126,7 +126,7 @@ def _say_utc(rows: list[list[Any]], types: list[str]) -> None:
 
 
 def _properties(entity: Mapping[str, Any]) -> dict[str, Any]:
-    """What a node or a link holds, without what the engine says of it and without nulls."""
+    """The properties of a node or a link, without the engine's own and without nulls."""
     return {
         name: held.replace(tzinfo=UTC) if isinstance(held, datetime) else held
         for name, held in entity.items()

@@ -1,4 +1,4 @@
-"""What the embedded engine is sent for a statement and its parameters.
+"""The text that the embedded engine is sent for a statement and its parameters.
 
 It has no ``SET n += $map``, is slow with structs, and plans a null again at every call. So maps are
 written out, value by value, and nulls stand in the text. Never here: a connection or a transaction.

@@ -19,7 +19,7 @@ CLOSE_SECONDS_MAX = 30
 
 
 class _Request:
-    """What one caller waits for."""
+    """One caller's request."""
 
     def __init__(self, texts: list[str]) -> None:
         self.texts = texts

@@ -1,4 +1,4 @@
-"""Which embedded stores this process has open, by what their files are, not by how they are named.
+"""The embedded stores that this process has open, by the identity of their files, not by name.
 
 One file may have several names: a link, a bind mount, capitals on a file system that ignores them.
 The engine locks a file against other processes only, so that a second database on it in this one

@@ -87,21 +87,35 @@ class OpenAI(OpenAISdk):
         return _Client(connection, question)
 
 
-def open_client(connection: Connection, base_url: str | None) -> openai.AsyncOpenAI:
-    """The SDK's client, which gives up at once where it is told to wait beyond the time-out."""
+def open_client(
+    connection: Connection, base_url: str | None, reply_bytes_max: int | None = None
+) -> openai.AsyncOpenAI:
+    """The SDK's client, which gives up at once where it is told to wait beyond the time-out.
+
+    Args:
+        connection: the server.
+        base_url: its address; None for OpenAI's.
+        reply_bytes_max: a longer reply is broken off; None for any. It is then asked for as it is,
+            for what is compressed may be of any length.
+    """
     import openai
+
+    from reconciler.adapters.bounded_replies import bounded
 
     async def _forget_wait(_: Any) -> None:
         forget_wait()
 
     async def _note_wait(response: Any) -> None:
         note_wait(response.headers, connection.timeout_seconds)
+        if reply_bytes_max is not None:
+            bounded(response, reply_bytes_max)
 
     return openai.AsyncOpenAI(
         api_key=connection.api_key,
         base_url=base_url or _URL,
         max_retries=connection.retries_max,
         timeout=connection.timeout_seconds,
+        default_headers={} if reply_bytes_max is None else {"Accept-Encoding": "identity"},
         http_client=openai.DefaultAsyncHttpxClient(
             event_hooks={"request": [_forget_wait], "response": [_note_wait]},
             follow_redirects=False,  # what is sent is for this server alone

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from pydantic import BaseModel
 
+from reconciler.adapters.bounded_replies import TooLongReplyError
 from reconciler.adapters.openai_calls import OpenAISdk, open_client
 from reconciler.adapters.structured_calls import ClientCalls, Connection, Failures
 from reconciler.adapters.unit_vectors import unit
@@ -27,6 +28,8 @@ if TYPE_CHECKING:
 __all__ = ["OpenAIEmbedder"]
 
 _REJECTING = {400, 422}
+_BYTES_PER_TEXT_MAX = 512 * 1024
+"""Of a reply: a vector of 16,000 numbers in decimal; the longest known have 4,096."""
 _EMPTY = "."
 """Sent for a text without any character, which servers reject."""
 
@@ -65,7 +68,7 @@ class OpenAIEmbedder:
             _Embeddings(),
             connection,
             _failures(connection.model),
-            lambda: _Client(connection, dimension),
+            lambda: _Client(connection, dimension, (batch_size + 1) * _BYTES_PER_TEXT_MAX),
         )
 
     @property
@@ -165,10 +168,10 @@ class _Embedded(BaseModel):
 
 
 class _Client:
-    def __init__(self, connection: Connection, dimension: int | None) -> None:
+    def __init__(self, connection: Connection, dimension: int | None, reply_bytes_max: int) -> None:
         self._model = connection.model
         self._wanted = {} if dimension is None else {"dimensions": dimension}
-        self._client = open_client(connection, connection.base_url)
+        self._client = open_client(connection, connection.base_url, reply_bytes_max)
 
     async def vectors(self, texts: list[str]) -> list[list[float]]:
         """The vectors of the texts, in their order."""
@@ -200,6 +203,11 @@ class _Client:
                 raw = await self._client.embeddings.with_raw_response.create(
                     model=self._model, input=texts, encoding_format="float", **wanted
                 )
+            except TooLongReplyError as error:
+                raise EmbeddingError(
+                    f"{self._model} sent more than its vectors can need, or sent it compressed; "
+                    "nothing was written"
+                ) from error
             except openai.APIStatusError as error:
                 said = error.response.text.lower()
                 is_about_length = "dimension" in said or "matryoshka" in said

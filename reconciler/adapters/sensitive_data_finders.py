@@ -1,4 +1,4 @@
-"""What finders of sensitive data share: reading a text as its reader would.
+"""The common part of finders of sensitive data: reading a text as a person would.
 
 A look-alike digit or an invisible character hides a number from a pattern, not from a reader; so a
 text is folded before anything searches it, and what is found is put back to where it stands. No

@@ -188,7 +188,7 @@ def _opened(path: Path) -> Iterator[zipfile.ZipFile]:
 
 
 def _manifest(archive: zipfile.ZipFile, path: Path) -> dict[str, Any]:
-    """What the archive says of itself, once it is one that this version reads."""
+    """The archive's manifest, once this version is known to read it."""
     if any(entry.compress_type not in _PACKED for entry in archive.infolist()):
         raise InvalidArchiveError(
             f"{path} is not a backup of this program: it is packed differently; nothing was changed"

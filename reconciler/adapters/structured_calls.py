@@ -347,7 +347,7 @@ class ClientCalls(Generic[ClientT]):
         self._lock = threading.Lock()
 
     def call(self, work: Callable[[ClientT], Coroutine[Any, Any, ResultT]]) -> ResultT:
-        """What the client's work gives, before the deadline.
+        """The result of the client's work, before the deadline.
 
         Raises:
             Exception: one of ``failures``, and no other.

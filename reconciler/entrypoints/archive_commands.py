@@ -23,7 +23,7 @@ from reconciler.entrypoints.options import (
     show,
 )
 from reconciler.entrypoints.progress import progress
-from reconciler.entrypoints.rendering import terminal
+from reconciler.entrypoints.rendering import counted, terminal
 from reconciler.errors import GraphLockedError, InvalidRequestError
 from reconciler.memory import Memory
 
@@ -167,8 +167,14 @@ def _backup_text(made: Backup) -> str:
         "setting": "without the key of its hashes: RECONCILER_GATE__HASH_KEY must be the same.",
         "none": "which has no key of hashes yet.",
     }[made.hash_key]
-    size = f"{made.store_bytes / 1e6:.1f} MB, packed {made.archive_bytes / 1e6:.1f} MB"
+    size = f"{_size(made.store_bytes)}, packed {_size(made.archive_bytes)}"
     return f"{made.path}: a store of {size}, verified, {key}"
+
+
+def _size(byte_count: int) -> str:
+    if byte_count < 1_000_000:
+        return f"{byte_count / 1e3:.1f} kB"
+    return f"{byte_count / 1e6:.1f} MB"
 
 
 def _restored_text(made: Backup) -> str:
@@ -178,7 +184,7 @@ def _restored_text(made: Backup) -> str:
         "as it was.",
         "none": "It has no key of hashes yet.",
     }[made.hash_key]
-    return f"Restored into {made.path}: {made.store_bytes / 1e6:.1f} MB, verified. {key}"
+    return f"Restored into {made.path}: {_size(made.store_bytes)}, verified. {key}"
 
 
 def _export_text(report: ExportReport) -> str:
@@ -201,10 +207,12 @@ def _export_text(report: ExportReport) -> str:
 def _restore_text(report: RestoreReport) -> str:
     text = f"{_counted(report)} restored"
     text += (
-        f", {report.already_there} contacts were there already." if report.already_there else "."
+        f", {counted(report.already_there, 'contact')} already there."
+        if report.already_there
+        else "."
     )
     if report.embedded:
-        text += f"\n{report.embedded} facts were embedded again."
+        text += f"\nEmbedded again: {counted(report.embedded, 'fact')}."
     if not report.keeps_ids:
         text += (
             "\nIds are made with another key than before: idempotency keys and turns of before are "
@@ -231,6 +239,7 @@ def _as_dict(report: ExportReport | RestoreReport) -> dict[str, Any]:
 def _counted(report: ExportReport | RestoreReport) -> str:
     nodes, links = report.nodes, report.links
     return (
-        f"{nodes['Contact']} contacts with {nodes['Fact']} facts and {nodes['Decision']} decisions "
-        f"({nodes.total()} nodes, {links.total()} links)"
+        f"{counted(nodes['Contact'], 'contact')} with {counted(nodes['Fact'], 'fact')} and "
+        f"{counted(nodes['Decision'], 'decision')} ({counted(nodes.total(), 'node')}, "
+        f"{counted(links.total(), 'link')})"
     )

@@ -71,22 +71,22 @@ def calibration_tables(report: CalibrationReport) -> Group:
 def errors_table(report: CalibrationReport) -> Table:
     """The error rates of each rule, by error and source; the arbiter's at its best."""
     shown = (*report.alone, report.arbitrated[-1])
-    found = table("What goes wrong, in percent of the pairs (95 % interval)")
-    found.add_column("error, by source", no_wrap=True)
-    found.add_column("pairs", justify="right")
+    shown_table = table("What goes wrong, in percent of the pairs (95 % interval)")
+    shown_table.add_column("error, by source", no_wrap=True)
+    shown_table.add_column("pairs", justify="right")
     for measurement in shown:
         name = (
             f"{measurement.name}, with an arbiter"
             if measurement.is_arbitrated
             else measurement.name
         )
-        found.add_column(name, justify="right")
+        shown_table.add_column(name, justify="right")
     for error, attribute in _ERRORS:
-        found.add_row(Text(error, style="bold"))
+        shown_table.add_row(Text(error, style="bold"))
         for row in _error_rows(shown, attribute):
-            found.add_row(*row)
-        found.add_section()
-    return found
+            shown_table.add_row(*row)
+        shown_table.add_section()
+    return shown_table
 
 
 def _error_rows(shown: Sequence[Measurement], attribute: str) -> Iterator[tuple[str | Text, ...]]:
@@ -100,16 +100,16 @@ def _error_rows(shown: Sequence[Measurement], attribute: str) -> Iterator[tuple[
 def actions_table(measurement: Measurement) -> Table:
     """Precision and recall of each action by source, with Wilson's 95 % intervals."""
     helped = ", with an arbiter" if measurement.is_arbitrated else ", without an arbiter"
-    found = table(f"What profile {measurement.name} does{helped}")
-    found.add_column("source")
-    found.add_column("action")
+    shown_table = table(f"What profile {measurement.name} does{helped}")
+    shown_table.add_column("source")
+    shown_table.add_column("action")
     for name in ("done", "right, % (precision)", "wanted", "of it done, % (recall)"):
-        found.add_column(name, justify="right")
+        shown_table.add_column(name, justify="right")
     for scores in measurement.scores:
         for action, precision_of, recall_of in _ACTIONS:
             precision: Rate = getattr(scores, precision_of)
             recall: Rate = getattr(scores, recall_of)
-            found.add_row(
+            shown_table.add_row(
                 _source(scores),
                 action,
                 f"{precision.of:,}",
@@ -117,61 +117,61 @@ def actions_table(measurement: Measurement) -> Table:
                 f"{recall.of:,}",
                 _share_with_interval(recall),
             )
-        found.add_section()
-    return found
+        shown_table.add_section()
+    return shown_table
 
 
 def profile_table(report: CalibrationReport) -> Table:
     """The thresholds that were chosen, and what each means."""
     profile = report.profile
-    found = table(f"Profile {profile.name} for {profile.embedding_model}")
-    found.add_column("threshold")
-    found.add_column("cosine", justify="right")
-    found.add_column("meaning")
+    shown_table = table(f"Profile {profile.name} for {profile.embedding_model}")
+    shown_table.add_column("threshold")
+    shown_table.add_column("cosine", justify="right")
+    shown_table.add_column("meaning")
     for name, meaning in (
         ("cosine_update_min", "at or above it a note supersedes, without a question"),
         ("cosine_cut", "at or above it a note supersedes where no arbiter answers"),
         ("cosine_add_max", "below it a note is new, without a question"),
     ):
-        found.add_row(name, f"{getattr(profile, name):.2f}", meaning)
+        shown_table.add_row(name, f"{getattr(profile, name):.2f}", meaning)
     sources = ", ".join(sorted(report.goal.sources or {ALL_SOURCES}))
-    found.caption = (
+    shown_table.caption = (
         f"False supersessions at most {report.goal.false_supersession_max:.1%} by {report.basis}; "
         f"chosen on {sources}."
     )
-    found.caption_justify = "left"
-    return found
+    shown_table.caption_justify = "left"
+    return shown_table
 
 
 def replay_table(summary: ReplaySummary) -> Table:
     """The number of decisions by action then and now, unchanged ones included."""
-    found = table(f"Replay of {summary.total:,} decisions; nothing was written")
-    found.add_column("then")
-    found.add_column("now")
-    found.add_column("decisions", justify="right")
+    shown_table = table(f"Replay of {summary.total:,} decisions; nothing was written")
+    shown_table.add_column("then")
+    shown_table.add_column("now")
+    shown_table.add_column("decisions", justify="right")
     for (before, after), count in sorted(summary.changes.items()):
         style = "dim" if before == after else ""
-        found.add_row(before, after, f"{count:,}", style=style)
+        shown_table.add_row(before, after, f"{count:,}", style=style)
     others = summary.total - summary.same
-    found.caption = (
+    shown_table.caption = (
         f"{summary.same:,} the same, {others:,} otherwise; of all, an arbiter would be asked about "
         f"{summary.would_ask:,} that were settled without one."
     )
-    found.caption_justify = "left"
-    return found
+    shown_table.caption_justify = "left"
+    return shown_table
 
 
 def replay_changes_table(replayed: Sequence[Replayed]) -> Table:
     """The decisions that would be different, one a row, at most fifty."""
     changed = [change for change in replayed if not change.is_same or change.would_ask]
-    found = table(f"Decided otherwise: {len(changed):,}")
-    found.add_column("then, now", no_wrap=True)
-    id_column(found, "note")
-    found.add_column("why now", overflow="fold")
+    shown_table = table(f"Decided otherwise: {len(changed):,}")
+    shown_table.add_column("then, now", no_wrap=True)
+    id_column(shown_table, "note")
+    shown_table.add_column("why now", overflow="fold")
     for change in changed[:_CHANGES_SHOWN_MAX]:
         cosine = change.decision.cosine
         ask = "; would ask the arbiter" if change.would_ask else ""
-        found.add_row(
+        shown_table.add_row(
             lines(
                 Text(f"{change.before} → {change.after}"),
                 Text("—" if cosine is None else f"at {cosine:.3f}", "dim"),
@@ -180,8 +180,8 @@ def replay_changes_table(replayed: Sequence[Replayed]) -> Table:
             shown(change.verdict.reason + ask),
         )
     if len(changed) > _CHANGES_SHOWN_MAX:
-        found.caption = f"and {len(changed) - _CHANGES_SHOWN_MAX:,} more"
-    return found
+        shown_table.caption = f"and {len(changed) - _CHANGES_SHOWN_MAX:,} more"
+    return shown_table
 
 
 def _source(scores: DecisionScores) -> Text:

@@ -77,11 +77,11 @@ _ENTRY = re.compile(r"^ {4}(\w+): (.*(?:\n {8}.*)*)", re.MULTILINE)
 _SENTENCE_END = re.compile(r"(?<=[.]) (?=[A-Z])")
 
 
-def plain_of(found: Any) -> Any:
+def plain_of(result: Any) -> Any:
     """A result as plain values, for JSON."""
-    if isinstance(found, list | tuple):
-        return [plain_of(each) for each in found]
-    return found.to_dict() if hasattr(found, "to_dict") else asdict(found)
+    if isinstance(result, list | tuple):
+        return [plain_of(each) for each in result]
+    return result.to_dict() if hasattr(result, "to_dict") else asdict(result)
 
 
 @dataclass(frozen=True)
@@ -132,10 +132,10 @@ class _Command:
         row = self._row
         arguments = dict(_arguments(self._parameters, given))
         with _opened(row, given) as memory:
-            found = row.call(memory, **arguments)
-        plain = _drawn(row.plain, found, given) if as_json else None
-        show(as_json, plain, lambda: _drawn(row.view, found, given))
-        if not row.is_good(found):
+            result = row.call(memory, **arguments)
+        plain = _drawn(row.plain, result, given) if as_json else None
+        show(as_json, plain, lambda: _drawn(row.view, result, given))
+        if not row.is_good(result):
             raise typer.Exit(1)
 
     @cached_property
@@ -321,9 +321,9 @@ def _arguments(
             yield parameter.name, parameter.value(value)
 
 
-def _drawn(draw: Callable[..., Any], found: Any, given: Mapping[str, Any]) -> Any:
+def _drawn(draw: Callable[..., Any], result: Any, given: Mapping[str, Any]) -> Any:
     """The result, drawn with the options that the function asks for by name."""
     asked = list(inspect.signature(draw).parameters.values())[1:]
     if any(each.kind is each.VAR_KEYWORD for each in asked):
-        return draw(found, **given)
-    return draw(found, **{each.name: given[each.name] for each in asked})
+        return draw(result, **given)
+    return draw(result, **{each.name: given[each.name] for each in asked})

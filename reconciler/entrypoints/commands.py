@@ -81,13 +81,13 @@ def _job(memory: ContactMemory, job_id: str) -> tuple[Job, SessionRecord]:
     return job, memory.session(job.session_id)
 
 
-def _job_plain(found: tuple[Job, SessionRecord]) -> dict[str, Any]:
-    job, session = found
+def _job_plain(listed: tuple[Job, SessionRecord]) -> dict[str, Any]:
+    job, session = listed
     return {**job.to_dict(), "session": asdict(session)}
 
 
-def _job_view(found: tuple[Job, SessionRecord]) -> Panel:
-    return job_panel(*found, datetime.now(UTC))
+def _job_view(listed: tuple[Job, SessionRecord]) -> Panel:
+    return job_panel(*listed, datetime.now(UTC))
 
 
 def _replay_plain(replayed: list[Replayed]) -> dict[str, Any]:
@@ -110,15 +110,21 @@ def _replay_view(replayed: list[Replayed]) -> Group:
     from reconciler.domain.review.replay import summarise
     from reconciler.entrypoints.calibration_report import replay_changes_table, replay_table
 
-    return Group(replay_table(summarise(replayed)), replay_changes_table(_changed(replayed)))
+    if not replayed:
+        return Group("There is no decision to replay.")
+    changed = _changed(replayed)
+    changes = (
+        [replay_changes_table(changed)] if changed else ["Nothing would be decided otherwise."]
+    )
+    return Group(replay_table(summarise(replayed)), *changes)
 
 
 def _changed(replayed: list[Replayed]) -> list[Replayed]:
     return [each for each in replayed if not each.is_same or each.would_ask]
 
 
-def _pending_view(found: Sequence[Decision | Dispute], limit: int | None) -> Group:
-    return pending_view(found, None if limit else _QUESTIONS_SHOWN_MAX)
+def _pending_view(waiting: Sequence[Decision | Dispute], limit: int | None) -> Group:
+    return pending_view(waiting, None if limit else _QUESTIONS_SHOWN_MAX)
 
 
 def _corrected(decision: Decision, relation: str) -> Text:

@@ -167,17 +167,17 @@ def _side_by_side(
     notes: Sequence[dict[str, Any]], without: Sequence[Decision], judged: Sequence[Decision]
 ) -> Table:
     """The notes on which the judge's word made a difference, and which."""
-    found = table("What the judge changed (recorded answers)")
+    shown_table = table("What the judge changed (recorded answers)")
     for name in ("note", "without a judge", "with it, and its reasoning"):
-        found.add_column(name, overflow="fold")
+        shown_table.add_column(name, overflow="fold")
     for note, before, after in zip(notes, without, judged, strict=True):
         if after.opinion.reasoning and _became(before) != _became(after):
-            found.add_row(
+            shown_table.add_row(
                 lines(shown(after.text), shown(f"{note['contact_id']}, day {note['day']}", "dim")),
                 shown(_became(before)),
                 lines(shown(_became(after)), shown(after.opinion.reasoning, "dim")),
             )
-    return found
+    return shown_table
 
 
 def _became(decision: Decision) -> str:

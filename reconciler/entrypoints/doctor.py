@@ -96,13 +96,13 @@ def _checkup(settings: Settings) -> list[DoctorCheck]:
 
 def checks_table(checks: list[DoctorCheck]) -> Table:
     """The checks for a person."""
-    found = table("Doctor")
+    shown_table = table("Doctor")
     for name in ("", "check", "finding"):
-        found.add_column(name)
+        shown_table.add_column(name)
     for check in checks:
         mark = Text("ok", style="green") if check.is_ok else Text("wrong", style="red")
-        found.add_row(mark, check.name, shown(check.finding))
-    return found
+        shown_table.add_row(mark, check.name, shown(check.finding))
+    return shown_table
 
 
 def describe_extractor(settings: Settings) -> str:
@@ -182,11 +182,11 @@ def _engine(store: MemoryStore) -> str:
 
 
 def _schema(store: MemoryStore) -> str:
-    found, wanted = store.schema_version(), newest_schema_version(store.describe().engine)
-    if found == 0:
+    version, wanted = store.schema_version(), newest_schema_version(store.describe().engine)
+    if version == 0:
         return f"none yet; the first write, or `reconciler init`, makes version {wanted}"
     store.check_schema_version()
-    return f"version {found}"
+    return f"version {version}"
 
 
 def _store(store: MemoryStore, models: ModelStore, embedder: Embedder) -> str:

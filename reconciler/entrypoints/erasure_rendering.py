@@ -15,9 +15,9 @@ if TYPE_CHECKING:
 __all__ = ["erasure_panel", "erasures_view"]
 
 
-def erasures_view(found: Sequence[Erasure]) -> Group:
+def erasures_view(erasures: Sequence[Erasure]) -> Group:
     """Each erasure with its receipt."""
-    return Group(*map(erasure_panel, found)) if found else Group("Nothing was forgotten.")
+    return Group(*map(erasure_panel, erasures)) if erasures else Group("Nothing was forgotten.")
 
 
 def erasure_panel(erasure: Erasure) -> RenderableType:

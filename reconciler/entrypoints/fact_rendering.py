@@ -88,24 +88,24 @@ def recall_plain(ranked: Recalled, prompt: bool) -> Any:
     return {"facts": facts, "prompt": told, "token_count": token_count(told)} if prompt else facts
 
 
-def about_view(found: Sequence[FoundFact], name: str) -> Table | str:
+def about_view(facts: Sequence[FoundFact], name: str) -> Table | str:
     """The facts that mention a name."""
-    return _found_table(f"About {without_secrets(name)}", found)
+    return _found_table(f"About {without_secrets(name)}", facts)
 
 
-def find_view(found: Sequence[FoundFact], query: str) -> Table | str:
+def find_view(facts: Sequence[FoundFact], query: str) -> Table | str:
     """The facts that are nearest to a query."""
-    return _found_table(f"Find: {without_secrets(query)}", found)
+    return _found_table(f"Find: {without_secrets(query)}", facts)
 
 
-def _found_table(asked: str, found: Sequence[FoundFact]) -> Table | str:
-    if not found:
+def _found_table(asked: str, facts: Sequence[FoundFact]) -> Table | str:
+    if not facts:
         return f"{asked}: nothing is known."
     shown_table = table(asked)
     shown_table.add_column("contact, found by", overflow="fold")
     id_column(shown_table, "fact")
     shown_table.add_column("said last, source", overflow="fold")
-    for hit in found:
+    for hit in facts:
         fact = hit.fact
         how = str(hit.found_in) if hit.similarity is None else f"cosine {hit.similarity:.3f}"
         said = f"{fact.last_confirmed_at:%Y-%m-%d}"
@@ -152,14 +152,16 @@ def _about(subject: str) -> list[Text]:
     return [] if subject == CONTACT_SUBJECT else [Text("of ", "dim").append(shown(subject))]
 
 
-def briefing_view(found: Briefing) -> Verbatim:
+def briefing_view(briefing: Briefing) -> Verbatim:
     """The briefing, exactly as a model gets it."""
-    return Verbatim(found.as_prompt())
+    return Verbatim(briefing.as_prompt())
 
 
-def archived_view(found: Sequence[Archived]) -> Group:
+def archived_view(archived: Sequence[Archived]) -> Group:
     """The archived facts by contact, with the decision that archived them."""
-    return Group(*map(_archived_panel, found)) if found else Group("Nothing has faded so far.")
+    return (
+        Group(*map(_archived_panel, archived)) if archived else Group("Nothing has faded so far.")
+    )
 
 
 def _archived_panel(archived: Archived) -> Panel:
@@ -170,17 +172,21 @@ def _archived_panel(archived: Archived) -> Panel:
     return panel(lines(*facts), title=archived.contact_id, subtitle=done)
 
 
-def evidence_view(found: Sequence[FactEvidence]) -> Group:
+def evidence_view(evidence: Sequence[FactEvidence]) -> Group:
     """Each fact with the turns that it rests on."""
-    return Group(*map(_evidence_panel, found)) if found else Group("Nothing is known that says so.")
+    return (
+        Group(*map(_evidence_panel, evidence))
+        if evidence
+        else Group("Nothing is known that says so.")
+    )
 
 
-def _evidence_panel(found: FactEvidence) -> Panel:
-    told = [line for turn in found.turns for line in _turn(turn)]
+def _evidence_panel(evidence: FactEvidence) -> Panel:
+    told = [line for turn in evidence.turns for line in _turn(turn)]
     return panel(
-        lines(shown(found.fact.text, "bold"), shown(found.statement), *told),
-        title=found.fact.fact_id,
-        subtitle=str(found.fact.state),
+        lines(shown(evidence.fact.text, "bold"), shown(evidence.statement), *told),
+        title=evidence.fact.fact_id,
+        subtitle=str(evidence.fact.state),
     )
 
 

@@ -24,10 +24,10 @@ def health_view(report: HealthReport) -> Group:
 
 
 def _totals(report: HealthReport) -> Table:
-    total, found = report.total, table(f"Health of {report.agent_id}")
-    found.add_column("")
-    found.add_column("now", justify="right")
-    found.add_column("what it means")
+    total, shown_table = report.total, table(f"Health of {report.agent_id}")
+    shown_table.add_column("")
+    shown_table.add_column("now", justify="right")
+    shown_table.add_column("what it means")
     for name, now, meaning in (
         ("live facts", str(total.live), f"{total.expired} expired, {total.archived} archived, "
          f"{total.superseded} superseded, {total.revoked} revoked"),
@@ -50,8 +50,8 @@ def _totals(report: HealthReport) -> Table:
         ("damaged", str(total.damaged),
          "records that cannot be read; `reconciler forget` erases them"),
     ):  # fmt: skip
-        found.add_row(name, now, shown(meaning))
-    return found
+        shown_table.add_row(name, now, shown(meaning))
+    return shown_table
 
 
 def _contacts(contacts: Iterable[ContactHealth]) -> Table:
@@ -60,13 +60,13 @@ def _contacts(contacts: Iterable[ContactHealth]) -> Table:
     left_out = len(listed) > _CONTACTS_SHOWN_MAX
     title = f"The {_CONTACTS_SHOWN_MAX} of {len(listed)} contacts with most to be done"
     worst = listed[:_CONTACTS_SHOWN_MAX]
-    found = table(title if left_out else "")
-    word_column(found, "contact", (contact.contact_id or "" for contact in worst))
-    found.add_column("live", justify="right", min_width=len("live"))
-    others = counts_column(found, "besides", [_besides(contact) for contact in worst])
+    shown_table = table(title if left_out else "")
+    word_column(shown_table, "contact", (contact.contact_id or "" for contact in worst))
+    shown_table.add_column("live", justify="right", min_width=len("live"))
+    others = counts_column(shown_table, "besides", [_besides(contact) for contact in worst])
     for place, contact in enumerate(worst):
-        found.add_row(shown(contact.contact_id or ""), str(contact.live), *others(place))
-    return found
+        shown_table.add_row(shown(contact.contact_id or ""), str(contact.live), *others(place))
+    return shown_table
 
 
 def _besides(contact: ContactHealth) -> list[str]:

@@ -121,8 +121,10 @@ def evidence(
         raise InvalidRequestError("say which fact: either --fact with its id, or --about")
     with reading(agent, contact, tenant) as memory:
         asked = memory.contact(agent, contact, tenant=tenant)
-        found = [asked.evidence(fact)] if fact is not None else asked.evidence_about(about or "")
-    show(as_json, plain_of(found), lambda: evidence_view(found))
+        evidence_shown = (
+            [asked.evidence(fact)] if fact is not None else asked.evidence_about(about or "")
+        )
+    show(as_json, plain_of(evidence_shown), lambda: evidence_view(evidence_shown))
 
 
 def about(
@@ -139,8 +141,8 @@ def about(
     """List the live facts that mention a name as whole words."""
     asked_of = None if all_contacts else contact
     with reading(agent, asked_of, tenant) as memory:
-        found = of_whom(memory, agent, asked_of, tenant).recall_about(name, limit=limit)
-    show(as_json, [asdict(hit) for hit in found], lambda: about_view(found, name))
+        facts = of_whom(memory, agent, asked_of, tenant).recall_about(name, limit=limit)
+    show(as_json, [asdict(hit) for hit in facts], lambda: about_view(facts, name))
 
 
 def erasures(
@@ -161,13 +163,13 @@ def erasures(
     """List the erasures, and how far each one got."""
     with reading(None if finish else agent, contact, tenant) as memory:
         if finish:
-            found = memory.finish_erasures()
+            finished = memory.finish_erasures()
         else:
-            found = call_of(memory, "erasures", agent, contact, tenant)(
+            finished = call_of(memory, "erasures", agent, contact, tenant)(
                 unfinished=unfinished, limit=limit
             )
-    show(as_json, [erasure.to_dict() for erasure in found], lambda: erasures_view(found))
-    if finish and not all(erasure.is_finished and erasure.receipt.is_clean for erasure in found):
+    show(as_json, [erasure.to_dict() for erasure in finished], lambda: erasures_view(finished))
+    if finish and not all(erasure.is_finished and erasure.receipt.is_clean for erasure in finished):
         raise typer.Exit(1)
 
 

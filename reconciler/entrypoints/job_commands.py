@@ -11,7 +11,7 @@ import logging
 import queue
 import signal
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
 from datetime import UTC, datetime
@@ -23,6 +23,7 @@ import typer
 
 from reconciler.domain.records.kinds import JobState
 from reconciler.entrypoints.job_rendering import (
+    all_handed_over_words,
     drained_view,
     handed_over_words,
     job_words,
@@ -45,11 +46,13 @@ from reconciler.entrypoints.options import (
     show,
 )
 from reconciler.entrypoints.progress import bar
-from reconciler.errors import InvalidRequestError
+from reconciler.errors import InvalidRequestError, InvalidSessionError
 from reconciler.memory import Memory
 
 if TYPE_CHECKING:
     from reconciler.domain.records.jobs import Job, QueueReport
+    from reconciler.domain.records.transcript_forms import Conversation
+    from reconciler.domain.records.turns import Turn
 
 __all__ = ["add_job_commands"]
 
@@ -75,7 +78,8 @@ def extract(
         Path,
         typer.Argument(
             callback=existing,
-            help="The conversation: JSON lines or a chat export; - reads standard input.",
+            help="The conversation: JSON lines, or an export of ChatGPT, Claude, Open WebUI and "
+            "others; - reads standard input.",
         ),
     ],
     agent: Agent,
@@ -84,8 +88,22 @@ def extract(
     ],
     session: Annotated[
         str | None,
-        typer.Option(help="The session's id; default: the file's name without its last suffix."),
+        typer.Option(
+            help="The session's id; default: the conversation's in an export, else the file's name "
+            "without its last suffix."
+        ),
     ] = None,
+    conversation: Annotated[
+        str | None,
+        typer.Option(help="The id or title of one conversation, if the file holds several."),
+    ] = None,
+    all_conversations: Annotated[
+        bool,
+        typer.Option(
+            "--all-conversations",
+            help="Hand over all conversations of the file, each as a session of its own.",
+        ),
+    ] = False,
     tenant: Tenant = None,
     channel: Annotated[str, typer.Option(help="The channel of the conversation.")] = "chat",
     started_at: Annotated[
@@ -107,21 +125,91 @@ def extract(
     or "text", and may have "timestamp", "id" and "name". If you hand it over again under the same
     session id, only what is new is read.
     """
-    from reconciler.service.sessions.transcripts import read_turns
+    from reconciler.domain.records.transcript_forms import chosen
+    from reconciler.service.sessions.transcripts import read_conversations, turns_in
 
-    turns = read_turns(_lines(file))
-    session_id = _session_id(file, session)
-    with Memory.open() as memory:
-        job_id = memory.contact(agent, contact, tenant=tenant).submit_session(
+    conversations = read_conversations(_lines(file))
+
+    def hand_over(memory: Memory, session_id: str, turns: list[Turn]) -> Job:
+        about = memory.contact(agent, contact, tenant=tenant)
+        job_id = about.submit_session(
             session_id,
             turns,
             channel=channel,
             started_at=parse_time("--started-at", started_at),
             contact_name=contact_name,
         )
-        made = memory.contact(agent, contact, tenant=tenant).job(job_id)
-    plain = {"job_id": job_id, "session_id": session_id, "turns": len(turns), "state": made.state}
-    show(as_json, plain, lambda: handed_over_words(made, len(turns)))
+        return about.job(job_id)
+
+    if all_conversations:
+        if not (session is None and conversation is None and started_at is None):
+            raise InvalidRequestError(
+                "--all-conversations hands each one over under its own id and with its own times: "
+                "leave out --session, --conversation and --started-at"
+            )
+        _hand_over_all(file, conversations, hand_over, as_json)
+        return
+    wanted = chosen(conversations, conversation)
+    turns = turns_in(wanted)
+    session_id = wanted.conversation_id if session is None else session
+    session_id = session_id or _file_session_id(file)
+    with Memory.open() as memory:
+        made = hand_over(memory, session_id, turns)
+    show(as_json, _handed_over(made, turns), lambda: handed_over_words(made, len(turns)))
+
+
+def _hand_over_all(
+    file: Path,
+    conversations: Sequence[Conversation],
+    hand_over: Callable[[Memory, str, list[Turn]], Job],
+    as_json: bool,
+) -> None:
+    """Hand over all conversations that say something, oldest first.
+
+    All are read before the first is handed over. One that is refused keeps none of the others, and
+    gives the exit code 1.
+    """
+    said: list[tuple[str, list[Turn]]] = []
+    refused: dict[str, str] = {}
+    for each in conversations:
+        session_id = each.conversation_id or f"{_file_session_id(file)}-{each.number}"
+        try:
+            said.append((session_id, each.turns()))
+        except InvalidSessionError as error:
+            refused[session_id] = str(error)
+    silent = sum(not turns for _, turns in said)
+    said = sorted(((name, turns) for name, turns in said if turns), key=_first_said)
+    made = []
+    with Memory.open() as memory, bar("conversations", len(said), as_json) as update:
+        for session_id, turns in said:
+            try:
+                made.append((hand_over(memory, session_id, turns), turns))
+            except InvalidSessionError as error:
+                refused[session_id] = str(error)
+            update(advance=1)
+    plain = {
+        "sessions": [_handed_over(job, turns) for job, turns in made],
+        "refused": [{"session_id": name, "error": why} for name, why in refused.items()],
+        "without_words": silent,
+    }
+    show(as_json, plain, lambda: all_handed_over_words([job for job, _ in made], refused, silent))
+    if refused:
+        raise typer.Exit(1)
+
+
+def _first_said(said: tuple[str, list[Turn]]) -> datetime:
+    """When the first of it was said; what has no time comes last, as it counts as said now."""
+    times = [turn.said_at for turn in said[1] if turn.said_at is not None]
+    return min(times, default=datetime.max.replace(tzinfo=UTC))
+
+
+def _handed_over(job: Job, turns: list[Turn]) -> dict[str, object]:
+    return {
+        "job_id": job.job_id,
+        "session_id": job.session_id,
+        "turns": len(turns),
+        "state": job.state,
+    }
 
 
 def jobs(
@@ -134,8 +222,8 @@ def jobs(
 ) -> None:
     """List jobs, newest first, with their states and how to retry dead ones."""
     with reading(agent, contact, tenant) as memory:
-        found = _jobs_of(memory, agent, contact, tenant)(state=state, limit=limit)
-    show(as_json, [job.to_dict() for job in found], lambda: jobs_table(found, _now()))
+        jobs_shown = _jobs_of(memory, agent, contact, tenant)(state=state, limit=limit)
+    show(as_json, [job.to_dict() for job in jobs_shown], lambda: jobs_table(jobs_shown, _now()))
 
 
 def retry(
@@ -245,8 +333,8 @@ def worker(
 
 def _retry_one(agent: str, contact: str, job_id: str, tenant: str | None, as_json: bool) -> None:
     with Memory.open() as memory:
-        found = memory.contact(agent, contact, tenant=tenant).retry(job_id)
-    show(as_json, found.to_dict(), lambda: retried_words(found))
+        job = memory.contact(agent, contact, tenant=tenant).retry(job_id)
+    show(as_json, job.to_dict(), lambda: retried_words(job))
 
 
 def _retry_all_dead(
@@ -376,9 +464,7 @@ def _lines(file: Path) -> list[str]:
     return data.decode("utf-8", "surrogateescape").split("\n")
 
 
-def _session_id(file: Path, session: str | None) -> str:
-    if session is not None:
-        return session
+def _file_session_id(file: Path) -> str:
     if file == STANDARD_INPUT:
         raise InvalidRequestError("standard input has no name: give the session's id by --session")
     try:

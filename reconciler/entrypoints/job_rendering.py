@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shlex
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING
@@ -83,6 +83,20 @@ def handed_over_words(job: Job, turn_count: int) -> str:
     )
 
 
+def all_handed_over_words(jobs: Sequence[Job], refused: Mapping[str, str], silent: int) -> str:
+    """What became of the conversations of an export, and the command to run next.
+
+    Args:
+        jobs: those that read what was handed over.
+        refused: why what was not handed over was refused, by its session's id.
+        silent: how many hold no words.
+    """
+    told = [f"{len(jobs):,} of {len(jobs) + len(refused) + silent:,} conversations handed over."]
+    told += [f"Refused: {visible(name)}: {visible(why)}" for name, why in refused.items()]
+    told += [f"{silent:,} without words left out."] if silent else []
+    return "\n".join([*told, _TO_READ])
+
+
 def retried_words(job: Job) -> str:
     """The state of a job after a retry."""
     if job.state is JobState.DONE:
@@ -109,19 +123,19 @@ def jobs_table(jobs: Sequence[Job], now: datetime) -> Group:
     """
     if not jobs:
         return Group("No jobs.")
-    found = table("Jobs, newest first")
-    found.add_column("job", width=_ID_LENGTH, overflow="fold")
-    found.add_column("state", no_wrap=True)
-    found.add_column("what became of it", overflow="fold")
+    shown_table = table("Jobs, newest first")
+    shown_table.add_column("job", width=_ID_LENGTH, overflow="fold")
+    shown_table.add_column("state", no_wrap=True)
+    shown_table.add_column("what became of it", overflow="fold")
     for job in jobs:
         whose = shown(f"{_whose(job)} · {job.session_id}")
         age = f"{_attempts(job)}, {_span(now - job.submitted_at)}"
-        found.add_row(
+        shown_table.add_row(
             lines(whose, shown(job.job_id, "dim")),
             lines(_state(job), shown(age, "dim")),
             _outcome(job),
         )
-    return Group(found, *_advice(jobs))
+    return Group(shown_table, *_advice(jobs))
 
 
 def job_panel(job: Job, session: SessionRecord, now: datetime) -> Panel:
@@ -147,17 +161,17 @@ def drained_view(jobs: Sequence[Job], extractor: str) -> Group:
     """
     if not jobs:
         return Group("Nothing waited.")
-    found = table("Drained")
-    found.add_column("state")
+    shown_table = table("Drained")
+    shown_table.add_column("state")
     for name in ("jobs", "attempts"):
-        found.add_column(name, justify="right")
-    found.add_column("what became of it")
+        shown_table.add_column(name, justify="right")
+    shown_table.add_column("what became of it")
     for state in JobState:
         if ended := [job for job in jobs if job.state is state]:
-            found.add_row(Text(state, style=_STYLES[state]), *_sums(ended))
+            shown_table.add_row(Text(state, style=_STYLES[state]), *_sums(ended))
     dead = [job for job in jobs if job.state is JobState.DEAD]
     reasons = [f"{job.job_id}: {_shortened(job.last_error or '')}" for job in dead]
-    return Group(found, f"Read with {extractor}", *reasons, *_advice(dead))
+    return Group(shown_table, f"Read with {extractor}", *reasons, *_advice(dead))
 
 
 def _sums(jobs: Sequence[Job]) -> Iterator[str]:
@@ -245,13 +259,13 @@ def _time(at: datetime) -> str:
     return f"{at:%Y-%m-%d %H:%M:%S} UTC"
 
 
-def tasks_table(found: Sequence[Task]) -> Table:
+def tasks_table(tasks: Sequence[Task]) -> Table:
     """Tasks, the last changed first: what is done of each, and what it waits for."""
     view = table("Tasks, those that changed last first")
     id_column(view, "task")
     for name in ("state", "goal", "done"):
         view.add_column(name, overflow="fold")
-    for task in found:
+    for task in tasks:
         view.add_row(
             lines(
                 shown(task.task_id),

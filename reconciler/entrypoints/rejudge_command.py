@@ -50,7 +50,7 @@ def rejudge(
     With --batch the vendor answers within a day, mostly within an hour, and this command waits. If
     it ends before that, nothing is lost: it says how to continue the batch.
     """
-    found: list[Rejudged] = []
+    answers: list[Rejudged] = []
     whose = {"--agent": agent, "--contact": contact, "--tenant": tenant}
     waiting = _WaitDisplay([*_given(whose), "--batch-id"])
     try:
@@ -61,19 +61,19 @@ def rejudge(
                     judged = asked.rejudge_in_batches(
                         batch_id=batch_id, wait_hours=wait, on_wait=waiting.say
                     )
-                    found.extend(judged)
+                    answers.extend(judged)
             else:
                 with progress("decisions", as_json) as advance:
                     for rejudged in asked.rejudge():
-                        found.append(rejudged)
-                        advance(len(found), None)
+                        answers.append(rejudged)
+                        advance(len(answers), None)
     except (KeyboardInterrupt, ReconcilerError) as ended:
         if isinstance(ended, KeyboardInterrupt):
             waiting.take_leave()
-        if found:  # they are kept, even if the command was interrupted
-            _show(as_json, found)
+        if answers:  # they are kept, even if the command was interrupted
+            _show(as_json, answers)
         raise
-    _show(as_json, found)
+    _show(as_json, answers)
 
 
 class _WaitDisplay:
@@ -108,13 +108,13 @@ def _given(options: dict[str, str | None]) -> Iterable[str]:
     return (part for name, value in options.items() if value is not None for part in (name, value))
 
 
-def _show(as_json: bool, found: Iterable[Rejudged]) -> None:
-    show(as_json, [rejudged.to_dict() for rejudged in found], lambda: Group(*_view(found)))
+def _show(as_json: bool, answers: Iterable[Rejudged]) -> None:
+    show(as_json, [rejudged.to_dict() for rejudged in answers], lambda: Group(*_view(answers)))
 
 
-def _view(found: Iterable[Rejudged]) -> Iterable[Text]:
+def _view(answers: Iterable[Rejudged]) -> Iterable[Text]:
     counts: Counter[str] = Counter()
-    for rejudged in found:
+    for rejudged in answers:
         counts[rejudged.became] += 1
         yield shown(f"{rejudged.became:9} {rejudged.decision.text}  ({rejudged.why})")
     told = ", ".join(f"{count} {became}" for became, count in counts.items())

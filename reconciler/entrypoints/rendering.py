@@ -152,20 +152,20 @@ def table(title: str) -> Table:
     return Table(title=title, title_justify="left", title_style="bold", header_style="dim")
 
 
-def id_column(found: Table, name: str) -> None:
+def id_column(shown_table: Table, name: str) -> None:
     """A column in which an id stands whole, on a line of its own: it is copied into a command."""
-    found.add_column(name, min_width=_ID_WIDTH, overflow="fold")
+    shown_table.add_column(name, min_width=_ID_WIDTH, overflow="fold")
 
 
-def word_column(found: Table, name: str, values: Iterable[str]) -> None:
+def word_column(shown_table: Table, name: str, values: Iterable[str]) -> None:
     """A column that breaks texts between words only, unless a word is longer than an id."""
     words = (word for value in (name, *values) for word in visible(value).split())
     width = min(max(map(cell_len, words)), _ID_WIDTH)
-    found.add_column(name, min_width=width, overflow="fold")
+    shown_table.add_column(name, min_width=width, overflow="fold")
 
 
 def counts_column(
-    found: Table, name: str, rows: Sequence[Sequence[str]]
+    shown_table: Table, name: str, rows: Sequence[Sequence[str]]
 ) -> Callable[[int], list[Text]]:
     """Add a column of counts beneath each other, such as "2 expired"; none where no row has any.
 
@@ -176,7 +176,7 @@ def counts_column(
     """
     if not any(rows):
         return lambda _: []
-    found.add_column(name, min_width=max(len(count) for row in rows for count in row))
+    shown_table.add_column(name, min_width=max(len(count) for row in rows for count in row))
     return lambda place: [lines(*map(shown, rows[place]))]
 
 
@@ -222,12 +222,12 @@ def decision_made(decision: Decision) -> Text:
 
 def decisions_table(decisions: Sequence[Decision]) -> Table:
     """Decisions, the newest first, with their reasons."""
-    found = table("Decisions, newest first")
-    id_column(found, "note")
+    shown_table = table("Decisions, newest first")
+    id_column(shown_table, "note")
     for name in ("decided", "reason"):
-        found.add_column(name, overflow="fold")
+        shown_table.add_column(name, overflow="fold")
     for decision in decisions:
-        found.add_row(
+        shown_table.add_row(
             lines(
                 shown(decision.text),
                 shown(f"{decision.scope.contact_id}, {_day(decision.note.said_at)}", "dim"),
@@ -240,21 +240,21 @@ def decisions_table(decisions: Sequence[Decision]) -> Table:
             ),
             shown(_reason(decision)),
         )
-    return found
+    return shown_table
 
 
-def pending_view(found: Sequence[Decision | Dispute], shown_max: int | None = None) -> Group:
+def pending_view(waiting: Sequence[Decision | Dispute], shown_max: int | None = None) -> Group:
     """Held notes and disputes: the question, the id, the reason and since when.
 
     Args:
-        found: the held notes and disputes.
+        waiting: the held notes and disputes.
         shown_max: how many are shown; the rest is counted. None for all.
     """
-    if not found:
+    if not waiting:
         return Group("Nothing waits for an answer.")
-    left = len(found[shown_max:]) if shown_max is not None else 0
-    rest = [f"{left} more wait; --limit {len(found)} shows all."] if left else []
-    return Group(*map(_pending_panel, found[:shown_max]), *rest)
+    left = len(waiting[shown_max:]) if shown_max is not None else 0
+    rest = [f"{left} more wait; --limit {len(waiting)} shows all."] if left else []
+    return Group(*map(_pending_panel, waiting[:shown_max]), *rest)
 
 
 def _pending_panel(waiting: Decision | Dispute) -> Panel:
@@ -275,9 +275,9 @@ def _held_panel(decision: Decision) -> Panel:
     )
 
 
-def disputes_view(found: Sequence[Dispute]) -> Group:
+def disputes_view(disputes: Sequence[Dispute]) -> Group:
     """Disputes: the question, the facts with their ids, and why both were kept."""
-    return Group(*map(_dispute_panel, found)) if found else Group("Nothing is in dispute.")
+    return Group(*map(_dispute_panel, disputes)) if disputes else Group("Nothing is in dispute.")
 
 
 def _dispute_panel(dispute: Dispute) -> Panel:
@@ -293,9 +293,9 @@ def _dispute_panel(dispute: Dispute) -> Panel:
     )
 
 
-def expiring_view(found: Sequence[ExpiringFact]) -> Group:
+def expiring_view(facts: Sequence[ExpiringFact]) -> Group:
     """Facts that expire soon: the day, the question, and how to answer no."""
-    return Group(*map(_expiring_panel, found)) if found else Group("Nothing expires so soon.")
+    return Group(*map(_expiring_panel, facts)) if facts else Group("Nothing expires so soon.")
 
 
 def _expiring_panel(expiring: ExpiringFact) -> Panel:
@@ -312,25 +312,25 @@ def _expiring_panel(expiring: ExpiringFact) -> Panel:
 
 def refusals_table(counts: Sequence[RefusalCount]) -> Table:
     """Refusals by contact and reason, with bars."""
-    found = table("Refused by the gate")
-    found.add_column("contact", overflow="fold")
-    found.add_column("reason")
-    found.add_column("times")
+    shown_table = table("Refused by the gate")
+    shown_table.add_column("contact", overflow="fold")
+    shown_table.add_column("reason")
+    shown_table.add_column("times")
     most = max((count.refusals for count in counts), default=1)
     for count in counts:
         bar = "█" * max(round(_BAR_WIDTH * count.refusals / most), 1)
         times = Text.assemble(f"{count.refusals:>4} ", (bar, "red"))
-        found.add_row(shown(count.contact_id), count.reason, times)
-    return found
+        shown_table.add_row(shown(count.contact_id), count.reason, times)
+    return shown_table
 
 
 def assessment_view(assessment: Assessment) -> Group:
     """The finding of each check, the parts of the score, and the result."""
-    found = table(f"Policy {assessment.policy_version}, domain {assessment.domain}")
+    shown_table = table(f"Policy {assessment.policy_version}, domain {assessment.domain}")
     for name in ("check", "alone it would", "finding"):
-        found.add_column(name, overflow="fold")
+        shown_table.add_column(name, overflow="fold")
     for finding in assessment.findings:
-        found.add_row(
+        shown_table.add_row(
             finding.check.replace("_", " "), _DISPOSALS[finding.disposal], shown(finding.detail)
         )
     score = (f"{assessment.confidence:.2f}", "bold")
@@ -353,7 +353,7 @@ def assessment_view(assessment: Assessment) -> Group:
     ]
     if assessment.question:
         lines.append(Text.assemble("asks      ", shown(assessment.question)))
-    return Group(found, *lines)
+    return Group(shown_table, *lines)
 
 
 def explanation_panel(explanation: Explanation) -> Panel:
@@ -364,25 +364,25 @@ def explanation_panel(explanation: Explanation) -> Panel:
 
 def facts_table(title: str, facts: Iterable[Fact]) -> Table:
     """Live facts with how often and when they were last said."""
-    found = table(title)
-    id_column(found, "fact")
-    found.add_column("said", justify="right")
-    found.add_column("last said", no_wrap=True)
+    shown_table = table(title)
+    id_column(shown_table, "fact")
+    shown_table.add_column("said", justify="right")
+    shown_table.add_column("last said", no_wrap=True)
     for fact in facts:
-        found.add_row(fact_lines(fact), f"{fact.observations}×", _day(fact.last_confirmed_at))
-    return found
+        shown_table.add_row(fact_lines(fact), f"{fact.observations}×", _day(fact.last_confirmed_at))
+    return shown_table
 
 
 def recall_table(query: str, ranked: Sequence[RankedFact]) -> Table:
     """Recalled facts with their score as a bar, and what it is made of."""
-    found = table(f"Recall: {query}" if query else "All live facts")
-    found.add_column("score", no_wrap=True)
-    found.add_column("made of", no_wrap=True)
-    id_column(found, "fact")
+    shown_table = table(f"Recall: {query}" if query else "All live facts")
+    shown_table.add_column("score", no_wrap=True)
+    shown_table.add_column("made of", no_wrap=True)
+    id_column(shown_table, "fact")
     best = max((hit.score for hit in ranked), default=1.0) or 1.0
     for hit in ranked:
         bar = "█" * max(round(_BAR_WIDTH * hit.score / best), 1)
-        found.add_row(
+        shown_table.add_row(
             Text.assemble(f"{hit.score:.3f} ", (bar, "green")),
             lines(
                 Text(f"similarity {_cosine(hit.similarity)}", "dim"),
@@ -395,7 +395,7 @@ def recall_table(query: str, ranked: Sequence[RankedFact]) -> Table:
                 *map(_against, hit.disputed_with),
             ),
         )
-    return found
+    return shown_table
 
 
 def _marks(hit: RankedFact) -> Iterator[Text]:
@@ -417,22 +417,24 @@ def _marks(hit: RankedFact) -> Iterator[Text]:
         yield Text(may_have_changed(fact.last_confirmed_at), "yellow")
 
 
-def recall_outcome(found: Recalled, nothing: str) -> str:
+def recall_outcome(recalled: Recalled, nothing: str) -> str:
     """The kind of answer: nothing fits, with the known attributes; or n of m; else empty.
 
     Args:
-        found: the answer.
+        recalled: the answer.
         nothing: how to say that nothing fits.
     """
     from reconciler.domain.recalling.recalled import RecallOutcome
 
-    if found.outcome is RecallOutcome.NOTHING_FITS:
-        known = ", ".join(visible(name) for name in found.known)
+    if recalled.outcome is RecallOutcome.NOTHING_FITS:
+        known = ", ".join(visible(name) for name in recalled.known)
         return f"{nothing}; known: {known}." if known else f"{nothing}."
-    if not found.left_out:
+    if not recalled.left_out:
         return ""
-    shown_here = found.fitting - found.left_out
-    return f"{shown_here} of {found.fitting} that fit; for the rest use --limit or --budget-tokens."
+    shown_here = recalled.fitting - recalled.left_out
+    return (
+        f"{shown_here} of {recalled.fitting} that fit; for the rest use --limit or --budget-tokens."
+    )
 
 
 def fact_lines(fact: Fact) -> Text:
@@ -456,7 +458,8 @@ def history_tree(contact: str, histories: Sequence[FactHistory]) -> Tree:
         branches = {history.facts[0].fact_id: tree.add(_fact_label(history.facts[0]))}
         heads = {fact.fact_id: fact for fact in history.facts}
         for fact, link in zip(history.facts[1:], history.supersessions, strict=True):
-            why = f" {_cosine(link.cosine)} by {link.decided_by}, {_day(link.at)}: {link.reason}"
+            how = f"by {link.decided_by}, similarity {_cosine(link.cosine)}"
+            why = f" {how}, {_day(link.at)}: {link.reason}"
             branch = branches[link.new_id].add(
                 Text("SUPERSEDES", style="yellow").append(shown(why, style="dim"))
             )
@@ -477,21 +480,21 @@ def history_tree(contact: str, histories: Sequence[FactHistory]) -> Tree:
 
 def contacts_table(contacts: Sequence[Contact]) -> Table:
     """Contacts, beneath each its name, with how many of its facts are in which state."""
-    found = table("Contacts")
+    shown_table = table("Contacts")
     # Who was never named has the id for a name.
     ids_and_names = [
         dict.fromkeys((contact.contact_id, contact.name or contact.contact_id))
         for contact in contacts
     ]
-    word_column(found, "contact", (each for names in ids_and_names for each in names))
-    found.add_column("live", justify="right", min_width=len("live"))
-    not_live = counts_column(found, "not live", [_not_live(contact) for contact in contacts])
-    found.add_column("last decision", min_width=_DAY_WIDTH)
+    word_column(shown_table, "contact", (each for names in ids_and_names for each in names))
+    shown_table.add_column("live", justify="right", min_width=len("live"))
+    not_live = counts_column(shown_table, "not live", [_not_live(contact) for contact in contacts])
+    shown_table.add_column("last decision", min_width=_DAY_WIDTH)
     for place, contact in enumerate(contacts):
         last = _day(contact.last_decision_at) if contact.last_decision_at else ""
         names = lines(*map(shown, ids_and_names[place]))
-        found.add_row(names, str(contact.live_facts), *not_live(place), last)
-    return found
+        shown_table.add_row(names, str(contact.live_facts), *not_live(place), last)
+    return shown_table
 
 
 def _not_live(contact: Contact) -> list[str]:
@@ -508,21 +511,23 @@ def _not_live(contact: Contact) -> list[str]:
 
 def import_summary(report: ImportReport, seconds: float) -> Table:
     """The number of lines by outcome and rule."""
-    found = table(f"Import, {seconds:.1f} s")
-    found.add_column("outcome")
-    found.add_column("decided by")
-    found.add_column("lines", justify="right")
+    shown_table = table(f"Import, {seconds:.1f} s")
+    shown_table.add_column("outcome")
+    shown_table.add_column("decided by")
+    shown_table.add_column("lines", justify="right")
     for (action, decided_by), count in sorted(report.decisions.items()):
-        found.add_row(action, decided_by, str(count))
-    found.add_row("done before", "", str(report.resumed))
-    found.add_row("malformed", "", str(len(report.errors)), style="red" if report.errors else None)
+        shown_table.add_row(action, decided_by, str(count))
+    shown_table.add_row("done before", "", str(report.resumed))
+    shown_table.add_row(
+        "malformed", "", str(len(report.errors)), style="red" if report.errors else None
+    )
     for reason, left in report.not_carried.items():
-        found.add_row("not carried", shown(f"{reason}; first {left.first}"), str(left.count))
-    found.caption = (
+        shown_table.add_row("not carried", shown(f"{reason}; first {left.first}"), str(left.count))
+    shown_table.caption = (
         f"{report.added} added, {report.merged} merged, {report.held} held, "
         f"{report.refused} refused"
     )
-    return found
+    return shown_table
 
 
 def print_errors(console: Console, report: ImportReport, kind: str) -> None:

@@ -53,7 +53,7 @@ class Arbiter(Protocol):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BatchState:
-    """How far a batch of questions is.
+    """The state of a batch of questions.
 
     Attributes:
         batch_id: by which it is found again, from any process.

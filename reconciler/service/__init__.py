@@ -1,4 +1,4 @@
-"""What the memory does with ports and the domain; no adapter is known here.
+"""The memory's work with ports and the domain; no adapter is known here.
 
 tasks         an agent at work                    recall.py       what is found again
 sessions      the background door                 records.py      history and decisions, as kept

@@ -7,11 +7,12 @@ from collections.abc import Callable, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+from reconciler.domain.recalling.recallable import RecallQuery
 from reconciler.errors import EmbeddingError
 from reconciler.ports.embedder import Embedder, EmbedsQueries, KnowsUnread
 from reconciler.sensitive_data import without_hashes
 
-__all__ = ["UNIT_LENGTH_TOLERANCE", "embed", "embed_queries", "unread"]
+__all__ = ["UNIT_LENGTH_TOLERANCE", "embed", "embed_queries", "question_of", "unread"]
 
 UNIT_LENGTH_TOLERANCE = 1e-3
 
@@ -61,3 +62,18 @@ def _checked(
 def unread(embedder: Embedder, text: str) -> str:
     """The parts of a text that the model could not read; empty if the embedder cannot tell."""
     return embedder.unread(text) if isinstance(embedder, KnowsUnread) else ""
+
+
+def question_of(embedder: Embedder, query: str) -> RecallQuery:
+    """A query with its vector, and how much of it the model could not read.
+
+    Raises:
+        EmbeddingError: as ``embed``.
+    """
+    if not query or not embedder.dimension:
+        return RecallQuery(query)
+    letters = sum(map(str.isalnum, query))
+    # Any model reads ASCII, and most questions are written in it.
+    lost = 0 if query.isascii() else len(unread(embedder, query))
+    share = min(lost / max(letters, 1), 1.0)
+    return RecallQuery(query, embed_queries(embedder, [query])[0], unread=share)

@@ -131,14 +131,14 @@ class Erasures:
         return replace(drafted, erasure_id="", receipt=receipt, plan=None)
 
     def _known(self, scope: Scope, target: ErasureTarget) -> ContactRecords:
-        """What a plan is made on; where everything goes, it is not asked what was compared."""
+        """The known records that a plan is made on; comparisons are left out if everything goes."""
         is_compared = target.kind is not ErasureKind.CONTACT
         return self._store.load_known(scope, is_compared=is_compared)
 
     def _with_remains(
         self, known: ContactRecords, damaged: Iterable[DamagedNode], scope: Scope
     ) -> ContactRecords:
-        """What will be known once the words of these are taken; nothing is changed."""
+        """The known records without the words of these; nothing is changed."""
         remains: dict[str, list[Any]] = {"Fact": [], "Decision": []}
         for node in damaged:
             if node.label in remains:
@@ -199,7 +199,7 @@ class Erasures:
             )
 
     def _damaged(self, scope: Scope, target: ErasureTarget) -> list[DamagedNode]:
-        """What cannot be read of the contact, and goes with the target.
+        """The contact's damaged records, which go with the target.
 
         Of a whole contact it is all of that. Else it is the fact that is to be forgotten, and every
         decision and episode: what such a record says, no plan can tell.
@@ -266,7 +266,7 @@ class Erasures:
         return self._store.move(erasure, ErasureState.REMOVED, receipt, None)
 
     def _looked_for(self, erasure: Erasure, known: ContactRecords, going: _Going) -> ErasureReceipt:
-        """What is found of it after it was removed, as often as that may be needed.
+        """Remove, and look again, as often as words are still found.
 
         Another process may have written between reading and removing.
         """
@@ -299,7 +299,7 @@ class Erasures:
             store.remove_contact_words(erasure.scope)
 
     def _going(self, erasure: Erasure, known: ContactRecords) -> _Going:
-        """What goes, by ids: what was planned; or all that is there, where everything goes."""
+        """The ids that go: the planned ones, or all."""
         plan, scope, store = erasure.plan or ErasurePlan(), erasure.scope, self._store
         sessions: Sequence[str] | None = plan.session_keys
         if erasure.kind is ErasureKind.CONTACT:
@@ -331,7 +331,7 @@ class Erasures:
                 yield words.text
 
     def _verified(self, erasure: Erasure, going: _Going, words: set[str]) -> ErasureReceipt:
-        """What is found when everything in scope is read again."""
+        """The remaining words, found by reading everything in scope again."""
         read, plan = self._store.words(erasure.scope), going.plan
         gone = {*plan.fact_ids, *plan.decision_ids, *plan.session_keys, *going.task_keys}
         gone |= {key for key, text in plan.episodes.items() if text == ERASED}
@@ -355,7 +355,7 @@ class _Going:
 
 
 _ENDING = (ErasureKind.CONTACT, ErasureKind.SESSION)
-"""What ends jobs and tasks, instead of only taking words away from them."""
+"""Erasures that end jobs and tasks, instead of only removing words from them."""
 
 
 def _counted(going: _Going) -> dict[str, int]:

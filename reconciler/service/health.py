@@ -36,7 +36,7 @@ each page would look through all of them again."""
 
 
 class Health:
-    """How well the memory of an agent's contacts is kept. Only reads.
+    """Measures how well an agent's contacts are kept. Only reads.
 
     Args:
         store: facts and their vectors.

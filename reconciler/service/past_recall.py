@@ -18,7 +18,7 @@ from reconciler.domain.records.kinds import FactState
 from reconciler.domain.records.scope import Scope
 from reconciler.ports.embedder import Embedder
 from reconciler.service.attribute_questions import AskedAttributes
-from reconciler.service.embedding import embed_queries
+from reconciler.service.embedding import question_of
 from reconciler.service.recall import with_asked
 from reconciler.service.records import Records
 from reconciler.service.stores.memory_store import MemoryStore
@@ -83,16 +83,11 @@ class PastRecall:
         knew_at = as_of or self._clock()
         known, _ = self._records.held_at(scope, knew_at)
         facts = _true(known.facts, valid_at) if valid_at else _held(known.facts)
-        question = self._question(query)
+        question = question_of(self._embedder, query)
         recallable = self._recallable(scope, facts, known, question)
         question = with_asked(question, recallable, self._asked)
         recalled = recallable.answer(question, wanted, self._how, valid_at or knew_at, limit)
         return recalled if budget_tokens is None else within_budget(recalled, budget_tokens)
-
-    def _question(self, query: str) -> RecallQuery:
-        if not query or not self._embedder.dimension:
-            return RecallQuery(query)
-        return RecallQuery(query, embed_queries(self._embedder, [query])[0])
 
     def _recallable(
         self, scope: Scope, facts: Sequence[Fact], known: HeldFacts, question: RecallQuery
@@ -108,7 +103,7 @@ class PastRecall:
 
 
 def _true(facts: Iterable[Fact], at: datetime) -> list[Fact]:
-    """What was true then; that it was archived since does not change that."""
+    """The facts that were true then, also if they were archived since."""
     is_put_by = FactState.ARCHIVED
     return [
         replace(fact, state=FactState.LIVE) if fact.state is is_put_by else fact
@@ -117,7 +112,7 @@ def _true(facts: Iterable[Fact], at: datetime) -> list[Fact]:
 
 
 def _held(facts: Iterable[Fact]) -> list[Fact]:
-    """What was held to be true, expired, archived or not."""
+    """The facts that were believed then, also expired and archived ones."""
     return [fact for fact in facts if not fact.has_ended]
 
 

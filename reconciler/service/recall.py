@@ -11,12 +11,12 @@ from typing import TYPE_CHECKING, Any
 from reconciler.domain.recalling.filtering import EVERYTHING, FilterFields, RecallFilter
 from reconciler.domain.recalling.prompting import within_budget
 from reconciler.domain.recalling.recallable import Recallable, Recalling, RecallQuery
-from reconciler.domain.recalling.words import content_words
+from reconciler.domain.recalling.words import WordIndex
 from reconciler.domain.records.facts import Fact
 from reconciler.domain.records.scope import Scope
 from reconciler.domain.records.slots import CONTACT_SUBJECT, Slot
 from reconciler.errors import InvalidRequestError
-from reconciler.service.embedding import embed, embed_queries
+from reconciler.service.embedding import embed, question_of
 from reconciler.service.stores.row_reader import adapter_of
 from reconciler.service.writing.open_conflicts import OpenConflicts
 
@@ -85,7 +85,7 @@ class Recall:
             wanted: which facts may answer.
             budget_tokens: as many as fit into a prompt of so many tokens; None for all.
         """
-        question = self._question(query)
+        question = question_of(self._embedder, query)
         known = self._known(scope, question)
         question = with_asked(question, known, self._asked)
         recalled = known.answer(question, wanted, self._how, self._clock(), limit)
@@ -106,9 +106,9 @@ class Recall:
 
         An engine's first plan takes longer than a recall among a thousand facts.
         """
-        question = self._question(_ORDINARY)
+        question = question_of(self._embedder, _ORDINARY)
         with_asked(question, self._known(_NOWHERE, question), self._asked)
-        content_words(_ORDINARY)  # its stemmer
+        WordIndex(()).matches(_ORDINARY)  # its stemmer, and function words
         for kind in (Slot, Fact):  # there is none to read of a contact that is nowhere
             adapter_of(kind)
         self._neighbourhoods.drop(_NOWHERE)
@@ -143,11 +143,6 @@ class Recall:
                         best, best_by_id.get(fact.fact_id, best), key=_place
                     )
         return [fact for _, _, fact in sorted(best_by_id.values(), key=_place)[:limit]]
-
-    def _question(self, query: str) -> RecallQuery:
-        if not query or not self._embedder.dimension:
-            return RecallQuery(query)
-        return RecallQuery(query, embed_queries(self._embedder, [query])[0])
 
     def _known(self, scope: Scope, question: RecallQuery) -> Recallable:
         """The contact's facts as they are now; what has no vector only where none is compared."""

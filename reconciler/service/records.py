@@ -104,7 +104,7 @@ class Records:
         return histories[0]
 
     def held_at(self, scope: Scope, at: datetime) -> tuple[HeldFacts, list[Decision]]:
-        """What was held true about a contact at a time, and the decisions that led to it."""
+        """The facts believed about a contact at a time, and the decisions that led to them."""
         from reconciler.domain.recalling.instants import HeldFacts, held_at, made_by
 
         # Links before facts, as below; decisions after both: one that came in between has changed
@@ -187,7 +187,7 @@ class Records:
     def current_values(
         self, scope: Scope, confidence_min: float, attributes: AttributeBook
     ) -> list[SlotValue]:
-        """What the contact's slots hold now, of what the gate was so sure of."""
+        """The current values of the contact's slots with at least this confidence."""
         facts, pairs = self._store.list_facts(scope), self._store.list_conflicts(scope)
         return self.values_of(facts, pairs, confidence_min, attributes)
 
@@ -217,7 +217,7 @@ class Records:
         return current_values(sure.values(), disputes, attributes)
 
     def _events(self, scope: Scope) -> list[FactEvent]:
-        """What persons decided about the contact's facts or took back, the oldest first."""
+        """Persons' decisions about the contact's facts, and withdrawals, the oldest first."""
         from reconciler.domain.reconciling.reverting import order_of
 
         made = sorted(self._store.list_revocations(scope, OPERATOR_DOOR), key=order_of)
@@ -246,7 +246,7 @@ class Records:
         ]
 
     def to_renew(self, scope: Scope, limit: int) -> list[ExpiringFact]:
-        """What a contact may be asked about again, for its lifetime is over: what matters most."""
+        """Expired facts that the contact may be asked about again, the most important ones."""
         outdated = [
             expiring
             for expiring in self.expiring([scope], 0, None)
@@ -280,7 +280,7 @@ class Records:
                 yield from disputes_of(scope, facts.values(), conflicts, self._clock())
 
     def refusals(self, scopes: Sequence[Scope]) -> Iterator[RefusalCount]:
-        """How often the gate refused something, by contact and reason."""
+        """Refusals of the gate, counted by contact and reason."""
         return self._store.count_refusals(scopes)
 
     def decision(self, scope: Scope, decision_id: str) -> Decision:
@@ -308,7 +308,7 @@ class Records:
         return decision
 
     def fact_evidence(self, scope: Scope, fact_id: str) -> FactEvidence:
-        """What one fact about the contact rests on.
+        """The evidence of one fact about the contact.
 
         Raises:
             UnknownFactError: the contact has none of that id; another contact's gives the same
@@ -321,7 +321,7 @@ class Records:
         return self._evidence_of(fact, self._store.list_supersessions(scope))
 
     def evidence_about(self, scope: Scope, about: str) -> list[FactEvidence]:
-        """What each fact about the contact rests on that is about something, live ones first.
+        """The evidence of each fact about something, live facts first.
 
         What another fact says again stands in that one's evidence, and not by itself.
         """
@@ -357,7 +357,7 @@ class Records:
     def pending(
         self, scopes: Sequence[Scope], *, with_silent: bool = False
     ) -> Iterator[Decision | Dispute]:
-        """What waits for an answer about these contacts: what is held, then what is in dispute.
+        """Held notes and then disputes of these contacts, which wait for an answer.
 
         Each the newest first; not what was to be said again and was not, nor what later words have
         answered. It is read as it is taken.
@@ -382,7 +382,7 @@ class Records:
         return any(held.question and answer_since(held.note, facts.values()) for held in asked)
 
     def asked_beside(self, decision: Decision) -> list[str]:
-        """What else the contact is to be asked since a held note's conversation began."""
+        """Other questions to the contact since a held note's conversation began."""
         if decision.question is None:
             return []
         from reconciler.domain.recalling.briefing import CONVERSATION, is_for_the_contact
@@ -399,7 +399,7 @@ class Records:
         ]
 
     def held(self, scopes: Sequence[Scope], with_silent: bool = False) -> Iterator[Decision]:
-        """What is held about these contacts, but for what later words have answered."""
+        """The held notes about these contacts, without those that later words have answered."""
         facts: dict[Scope, list[Fact]] = {}
         for decision in self._store.list_pending(scopes, self._clock()):
             from reconciler.domain.gate.questions import answer_since

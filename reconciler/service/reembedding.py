@@ -56,7 +56,7 @@ class Reembedding:
         self._alone = threading.Lock()
 
     def status(self) -> ModelMove:
-        """Where the store stands, with how many facts have moved."""
+        """The store's progress to another model, with the number of facts that have moved."""
         return self._store.move()
 
     def check(self, embedder: Embedder) -> None:

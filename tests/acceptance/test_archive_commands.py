@@ -37,17 +37,17 @@ def test_an_export_is_restored_and_says_how_much_it_was(
     run("add", *SCOPE, "Lives in Pune.")
     file = str(tmp_path / "one.jsonl")
     code, out, _ = run("export", "--out", file, "--keys")
-    assert (code, "1 contacts with 1 facts" in out, "secret keys" in out) == (0, True, True)
+    assert (code, "1 contact with 1 fact " in out, "secret keys" in out) == (0, True, True)
     assert run("export", "--out", file)[0] == 3
     monkeypatch.setenv("RECONCILER_EMBEDDED_PATH", str(tmp_path / "new" / "memory.lbug"))
-    assert "1 contacts with 1 facts" in run("restore", file)[1]
-    assert "1 contacts were there already" in run("restore", file)[1]
+    assert "1 contact with 1 fact " in run("restore", file)[1]
+    assert "1 contact already there" in run("restore", file)[1]
 
 
 def test_an_export_to_the_output_is_nothing_but_the_export(run: Run) -> None:
     run("add", *SCOPE, "Lives in Pune.")
     code, out, err = run("export", "--out", "-", *SCOPE)
-    assert (code, "1 contacts" in err) == (0, True)
+    assert (code, "1 contact " in err) == (0, True)
     assert [json.loads(line) for line in out.splitlines()][-1]["end"]
     assert run("export", "--out", "-", "--json")[0] == 2
 

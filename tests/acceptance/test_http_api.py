@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import socket
+import ssl
 import threading
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -19,6 +20,7 @@ from reconciler.errors import GraphUnavailableError
 from reconciler.testing import HashingEmbedder
 from tests.engines import EngineUnderTest
 from tests.http_api import PRIYA, Api, serving_api
+from tests.http_servers import certified
 from tests.mcp_server import granted
 
 PUNE = {"text": "Lives in Pune.", "attribute": "city", "value": "Pune"}
@@ -173,6 +175,42 @@ def test_the_same_key_makes_one_decision(agent: httpx2.Client) -> None:
     assert (first["replayed"], again["replayed"]) == (False, True)
 
 
+def test_the_same_key_of_another_caller_is_another_key(
+    api: Api, agent: httpx2.Client, anna: httpx2.Client
+) -> None:
+    key = {"Idempotency-Key": "k-1"}
+    with api.client(granted(session_id="one")) as one, api.client(granted(session_id="two")) as two:
+        clients = [anna, agent, one, two]
+        made = [done(each.post(f"{PRIYA}/notes", json=PUNE, headers=key)) for each in clients]
+    assert len({each["decision_id"] for each in made}) == 4
+    assert not any(each["replayed"] for each in made)
+    problem(anna.post(f"{PRIYA}/notes", json=PUNE, headers={"Idempotency-Key": "x" * 201}), 422,
+            "invalid-request")  # fmt: skip
+
+
+def test_a_correction_ends_what_is_known(
+    memory: Memory, agent: httpx2.Client, anna: httpx2.Client
+) -> None:
+    noted(agent, PUNE)
+    moved = noted(agent, GOA)["decision_id"]
+    at = f"{PRIYA}/decisions/{moved}"
+    known = {"If-None-Match": anna.get(at).headers["etag"]}
+    assert anna.get(at, headers=known).status_code == 304
+    memory.contact("crm", "priya").correct(moved, "coexists")
+    assert done(anna.get(at, headers=known))["correction"] == "coexists"
+    noted(agent, PUNE)  # what decides on the version goes on
+
+
+def test_metrics_are_for_a_token_of_the_whole_store(memory: Memory, api: Api) -> None:
+    memory.add_contact_note("crm", "priya", "Lives in Rome.")
+    with api.client(granted("operator")) as anna:
+        assert "reconciler_decisions_total" in anna.get("/metrics").text
+        memory.add_contact_note("crm", "tom", "Lives in Rome.", tenant="acme")
+        assert "--metrics-port" in problem(anna.get("/metrics"), 403, "not-granted")
+    with api.client(granted("operator", contact_id="priya")) as anna:
+        problem(anna.get("/metrics"), 403, "not-granted")
+
+
 def test_what_is_known_is_not_sent_again_until_it_changes(
     agent: httpx2.Client, anna: httpx2.Client
 ) -> None:
@@ -189,12 +227,32 @@ def test_pages_lead_to_each_decision_once(memory: Memory, anna: httpx2.Client, p
     lines = [f'{{"text": "Owns bicycle number {number}."}}' for number in range(7)]
     memory.import_notes(lines, agent_id="crm", contact_id="priya")
     ids: list[str] = []
-    after: dict[str, str] = {}
+    after: dict[str, str] | None = {}
     while after is not None:
         page = done(anna.get(path, params={"limit": "3", **after}))
         ids += [item["decision_id"] for item in page["items"]]
-        after = {"after": page["next"]} if page["next"] else None  # type: ignore[assignment]
+        after = {"after": page["next"]} if page["next"] else None
     assert len(ids) == len(set(ids)) == 7
+
+
+def test_a_page_of_decisions_is_read_on_from_the_one_before(
+    memory: Memory, anna: httpx2.Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    lines = [f'{{"text": "Owns bicycle number {number}."}}' for number in range(30)]
+    memory.import_notes(lines, agent_id="crm", contact_id="priya")  # all at the same instant
+    store, read = memory._services.store, list[int]()
+    real = store._decisions
+
+    def counted(rows: Any) -> Any:
+        read.append(len(rows))
+        return real(rows)
+
+    monkeypatch.setattr(store, "_decisions", counted)
+    asked: dict[str, Any] = {"limit": "5"}
+    for _ in range(6):
+        asked |= {"after": done(anna.get(f"{PRIYA}/decisions", params=asked))["next"]}
+    assert asked["after"] is None
+    assert read == [6, 6, 6, 6, 6, 5]
 
 
 @pytest.mark.parametrize(
@@ -205,7 +263,7 @@ def test_pages_lead_to_each_decision_once(memory: Memory, anna: httpx2.Client, p
         (f"{PRIYA}/recall?query=city&min_scor=0.5", "min_scor"),
         (f"{PRIYA}/briefing?if-none-match=x", "if-none-match"),
         ("/v1/access?x=1", "x"),
-        (f"{PRIYA}/decisions?after=9999-12-31T23:59:59.999999Z~x", "after"),
+        (f"{PRIYA}/decisions?after=yesterday~x", "after"),
     ],
 )
 def test_a_parameter_that_cannot_be_used_is_refused(
@@ -279,6 +337,15 @@ def test_a_token_of_one_session_files_all_there(api: Api) -> None:
         problem(other, 403, "not-granted")
 
 
+def test_a_token_of_one_session_opens_no_job_of_another(api: Api, agent: httpx2.Client) -> None:
+    said = {"messages": [{"role": "user", "content": "Hi."}]}
+    other = done(agent.post(f"{PRIYA}/sessions", json=said))
+    with api.client(granted(session_id="chat-1")) as fixed:
+        own = done(fixed.post(f"{PRIYA}/sessions", json=said))
+        assert done(fixed.get(f"{PRIYA}/jobs/{own['job_id']}"))["session_id"] == "chat-1"
+        problem(fixed.get(f"{PRIYA}/jobs/{other['job_id']}"), 403, "not-granted")
+
+
 def test_a_slash_in_an_id_is_part_of_the_id(
     memory: Memory, agent: httpx2.Client, anna: httpx2.Client
 ) -> None:
@@ -310,6 +377,45 @@ def test_a_refused_body_is_not_repeated(agent: httpx2.Client) -> None:
     answer = agent.post(f"{PRIYA}/notes", json={"text": ["my password is hunter2"]})
     assert answer.status_code == 422
     assert "hunter2" not in answer.text
+
+
+SECRET = "Hunter2's \n pass-word"
+
+
+@pytest.mark.parametrize(
+    ("path", "body"),
+    [
+        ("notes", {"text": "Lives.", "value": SECRET}),
+        ("notes", {"text": "Lives.", "subject": f" {SECRET} ", "attribute": "city"}),
+        ("notes", {"text": "Lives.", "replaces": [SECRET]}),
+        ("notes", {"text": "Lives.", "topic": SECRET * 50}),
+        ("disputes/resolve", {"keep": [SECRET], "reason": "x"}),
+        ("amendments", {"text": SECRET, "reason": SECRET, "fact_id": SECRET}),
+        ("erasures", {"reason": "She asked.", "fact_id": SECRET}),
+        ("sessions", {"messages": [{"role": "user", "content": SECRET, "id": SECRET}] * 2,
+                      "contact_name": SECRET}),
+        ("sessions", {"messages": [{"role": "user", "content": SECRET}], "session_id": SECRET}),
+    ],
+)  # fmt: skip
+def test_no_error_repeats_what_was_sent(
+    anna: httpx2.Client, caplog: pytest.LogCaptureFixture, path: str, body: Any
+) -> None:
+    answer = anna.post(f"{PRIYA}/{path}", json=body)
+    assert answer.status_code >= 400, answer.text
+    assert "hunter2" not in (answer.text + caplog.text).casefold()
+
+
+def test_a_fault_is_logged_without_its_words(
+    memory: Memory, agent: httpx2.Client, caplog: pytest.LogCaptureFixture,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:  # fmt: skip
+    def fail(_: object) -> None:
+        raise KeyError(SECRET)
+
+    monkeypatch.setattr(memory._services.store, "contact_version", fail)
+    problem(agent.get(f"{PRIYA}/recall"), 500, "fault")
+    assert "KeyError" in caplog.text
+    assert "Hunter2" not in caplog.text
 
 
 @pytest.mark.parametrize("body", [b"", b"{", b"\xff\xfe", b"[" * 100_000, b'{"text": "\\ud800"}'])
@@ -449,3 +555,48 @@ def test_one_token_leaves_room_for_others(
             is_over.set()
         assert {call.result().status_code for call in calls} == {503}
         agent.close()
+
+
+def test_two_hundred_slow_callers_keep_no_probe_and_no_other_token_waiting(
+    memory: Memory, api: Api, agent: httpx2.Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    is_over, waiting = threading.Event(), threading.Semaphore(0)
+
+    def hang(*_: object) -> None:
+        waiting.release()
+        is_over.wait(60)
+        raise GraphUnavailableError("away")
+
+    monkeypatch.setattr(memory._services.store, "contact_version", hang)
+    headers = [{"Authorization": f"Bearer {api.token(granted())}"} for _ in range(4)]
+    with (
+        ThreadPoolExecutor(200) as pool,
+        httpx2.Client(base_url=api.url, timeout=60, limits=httpx2.Limits()) as client,
+    ):
+        calls = [
+            pool.submit(client.get, f"{PRIYA}/recall", headers=headers[number % 4])
+            for number in range(200)
+        ]
+        try:
+            assert all(waiting.acquire(timeout=20) for _ in calls)
+            assert httpx2.get(f"{api.url}/healthz", timeout=5).status_code == 200
+            assert httpx2.get(f"{api.url}/readyz", timeout=5).status_code == 200
+            assert done(agent.get("/v1/access", timeout=5))["tenant"]
+        finally:
+            is_over.set()
+        assert {call.result().status_code for call in calls} == {503}
+
+
+def test_the_api_is_served_over_tls(memory: Memory, tmp_path: Path) -> None:
+    address = certified(tmp_path)
+    assert address.certificate is not None
+    with serving_api(memory, tmp_path, address=address) as api:
+        assert api.url.startswith("https://")
+        trusted = ssl.create_default_context(cafile=str(address.certificate))
+        headers = {"Authorization": f"Bearer {api.token(granted())}"}
+        with httpx2.Client(base_url=api.url, headers=headers, verify=trusted, timeout=60) as client:
+            assert noted(client, PUNE)["disposal"] == "admit"
+        with pytest.raises(httpx2.ConnectError, match="certificate"):
+            httpx2.get(f"{api.url}/healthz")
+        with pytest.raises(httpx2.TransportError):
+            httpx2.get(f"{api.url.replace('https', 'http')}/healthz")

@@ -408,3 +408,58 @@ def test_the_count_of_attempts_never_falls() -> None:
     collector = QueueCollector(lambda: next(reports))
     seen = [_samples(collector)["reconciler_job_attempts_total"] for _ in range(3)]
     assert seen == [5, 5, 6]
+
+
+EXPORTS = ROOT / "tests" / "transcripts"
+THREE = EXPORTS / "chatgpt_three.json"
+
+
+def test_an_export_with_one_conversation_keeps_its_id(run: Run) -> None:
+    made = json_of(run, "extract", str(EXPORTS / "claude_one.json"), *SCOPE)
+    assert (made["session_id"], made["turns"]) == ("22222222-bbbb-4bbb-8bbb-000000000001", 3)
+
+
+def test_of_an_export_with_several_one_is_chosen(run: Run, tmp_path: Path) -> None:
+    code, out, err = run("extract", str(THREE), *SCOPE)
+    assert (code, out) == (2, "")
+    assert "3 conversations" in err
+    assert not (tmp_path / "memory.lbug").exists()
+    made = json_of(run, "extract", str(THREE), *SCOPE, "--conversation", "A dog")
+    assert made["session_id"] == "11111111-aaaa-4aaa-8aaa-000000000002"
+
+
+def test_all_of_an_export_are_handed_over_each_as_its_own_session(run: Run) -> None:
+    made = json_of(run, "extract", str(THREE), *SCOPE, "--all-conversations")
+    assert [each["turns"] for each in made["sessions"]] == [3, 2]
+    assert (made["refused"], made["without_words"]) == ([], 1)
+    run("drain")
+    facts = " ".join(each["fact"]["text"] for each in json_of(run, "recall", *SCOPE))
+    assert ("Leeds" in facts, "Bergen" in facts, "moon" in facts) == (True, False, False)
+    code, out, _ = run("extract", str(THREE), *SCOPE, "--all-conversations")
+    assert (code, "2 of 3 conversations handed over" in out) == (0, True)
+    assert len(json_of(run, "jobs")) == 2
+
+
+def test_one_that_is_refused_keeps_none_of_the_others(run: Run, tmp_path: Path) -> None:
+    said = json.loads(THREE.read_text("utf-8"))
+    said[0]["mapping"]["u1"]["message"]["create_time"] = "yesterday"
+    said[2]["mapping"]["p"]["message"]["content"]["parts"] = ["I like tea."]
+    said[2]["mapping"]["p"]["message"]["create_time"] = 99_999_999_999.0
+    file = tmp_path / "conversations.json"
+    file.write_text(json.dumps(said), encoding="utf-8")
+    code, out, _ = run("extract", str(file), *SCOPE, "--all-conversations", "--json")
+    made = json.loads(out)
+    assert (code, len(made["sessions"]), len(made["refused"])) == (1, 1, 2)
+    assert ["yesterday" in each["error"] for each in made["refused"]] == [True, False]
+    assert len(json_of(run, "jobs")) == 1
+
+
+def test_conversations_without_ids_are_numbered(run: Run) -> None:
+    file = EXPORTS / "fine_tuning_lines.jsonl"
+    made = json_of(run, "extract", str(file), *SCOPE, "--all-conversations")
+    assert [each["session_id"][-2:] for each in made["sessions"]] == ["-1", "-2"]
+
+
+def test_all_conversations_take_no_session_of_their_own(run: Run) -> None:
+    code, _, err = run("extract", str(THREE), *SCOPE, "--all-conversations", "--session", "s")
+    assert (code, "leave out --session" in err) == (2, True)

@@ -40,9 +40,9 @@ class Calendar:
 
 
 @pytest.fixture
-def engine(one_of_each: EngineUnderTest) -> EngineUnderTest:
+def engine(any_engine: EngineUnderTest) -> EngineUnderTest:
     """In the place of every engine: these are told through the facade."""
-    return one_of_each
+    return any_engine
 
 
 @pytest.fixture(scope="module")
@@ -100,6 +100,7 @@ FOUR_WORDINGS = (
 )
 
 
+@pytest.mark.on_neo4j_too
 @pytest.mark.parametrize("profile", ["seed", "minilm"])
 def test_a_changed_channel_ends_four_wordings_of_the_old_one(
     open_memory: Open, profile: str
@@ -109,6 +110,7 @@ def test_a_changed_channel_ends_four_wordings_of_the_old_one(
     assert live(memory) == ["Now wants a phone call instead of email."]
 
 
+@pytest.mark.on_neo4j_too
 def test_a_move_that_is_told_plainly_ends_where_she_lived(memory: Memory) -> None:
     tell(memory, "Lives in Pune.", "She relocated to Mumbai last month.")
     assert chain(memory) == ["She relocated to Mumbai last month.", "Lives in Pune."]
@@ -169,6 +171,7 @@ def test_a_new_credit_limit_is_in_no_dispute_with_payment_terms(memory: Memory) 
     assert memory.contact(AGENT, ANNA).disputes() == []
 
 
+@pytest.mark.on_neo4j_too
 @pytest.mark.parametrize(
     ("known", "said"),
     [
@@ -191,6 +194,7 @@ def test_a_colleague_who_left_ends_no_job_of_the_contacts(memory: Memory) -> Non
     assert (value.attribute, value.value) == ("employer", "Nordlys")
 
 
+@pytest.mark.on_neo4j_too
 def test_an_operator_can_amend_what_the_contact_said(memory: Memory) -> None:
     tell(memory, "Lives in Pune.", attribute="city", value="Pune")
     [wrong] = memory.contact(AGENT, ANNA).recall()
@@ -204,6 +208,7 @@ def test_an_operator_can_amend_what_the_contact_said(memory: Memory) -> None:
     assert chain(memory) == ["Lives in Mumbai.", "Lives in Pune."]
 
 
+@pytest.mark.on_neo4j_too
 def test_what_comes_after_an_expired_value_continues_its_chain(
     memory: Memory, calendar: Calendar
 ) -> None:
@@ -223,6 +228,7 @@ def test_what_is_said_again_after_it_expired_is_live_again(
     assert live(memory) == ["Lives in Pune."]
 
 
+@pytest.mark.on_neo4j_too
 def test_a_lesser_source_fills_the_empty_slot_of_what_it_confirms(memory: Memory) -> None:
     said = "Met her at the Chatter convention; her employer is Brightwave."
     tell(memory, said)
@@ -242,6 +248,7 @@ def test_what_never_was_has_no_interval(memory: Memory, calendar: Calendar) -> N
     assert denied.valid_to == denied.valid_from
 
 
+@pytest.mark.on_neo4j_too
 def test_a_reverted_decision_gives_back_what_it_ended(memory: Memory) -> None:
     tell(memory, "Works at Initech.", attribute="employer", value="Initech")
     [wrong] = tell(memory, "Works at Globex.", attribute="employer", value="Globex")

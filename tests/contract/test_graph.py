@@ -248,6 +248,8 @@ ALL_DECISIONS = {
     "door": "",
     "since": NOON - timedelta(days=9),
     "until": NOON + timedelta(days=9),
+    "after_at": NOON + timedelta(days=9),
+    "after_id": "",
 }
 NEAREST = {
     "contact_keys": [ALICE.contact_key],

@@ -48,7 +48,8 @@ def made(graph: Graph, *scopes: Scope) -> list[str]:
     """The ids of the decisions about some contacts, the newest first."""
     asked = {"contact_keys": [scope.contact_key for scope in scopes], "limit": 99}
     anything = {"disposal": "", "gate_reason": "", "door": ""}
-    ever = {"since": NOON - timedelta(days=9), "until": NOON + timedelta(days=9)}
+    ahead = NOON + timedelta(days=9)
+    ever = {"since": NOON - timedelta(days=9), "until": ahead, "after_at": ahead, "after_id": ""}
     rows = graph.run("list_decision_ids", asked | anything | ever)
     return [row["decision_id"] for row in rows]
 

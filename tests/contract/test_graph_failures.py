@@ -337,22 +337,22 @@ def busy(engine: EngineUnderTest, label: str, seconds: float) -> Iterator[None]:
 
 
 def test_a_server_that_is_busy_is_waited_for(one_neo4j: EngineUnderTest) -> None:
-    with opened(changed(one_neo4j, silence_timeout_seconds=8.0)) as memory:
+    with opened(changed(one_neo4j, silence_timeout_seconds=3.0)) as memory:
         memory.add_contact_note("crm", "alice", "Prefers email")
-        with busy(one_neo4j, "Contact", 12):
+        with busy(one_neo4j, "Contact", 5):
             memory.add_contact_note("crm", "alice", "Lives in Pune")
         assert len(memory.contact("crm", "alice").decisions()) == 2
 
 
 def test_but_no_longer_than_a_query_may_take(one_neo4j: EngineUnderTest) -> None:
     opened(one_neo4j.settings_arguments).close()
-    limits = {"query_timeout_seconds": 5.0}
+    limits = {"query_timeout_seconds": 3.0}
     version = {"schema_version": newest_schema_version("neo4j"), "embedding_dimension": 16}
     with (
         closing(open_graph(load_settings(**changed(one_neo4j, **limits)))) as graph,
         busy(one_neo4j, "Store", 60),
         within(40),
-        pytest.raises(GraphUnavailableError, match="did not answer within 5 s"),
+        pytest.raises(GraphUnavailableError, match="did not answer within 3 s"),
     ):
         graph.run("record_schema_version", version)
 
@@ -376,9 +376,9 @@ def test_what_the_server_ends_for_its_time_leaves_the_connections_as_they_are(
 def test_where_all_connections_are_in_use_a_busy_server_is_waited_for_all_the_same(
     one_neo4j: EngineUnderTest,
 ) -> None:
-    with opened(changed(one_neo4j, silence_timeout_seconds=4.0, pool_size_max=1)) as memory:
+    with opened(changed(one_neo4j, silence_timeout_seconds=3.0, pool_size_max=1)) as memory:
         memory.add_contact_note("crm", "alice", "Prefers email")
-        with busy(one_neo4j, "Contact", 8):
+        with busy(one_neo4j, "Contact", 5):
             memory.add_contact_note("crm", "alice", "Lives in Pune")
         assert len(memory.contact("crm", "alice").decisions()) == 2
 

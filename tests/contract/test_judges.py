@@ -134,6 +134,19 @@ def test_an_unreadable_answer_is_asked_for_once_more_with_its_fault(
     assert made.usage == Usage(input_tokens=1400, output_tokens=120)
 
 
+@pytest.mark.parametrize("status", [301, 302, 307, 308])
+@pytest.mark.parametrize("provider", ["anthropic", "openai"])
+def test_neither_key_nor_note_follows_a_redirect_to_another_host(
+    server: AnthropicServer, build: Build, provider: str, status: int
+) -> None:
+    elsewhere = server.base_url.replace("127.0.0.1", "localhost")
+    server.answers(Reply(status=status, headers={"location": f"{elsewhere}/v1/messages"}), GOOD)
+
+    with pytest.raises(ArbiterUnavailableError, match="leads elsewhere"):
+        judge(build(provider))
+    assert len(server.requests) == 1
+
+
 @in_words
 def test_json_that_words_follow_is_no_verdict_and_asked_about_again(
     server: AnthropicServer, build: Build, provider: str

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import math
 import threading
 import time
@@ -183,6 +184,18 @@ def test_texts_do_not_follow_a_redirect(
     with pytest.raises(EmbeddingError, match=rf"set base_url.*HTTP {status}"):
         build().embed(NOTES)
     assert len(server.requests) == 1
+
+
+@pytest.mark.parametrize("status", [200, 400, 500])
+@pytest.mark.parametrize("headers", [{}, {"content-encoding": "gzip"}])
+def test_a_reply_without_end_is_broken_off(
+    server: EmbeddingsServer, build: Build, status: int, headers: dict[str, str]
+) -> None:
+    endless = b" " * 60_000_000
+    server.headers = headers
+    server.bend = lambda _: (status, gzip.compress(endless) if headers else endless)
+    with pytest.raises(EmbeddingError, match="more than its vectors can need"):
+        build().embed(NOTES)
 
 
 def test_a_rejected_call_is_tried_again(server: EmbeddingsServer, build: Build) -> None:

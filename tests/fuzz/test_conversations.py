@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import random
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -13,7 +14,7 @@ from reconciler import Memory, Turn
 from reconciler.domain.records.candidates import EVIDENCE_LENGTH_MAX
 from reconciler.domain.records.turns import Role
 from reconciler.service.json_lines import read_lines
-from reconciler.service.sessions.transcripts import read_turns
+from reconciler.service.sessions.transcripts import read_conversations, read_turns
 from tests.fuzz.bench import WHO, Bench
 from tests.fuzz.bending import bent, bent_bytes, bent_text
 from tests.fuzz.texts import JSON_VALUES, ODD, SENTENCES, TEXTS, TIMES, long_texts, sometimes
@@ -52,27 +53,14 @@ WHOLE: tuple[Any, ...] = (
     ],
     {"messages": [{"role": "human", "content": [{"type": "text", "text": SENTENCES[0]}], "id": 7}]},
     {"turns": [{"role": "contact", "text": SENTENCES[5], "said_at": 1_769_850_000_000}]},
-    {
-        "current_node": "c",
-        "mapping": {
-            "a": {"id": "a", "parent": None, "message": None},
-            "b": {
-                "parent": "a",
-                "message": {
-                    "id": "m1",
-                    "author": {"role": "user"},
-                    "create_time": 1_769_850_000.5,
-                    "content": {"content_type": "text", "parts": [SENTENCES[1]]},
-                },
-            },
-            "c": {
-                "parent": "b",
-                "message": {"author": {"role": "assistant"}, "content": {"parts": ["Noted."]}},
-            },
-        },
-    },
 )
-"""A conversation in each layout that is read."""
+"""A conversation in each layout of plain messages."""
+EXPORTS = tuple(
+    json.loads(file.read_text("utf-8"))
+    for file in sorted((Path(__file__).parents[1] / "transcripts").glob("*.json"))
+    if "half" not in file.name
+)
+"""Those of other programs."""
 
 
 def written(document: Any, chance: random.Random) -> bytes:
@@ -89,10 +77,9 @@ def written(document: Any, chance: random.Random) -> bytes:
 
 def transcript(seed: int) -> None:
     chance = random.Random(seed)
-    data = written(bent(chance.choice(WHOLE), chance), chance)
-    refusal(
-        "transcripts", lambda: read_turns(data.decode("utf-8", "surrogateescape").splitlines(True))
-    )
+    data = written(bent(chance.choice(WHOLE + EXPORTS), chance), chance)
+    lines = data.decode("utf-8", "surrogateescape").splitlines(True)
+    refusal("transcripts", lambda: [each.turns() for each in read_conversations(lines)])
 
 
 def test_a_transcript_is_read_or_refused() -> None:

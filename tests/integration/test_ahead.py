@@ -27,8 +27,8 @@ def clock() -> Clock:
 
 
 @pytest.fixture
-def memory(one_of_each: EngineUnderTest, clock: Clock) -> Iterator[Memory]:
-    arguments = one_of_each.settings_arguments
+def memory(any_engine: EngineUnderTest, clock: Clock) -> Iterator[Memory]:
+    arguments = any_engine.settings_arguments
     with Memory.open(embedder=HashingEmbedder(), clock=clock, **arguments) as opened:
         yield opened
 
@@ -68,6 +68,7 @@ def test_until_the_day_the_old_value_stays(memory: Memory, planned: Decision) ->
     assert "(since 2025-05-10, until 2025-06-01, contact's word)" in prompt
 
 
+@pytest.mark.on_neo4j_too
 def test_on_the_day_the_new_value_holds_without_a_write(
     memory: Memory, planned: Decision, clock: Clock
 ) -> None:
@@ -78,6 +79,7 @@ def test_on_the_day_the_new_value_holds_without_a_write(
     assert told(memory) == {"Lives in Copenhagen.": False}
 
 
+@pytest.mark.on_neo4j_too
 def test_a_look_back_finds_each_in_its_time(
     memory: Memory, planned: Decision, clock: Clock
 ) -> None:
@@ -197,6 +199,7 @@ def test_the_contact_drops_a_plan(memory: Memory, planned: Decision, clock: Cloc
     assert cities(memory) == ["Lisbon"]
 
 
+@pytest.mark.on_neo4j_too
 def test_a_plan_that_is_reverted_gives_back_what_it_changed(
     memory: Memory, planned: Decision, clock: Clock
 ) -> None:
@@ -273,6 +276,7 @@ def ends(memory: Memory, fact_id: str) -> tuple[datetime | None, datetime | None
 DROPPED = [revoke, revert, forget]
 
 
+@pytest.mark.on_neo4j_too
 @pytest.mark.parametrize("drop", DROPPED)
 def test_one_of_two_plans_of_a_day_is_dropped_and_the_other_stays(
     memory: Memory, planned: Decision, works: Decision, clock: Clock, drop: Any
@@ -283,6 +287,7 @@ def test_one_of_two_plans_of_a_day_is_dropped_and_the_other_stays(
     assert (cities(memory), employers(memory)) == (["Lisbon"], ["Globex"])
 
 
+@pytest.mark.on_neo4j_too
 @pytest.mark.parametrize("drop", DROPPED)
 def test_a_dropped_plan_gives_back_a_lifetime_and_an_end(
     memory: Memory, clock: Clock, drop: Any
@@ -340,6 +345,7 @@ def test_a_change_that_was_made_meanwhile_is_reverted_and_the_plan_stays(
     assert cities(memory) == ["Copenhagen"]
 
 
+@pytest.mark.on_neo4j_too
 def test_what_was_ended_meanwhile_is_restored_and_the_plan_stays(
     memory: Memory, clock: Clock
 ) -> None:
@@ -351,6 +357,7 @@ def test_what_was_ended_meanwhile_is_restored_and_the_plan_stays(
     assert cities(memory) == ["Copenhagen"]
 
 
+@pytest.mark.on_neo4j_too
 def test_a_change_is_reverted_after_the_plan_was_forgotten(
     memory: Memory, planned: Decision, clock: Clock
 ) -> None:
@@ -382,6 +389,7 @@ def test_a_plan_that_is_reverted_twice_is_no_evidence_for_what_it_ends(
     assert len(memory.contact("crm", "alice").evidence(str(lisbon.fact_id)).turns) == 1
 
 
+@pytest.mark.on_neo4j_too
 def test_a_plan_that_began_is_forgotten_and_what_it_ended_stays_over(
     memory: Memory, planned: Decision, clock: Clock
 ) -> None:
@@ -390,6 +398,7 @@ def test_a_plan_that_began_is_forgotten_and_what_it_ended_stays_over(
     assert cities(memory) == []
 
 
+@pytest.mark.on_neo4j_too
 def test_a_fact_that_two_plans_end_ends_with_the_one_that_is_left(
     memory: Memory, clock: Clock
 ) -> None:
@@ -433,6 +442,7 @@ def test_a_plan_said_again_in_other_words_gives_way(
     assert cities(memory) == ["Copenhagen"]
 
 
+@pytest.mark.on_neo4j_too
 def test_an_operator_corrects_a_plan_which_stays_one(
     memory: Memory, planned: Decision, clock: Clock
 ) -> None:
@@ -454,6 +464,7 @@ def doubted(memory: Memory, clock: Clock) -> Decision:
     return made
 
 
+@pytest.mark.on_neo4j_too
 def test_all_that_is_kept_of_a_dispute_ends_as_what_lost_was_to(
     memory: Memory, clock: Clock
 ) -> None:
@@ -483,6 +494,7 @@ def test_a_dispute_that_a_plan_wins_ends_the_other_side_on_its_day(
     assert told(memory) == {"Lives in Copenhagen.": False}
 
 
+@pytest.mark.on_neo4j_too
 def test_a_dispute_that_a_plan_won_is_open_again_once_that_is_reverted(
     memory: Memory, doubted: Decision, clock: Clock
 ) -> None:
@@ -546,6 +558,7 @@ def test_an_agent_relates_a_plan_and_hears_what_holds_until_then(memory: Memory)
     assert f"Until then stays: {handles[False]}." in reply.text
 
 
+@pytest.mark.on_neo4j_too
 def test_a_change_in_the_batch_of_a_plan_ends_with_it(memory: Memory, clock: Clock) -> None:
     lives_in(memory, "Lisbon")
     lines = [
@@ -587,6 +600,7 @@ def test_a_reverted_change_gives_back_an_end_that_was_known(memory: Memory) -> N
     assert own_end(memory, "Lisbon") == (JULY, JULY)
 
 
+@pytest.mark.on_neo4j_too
 def test_what_holds_again_once_a_session_is_forgotten_ends_with_its_plan(
     memory: Memory, planned: Decision, clock: Clock
 ) -> None:
@@ -599,6 +613,7 @@ def test_what_holds_again_once_a_session_is_forgotten_ends_with_its_plan(
     assert own_end(memory, "Lisbon") == (JUNE, JUNE)
 
 
+@pytest.mark.on_neo4j_too
 @pytest.mark.parametrize("is_said_again", [False, True])
 def test_a_forgotten_session_ends_nothing_by_a_relation_whose_day_is_ahead(
     memory: Memory, clock: Clock, is_said_again: bool
@@ -622,6 +637,7 @@ def test_a_forgotten_session_ends_nothing_by_a_relation_whose_day_is_ahead(
     assert ends(memory, str(flat.fact_id)) == (JULY, JULY)
 
 
+@pytest.mark.on_neo4j_too
 def test_a_forgotten_session_leaves_over_what_ended_by_its_relation(
     memory: Memory, clock: Clock
 ) -> None:
@@ -652,6 +668,7 @@ def leaves(memory: Memory, rents: Decision, day: datetime, **given: Any) -> Deci
     return say(memory, text, ends=[str(rents.fact_id)], valid_to=day, **given)
 
 
+@pytest.mark.on_neo4j_too
 @pytest.mark.parametrize("given", [{}, {"valid_from": MAY - 99 * DAY}])
 def test_what_is_said_to_end_on_a_day_ahead_holds_until_then(
     memory: Memory, rents: Decision, clock: Clock, given: dict[str, Any]
@@ -675,6 +692,7 @@ def test_what_is_said_to_have_ended_ended_then(
     assert told(memory) == {rents.text: False}
 
 
+@pytest.mark.on_neo4j_too
 @pytest.mark.parametrize("drop", DROPPED)
 def test_a_dropped_end_on_a_day_leaves_what_it_was_to_end(
     memory: Memory, rents: Decision, clock: Clock, drop: Any

@@ -21,7 +21,7 @@ from tests.engines import EngineUnderTest
 from tests.mortal_server import MortalServer
 from tests.worker import Worker
 
-KILLS = faults.times(5)
+KILLS = faults.times(3, 5)
 NOTES_MAX = 500
 LATEST_KILL_SECONDS = 0.4
 

@@ -63,12 +63,10 @@ ON_NEO4J: dict[str, str] = {
 }
 
 ON_A_SERVER = {
-    "a decision of another shape",
     "a fact without a text",
     "an erasure's plan",
-    "why a fact ended",
 }
-"""What ``make test`` damages on Neo4j too, of each kind one; ``make faults`` does with all."""
+"""What ``make test`` damages on Neo4j too, beside ``ON_NEO4J``; ``make faults`` does with all."""
 
 
 def _rows() -> Iterator[Any]:

@@ -318,7 +318,7 @@ def test_a_killed_submitter_loses_nothing_that_it_was_told_is_kept(
     one_of_each: EngineUnderTest, victims: list[Victim]
 ) -> None:
     chance = faults.moments("a submitter")
-    for number in range(faults.times(5)):
+    for number in range(faults.times(3, 5)):
         given = [Talk(number=each) for each in range(number * 500, number * 500 + 500)]
         jobs = acknowledged_until_killed(one_of_each, victims, given, chance.uniform(0, 0.15))
         assert 0 < len(jobs) < len(given)
@@ -361,7 +361,7 @@ def test_workers_killed_at_any_moment_lose_nothing_and_repeat_nothing(
     one_of_each: EngineUnderTest, victims: list[Victim]
 ) -> None:
     is_embedded = one_of_each.name == "embedded"  # its file belongs to one process at a time
-    at_once, kills = (1, faults.times(12)) if is_embedded else (4, faults.times(20))
+    at_once, kills = (1, faults.times(6, 12)) if is_embedded else (4, faults.times(10, 20))
     chance = faults.moments("a worker")
     working: list[Victim] = []
     for number, talk in enumerate(talks(kills)):

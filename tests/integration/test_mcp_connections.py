@@ -10,7 +10,6 @@ import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
-from datetime import UTC, datetime, timedelta
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -18,18 +17,16 @@ from urllib.parse import urlsplit
 
 import anyio
 import pytest
-from cryptography import x509
-from cryptography.hazmat.primitives import hashes, serialization
-from cryptography.hazmat.primitives.asymmetric import ec
 from starlette.types import Send
 
 from reconciler import ContactMemory, Memory
 from reconciler.entrypoints.access import connections, http_door
 from reconciler.entrypoints.access.connections import Bounds, Places
-from reconciler.entrypoints.access.http_door import Address, TokenDoor
+from reconciler.entrypoints.access.http_door import TokenDoor
 from reconciler.entrypoints.access.tokens import TokenFile
 from reconciler.testing import HashingEmbedder
 from tests.engines import embedded_engine
+from tests.http_servers import certified
 from tests.mcp_server import HttpServer, called, granted, serving
 
 SHORT = Bounds(
@@ -259,25 +256,3 @@ def test_too_many_requests_at_once_are_told_so(tmp_path: Path) -> None:
 
     asyncio.run(three())
     assert statuses == [503]
-
-
-def certified(folder: Path) -> Address:
-    """Where to listen with a certificate of its own for localhost."""
-    key, name = ec.generate_private_key(ec.SECP256R1()), x509.Name([])
-    now = datetime.now(UTC)
-    made = (
-        x509.CertificateBuilder(name, name, key.public_key(), x509.random_serial_number())
-        .not_valid_before(now - timedelta(days=1))
-        .not_valid_after(now + timedelta(days=1))
-        .add_extension(x509.SubjectAlternativeName([x509.DNSName("localhost")]), critical=True)
-        .add_extension(x509.BasicConstraints(ca=True, path_length=None), critical=True)
-        .sign(key, hashes.SHA256())
-    )
-    pem, no_password = serialization.Encoding.PEM, serialization.NoEncryption()
-    (folder / "certificate.pem").write_bytes(made.public_bytes(pem))
-    (folder / "key.pem").write_bytes(
-        key.private_bytes(pem, serialization.PrivateFormat.PKCS8, no_password)
-    )
-    return Address(
-        host="127.0.0.1", port=0, certificate=folder / "certificate.pem", key=folder / "key.pem"
-    )

@@ -33,6 +33,7 @@ from reconciler.domain.records.notes import Note
 from reconciler.errors import ArbiterError, ArbiterRefusedError
 from reconciler.service.writing.neighbourhoods import Neighbourhoods
 from reconciler.testing import TableEmbedder
+from tests import faults
 from tests.integration.memory_model import (
     BOUNDS,
     CONTESTED_WINDOW,
@@ -292,7 +293,7 @@ def test_the_memory_does_what_its_model_says(tmp_path: Path) -> None:
     run_state_machine_as_test(
         lambda: MemoryMachine(store),
         settings=settings(
-            max_examples=12,
+            max_examples=faults.times(5, 12),
             stateful_step_count=30,
             deadline=None,
             suppress_health_check=[HealthCheck.too_slow],

@@ -24,7 +24,7 @@ from tests.job_crasher import Victim
 from tests.reembedding_processes import NEW, OLD, SEED, move_on, write_and_recall, write_on
 from tests.storage_crasher import StorageCrasher, StorageFault
 
-KILLS = faults.times(6)
+KILLS = faults.times(4, 6)
 CALLS_SAMPLED = 6
 FACTS = 60
 WRITERS = 3

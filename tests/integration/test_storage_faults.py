@@ -36,7 +36,7 @@ from tests.integration.test_crashes import halves
 from tests.storage_crasher import Ended, StorageCrasher, StorageFault
 
 pytestmark = pytest.mark.faults
-PAGES_SAMPLED = 12
+PAGES_SAMPLED = 6
 KILLED = 9
 KNOWN = ("Has two children.", "Drives a red car.")
 
@@ -128,9 +128,9 @@ def check(path: Path, ended: Ended, known: set[str]) -> None:
 @pytest.mark.parametrize(
     ("task", "name", "cases"),
     [
-        ("write", "left open", 24),
-        ("write", "closed", 20),
-        ("open", NEW, 12),
+        ("write", "left open", 12),
+        ("write", "closed", 10),
+        ("open", NEW, 6),
         ("open", "left open", 4),
     ],
 )
@@ -170,7 +170,7 @@ def test_a_kill_while_a_torn_log_is_mended_leaves_it_to_be_mended(
 
     known = decisions_of(torn())
     calls = crasher.run("open", torn()).calls
-    for at_call in spread(chosen_calls(calls), 12):
+    for at_call in spread(chosen_calls(calls), 6):
         path = torn()
         assert crasher.run("open", path, StorageFault.KILL_BEFORE, at_call).signal == KILLED
         assert decisions_of(path) == known
@@ -358,7 +358,7 @@ def test_a_disk_that_fills_up_while_a_store_is_closed_loses_nothing(
 ) -> None:
     known = decisions_of(store.copy(name))
     calls = crasher.run("close", store.copy(name)).calls
-    for at_call in spread(chosen_calls(calls), 12):
+    for at_call in spread(chosen_calls(calls), 6):
         path = store.copy(name)
         check(path, crasher.run("close", path, StorageFault.DISK_FULL, at_call), known)
 

@@ -188,9 +188,12 @@ FOR_AN_OPERATOR = {"Memory.jobs"}
 """What is asked of all agents of a tenant, and only narrowed to a contact's id."""
 
 
+NOT_EVERYWHERE = {f"reconciler.integrations.{name}" for name in ("crewai", "ray_backfill")}
+"""Adapters for frameworks that the extra ``dev`` does not bring."""
+
 OURS = {
     name: found
-    for module in MODULES.keys() - {"reconciler.integrations.ray_backfill"}  # not all have Ray
+    for module in MODULES.keys() - NOT_EVERYWHERE
     for name, found in inspect.getmembers(import_module(module))
     if inspect.isclass(found) or get_origin(found)
 }

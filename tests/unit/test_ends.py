@@ -5,8 +5,11 @@ from __future__ import annotations
 from datetime import UTC, datetime
 from pathlib import Path
 
+import pytest
+
 from reconciler import Action, Memory
 from reconciler.domain.values.ends import said_end
+from reconciler.errors import InvalidNoteError
 from tests.tables import every
 
 NOON = datetime(2026, 3, 9, 12, tzinfo=UTC)
@@ -22,6 +25,8 @@ PLAIN = [
     ("The price applies until 2026-06-30.", "2026-07-01"),
     ("Is away until 9 March.", "2026-03-10"),
     ("Works from Lyon until 2 Sept.", "2026-09-03"),
+    ("The offer is valid until 1 March 2026.", "2026-03-02"),
+    ("The price applies until 2025-06-30.", "2025-07-01"),
     ("Is still travelling until 30 November.", "2026-12-01"),
     ("The parking permit is valid until 30 November.", "2026-12-01"),
     ("She's fully booked until 30 November.", "2026-12-01"),
@@ -41,7 +46,6 @@ NOT_PLAIN = [
     "Was in Oslo until 14 February.",
     "Has been on leave until 5 March.",
     "The offer was valid until 30 November.",
-    "The offer is valid until 1 March 2026.",
     "Is in Oslo until 14 April and in Rome after that.",
     "Is in Oslo until 14 April, then in Rome.",
     "Is in Oslo until 14 April. Lives in Pune.",
@@ -111,6 +115,20 @@ def test_a_note_ends_on_the_day_that_it_says(tmp_path: Path) -> None:
         now[0] = datetime(2026, 12, 1, tzinfo=UTC)
         assert known() == []
         assert office.startswith("The office")
+
+
+def test_what_the_words_say_is_over_is_refused_or_kept_as_history(tmp_path: Path) -> None:
+    with Memory.open(embedded_path=tmp_path / "memory.lbug", clock=lambda: NOON) as memory:
+        contact = memory.contact("crm", "lena")
+        with pytest.raises(InvalidNoteError, match="over on 2026-03-02; leave it, or give a valid"):
+            contact.note("The offer is valid until 1 March 2026.")
+        contact.note(
+            "The offer is valid until 1 March 2026.", valid_from=datetime(2026, 2, 1, tzinfo=UTC)
+        )
+        contact.note("Her code is valid until 5 March.", said_at=datetime(2026, 3, 1, tzinfo=UTC))
+        assert list(contact.recall()) == []
+        kept = [fact.valid_to for chain in contact.history() for fact in chain.facts]
+        assert sorted(at.day for at in kept if at) == [2, 6]
 
 
 @every(

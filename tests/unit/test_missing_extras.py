@@ -30,6 +30,9 @@ def command_for(extra: str) -> str:
         ("langchain", "langchain_core", "langchain"),
         ("langgraph", "langgraph", "langgraph"),
         ("openai_agents", "agents", "openai-agents"),
+        ("pydantic_ai", "pydantic_ai", "pydantic-ai"),
+        ("claude_agent_sdk", "claude_agent_sdk", "claude-agent-sdk"),
+        ("crewai", "crewai", "crewai"),
         ("ray_backfill", "ray", "ray"),
     ],
 )

@@ -58,6 +58,15 @@ def test_a_note_that_says_it_is_a_change_reaches_twice_as_far(cosine: float, ask
     assert is_asked(note("Pays by card now."), fact(cosine)) is asked
 
 
+@pytest.mark.parametrize(
+    ("text", "asked"),
+    [("Ist Vegetarierin geworden.", True), ("大阪に引っ越しました。", True), ("Eats fish.", False)],
+)
+def test_a_note_that_is_not_in_english_reaches_as_far_as_a_change(text: str, asked: bool) -> None:
+    assert is_asked(note(text), fact(0.3)) is asked
+    assert not is_asked(note(text), fact(0.2))
+
+
 def test_below_the_reach_a_fact_is_shown_for_its_words_or_its_attribute() -> None:
     words = fact(0.1, number=1, shares_words=True)
     filed = fact(0.1, number=2, slot=slot("invoice"))

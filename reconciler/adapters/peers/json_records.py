@@ -90,7 +90,7 @@ def _numbered(text: _Text, value: Any) -> tuple[int, dict[str, Any]]:
 
 
 class _Text:
-    """What is read of the stream and not yet understood."""
+    """The part of the stream that is read and not yet parsed."""
 
     def __init__(self, stream: BinaryIO) -> None:
         self.records = 0
@@ -135,7 +135,7 @@ class _Text:
                     return value
 
     def error(self, what: str) -> InvalidRequestError:
-        """What is wrong, and where."""
+        """The fault and its place."""
         where = f"record {self.records + 1} (line {self._line})"
         return InvalidRequestError(f"{where}: {what}; nothing was imported")
 

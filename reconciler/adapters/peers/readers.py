@@ -1,4 +1,4 @@
-"""Which systems there are, and what reads each: from a file, from its database, or from either."""
+"""The systems that can be imported, and the reader of each: a file, its database, or either."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the translations of all systems share: a record's owner, its date and its parts."""
+"""The common part of all translations: a record's owner, its date and its parts."""
 
 from __future__ import annotations
 

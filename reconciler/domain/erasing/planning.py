@@ -82,7 +82,7 @@ def plan_of(target: ErasureTarget, known: ContactRecords, now: datetime) -> Eras
 
 
 def _of(target: ErasureTarget, known: ContactRecords) -> ErasurePlan:
-    """What goes of a fact or an attribute."""
+    """The ids that go with a fact or an attribute."""
     facts = _same_facts(_named(target, known.facts), known)
     said = {key for fact in facts for key in _keys(fact)}
     own = {
@@ -161,7 +161,7 @@ def _plan(
 
 
 def _ends(plan: ErasurePlan, known: ContactRecords, now: datetime) -> tuple[FactEnd, ...]:
-    """How facts end without the plans that go, and without what decisions that go had planned."""
+    """The ends of facts, without the plans of decisions that go."""
     facts = {fact.fact_id: fact for fact in known.facts}
     own = {*plan.decision_ids}
     left = [without_words(e, now) if e.decision_id in own else e for e in known.decisions]
@@ -255,7 +255,7 @@ def _may_quote(decision: Decision, gone: Set[str], words: Set[str]) -> bool:
 
 
 def _left(rows: Sequence[Judged], own: Set[str], judged: Iterable[Judged]) -> dict[str, str]:
-    """What is left of each episode: what others rest on, without the words that were cited."""
+    """The rest of each episode that other facts rest on, without the cited words."""
     shared = {episode.episode_id for episode in judged if episode.decision_id not in own}
     left: dict[str, str] = {}
     for row in rows:
@@ -266,7 +266,7 @@ def _left(rows: Sequence[Judged], own: Set[str], judged: Iterable[Judged]) -> di
 
 
 def _without(left: str, row: Judged) -> str:
-    """What is left without the words that a decision cites; nothing where it cites all of them."""
+    """The text without the words that a decision cites; empty if it cites all of them."""
     parts = row.span.split(_SPANS_JOINED) if row.span else []
     if not parts or any(part not in row.text for part in parts):
         return ERASED
@@ -276,7 +276,7 @@ def _without(left: str, row: Judged) -> str:
 
 
 def _revived(facts: Iterable[Fact], known: ContactRecords) -> set[str]:
-    """What had given way to a restatement that goes, and says the same by itself."""
+    """Facts that ended for a restatement that goes, and that say the same."""
     by_id = {fact.fact_id: fact for fact in known.facts}
     gone = {fact.fact_id for fact in facts}
     beneath = {link.new_id: link.old_id for link in known.links if link.is_restatement}

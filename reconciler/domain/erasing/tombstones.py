@@ -23,7 +23,7 @@ def in_one_form(words: str) -> str:
 
 
 def sayings(scope: Scope, said: Remembered) -> list[str]:
-    """What a note or a fact says about a contact, in one form each: its slot's value, its words.
+    """The forms in which a note or a fact says something: its slot's value, its words.
 
     A slot without a value says nothing by itself. What was erased already says nothing at all.
     """

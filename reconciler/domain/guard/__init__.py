@@ -173,7 +173,7 @@ _FINDERS = (
 
 
 def find_differences(note: str, fact: str) -> tuple[Finding, ...]:
-    """What tells the note from the fact although they sound alike; empty where nothing does.
+    """The differences between a note and a fact that sound alike; empty if there are none.
 
     Whether there is any finding does not depend on which of the two is the note. Texts equal up to
     case and canonical form have none. Never raises, whatever the strings.
@@ -278,7 +278,7 @@ def denies_ever(note: str, fact: str) -> bool:
 
 
 def denial_in(note: str) -> str | None:
-    """What a note says beside owning to a mistake in what was said; None if it owns to none.
+    """The rest of a note that admits a mistake in an earlier one; None if it admits none.
 
     "I misspoke, I do not have a sister": "I do not have a sister".
     """
@@ -395,7 +395,7 @@ def find_news(note: str, fact: str) -> tuple[Finding, ...]:
 
 
 def find_unreadable(note: str, fact: str, unread: Callable[[str], str]) -> tuple[Finding, ...]:
-    """What differs in two texts, where the guard, or a model by ``unread``, could not read it.
+    """Differences in parts that the guard, or a model by ``unread``, could not read.
 
     No cosine says of such texts that the one restates the other: the letters that the model could
     not read are no part of it, and the guard does not know which word is a "not". Texts that are
@@ -417,7 +417,7 @@ def find_unreadable(note: str, fact: str, unread: Callable[[str], str]) -> tuple
 
 
 def find_losses(note: str, fact: str, *, value: str = "") -> tuple[Finding, ...]:
-    """What would be lost if the fact ended for the note: details that only the fact has.
+    """The details that only the fact has; they would be lost if it ended for the note.
 
     The fact's value is none, as the note has it in a spelling of its own: who was born on
     "1980-05-03" was born on "3 May 1980".
@@ -428,7 +428,7 @@ def find_losses(note: str, fact: str, *, value: str = "") -> tuple[Finding, ...]
 
 
 def find_left_out(note: str, fact: str) -> tuple[Finding, ...]:
-    """What else a fact says that a note of the same value, in words of its own, leaves out.
+    """The rest of a fact that a note of the same value, in other words, leaves out.
 
     A few other words are a way of putting it: "is based in Pune", "lives in Pune these days".
     """

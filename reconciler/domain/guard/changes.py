@@ -278,7 +278,7 @@ def names_before(note: str, value: str) -> bool:
 
 
 def _ended(reading: Reading) -> Denial | None:
-    """What the text says is over: "no longer", "any more" behind a "not", "quit"."""
+    """The parts that the text says are over: "no longer", "any more" behind a "not", "quit"."""
     if not reading.ceased:
         return None
     at_the_end = [denial for denial in reading.ceased if not denial.reach]
@@ -298,7 +298,7 @@ def _without_dates(stems: Iterable[str]) -> set[str]:
 
 @lru_cache(maxsize=1024)
 def _before(note: str) -> frozenset[str]:
-    """What the note says was before: "from Tuesday to Thursday", "instead of email"."""
+    """The earlier value that the note names: "from Tuesday to Thursday", "instead of email"."""
     text = lowered(note)
     if vocabulary().change.search(text) is None:
         return frozenset()

@@ -94,7 +94,7 @@ def find_additions(new: Reading, old: Reading) -> Iterator[Finding]:
 
 
 def find_details(new: Reading, old: Reading) -> Iterator[Finding]:
-    """What the old text says and the new one leaves out: a number, a name, a degree, or any word.
+    """Details of the old text that the new one leaves out: a number, a name, a degree, any word.
 
     Where the new text has a number of its own, that took the old one's place, and so with names and
     degrees. Where it has words of its own, other words of the old one are no details: they may be
@@ -307,7 +307,7 @@ def _counted_otherwise(new: Reading, old: Reading) -> dict[str, list[tuple[Count
 
 
 def _things_shared(here: Count, there: Count) -> Collection[str]:
-    """What both count; of how often something is, whatever both speak of."""
+    """The things that both texts count; of how often something is, all that both name."""
     if here.kind == "frequency":
         return here.context & there.context
     return set(here.things).intersection(there.things)

@@ -1,4 +1,4 @@
-"""What a text says of the value of its slot: whether it denies it, and of which matter it holds.
+"""A text about its slot's value: whether it denies it, and for which matter it holds.
 
 A slot knows its subject and its attribute. That "her budget for the ERP project" is another one
 than "her budget for the CRM rollout", and that "never worked at Globex" names no employer, only the
@@ -44,7 +44,7 @@ _DATED = ("id", "month", "year")
 
 @lru_cache(maxsize=4096)
 def stems_of(text: str) -> frozenset[str]:
-    """What is compared of a few words, such as a value or an attribute's name."""
+    """The stems of a few words, such as a value or an attribute's name, for comparing them."""
     return frozenset(token.value for token in tokens_of(text) if token.kind != "mark")
 
 
@@ -258,7 +258,7 @@ def tell_apart(one: Reading, other: Reading, *values: str) -> bool:
 
 
 def _purposes(reading: Reading) -> set[str]:
-    """What the text says that something is for, or of; not for how long."""
+    """The purposes that the text names ("for", "of"); no lengths of time."""
     words, known = reading.words, vocabulary()
     return {
         part.stem

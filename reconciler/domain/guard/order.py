@@ -63,7 +63,7 @@ def _turned(passive: Reading, active: Reading) -> Iterator[tuple[str, str]]:
 
 
 class _Pair(NamedTuple):
-    """Where the same word stands in the one text and in the other."""
+    """One word's places in both texts."""
 
     here: int
     there: int

@@ -116,7 +116,7 @@ class Clause(NamedTuple):
 
 
 class Denial(NamedTuple):
-    """What is denied, or has ended: the marker with the word after it, and the phrase's stems.
+    """A denied or ended phrase: the marker with the word after it, and the phrase's stems.
 
     ``reach`` are those of all words up to the next mark or "and", whatever is said of them;
     ``bounds`` those of the number behind "before" or "than", which holds: "no flight before 9:00".
@@ -133,7 +133,7 @@ class Denial(NamedTuple):
 
 @dataclass(frozen=True)
 class Reading:
-    """What the finders look at in a text, each thing read when it is first asked for.
+    """A text as the finders see it; each part is read when it is first asked for.
 
     Attributes:
         plain: the text in its canonical form.
@@ -435,7 +435,7 @@ def _ceased(canonical: str) -> Iterator[Denial]:
 
 
 def _denial(marker: str, after: Sequence[Token]) -> Denial:
-    """What a marker such as "not" speaks of, as the text has it, and the phrase that it denies."""
+    """The denial that a marker such as "not" begins: the text's words, and the denied phrase."""
     known = vocabulary()
     first = next((word for word in after[:4] if word.kind == "word"), None)
     phrase = takewhile(

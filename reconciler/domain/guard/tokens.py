@@ -148,7 +148,7 @@ def tokens_of(text: str) -> list[Token]:
 
 
 def kind_of(word: str) -> str:
-    """What kind of token a lower-case word is by itself; "word" for most."""
+    """The kind of a lower-case word by itself; "word" for most."""
     return _closed().get(word, ("word", ""))[0]
 
 

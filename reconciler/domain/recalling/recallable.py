@@ -67,11 +67,14 @@ class RecallQuery:
         vector: its embedding, float32, shape (dimension,), unit length, which leans towards what
             facts say that it asks for; None to compare words alone.
         asks: by attribute how clearly it asks for that, above 0 to 1.
+        unread: the share of its letters that the model could not read, 0 to 1; a cosine tells
+            nothing of those, and counts for less in the order.
     """
 
     text: str
     vector: Vectors | None = None
     asks: Mapping[str, float] = field(default_factory=dict)
+    unread: float = 0.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -221,7 +224,8 @@ class Recallable:
         asked = self._asked(question.asks, set(words.asked))
         asked = np.where(words.named, np.maximum(asked, _NAMED), asked)
         meaning = np.clip(cosines, -1, 1).astype(np.float64)
-        return _Closeness(words, meaning, asked, max(question.asks.values(), default=0.0))
+        clearness = max(question.asks.values(), default=0.0)
+        return _Closeness(words, meaning, asked, clearness, question.unread)
 
     def _asked(self, asks: Mapping[str, float], words: set[str]) -> Scores:
         """How clearly a question asks for each fact, by its attribute and whom it is about."""
@@ -338,13 +342,16 @@ class _Closeness:
     asked: Scores | None = None
     clearness: float = 0.0
     """How clearly one asks such things about contacts, whether or not that is known of this one."""
+    unread: float = 0.0
+    """The share of the question that the model could not read."""
 
     def similarity(self, policy: RankingPolicy) -> Scores:
         """Both in one number, 0 to 1."""
         if self.cosines is None:
             return self.words.shares
         meaning = np.maximum(self.cosines, 0.0)
-        near = (1 - policy.weight_words) * meaning + policy.weight_words * self.words.shares
+        weight_words = policy.weight_words + (1 - policy.weight_words) * self.unread
+        near = (1 - weight_words) * meaning + weight_words * self.words.shares
         return near if self.asked is None else np.maximum(near, self.asked)
 
     def fitting(self, rows: Rows, floor: RecallFloor | None) -> Rows:
@@ -367,10 +374,10 @@ class _Closeness:
         """The nearest of these facts, so many at once, then the next."""
         if not len(rows):
             return
-        measures = [self.words.scores]
+        joined = joined_ranks([self.words.scores[rows]], how.ranking)
         if self.cosines is not None:
-            measures.append(self.cosines)
-        joined = joined_ranks([measure[rows] for measure in measures], how.ranking)
+            ranks = joined_ranks([self.cosines[rows]], how.ranking)
+            joined = joined + (1 - self.unread) * ranks
         if self.asked is not None:  # what is clearly asked for comes before what is near
             joined = joined + _ASKED_RANKS * self.asked[rows] / how.ranking.rank_constant
         said_at = numbers["last_confirmed_at"][rows]

@@ -1,7 +1,7 @@
 """Words: which facts hold the words of a question, and how much those words tell. Pure.
 
-Words are compared by their stem, without those that every sentence holds. The stemmer is loaded
-with the first text.
+Words are compared by their stem in English and in the language of the question, without those that
+every sentence holds. A stemmer is loaded with the first text that needs it.
 """
 
 from __future__ import annotations
@@ -10,27 +10,35 @@ import math
 import re
 import threading
 from array import array
-from collections.abc import Iterable, Mapping
+from collections import defaultdict
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field
-from functools import cache, lru_cache
-from itertools import chain
-from typing import Any
+from itertools import chain, islice
 
 import numpy as np
 from numpy.typing import NDArray
 
+from reconciler.domain.guard.tokens import UNSPACED
+from reconciler.domain.recalling.languages import (
+    ENGLISH,
+    STOP_WORDS,
+    AskedWords,
+    is_letter,
+    plain_words,
+    stem_of,
+)
 from reconciler.domain.records.notes import canonical_text
 
 __all__ = ["WordIndex", "WordMatches", "content_words"]
 
-_WORD = re.compile(r"\w+")
-_PART = re.compile(r"[,;?\n]")
+_PART = re.compile(r"[,;?\n、，；？]")
 """What ends one of the things that a query lists: "knee, walking limits"."""
 _NAMED = re.compile(
     r"(?<![\w/.-])(?=[\w/.-]*\d)(?=[\w/.-]*[^\W\d]|[\d/.-]{4})\w+(?:[/.-]\w+)*"  # SL-204, 4711
     r"|(?<=[\w,;] )(?!I\b)[A-Z]\w+(?:[ -][A-Z]\w+)*"  # Dele, not at the beginning
 )
 """What a question calls by its number or its name; a count or a day of the month is neither."""
+_UNSPACED_RUN = re.compile(f"[{UNSPACED}]+")
 _NAMED_MAX, _NAMED_SHARE = 3, 10
 """What so many texts hold, or one of ten, still tells them from the others."""
 _DATED = frozenset(
@@ -47,23 +55,8 @@ _K1, _B = 1.5, 0.75
 Source: BM25 as Lucene and bm25s have it. The postings are ours: bm25s makes its index again after
 each write, which took 276 ms of processor time for 10,000 facts; this takes 115, mostly to read
 them."""
-_STOP_WORDS = frozenset(
-    word
-    for words in (
-        "a an the this that these those such same other each both all any some few more most no",
-        "nor not and or but if because so than then too very just only as while i me my myself we",
-        "us our ours ourselves you your yours yourself yourselves he him his himself she her hers",
-        "herself it its itself they them their theirs themselves own who whom whose what which",
-        "when where why how am is are was were be been being have has had having do does did doing",
-        "can could must shall should will would at by for from in into of off on onto out over to",
-        "under until up upon with about above after again against before below between down during",
-        "further here there now once through s t d m o y re ve ll ain aren couldn didn doesn don",
-        "hadn hasn haven isn mightn mustn needn shan shouldn wasn weren won wouldn",
-    )
-    for word in words.split()
-)
-"""English words that every sentence may hold, and what an apostrophe leaves of them."""
-_NONE = array("i")
+_LETTER = "letter"
+"""Beside the languages: the forms of a letter are the pairs of letters that hold it."""
 Rows = NDArray[np.intp]
 Scores = NDArray[np.float64]
 
@@ -77,7 +70,7 @@ class WordMatches:
         shares: the share of the question's words that stand in the text, each weighed by how few
             of the texts hold it, 0 to 1; of a query that lists several things the best of them;
             shape (texts,).
-        asked: the question's words, as they are compared.
+        asked: the question's words, by their English stems.
         named: which texts hold a number or a name of the question that few do; shape (texts,).
     """
 
@@ -99,9 +92,14 @@ class WordIndex:
         self._lock = threading.Lock()
         self._unread = [texts]
         self._rows: dict[str, array[int]] = {}
-        """By a word the texts that hold it, one as often as it does; numpy reads it as it is."""
+        """By a plain word the texts that hold it, one as often as it does; numpy reads it as it
+        is."""
         self._lengths = array("i")
         """How many words each text has."""
+        self._function_words: defaultdict[str, int] = defaultdict(int)
+        """How often the texts hold each function word of English; they are no rows."""
+        self._forms: dict[str, _Forms] = {}
+        """By language; a language is read when it is first asked in."""
 
     def add(self, text: str) -> None:
         """One text more, behind all others."""
@@ -116,14 +114,15 @@ class WordIndex:
             rows: which of the texts there are, in ascending order; None for all. The others count
                 for nothing, as if they had never been added.
         """
-        words = dict.fromkeys(content_words(question))
         with self._lock:
             self._index_unread()
+            reading = AskedWords(question, self._count)
+            words: dict[str, set[str]] = {}
+            for word in reading.words(question):
+                words.setdefault(reading.key(word), set()).update(self._alike(word, reading))
             lengths = np.array(self._lengths, dtype=np.float64)
             # Counted here: an array that numpy looks at cannot grow.
-            counts = [
-                np.bincount(self._rows.get(word, _NONE), minlength=len(lengths)) for word in words
-            ]
+            counts = [self._times(forms) for forms in words.values()]
         if rows is not None:
             lengths, counts = lengths[rows], [times[rows] for times in counts]
         damping = _K1 * (1 - _B + _B * lengths / ((lengths.mean() if len(lengths) else 0) or 1.0))
@@ -135,23 +134,88 @@ class WordIndex:
             weight = weights[word] = _weight(len(holding), len(lengths))
             scores[holding] += weight * times[holding] / (times[holding] + damping[holding])
             held[word] = times > 0
-        shares = _shares(question, held, weights, len(lengths))
-        return WordMatches(scores, shares, tuple(words), _named(question, held, len(lengths)))
+        shares = _shares(reading, question, held, weights, len(lengths))
+        named = _named(reading, question, held, len(lengths))
+        asked = tuple(dict.fromkeys(map(stem_of, reading.words(question))))
+        return WordMatches(scores, shares, asked, named)
 
     def _index_unread(self) -> None:
-        read = [content_words(text) for text in chain.from_iterable(self._unread)]
-        for row, words in enumerate(read, start=len(self._lengths)):
-            self._lengths.append(len(words))
-            for word in words:
-                self._rows.setdefault(word, array("i")).append(row)
+        read = [plain_words(text) for text in chain.from_iterable(self._unread)]
+        for row, said in enumerate(read, start=len(self._lengths)):
+            length = 0
+            for word in said:
+                if word in STOP_WORDS:
+                    self._function_words[word] += 1
+                    continue
+                length += 1
+                rows = self._rows.get(word)
+                if rows is None:
+                    rows = self._rows[word] = array("i")
+                rows.append(row)
+            self._lengths.append(length)
         self._unread = []
+
+    def _count(self, word: str) -> int:
+        return self._function_words.get(word) or len(self._rows.get(word, ()))
+
+    def _alike(self, word: str, reading: AskedWords) -> set[str]:
+        """The plain words of the texts that are the same word, in English or as it is asked."""
+        if is_letter(word):
+            return self._in(_LETTER).of(word)
+        alike = self._in(ENGLISH).of(word)
+        is_english = reading.language == ENGLISH
+        return alike if is_english else alike | self._in(reading.language).of(word)
+
+    def _in(self, language: str) -> _Forms:
+        if language not in self._forms:
+            self._forms[language] = _Forms(language)
+        self._forms[language].read(self._rows)
+        return self._forms[language]
+
+    def _times(self, words: Iterable[str]) -> NDArray[np.intp]:
+        """How often each text holds any of the plain words."""
+        times = np.zeros(len(self._lengths), dtype=np.intp)
+        for word in words:
+            times += np.bincount(self._rows[word], minlength=len(times))
+        return times
+
+
+class _Forms:
+    """The words of the texts by what they have in common in a language."""
+
+    def __init__(self, language: str) -> None:
+        self._language = language
+        self._words: dict[str, list[str]] = {}
+        self._read = 0
+
+    def read(self, words: Collection[str]) -> None:
+        """Take over those that have come since; their order is that in which they came."""
+        if self._read == len(words):
+            return
+        for word in islice(words, self._read, None):
+            for key in self._keys(word):
+                self._words.setdefault(key, []).append(word)
+        self._read = len(words)
+
+    def of(self, word: str) -> set[str]:
+        """Those that are the same word."""
+        return {same for key in self._keys(word) for same in self._words.get(key, ())}
+
+    def _keys(self, word: str) -> Iterable[str]:
+        if self._language == _LETTER:
+            return set(word) if is_letter(word[0]) else ()
+        return (stem_of(word, self._language),)
 
 
 def _shares(
-    question: str, held: Mapping[str, NDArray[np.bool_]], weights: Mapping[str, float], size: int
+    reading: AskedWords,
+    question: str,
+    held: Mapping[str, NDArray[np.bool_]],
+    weights: Mapping[str, float],
+    size: int,
 ) -> Scores:
     """The share of the words of one thing asked for; a thing in fewer words counts for less."""
-    parts = [part for part in map(content_words, _PART.split(question)) if part]
+    parts = [part for part in map(reading.keys, _PART.split(question)) if part]
     usual = sum(weights.values()) / max(len(parts), 1)
     shares = np.zeros(size)
     for part in map(dict.fromkeys, parts):
@@ -161,12 +225,14 @@ def _shares(
     return shares
 
 
-def _named(question: str, held: Mapping[str, NDArray[np.bool_]], size: int) -> NDArray[np.bool_]:
+def _named(
+    reading: AskedWords, question: str, held: Mapping[str, NDArray[np.bool_]], size: int
+) -> NDArray[np.bool_]:
     """The texts that hold all of a number or of a name, or a keyword of a query of keywords."""
-    text = canonical_text(question)
+    text = _UNSPACED_RUN.sub(" ", canonical_text(question))
     given = (name for name in _NAMED.findall(text) if name not in _DATED)
-    names = [content_words(name) for name in given]
-    if _is_keywords(text):
+    names = [reading.keys(name) for name in given]
+    if not reading.is_sentence:
         names += [[word] for word in held]
     is_named = np.zeros(size, dtype=np.bool_)
     for name in filter(None, names):
@@ -176,29 +242,11 @@ def _named(question: str, held: Mapping[str, NDArray[np.bool_]], size: int) -> N
     return is_named
 
 
-def _is_keywords(text: str) -> bool:
-    """Whether a query is no sentence: each of its words was chosen to find something."""
-    return _STOP_WORDS.isdisjoint(_WORD.findall(text.casefold()))
-
-
 def _weight(holding: int, size: int) -> float:
     """What a word tells that so many of the texts hold: most where none does."""
     return math.log(1 + (size - holding + 0.5) / (holding + 0.5))
 
 
 def content_words(text: str) -> list[str]:
-    """The stems of the words that say something, in their order; a word as often as it stands."""
-    words = _WORD.findall(canonical_text(text).casefold())
-    return [_stem(word) for word in words if word not in _STOP_WORDS]
-
-
-@cache
-def _stemmer() -> Any:
-    import Stemmer
-
-    return Stemmer.Stemmer("english")
-
-
-@lru_cache(maxsize=20_000)
-def _stem(word: str) -> str:
-    return str(_stemmer().stemWord(word))
+    """The English stems of the words that say something, in their order, each time they stand."""
+    return [stem_of(word) for word in plain_words(text) if word not in STOP_WORDS]

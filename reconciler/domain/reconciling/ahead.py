@@ -145,7 +145,7 @@ def _ending_only(ended: tuple[Neighbour, ...], verdict: Verdict, reason: str) ->
 
 
 class Plans:
-    """Which facts end on the day on which a plan begins, as the decisions in force say.
+    """Facts that end on the day on which a plan begins, by the decisions in force.
 
     Args:
         made: the decisions about a contact; those that others undid do not count.
@@ -165,7 +165,7 @@ class Plans:
                 ends[end.plan_id] = end
 
     def of(self, fact: Fact, gone_ids: Collection[str] = ()) -> list[PlannedEnd]:
-        """What ends a fact: plans that began since it was said last, or will, and are not gone."""
+        """The plans that end a fact: begun since it was last said, or to come, and in force."""
         return [
             end
             for end in self._ends.get(fact.fact_id, {}).values()
@@ -234,7 +234,7 @@ def _said_since(own: Fact, said_at: datetime | None) -> Fact:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Ends:
-    """What follows from a decision for how facts end on days to come.
+    """A decision's consequences for the ends of facts on days to come.
 
     Attributes:
         planned: which facts end with which plan, because of it.
@@ -258,7 +258,7 @@ def ends_after(
     over_ids: Collection[str] = (),
     is_again: bool = False,
 ) -> Ends:
-    """What ends with which plan, where some facts end.
+    """The ends that go with each plan, where some facts end.
 
     What takes the place of a fact ends with the plans that were to end that. What takes the place
     of a plan, as a plan of its own or in other words, ends what that was to end. What else a plan

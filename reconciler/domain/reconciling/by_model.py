@@ -40,7 +40,7 @@ __all__ = ["JUDGE", "TOLD"]
 
 
 def _as_told(note: Note, seen: RuleInput, _: Verdict | None) -> Verdict | None:
-    """What a model said that the note does to facts; None where it said of none that it does.
+    """The verdict of a model that said what the note does to facts; None if it said nothing.
 
     A new value of the note's slot ends the others as well, unless the model said that they hold.
     """

@@ -58,7 +58,7 @@ def by_slot(note: Note, seen: RuleInput, _: Verdict | None = None) -> Verdict | 
 def slot_alone(
     note: Note, neighbours: Sequence[Neighbour], policy: ReconcilePolicy
 ) -> Verdict | None:
-    """What the values of one slot decide, no matter who is asked afterwards."""
+    """The verdict by two values of one slot, before anyone is asked."""
     if note.slot is None:
         return None
     matches = [
@@ -123,7 +123,7 @@ def _is_of_another_matter(note: Note, fact: Neighbour) -> bool:
 
 
 def _beside_slot(one: Note | Neighbour, other: Note | Neighbour) -> frozenset[str]:
-    """What a text says beside its slot, and the other does not."""
+    """The words that only one text has beside its slot."""
     slots = [slot for slot in (one.slot, other.slot) if slot]
     said = [said for slot in slots for said in (slot.value or "", slot.attribute or "")]
     return says_beside(one.text, other.text, *(each.replace("_", " ") for each in said))
@@ -207,7 +207,7 @@ def _says_more(fact: Neighbour, note: Note) -> bool:
 
 
 def _differ_beside(note: Note, fact: Neighbour, policy: ReconcilePolicy) -> tuple[Finding, ...]:
-    """Where a note of the same value gives another date, number or name, or says other things."""
+    """Differences of a note of the same value: another date, number or name, or other things."""
     values = [slot.value or "" for slot in (note.slot, fact.slot) if slot]
     findings = tuple(
         difference

@@ -43,7 +43,7 @@ _WORDING_COSINE_MIN = 0.6
 
 
 def _by_retraction(note: Note, seen: RuleInput, _: Verdict | None) -> Verdict | None:
-    """What a note takes back ends, however far its words are; a guess takes back nothing."""
+    """A fact that the note takes back ends, at any cosine; a guess takes back nothing."""
     if not seen.policy.guard or note.is_hedged or denial_in(note.text) is None:
         return None
     targets = tuple(
@@ -62,7 +62,7 @@ def _by_retraction(note: Note, seen: RuleInput, _: Verdict | None) -> Verdict | 
 
 
 def _by_change(note: Note, seen: RuleInput, _: Verdict | None) -> Verdict | None:
-    """What a note says is otherwise now ends, where it names all that the fact says."""
+    """A fact ends if the note says that it changed, and names all that the fact says."""
     if not seen.policy.guard or note.is_hedged:
         return None
     near = [
@@ -104,7 +104,7 @@ def _ends_too(note: Note, fact: Neighbour, over: Iterable[Neighbour], seen: Rule
 
 
 def _by_wording(note: Note, seen: RuleInput, _: Verdict | None) -> Verdict | None:
-    """What has all the words of a fact and no others says it again, further away than a synonym."""
+    """A note with all the words of a fact and no others restates it, below a synonym's cosine."""
     if not seen.policy.guard:
         return None
     for fact in seen.replaceable:

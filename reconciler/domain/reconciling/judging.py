@@ -1,10 +1,10 @@
-"""What a judge is shown, and what of its answer is let through. Pure."""
+"""The facts that a judge is shown, and the part of its answer that is let through. Pure."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 
-from reconciler.domain.guard import tells_of_change
+from reconciler.domain.guard import is_english, tells_of_change
 from reconciler.domain.reconciling.neighbours import match_of
 from reconciler.domain.reconciling.verdicts import live_first
 from reconciler.domain.records.decisions import ACTIONS_OF_RELATION, Judgement
@@ -23,7 +23,9 @@ updates in LongMemEval, 98.6 % have the right neighbour among the first three.""
 
 _REACH_OF_CHANGE = 0.5
 """How far a judge is asked about a note that says it is a change, as a part of the usual reach.
-Source: benchmarks/natural.py, where half of the changes below the reach lie above half of it."""
+Source: benchmarks/natural.py, where half of the changes below the reach lie above half of it. So
+far, too, if the note is not in English: no word tells whether it is a change, and the cosine tells
+less (benchmarks/languages.py)."""
 
 _NEAR_COUNT, _ALIKE_COUNT = 3, 2
 """Places among those that a judge is shown, for meaning and for words or slot."""
@@ -70,7 +72,8 @@ def shown_to_judge(
     if policy.reach is None or neighbours is None:
         return replaceable(note, neighbours or ())
     ordered = live_first(fact for fact in neighbours if not _is_anothers(note, fact))
-    reach = policy.reach * _REACH_OF_CHANGE if tells_of_change(note.text) else policy.reach
+    may_change = tells_of_change(note.text) or not is_english(note.text)
+    reach = policy.reach * _REACH_OF_CHANGE if may_change else policy.reach
     near = [fact for fact in ordered if fact.cosine >= reach]
     alike = [fact for fact in ordered if fact.shares_words or _answers_same(note, fact)]
     chosen = [*dict.fromkeys((*near[:_NEAR_COUNT], *alike[:_ALIKE_COUNT], *near, *alike))]

@@ -80,7 +80,7 @@ def _by_hedge(note: Note, seen: RuleInput, verdict: Verdict) -> Verdict | None:
 
 
 def _by_passing(note: Note, _seen: RuleInput, verdict: Verdict) -> Verdict | None:
-    """What holds for the moment stands beside what lasts, and is gone before it."""
+    """A passing note never ends a lasting fact; both stay."""
     if note.category is not Category.VOLATILE or not verdict.is_replacement:
         return None
     lasting = tuple(each for each in verdict.targets if each.category is not Category.VOLATILE)
@@ -95,7 +95,7 @@ def _is_firm(fact: Neighbour) -> bool:
 
 
 def _by_matter(note: Note, _seen: RuleInput, verdict: Verdict) -> Verdict | None:
-    """What an agent or an extractor says ends nothing if the note speaks of none of it."""
+    """A relation given by an agent or an extractor ends no fact of another matter."""
     is_told = verdict.decided_by in (DecidedBy.AGENT, DecidedBy.EXTRACTOR)
     if not (is_told and verdict.is_replacement) or speaks_of_any(note, verdict.targets):
         return None
@@ -136,7 +136,7 @@ def _may_end_by_rule(note: Note, fact: Neighbour) -> bool:
 
 
 def _may_end_by_judge(note: Note, fact: Neighbour) -> bool:
-    """What binds ends by a newer decision, or where both words are the contact's own."""
+    """Whether a judge may end it: what binds needs a decision, or both in the contact's words."""
     words = {note.trust, fact.word}
     is_newer = note.category is Category.DECISION
     return not binds(fact) or is_newer or words == {SourceKind.USER_EXPLICIT}
@@ -280,4 +280,4 @@ LIMITS = (
         apply=_correcting,
     ),
 )
-"""What no verdict may do, in order; each looks at what those above it left."""
+"""The limits of a verdict, in order; each sees what the ones above it left."""

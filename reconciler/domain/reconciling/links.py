@@ -96,4 +96,4 @@ def _matter(note: Note) -> str:
 
 
 LINKS = (_owning_to, _with_denied, _with_open, _with_changed)
-"""What is said of a note that a cosine decided about, and which facts it is linked to, in order."""
+"""The links of a note that a cosine decided about, and the words for them, in order."""

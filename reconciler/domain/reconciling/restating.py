@@ -1,4 +1,4 @@
-"""What a fact takes over: from the one that it restates, or from one more time that it is said.
+"""A fact's inheritance: from the fact that it restates, or from being said once more.
 
 Pure. The confidence algebra, what a restatement inherits, and what a lifetime becomes stand here
 and nowhere else; the commit writes what these functions return. The version check makes that sound:
@@ -272,7 +272,7 @@ def _is_contacts_answer(decision: Decision) -> bool:
 
 
 def _surer(one: float, other: float) -> float:
-    """How sure two independent words make, each in [0, 1]."""
+    """The combined confidence of two independent statements, each in [0, 1]."""
     return 1 - (1 - one) * (1 - other)
 
 

@@ -21,12 +21,12 @@ __all__ = ["Reversal", "fact_written_by", "order_of", "resting_on", "reversal", 
 
 _WRITING = (Action.ADD, Action.UPDATE)
 _COUNTING_NOTHING = (Action.REVERT, Action.REVOKE, Action.ARCHIVE, Action.UNARCHIVE)
-"""What changes how facts stand, and is evidence of none of them."""
+"""Actions that change facts' states and are evidence of none."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Reversal:
-    """What undoing decisions comes to: facts and conflicts as they stand then, and its record."""
+    """The result of undoing decisions: the facts and conflicts afterwards, and the record."""
 
     facts: tuple[Fact, ...]
     conflicts: tuple[Conflict, ...]
@@ -87,7 +87,7 @@ def reversal(
     conflicts: Iterable[Conflict],
     now: datetime,
 ) -> Reversal:
-    """How a contact's facts stand once these decisions are undone.
+    """A contact's facts after these decisions are undone.
 
     Args:
         undone: what is undone, the newest first; nothing that is left rests on any of it.
@@ -136,7 +136,7 @@ def _passed_on(
     facts: Mapping[str, Fact],
     conflicts: Mapping[tuple[str, str], Conflict],
 ) -> dict[tuple[str, str], Conflict]:
-    """What was raised against a fact that is undone, now against what lives again in its place.
+    """Conflicts of an undone fact, moved to the fact that lives again in its place.
 
     What says the same as that is left out, and so is what both were in dispute with already.
     """
@@ -205,7 +205,7 @@ def _links_before(decision: Decision, links: Sequence[Supersession]) -> list[Sup
 
 
 def _rests_before(decision: Decision) -> Iterable[tuple[Resting, int]]:
-    """What of the evidence goes (-1) and comes back (+1)."""
+    """The evidence that goes (-1) and comes back (+1)."""
     undo = decision.undo
     if undo is None:
         return

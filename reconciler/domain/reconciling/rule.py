@@ -123,7 +123,7 @@ def decide(
 
 
 def _by_rules(note: Note, seen: RuleInput) -> Verdict:
-    """What the first rule that answers says, with its links; then a judge's word on it."""
+    """The verdict of the first rule that answers, with its links; then the judge's."""
     *rules, judge = RULES
     for rule in rules:
         if verdict := rule.apply(note, seen, None):

@@ -1,4 +1,4 @@
-"""What rules and limits share: what was seen, the rows, and the parts of a verdict. Pure."""
+"""The common part of rules and limits: the view of the facts, and a verdict's parts. Pure."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ LINK_COSINE_MIN = 0.45
 measured on LongMemEval with all-MiniLM-L6-v2: 31 of 33 updates lie above it."""
 
 Unread = Callable[[str], str]
-"""What of a text the embedding model could not read; empty where it read all of it."""
+"""The parts of a text that the embedding model could not read; empty if it read all."""
 
 DENIALS = (Difference.NEGATION, Difference.CESSATION)
 
@@ -138,7 +138,7 @@ class RuleLimit(RuleRow):
 
 
 def all_read(_text: str) -> str:
-    """What a model could not read of a text that it reads all of: nothing."""
+    """No part is unread: the model reads the whole text."""
     return ""
 
 
@@ -161,7 +161,7 @@ def update(
 
 
 def cosine_of(neighbour: Neighbour) -> str:
-    """How near the fact is, for a reason."""
+    """The fact's cosine, in words for a reason."""
     return f"nearest fact at {neighbour.cosine:.3f}"
 
 
@@ -198,7 +198,7 @@ def repeating(fact: Neighbour, verdict: Verdict, decided_by: DecidedBy, reason: 
 
 
 def differences_of(note: Note, fact: Neighbour, policy: ReconcilePolicy) -> tuple[Finding, ...]:
-    """What tells the note from the fact; nothing where the guard is off."""
+    """The differences between note and fact; none if the guard is off."""
     return find_differences(note.text, fact.text) if policy.guard else ()
 
 
@@ -220,7 +220,7 @@ def unlike(
 
 
 def news_of(note: Note, fact: Neighbour, policy: ReconcilePolicy) -> tuple[Finding, ...]:
-    """What the note says and the fact does not; who does what to whom is left to the arbiter."""
+    """Details that only the note has; who does what to whom is left to the arbiter."""
     news = find_news(note.text, fact.text) if policy.guard else ()
     return tuple(
         difference
@@ -235,13 +235,13 @@ def changes_of(findings: Iterable[Finding]) -> tuple[Finding, ...]:
 
 
 def denials_of(note: Note, fact: Neighbour, policy: ReconcilePolicy) -> tuple[Finding, ...]:
-    """Where one of the two says that it is so, and the other that it is not, or no longer."""
+    """Denials: one text says that it is so, the other that it is not, or no longer."""
     findings = differences_of(note, fact, policy)
     return tuple(difference for difference in findings if difference.kind in DENIALS)
 
 
 def losses_of(note: Note, fact: Neighbour) -> tuple[Finding, ...]:
-    """What would be lost if the fact ended for the note; not the fact's spelling of their value."""
+    """Details that would be lost if the fact ended for the note; no spelling of their value."""
     said, known = ((slot and slot.value) or "" for slot in (note.slot, fact.slot))
     is_named = bool(said) and said.casefold() in note.text.casefold()
     is_shared = is_named and match_of(note, fact) is SlotMatch.EQUAL

@@ -1,4 +1,4 @@
-"""What comes in, is decided and is kept: frozen values that check themselves. No rule lives here.
+"""Notes, decisions, facts and their parts: frozen values that check themselves. No rule lives here.
 
 A record imports records only, so every rule may use it.
 """

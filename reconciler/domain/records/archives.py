@@ -1,4 +1,4 @@
-"""What became of a backup, an export or a restore. Never what they hold."""
+"""The results of a backup, an export or a restore; never their contents."""
 
 from __future__ import annotations
 

@@ -26,7 +26,7 @@ ALL_PASSED = "every check passed"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CheckFinding:
-    """What one check found; ``disposal`` is what it alone would do with the candidate.
+    """One check's finding; ``disposal`` is what it alone would do with the candidate.
 
     ``detail`` holds no sensitive data: it is stored.
     """
@@ -53,7 +53,7 @@ class ScorePart:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Assessment:
-    """How the gate disposes of a candidate, and all that it found.
+    """The gate's disposal of a candidate, with all findings.
 
     Attributes:
         reason: why, in a word; ``detail`` says it in a sentence.

@@ -177,7 +177,7 @@ class Candidate:
 
     @property
     def related_by(self) -> DecidedBy:
-        """Which model said how it relates: one that read it out of something, or the agent's."""
+        """Whose relations to known facts these are: the agent's or an extractor's."""
         return DecidedBy.AGENT if self.confidence is None else DecidedBy.EXTRACTOR
 
     @property
@@ -203,7 +203,7 @@ class Candidate:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Precedents:
-    """What became of the same inference about the same contact before.
+    """Earlier decisions about the same inference about the contact.
 
     Attributes:
         declined_id: the decision by which a person said no to it; None without one.

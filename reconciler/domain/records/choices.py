@@ -1,4 +1,4 @@
-"""What a caller chooses: a word of a list, true or false, a file, a function, an object of ours.
+"""Checks of callers' choices: a word of a list, true or false, a file, a function, our objects.
 
 A refusal repeats a bounded excerpt.
 """

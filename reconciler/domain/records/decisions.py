@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import asdict, dataclass, field, fields, replace
+from dataclasses import dataclass, field, fields, is_dataclass, replace
 from datetime import datetime
 from enum import StrEnum
 from typing import Any, Generic
@@ -55,7 +55,7 @@ ACTIONS_OF_RELATION: Mapping[Relation, frozenset[Action]] = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Usage:
-    """What one judgement cost: tokens as the API counted them, retries not included."""
+    """The cost of one judgement: tokens as the API counted them, without retries."""
 
     input_tokens: int
     output_tokens: int
@@ -63,7 +63,7 @@ class Usage:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Judgement:
-    """What an arbiter answered; not yet checked against the neighbours it was shown.
+    """An arbiter's answer; not yet checked against the neighbours it was shown.
 
     Attributes:
         target: the neighbour's number as shown, counted from 1; None with ADD.
@@ -87,7 +87,7 @@ FactT = TypeVar("FactT", default=Neighbour)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Verdict(Generic[FactT]):
-    """What was concluded: by the rule, by the gate, or by a person.
+    """A conclusion of the rule, of the gate, or of a person.
 
     Attributes:
         targets: the facts that end (UPDATE, REVOKE, RESOLVE), the one that is repeated (SKIP), or
@@ -193,7 +193,7 @@ class PlannedEnd:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Undo:
-    """What a decision changed about facts that lived on, so that it can be undone.
+    """A decision's changes to facts that lived on, so that it can be undone.
 
     Attributes:
         before: how the facts stood that it counted again or gave another end, and those that it
@@ -236,7 +236,7 @@ class RecordedPolicy:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RecordedOpinion:
-    """What an arbiter answered, as it is kept.
+    """An arbiter's answer, as it is kept.
 
     Attributes:
         arbiter: its name; None where none was asked.
@@ -362,12 +362,12 @@ class Decision:
 
     @property
     def action(self) -> Action:
-        """What was done."""
+        """The action that was taken."""
         return self.verdict.action
 
     @property
     def decided_by(self) -> DecidedBy:
-        """Which rule decided."""
+        """The rule that decided."""
         return self.verdict.decided_by
 
     @property
@@ -419,17 +419,17 @@ class Decision:
 
     @property
     def disposal(self) -> Disposal:
-        """How the gate disposed of it."""
+        """The gate's disposal."""
         return self.gate.disposal if self.gate else Disposal.ADMIT
 
     @property
     def question(self) -> str | None:
-        """What to ask, and whom, where it waits for an answer."""
+        """The question to ask, and whom, if it waits for an answer."""
         return self.gate.question if self.gate and self.action is Action.HOLD else None
 
     @property
     def answer(self) -> str:
-        """What became of it, for the agent that proposed it, and what to say.
+        """The outcome in words, for the agent that proposed it, and what to say.
 
         What reads as a directive to the agent is not said to it again.
         """
@@ -478,7 +478,7 @@ class Decision:
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values for JSON: enumerations as words, times as ISO 8601 in UTC."""
-        own = {name: _as_json(value) for name, value in asdict(self).items()}
+        own: dict[str, Any] = _as_json(self)
         del own["note"]["is_cleaned"]
         if own["note"]["slot"]:
             for name in ("said_subject", "said_attribute", "is_open"):
@@ -494,7 +494,7 @@ class Decision:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Archived:
-    """What a sweep archived about a contact, or would archive.
+    """Facts of a contact that a sweep archived, or would archive.
 
     Attributes:
         contact_id: about whom.
@@ -509,7 +509,7 @@ class Archived:
     def to_dict(self) -> dict[str, Any]:
         """Plain values for JSON."""
         made = None if self.decision is None else self.decision.to_dict()
-        facts = [_as_json(asdict(fact)) for fact in self.facts]
+        facts = _as_json(self.facts)
         return {"contact_id": self.contact_id, "facts": facts, "decision": made}
 
 
@@ -532,7 +532,7 @@ _ANSWERS: Mapping[Action, str] = {
     Action.UNARCHIVE: "Recalled again, as it stood.",
     Action.REVERT: "Undone: what holds is what held before; the record of both is kept.",
 }
-"""What a decision says to the agent that sent the note."""
+"""The answers to the agent that sent the note."""
 
 _SILENT = (
     "Not remembered yet; do not act on it, and do not ask about it. What the contact says of it in "
@@ -564,6 +564,9 @@ _CONTESTED = (
 
 
 def _as_json(value: Any) -> Any:
+    """Plain values; field by field, for ``asdict`` copies each value deeply first."""
+    if is_dataclass(value):
+        return {field.name: _as_json(getattr(value, field.name)) for field in fields(value)}
     if isinstance(value, datetime):
         return value.isoformat()
     if isinstance(value, StrEnum):

@@ -24,7 +24,7 @@ __all__ = [
 ]
 
 ERASED = "[erased]"
-"""What stands where words stood that were erased."""
+"""Stands in the place of erased words."""
 
 
 class ErasureKind(StrEnum):
@@ -37,7 +37,7 @@ class ErasureKind(StrEnum):
 
 
 class ErasureState(StrEnum):
-    """How far an erasure got; each is taken up again where it stands."""
+    """The state of an erasure; each is continued from its state."""
 
     PENDING = "pending"
     """Marked: nothing new is made of what is to go."""
@@ -48,7 +48,7 @@ class ErasureState(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ErasureTarget:
-    """What is to be forgotten about a contact: one fact, session or attribute, or all of it.
+    """The target of an erasure: one fact, session or attribute of a contact, or all of it.
 
     Args:
         fact_id, session_id, attribute: at most one of them; none means the whole contact.
@@ -107,7 +107,7 @@ class FactEnd:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ErasurePlan:
-    """What goes with what is to be forgotten, by ids alone. Of a whole contact everything goes.
+    """The ids that go with an erasure's target. Of a whole contact everything goes.
 
     Attributes:
         fact_ids: facts that go.
@@ -130,7 +130,7 @@ class ErasurePlan:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ErasureReceipt:
-    """What was removed, and what was looked at afterwards.
+    """The removed and afterwards checked records, in numbers.
 
     Attributes:
         removed: how many nodes lost their words, by label.

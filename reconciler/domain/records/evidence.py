@@ -76,7 +76,7 @@ class EvidenceTurn:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FactEvidence:
-    """What a fact rests on, in one answer to "I never told you that".
+    """A fact's evidence, as one answer to "I never told you that".
 
     Attributes:
         fact: the fact asked about, live or ended.

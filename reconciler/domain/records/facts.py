@@ -49,7 +49,7 @@ def may_have_changed(said_at: datetime) -> str:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Standing:
-    """How a fact stands: all of it that later decisions may change, as in ``Fact``."""
+    """A fact's state: all parts that later decisions may change, as in ``Fact``."""
 
     fact_id: str
     state: FactState
@@ -151,7 +151,7 @@ class Fact(Remembered):
 
     @property
     def standing(self) -> Standing:
-        """How it stands."""
+        """Its state."""
         return Standing(**{field.name: getattr(self, field.name) for field in fields(Standing)})
 
     def standing_as(self, standing: Standing) -> Fact:
@@ -389,7 +389,7 @@ class Dispute:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FactEvent:
-    """What a person decided about a fact: revoked it, say, or undid what wrote it.
+    """A person's decision about a fact: a revocation, for example, or a revert.
 
     Attributes:
         fact_id: the fact.

@@ -1,4 +1,4 @@
-"""What the guard answers with: a difference between a note and a fact, of one kind.
+"""The guard's findings: differences between a note and a fact, each of one kind.
 
 Only the answer's form lives here. How a difference is found and what follows from one never does:
 the former is the finders' business, the latter the rule's.

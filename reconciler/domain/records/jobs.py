@@ -31,7 +31,7 @@ class Stage(IntEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Outcomes:
-    """What became of a job's candidates, in numbers; together they are all of them.
+    """The outcomes of a job's candidates, in numbers that add up to all of them.
 
     Attributes:
         added: new facts.
@@ -106,7 +106,7 @@ class Job:
 
     @property
     def advice(self) -> str | None:
-        """What a person can do about it; None where nothing is to be done."""
+        """Advice for a person; None if nothing is to be done."""
         if self.state is not JobState.DEAD:
             return None
         return f"reconciler retry {self.job_id} {self.scope.as_options()}"

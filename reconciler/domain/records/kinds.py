@@ -242,6 +242,7 @@ NOT_FOR_CONTACTS = (*FOR_OPERATORS, GateReason.UNTRUSTED_SOURCE)
 """Why the contact is not asked: an operator is, though of a tool's word the contact may say yes."""
 
 
+# Its docstring is a part of the schema that a judge sees.
 class Action(StrEnum):
     """What is done: what the reconciler writes, or how the gate disposed of a candidate."""
 
@@ -310,6 +311,7 @@ class DecidedBy(StrEnum):
     AMENDMENT = "amendment"
 
 
+# Its docstring is a part of the schema that a judge sees.
 class Relation(StrEnum):
     """How a note relates to the fact it was compared with, as the arbiter words it."""
 

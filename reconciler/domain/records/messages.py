@@ -8,11 +8,12 @@ refused, and the error says in which message.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import Any
 
 from reconciler.domain.records.choices import not_one_of
+from reconciler.domain.records.message_forms import plain_message
 from reconciler.domain.records.notes import is_blank, utc
 from reconciler.domain.records.turns import Role, Turn
 from reconciler.errors import InvalidNoteError, InvalidSessionError
@@ -45,7 +46,8 @@ class Message:
         Raises:
             InvalidSessionError: it cannot be read.
         """
-        return _turns(self)
+        plain = plain_message(self.values)
+        return iter(()) if plain is None else _turns(replace(self, values=plain))
 
     def wrong(self, complaint: str) -> InvalidSessionError:
         """What is said of it where it cannot be read."""
@@ -57,7 +59,8 @@ def turns_of(given: Iterable[Turn | Mapping[str, Any]]) -> Iterator[Turn]:
 
     Args:
         given: in their order. A message has a ``role``, and ``content`` (a string or a list of
-            blocks) or ``text``; it may have a time, an ``id``, and the ``name`` of who speaks.
+            blocks) or ``text``; it may have a time, an ``id``, and the ``name`` of who speaks. One
+            of another form is read as ``message_forms`` says.
 
     Raises:
         InvalidSessionError: something is neither, or cannot be read.

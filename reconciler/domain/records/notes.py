@@ -57,7 +57,7 @@ CLOCK_SKEW_MAX = timedelta(minutes=5)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Remembered:
-    """What a note brings, and the fact that is made of it keeps.
+    """The part of a note that the fact made of it keeps.
 
     A field that is added here comes with a note, is kept on its fact, and is taken over by a
     restatement that leaves it None.

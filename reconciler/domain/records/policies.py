@@ -131,7 +131,7 @@ class ArbitrationPolicy:
             raise ConfigurationError(f"{name} {getattr(self, name)} is not {wanted}")
 
     def cost_usd(self, usage: Usage | None) -> float | None:
-        """What that many tokens cost, in US dollars; None where tokens or prices are not known."""
+        """The price of so many tokens in US dollars; None if tokens or prices are unknown."""
         price_in, price_out = self.usd_per_million_input_tokens, self.usd_per_million_output_tokens
         if usage is None or price_in is None or price_out is None:
             return None

@@ -19,7 +19,7 @@ ends more is a rewrite of the memory, and an operator's to make."""
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Relations:
-    """What a model that read the note and the facts says about them; all are fact ids.
+    """A model's relations between a note and facts that it read; all are fact ids.
 
     Attributes:
         replaces: the note takes their place.
@@ -77,7 +77,7 @@ class Relations:
         return (*self.replaces, *repeated, *self.ends, *self.both_hold)
 
     def only(self, fact_ids: Collection[str]) -> Relations | None:
-        """What it says of these facts; None where that is nothing."""
+        """The relations to these facts only; None if there are none."""
         repeats = self.repeats if self.repeats in fact_ids else None
         replaces, ends, both_hold = (
             tuple(fact_id for fact_id in named if fact_id in fact_ids)

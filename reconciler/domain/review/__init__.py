@@ -1,1 +1,1 @@
-"""What was decided, seen again: explained, replayed, changed by one thing, measured. Pure."""
+"""Past decisions: explained, replayed, replayed with one change, measured. Pure."""

@@ -110,7 +110,7 @@ class MeasuredPair:
 
 
 class Outcome(StrEnum):
-    """What becomes of the note, seen from the fact that it was compared with."""
+    """The note's outcome, seen from the fact that it was compared with."""
 
     SUPERSEDED = "superseded"
     """The note takes the fact's place."""
@@ -151,7 +151,7 @@ def label_of_relation(relation: Relation) -> PairLabel:
 
 
 def outcome_of_verdict(verdict: Verdict[Any]) -> Outcome:
-    """What a verdict comes to for the fact that it was decided on."""
+    """A verdict's outcome for the fact that it was decided on."""
     if verdict.is_history:
         return Outcome.HISTORY
     if verdict.action in (Action.UPDATE, Action.REVOKE):
@@ -164,7 +164,7 @@ def outcome_of_verdict(verdict: Verdict[Any]) -> Outcome:
 def outcome_of(
     measured: MeasuredPair, policy: ReconcilePolicy, *, is_arbitrated: bool = False
 ) -> Outcome:
-    """What ``decide`` makes of the pair's note where the pair's fact is all that is known.
+    """The result of ``decide`` for the pair's note if only the pair's fact is known.
 
     Args:
         measured: the pair.
@@ -332,7 +332,7 @@ def _wilson(count: int, of: int) -> tuple[float, float]:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DecisionScores:
-    """What became of the pairs of one source, as the figures that are quoted.
+    """The outcomes of one source's pairs, as quoted figures.
 
     A precision is the share of what was done that was right, a recall the share of what should
     have been done that was done. "Settled" is UPDATE or SKIP: one live fact is left.
@@ -429,7 +429,7 @@ def score(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CurvePoint:
-    """What a single threshold would do: supersede at or above it, add below."""
+    """The effect of a single threshold: supersede at or above it, add below."""
 
     threshold: float
     false_supersessions: Rate

@@ -221,7 +221,7 @@ def _outcome_sentence(decision: Decision) -> str:
 
 
 def _fate(outcome: Outcome, targets: Sequence[str], conflicts: Sequence[str]) -> str:
-    """What becomes of a note, to be read after "was" or "would have been"."""
+    """A note's fate, to be read after "was" or "would have been"."""
     beside = f"beside {_joined(conflicts)}, which it may contradict"
     match outcome:
         case Outcome.HISTORY:
@@ -323,7 +323,7 @@ def _difference_sentences(reopened: Reopened) -> Iterator[str]:
 
 
 def _findings(reopened: Reopened) -> Iterable[str]:
-    """What the guard found about the focus, also where an arbiter was asked because of it."""
+    """The guard's findings about the focus, also if an arbiter was asked because of them."""
     decision, unaided = reopened.decision, reopened.unaided
     if decision.verdict.findings or not reopened.is_reproduced:
         return map(str, decision.verdict.findings)

@@ -71,7 +71,7 @@ class Waiting:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ContactHealth:
-    """What is known about one contact, or about several together, in numbers.
+    """The health of one contact, or of several together, in numbers.
 
     Attributes:
         contact_id: the contact; None for several together.

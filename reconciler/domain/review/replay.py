@@ -148,7 +148,7 @@ def _reaching(policy: ReconcilePolicy, reach: float | None) -> ReconcilePolicy:
 
 
 def _unread_in(decision: Decision) -> Unread:
-    """What the model could not read of the note and the fact, where that kept the two apart."""
+    """Parts of note and fact that the model could not read, if that kept the two apart."""
     unread_findings = [
         finding for finding in decision.verdict.findings if finding.kind is Difference.UNREAD
     ]
@@ -203,7 +203,7 @@ def _as_spared(fact: Neighbour, decision: Decision) -> Neighbour:
 
 
 def _told_in(decision: Decision) -> dict[str, Any]:
-    """What a model said of facts that are still on record, as ``decide`` takes it."""
+    """A model's relations to facts that are still on record, as ``decide`` takes them."""
     relations = decision.proposal.relations
     ids = {fact.fact_id for fact in decision.compared_with}
     if relations is None or not ids.issuperset(relations.named_ids):
@@ -222,7 +222,7 @@ def _was_open(decision: Decision, note: Note, neighbours: Sequence[Neighbour] | 
 def _shown(
     decision: Decision, note: Note, neighbours: Sequence[Neighbour], policy: ReconcilePolicy
 ) -> list[Neighbour]:
-    """What an arbiter would be shown, and what its answer then was about.
+    """The facts that an arbiter would be shown, and the target of its earlier answer.
 
     That may have been shown for its words, which is not on record.
     """

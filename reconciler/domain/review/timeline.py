@@ -39,7 +39,7 @@ _CAPTION_LENGTH_MAX = 46
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Bar:
-    """What was said, from when it became true to when that ended, or goes on.
+    """One value, from when it became true to its end, if it has one.
 
     Attributes:
         facts: the fact, and those beneath it that said the same before; the newest first.

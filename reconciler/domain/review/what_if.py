@@ -1,4 +1,4 @@
-"""What if: a recorded decision, decided again with one thing changed. Pure.
+"""Decides a recorded decision again with one thing changed. Pure.
 
 Here: which changes to the record would have led elsewhere. Nothing is reckoned; each changed
 record is put to the rule by ``replay``. Never here: words, which are ``explanation``'s.
@@ -41,7 +41,7 @@ _RELATION_OF_ACTION = {
 
 
 class Change(StrEnum):
-    """What is changed about a decision, the most telling first.
+    """The changes to a decision, the most telling first.
 
     The note holds from as late as the newer fact; is as trusted as the most trusted fact that it
     met; meets no guard, or one where there was none; is so similar that another threshold holds;

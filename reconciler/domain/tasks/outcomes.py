@@ -18,7 +18,7 @@ from reconciler.domain.tasks.tasks import Task
 __all__ = ["SUBJECT", "outcome_slot", "outcome_text"]
 
 SUBJECT = "(task)"
-"""What a slot of an outcome is about. Folded, a caller's words lose the brackets."""
+"""The subject of an outcome's slot. Folded, a caller's words lose the brackets."""
 
 _SUFFIX = "_outcome"
 """Without an ending of its own, a task named after a secret would pass for one."""

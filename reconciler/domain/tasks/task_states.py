@@ -28,11 +28,11 @@ __all__ = [
 ]
 
 OPEN = "open"
-"""What has not ended, by whatever name it stopped at."""
+"""The states of tasks that have not ended."""
 
 
 class TaskState(StrEnum):
-    """Where a task stands."""
+    """The state of a task."""
 
     START = "start"
     DECIDING = "deciding"

@@ -89,7 +89,7 @@ def reply_about(
     answers: bool = False,
     asked: Sequence[str] = (),
 ) -> ToolReply:
-    """What became of a note: in the decision's words, with what it replaced or stands beside.
+    """The reply about a note: its decision's words, and the facts that it replaced or is beside.
 
     Where no model said how it relates, the facts that are close are named, so that one may.
 
@@ -143,7 +143,7 @@ def reply_about(
 
 
 def reply_about_relating(decision: Decision, show: Show) -> ToolReply:
-    """What became of relating facts, by their handles.
+    """The reply about relating facts, by their handles.
 
     Args:
         decision: what became of it.

@@ -1,4 +1,4 @@
-"""What was shown: the handles of one conversation, by which alone its model may name facts."""
+"""The handles shown in one conversation. Its model may name facts by these alone."""
 
 from __future__ import annotations
 

@@ -14,10 +14,19 @@ from typing import Any, Literal, get_args
 from reconciler.domain.records.choices import not_one_of
 from reconciler.errors import InvalidRequestError
 
-__all__ = ["Kind", "Parameter", "Style", "Tool", "check_style"]
+__all__ = ["Dialect", "Kind", "Parameter", "Style", "Tool", "check_style"]
 
-Style = Literal["anthropic", "openai", "openai-responses", "mcp"]
+Style = Literal["anthropic", "openai", "openai-responses", "mcp", "gemini"]
 """The firm that defined the format of a tool; ``openai`` is that of Chat Completions."""
+
+Dialect = Literal["full", "strict", "gemini"]
+"""What an API takes of JSON Schema: all that is used here, what strict modes do, what Gemini does.
+
+Strict modes want each property required and take no bounds; what is optional may be null. Beside a
+list of types Anthropic's takes no ``enum``. Gemini takes one type for a value and no null, so what
+is optional is left out. Source: OpenAI's guide to structured outputs, Anthropic's to strict tool
+use, Gemini's reference of ``Schema``.
+"""
 
 _NAMES_MAX = 5
 _NUMBER_MAX = 1e15
@@ -66,22 +75,22 @@ class Parameter:
         """Whether a call without it is refused."""
         return self.missing is not None
 
-    def schema(self, *, strict: bool) -> dict[str, Any]:
-        """It as JSON Schema; what is optional may be null.
+    @property
+    def _has_one_type(self) -> bool:
+        return self.is_required or self.is_blank_none or self.kind is Kind.LIST
 
-        Args:
-            strict: without bounds, which strict modes refuse; they are still checked here.
-        """
-        kind = str(self.kind)
-        has_one_type = self.is_required or self.is_blank_none or self.kind is Kind.LIST
-        made: dict[str, Any] = {"type": kind if has_one_type else [kind, "null"]}
+    def schema(self, dialect: Dialect = "full") -> dict[str, Any]:
+        """It as JSON Schema; what is optional may be null. Bounds are checked here in any case."""
+        made: dict[str, Any] = {"type": str(self.kind)}
         if self.kind is Kind.LIST:
             made["items"] = {"type": str(Kind.STRING)}
         if self.choices:
-            made["enum"] = list(self.choices) if self.is_required else [*self.choices, None]
-        if self.length_max is not None and not strict:
+            made["enum"] = list(self.choices)
+        if dialect != "gemini" and not self._has_one_type:
+            made = _or_null(made, dialect)
+        if self.length_max is not None and dialect == "full":
             made["maxLength"] = self.length_max
-        if self.is_fraction and not strict:
+        if self.is_fraction and dialect == "full":
             made |= {"minimum": 0, "maximum": 1}
         return made | {"description": self.description}
 
@@ -134,25 +143,15 @@ class Tool:
     parameters: tuple[Parameter, ...]
     is_read_only: bool
 
-    def schema(self, *, strict: bool) -> dict[str, Any]:
-        """The tool's parameters, as JSON Schema.
-
-        Args:
-            strict: in the subset that OpenAI's strict mode and Anthropic's take: every property is
-                required, what is optional may be null, nothing bounds a value. Source: OpenAI's
-                guide to structured outputs, Anthropic's to strict tool use.
-        """
-        required = [
-            parameter.name for parameter in self.parameters if strict or parameter.is_required
-        ]
-        return {
+    def schema(self, dialect: Dialect = "full") -> dict[str, Any]:
+        """The tool's parameters, as JSON Schema."""
+        needed = [each.name for each in self.parameters if dialect == "strict" or each.is_required]
+        made = {
             "type": "object",
-            "properties": {
-                parameter.name: parameter.schema(strict=strict) for parameter in self.parameters
-            },
-            "required": required,
-            "additionalProperties": False,
+            "properties": {each.name: each.schema(dialect) for each in self.parameters},
+            "required": needed,
         }
+        return made if dialect == "gemini" else made | {"additionalProperties": False}
 
     def definition(self, style: Style, *, strict: bool) -> dict[str, Any]:
         """The tool in the words of one API.
@@ -162,7 +161,9 @@ class Tool:
         """
         check_style(style)
         named = {"name": self.name, "description": self.description}
-        schema = self.schema(strict=strict)
+        if style == "gemini":
+            return named | {"parameters": self.schema("gemini")}
+        schema = self.schema("strict" if strict else "full")
         if style == "anthropic":
             return named | {"input_schema": schema} | ({"strict": True} if strict else {})
         if style == "mcp":
@@ -201,6 +202,14 @@ def check_style(style: object) -> None:
         raise InvalidRequestError(not_one_of("style", style, get_args(Style)))
 
 
+def _or_null(schema: dict[str, Any], dialect: Dialect) -> dict[str, Any]:
+    if "enum" not in schema:
+        return schema | {"type": [schema["type"], "null"]}
+    if dialect == "strict":
+        return {"anyOf": [schema, {"type": "null"}]}
+    return schema | {"type": [schema["type"], "null"], "enum": [*schema["enum"], None]}
+
+
 def _is_of(kind: Kind, given: object) -> bool:
     if kind is Kind.NUMBER:  # neither NaN nor one that takes long to be written down
         is_number = isinstance(given, int | float) and not isinstance(given, bool)
@@ -211,13 +220,13 @@ def _is_of(kind: Kind, given: object) -> bool:
 
 
 def _a(given: object) -> str:
-    """What it is, in the words of JSON."""
+    """The JSON name of its type."""
     names = {dict: "an object", list: "a list", str: "a string", bool: "a boolean"}
     return names.get(type(given), "such a number" if isinstance(given, int | float) else "that")
 
 
 def _an_odd_one(given: object) -> str:
-    """What stands in a list, or in the place of one, that is no word."""
+    """The first item of a list, or of a list's place, that is no word."""
     if not isinstance(given, list):
         return _a(given)
     odd = next(each for each in given if not isinstance(each, str))
@@ -225,6 +234,6 @@ def _an_odd_one(given: object) -> str:
 
 
 def _short(given: object) -> str:
-    """What a model sent, short enough to be said back to it."""
+    """A model's argument, short enough to be repeated to it."""
     text = given if isinstance(given, str) else repr(given)
     return text if len(text) <= _NAME_LENGTH_MAX else f"{text[:_NAME_LENGTH_MAX]}…"

@@ -1,4 +1,4 @@
-"""Where a person is reached: e-mail, phone, web.
+"""A person's addresses: e-mail, phone, web.
 
 An address is read as it is written. Nothing here asks whether it exists, and none gets a country or
 a domain that the text did not name. A postal address is text.

@@ -1,4 +1,4 @@
-"""How much: numbers, money, percent, and the currencies by name.
+"""Amounts: numbers, money, percent, and the currencies by name.
 
 An amount keeps what it is counted in and per what; none is converted into another's unit or
 currency, or rounded. A range, a bound ("up to 40k") and a count of something else are text.

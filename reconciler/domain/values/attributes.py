@@ -165,7 +165,7 @@ class AttributeBook:
         return SlotReader(self)
 
     def read_slot(self, text: str, names: Iterable[str | None] = ()) -> ReadSlot | None:
-        """What a text says of the contact in plain words; None where it says nothing for certain.
+        """The slot that a plain sentence gives; None if it gives none for certain.
 
         "Is also a musician" does not give up what the person does: of an attribute that holds one
         value, an addition is not read, since it would end the other one.
@@ -216,7 +216,7 @@ class AttributeBook:
         return slot, read.words
 
     def slot_of(self, read: ReadSlot) -> Slot | None:
-        """What was read as a slot that can be compared; None where it names no value.
+        """A read attribute as a slot that can be compared; None if it names no value.
 
         A denial decides about its own value alone: who no longer works at Globex, or never did, may
         work at Brightwave.
@@ -495,5 +495,5 @@ def _name_words(names: Iterable[str | None]) -> frozenset[str]:
 
 
 def _squeezed(name: str) -> str:
-    """What names are compared by: ``time_zone``, "Time zone" and ``timezone`` are one."""
+    """A name's form for comparing: ``time_zone``, "Time zone" and ``timezone`` are one."""
     return _attribute_name(name).replace("_", "")

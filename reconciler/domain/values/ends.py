@@ -23,7 +23,7 @@ _LENGTH_MAX = 160
 def said_end(text: str, said_at: datetime) -> datetime | None:
     """The midnight that ends the last day on which it is true (UTC); None without a plain one.
 
-    A date without a year is the next one after the note was said.
+    A date without a year is the next one after the note was said; one with a year may be over.
 
     Args:
         text: of the note.
@@ -48,16 +48,14 @@ def said_end(text: str, said_at: datetime) -> datetime | None:
 
 
 def _day(found: re.Match[str], today: date) -> date | None:
-    """The day that was named, not before today; None where there is none."""
+    """The day that was named; None where there is none."""
     try:
         if found["iso"]:
-            day = date.fromisoformat(found["iso"])
-            return day if day >= today else None
+            return date.fromisoformat(found["iso"])
         month = int(lexicon("ends").by_word("months")[found["month"] or found["first_month"]])
         number = int(found["day"] or found["last_day"])
         if found["year"]:
-            day = date(int(found["year"]), month, number)
-            return day if day >= today else None
+            return date(int(found["year"]), month, number)
         this_year = date(today.year, month, number)
         return this_year if this_year >= today else date(today.year + 1, month, number)
     except ValueError:

@@ -256,7 +256,7 @@ _PLACEHOLDER = re.compile(r"\{(\w+)\}")
 
 
 def complaint(attribute: Attribute) -> str | None:
-    """What keeps an attribute's entry from being read; None where nothing does."""
+    """The fault in an attribute's entry; None if it has none."""
     if attribute.value and attribute.value not in KINDS:
         return f"has the unknown value {attribute.value!r}; use one of {', '.join(sorted(KINDS))}"
     for said in attribute.says:
@@ -419,7 +419,7 @@ class SlotReader:
 
 
 _Place = tuple[_Shape, int, _Who]
-"""What may be said, where its value begins, and of whom."""
+"""A possible statement: its attribute, where its value begins, and its subject."""
 
 _IN_PLACE_OF = re.compile(
     r",? (?:instead of|rather than|not)(?: (?:at|by|in|on|to|via))?(?: other)? (?=\S)"

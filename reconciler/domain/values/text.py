@@ -115,7 +115,7 @@ _IDENTIFIER_WORDS = re.compile(
 
 
 def identifier(said: str) -> str:
-    """What stands in for a number: "Invoice #INV 1042" and "inv-1042" are ``inv-1042``."""
+    """An identifier's plain form: "Invoice #INV 1042" and "inv-1042" are ``inv-1042``."""
     joined = re.sub(r"[\W_]+", "-", plain(said).casefold()).strip("-")
     return _IDENTIFIER_WORDS.sub("", joined) or text(said)
 

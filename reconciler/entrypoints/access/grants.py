@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
@@ -92,6 +92,16 @@ class Grant:
         if self.session_id is not None and asked not in (None, self.session_id):
             raise InvalidRequestError("session_id is fixed here; leave it out")
         return asked if self.session_id is None else self.session_id
+
+    def opens(self, session_id: str) -> bool:
+        """Whether it reaches what is of this session; an operator's reaches all sessions."""
+        is_of_one = self.session_id is not None and self.profile is AccessProfile.AGENT
+        return not is_of_one or session_id == self.session_id
+
+    def is_for_all(self, agents: Iterable[tuple[str, str]]) -> bool:
+        """Whether it reaches all that is known to these agents, each given after its tenant."""
+        own = {(self.tenant, agent_id) for agent_id in self.agent_ids}
+        return self.contact_id is None and own.issuperset(agents)
 
     def person(self, answered_by: str) -> str:
         """Who is recorded for an answer: ``contact`` stays, ``operator`` is the grant's name."""

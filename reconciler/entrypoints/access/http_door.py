@@ -19,8 +19,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
 
-import anyio
-import anyio.to_thread
 from starlette.datastructures import Headers
 from starlette.requests import ClientDisconnect
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
@@ -38,6 +36,7 @@ from reconciler.entrypoints.access.tokens import AccessToken
 from reconciler.errors import ConfigurationError
 
 __all__ = [
+    "BODY",
     "GRANT",
     "REQUESTS_AT_ONCE_MAX",
     "Address",
@@ -54,12 +53,14 @@ __all__ = [
     "serve_http",
 ]
 
+BODY = "reconciler.body"
+"""Under which name a request's scope holds its whole body, behind a ``BodyDoor``."""
+
 GRANT = "reconciler.grant"
 """Under which name a request's scope holds the grant of its token."""
 
 _WRONG_TOKENS_PER_MINUTE = 10
 REQUESTS_AT_ONCE_MAX = 100
-_CHECKS_AT_ONCE_MAX = 8
 _GRACE_SECONDS = 10
 _BODY_BYTES_MAX = 4 * 1024 * 1024
 _LOOPBACK = ("127.0.0.1", "localhost", "[::1]")
@@ -255,7 +256,7 @@ class BodyDoor:
         async def again() -> Message:
             return whole.pop() if whole else await receive()
 
-        await self._app(scope, again, send)
+        await self._app({**scope, BODY: bytes(body)}, again, send)
 
 
 class TokenDoor:
@@ -302,8 +303,6 @@ class TokenDoor:
         self._calls = Rates(calls_per_minute)
         self._wrong = Rates(wrong_per_minute)
         self._under_way: Counter[str] = Counter()  # by token
-        # Its own threads, for those of the application may all be busy.
-        self._checks = anyio.CapacityLimiter(_CHECKS_AT_ONCE_MAX)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer one request."""
@@ -316,11 +315,7 @@ class TokenDoor:
 
     async def _answer(self, scope: Scope, receive: Receive, send: Send) -> None:
         presented = self._presented(Headers(scope=scope))
-        token = None
-        if presented is not None:
-            token = await anyio.to_thread.run_sync(
-                self._tokens.find, presented, limiter=self._checks
-            )
+        token = None if presented is None else self._tokens.find(presented)
         if token is None:
             await self._turn_away(scope, send, is_missing=presented is None)
         elif (seconds := self._calls.wait_seconds(token.token_id)) > 0:

@@ -7,6 +7,7 @@ cause.
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from http import HTTPStatus
 from typing import Any
@@ -43,6 +44,8 @@ _STATUSES: dict[type[ReconcilerError], int] = {
     InvalidRequestError: 422,
     ReconcilerError: 503,
 }
+_TOLD_BELOW = 4
+"""Shorter words are no secrets, and a message without them could not be read."""
 _WORD = re.compile(r"(?<=[a-z])(?=[A-Z])")
 
 
@@ -84,14 +87,20 @@ class Problem:
         return {} if seconds is None else {"Retry-After": str(seconds)}
 
 
-def problem_of(error: ReconcilerError) -> Problem:
-    """What a client is told of an error."""
+def problem_of(error: ReconcilerError, sent: Iterable[str] = ()) -> Problem:
+    """What a client is told of an error.
+
+    Args:
+        error: the error.
+        sent: what the client sent; it is not repeated, for it may hold a secret.
+    """
     known = next(kind for kind in type(error).__mro__ if kind in _STATUSES)
     kind = "-".join(_WORD.split(type(error).__name__.removesuffix("Error"))).lower()
     if isinstance(error, InvalidRequestError):
         ids = getattr(error, "decision_ids", ())
         more = {"decision_ids": list(ids)} if ids else {}
-        return Problem(kind=kind, status=_STATUSES[known], detail=str(error), more=more)
+        told = _without(str(error), sent)
+        return Problem(kind=kind, status=_STATUSES[known], detail=told, more=more)
     return Problem(
         kind=kind,
         status=_STATUSES[known],
@@ -99,6 +108,14 @@ def problem_of(error: ReconcilerError) -> Problem:
         is_retryable=error.retryable,
         retry_after_seconds=_RETRY_AFTER_SECONDS if error.retryable else None,
     )
+
+
+def _without(told: str, sent: Iterable[str]) -> str:
+    """An error's words without what was sent, as it was sent or as it is quoted."""
+    spoken = {form for text in sent for form in (text.strip(), repr(text.strip())[1:-1])}
+    for form in sorted((form for form in spoken if len(form) >= _TOLD_BELOW), key=len)[::-1]:
+        told = re.sub(re.escape(form), "…", told, flags=re.IGNORECASE)
+    return told
 
 
 def failure_words(error: ReconcilerError) -> str:

@@ -5,12 +5,15 @@ Nothing that answers for a person may ever be here; an operator's token opens th
 
 from __future__ import annotations
 
+import json
 from typing import Annotated, Any
 from urllib.parse import quote
 
 from fastapi import APIRouter, Depends, Header, Query, Request, Response
 
+from reconciler.contact_memory import ContactMemory
 from reconciler.domain.records.kinds import SourceKind
+from reconciler.domain.records.scope import check_identifier
 from reconciler.entrypoints.access.grants import AGENT_ROLES, AccessProfile, Grant
 from reconciler.entrypoints.http_api import shapes
 from reconciler.entrypoints.http_api.answering import (
@@ -25,6 +28,7 @@ from reconciler.entrypoints.http_api.answering import (
     within,
 )
 from reconciler.entrypoints.http_api.bodies import Filters, Instant, NoteBody, SessionBody, given
+from reconciler.errors import InvalidRequestError
 
 __all__ = ["routes"]
 
@@ -72,7 +76,10 @@ def add_note(
     body: NoteBody,  # type: ignore[valid-type]
     idempotency_key: Annotated[
         str | None,
-        Header(description="The same key of a contact gives the first decision, as `replayed`."),
+        Header(
+            description="The same key about a contact, from the same caller, gives the first "
+            "decision, as `replayed`. A caller is a profile, a name and a session of a token."
+        ),
     ] = None,
 ) -> Response:
     """Remember something about a contact; the decision says what was done with it."""
@@ -80,10 +87,20 @@ def add_note(
     if session_id := within(lambda: grant.session(body.session_id)):  # type: ignore[attr-defined]
         fields["session_id"] = session_id
     if idempotency_key is not None:
-        fields["idempotency_key"] = idempotency_key
+        fields["idempotency_key"] = _own_key(about, grant, idempotency_key)
     return answer(
         about.note(body.text, **fields, proposed_by=_proposer(grant, fields))  # type: ignore[attr-defined]
     )
+
+
+def _own_key(about: ContactMemory, grant: Grant, key: str) -> str:
+    """The key among those of the same caller: another one's decision is never given for it.
+
+    Raises:
+        InvalidRequestError: it cannot be used.
+    """
+    check_identifier("Idempotency-Key", key, InvalidRequestError)
+    return about.digest(json.dumps([grant.profile, grant.name, grant.session_id, key]))
 
 
 def _proposer(grant: Grant, fields: dict[str, Any]) -> str | None:
@@ -165,6 +182,9 @@ def _check_roles(grant: Grant, body: SessionBody) -> None:
 
 
 @routes.get(_CONTACT + "/jobs/{job_id}", responses={200: {"model": shapes.JobShape}})
-def job(about: ContactOf, job_id: str) -> Response:
+def job(about: ContactOf, grant: GrantOf, job_id: str) -> Response:
     """How far a conversation that was handed over has got."""
-    return answer(about.job(job_id))
+    found = about.job(job_id)
+    if not grant.opens(found.session_id):
+        raise RefusedError("this token is for one session, and the job is of another")
+    return answer(found)

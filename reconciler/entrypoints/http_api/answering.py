@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import asdict, is_dataclass
+from dataclasses import fields, is_dataclass
 from datetime import UTC, datetime
 from typing import Annotated, Any
 
@@ -77,15 +77,20 @@ class RefusedError(Exception):
 
 
 def json_text(plain: Any) -> str:
-    """Plain values as JSON, times as ISO 8601."""
-    return json.dumps(plain, allow_nan=False, default=json_value)
+    """Plain values and records as JSON, times as ISO 8601."""
+    return json.dumps(plain, allow_nan=False, default=_fields_or_words)
+
+
+def _fields_or_words(value: object) -> Any:
+    """A record field by field, without the deep copies of ``asdict``; else its words."""
+    if is_dataclass(value):
+        return {field.name: getattr(value, field.name) for field in fields(value)}
+    return json_value(value)
 
 
 def plain(record: Any) -> Any:
-    """A record as plain values: by its own ``to_dict``, or field by field."""
-    if hasattr(record, "to_dict"):
-        return record.to_dict()
-    return asdict(record) if is_dataclass(record) and not isinstance(record, type) else record
+    """A record by its own ``to_dict``, where it has one."""
+    return record.to_dict() if hasattr(record, "to_dict") else record
 
 
 def answer(record: Any, status: int = 200, **headers: str) -> Response:

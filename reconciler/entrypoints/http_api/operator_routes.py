@@ -6,7 +6,7 @@ What is settled is recorded under the name of the token, or as the contact's own
 from __future__ import annotations
 
 from collections.abc import Iterable
-from datetime import datetime, timedelta
+from datetime import datetime
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Depends, Query, Response
@@ -58,8 +58,6 @@ _CONTACT = _AGENT + "/contacts/{contact_id}"
 _DECISION = _CONTACT + "/decisions/{decision_id}"
 _FACT = _CONTACT + "/facts/{fact_id}"
 _DECIDED: dict[int | str, dict[str, Any]] = {200: {"model": shapes.DecisionShape}}
-
-_TICK = timedelta(microseconds=1)
 
 _Asked = AgentMemory | ContactMemory
 
@@ -370,30 +368,22 @@ def _jobs(
 def _decisions(
     asked_of: _Asked, which: DecisionsQuery, after: str | None, limit: int
 ) -> dict[str, Any]:
-    """A page of decisions; what it goes on after names a time as well, so that it reads no more."""
+    """A page of decisions; it is read on from the last one of the page before."""
     asked = given(which)
     if after is not None:
-        until, after = _end_and_id(after)
-        asked["until"] = min(until, asked.get("until", until))
-    found = page(
-        lambda count: asked_of.decisions(**asked, limit=count),
-        lambda decision: decision.decision_id,
-        after,
-        limit,
-    )
-    if found["next"] is not None:
-        found["next"] = f"{found['items'][-1]['at']}~{found['next']}"
-    return found
+        asked["after"] = _time_and_id(after)
+    found = asked_of.decisions(**asked, limit=limit + 1)
+    return paged(found, lambda one: f"{one.at.isoformat()}~{one.decision_id}", limit)
 
 
-def _end_and_id(after: str) -> tuple[datetime, str]:
-    """Where a page of decisions goes on: the first instant beyond it, and its last decision.
+def _time_and_id(after: str) -> tuple[datetime, str]:
+    """The decision that a page goes on after.
 
     Raises:
         InvalidRequestError: it is none.
     """
     at, _, decision_id = after.partition("~")
     try:
-        return utc("after", datetime.fromisoformat(at)) + _TICK, decision_id
+        return utc("after", datetime.fromisoformat(at)), decision_id
     except (ValueError, OverflowError, InvalidNoteError):
         raise InvalidRequestError("after must be the `next` of a page of decisions") from None

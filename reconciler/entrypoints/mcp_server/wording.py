@@ -47,16 +47,16 @@ def joined(lines: Iterable[str]) -> str:
 _MORE_WAIT = "{count} more wait; answer some of these, and call again to see them."
 
 
-def pending_words(found: Sequence[Decision | Dispute]) -> str:
+def pending_words(waiting: Sequence[Decision | Dispute]) -> str:
     """Held notes and disputes, each with its question and the id for an answer."""
-    if not found:
+    if not waiting:
         return "Nothing waits for an answer."
-    told, length = [f"{len(found)} waiting:"], 0
-    for count, item in enumerate(found):
+    told, length = [f"{len(waiting)} waiting:"], 0
+    for count, item in enumerate(waiting):
         lines = list(_waiting(item))
         length += sum(map(len, lines)) + len(lines)
         if count and length > LENGTH_MAX - len(told[0]) - len(_MORE_WAIT):
-            return joined([*told, _MORE_WAIT.format(count=len(found) - count)])
+            return joined([*told, _MORE_WAIT.format(count=len(waiting) - count)])
         told += lines
     return joined(told)
 
@@ -102,22 +102,22 @@ def _fact(fact: Fact) -> str:
     return f"{fact.state} {_said(fact.text)} ({held}, {fact.trust}, fact {fact.fact_id})"
 
 
-def explanation_words(found: Explanation) -> str:
+def explanation_words(explanation: Explanation) -> str:
     """A decision in plain words, a sentence a line."""
-    return joined(map(visible, found.sentences()))
+    return joined(map(visible, explanation.sentences()))
 
 
-def evidence_words(found: Sequence[FactEvidence]) -> str:
+def evidence_words(evidence: Sequence[FactEvidence]) -> str:
     """The evidence of each fact, turn by turn."""
-    if not found:
+    if not evidence:
         return "Nothing is known that says so."
-    return joined(line for item in found for line in _evidence(item))
+    return joined(line for item in evidence for line in _evidence(item))
 
 
-def _evidence(found: FactEvidence) -> Iterator[str]:
-    yield f"- {_fact(found.fact)}"
-    yield f"  {visible(found.statement)}"
-    for turn in found.turns:
+def _evidence(evidence: FactEvidence) -> Iterator[str]:
+    yield f"- {_fact(evidence.fact)}"
+    yield f"  {visible(evidence.statement)}"
+    for turn in evidence.turns:
         words = _said(" … ".join(turn.spans) or turn.text)
         at = f"{turn.said_at:%Y-%m-%d %H:%M} UTC, session {_id(turn.session_id)}"
         yield f"  - {visible(turn.speaker)}: {words} ({at})"

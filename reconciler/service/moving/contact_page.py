@@ -29,7 +29,7 @@ _ABOVE_ALL = "\U0010ffff"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Kept:
-    """What is read beside the records: nodes as they are kept, and what rests on what."""
+    """Nodes as they are kept, and the links between them, read beside the records."""
 
     contact: Row
     sessions: Sequence[Row]

@@ -127,12 +127,12 @@ class Damage:
         return left
 
     def read_remains(self, node: DamagedNode, scope: Scope, at: datetime) -> Any:
-        """What is left of a damaged record, as its store will read it; else as ``remains``."""
+        """The rest of a damaged record, as its store will read it; else as ``remains``."""
         left = self.remains(node, scope, at) | {KEY_OF[node.label]: node.node_id}
         return read_node(node.label, left, scope)
 
     def link_left(self, kind: str, held: Row, at: datetime) -> Row | None:
-        """What a link says, as an export holds it and a store reads it; None where that is nothing.
+        """The readable part of a link, as an export holds it; None if nothing of it is readable.
 
         Args:
             kind: the link's type.
@@ -173,7 +173,7 @@ class Damage:
 
 
 def read_node(label: str, held: Row, scope: Scope) -> Any:
-    """What a node says, read as its store reads it; None for one that says nothing by itself.
+    """A node's record, as its store reads it; None for a node without one of its own.
 
     Raises:
         Exception: any of ``UNREADABLE``, where it cannot be read; its text may quote it.

@@ -58,7 +58,7 @@ KEY_OF: Mapping[str, str] = {
 
 @dataclass(frozen=True, slots=True)
 class LinkKind:
-    """Which labels a relationship joins."""
+    """The labels that a relationship joins."""
 
     start: str
     end: str
@@ -110,7 +110,7 @@ class Node:
 
     @property
     def node_id(self) -> str:
-        """What names it."""
+        """Its id."""
         return str(self.properties[KEY_OF[self.label]])
 
 
@@ -125,7 +125,7 @@ class Link:
 
 
 class PropertyTypes:
-    """Which properties each label and each relationship has, and of what type.
+    """The properties of each label and each relationship, with their types.
 
     Args:
         schema: the shipped JSON Schema of a line.

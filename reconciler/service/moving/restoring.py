@@ -398,7 +398,7 @@ class _FileReader:
         self._vectors: dict[str, _Vectors] = {}
 
     def checked(self) -> Checked:
-        """What the file holds, once all of it was read, and is what its end says.
+        """The file's contents, once all of it is read and agrees with its last line.
 
         Raises:
             InvalidArchiveError: it is no export, or cannot be used.
@@ -604,7 +604,7 @@ class _ContactCheck:
         self._note(self._coherence.wrong_with_node(node))
 
     def _as_record(self, node: Node, scope: Scope) -> Any:
-        """What a node says, read as it will be read in the store.
+        """A node's record, as the store will read it.
 
         Raises:
             InvalidArchiveError: it cannot be read so.
@@ -658,7 +658,7 @@ def _why(error: Exception) -> str:
 
 
 def _json(line: bytes) -> Any:
-    """What a line says; None where it is none of JSON."""
+    """A line's value; None if it is not JSON."""
     try:
         return loads(line.decode("utf-8", "surrogatepass"))
     except (ValueError, InvalidRequestError):

@@ -1,4 +1,4 @@
-"""What pages have in common: templates that escape every text, and the words for what is kept.
+"""The common part of pages: templates that escape every text, and words for states.
 
 A page needs nothing beside itself: no network, no script. Templates lie beside this module.
 """
@@ -47,7 +47,7 @@ def moment(at: datetime | None) -> str:
 
 
 def standing_of(fact: Fact) -> str:
-    """How a fact stands, in a word or two."""
+    """A fact's state, in a word or two."""
     return "never held" if fact.is_void else _STANDINGS.get(str(fact.state), str(fact.state))
 
 

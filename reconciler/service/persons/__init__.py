@@ -1,1 +1,1 @@
-"""What persons decide and answer. No import of an agent's door leads here."""
+"""Persons' decisions and answers. No import of an agent's door leads here."""

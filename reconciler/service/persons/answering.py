@@ -1,4 +1,4 @@
-"""What persons answer: yes or no to a note that is held, or that it is taken back."""
+"""Persons' answers: yes or no to a held note, or a withdrawal."""
 
 from __future__ import annotations
 
@@ -200,7 +200,7 @@ class PersonsAnswers:
         return self._reconciler.record(submission, action)
 
     def _confirmed(self, held: Decision, candidate: Candidate, by: str) -> Decision:
-        """What was confirmed, reconciled; held again where another's yes is needed as well.
+        """Reconcile a confirmed note; hold it again if another person's yes is needed as well.
 
         Raises:
             InvalidAnswerError: the gate refuses it in spite of the yes; it waits on.

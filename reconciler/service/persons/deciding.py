@@ -1,4 +1,4 @@
-"""What persons decide about known facts: revoke, revert, amend, archive, resolve, correct.
+"""Persons' decisions about known facts: revoke, revert, amend, archive, resolve, correct.
 
 Each becomes a decision on record, as the person's word, and can be reverted. No agent may call any
 of it. What waits for a person's yes is answered in ``answering.py``.
@@ -252,7 +252,7 @@ class PersonsDecisions:
         return Archived(contact_id=scope.contact_id, facts=tuple(put_by), decision=made)
 
     def _faded(self, scope: Scope, policy: DecayPolicy) -> list[Fact]:
-        """What a sweep about the contact would archive now, the most faded first."""
+        """The facts of the contact that a sweep would archive now, the most faded first."""
         conflicts = self._store.list_conflicts(scope)
         disputed = [fact_id for pair in conflicts for fact_id in (pair.new_id, pair.old_id)]
         return faded(self._store.list_facts(scope), disputed, self._clock(), policy)
@@ -305,7 +305,7 @@ class PersonsDecisions:
         return self._ledger.write(submission, plan)
 
     def _resolved(self, submission: Submission, kept: Sequence[Fact], seen: Seen) -> Commit | None:
-        """What to write; None where nothing is in dispute with what is kept."""
+        """The plan; None if nothing is in dispute with the kept fact."""
         scope, kept_ids = submission.note.scope, {fact.fact_id for fact in kept}
         conflicts = self._store.list_conflicts(scope)
         pairs = [{conflict.new_id, conflict.old_id} for conflict in conflicts]
@@ -343,7 +343,7 @@ class PersonsDecisions:
     def _taken_over(
         self, scope: Scope, kept: Sequence[Fact], ended: Sequence[Fact], open_: Sequence[set[str]]
     ) -> list[tuple[Fact, Fact]]:
-        """What is kept, each with the plans that were to end what it was in dispute with."""
+        """The kept facts, each with the plans that were to end the disputed ones."""
         if all(fact.valid_to is None for fact in ended):
             return []
         plans, now = self._reconciler.plans(scope), self._clock()
@@ -413,7 +413,7 @@ class PersonsDecisions:
         return self._store.get_decision(scope, decision_id)
 
     def _decided(self, done: str, scope: Scope, by: str, reason: str) -> Submission:
-        """What a person decides, and why: each call above begins with it.
+        """A person's decision and its reason; each call above begins with it.
 
         The gate takes out of the reason what may not be kept, and weighs no more of it.
 
@@ -469,7 +469,7 @@ def _voiding(commit: Commit, ended: Fact) -> Commit:
 
 
 def _refusal(later: Sequence[Decision]) -> str:
-    """Which decisions stand in the way of a revert, and what to do."""
+    """The error of a revert that later decisions prevent, and what to do."""
     shown = [f'{other.decision_id} ({other.action} "{other.text}")' for other in later[:_SHOWN_MAX]]
     more = [f"{len(later) - _SHOWN_MAX} more"] if len(later) > _SHOWN_MAX else []
     return (
@@ -503,7 +503,7 @@ def _standing(commit: Commit, facts: Sequence[Fact], state: FactState) -> Commit
 def _until_then(
     kept: Iterable[Fact], lost: Iterable[Fact], open_: Sequence[set[str]], now: datetime
 ) -> list[tuple[Fact, Fact]]:
-    """What holds until the day of what is kept, each with that; no plan does."""
+    """The facts that hold until the day of a kept one, each with it; plans are left out."""
     pairs = []
     by_day = sorted(kept, key=lambda fact: fact.valid_from)
     for fact in lost:

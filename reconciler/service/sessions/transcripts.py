@@ -6,55 +6,89 @@ Nothing is guessed: what is not understood is refused, with the line or the mess
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from json import JSONDecodeError
 from typing import Any
 
+from reconciler.domain.records.message_forms import is_message
 from reconciler.domain.records.messages import Message
+from reconciler.domain.records.transcript_forms import (
+    Conversation,
+    chosen,
+    conversations_in,
+    is_conversation,
+    name_of_text,
+)
 from reconciler.domain.records.turns import Turn
 from reconciler.errors import InvalidRequestError, InvalidSessionError
 from reconciler.service.json_lines import json_object, loads
 
-__all__ = ["TRANSCRIPT_BYTES_MAX", "read_turns", "too_large"]
+__all__ = [
+    "TRANSCRIPT_BYTES_MAX",
+    "read_conversations",
+    "read_turns",
+    "too_large",
+    "turns_in",
+]
 
-TRANSCRIPT_BYTES_MAX = 16 * 1024 * 1024
-"""Bytes in a transcript: a session's million characters, each escaped twice, and as much again of
-what is no words."""
-
-_LIST_KEYS = ("messages", "turns")
+TRANSCRIPT_BYTES_MAX = 64 * 1024 * 1024
+"""Bytes in a file: some thousand conversations of an export, which is one file."""
 
 
-def read_turns(lines: Iterable[str]) -> list[Turn]:
+def read_turns(lines: Iterable[str], conversation: str | None = None) -> list[Turn]:
     """The turns of a conversation, in the file's order; messages without words are left out.
 
     Args:
-        lines: the file's, either one JSON message a line, or one JSON document over all of them:
-            a list of messages, an object that has them under ``messages`` or ``turns``, or an
-            exported tree under ``mapping`` with its ``current_node``. A message has a role,
-            ``content`` or ``text``, and may have a time, an ``id`` and a ``name``.
+        lines: as in ``read_conversations``.
+        conversation: the id or title of the one that is wanted; None where the file has one.
 
     Raises:
         InvalidSessionError: something cannot be read, and the text says which line or message; or
-            there is nothing to read, or too much.
+            there is nothing to read, or too much; or it is not said which of several is wanted.
     """
-    numbered = [(number, _clean(number, line)) for number, line in enumerate(_bounded(lines), 1)]
-    written = [(number, line) for number, line in numbered if line.strip()]
-    turns = [turn for message in _messages(written) for turn in message.turns()]
+    return turns_in(chosen(read_conversations(lines), conversation))
+
+
+def turns_in(conversation: Conversation) -> list[Turn]:
+    """The turns of one conversation, oldest first, at least one.
+
+    Raises:
+        InvalidSessionError: a message cannot be read, or none holds any text.
+    """
+    turns = conversation.turns()
     if not turns:
         raise InvalidSessionError("the session is empty: no message in it holds any text")
     return turns
 
 
+def read_conversations(lines: Iterable[str]) -> list[Conversation]:
+    """The conversations of a file, at least one; their messages are read when they are asked for.
+
+    Args:
+        lines: the file's, either one JSON object a line, or one JSON document over all of them. An
+            object is a message, with a role, ``content`` or ``text``, and perhaps a time, an ``id``
+            and a ``name``; or a conversation, with ``messages`` or ``turns``; or either as the
+            programs write it that ``message_forms`` and ``transcript_forms`` know.
+
+    Raises:
+        InvalidSessionError: it is no such file, and the text says where or what it is instead; or
+            it is too large.
+    """
+    numbered = [(number, _clean(number, line)) for number, line in enumerate(_bounded(lines), 1)]
+    written = [(number, line) for number, line in numbered if line.strip()]
+    return conversations_in(list(_records(written)))
+
+
 def too_large() -> InvalidSessionError:
-    """The message about a transcript that is larger than any accepted session."""
+    """The message about a transcript that is larger than any accepted file."""
     return InvalidSessionError(
         f"the transcript has more than {TRANSCRIPT_BYTES_MAX:,} bytes, at most so many are read; "
-        "hand it over in parts, under ids of their own"
+        "hand it over in parts, each with conversations of its own"
     )
 
 
 def _bounded(lines: Iterable[str]) -> Iterator[str]:
-    """The lines, as long as they are no more than can be a session; measured before they are read.
+    """The lines, as long as they are no more than a file may be; measured before they are read.
 
     Raises:
         InvalidSessionError: they are more.
@@ -74,8 +108,14 @@ def _clean(number: int, line: object) -> str:
     """
     if not isinstance(line, str):
         raise InvalidSessionError(f"line {number}: must be a string, not {type(line).__name__}")
-    if any("\ud800" <= character <= "\udfff" for character in line):
-        raise InvalidSessionError(f"line {number}: not valid UTF-8; save the file as UTF-8")
+    if number == 1 and (name := name_of_text(line)):
+        raise InvalidSessionError(name)
+    try:
+        line.encode("utf-8")
+    except UnicodeEncodeError:
+        raise InvalidSessionError(
+            f"line {number}: not valid UTF-8; save the file as UTF-8"
+        ) from None
     line = line.rstrip("\r\n")
     return line.removeprefix("\ufeff") if number == 1 else line
 
@@ -83,7 +123,8 @@ def _clean(number: int, line: object) -> str:
 # Layouts
 
 
-def _messages(written: list[tuple[int, str]]) -> Iterator[Message]:
+def _records(written: list[tuple[int, str]]) -> Iterator[Message]:
+    """The objects of the file, each with the words for where it stands."""
     if not written:
         return
     document = _document(written)
@@ -99,7 +140,7 @@ def _messages(written: list[tuple[int, str]]) -> Iterator[Message]:
 
 
 def _document(written: list[tuple[int, str]]) -> Any:
-    """The one document over all lines; None where each line is a message of its own.
+    """The one document over all lines; None where each line is an object of its own.
 
     A single message on the only line is the shortest file of lines, no document.
     """
@@ -110,8 +151,8 @@ def _document(written: list[tuple[int, str]]) -> Any:
         if _is_one_document(written):
             raise InvalidSessionError(_where_broken(written, error)) from error
         return None
-    is_message = isinstance(document, dict) and not _is_container(document)
-    return None if is_message and len(written) == 1 else document
+    is_line = len(written) == 1 and isinstance(document, dict) and is_message(document)
+    return None if is_line else document
 
 
 def _is_one_document(written: list[tuple[int, str]]) -> bool:
@@ -128,46 +169,18 @@ def _where_broken(written: list[tuple[int, str]], error: InvalidRequestError) ->
     return f"line {written[0][0]}: {error}"
 
 
-def _is_container(document: Mapping[str, Any]) -> bool:
-    """Whether it has messages in it, rather than being one."""
-    return "mapping" in document or any(isinstance(document.get(key), list) for key in _LIST_KEYS)
-
-
 def _listed(document: Any) -> list[Any]:
     if isinstance(document, list):
         return document
     if isinstance(document, dict):
-        if "role" in document:
+        if is_message(document) or is_conversation(document):
             return [document]
-        if isinstance(document.get("mapping"), dict):
-            return list(_branch(document["mapping"], document.get("current_node")))[::-1]
-        for key in _LIST_KEYS:
-            if isinstance(document.get(key), list):
-                return list(document[key])
+        if isinstance(document.get("conversations"), list):
+            return list(document["conversations"])
     raise InvalidSessionError(
-        "no messages found: give one JSON message a line, a JSON list of messages, or an object "
-        "with a list under messages or turns"
+        "no messages found: give one JSON message a line, a JSON list of messages, an object with "
+        "a list under messages or turns, or an export that docs/background_door.md names"
     )
-
-
-def _branch(nodes: Mapping[str, Any], node_id: object) -> Iterator[dict[str, Any]]:
-    """The messages of an exported tree from the current one back to the root.
-
-    Answers that were asked for again hang beside it, and are no part of what was said in the end.
-    """
-    seen: set[str] = set()
-    while isinstance(node_id, str) and node_id not in seen:
-        seen.add(node_id)
-        node = _object(nodes.get(node_id))
-        if message := _object(node.get("message")):
-            content, author = _object(message.get("content")), _object(message.get("author"))
-            said = {"role": author.get("role"), "name": author.get("name")}
-            yield {**message, **said, "content": content.get("parts")}
-        node_id = node.get("parent")
-
-
-def _object(value: object) -> dict[str, Any]:
-    return value if isinstance(value, dict) else {}
 
 
 def _line_object(number: int, line: str) -> dict[str, Any]:

@@ -66,7 +66,7 @@ class ContactFilter:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BoundStore:
-    """What a store was made with. The key of its ids is a secret and is never shown.
+    """The model and keys that a store is bound to. The key of its ids is never shown.
 
     ``hash_key_check`` tells which key its hashes are made with; None where nothing was hashed yet.
     """
@@ -88,7 +88,7 @@ class ArchiveStore:
         self._graph = graph
 
     def describe(self) -> EngineDescription:
-        """Which engine keeps it, and where."""
+        """The engine that keeps it, and where."""
         return self._graph.describe()
 
     def schema_version(self) -> int:
@@ -96,7 +96,7 @@ class ArchiveStore:
         return self._graph.schema_version()
 
     def bound(self) -> BoundStore:
-        """What the store was made with."""
+        """The model and keys that the store is bound to."""
         [row] = self._graph.run("find_store", {})
         return BoundStore(**row)
 
@@ -143,7 +143,7 @@ class ArchiveStore:
     def node_pages(
         self, contact_key: str, label: str, *, with_vectors: bool
     ) -> Iterator[list[tuple[str, Row]]]:
-        """What a contact has of one label, page after page: each node's id and what it holds.
+        """A contact's nodes of one label, page after page: each id with the properties.
 
         One may come twice.
         """

@@ -37,7 +37,7 @@ __all__ = ["Commit", "contact_map", "record_of"]
 
 _LINK_COSINE_DIGITS = 4
 _NOT_IN_RECORD = {"compared_with", "correction", "replayed"}
-"""What a record leaves out: a relationship, what was said later, what is true of one call."""
+"""Fields that a record leaves out: links, later changes, and values of one call."""
 
 
 _FACT_FIELDS = tuple(described.name for described in fields(Fact) if described.name != "slot")
@@ -91,7 +91,7 @@ class Commit:
 
     @property
     def before(self) -> tuple[Standing, ...]:
-        """How facts stood that it changes and that live on."""
+        """The earlier states of facts that it changes and that live on."""
         undo = self.decision.undo
         return undo.before if undo else ()
 
@@ -101,7 +101,7 @@ def _cited(evidence: Evidence) -> str | None:
 
 
 def contact_map(commits: Sequence[Commit]) -> dict[str, Any]:
-    """What is written about one contact, as ``commit_decisions`` takes it."""
+    """One contact's writes, as ``commit_decisions`` takes them."""
     first, last = commits[0], commits[-1]
     scope = first.decision.scope
     # Only what is remembered may rename the contact.
@@ -197,7 +197,7 @@ def _commit_map(commit: Commit, ended: list[str]) -> dict[str, Any]:
 
 
 def _supersessions(commit: Commit) -> Iterator[Supersession]:
-    """Which fact takes the place of which: the new one, or one that stays by the decision."""
+    """The supersessions: the new fact, or one that stays, and the facts that it replaces."""
     decision, verdict = commit.decision, commit.decision.verdict
     if decision.undo:
         yield from decision.undo.linked
@@ -224,7 +224,7 @@ def _supersession(new_id: str, old_id: str, commit: Commit) -> Supersession:
 
 
 def _undo_map(commit: Commit) -> dict[str, Any]:
-    """What a revert takes away and gives back; empty lists for any other decision."""
+    """The writes of a revert; empty lists for any other decision."""
     undo = commit.decision.undo
     return {
         "reverted_ids": list(undo.decision_ids) if undo else [],
@@ -239,7 +239,7 @@ def _undo_map(commit: Commit) -> dict[str, Any]:
 
 
 def _state_maps(commit: Commit) -> Iterator[dict[str, Any]]:
-    """Where older facts stand from here on; what was never true ended as it began."""
+    """The new states of older facts; one that was never true ends at its beginning."""
     decision, void, kept = commit.decision, commit.voided_from, commit.kept
     for fact_id, valid_to in commit.lapsed.items():
         yield _state_map(fact_id, FactState.EXPIRED, valid_to)

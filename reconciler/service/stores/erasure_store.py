@@ -53,7 +53,7 @@ _BATCH = 500
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ContactState:
-    """Where a contact stands: its version, and whether anything of it goes or has gone."""
+    """A contact's version, and whether anything of it is being or was erased."""
 
     version: int = 0
     is_erasing: bool = False
@@ -72,7 +72,7 @@ class Words:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Marks:
-    """What is marked with an erasure.
+    """The marks of an erasure.
 
     Attributes:
         tombstone_keys: what is held if it is said again.
@@ -113,7 +113,7 @@ class ErasureStore:
         return [row["tombstone_key"] for row in rows]
 
     def list_revoked(self, scope: Scope) -> list[Fact]:
-        """What a person revoked or took back, and what is still revoked."""
+        """Facts that a person revoked or took back and that are still revoked."""
         ids = self._memory.list_revocation_ids(scope)
         rows = self._graph.run("list_revoked", {"decision_ids": ids}) if ids else []
         facts = self._memory.facts_of(rows)
@@ -125,7 +125,7 @@ class ErasureStore:
         return [row["session_id"] for row in rows]
 
     def list_emptied_episodes(self, scope: Scope) -> dict[str, str]:
-        """What is left of each episode that words were erased from, by its id."""
+        """The rest of each episode that words were erased from, by id."""
         rows = self._graph.run("list_emptied_episodes", _contact(scope))
         return {row["episode_id"]: row["text"] for row in rows}
 

@@ -89,13 +89,17 @@ _EPISODE_SPACE = uuid.UUID("b2b0a3ce-0a4e-5c0b-9d3f-4f2f6a2f6c11")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DecisionFilter:
-    """Which decisions are asked for; None lets all through. ``until`` is not included."""
+    """A filter of decisions; None lets all through. ``until`` is not included.
+
+    ``after`` is the time and the id of the decision that those asked for come after.
+    """
 
     disposal: Disposal | None = None
     reason: GateReason | None = None
     door: str | None = None
     since: datetime | None = None
     until: datetime | None = None
+    after: tuple[datetime, str] | None = None
 
 
 _ALL = DecisionFilter()
@@ -182,7 +186,7 @@ class MemoryStore:
         _check_model(bound, embedding_model, embedding_dimension)
 
     def hash_key_check(self) -> str | None:
-        """What tells the key that the store's hashes are made with; None before the first one."""
+        """A check value of the key of the store's hashes; None before the first hash."""
         [bound] = self._graph.run("find_store", {})
         check: str | None = bound["hash_key_check"]
         return check
@@ -205,7 +209,7 @@ class MemoryStore:
         return self._graph.schema_version()
 
     def describe(self) -> EngineDescription:
-        """Which engine keeps it, and where."""
+        """The engine that keeps it, and where."""
         return self._graph.describe()
 
     def copy_store(self, target: Path) -> None:
@@ -272,7 +276,7 @@ class MemoryStore:
     def find_nearest(
         self, scope: Scope, embedding_model: str, vector: NDArray[np.float32], limit: int
     ) -> list[Near]:
-        """What an index finds near a vector among the facts of the agent's contacts, nearest first.
+        """The facts of the agent's contacts that an index finds near a vector, nearest first.
 
         Approximate, and fewer than ``limit`` where facts of other agents are as near; none where
         the engine has no such index, or has not built it yet.
@@ -347,7 +351,7 @@ class MemoryStore:
     def list_predecessors(
         self, facts: Iterable[Neighbour], vector: NDArray[np.float32]
     ) -> list[Predecessor]:
-        """What lies beneath these facts, with the cosine to a vector; in no order."""
+        """The facts that these superseded, with the cosine to a vector; in no order."""
         asked = {"fact_ids": [fact.fact_id for fact in facts], "embedding": vector.tolist()}
         return PREDECESSORS.all(self._compared("list_predecessors", asked))
 
@@ -395,7 +399,7 @@ class MemoryStore:
         return record_of(decision)
 
     def list_conflicts(self, scope: Scope, *, is_open: bool = True) -> list[Conflict]:
-        """Which facts in scope that have not ended may contradict each other, each pair once.
+        """Pairs of facts in scope that have not ended and may contradict each other, each once.
 
         The open ones; without ``is_open`` also those that a person settled with "both hold".
         """
@@ -415,7 +419,7 @@ class MemoryStore:
         return sum(row["conflicts"] for row in self._graph.run("count_conflicts", {"now": now}))
 
     def list_supersessions(self, scope: Scope) -> list[Supersession]:
-        """Which fact in scope took another's place, and why; in no order."""
+        """The supersessions in scope, with their reasons; in no order."""
         rows = self._graph.run("list_supersessions", _contact(scope))
         return SUPERSESSIONS.all(rows)
 
@@ -661,7 +665,7 @@ class MemoryStore:
         )
 
     def count_refusals(self, scopes: Sequence[Scope]) -> Iterator[RefusalCount]:
-        """How often the gate refused something, by contact and reason; read as it is taken."""
+        """Refusals of the gate, counted by contact and reason; read as they are taken."""
         for page in batches(scopes, _PAGE):
             for row in self._graph.run("count_refusals", _contact_keys(page)):
                 yield RefusalCount(
@@ -694,7 +698,7 @@ class MemoryStore:
         return decision
 
     def find_decision_ids(self, decision_ids: Iterable[str]) -> set[str]:
-        """Which of these decisions were made already."""
+        """Those of these decisions that were made already."""
         rows = self._graph.run("find_decision_ids", {"decision_ids": list(decision_ids)})
         return {str(row["decision_id"]) for row in rows}
 
@@ -856,7 +860,10 @@ def _contact_keys(scopes: Iterable[Scope]) -> dict[str, list[str]]:
 
 
 def _asked(limit: int, wanted: DecisionFilter) -> dict[str, Any]:
+    after_at, after_id = wanted.after or (_FAR_AHEAD, "")
     return {
+        "after_at": after_at,
+        "after_id": after_id,
         "disposal": str(wanted.disposal or ""),
         "gate_reason": str(wanted.reason or ""),
         "door": wanted.door or "",

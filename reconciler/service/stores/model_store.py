@@ -26,7 +26,7 @@ class ModelStore:
         self._graph = graph
 
     def move(self, *, counted: bool = True) -> ModelMove:
-        """Where the store stands; what has moved is counted only where it is asked for."""
+        """The store's move to another model; moved facts are counted only on request."""
         [row] = self._graph.run("find_move", {})
         model, next_model = row["embedding_model"], row["next_embedding_model"]
         state = MoveState.SETTLING if next_model == model else MoveState.EMBEDDING

@@ -41,7 +41,7 @@ class PatientGraph:
 
     @property
     def engine(self) -> str:
-        """Which dialect folder its queries come from."""
+        """The dialect folder of its queries."""
         return self._graph.engine
 
     def run(self, name: str, parameters: Mapping[str, Any]) -> list[Row]:

@@ -77,7 +77,7 @@ class RowReader(Generic[T]):
         return read, damaged
 
     def key_of(self, row: Row) -> str:
-        """What names the record of a row."""
+        """The id of a row's record."""
         return str(row[self._key])
 
     def _damaged(self, rows: Iterable[Row]) -> DamagedRecordError:

@@ -1,4 +1,4 @@
-"""What the rows of queries hold, as values: facts, decisions, evidence, vectors.
+"""Rows of queries as values: facts, decisions, evidence, vectors.
 
 One reader for each kind of record, so that a damaged one is told in the same way everywhere.
 """
@@ -209,7 +209,7 @@ def _action_count(row: Row) -> ActionCount:
 
 
 def _earlier(row: Row) -> EarlierDecision:
-    """What became of an earlier proposal, as the gate looks it up."""
+    """An earlier proposal's outcome, as the gate looks it up."""
     from reconciler.domain.gate.precedents import EarlierDecision
 
     return validated(EarlierDecision, row | {"reason": row["gate_reason"] or None})

@@ -254,7 +254,7 @@ class SessionStore:
         self._run_leased("renew_lease", job_id, lease_id, {"until": until})
 
     def find_read(self, job_id: str) -> ReadSession | None:
-        """What a worker has read of a job's session so far; None if nothing.
+        """The part of a job's session that a worker has read so far; None if nothing.
 
         What cannot be read is as if nothing was: the session is read again.
         """

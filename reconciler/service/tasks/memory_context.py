@@ -159,7 +159,7 @@ class MemoryContext:
 
     @property
     def state(self) -> TaskState:
-        """Where the task stands in this process."""
+        """The task's state in this process."""
         return self._run.state
 
     @property
@@ -275,7 +275,7 @@ class MemoryContext:
         return self._known(hits[:limit], budget_tokens)
 
     def procedures(self) -> list[Procedure]:
-        """How the agent does things, as operators approved it: what fits the goal best comes first.
+        """The agent's procedures that operators approved; what fits the goal best comes first.
 
         They are the agent's, whichever contact they were learned with; one that says anything about
         that contact is offered for no other.
@@ -299,7 +299,7 @@ class MemoryContext:
     # Writes
 
     def log_episode(self, turn: Turn | Mapping[str, Any]) -> Episode:
-        """What happened, as it is kept: append-only, without personal data and secrets.
+        """Append an episode to the log, without personal data and secrets.
 
         Evidence, and nothing more; what was recalled into the text is cut out.
 
@@ -362,7 +362,7 @@ class MemoryContext:
     def propose_procedure(
         self, name: str, steps: Sequence[str], episodes: Sequence[Episode]
     ) -> Decision:
-        """How the gate disposes of a way of doing something; an operator's yes applies it.
+        """Propose a procedure; it applies after an operator's yes.
 
         Approved, it takes the place of the version before it; steps that are approved already are
         no new version. What the agent itself said is no evidence, and is left out.
@@ -392,7 +392,7 @@ class MemoryContext:
         return self._propose(text, SourceKind.EXTRACTOR, evidence, Category.PROCEDURE, slot)
 
     def propose_reflection(self, text: str, cited: Sequence[Cited]) -> Decision:
-        """How the gate disposes of what a failure may teach; it waits for a person's yes.
+        """Propose a lesson of a failure; it waits for a person's yes.
 
         Blame needs provenance: the gate refuses it without words that a person or a tool
         really said.
@@ -600,7 +600,7 @@ def _one_turn(given: Turn | Mapping[str, Any]) -> Turn:
 
 
 def _of_persons(evidence: tuple[Evidence, ...]) -> tuple[Evidence, ...]:
-    """What persons said, where they said anything: a tool's pages are no reason for an outcome."""
+    """Persons' turns, if there are any: a tool's pages are no reason for an outcome."""
     tools = SourceKind.TOOL_OUTPUT
     return tuple(item for item in evidence if item.source_kind is not tools) or evidence
 

@@ -21,7 +21,7 @@ __all__ = ["Procedures"]
 
 
 class Procedures:
-    """How an agent does things, as operators approved it, whomever it was learned with.
+    """An agent's procedures that operators approved, from all contacts.
 
     Args:
         store: where facts are kept.

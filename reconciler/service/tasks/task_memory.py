@@ -50,7 +50,7 @@ class TaskRun:
 
     @property
     def state(self) -> TaskState:
-        """Where the task stands in this process."""
+        """The task's state in this process."""
         return self.working.task.state
 
     def open(self, goal: str | None) -> None:

@@ -1,1 +1,1 @@
-"""What a model calls: its tools, bound to one contact by the builder of the agent."""
+"""A model's tools, bound to one contact by the builder of the agent."""

@@ -167,10 +167,11 @@ class AgentTools:
 
         Args:
             style: for which API: ``anthropic``, ``openai`` (Chat Completions),
-                ``openai-responses`` or ``mcp`` (a server's ``tools/list``).
+                ``openai-responses``, ``mcp`` (a server's ``tools/list``) or ``gemini``, also for a
+                gateway that takes one type for each value.
             strict: have the API hold the model to the schema, where the model can be: every
                 property is required then, what is optional may be null, and nothing is bounded.
-                ``call`` checks the same either way.
+                ``call`` checks the same either way. Gemini's format knows no strict mode.
 
         Raises:
             InvalidRequestError: there is no such style.
@@ -203,7 +204,7 @@ class AgentTools:
             return ToolReply(text=_told_of(name, error), is_error=True, error=error)
 
     def _add(self, given: dict[str, Any]) -> ToolReply:
-        """What became of a note."""
+        """Add a note; the reply says what was done with it."""
         fields = self._with_source(self._unless_today(given))
         wrong: list[InvalidRequestError] = []
 
@@ -254,7 +255,7 @@ class AgentTools:
         return given | {"source_kind": kind, "source_reference": reference or None}
 
     def _relate(self, given: dict[str, Any]) -> ToolReply:
-        """What became of facts that a model related."""
+        """Relate facts; the reply says what was done."""
         wrong: list[InvalidRequestError] = []
 
         def write(key: str) -> Decision:
@@ -278,7 +279,7 @@ class AgentTools:
         return reply_about_relating(decision, self._show)
 
     def _refused(self, error: InvalidRequestError, key: str) -> Decision:
-        """What a model said of facts, on record as refused."""
+        """Record a model's refused relation of facts."""
         return self._refuse(
             self._scope, self._in_handles(error), session_id=self._session_id, idempotency_key=key
         )
@@ -358,7 +359,7 @@ _NOTHING_DONE = {
 
 
 def _told_of(name: str, error: ReconcilerError) -> str:
-    """What a model is told of a failure that is none of its own; no path, address or cause."""
+    """The reply about a failure that the model did not cause; no path, address or cause."""
     is_note = name != RECALL_CONTACT
     if isinstance(error, GraphClosedError | EmbedderClosedError):  # perhaps while it was written
         done = "Not confirmed as stored" if is_note else "Nothing was recalled"

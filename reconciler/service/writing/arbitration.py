@@ -225,7 +225,7 @@ class _Budget:
         self._asked_at: deque[float] = deque()
 
     def obstacle(self, now: float) -> str | None:
-        """Which bound is reached, or None."""
+        """The bound that is reached, or None."""
         while self._asked_at and now - self._asked_at[0] >= DAY_SECONDS:
             self._asked_at.popleft()
         for count_max, seconds, unit in self._bounds:
@@ -318,7 +318,7 @@ def _without_idle_target(answer: Judgement) -> Judgement:
 
 
 def _storable(text: str) -> str:
-    """What every engine can keep: no half surrogate pairs, no null bytes."""
+    """The text as every engine can keep it: no half surrogate pairs, no null bytes."""
     return str(text).encode("utf-8", "replace").decode("utf-8").replace("\0", "")
 
 

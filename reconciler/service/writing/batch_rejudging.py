@@ -96,7 +96,7 @@ class BatchRejudging:
     def _awaited(
         self, batch_id: str, ends_at: float, on_wait: Callable[[BatchState], None]
     ) -> Mapping[str, Judgement | ArbiterError]:
-        """What the batch answers, once it has ended."""
+        """The batch's answers, once it has ended."""
         pause, faults = _PAUSE_SECONDS, _FAULTS_MAX  # a wrong id is told at once
         while True:
             try:
@@ -118,7 +118,7 @@ class BatchRejudging:
 
 
 class _Answers:
-    """What batches have answered so far, and what is to be asked in the next."""
+    """The answers of all batches so far, and the questions for the next."""
 
     def __init__(self, arbitration: Arbitration) -> None:
         self._arbitration = arbitration

@@ -68,7 +68,7 @@ def _log_fields(decision: Decision, commit_ms: float) -> dict[str, Any]:
 
 
 def _outcome(opinion: RecordedOpinion) -> str | None:
-    """What came of asking the arbiter, in a word; None where it was not asked."""
+    """The arbiter's outcome in a word; None if it was not asked."""
     if opinion.arbiter is None:
         return None
     if opinion.error is None:

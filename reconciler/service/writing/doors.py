@@ -48,7 +48,7 @@ __all__ = [
 
 
 class SlotFields(TypedDict, total=False):
-    """What a note says about whom.
+    """A note's attribute, value and subject.
 
     Attributes:
         subject: whom or what it is about, for example ``wife``; None for the contact.
@@ -67,7 +67,7 @@ class SlotFields(TypedDict, total=False):
 
 
 class AgentFields(SlotFields, total=False):
-    """What an agent may say about a note of its own.
+    """The fields that an agent may give with its note.
 
     Attributes:
         source_kind: the kind of source, one of ``SourceKind``; give the least trusted that is true.
@@ -85,7 +85,7 @@ class AgentFields(SlotFields, total=False):
 
 
 class LineFields(AgentFields, total=False):
-    """What a line of an import may say about its note.
+    """The fields that a line of an import may give with its note.
 
     Attributes:
         contact_name: the contact's name.
@@ -118,7 +118,7 @@ LINE_KEYS = (*SCOPE_KEYS, "text", *LineFields.__annotations__, "valid_to")
 
 
 class EffectFields(TypedDict, total=False):
-    """What a note does to facts that are known, and until when it holds itself.
+    """A note's effect on known facts, and its own end.
 
     Facts are named by their ids, or by their handles, such as ``#a2ck``.
 
@@ -181,7 +181,7 @@ class LiveDoor:
 
     @traced("door")
     def add(self, scope: Scope, text: str, **fields: Unpack[NoteFields]) -> Decision:
-        """What became of a note; see ``Memory.add_contact_note``.
+        """Add a note and return the decision; see ``Memory.add_contact_note``.
 
         Args:
             scope: the contact's.
@@ -264,21 +264,27 @@ class LiveDoor:
         )
         candidate = replace(candidate, relations=relations)
         valid_to = fields.get("valid_to")
-        if valid_to is None:
+        if valid_to is not None:
+            ends_at = utc("valid_to", valid_to)
+            if self._is_the_end_of_others(candidate, ends_at):
+                return replace(candidate, note=replace(candidate.note, valid_from=ends_at))
+            if ends_at <= candidate.note.holds_from:
+                raise InvalidNoteError(_never_true(candidate.note, ends_at))
+        else:
             ends_others = relations is not None and bool(relations.ends)  # the day may be theirs
-            return candidate if ends_others else as_said_to_end(candidate, self._clock())
-        ends_at = utc("valid_to", valid_to)
-        if self._is_the_end_of_others(candidate, ends_at):
-            return replace(candidate, note=replace(candidate.note, valid_from=ends_at))
-        if ends_at <= candidate.note.holds_from:
-            raise InvalidNoteError(_never_true(candidate.note, ends_at))
+            said = None if ends_others else end_in_words(candidate)
+            if said is None:
+                return candidate
+            ends_at = said
+            if ends_at <= candidate.note.holds_from:
+                raise InvalidNoteError(_over_in_words(ends_at))
         if ends_at > self._clock():
             return replace(candidate, holds_until=ends_at)
         candidate = replace(candidate, ended_at=ends_at)
         judged = self._gate.judge(candidate)
         if not judged.is_reconciled and judged.assessment.disposal is not Disposal.REJECT:
             raise InvalidNoteError(
-                "it is over (valid_to), and would have to be asked about "
+                f"it was over on {ends_at:%Y-%m-%d}, and would have to be asked about "
                 f"({judged.assessment.detail}); what is over is not asked about, so leave it"
             )
         return candidate
@@ -314,8 +320,16 @@ class LiveDoor:
         self._gate.judge(as_candidate(note, "nobody"))
 
 
+def _over_in_words(ends_at: datetime) -> str:
+    """What is wrong with a note of which the words say that it is over already."""
+    return (
+        f"the words say that it was over on {ends_at:%Y-%m-%d}; leave it, or give a valid_from "
+        "before that day to keep it as history"
+    )
+
+
 def _never_true(note: Note, ends_at: datetime) -> str:
-    """What is wrong with a note that ends before it begins."""
+    """The fault of a note that ends before it begins."""
     if note.valid_from is None:
         return f"valid_to {ends_at.isoformat()} is over; give valid_from as well, and before it"
     begins_at = note.valid_from.isoformat()
@@ -346,13 +360,17 @@ _ORDINARY = (
 
 def as_said_to_end(candidate: Candidate, now: datetime) -> Candidate:
     """The candidate with the end that its words name, if that is still to come, and else none."""
+    end = end_in_words(candidate)
+    is_ahead = end is not None and end > max(candidate.note.holds_from, now)
+    return replace(candidate, holds_until=end if is_ahead else None)
+
+
+def end_in_words(candidate: Candidate) -> datetime | None:
+    """The end that the words of a note name, to come or over; None where they name none plainly."""
     # Imported late: a help that lists what a note may bring reads no lexicon.
     from reconciler.domain.values.ends import said_end
 
-    note = candidate.note
-    end = said_end(note.text, note.said_at)
-    is_ahead = end is not None and end > max(note.holds_from, now)
-    return replace(candidate, holds_until=end if is_ahead else None)
+    return said_end(candidate.note.text, candidate.note.said_at)
 
 
 def note_of(

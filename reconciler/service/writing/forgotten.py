@@ -39,7 +39,7 @@ def keys_of(scope: Scope, said: Iterable[Remembered], digest: Digest) -> frozens
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Forgotten:
-    """What of a contact was forgotten, or is about to be.
+    """The forgotten words of a contact, or those about to be.
 
     Attributes:
         is_erasing: whether all of it goes.
@@ -133,7 +133,7 @@ class ForgottenLook:
 
 
 class Withholding:
-    """What is written in place of a submission that what was forgotten speaks against.
+    """The decision in place of a submission that repeats forgotten words.
 
     Args:
         policy: the rule's thresholds, for the record.

@@ -48,7 +48,7 @@ _NAMES = {SensitiveKind.IBAN: "a bank account", SensitiveKind.CREDIT_CARD: "a ca
 
 
 def _kind_in(value: str, finder: SensitiveDataFinder) -> SensitiveKind | None:
-    """What may not stand in an id; None for nothing.
+    """The kind of the first character that an id may not have; None if there is none.
 
     Digits alone are no card: of the ids that are sixteen of them, one in ten would look like one.
     Nor are hexadecimal digits alone a key: a hash is what many callers make an id of. A short word

@@ -37,7 +37,7 @@ Other = TypeVar("Other")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Seen:
-    """What a plan is made on.
+    """A contact as a plan sees it.
 
     Attributes:
         version: the contact's.
@@ -99,8 +99,8 @@ class Ledger:
         """The decision if an earlier call made it, marked as returned again."""
         if not submission.is_repeatable:
             return None
-        found = self._find(submission)
-        return found and found.as_replay()
+        earlier = self._find(submission)
+        return earlier and earlier.as_replay()
 
     def write(
         self,
@@ -191,7 +191,7 @@ class Ledger:
         plan: Callable[[Submission, Seen], object],
         forks: dict[str, Neighbourhood],
     ) -> object:
-        """What one of many is to write; None where it has to be decided again, alone."""
+        """The plan of one note of many; None if it has to be decided again, alone."""
         scope = submission.scope
         try:
             if scope.contact_key not in forks:
@@ -228,7 +228,7 @@ class Ledger:
     def _planned_on(
         self, seen: Seen, submission: Submission, plan: Callable[[Seen], Commit | Other]
     ) -> Commit | Other:
-        """What to write; what was forgotten does not come in again by itself."""
+        """The plan; forgotten words do not come in again by themselves."""
         reason = seen.forgotten.speaks_against(submission, seen.facts.values())
         if reason is None:
             return plan(seen)

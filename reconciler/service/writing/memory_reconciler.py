@@ -76,12 +76,12 @@ __all__ = ["MemoryReconciler"]
 
 
 _Opinions = Mapping[tuple[Neighbour, ...], Opinion]
-"""What an arbiter answered about a note, by the neighbours that it was shown."""
+"""An arbiter's answers about a note, by the neighbours that it was shown."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Question:
-    """What the arbiter has to be asked, once the contact's turn was given back."""
+    """A question for the arbiter, asked after the contact's turn is given back."""
 
     arbitration: Arbitration
     note: Note
@@ -280,7 +280,7 @@ class MemoryReconciler:
         )
 
     def _plan(self, opinions: _Opinions, submission: Submission, seen: Seen) -> Commit | _Question:
-        """What to write for a note, or what to ask the arbiter first."""
+        """The plan for a note, or the question to ask the arbiter first."""
         note = submission.note
         if not note.is_dated:
             note = replace(note, said_at=self._clock())
@@ -334,7 +334,7 @@ class MemoryReconciler:
         return as_past(verdict, ended_at, known)
 
     def _told(self, submission: Submission, note: Note, seen: Seen) -> Verdict:
-        """What is decided first, on what a model said of the facts, if one did."""
+        """The verdict by a model's relations to the facts, if it gave any."""
         candidate = submission.candidate
         if candidate.relations is None:
             return self._decided(note, seen)
@@ -365,10 +365,10 @@ class MemoryReconciler:
                 with it. What was proposed earlier is only related to what is left.
         """
         scope = submission.note.scope
-        found = {neighbour.fact_id for neighbour in seen.neighbours or ()}
-        missing = [fact_id for fact_id in relations.named_ids if fact_id not in found]
+        comparable = {neighbour.fact_id for neighbour in seen.neighbours or ()}
+        missing = [fact_id for fact_id in relations.named_ids if fact_id not in comparable]
         if missing and submission.settles_id is not None:
-            return relations.only(found)
+            return relations.only(comparable)
         if missing:
             _, known = self._store.find_facts(scope, missing)
             check_not_ended(scope, missing, known)
@@ -580,7 +580,7 @@ class MemoryReconciler:
         return tuple(were), tuple(are)
 
     def _recorded(self, opinion: Opinion | None, note: Note, seen: Seen) -> RecordedOpinion:
-        """What the record keeps of an arbiter; its target as a rank among all that was compared."""
+        """The arbiter's recorded opinion; its target is a rank among all compared facts."""
         if self._arbitration is None or opinion is None:
             return RecordedOpinion()
         judgement, ranks = opinion.judgement, {}
@@ -608,7 +608,7 @@ def _with_reason(decision: Decision, also: str) -> Decision:
 
 
 def _of_known_end(ended: Iterable[Fact]) -> list[Fact]:
-    """What a revert does not put back by itself: what was archived, or was to end."""
+    """States that a revert does not restore by itself: archived facts, and planned ends."""
     return [fact for fact in ended if fact.state is FactState.ARCHIVED or fact.valid_to is not None]
 
 

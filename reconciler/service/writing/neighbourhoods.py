@@ -130,7 +130,7 @@ class Neighbourhood:
             return copy
 
     def recallable(self) -> Recallable:
-        """What answers questions about the contact, as of this version; kept until it moves on."""
+        """The contact's facts for recall, at this version; kept until the version moves."""
         with self._lock:
             if self._recallable is None:
                 kept = np.array(self._kept(), dtype=np.intp)
@@ -325,11 +325,11 @@ class Neighbourhood:
         return cosines_to(self._vectors[: len(self._rows)], vector)
 
     def _holding(self, now: datetime) -> NDArray[np.bool_]:
-        """Which rows are of facts that have neither ended nor expired."""
+        """The rows of facts that have neither ended nor expired."""
         return holding(self._numbers[: len(self._rows)], now)
 
     def _expired(self, now: datetime) -> NDArray[np.bool_]:
-        """Which rows are of facts that have expired, and not ended."""
+        """The rows of facts that have expired and not ended."""
         is_there: NDArray[np.bool_] = self._numbers["expires_at"][: len(self._rows)] != _ENDED
         return is_there & ~self._holding(now)
 

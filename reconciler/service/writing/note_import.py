@@ -78,7 +78,7 @@ class LeftOut:
 
 @dataclass(slots=True, kw_only=True)
 class ImportReport:
-    """What became of the lines, in numbers.
+    """The outcomes of the lines, in numbers.
 
     Attributes:
         decisions: how often each action was decided by each rule in this run.
@@ -192,7 +192,7 @@ class NoteImport:
         on_progress: Callable[[int], None],
         source: str,
     ) -> ImportReport:
-        """What became of the lines; a refused one is reported by number and the rest goes on.
+        """Import the lines; a refused one is reported by number and the rest goes on.
 
         Args:
             lines: JSON objects with ``text`` and, where the defaults lack them, the scope.
@@ -236,7 +236,7 @@ class NoteImport:
         report: ImportReport,
         on_progress: Callable[[int], None],
     ) -> Iterator[Sequence[Submission]]:
-        """What the gate found about the notes; those of one contact beside each other, in order."""
+        """The gate's assessments of the notes; those of one contact stand together, in order."""
         for batch in chunks:
             candidates = self._new(batch)
             report.errors.extend(batch.errors)
@@ -260,7 +260,7 @@ class NoteImport:
         return True
 
     def _new(self, batch: _LineBatch) -> list[Candidate]:
-        """What no earlier run, and no earlier line, made a decision about."""
+        """The notes without a decision by an earlier run or line."""
         ids = [self._decision_ids.of(candidate.note) for candidate in batch.candidates]
         done = self._store.find_decision_ids(ids)
         told = zip(batch.candidates, ids, strict=True)

@@ -172,13 +172,13 @@ class Rejudging:
             return self._kept(decision, opinion.judgement, Upheld.UPHELD, str(error))
 
     def _ended(self, decision: Decision) -> Sequence[Neighbour]:
-        """What it ended, as it was then."""
+        """The facts that it ended, as they were then."""
         return [one for one in decision.compared_with if one.fact_id in decision.superseded_ids]
 
     def _beside(
         self, decision: Decision, facts: Neighbourhood, vector: NDArray[np.float32]
     ) -> Sequence[Neighbour]:
-        """What the judge would be shown today, but for the fact itself."""
+        """The facts that the judge would be shown today, without the fact itself."""
         _, near, _ = facts.look(decision.note, vector, self._clock(), is_wide=True)
         others = [fact for fact in near if fact.fact_id != decision.fact_id]
         return shown_to_judge(decision.note, others, self._policy)
@@ -269,7 +269,7 @@ def _key_of(decision: Decision) -> str:
 
 
 def _relations(decision: Decision, judgement: Judgement, shown: Sequence[Neighbour]) -> Relations:
-    """What the judge says, by the ids of the facts."""
+    """The judge's relations, by the facts' ids."""
     if judgement.target is None:
         return Relations(both_hold=decision.conflicting_ids)
     numbers = dict.fromkeys((judgement.target, *judgement.also))

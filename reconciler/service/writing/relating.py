@@ -46,7 +46,7 @@ __all__ = ["Relating"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Outcome:
-    """What relating comes to: which fact stays, which end for it, which two contradict each other.
+    """The result of relating: the fact that stays, those that end for it, and contradictions.
 
     ``restated`` is the fact that says the same as the one that stays.
     """
@@ -106,7 +106,7 @@ class Relating:
         proposed_by: str | None = None,
         idempotency_key: str | None = None,
     ) -> Decision:
-        """What became of it; with the same key, the first decision.
+        """Relate facts and return the decision; with the same key, the first one.
 
         Args:
             scope: the contact of the facts.
@@ -143,11 +143,11 @@ class Relating:
             if is_agents:
                 self._check_said(facts[fact_id], str(session_id), ended)
             open_ = self._store.list_conflicts(scope)
-            found = self._outcome(scope, facts, fact_id, relations, decided_by, trust, open_)
-            _check_own(fact_id, found, decided_by)
+            outcome = self._outcome(scope, facts, fact_id, relations, decided_by, trust, open_)
+            _check_own(fact_id, outcome, decided_by)
             if is_agents:
-                self._check_said(facts[fact_id], str(session_id), found.ended)
-            return self._commit(submission, found, decided_by, open_, seen)
+                self._check_said(facts[fact_id], str(session_id), outcome.ended)
+            return self._commit(submission, outcome, decided_by, open_, seen)
 
         return self._ledger.write(submission, plan)
 
@@ -213,7 +213,7 @@ class Relating:
     def _submission(
         self, candidate: Candidate, reason: GateReason = GateReason.ADMITTED
     ) -> Submission:
-        """What a model says of facts, cleaned; the gate weighs no word of it."""
+        """A model's relations as a cleaned submission; the gate weighs no word of it."""
         judged = self._gate.judge(candidate, LIVE_DOOR)
         disposal = Disposal.ADMIT if reason is GateReason.ADMITTED else Disposal.REJECT
         return replace(
@@ -230,7 +230,7 @@ class Relating:
         return {fact_id: fact.as_of(now) for fact_id, fact in facts.items()}
 
     def _check_said(self, fact: Fact, session_id: str, ended: Iterable[Fact]) -> None:
-        """What binds, and what was confirmed, ends by the contact's word in this conversation."""
+        """Binding and confirmed facts end only by the contact's word in this conversation."""
         firm = [one for one in ended if one.is_confirmed_by_user or binds(one)]
         if not firm:
             return
@@ -256,7 +256,7 @@ class Relating:
         trust: SourceKind | None,
         open_: Sequence[Conflict],
     ) -> _Outcome:
-        """What is written.
+        """The commit of the relation.
 
         Raises:
             InvalidRequestError: nothing is, for the reason that is given.
@@ -287,36 +287,36 @@ class Relating:
                 f"fact {later} holds from later on, so {handle_of(fact_id)} cannot take its place; "
                 "if it is over all the same, name it in ends"
             )
-        found = replace(_outcome_of(verdict, fact, facts), closed=closed)
+        outcome = replace(_outcome_of(verdict, fact, facts), closed=closed)
         linked = {frozenset((one.new_id, one.old_id)) for one in open_}
-        new = tuple(each for each in found.against if frozenset((fact_id, each)) not in linked)
+        new = tuple(each for each in outcome.against if frozenset((fact_id, each)) not in linked)
         # That facts hold which hold already is true; it goes on record, and changes nothing.
         is_idle = set(relations.named_ids) == set(relations.both_hold)
-        if not (found.ended or new or closed or is_idle):
+        if not (outcome.ended or new or closed or is_idle):
             if relations.repeats is not None:
                 raise InvalidRequestError(_NO_REPETITION)
             raise InvalidRequestError(f"{verdict.reason}; {_HOW_ELSE}")
-        return replace(found, against=new)
+        return replace(outcome, against=new)
 
     def _commit(
         self,
         submission: Submission,
-        found: _Outcome,
+        outcome: _Outcome,
         decided_by: DecidedBy,
         open_: Sequence[Conflict],
         seen: Seen,
     ) -> Commit:
-        stays, now = found.stays, self._clock()
+        stays, now = outcome.stays, self._clock()
         # What is replaced by what holds from a later day on holds until that day.
         is_ahead = stays.is_upcoming(now)
-        until_then = [one for one in found.ended if is_ahead and not one.is_upcoming(now)]
-        ended = tuple(one for one in found.ended if one not in until_then)
-        found = replace(found, ended=ended)
+        until_then = [one for one in outcome.ended if is_ahead and not one.is_upcoming(now)]
+        ended = tuple(one for one in outcome.ended if one not in until_then)
+        outcome = replace(outcome, ended=ended)
         begun = [one.valid_from for one in (stays, *ended) if not one.is_upcoming(now)]
         note = submission.note.no_earlier_than(begun)
         told = submission.candidate.relations
         over = [one for one in ended if told is not None and one.fact_id in told.ends]
-        restated = found.restated if found.restated in ended else None
+        restated = outcome.restated if outcome.restated in ended else None
         heir = taking_over(stays, restated) if restated else stays
         commit = self._reconciler.as_disposed(
             submission.about(note),
@@ -328,21 +328,21 @@ class Relating:
             over_ids=[one.fact_id for one in over],
             is_again=restated is not None,
         )
-        made = _links(found, open_, decided_by, note.text, now)
+        made = _links(outcome, open_, decided_by, note.text, now)
         left, undo = commit.kept or stays, commit.decision.undo or Undo(before=())
         decision = replace(
             commit.decision,
             verdict=replace(
-                commit.decision.verdict, decided_by=decided_by, conflicts=found.against
+                commit.decision.verdict, decided_by=decided_by, conflicts=outcome.against
             ),
             fact_id=stays.fact_id,
-            closed_ids=_ids_of(found.closed),
+            closed_ids=_ids_of(outcome.closed),
             undo=Undo(
                 before=(*undo.before, *(() if left == stays else (stays.standing,))),
                 # A link that this draws holds no longer once it is undone.
                 conflicts=(
                     *undo.conflicts,
-                    *found.closed,
+                    *outcome.closed,
                     *(replace(link, decided_by=DecidedBy.ANSWER) for link in made),
                 ),
             ),
@@ -382,15 +382,15 @@ def _outcome_of(verdict: Verdict, fact: Fact, facts: Mapping[str, Fact]) -> _Out
 
 
 def _links(
-    found: _Outcome, open_: Sequence[Conflict], by: DecidedBy, reason: str, at: datetime
+    outcome: _Outcome, open_: Sequence[Conflict], by: DecidedBy, reason: str, at: datetime
 ) -> tuple[Conflict, ...]:
     """The disputes that the fact that stays has from now on: new ones, and those of what ends."""
-    stays_id, gone = found.stays.fact_id, {one.fact_id for one in found.ended}
+    stays_id, gone = outcome.stays.fact_id, {one.fact_id for one in outcome.ended}
     linked = {frozenset((one.new_id, one.old_id)) for one in open_}
-    settled = {*gone, stays_id, *_ids_of(found.closed)}
+    settled = {*gone, stays_id, *_ids_of(outcome.closed)}
     made = [
         Conflict(new_id=stays_id, old_id=other, decided_by=by, reason=reason, at=at)
-        for other in found.against
+        for other in outcome.against
         if other not in gone
     ]
     for one in open_:
@@ -401,7 +401,7 @@ def _links(
     return tuple(one for pair, one in pairs.items() if pair not in linked)
 
 
-def _check_own(fact_id: str, found: _Outcome, decided_by: DecidedBy) -> None:
+def _check_own(fact_id: str, outcome: _Outcome, decided_by: DecidedBy) -> None:
     """Refuse to end, as a mere repetition, a fact that a model may not end.
 
     Raises:
@@ -409,7 +409,7 @@ def _check_own(fact_id: str, found: _Outcome, decided_by: DecidedBy) -> None:
     """
     if decided_by is DecidedBy.ANSWER:
         return
-    for one in found.ended:
+    for one in outcome.ended:
         if one.fact_id == fact_id and (binds(one) or one.word is SourceKind.OPERATOR):
             raise InvalidRequestError(
                 f"fact {handle_of(fact_id)} binds or is an operator's, so it ends as no repetition "
@@ -423,7 +423,7 @@ def _ids_of(conflicts: Sequence[Conflict]) -> tuple[str, ...]:
 
 
 def _in_words(fact_id: str, relations: Relations) -> str:
-    """What is said of the facts, without a word of them."""
+    """The relation in words, without a word of the facts."""
     repeated = () if relations.repeats is None else (relations.repeats,)
     said = (
         ("takes the place of", relations.replaces),

@@ -165,7 +165,7 @@ def withheld(submission: Submission, reason: GateReason) -> Submission:
         submission: what is refused.
         reason: why, one of ``WITHHELD``.
     """
-    told, found = submission.note, submission.assessment
+    told, assessment = submission.note, submission.assessment
     note = Note(
         scope=told.scope,
         text="(withheld: the evidence may not be used here)",
@@ -173,13 +173,15 @@ def withheld(submission: Submission, reason: GateReason) -> Submission:
         source_kind=told.source_kind,
         idempotency_key=told.idempotency_key,
     )
-    if found.reason is not reason:  # it was let through before that was known
+    if assessment.reason is not reason:  # it was let through before that was known
         detail = "its evidence was erased, or is about to be"
-        found = replace(found.disposed(Disposal.REJECT, reason, detail), findings=(), topic=None)
+        assessment = replace(
+            assessment.disposed(Disposal.REJECT, reason, detail), findings=(), topic=None
+        )
     return replace(
         submission,
         candidate=replace(submission.candidate, note=note, evidence=(own_episode_of(note),)),
-        assessment=replace(found, inference_key="withheld"),
+        assessment=replace(assessment, inference_key="withheld"),
     )
 
 

@@ -94,7 +94,7 @@ class WriteGate:
         self._clock = clock
 
     def judge(self, candidate: Candidate, door: str = LIVE_DOOR) -> Submission:
-        """How the gate would dispose of a candidate; reads and writes nothing.
+        """The gate's assessment of a candidate; reads and writes nothing.
 
         Args:
             candidate: what is proposed.
@@ -134,7 +134,7 @@ class WriteGate:
         may_be_fallback: bool = False,
         may_ask: bool = True,
     ) -> Decision:
-        """How the gate disposes of a candidate, on record; a fact is written only if it may be.
+        """Record the gate's disposal of a candidate, and reconcile an admitted one.
 
         Args:
             candidate: what is proposed.
@@ -166,7 +166,7 @@ class WriteGate:
         return self._settled(submission, may_commit=may_commit)
 
     def to_be_asked(self, candidates: Sequence[Candidate]) -> frozenset[str]:
-        """Which candidates of one session the contact may be asked about, by idempotency key.
+        """The candidates of one session that the contact may be asked about, by idempotency key.
 
         The most important ones, as far as the session has room for questions beside those that
         wait. Called again after some of them were proposed, it gives the same.
@@ -176,9 +176,9 @@ class WriteGate:
         """
         asked: list[tuple[float, str]] = []
         for candidate in candidates:
-            found = self._question_of(candidate)
-            if found is not None:
-                asked.append(found)
+            question = self._question_of(candidate)
+            if question is not None:
+                asked.append(question)
         if not asked:
             return frozenset()
         note = candidates[0].note
@@ -254,7 +254,7 @@ class WriteGate:
         return self._settled(submission, may_commit=False)
 
     def _settled(self, submission: Submission, *, may_commit: bool) -> Decision:
-        """What becomes of what is not reconciled as it stands."""
+        """The decision about a candidate that is not reconciled as it stands."""
         if submission.is_withheld:
             submission = withheld(submission, submission.assessment.reason)
         if earlier := self._ledger.find_earlier(submission):
@@ -306,17 +306,19 @@ class WriteGate:
             is_contradicting=contradicts(submission.candidate, live),
         )
         policy, may_ask = self._cleaner.policy_of(note.scope), submission.may_ask
-        found = assess(cleaned, policy, now, precedents, may_ask=may_ask)
+        assessment = assess(cleaned, policy, now, precedents, may_ask=may_ask)
         # A question is not filed under what waits without one, where it would not be seen.
-        silent_id = precedents.waiting_id if found.question is None else None
+        silent_id = precedents.waiting_id if assessment.question is None else None
         held_id = precedents.pending_id or silent_id
-        return replace(submission, assessment=found, held_id=held_id if found.is_held else None)
+        return replace(
+            submission, assessment=assessment, held_id=held_id if assessment.is_held else None
+        )
 
 
 def _next_of_each_contact(
     submissions: Sequence[Submission],
 ) -> tuple[list[Submission], list[Submission], list[Submission]]:
-    """What can be settled next: what is only recorded, then what is reconciled; then what is left.
+    """The candidates that can be settled next: recorded only, then reconciled; and the rest.
 
     What is only recorded looks at what was decided before, so it waits until what came before it
     about its contact is written, and what comes after it waits for it.
@@ -343,7 +345,7 @@ def _next_of_each_contact(
 def judge(
     candidate: Candidate, cleaner: Cleaner, now: datetime, door: str, decision_id: str
 ) -> Submission:
-    """How the gate would dispose of a candidate that nothing is known of.
+    """The gate's assessment of a candidate without precedents.
 
     Args:
         candidate: as it was proposed.
@@ -354,10 +356,10 @@ def judge(
     """
     policy = cleaner.policy_of(candidate.note.scope)
     cleaned = cleaner.clean(with_effective_source(candidate))
-    found = assess(cleaned, policy, now)
+    assessment = assess(cleaned, policy, now)
     return Submission(
-        candidate=_as_found(cleaned.candidate, found),
-        assessment=found,
+        candidate=_as_found(cleaned.candidate, assessment),
+        assessment=assessment,
         door=door,
         decision_id=decision_id,
         cleaned=cleaned,
@@ -365,7 +367,7 @@ def judge(
     )
 
 
-def _as_found(candidate: Candidate, found: Assessment) -> Candidate:
+def _as_found(candidate: Candidate, assessment: Assessment) -> Candidate:
     """The candidate with what the gate found out about it, and an episode that it rests on.
 
     Its note is the contact's word from here on where an extractor only passes that on. The gate
@@ -374,40 +376,40 @@ def _as_found(candidate: Candidate, found: Assessment) -> Candidate:
     told = candidate.note
     note = replace(
         told,
-        source_kind=SourceKind.USER_EXPLICIT if found.is_contacts_word else told.source_kind,
-        category=found.category,
-        topic=found.topic,
-        importance=found.importance if told.importance is None else told.importance,
-        is_hedged=found.is_hedged,
+        source_kind=SourceKind.USER_EXPLICIT if assessment.is_contacts_word else told.source_kind,
+        category=assessment.category,
+        topic=assessment.topic,
+        importance=assessment.importance if told.importance is None else told.importance,
+        is_hedged=assessment.is_hedged,
     )
     return replace(candidate, note=note, evidence=candidate.evidence or (own_episode_of(note),))
 
 
 def candidate_of(decision: Decision, evidence: Sequence[Evidence]) -> Candidate:
     """The candidate that a decision was about, as far as it is on record."""
-    found = decision.gate
+    assessment = decision.gate
     own = [item for item in evidence if item.episode_id == decision.episode_id]
     others = [item for item in evidence if item.episode_id != decision.episode_id]
     return Candidate(
         note=replace(
             decision.note,
             valid_from=decision.note.holds_from,
-            category=found.category if found else None,
-            topic=found.topic if found else None,
+            category=assessment.category if assessment else None,
+            topic=assessment.topic if assessment else None,
             contact_name=None,
             idempotency_key=None,
             is_dated=True,
         ),
         evidence=(*own, *others),
         proposed_by=decision.proposal.proposed_by or "unknown",
-        confidence=_extractors_confidence(found),
+        confidence=_extractors_confidence(assessment),
         holds_until=decision.proposal.holds_until,
     )
 
 
-def _extractors_confidence(found: Assessment | None) -> float | None:
-    """What a score started at, where an extractor said how sure it was."""
-    first = next(iter(found.parts), None) if found else None
+def _extractors_confidence(assessment: Assessment | None) -> float | None:
+    """The start of a score by an extractor's own confidence."""
+    first = next(iter(assessment.parts), None) if assessment else None
     return first.effect if first and first.name == EXTRACTORS_CONFIDENCE else None
 
 
@@ -421,13 +423,17 @@ def _refuse_fallback(candidate: Candidate) -> None:
 
 def _agreeing(submission: Submission) -> Submission:
     """The same, as what is admitted only because it is known already."""
-    found = submission.assessment.disposed(Disposal.ADMIT, GateReason.ADMITTED, ALL_PASSED)
-    return replace(submission, assessment=found)
+    assessment = submission.assessment.disposed(Disposal.ADMIT, GateReason.ADMITTED, ALL_PASSED)
+    return replace(submission, assessment=assessment)
 
 
-def _is_question(found: Assessment | None) -> bool:
+def _is_question(assessment: Assessment | None) -> bool:
     """Whether the contact is asked."""
-    return found is not None and found.question is not None and found.reason not in NOT_FOR_CONTACTS
+    return (
+        assessment is not None
+        and assessment.question is not None
+        and assessment.reason not in NOT_FOR_CONTACTS
+    )
 
 
 def _action_of(assessment: Assessment) -> Action:

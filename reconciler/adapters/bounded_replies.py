@@ -1,0 +1,41 @@
+"""Replies with a bound: a server cannot fill the memory of its client. Knows no protocol."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from typing import Any
+
+import httpx2
+
+__all__ = ["TooLongReplyError", "bounded"]
+
+
+class TooLongReplyError(Exception):
+    """The reply is longer than any that was asked for, or compressed, so that it may be."""
+
+
+class _Bounded(httpx2.AsyncByteStream):
+    def __init__(self, stream: Any, bytes_max: int) -> None:
+        self._stream = stream
+        self._bytes_left = bytes_max
+
+    async def __aiter__(self) -> AsyncIterator[bytes]:
+        async for piece in self._stream:
+            self._bytes_left -= len(piece)
+            if self._bytes_left < 0:
+                raise TooLongReplyError
+            yield piece
+
+    async def aclose(self) -> None:
+        await self._stream.aclose()
+
+
+def bounded(response: httpx2.Response, bytes_max: int) -> None:
+    """Break a reply off at so many bytes; call it before anything of its body was read.
+
+    Raises:
+        TooLongReplyError: it is compressed.
+    """
+    if response.headers.get("content-encoding", "identity") != "identity":
+        raise TooLongReplyError
+    response.stream = _Bounded(response.stream, bytes_max)

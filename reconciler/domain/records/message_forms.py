@@ -1,0 +1,218 @@
+"""Message forms: a message as another program writes it, given role and content. Pure.
+
+A form is a row: how its messages are told by their keys, and how one is read. Where a file keeps
+its messages does not belong here, nor what becomes of a role or a time. A message that a program
+hides, or writes to itself, says nothing: it must never become what the contact said.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any, TypeAlias
+
+__all__ = ["Values", "as_object", "is_line_of_claude_code", "is_message", "plain_message"]
+
+Values: TypeAlias = Mapping[str, Any]
+
+
+def is_message(values: Values) -> bool:
+    """Whether it is a message of any form."""
+    return any(has(values) for has, _ in _FORMS)
+
+
+def plain_message(values: Values) -> Values | None:
+    """The message with ``role``, ``content``, a time and an ``id``, as far as it has them.
+
+    One of no known form comes back as it is. None where nobody says anything in it: it is hidden,
+    a thought, a call of a tool, or a note of the program's own.
+    """
+    return next((read(values) for has, read in _FORMS if has(values)), values)
+
+
+def as_object(value: object) -> Values:
+    """The value, or an empty object in place of any other kind."""
+    return value if isinstance(value, Mapping) else {}
+
+
+# ChatGPT
+
+
+_HIDDEN = ("is_visually_hidden_from_conversation", "is_user_system_message")
+_WORDS_UNDER = {
+    "text": "parts",
+    "multimodal_text": "parts",
+    "execution_output": "text",
+    "tether_quote": "text",
+}
+"""Where the words are by the type of content; thoughts, code for tools and settings have none."""
+
+
+def _is_chatgpt(values: Values) -> bool:
+    return isinstance(values.get("author"), Mapping) and isinstance(values.get("content"), Mapping)
+
+
+def _chatgpt(values: Values) -> Values | None:
+    author, content, about = values["author"], values["content"], as_object(values.get("metadata"))
+    is_for_tool = author.get("role") == "assistant" and values.get("recipient", "all") != "all"
+    if is_for_tool or values.get("channel") == "analysis" or any(map(about.get, _HIDDEN)):
+        return None
+    under = _WORDS_UNDER.get(str(content.get("content_type", "text")))
+    said = None if under is None else content.get(under)
+    parts = [part for part in said if part is not None] if isinstance(said, list) else said
+    return {**values, "role": author.get("role"), "name": author.get("name"), "content": parts}
+
+
+# Claude
+
+
+def _is_claude(values: Values) -> bool:
+    return "sender" in values and bool(values.keys() & {"text", "content"})
+
+
+def _claude(values: Values) -> Values:
+    said = values.get("content") or values.get("text")
+    return {**values, "role": values["sender"], "content": said, "id": values.get("uuid")}
+
+
+# Claude Code
+
+
+_NOT_TYPED = ("isMeta", "isSidechain", "isCompactSummary", "isVisibleInTranscriptOnly")
+_REMINDER, _REMINDER_END = "<system-reminder>", "</system-reminder>"
+_NOT_TYPED_BEGINNINGS = (
+    "<command-",
+    "<local-command-",
+    "<bash-",
+    "<ide_",
+    "<task-notification",
+    "<user-memory-input",
+    "<teammate-message",
+    "[Request interrupted by user",
+    "Caveat: The messages below were generated",
+    "This session is being continued from a previous conversation",
+)
+
+
+def is_line_of_claude_code(values: Values) -> bool:
+    """Whether it is a line that says something; other lines keep the program's own state."""
+    is_said = values.get("type") in ("user", "assistant") and "role" not in values
+    return is_said and isinstance(values.get("message"), Mapping)
+
+
+def _claude_code(values: Values) -> Values | None:
+    if any(map(values.get, _NOT_TYPED)):
+        return None
+    content = values["message"].get("content")
+    if values["type"] == "user":
+        content = list(map(_typed, content)) if isinstance(content, list) else _typed(content)
+    return {
+        "role": values["type"],
+        "content": content,
+        "timestamp": values.get("timestamp"),
+        "id": values.get("uuid"),
+    }
+
+
+def _typed(block: Any) -> Any:
+    """A user's block or text without what the program put into it."""
+    if isinstance(block, Mapping) and isinstance(block.get("text"), str):
+        return {**block, "text": _typed(block["text"])}
+    if not isinstance(block, str):
+        return block
+    first, *others = block.split(_REMINDER)
+    text = first + "".join(part.partition(_REMINDER_END)[2] for part in others)
+    return "" if text.lstrip().startswith(_NOT_TYPED_BEGINNINGS) else text
+
+
+# LangChain
+
+
+_LANGCHAIN_KINDS = ("human", "ai", "system", "tool", "function", "chat", "remove")
+
+
+def _langchain_kind(name: object) -> str:
+    """The kind in ``HumanMessage``, ``AIMessageChunk`` or ``human``."""
+    plain = name if isinstance(name, str) else ""
+    return plain.removesuffix("Chunk").removesuffix("Message").casefold()
+
+
+def _class_name(values: Values) -> object:
+    path = values.get("id")
+    return path[-1] if isinstance(path, list) and path else None
+
+
+def _is_langchain(values: Values) -> bool:
+    return (
+        "role" not in values
+        and bool(values.keys() & {"data", "content"})
+        and _langchain_kind(values.get("type")) in _LANGCHAIN_KINDS
+    )
+
+
+def _is_langchain_constructor(values: Values) -> bool:
+    is_known = _langchain_kind(_class_name(values)) in _LANGCHAIN_KINDS
+    return is_known and isinstance(values.get("kwargs"), Mapping)
+
+
+def _langchain(values: Values) -> Values | None:
+    data = values.get("data")
+    return _langchain_message(values.get("type"), data if isinstance(data, Mapping) else values)
+
+
+def _langchain_constructor(values: Values) -> Values | None:
+    return _langchain_message(_class_name(values), values["kwargs"])
+
+
+def _langchain_message(name: object, data: Values) -> Values | None:
+    kind = _langchain_kind(name)
+    if kind == "remove":
+        return None
+    return {**data, "role": data.get("role") if kind == "chat" else kind}
+
+
+# Items of OpenAI's Responses
+
+
+_ITEMS_WITHOUT_WORDS = (
+    "reasoning",
+    "item_reference",
+    "compaction",
+    "mcp_list_tools",
+    "mcp_approval_request",
+    "mcp_approval_response",
+)
+
+
+def _is_item(values: Values) -> bool:
+    kind = values.get("type")
+    return (
+        isinstance(kind, str)
+        and "role" not in values
+        and (kind in _ITEMS_WITHOUT_WORDS or kind.endswith(("_call", "_call_output")))
+    )
+
+
+def _item(values: Values) -> Values | None:
+    output = values.get("output")
+    if not isinstance(output, str | list):
+        return None
+    return {**values, "role": "tool", "content": output}
+
+
+def _has_role(values: Values) -> bool:
+    return "role" in values
+
+
+def _as_it_is(values: Values) -> Values:
+    return values
+
+
+_FORMS: tuple[tuple[Callable[[Values], bool], Callable[[Values], Values | None]], ...] = (
+    (_has_role, _as_it_is),
+    (is_line_of_claude_code, _claude_code),
+    (_is_chatgpt, _chatgpt),
+    (_is_claude, _claude),
+    (_is_langchain_constructor, _langchain_constructor),
+    (_is_langchain, _langchain),
+    (_is_item, _item),
+)

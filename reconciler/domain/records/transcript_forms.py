@@ -1,0 +1,340 @@
+"""Transcript forms: the conversations in a file, as other programs keep them. Pure.
+
+A form is a row: how a record of it is told by its keys, and where its messages are. A record is a
+conversation of its own, or a message. Forms that are not read are rows as well, so that they are
+refused by their name. How one message is read does not belong here.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from reconciler.domain.records.message_forms import Values, as_object, is_line_of_claude_code
+from reconciler.domain.records.messages import Message
+from reconciler.domain.records.turns import Turn
+from reconciler.errors import InvalidSessionError
+
+__all__ = ["Conversation", "chosen", "conversations_in", "is_conversation", "name_of_text"]
+
+_LISTED_MAX = 20
+_TITLE_LENGTH_MAX = 60
+_REMEDY = "give its messages as lines with role and content, see docs/background_door.md"
+
+
+@dataclass(frozen=True, slots=True)
+class Conversation:
+    """One conversation of a file, not read yet.
+
+    Attributes:
+        form: what the file is, as a person would name it.
+        number: its place in the file, from 1.
+        conversation_id: its id there, or None.
+        title: what it is called there; may be empty.
+    """
+
+    form: str
+    number: int
+    conversation_id: str | None
+    title: str
+    _messages: Callable[[], Sequence[Message]] = field(repr=False)
+
+    def turns(self) -> list[Turn]:
+        """What was said in it, oldest first; nothing where no message holds any words.
+
+        Raises:
+            InvalidSessionError: something in it cannot be read.
+        """
+        return [turn for message in self._messages() for turn in message.turns()]
+
+    @property
+    def key(self) -> str:
+        """What it is chosen by: its id, else its number."""
+        return self.conversation_id or str(self.number)
+
+    def __str__(self) -> str:
+        name = self.key if self.key.isprintable() else repr(self.key)
+        return f"{name} {self.title[:_TITLE_LENGTH_MAX]!r}" if self.title else name
+
+
+def conversations_in(records: Sequence[Message]) -> list[Conversation]:
+    """The conversations of a file, at least one, in the file's order.
+
+    Args:
+        records: the objects on its lines or in its document.
+
+    Raises:
+        InvalidSessionError: it is of a form that is not read.
+    """
+    if any(is_line_of_claude_code(record.values) for record in records):
+        return [Conversation("a Claude Code session", 1, None, "", lambda: _current(records))]
+    form = next((row for row in _FORMS if any(row.fits(each.values) for each in records)), None)
+    if form is None:
+        return [Conversation("messages", 1, None, "", lambda: records)]
+    if form.messages is None:
+        raise InvalidSessionError(f"this looks like {form.name}, which is not read; {form.remedy}")
+    return [_conversation(form, number, record) for number, record in enumerate(records, start=1)]
+
+
+def is_conversation(values: Values) -> bool:
+    """Whether it holds messages, rather than being one; also true of what is not read."""
+    return any(row.fits(values) for row in _FORMS)
+
+
+def chosen(conversations: Sequence[Conversation], key: str | None) -> Conversation:
+    """The one conversation that is wanted.
+
+    Args:
+        conversations: all of a file, at least one.
+        key: its id or title, or its number where it has no id; None for the only one.
+
+    Raises:
+        InvalidSessionError: none is that one, or several may be; the text lists them.
+    """
+    fitting = [each for each in conversations if key is None or key in (each.key, each.title)]
+    if len(fitting) == 1:
+        return fitting[0]
+    count = len(conversations)
+    found = f"{conversations[0].form} with {count:,} conversation{'s' if count > 1 else ''}"
+    if key is not None:
+        found += f", {len(fitting) or 'none'} of that id or title"
+    raise InvalidSessionError(
+        f"{found}: choose one by its id or title (on the command line: --conversation), or hand "
+        "over all, each as a session of its own (--all-conversations): "
+        f"{_listed(fitting or conversations)}"
+    )
+
+
+def name_of_text(text: str) -> str | None:
+    """What a file that is no JSON looks like, and what to do about it; None if it is not known."""
+    return next((f"this looks like {told}" for sign, told in _TEXTS if sign.match(text)), None)
+
+
+def _listed(conversations: Sequence[Conversation]) -> str:
+    left = len(conversations) - _LISTED_MAX
+    names = [str(each) for each in conversations[:_LISTED_MAX]]
+    return "; ".join(names + ([f"and {left:,} more"] if left > 0 else []))
+
+
+def _conversation(form: _Form, number: int, record: Message) -> Conversation:
+    ids = (record.values.get(key) for key in form.id_keys)
+    titles = (record.values.get(key) for key in ("title", "name"))
+    return Conversation(
+        form.name,
+        number,
+        next((each for each in ids if isinstance(each, str) and each), None),
+        next((each for each in titles if isinstance(each, str) and each), ""),
+        lambda: _messages_of(form, record),
+    )
+
+
+def _messages_of(form: _Form, record: Message) -> list[Message]:
+    """The messages of one conversation.
+
+    Raises:
+        InvalidSessionError: it is of another form than the others of its file.
+    """
+    if form.messages is None or not form.fits(record.values):
+        raise record.wrong(f"this is no conversation as in {form.name}, and others here are")
+    return _numbered(form.messages(record.values))
+
+
+def _numbered(given: object) -> list[Message]:
+    """The messages, each with the words for where it stands.
+
+    Raises:
+        InvalidSessionError: they are no list of objects.
+    """
+    if not isinstance(given, list):
+        raise InvalidSessionError(f"messages must be a list, not {type(given).__name__}")
+    for number, values in enumerate(given, start=1):
+        if not isinstance(values, Mapping):
+            kind = type(values).__name__
+            raise InvalidSessionError(f"message {number} must be an object, not {kind}")
+    return [Message(f"message {number}", values) for number, values in enumerate(given, start=1)]
+
+
+# Trees: what was edited or answered again hangs beside the current branch
+
+
+def _branch(nodes: Values, end: object, parent_of: Callable[[Values], object]) -> dict[str, Values]:
+    """The nodes by their ids, from the root to the end; a circle is read once."""
+    found: dict[str, Values] = {}
+    while isinstance(end, str) and end in nodes and end not in found:
+        found[end] = as_object(nodes[end])
+        end = parent_of(found[end])
+    return dict(reversed(found.items()))
+
+
+def _branch_to(nodes: Values, end: object, parent_key: str) -> list[Values]:
+    """The branch to the node that is named as the current one, else to the only end there is.
+
+    Raises:
+        InvalidSessionError: there are several ends.
+    """
+    if nodes and not (isinstance(end, str) and end in nodes):
+        parents = [as_object(node).get(parent_key) for node in nodes.values()]
+        ends = nodes.keys() - {parent for parent in parents if isinstance(parent, str)}
+        if len(ends) != 1:
+            raise InvalidSessionError(
+                f"the conversation has {len(ends)} branches, and it is not said which one holds; "
+                "set current_node (ChatGPT) or currentId (Open WebUI) to its last message's id"
+            )
+        end = ends.pop()
+    return list(_branch(nodes, end, lambda node: node.get(parent_key)).values())
+
+
+# Where the messages are
+
+
+def _chatgpt(record: Values) -> list[Values]:
+    branch = _branch_to(record["mapping"], record.get("current_node"), "parent")
+    return [node["message"] for node in branch if isinstance(node.get("message"), Mapping)]
+
+
+def _claude(record: Values) -> object:
+    """Its messages; of those that name their parents, the branch that ends in the current one."""
+    messages = record["chat_messages"]
+    nodes = {
+        each["uuid"]: each
+        for each in messages
+        if isinstance(each, Mapping) and isinstance(each.get("uuid"), str)
+    }
+    is_tree = any("parent_message_uuid" in each for each in nodes.values())
+    if not is_tree or len(nodes) < len(messages):
+        return messages
+    named = record.get("current_leaf_message_uuid")
+    end = named if isinstance(named, str) and named in nodes else next(reversed(nodes))
+    return _branch_to(nodes, end, "parent_message_uuid")
+
+
+def _open_webui(record: Values) -> object:
+    chat = as_object(record.get("chat")) or record
+    history = as_object(chat.get("history"))
+    nodes = as_object(history.get("messages"))
+    return _branch_to(nodes, history.get("currentId"), "parentId") or chat.get("messages")
+
+
+def _responses(record: Values) -> list[Any]:
+    lists = (record.get("input"), record.get("output"))
+    return [item for items in lists if isinstance(items, list) for item in items]
+
+
+def _under(key: str) -> Callable[[Values], object]:
+    return lambda record: record[key]
+
+
+def _current(records: Sequence[Message]) -> list[Message]:
+    """What was said in a Claude Code session, along its current branch.
+
+    A file that was cut, so that a parent is missing, has no branches: all its lines count.
+    """
+    main = [each for each in records if not each.values.get("isSidechain")]
+    said = [each for each in main if is_line_of_claude_code(each.values)]
+    nodes = {each.values["uuid"]: each.values for each in main if _has_uuid(each.values)}
+    parents = {_line_before(values) for values in nodes.values()} - {None}
+    if not said or not parents <= nodes.keys() or not all(_has_uuid(each.values) for each in said):
+        return said
+    branch = _branch(nodes, said[-1].values["uuid"], _line_before)
+    return [each for each in said if each.values["uuid"] in branch]
+
+
+def _has_uuid(values: Values) -> bool:
+    return isinstance(values.get("uuid"), str)
+
+
+def _line_before(values: Values) -> str | None:
+    """The parent's id; where a conversation was compacted it is named under another key."""
+    named = (values.get("parentUuid"), values.get("logicalParentUuid"))
+    return next((each for each in named if isinstance(each, str)), None)
+
+
+# How a record is told
+
+
+def _keys(*names: str) -> Callable[[Values], bool]:
+    return lambda values: values.keys() >= set(names)
+
+
+def _holds(key: str, kind: type) -> Callable[[Values], bool]:
+    return lambda values: isinstance(values.get(key), kind)
+
+
+def _is_open_webui(values: Values) -> bool:
+    if isinstance(values.get("chat"), Mapping):
+        return bool(values["chat"].keys() & {"history", "messages"})
+    return isinstance(as_object(values.get("history")).get("messages"), Mapping)
+
+
+def _is_telegram(values: Values) -> bool:
+    messages = values.get("messages")
+    first = messages[0] if isinstance(messages, list) and messages else None
+    return isinstance(first, Mapping) and "date_unixtime" in first
+
+
+def _is_list_of_openai(values: Values) -> bool:
+    return values.get("object") == "list" and isinstance(values.get("data"), list)
+
+
+def _is_responses(values: Values) -> bool:
+    lists = (values.get("input"), values.get("output"))
+    return "type" not in values and any(isinstance(items, list) for items in lists)
+
+
+@dataclass(frozen=True, slots=True)
+class _Form:
+    """A row: a form's name, how a record of it is told, and where the messages are in one."""
+
+    name: str
+    has: Callable[[Values], bool]
+    messages: Callable[[Values], object] | None = None
+    id_keys: tuple[str, ...] = ()
+    remedy: str = _REMEDY
+
+    def fits(self, values: Values) -> bool:
+        """Whether the record is of this form; what has a role is a message in any case."""
+        return "role" not in values and self.has(values)
+
+
+_FORMS = (
+    _Form("a Slack export", _keys("user", "text", "ts")),
+    _Form("a Telegram export", _is_telegram),
+    _Form("a Discord export", _keys("guild", "channel", "messages")),
+    _Form("a Grok export", _keys("conversation", "responses")),
+    _Form("Google's list of Gemini activity", _keys("header", "title", "products")),
+    _Form("a session of Codex", _keys("timestamp", "type", "payload")),
+    _Form(
+        "a list from OpenAI's API",
+        _is_list_of_openai,
+        remedy="the API gives the newest first: give what is under data as a list, oldest first",
+    ),
+    _Form("a ChatGPT export", _holds("mapping", Mapping), _chatgpt, ("conversation_id", "id")),
+    _Form("a Claude export", _holds("chat_messages", list), _claude, ("uuid",)),
+    _Form("an Open WebUI export", _is_open_webui, _open_webui, ("id",)),
+    _Form("a file", _holds("messages", list), _under("messages")),
+    _Form("a file", _holds("turns", list), _under("turns")),
+    _Form("a file of Responses", _is_responses, _responses),
+)
+
+_TEXTS = (
+    (
+        re.compile(r"PK\x03\x04"),
+        "a zip archive, which is not read; unpack it and give the file in it that holds the "
+        "messages, such as conversations.json",
+    ),
+    (
+        re.compile(r"\s{0,9}<(?:!doctype|html)", re.IGNORECASE),
+        "a web page, which is not read; give the JSON of the same export, such as "
+        "conversations.json",
+    ),
+    (
+        re.compile(r"\W{0,2}\d{1,4}[/.-]\d{1,2}[/.-]\d{1,4},? \d{1,2}[:.]\d\d"),
+        f"a WhatsApp export, which is not read; {_REMEDY}",
+    ),
+    (
+        re.compile(r"[^\W\d_]{1,30}(?: [^\W\d_]{1,30})?: "),
+        f"a chat as plain text, which is not read; {_REMEDY}",
+    ),
+)

@@ -1,0 +1,100 @@
+"""The tools for Pydantic AI, with its own runs and its own models for tests."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from pydantic_ai import Agent, AgentRunResult, ModelResponse, TextPart, ToolCallPart, ToolReturnPart
+from pydantic_ai.models.function import AgentInfo, FunctionModel
+from pydantic_ai.models.test import TestModel
+
+from reconciler import Memory
+from reconciler.integrations.pydantic_ai import pydantic_ai_tools
+from reconciler.testing import HashingEmbedder
+from tests.engines import embedded_engine
+
+ADD, RELATE, RECALL = "add_contact_note", "relate_contact_note", "recall_contact"
+LIVES = {"text": "Lives in Pune.", "source_kind": "contact"}
+
+
+@pytest.fixture
+def memory(tmp_path: Path) -> Iterator[Memory]:
+    arguments = embedded_engine(tmp_path).settings_arguments
+    with Memory.open(embedder=HashingEmbedder(), **arguments) as opened:
+        yield opened
+
+
+def _run(agent: Agent[None, str]) -> AgentRunResult[str]:
+    """How a run ended; ``run_sync`` leaves its event loop open."""
+    return asyncio.run(agent.run("I live in Pune."))
+
+
+def _answers(memory: Memory, *calls: tuple[str, Any]) -> list[ToolReturnPart]:
+    """What a model is told that makes these calls, one a turn, and then says goodbye."""
+    parts: list[Any] = [ToolCallPart(*call) for call in calls]
+
+    def model(_: list[Any], info: AgentInfo) -> ModelResponse:
+        assert [each.name for each in info.function_tools] == [ADD, RELATE, RECALL]
+        return ModelResponse(parts=[parts.pop(0) if parts else TextPart("Goodbye.")])
+
+    tools = pydantic_ai_tools(memory.agent_tools("crm", "priya", session_id="chat-1"))
+    ended = _run(Agent(FunctionModel(model), tools=tools))
+    assert ended.output == "Goodbye."
+    told = [part for message in ended.all_messages() for part in message.parts]
+    return [part for part in told if isinstance(part, ToolReturnPart)]
+
+
+def test_a_run_remembers_and_recalls(memory: Memory) -> None:
+    added, recalled = _answers(memory, (ADD, json.dumps(LIVES)), (RECALL, None))
+    assert str(added.content).startswith("Remembered as a new fact.")
+    assert "Lives in Pune." in str(recalled.content)
+    assert added.outcome == "success"
+
+
+def test_a_model_is_told_of_the_same_schema_as_by_the_tools_themselves(memory: Memory) -> None:
+    bound = memory.agent_tools("crm", "priya")
+    model = TestModel(call_tools=[])
+    _run(Agent(model, tools=pydantic_ai_tools(bound)))
+    assert model.last_model_request_parameters is not None
+    told = model.last_model_request_parameters.function_tools
+    assert [(t.name, t.description, t.parameters_json_schema) for t in told] == [
+        (each["name"], each["description"], each["input_schema"]) for each in bound.definitions()
+    ]
+
+
+def test_what_pydantic_ai_makes_of_the_schemas_is_answered_in_words(memory: Memory) -> None:
+    tools = pydantic_ai_tools(memory.agent_tools("crm", "priya"))
+    said = json.loads(_run(Agent(TestModel(), tools=tools)).output)
+    assert "Not remembered: filler ('a')" in said[ADD]
+    assert "'a' is the handle of no fact" in said[RELATE]
+    assert "Nothing is known." in said[RECALL]
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        {"text": "Lives in Pune."},
+        LIVES | {"contact_id": "tom"},
+        LIVES | {"self": 1, "tools": 1, "name": "x", "ctx": 1},
+        LIVES | {"text": "a" * 100_000},
+    ],
+)
+def test_a_models_mistake_is_a_failed_result_and_the_run_goes_on(
+    memory: Memory, arguments: dict[str, Any]
+) -> None:
+    for answer in _answers(memory, (ADD, arguments), (ADD, arguments), (ADD, arguments)):
+        assert answer.outcome == "failed"
+        assert "Nothing was remembered." in str(answer.content)
+    assert memory.contact("crm", "priya").recall() == []
+
+
+@pytest.mark.parametrize("arguments", ["{", "[]", "null", "7"])
+def test_what_is_no_object_is_asked_for_again(memory: Memory, arguments: str) -> None:
+    odd, added = _answers(memory, (ADD, arguments), (ADD, LIVES))
+    assert odd.outcome == "retried"
+    assert str(added.content).startswith("Remembered as a new fact.")
