@@ -168,7 +168,7 @@ def test_an_operators_morning(anna: Browser, memory: Memory) -> None:
 
 
 def test_what_is_settled_bears_the_name_of_who_is_logged_in(anna: Browser, memory: Memory) -> None:
-    anna.send(questions(priya(anna))[0], answer="yes")
+    anna.send(priya(anna).form("/answer", text=HELD[0][0]), answer="yes")
     [made] = memory.contact("crm", "priya").decisions(limit=1)
     assert made.proposal.answered_by == "anna"
 
