@@ -50,7 +50,7 @@ def serve_api(
     worker: Worker = None,
     as_json: AsJson = False,
 ) -> None:
-    """Serve memory over HTTP, as JSON under /v1, until SIGTERM or Ctrl-C.
+    """Serve memory over HTTP, as JSON under /v1 and as a page at /, until SIGTERM or Ctrl-C.
 
     What a client may access, its token says: see `reconciler token`. With --json, one line says
     where it listens.

@@ -445,7 +445,7 @@ def test_a_web_page_by_another_name_is_refused(
 def test_without_a_good_token_there_are_the_probes_alone(api: Api) -> None:
     for path in ("/healthz", "/readyz", "/openapi.json"):
         assert httpx2.get(api.url + path).status_code == 200
-    for path in ("/v1/access", "/metrics", "/", "/nope"):
+    for path in ("/v1/access", "/metrics", "/v1", "/v1/nope"):
         problem(httpx2.get(api.url + path), 401, "no-good-token")
 
 

@@ -113,11 +113,13 @@ def test_the_gate_has_no_way_around_its_verbs() -> None:
 
 @pytest.mark.parametrize("answer", ["confirm", "reject"])
 def test_of_the_servers_only_the_operators_part_takes_an_answer_down(answer: str) -> None:
-    places = (f"{_ENTRIES}.mcp_server", f"{_ENTRIES}.http_api", f"{_ENTRIES}.access")
+    served = ("mcp_server", "http_api", "operator_page", "access")
+    places = tuple(f"{_ENTRIES}.{each}" for each in served)
     servers = {each for each in _callers(answer) if each.startswith(places)}
     assert servers == {
         f"{_ENTRIES}.mcp_server.operator_desk",
         f"{_ENTRIES}.http_api.operator_routes",
+        f"{_ENTRIES}.operator_page.acts",
     }
 
 
@@ -126,6 +128,7 @@ def test_only_an_operators_call_amends() -> None:
         *{"reconciler.contact_memory", "reconciler.async_calls"},
         "reconciler.entrypoints.commands",
         "reconciler.entrypoints.http_api.operator_routes",
+        "reconciler.entrypoints.operator_page.acts",
     }
 
 
@@ -134,6 +137,7 @@ def test_only_a_persons_call_forgets() -> None:
         *{"reconciler.contact_memory", "reconciler.async_calls"},
         "reconciler.entrypoints.commands",
         "reconciler.entrypoints.http_api.operator_routes",
+        "reconciler.entrypoints.operator_page.erasing",
         "reconciler.service.writing.memory_reconciler",  # what an arbiter's cache holds
     }
 

@@ -10,12 +10,12 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 
 from reconciler.domain.gate.cleaning import Cleaned
-from reconciler.domain.gate.languages import unread_script
+from reconciler.domain.gate.languages import unread_language
 from reconciler.domain.gate.literalness import Literalness
 from reconciler.domain.gate.meaning import Meaning
 from reconciler.domain.gate.policy import Check, GatePolicy, RefuseRule
 from reconciler.domain.gate.reading import ClaimReading
-from reconciler.domain.records.assessment import CheckFinding
+from reconciler.domain.records.assessment import UNREAD, CheckFinding
 from reconciler.domain.records.candidates import Candidate, Precedents
 from reconciler.domain.records.kinds import Disposal, GateReason, SourceKind
 
@@ -185,21 +185,27 @@ def _domain(case: Case) -> CheckResult:
 def _restricted(case: Case) -> CheckResult:
     """Health, finance, law and what the policy adds: only through consent."""
     topic = consent_topic(case)
-    if topic is None or case.candidate.has_contacts_yes:
-        return _pass("consent was given" if topic else _no_topic(case))
+    if topic is None:
+        return _unread(case) or _pass("no restricted topic")
+    if case.candidate.has_contacts_yes:
+        return _pass("consent was given")
     cue = case.reading.topics.get(topic)
     detail = f"{topic}{f' ({cue!r})' if cue else ''} is kept only with the contact's consent"
     return Disposal.CONSENT, GateReason.SENSITIVE_TOPIC, detail
 
 
-def _no_topic(case: Case) -> str:
-    """That none was seen, and where it could not have been."""
-    script = unread_script(case.candidate.claim)
-    if script is None:
-        return "no restricted topic"
-    return (
-        f"unread: no list of words covers its language ({script}); topics and secrets may be missed"
+def _unread(case: Case) -> CheckResult | None:
+    """What becomes of a text in which no topic could be seen; None for a text that was read."""
+    language = unread_language(case.candidate.claim)
+    if language is None:
+        return None
+    detail = (
+        f"{UNREAD}no list of words covers its language ({language}); topics and secrets may be "
+        "missed"
     )
+    if case.policy.file.languages.unread == "hold" and not case.candidate.has_operators_yes:
+        return Disposal.CONFIRM, GateReason.UNREAD_LANGUAGE, detail
+    return _pass(detail)
 
 
 def _literalness(case: Case) -> CheckResult:

@@ -1,8 +1,9 @@
 """Whether the gate's words cover the language of a text: what is not covered passes unread.
 
-A script says it where it is another than those of the ten languages that the lists of secrets and
-of topics are in; so do letters that none of them has, where many words hold one. A language that is
-written as these are, and that no list covers, is not recognised: Indonesian is not. Pure.
+A script says it where it is another than those of the ten languages that the lists are in; so do
+letters that none of them has, where many words hold one. A language that is written as these are is
+told by a detector, which is asked only about texts that do not look English. Short texts and bare
+names mislead it, so it has to be sure. Pure.
 """
 
 from __future__ import annotations
@@ -10,8 +11,15 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections import Counter
+from functools import cache, lru_cache
+from typing import TYPE_CHECKING
 
-__all__ = ["unread_script"]
+from reconciler.domain.guard import is_english
+
+if TYPE_CHECKING:
+    from py3langid.langid import LanguageIdentifier
+
+__all__ = ["unread_language", "unread_script"]
 
 _READ = frozenset({"LATIN", "CJK", "HIRAGANA", "KATAKANA", "FULLWIDTH", "KATAKANA-HIRAGANA"})
 _LETTER = re.compile(r"[^\W\d_]")
@@ -25,6 +33,40 @@ _SHARE_MIN = 0.5
 
 _WORDS_SHARE_MIN = 0.25
 """In a language of other letters so many words hold one; a name in an English note is fewer."""
+
+_READ_LANGUAGES = frozenset({"en", "de", "es", "fr", "it", "pt", "nl", "pl", "ja", "zh"})
+_SURE_MIN = 0.95
+"""How sure the detector must be that a text is in none of these, whichever it takes it for: of 382
+texts in the nine and of 22,346 English ones it is then wrong about 0 and 46, mostly addresses."""
+
+_LETTERS_MIN = 16
+"""A shorter text is too little for the detector."""
+
+
+@lru_cache(maxsize=1024)
+def unread_language(text: str) -> str | None:
+    """What shows that the gate cannot read a text's language; None if it seems readable.
+
+    Returns:
+        As ``unread_script``, or the language that it most likely is, as an ISO code.
+    """
+    if (script := unread_script(text)) or is_english(text):
+        return script
+    if sum(map(str.isalpha, text)) < _LETTERS_MIN:
+        return None
+    ranked = _detector().rank(text)
+    read = sum(float(share) for language, share in ranked if language in _READ_LANGUAGES)
+    if read > 1 - _SURE_MIN:
+        return None
+    return f"probably {next(each for each, _ in ranked if each not in _READ_LANGUAGES)!r}"
+
+
+@cache
+def _detector() -> LanguageIdentifier:
+    """The detector of languages; it takes half a second to load, and 0.1 ms for a note."""
+    from py3langid.langid import MODEL_FILE, LanguageIdentifier
+
+    return LanguageIdentifier.from_model_file(MODEL_FILE, norm_probs=True)
 
 
 def unread_script(text: str) -> str | None:

@@ -84,7 +84,7 @@ def _the(name: str) -> re.Pattern[str]:
 
 @cache
 def _small_words() -> frozenset[str]:
-    return lexicon("meaning").word_set("small")
+    return lexicon("meaning").word_set("small", "small_in_languages")
 
 
 # Machine output

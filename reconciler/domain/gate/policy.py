@@ -26,6 +26,7 @@ __all__ = [
     "GatePolicy",
     "Handling",
     "ImportanceRule",
+    "LanguageRule",
     "LifetimeRule",
     "RefuseRule",
     "ScoreRule",
@@ -186,6 +187,15 @@ class DomainRule(_PolicyTable):
     keeps: tuple[str, ...] = ()
 
 
+class LanguageRule(_PolicyTable):
+    """What becomes of a note in a language that no list of words covers.
+
+    It has a default, the shipped file's, for files that were written before it.
+    """
+
+    unread: Literal["mark", "hold"] = "mark"
+
+
 class _PolicyFile(_PolicyTable):
     version: str = Field(min_length=1)
     default_domain: str = "general"
@@ -198,6 +208,7 @@ class _PolicyFile(_PolicyTable):
     lifetimes: LifetimeRule
     confirmation: ConfirmationRule
     sensitive_data: Mapping[SensitiveKind, Handling]
+    languages: LanguageRule = LanguageRule()
     topics: Mapping[str, TopicRule]
     domains: Mapping[str, DomainRule]
     refuse: tuple[RefuseRule, ...] = ()

@@ -128,6 +128,8 @@ def _name(candidate: Candidate, disposal: Disposal, reason: GateReason) -> str:
         return "forgotten"
     if reason is GateReason.UNTRUSTED_SOURCE:
         return "untrusted"
+    if reason is GateReason.UNREAD_LANGUAGE:
+        return "unread"
     if disposal is not Disposal.CONSENT and reason is GateReason.NEEDS_APPROVAL:
         return "approval"
     asked, asked_for_consent = _BY_SOURCE[candidate.note.trust]

@@ -15,6 +15,7 @@ from reconciler.domain.records.kinds import (
 
 __all__ = [
     "ALL_PASSED",
+    "UNREAD",
     "Assessment",
     "CheckFinding",
     "ScorePart",
@@ -22,6 +23,9 @@ __all__ = [
 
 
 ALL_PASSED = "every check passed"
+
+UNREAD = "unread: "
+"""How a finding begins that says that the text's language could not be read."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -106,6 +110,11 @@ class Assessment:
         return replace(
             self, disposal=disposal, reason=reason, detail=detail, question=None, lapses_at=None
         )
+
+    @property
+    def unread(self) -> str | None:
+        """What a check says of a text in a language that it cannot read; None if it can."""
+        return next((each.detail for each in self.findings if each.detail.startswith(UNREAD)), None)
 
     @property
     def is_held(self) -> bool:

@@ -202,6 +202,7 @@ class GateReason(StrEnum):
     WITHDRAWN = "withdrawn"
     FORGOTTEN_BEFORE = "forgotten_before"
     WRONG_RELATION = "wrong_relation"
+    UNREAD_LANGUAGE = "unread_language"
 
 
 AnyGateReason: TypeAlias = (
@@ -232,10 +233,11 @@ AnyGateReason: TypeAlias = (
         "withdrawn",
         "forgotten_before",
         "wrong_relation",
+        "unread_language",
     ]
 )
 
-FOR_OPERATORS = (GateReason.DIRECTIVE, GateReason.NEEDS_APPROVAL)
+FOR_OPERATORS = (GateReason.DIRECTIVE, GateReason.NEEDS_APPROVAL, GateReason.UNREAD_LANGUAGE)
 """Why something is held that an operator lets in, and not the contact."""
 
 NOT_FOR_CONTACTS = (*FOR_OPERATORS, GateReason.UNTRUSTED_SOURCE)

@@ -253,6 +253,8 @@ def _remarks(reopened: Reopened) -> Iterator[str]:
         fact = _quote(focus.text) if focus else "what was known"
         related = _RELATED[decision.correction].format(fact=fact)
         yield f"A person has said since that the note {related}; no fact was changed by that."
+    if decision.gate and (unread := decision.gate.unread):
+        yield _stop(f"The gate's check of topics says: {unread}")
     if decision.replayed:
         yield "An earlier call with the same key was decided so; nothing was written again."
 

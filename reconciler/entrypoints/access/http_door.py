@@ -13,10 +13,11 @@ import re
 import signal
 import socket
 from collections import Counter
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import contextmanager, nullcontext, suppress
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Protocol
 
 from starlette.datastructures import Headers
 from starlette.requests import ClientDisconnect
@@ -31,7 +32,7 @@ from reconciler.entrypoints.access.connections import (
 )
 from reconciler.entrypoints.access.problems import MEDIA_TYPE, Problem
 from reconciler.entrypoints.access.rates import Rates
-from reconciler.entrypoints.access.tokens import TokenFile
+from reconciler.entrypoints.access.tokens import AccessToken
 from reconciler.errors import ConfigurationError
 
 __all__ = [
@@ -41,10 +42,14 @@ __all__ = [
     "Address",
     "BodyDoor",
     "NameDoor",
+    "Refuse",
     "TokenDoor",
+    "TokenSource",
+    "bearer",
     "http_server",
     "is_loopback",
     "listen",
+    "refuse_as_json",
     "serve_http",
 ]
 
@@ -115,6 +120,60 @@ def listen(address: Address) -> socket.socket:
     return bound
 
 
+class Refuse(Protocol):
+    """Answers a request that a door does not let in."""
+
+    async def __call__(
+        self,
+        scope: Scope,
+        send: Send,
+        problem: Problem,
+        headers: Sequence[tuple[bytes, bytes]] = (),
+    ) -> None:
+        """Send the answer.
+
+        Args:
+            scope: the request.
+            send: takes the answer.
+            problem: why it is not let in.
+            headers: further ones for the answer.
+        """
+
+
+class TokenSource(Protocol):
+    """Says which token a secret stands for."""
+
+    def find(self, secret: str) -> AccessToken | None:
+        """The valid token of this secret; None without one."""
+
+
+async def refuse_as_json(
+    scope: Scope,
+    send: Send,
+    problem: Problem,
+    headers: Sequence[tuple[bytes, bytes]] = (),
+) -> None:
+    """Tell a program of the problem, as problem details."""
+    del scope
+    body = json.dumps(problem.to_dict()).encode()
+    about = [
+        (b"content-type", MEDIA_TYPE.encode()),
+        (b"content-length", str(len(body)).encode()),
+        *((name.lower().encode(), value.encode()) for name, value in problem.headers.items()),
+        *headers,
+    ]
+    await send({"type": "http.response.start", "status": problem.status, "headers": about})
+    await send({"type": "http.response.body", "body": body})
+
+
+def bearer(headers: Headers) -> str | None:
+    """The token that a request carries; None without one, or with several."""
+    given = headers.getlist("authorization")
+    if len(given) != 1 or not given[0].lower().startswith("bearer "):
+        return None
+    return given[0][len("bearer ") :].strip()
+
+
 class NameDoor:
     """Admits requests that use one of the server's names, so that no web page uses another.
 
@@ -122,12 +181,18 @@ class NameDoor:
         app: the application behind the door.
         hosts: the names, as ``Address.hosts`` has them.
         open_paths: paths that may be asked for by any name, as a container's probes do.
+        refuse: answers the others.
     """
 
     def __init__(
-        self, app: ASGIApp, hosts: Collection[str], open_paths: Collection[str] = ()
+        self,
+        app: ASGIApp,
+        hosts: Collection[str],
+        open_paths: Collection[str] = (),
+        refuse: Refuse = refuse_as_json,
     ) -> None:
         self._app = app
+        self._refuse = refuse
         self._hosts = hosts
         self._open_paths = open_paths
 
@@ -137,10 +202,12 @@ class NameDoor:
             headers = Headers(scope=scope)
             origin = headers.get("origin")
             if not self._is_known(headers.get("host") or ""):
-                await _refuse(send, Problem(kind="unknown-host", status=421, detail=_BY_NAME))
+                unknown = Problem(kind="unknown-host", status=421, detail=_BY_NAME)
+                await self._refuse(scope, send, unknown)
                 return
             if origin and not self._is_known(_ORIGIN.sub("", origin, count=1)):
-                await _refuse(send, Problem(kind="unknown-origin", status=403, detail=_BY_NAME))
+                unknown = Problem(kind="unknown-origin", status=403, detail=_BY_NAME)
+                await self._refuse(scope, send, unknown)
                 return
         await self._app(scope, receive, send)
 
@@ -154,10 +221,17 @@ class BodyDoor:
     Args:
         app: what is behind the door.
         bytes_max: the bound.
+        refuse: answers a request with more.
     """
 
-    def __init__(self, app: ASGIApp, bytes_max: int = _BODY_BYTES_MAX) -> None:
+    def __init__(
+        self,
+        app: ASGIApp,
+        bytes_max: int = _BODY_BYTES_MAX,
+        refuse: Refuse = refuse_as_json,
+    ) -> None:
         self._app = app
+        self._refuse = refuse
         self._bytes_max = bytes_max
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -174,7 +248,8 @@ class BodyDoor:
             is_whole = not message.get("more_body", False)
             if len(body) > self._bytes_max:
                 told = f"the body is longer than {self._bytes_max:,} bytes; send less at a time"
-                await _refuse(send, Problem(kind="too-large", status=413, detail=told))
+                too_large = Problem(kind="too-large", status=413, detail=told)
+                await self._refuse(scope, send, too_large)
                 return
         whole: list[Message] = [{"type": "http.request", "body": bytes(body), "more_body": False}]
 
@@ -199,12 +274,14 @@ class TokenDoor:
         per_token_max: how many of them may be of one token; None for all.
         methods: the only methods that are served; empty for all.
         open_paths: paths that need no token.
+        presented: what a request brings for its token.
+        refuse: answers a request that is not let in.
     """
 
     def __init__(
         self,
         app: ASGIApp,
-        tokens: TokenFile,
+        tokens: TokenSource,
         *,
         calls_per_minute: int,
         wrong_per_minute: int = _WRONG_TOKENS_PER_MINUTE,
@@ -212,7 +289,11 @@ class TokenDoor:
         per_token_max: int | None = None,
         methods: Collection[str] = (),
         open_paths: Collection[str] = (),
+        presented: Callable[[Headers], str | None] = bearer,
+        refuse: Refuse = refuse_as_json,
     ) -> None:
+        self._presented = presented
+        self._refuse = refuse
         self._at_once_max = at_once_max
         self._per_token_max = at_once_max if per_token_max is None else per_token_max
         self._methods = methods
@@ -233,26 +314,29 @@ class TokenDoor:
             await self._app(scope, receive, send)
 
     async def _answer(self, scope: Scope, receive: Receive, send: Send) -> None:
-        presented = _bearer(Headers(scope=scope))
+        presented = self._presented(Headers(scope=scope))
         token = None if presented is None else self._tokens.find(presented)
         if token is None:
             await self._turn_away(scope, send, is_missing=presented is None)
         elif (seconds := self._calls.wait_seconds(token.token_id)) > 0:
             told = "too many requests for this token; wait, or raise --calls-per-minute"
-            await _refuse(send, _too_many(told, seconds))
+            await self._refuse(scope, send, _too_many(told, seconds))
         elif self._methods and scope["method"] not in self._methods:
             allowed = ", ".join(self._methods)
             told = f"only {allowed} is served here"
-            await _refuse(
+            await self._refuse(
+                scope,
                 send,
                 Problem(kind="wrong-method", status=405, detail=told),
                 [(b"allow", allowed.encode())],
             )
         elif self._under_way[token.token_id] >= self._per_token_max < self._at_once_max:
             told = "too many requests of this token at the same time"
-            await _refuse(send, _too_many(told, 1))
+            await self._refuse(scope, send, _too_many(told, 1))
         elif self._under_way.total() >= self._at_once_max:
-            await _refuse(send, _too_many("too many requests at the same time", 1, status=503))
+            await self._refuse(
+                scope, send, _too_many("too many requests at the same time", 1, status=503)
+            )
         else:
             with self._counted(token.token_id):
                 await self._let_in({**scope, GRANT: token.grant}, receive, send)
@@ -276,13 +360,13 @@ class TokenDoor:
         place = scope.get("client")
         seconds = self._wrong.wait_seconds(place[0] if place else "")
         if seconds > 0:
-            await _refuse(send, _too_many("too many wrong tokens", seconds))
+            await self._refuse(scope, send, _too_many("too many wrong tokens", seconds))
             return
         challenge = b"Bearer" if is_missing else b'Bearer error="invalid_token"'
         told = "a bearer token is needed" if is_missing else "the token is not valid here"
         told += "; see `reconciler token create`"
         refused = Problem(kind="no-good-token", status=401, detail=told)
-        await _refuse(send, refused, [(b"www-authenticate", challenge)])
+        await self._refuse(scope, send, refused, [(b"www-authenticate", challenge)])
 
 
 def serve_http(
@@ -346,14 +430,6 @@ def _bodiless(receive: Receive) -> Receive:
     return nothing
 
 
-def _bearer(headers: Headers) -> str | None:
-    """The token that a request carries; None without one, or with several."""
-    given = headers.getlist("authorization")
-    if len(given) != 1 or not given[0].lower().startswith("bearer "):
-        return None
-    return given[0][len("bearer ") :].strip()
-
-
 def _too_many(told: str, seconds: float, status: int = 429) -> Problem:
     return Problem(
         kind="too-many",
@@ -362,20 +438,6 @@ def _too_many(told: str, seconds: float, status: int = 429) -> Problem:
         is_retryable=True,
         retry_after_seconds=math.ceil(seconds),
     )
-
-
-async def _refuse(
-    send: Send, problem: Problem, headers: Sequence[tuple[bytes, bytes]] = ()
-) -> None:
-    body = json.dumps(problem.to_dict()).encode()
-    about = [
-        (b"content-type", MEDIA_TYPE.encode()),
-        (b"content-length", str(len(body)).encode()),
-        *((name.lower().encode(), value.encode()) for name, value in problem.headers.items()),
-        *headers,
-    ]
-    await send({"type": "http.response.start", "status": problem.status, "headers": about})
-    await send({"type": "http.response.body", "body": body})
 
 
 def _bracketed(host: str) -> str:

@@ -175,15 +175,26 @@ class TokenFile:
         It takes microseconds. How long tells nothing: what is looked up is a hash under a key that
         the client does not know.
         """
-        try:
-            contents = self._contents()
-        except ReconcilerError as error:
-            _log.error("no client is admitted: %s", error)
-            return None
-        if len(secret) > _PRESENTED_LENGTH_MAX:
+        contents = self._readable()
+        if contents is None or len(secret) > _PRESENTED_LENGTH_MAX:
             return None
         found = contents.by_hash.get(contents.hash(secret))
         return found if found is not None and found.is_good(self._clock()) else None
+
+    def find_valid(self, token_id: str) -> AccessToken | None:
+        """The token of this id, while it is valid; None too if the file cannot be read."""
+        contents = self._readable()
+        found = (
+            [token for token in contents.tokens if token.token_id == token_id] if contents else []
+        )
+        return next((token for token in found if token.is_good(self._clock())), None)
+
+    def _readable(self) -> _Contents | None:
+        try:
+            return self._contents()
+        except ReconcilerError as error:
+            _log.error("no client is admitted: %s", error)
+            return None
 
     def _contents(self) -> _Contents:
         """The tokens of the file, read again if it has changed; none without a file."""

@@ -1,8 +1,7 @@
 """The application: all endpoints behind the doors of ``access``, and the document about them.
 
-A page for people belongs at ``/``, beside the API and not behind its tokens: it is to be another
-application that ``serve_app`` chooses by the path, inside the door of names, with a login of its
-own.
+The page for people at ``/`` is another application, with a login of its own; ``serve_app`` chooses
+by the path.
 """
 
 from __future__ import annotations
@@ -49,6 +48,7 @@ from reconciler.entrypoints.http_api.answering import (
     problem_answer,
 )
 from reconciler.entrypoints.metrics import QueueCollector
+from reconciler.entrypoints.operator_page.app import operator_page
 from reconciler.errors import InvalidRequestError, ReconcilerError
 from reconciler.memory import Memory
 
@@ -94,7 +94,7 @@ _log = logging.getLogger(__name__)
 def serve_app(
     memory: Memory, tokens: TokenFile, address: Address, *, calls_per_minute: int
 ) -> ASGIApp:
-    """The HTTP API as an ASGI application, to run in a server of your own.
+    """The HTTP API and the page as an ASGI application, to run in a server of your own.
 
     Args:
         memory: what is asked; its opener closes it.
@@ -110,7 +110,18 @@ def serve_app(
         per_token_max=_PER_TOKEN_MAX,
         open_paths=OPEN_PATHS,
     )
-    return NameDoor(door, address.hosts, OPEN_PATHS)
+    programs = NameDoor(door, address.hosts, OPEN_PATHS)
+    people = operator_page(memory, tokens, address, calls_per_minute=calls_per_minute)
+
+    async def either(scope: Scope, receive: Receive, send: Send) -> None:
+        is_page = scope["type"] == "http" and not _is_for_programs(scope["path"])
+        await (people if is_page else programs)(scope, receive, send)
+
+    return either
+
+
+def _is_for_programs(path: str) -> bool:
+    return path == "/v1" or path.startswith("/v1/") or path in (*OPEN_PATHS, "/metrics")
 
 
 def api(memory: Memory) -> FastAPI:

@@ -15,9 +15,10 @@ from markupsafe import Markup
 
 from reconciler.domain.records.facts import Fact
 from reconciler.domain.records.kinds import SourceKind
+from reconciler.domain.review.timeline import caption_of, why_of
 from reconciler.domain.visible_text import visible
 
-__all__ = ["WHOSE_WORD", "moment", "render", "standing_of"]
+__all__ = ["WHOSE_WORD", "environment", "moment", "render", "standing_of"]
 
 WHOSE_WORD: Mapping[SourceKind, str] = {
     SourceKind.USER_EXPLICIT: "the contact",
@@ -52,16 +53,25 @@ def standing_of(fact: Fact) -> str:
 
 @cache
 def _templates() -> Environment:
+    return environment()
+
+
+def environment(*folders: Path) -> Environment:
+    """Templates that escape every text, and show what is hidden in it.
+
+    Args:
+        folders: where they lie, beside those of this module.
+    """
     made = Environment(
         autoescape=True,
         finalize=_shown,
-        loader=FileSystemLoader(Path(__file__).parent),
+        loader=FileSystemLoader([*folders, Path(__file__).parent]),
         lstrip_blocks=True,
         trim_blocks=True,
         undefined=StrictUndefined,
     )
     made.filters |= {"moment": moment, "standing": standing_of}
-    made.globals["whose_word"] = WHOSE_WORD
+    made.globals |= {"whose_word": WHOSE_WORD, "caption": caption_of, "why": why_of}
     return made
 
 

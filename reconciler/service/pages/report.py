@@ -17,7 +17,7 @@ from reconciler.domain.records.decisions import Decision
 from reconciler.domain.records.facts import Contact, Dispute, FactEvent, RefusalCount, Supersession
 from reconciler.domain.records.kinds import Action, FactState
 from reconciler.domain.records.scope import Scope
-from reconciler.domain.review.timeline import Timeline, caption_of, timeline, why_of
+from reconciler.domain.review.timeline import Timeline, timeline
 from reconciler.errors import UnknownContactError
 from reconciler.service.pages.rendering import render
 from reconciler.service.records import Records
@@ -141,8 +141,7 @@ class Report:
             parts=parts,
             legend=_LEGEND,
             open_strands=_STRANDS_OPEN,
-            caption=caption_of,
-            why=why_of,
+            anchor="#fact-{}".format,
         )
 
     def _part(self, contact: Contact, now: datetime, facts_max: int) -> _ContactSection:

@@ -1,0 +1,173 @@
+"""Acts: what the page's forms settle. Each is one call of the contact's memory, as by the HTTP API.
+
+What is settled is recorded under the name of the person who is logged in, or as the contact's own
+answer, and can be undone from the page that it leads to.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Mapping, Sequence
+
+from starlette.responses import Response
+
+from reconciler.contact_memory import ContactMemory
+from reconciler.domain.records.decisions import Decision
+from reconciler.domain.records.facts import Fact
+from reconciler.domain.records.kinds import OPERATOR_DOOR, Action, SourceKind
+from reconciler.entrypoints.operator_page import words
+from reconciler.entrypoints.operator_page.visits import NotDoneError, Visit
+from reconciler.errors import RevertRefusedError
+
+__all__ = ["FORMS"]
+
+_LOOKED_AT_MAX = 200
+_CHOICES = "choose yes, no, or give the answer in other words"
+
+
+def answer(visit: Visit) -> Response:
+    """Yes, no, or other words to a question."""
+    about, decision_id = visit.about, visit.text("decision")
+    choice = visit.text("answer", "")
+    if choice == "no":
+        return visit.to_contact(about.reject(decision_id, visit.by))
+    if choice == "withdraw":
+        return visit.to_contact(about.withdraw(decision_id, visit.by))
+    if choice not in ("yes", "words"):
+        raise NotDoneError(422, _CHOICES)
+    told = visit.text("text") if choice == "words" else None
+    return visit.to_contact(about.confirm(decision_id, visit.by, text=told))
+
+
+def settle(visit: Visit) -> Response:
+    """One side of a dispute holds, all do, or none does."""
+    about, sides = visit.about, visit.given.getlist("side")
+    reason = visit.text("reason", words.SETTLED)
+    choice = visit.text("keep", "")
+    if not sides or (choice not in ("both", "neither") and choice not in sides):
+        raise NotDoneError(422, "choose which one holds: one of them, both, or neither")
+    _check_open(about, sides)
+    if choice == "neither":
+        return visit.to_contact(*(_ended(visit, about, side, reason) for side in sides))
+    keep = sides if choice == "both" else [choice]
+    return visit.to_contact(about.resolve(keep, by=visit.by, reason=reason))
+
+
+def _ended(visit: Visit, about: ContactMemory, fact_id: str, reason: str) -> Decision:
+    return about.revoke(fact_id, by=visit.by, reason=reason)
+
+
+def _check_open(about: ContactMemory, sides: Sequence[str]) -> None:
+    """Look whether the dispute is as the page showed it, before anything is written.
+
+    Raises:
+        NotDoneError: it was settled meanwhile, or is another one now.
+    """
+    open_ = [{fact.fact_id for fact in dispute.facts} for dispute in about.disputes()]
+    if {*sides} in open_:
+        return
+    settled = _settled_by(about, {*sides})
+    if settled is None:
+        told = "this dispute is not as the page showed it any more; load the contact again"
+        raise NotDoneError(409, told)
+    by = settled.proposal.answered_by or settled.proposal.proposed_by or "someone else"
+    raise NotDoneError(
+        409,
+        f"this has been settled already, by {by} on {settled.at:%Y-%m-%d at %H:%M} UTC: "
+        f"{settled.reason}. Nothing was changed now. If that was wrong, undo it on the contact's "
+        "page",
+    )
+
+
+def _settled_by(about: ContactMemory, fact_ids: Collection[str]) -> Decision | None:
+    """The newest decision of a person that settled what is asked about."""
+    for made in about.decisions(door=OPERATOR_DOOR, limit=_LOOKED_AT_MAX):
+        named = {made.fact_id, *made.closed_ids, *made.superseded_ids}
+        if named & {*fact_ids} and made.action is not Action.REVERT:
+            return made
+    return None
+
+
+def renew(visit: Visit) -> Response:
+    """Yes, it still holds: the same is noted again, which renews it; or no, and it ends."""
+    about, fact_id = visit.about, visit.text("fact")
+    if visit.text("answer", "") == "no":
+        reason = visit.text("reason", words.OVER)
+        return visit.to_contact(about.revoke(fact_id, by=visit.by, reason=reason))
+    known = about.evidence(fact_id).fact
+    if known.has_ended:
+        raise NotDoneError(409, "this fact has ended meanwhile; load the contact again")
+    return visit.to_contact(_said_again(visit, about, known))
+
+
+def _said_again(visit: Visit, about: ContactMemory, known: Fact) -> Decision:
+    is_contacts = visit.given.get("answered_by") == "contact"
+    slot = known.slot
+    filed = (
+        {"subject": slot.subject, "attribute": slot.attribute, "value": slot.value}
+        if slot and slot.attribute
+        else {}
+    )
+    return about.note(
+        known.text,
+        source_kind=SourceKind.USER_EXPLICIT if is_contacts else SourceKind.OPERATOR,
+        proposed_by=visit.grant.name,
+        **filed,  # type: ignore[arg-type]
+    )
+
+
+def amend(visit: Visit) -> Response:
+    """Correct a fact, in the name of the person who is logged in."""
+    return visit.to_contact(
+        visit.about.amend(
+            visit.text("text"),
+            fact_id=visit.text("fact"),
+            value=visit.optional("value"),
+            by=visit.grant.name,
+            reason=visit.text("reason"),
+            said_at=visit.day("true_from"),
+        )
+    )
+
+
+def end(visit: Visit) -> Response:
+    """End a fact without another in its place."""
+    return visit.to_contact(
+        visit.about.revoke(
+            visit.text("fact"),
+            by=visit.by,
+            reason=visit.text("reason"),
+            never=visit.given.get("never") == "yes",
+        )
+    )
+
+
+def undo(visit: Visit) -> Response:
+    """Undo a decision; what rests on it goes with it, once the person was shown it."""
+    about, decision_id = visit.about, visit.text("decision")
+    reason = visit.text("reason", words.UNDONE)
+    and_later = visit.given.get("and_later") == "yes"
+    try:
+        made = about.revert(decision_id, by=visit.by, reason=reason, and_later=and_later)
+    except RevertRefusedError as error:
+        later = [about.decision(each) for each in error.decision_ids]
+        return visit.page(
+            "undo_later.html",
+            409,
+            ids=visit.ids,
+            contact=None,
+            decision=about.decision(decision_id),
+            later=later,
+            reason=reason,
+        )
+    return visit.to_contact(made)
+
+
+FORMS: Mapping[str, Callable[[Visit], Response]] = {
+    "/answer": answer,
+    "/settle": settle,
+    "/renew": renew,
+    "/amend": amend,
+    "/end": end,
+    "/undo": undo,
+}
+"""Each by its address."""

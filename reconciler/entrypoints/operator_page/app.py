@@ -1,0 +1,340 @@
+"""The application of the page: its addresses, its doors, the login, and what goes wrong in words.
+
+The doors are those of the API: names, rates, and so many requests at once. In place of a bearer
+token a browser brings the secret of its login, in a cookie.
+"""
+
+from __future__ import annotations
+
+import logging
+import secrets
+from collections.abc import Mapping, Sequence
+from http.cookies import CookieError, SimpleCookie
+from typing import Any
+from urllib.parse import urlsplit
+
+from starlette.applications import Starlette
+from starlette.concurrency import run_in_threadpool
+from starlette.datastructures import Headers, MutableHeaders
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
+from starlette.responses import RedirectResponse, Response
+from starlette.routing import Route
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from reconciler.entrypoints.access.grants import AccessProfile
+from reconciler.entrypoints.access.http_door import (
+    GRANT,
+    Address,
+    BodyDoor,
+    NameDoor,
+    TokenDoor,
+)
+from reconciler.entrypoints.access.problems import Problem, problem_of
+from reconciler.entrypoints.access.rates import Rates
+from reconciler.entrypoints.access.tokens import TokenFile
+from reconciler.entrypoints.operator_page.acts import FORMS
+from reconciler.entrypoints.operator_page.erasing import READS, WRITES
+from reconciler.entrypoints.operator_page.logins import Logins
+from reconciler.entrypoints.operator_page.views import PAGES
+from reconciler.entrypoints.operator_page.visits import (
+    FORM_KEY,
+    NotDoneError,
+    act,
+    address as address_of,
+    form_of,
+    is_from_here,
+    page,
+    same,
+    text_of,
+    view,
+)
+from reconciler.errors import InvalidRequestError, ReconcilerError
+from reconciler.memory import Memory
+
+__all__ = ["operator_page"]
+
+_BODY_BYTES_MAX = 256 * 1024
+_LOGIN_BYTES_MAX = 4 * 1024
+_AT_ONCE_MAX = 60
+_WRONG_TOKENS_PER_MINUTE = 10
+_STRANGERS_PER_MINUTE = 60
+"""Requests of an address without a login, each of which is led to the form."""
+_LOGIN = "/login"
+_FILES = {"/page.css": "text/css", "/page.js": "text/javascript", "/icon.svg": "image/svg+xml"}
+_OPEN_PATHS = frozenset({_LOGIN, *_FILES})
+_HEADERS: Mapping[str, str] = {
+    "Content-Security-Policy": (
+        "default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self'; "
+        "form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
+    ),
+    "Cross-Origin-Opener-Policy": "same-origin",
+    "Cross-Origin-Resource-Policy": "same-origin",
+    "Permissions-Policy": "camera=(), geolocation=(), microphone=()",
+    "Referrer-Policy": "same-origin",
+    "X-Content-Type-Options": "nosniff",
+    "X-Frame-Options": "DENY",
+}
+_log = logging.getLogger(__name__)
+
+
+def operator_page(
+    memory: Memory, tokens: TokenFile, address: Address, *, calls_per_minute: int
+) -> ASGIApp:
+    """The page as an ASGI application.
+
+    Args:
+        memory: what is asked; its opener closes it.
+        tokens: who may log in.
+        address: by which names it may be called, and whether its connections are encrypted.
+        calls_per_minute: how many requests a token has.
+    """
+    logins = Logins(tokens)
+    login = _LoginDoor(tokens, logins, is_encrypted=address.certificate is not None)
+    inside = TokenDoor(
+        BodyDoor(_inside(memory, logins, login), _BODY_BYTES_MAX, _refuse),
+        logins,
+        calls_per_minute=calls_per_minute,
+        wrong_per_minute=_STRANGERS_PER_MINUTE,
+        at_once_max=_AT_ONCE_MAX,
+        presented=login.secret_of,
+        refuse=_refuse,
+    )
+    outside = BodyDoor(_outside(login), _LOGIN_BYTES_MAX, _refuse)
+
+    async def either(scope: Scope, receive: Receive, send: Send) -> None:
+        chosen = outside if scope["path"] in _OPEN_PATHS else inside
+        await chosen(scope, receive, send)
+
+    return _Guarded(NameDoor(either, address.hosts, refuse=_refuse))
+
+
+def _inside(memory: Memory, logins: Logins, login: _LoginDoor) -> Starlette:
+    """What only a person who is logged in gets."""
+    reads = [
+        Route(path, view(look), methods=["GET"]) for path, look in (*PAGES.items(), *READS.items())
+    ]
+    writes = [
+        Route(path, act(do), methods=["POST"]) for path, do in (*FORMS.items(), *WRITES.items())
+    ]
+    leave = Route("/logout", login.leave, methods=["POST"])
+    app = Starlette(routes=[*reads, *writes, leave], exception_handlers=_TOLD)
+    app.state.memory = memory
+    app.state.login_of = lambda request: logins.get(login.secret_of(request.headers) or "")
+    return app
+
+
+def _outside(login: _LoginDoor) -> Starlette:
+    """What anyone gets: the login, and the files that pages are made with."""
+    files = [Route(path, _file, methods=["GET"]) for path in _FILES]
+    routes = [
+        Route(_LOGIN, login.ask, methods=["GET"]),
+        Route(_LOGIN, login.enter, methods=["POST"]),
+    ]
+    return Starlette(routes=[*routes, *files], exception_handlers=_TOLD)
+
+
+class _LoginDoor:
+    """Lets a person in with the token of an operator, and out again.
+
+    Args:
+        tokens: says which tokens are valid.
+        logins: who is logged in.
+        is_encrypted: whether the server has a certificate of its own.
+    """
+
+    def __init__(self, tokens: TokenFile, logins: Logins, *, is_encrypted: bool) -> None:
+        self._tokens = tokens
+        self._logins = logins
+        self._is_encrypted = is_encrypted
+        self._cookie = "__Host-reconciler" if is_encrypted else "reconciler"
+        self._wrong = Rates(_WRONG_TOKENS_PER_MINUTE)
+
+    def secret_of(self, headers: Headers) -> str | None:
+        """The secret of the login that a request belongs to; None without one."""
+        return _cookie_of(headers, self._cookie)
+
+    async def ask(self, request: Request) -> Response:
+        """The form that asks for a token."""
+        return self._form(request, _local(request.query_params.get("next")))
+
+    async def enter(self, request: Request) -> Response:
+        """Open a login for a valid token of an operator."""
+        given = form_of(await request.body())
+        wanted = _cookie_of(request.headers, self._key_name)
+        onwards = _local(given.get("next"))
+        if wanted is None or not same(given.get(FORM_KEY), wanted) or not is_from_here(request):
+            return self._form(request, onwards, 403, "Please send the form once more.")
+        secret = (given.get("token") or "").strip()
+        found = await run_in_threadpool(self._tokens.find, secret)
+        if found is None:
+            place = request.client.host if request.client else ""
+            if self._wrong.wait_seconds(place) > 0:
+                told = "Too many wrong tokens. Wait a minute, then try again."
+                return self._form(request, onwards, 429, told)
+            told = "This token is not valid here. It may be mistyped, expired or revoked."
+            return self._form(request, onwards, 403, told)
+        if found.grant.profile is not AccessProfile.OPERATOR:
+            told = "This is an agent's token. The page needs an operator's."
+            return self._form(request, onwards, 403, told)
+        entered = RedirectResponse(onwards, 303)
+        self._set(entered, request, self._cookie, self._logins.open(found))
+        return entered
+
+    async def leave(self, request: Request) -> Response:
+        """End the login, so that its cookie opens nothing any more."""
+        given = form_of(await request.body())
+        secret = self.secret_of(request.headers) or ""
+        found = self._logins.get(secret)
+        if found is None or not same(given.get(FORM_KEY), found.form_key):
+            raise NotDoneError(403, "this form is not from this login; load the page again")
+        self._logins.close(secret)
+        left = RedirectResponse(_LOGIN, 303)
+        left.delete_cookie(self._cookie, secure=self._is_encrypted, httponly=True)
+        return left
+
+    @property
+    def _key_name(self) -> str:
+        return f"{self._cookie}_login"
+
+    def _form(
+        self, request: Request, onwards: str, status: int = 200, told: str | None = None
+    ) -> Response:
+        """The form; its key is in a cookie too, so that no other site can log a person in."""
+        key = _cookie_of(request.headers, self._key_name) or secrets.token_urlsafe(32)
+        asked = page("login.html", status, form_key=key, next=onwards, told=told)
+        self._set(asked, request, self._key_name, key)
+        return asked
+
+    def _set(self, answer: Response, request: Request, name: str, value: str) -> None:
+        """Set a cookie that no script reads, and no other site has sent.
+
+        Behind a proxy with TLS only the browser says that the connection is encrypted.
+        """
+        origin = request.headers.get("origin") or ""
+        is_secure = self._is_encrypted or origin.startswith("https://")
+        answer.set_cookie(name, value, path="/", secure=is_secure, httponly=True, samesite="strict")
+
+
+def _cookie_of(headers: Headers, name: str) -> str | None:
+    cookies: SimpleCookie = SimpleCookie()
+    try:
+        cookies.load(headers.get("cookie") or "")
+    except CookieError:
+        return None
+    return cookies[name].value if name in cookies else None
+
+
+def _local(given: str | None) -> str:
+    """Where to go on after the login: a page of this site, and never another one."""
+    asked = given or "/"
+    parts = urlsplit(asked) if asked.isascii() and asked.isprintable() else None
+    is_local = parts is not None and not parts.scheme and not parts.netloc
+    return asked if is_local and asked.startswith("/") and "\\" not in asked else "/"
+
+
+async def _file(request: Request) -> Response:
+    path = request.url.path
+    text, version = text_of(path.removeprefix("/"))
+    kept = "public, max-age=31536000, immutable"
+    is_known = request.query_params.get("v") == version
+    headers = {"Cache-Control": kept if is_known else "no-cache"}
+    return Response(text, headers=headers, media_type=_FILES[path])
+
+
+class _Guarded:
+    """Gives every answer the headers that keep a browser within this site."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        self._app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer one request."""
+
+        async def guarded(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                headers = MutableHeaders(scope=message)
+                headers.update(_HEADERS)
+                headers.setdefault("Cache-Control", "no-store")
+            await send(message)
+
+        await self._app(scope, receive, guarded)
+
+
+async def _refuse(
+    scope: Scope,
+    send: Send,
+    problem: Problem,
+    headers: Sequence[tuple[bytes, bytes]] = (),
+) -> None:
+    """Tell a person of the problem; one who only has to log in is led there."""
+    if problem.status == 401 and scope["method"] == "GET":
+        query = scope["query_string"].decode("latin-1")
+        asked = scope["path"] + (f"?{query}" if query else "")
+        told: Response = RedirectResponse(
+            address_of(_LOGIN, next=None if asked == "/" else asked), 303
+        )
+    else:
+        told = _problem_page(problem)
+    told.raw_headers += [each for each in headers if each[0] == b"allow"]
+
+    async def nothing() -> Message:
+        return {"type": "http.disconnect"}
+
+    await told(scope, nothing, send)
+
+
+def _problem_page(problem: Problem, **values: object) -> Response:
+    """A problem in words, with what to do."""
+    told = page(
+        "problem.html", problem.status, problem=problem, **{"written": {}, "back": None, **values}
+    )
+    told.headers.update(problem.headers)
+    return told
+
+
+def _told(request: Request, problem: Problem) -> Response:
+    """A problem, with what was written in the form, so that it is not lost."""
+    given = getattr(request.state, "given", None)
+    written = {
+        name: given[name] for name in ("text", "value", "reason") if given and given.get(name)
+    }
+    ids = {name: (given or request.query_params).get(name) for name in ("agent", "contact")}
+    is_beside = request.url.path != "/contact" and GRANT in request.scope
+    back = address_of("/contact", **ids) if ids["contact"] and is_beside else None
+    return _problem_page(problem, written=written, back=back)
+
+
+async def _tell_of_an_error(request: Request, error: Exception) -> Response:
+    assert isinstance(error, ReconcilerError)  # noqa: S101  by the table below
+    if not isinstance(error, InvalidRequestError):
+        _log.warning("a request failed: %s", error)
+    return _told(request, problem_of(error))
+
+
+async def _tell_what_was_not_done(request: Request, error: Exception) -> Response:
+    assert isinstance(error, NotDoneError)  # noqa: S101  by the table below
+    return _told(request, error.problem)
+
+
+async def _tell_of_http(request: Request, error: Exception) -> Response:
+    assert isinstance(error, HTTPException)  # noqa: S101  by the table below
+    details = {404: "there is no such page", 405: "this page cannot be asked for in this way"}
+    detail = details.get(error.status_code, str(error.detail))
+    told = _told(request, Problem(kind="http", status=error.status_code, detail=detail))
+    told.headers.update(error.headers or {})
+    return told
+
+
+async def _tell_of_a_fault(request: Request, error: Exception) -> Response:
+    _log.error("a fault of this server", exc_info=error)
+    told = "the server failed; its log says more. Whether it was done is on the contact's page"
+    return _told(request, Problem(kind="fault", status=500, detail=told))
+
+
+_TOLD: dict[Any, Any] = {
+    ReconcilerError: _tell_of_an_error,
+    NotDoneError: _tell_what_was_not_done,
+    HTTPException: _tell_of_http,
+    Exception: _tell_of_a_fault,
+}

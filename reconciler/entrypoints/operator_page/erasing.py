@@ -1,0 +1,59 @@
+"""Erasing: what would go, the form that has it confirmed, and the receipt. It cannot be undone."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+from starlette.responses import Response
+
+from reconciler.entrypoints.operator_page.views import head_of
+from reconciler.entrypoints.operator_page.visits import NotDoneError, Visit
+
+__all__ = ["READS", "WRITES"]
+
+
+def look(visit: Visit) -> Response:
+    """What an erasure would remove, and a form that has it confirmed."""
+    about, target = visit.about, _target(visit)
+    planned = about.forget(**target, by=visit.by, reason="Looked at before.", dry_run=True)
+    known = about.evidence(target["fact_id"]).fact if target.get("fact_id") else None
+    return visit.page(
+        "erase.html", **head_of(visit, about), planned=planned, fact=known, target=target
+    )
+
+
+def _target(visit: Visit) -> dict[str, str]:
+    """What is to be erased: a fact, a session, or with neither the whole contact."""
+    named = {"fact_id": visit.optional("fact"), "session_id": visit.optional("session")}
+    return {name: value for name, value in named.items() if value is not None}
+
+
+def receipt(visit: Visit) -> Response:
+    """The receipt of an erasure.
+
+    Raises:
+        NotDoneError: the contact has none of that id.
+    """
+    asked = visit.text("erasure")
+    found = next((one for one in visit.about.erasures() if one.erasure_id == asked), None)
+    if found is None:
+        raise NotDoneError(404, "there is no erasure of that id for this contact")
+    return visit.page("erasure.html", ids=visit.ids, erasure=found, contact=None)
+
+
+def erase(visit: Visit) -> Response:
+    """Erase a fact, a session or the whole contact, once its id was written out."""
+    about = visit.about
+    if visit.text("confirm") != about.scope.contact_id:
+        told = (
+            "the contact's id is not what you wrote; nothing was erased. Go back and write it out"
+        )
+        raise NotDoneError(422, told)
+    reason = visit.text("reason")
+    done = about.forget(by=visit.by, reason=reason, **_target(visit))  # type: ignore[arg-type]
+    return visit.to("/erasure", **visit.ids, erasure=done.erasure_id)
+
+
+READS: Mapping[str, Callable[[Visit], Response]] = {"/erase": look, "/erasure": receipt}
+WRITES: Mapping[str, Callable[[Visit], Response]] = {"/erase": erase}
+"""Each by its address."""

@@ -1,0 +1,82 @@
+"""Logins: who is logged in to the page. In this process alone, and in bounded memory.
+
+A login stands for a token and holds no grant: what it opens is looked up at every request, so
+that it ends when its token is revoked or expires.
+"""
+
+from __future__ import annotations
+
+import secrets
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from threading import Lock
+
+from reconciler.entrypoints.access.tokens import AccessToken, TokenFile
+
+__all__ = ["Logins", "OpenLogin"]
+
+_SECONDS_MAX = 12 * 60 * 60.0
+_PER_TOKEN_MAX = 10
+_SECRET_BYTES = 32
+
+
+@dataclass(frozen=True, slots=True)
+class OpenLogin:
+    """One browser that is logged in.
+
+    Attributes:
+        token_id: the token that it was opened with.
+        form_key: what every form of it has to bring, so that no other site can send one.
+        ends_at: when it is over at the latest, by the clock of the logins.
+    """
+
+    token_id: str
+    form_key: str
+    ends_at: float
+
+
+class Logins:
+    """The logins, by the secret that a browser keeps for each. Safe between threads.
+
+    A token has ten at most; one more ends its oldest. There are never more than that for each of
+    the tokens that a file may hold.
+
+    Args:
+        tokens: says which tokens are valid.
+        clock: seconds that only grow, for tests.
+    """
+
+    def __init__(self, tokens: TokenFile, clock: Callable[[], float] = time.monotonic) -> None:
+        self._tokens = tokens
+        self._clock = clock
+        self._open: dict[str, OpenLogin] = {}
+        self._lock = Lock()
+
+    def open(self, token: AccessToken) -> str:
+        """A new login; returns its secret."""
+        secret = secrets.token_urlsafe(_SECRET_BYTES)
+        now = self._clock()
+        made = OpenLogin(token.token_id, secrets.token_urlsafe(_SECRET_BYTES), now + _SECONDS_MAX)
+        with self._lock:
+            kept = {key: one for key, one in self._open.items() if one.ends_at > now}
+            own = [key for key, one in kept.items() if one.token_id == token.token_id]
+            for key in own[: max(len(own) - _PER_TOKEN_MAX + 1, 0)]:
+                del kept[key]
+            self._open = {**kept, secret: made}
+        return secret
+
+    def get(self, secret: str) -> OpenLogin | None:
+        """The login of this secret; None if there is none, or it is over."""
+        found = self._open.get(secret)
+        return found if found is not None and found.ends_at > self._clock() else None
+
+    def find(self, secret: str) -> AccessToken | None:
+        """The valid token of the login of this secret; None without one."""
+        found = self.get(secret)
+        return None if found is None else self._tokens.find_valid(found.token_id)
+
+    def close(self, secret: str) -> None:
+        """End a login; its secret opens nothing from now on."""
+        with self._lock:
+            self._open.pop(secret, None)

@@ -1,0 +1,318 @@
+"""Views: the pages that only read. What is kept is asked for by the calls that everyone uses."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from enum import StrEnum
+from typing import Any, TypeVar
+
+from starlette.responses import Response
+
+from reconciler.agent_memory import AgentMemory
+from reconciler.contact_memory import ContactMemory
+from reconciler.domain.recalling.safety import is_never_cut
+from reconciler.domain.records.decisions import Decision
+from reconciler.domain.records.facts import Contact, Dispute, Fact, FactHistory, FoundFact
+from reconciler.domain.records.kinds import Disposal, GateReason, SourceKind
+from reconciler.domain.review.health import ContactHealth
+from reconciler.domain.review.timeline import timeline
+from reconciler.entrypoints.operator_page import words
+from reconciler.entrypoints.operator_page.visits import NotDoneError, Visit, address
+from reconciler.errors import InvalidRequestError
+
+__all__ = ["PAGES", "head_of"]
+
+_PAGE = 50
+_ATTENTION_MAX = 20
+_WAITING_MAX = 500
+_SEARCHED_MAX = 5_000
+_FOUND_MAX = 8
+_DAYS_AHEAD = 14
+_TIMELINE_MAX = 40
+_FACTS_MAX = 50
+_RECENT = 8
+_READ_MAX = 1_000
+_FILTERS = ("agent", "contact", "disposal", "gate_reason", "source", "since", "until")
+
+WordT = TypeVar("WordT", bound=StrEnum)
+
+
+@dataclass(slots=True)
+class _Attention:
+    """What waits for a person about one contact."""
+
+    contact_id: str
+    name: str | None = None
+    questions: int = 0
+    disputes: int = 0
+    expiring: int = 0
+    oldest_at: datetime | None = None
+
+    @property
+    def place(self) -> tuple[int, int, str]:
+        """Those with the most to settle come first."""
+        return -(self.questions + self.disputes), -self.expiring, self.contact_id
+
+    def waits_since(self, at: datetime) -> None:
+        """Note that something has waited since then."""
+        self.oldest_at = at if self.oldest_at is None else min(self.oldest_at, at)
+
+
+def contacts(visit: Visit) -> Response:
+    """All contacts, those that need a person first; or those that a search finds."""
+    if visit.grant.contact_id is not None:
+        return visit.to("/contact", **visit.ids)
+    agent, query = visit.agent, visit.text("q", "")
+    if query:
+        return visit.page("found.html", query=query, **_found(agent, query))
+    after = visit.optional("after")
+    listed = agent.contacts(after=after, limit=_PAGE + 1)
+    waiting = [] if after else _attention(agent)
+    return visit.page(
+        "contacts.html",
+        waiting=waiting[:_ATTENTION_MAX],
+        waiting_left_out=len(waiting[_ATTENTION_MAX:]),
+        questions=sum(each.questions for each in waiting),
+        disputes=sum(each.disputes for each in waiting),
+        expiring=sum(each.expiring for each in waiting),
+        contacts=listed[:_PAGE],
+        next=listed[_PAGE - 1].contact_id if len(listed) > _PAGE else None,
+        is_first=after is None,
+    )
+
+
+def _attention(agent: AgentMemory) -> list[_Attention]:
+    """The contacts about whom something waits, those with the most first."""
+    by_contact: dict[str, _Attention] = {}
+
+    def of(contact_id: str) -> _Attention:
+        return by_contact.setdefault(contact_id, _Attention(contact_id))
+
+    for item in agent.pending(limit=_WAITING_MAX):
+        waiting = of(item.scope.contact_id)
+        if isinstance(item, Dispute):
+            waiting.disputes += 1
+            waiting.waits_since(item.opened_at)
+        else:
+            waiting.questions += 1
+            waiting.waits_since(item.at)
+    for ending in agent.expiring(days=_DAYS_AHEAD, limit=_WAITING_MAX):
+        of(ending.contact_id).expiring += 1
+    ordered = sorted(by_contact.values(), key=lambda each: each.place)
+    for each in ordered[:_ATTENTION_MAX]:
+        each.name = next((known.name for known in agent.contacts(each.contact_id)), None)
+    return ordered
+
+
+def _found(agent: AgentMemory, query: str) -> dict[str, Any]:
+    """The contacts with these letters in id or name, and the facts that are nearest."""
+    asked = query.casefold()
+    known = agent.contacts(limit=_SEARCHED_MAX + 1)
+    named = [each for each in known[:_SEARCHED_MAX] if asked in _called(each)]
+    return {
+        "contacts": named[:_PAGE],
+        "left_out": len(named[_PAGE:]),
+        "is_cut": len(known) > _SEARCHED_MAX,
+        "searched": _SEARCHED_MAX,
+        "facts": _facts_like(agent, query),
+    }
+
+
+def _called(contact: Contact) -> str:
+    return f"{contact.contact_id} {contact.name or ''}".casefold()
+
+
+def _facts_like(agent: AgentMemory, query: str) -> Sequence[FoundFact]:
+    try:
+        return agent.find(query, limit=_FOUND_MAX)
+    except InvalidRequestError:  # without a model, contacts alone are found
+        return ()
+
+
+def contact(visit: Visit) -> Response:
+    """One contact: what waits, what holds, and how it came to be; also as of a day."""
+    about = visit.about
+    about.check_known()
+    at = _instant(visit)
+    chains = about.history(at=at)
+    return visit.page(
+        "contact.html",
+        **head_of(visit, about),
+        **_course(visit, chains, at),
+        at=at,
+        done=_done(visit, about),
+        again=visit.given.getlist("again"),
+        **({} if at else _now(about)),
+    )
+
+
+def _instant(visit: Visit) -> datetime | None:
+    """The end of the day that is asked about; None for now, and for today."""
+    at = visit.day("at", at_its_end=True)
+    return None if at is None or at.date() == datetime.now(UTC).date() else at
+
+
+def head_of(visit: Visit, about: ContactMemory) -> dict[str, Any]:
+    """What a page about a contact has above everything else."""
+    agent = visit.memory.agent(about.scope.agent_id, tenant=about.scope.tenant)
+    found = agent.contacts(about.scope.contact_id)
+    return {"contact": found[0] if found else None, "ids": visit.ids}
+
+
+def _course(visit: Visit, chains: Sequence[FactHistory], at: datetime | None) -> dict[str, Any]:
+    """The timeline, and the facts that hold, by page."""
+    heads = [chain.facts[0] for chain in chains]
+    held = [head for head in heads if not head.has_ended and not head.is_void]
+    first = _number(visit.optional("from"))
+    drawn = timeline(chains, at or datetime.now(UTC), _TIMELINE_MAX)
+    facts = [fact for chain in chains for fact in chain.facts]
+    return {
+        "timeline": drawn,
+        "link": lambda fact_id: address("/fact", **visit.ids, fact=fact_id),
+        "standing": [fact for fact in held if fact.is_live and _binds(fact)],
+        "facts": held[first : first + _FACTS_MAX],
+        "first": first,
+        "held": len(held),
+        "next": first + _FACTS_MAX if len(held) > first + _FACTS_MAX else None,
+        "begins_at": min((fact.recorded_at for fact in facts), default=None),
+        "today": datetime.now(UTC).date(),
+    }
+
+
+def _binds(fact: Fact) -> bool:
+    return fact.is_standing or is_never_cut(fact)
+
+
+def _number(given: str | None) -> int:
+    return int(given) if given and given.isascii() and given.isdigit() and len(given) < 8 else 0
+
+
+def _now(about: ContactMemory) -> dict[str, Any]:
+    """What is told of now alone: what waits, the profile, and what was decided last."""
+    waiting = about.pending(limit=_PAGE)
+    return {
+        "questions": [item for item in waiting if isinstance(item, Decision)],
+        "disputes": [item for item in waiting if isinstance(item, Dispute)],
+        "expiring": about.expiring(days=_DAYS_AHEAD, limit=_PAGE),
+        "profile": about.profile(),
+        "recent": about.decisions(limit=_RECENT),
+    }
+
+
+def _done(visit: Visit, about: ContactMemory) -> list[Decision]:
+    """What was decided a moment ago, as the address says."""
+    return [about.decision(each) for each in visit.given.getlist("done")[:_ATTENTION_MAX]]
+
+
+def fact(visit: Visit) -> Response:
+    """One fact: why it is believed, what it rests on, its history; and forms that change it."""
+    about, fact_id = visit.about, visit.text("fact")
+    evidence, [chain] = about.evidence(fact_id), about.history(fact_id=fact_id)
+    made = _made_by(about, fact_id, evidence.fact)
+    return visit.page(
+        "fact.html",
+        **head_of(visit, about),
+        fact=evidence.fact,
+        evidence=evidence,
+        chain=chain,
+        made=made,
+        why=about.explain(made.decision_id) if made else None,
+        ended_by={link.old_id: link for link in chain.supersessions},
+        attribute=words.attribute(evidence.fact),
+        is_changeable=not evidence.fact.has_ended,
+    )
+
+
+def _made_by(about: ContactMemory, fact_id: str, known: Fact) -> Decision | None:
+    """The decision that wrote a fact; None where it is not among the newest of that moment."""
+    until = known.recorded_at.replace(microsecond=0)
+    near = about.decisions(since=until, limit=_READ_MAX)
+    written = [each for each in near if each.fact_id == fact_id]
+    return written[-1] if written else None
+
+
+def decision(visit: Visit) -> Response:
+    """One decision in plain words; and a form that undoes it."""
+    about, decision_id = visit.about, visit.text("decision")
+    found = about.decision(decision_id)
+    return visit.page(
+        "decision.html",
+        **head_of(visit, about),
+        decision=found,
+        why=about.explain(decision_id),
+        is_reversible=found.action in words.REVERSIBLE,
+    )
+
+
+def decisions(visit: Visit) -> Response:
+    """The newest decisions of an agent, or of a contact, by disposal, reason, source and day."""
+    source = _one_of(SourceKind, "source", visit)
+    first = _number(visit.optional("from"))
+    is_filtered = any(visit.optional(name) for name in _FILTERS[2:])
+    whom = visit.about if visit.given.get("contact") or visit.grant.contact_id else visit.agent
+    found = whom.decisions(
+        disposal=_one_of(Disposal, "disposal", visit),
+        reason=_one_of(GateReason, "gate_reason", visit),
+        since=visit.day("since"),
+        until=visit.day("until", at_its_end=True),
+        limit=_READ_MAX if is_filtered else first + _PAGE + 1,
+    )
+    fitting = [each for each in found if source in (None, each.note.trust)]
+    return visit.page(
+        "decisions.html",
+        given=visit.given,
+        decisions=fitting[first : first + _PAGE],
+        is_counted=is_filtered,
+        count=len(fitting),
+        is_cut=len(found) == _READ_MAX,
+        by_source=_counted(each.note.trust for each in fitting),
+        first=first,
+        next=first + _PAGE if len(fitting) > first + _PAGE else None,
+        contact_id=visit.contact_id,
+        choices={"disposal": Disposal, "gate_reason": GateReason, "source": SourceKind},
+        query={name: visit.given.get(name) for name in _FILTERS},
+    )
+
+
+def _counted(kinds: Iterable[SourceKind]) -> dict[SourceKind, int]:
+    listed = list(kinds)
+    return {kind: listed.count(kind) for kind in SourceKind if kind in listed}
+
+
+def _one_of(choices: type[WordT], name: str, visit: Visit) -> WordT | None:
+    """A word of a closed list; None where none is chosen.
+
+    Raises:
+        NotDoneError: it is no word of the list.
+    """
+    given = visit.optional(name)
+    known = {str(each): each for each in choices}
+    if given is not None and given not in known:
+        raise NotDoneError(422, f"{words.plain(name)} is none of the list; choose one of it")
+    return known.get(given or "")
+
+
+def health(visit: Visit) -> Response:
+    """The health of the agent's memory, or of the one contact, in numbers."""
+    whom = visit.about if visit.grant.contact_id else visit.agent
+    report = whom.health()
+    worst = sorted(report.contacts, key=_troubles, reverse=True)[:_ATTENTION_MAX]
+    return visit.page("health.html", report=report, worst=worst)
+
+
+def _troubles(one: ContactHealth) -> tuple[int, int]:
+    waits = one.questions.count + one.disputes.count
+    return waits + one.duplicated + one.rivalled_slots, one.live
+
+
+PAGES: Mapping[str, Callable[[Visit], Response]] = {
+    "/": contacts,
+    "/contact": contact,
+    "/fact": fact,
+    "/decision": decision,
+    "/decisions": decisions,
+    "/health": health,
+}
+"""Each by its address."""

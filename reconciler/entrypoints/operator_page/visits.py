@@ -1,0 +1,324 @@
+"""Visits: what all pages share: who asks, about whom, what was sent, and how a page is written.
+
+Views and acts are plain functions, which run in threads, so that nothing blocks the server's loop.
+"""
+
+from __future__ import annotations
+
+import hmac
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from datetime import UTC, date, datetime, time, timedelta
+from functools import cache
+from hashlib import sha256
+from pathlib import Path
+from typing import Any
+from urllib.parse import parse_qsl, urlencode
+
+from jinja2 import Environment
+from markupsafe import Markup, escape
+from starlette.concurrency import run_in_threadpool
+from starlette.datastructures import ImmutableMultiDict
+from starlette.requests import Request
+from starlette.responses import RedirectResponse, Response
+
+from reconciler.agent_memory import AgentMemory
+from reconciler.contact_memory import ContactMemory
+from reconciler.domain.records.decisions import Decision
+from reconciler.entrypoints.access.grants import Grant
+from reconciler.entrypoints.access.http_door import GRANT
+from reconciler.entrypoints.access.problems import Problem
+from reconciler.entrypoints.operator_page import words
+from reconciler.entrypoints.operator_page.logins import OpenLogin
+from reconciler.errors import InvalidRequestError
+from reconciler.memory import Memory
+from reconciler.service.pages.rendering import environment
+
+__all__ = [
+    "FORM_KEY",
+    "NotDoneError",
+    "Visit",
+    "act",
+    "address",
+    "form_of",
+    "is_from_here",
+    "login_of",
+    "page",
+    "same",
+    "text_of",
+    "view",
+]
+
+FORM_KEY = "form_key"
+"""The field of every form that shows that this page made it."""
+
+_FIELDS_MAX = 60
+_FOLDER = Path(__file__).parent
+_FROM_HERE = (None, "same-origin", "none")
+
+Given = ImmutableMultiDict[str, str]
+
+
+class NotDoneError(Exception):
+    """What was asked for was not done.
+
+    Args:
+        status: the HTTP status.
+        told: what is wrong, and what to do.
+    """
+
+    def __init__(self, status: int, told: str) -> None:
+        super().__init__(told)
+        self.problem = Problem(kind="not-done", status=status, detail=told)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Visit:
+    """One request of a person who is logged in.
+
+    Attributes:
+        memory: what is asked.
+        grant: what the person may reach, and their name.
+        form_key: for the forms of the page.
+        given: what was sent, of the address or of a form.
+    """
+
+    memory: Memory
+    grant: Grant
+    form_key: str
+    given: Given
+
+    @property
+    def agent_id(self) -> str:
+        """The agent that is asked about; the first of the grant's if none is named.
+
+        Raises:
+            NotDoneError: the grant does not reach so far.
+        """
+        asked = self.given.get("agent") or self.grant.agent_ids[0]
+        return str(_within(lambda: self.grant.agent(asked)))
+
+    @property
+    def contact_id(self) -> str | None:
+        """The contact who is asked about, or the only one of the grant.
+
+        Raises:
+            NotDoneError: the grant does not reach so far.
+        """
+        asked = self.given.get("contact") or None
+        found: str | None = _within(lambda: self.grant.contact(asked))
+        return found
+
+    @property
+    def agent(self) -> AgentMemory:
+        """The agent's memory.
+
+        Raises:
+            NotDoneError: the grant does not reach so far.
+        """
+        if self.grant.contact_id is not None:
+            raise NotDoneError(403, "this token is for one contact; open that contact's page")
+        return self.memory.agent(self.agent_id, tenant=self.grant.tenant)
+
+    @property
+    def about(self) -> ContactMemory:
+        """The contact's memory.
+
+        Raises:
+            NotDoneError: the grant does not reach so far.
+            InvalidScopeError: no contact can have that id.
+        """
+        return self.memory.contact(self.agent_id, self.contact_id or "", tenant=self.grant.tenant)
+
+    @property
+    def by(self) -> str:
+        """Who is recorded for what is settled: the person who is logged in, or the contact."""
+        return self.grant.person(self.given.get("answered_by") or "operator")
+
+    @property
+    def ids(self) -> dict[str, str]:
+        """Agent and contact, as a page's address has them."""
+        return {"agent": self.agent_id, "contact": self.contact_id or ""}
+
+    def text(self, name: str, default: str | None = None) -> str:
+        """A field without the white space around it.
+
+        Raises:
+            NotDoneError: it is empty, and there is no default.
+        """
+        found = (self.given.get(name) or "").strip()
+        if not found and default is None:
+            raise NotDoneError(422, f"{words.FIELDS.get(name, name)} is empty; fill it in")
+        return found or default or ""
+
+    def optional(self, name: str) -> str | None:
+        """A field; None where it is empty."""
+        return self.text(name, "") or None
+
+    def day(self, name: str, *, at_its_end: bool = False) -> datetime | None:
+        """A day, as its first instant or its last (UTC); None where none was given.
+
+        Raises:
+            NotDoneError: it is no day.
+        """
+        given = self.optional(name)
+        if given is None:
+            return None
+        try:
+            day = date.fromisoformat(given)
+        except ValueError:
+            told = f"{words.FIELDS.get(name, name)} must be a day such as 2026-11-01"
+            raise NotDoneError(422, told) from None
+        begins = datetime.combine(day, time(), UTC)
+        ends = datetime.combine(day, time.max, UTC)
+        return ends if at_its_end else begins
+
+    def page(self, template: str, status: int = 200, **values: object) -> Response:
+        """A page of this memory."""
+        agent_id = self.given.get("agent")
+        known = agent_id if agent_id in self.grant.agent_ids else self.grant.agent_ids[0]
+        frame = {"grant": self.grant, "form_key": self.form_key, "agent_id": known}
+        return page(template, status, **frame, **values)
+
+    def to(self, path: str, **fields: object) -> Response:
+        """An answer that leads on to a page, so that to load it again repeats nothing."""
+        return RedirectResponse(address(path, **fields), 303)
+
+    def to_contact(self, *done: Decision) -> Response:
+        """An answer that leads to the contact's page, which tells what was decided."""
+        again = [each.decision_id for each in done if each.replayed]
+        ids = [each.decision_id for each in done]
+        return self.to("/contact", **self.ids, done=ids, again=again)
+
+
+def view(look: Callable[[Visit], Response]) -> Callable[[Request], Any]:
+    """The endpoint of a page that only reads."""
+
+    async def endpoint(request: Request) -> Response:
+        given = ImmutableMultiDict(request.query_params.multi_items())
+        return await run_in_threadpool(look, _visit(request, given))
+
+    return endpoint
+
+
+def act(do: Callable[[Visit], Response]) -> Callable[[Request], Any]:
+    """The endpoint of a form that settles something; it has to come from a page of this login."""
+
+    async def endpoint(request: Request) -> Response:
+        given = form_of(await request.body())
+        visit = _visit(request, given)
+        request.state.given = given
+        if not (is_from_here(request) and same(given.get(FORM_KEY), visit.form_key)):
+            told = "this form is not from this login; go back, load the page again, and send it"
+            raise NotDoneError(403, told)
+        return await run_in_threadpool(do, visit)
+
+    return endpoint
+
+
+def _visit(request: Request, given: Given) -> Visit:
+    return Visit(
+        memory=request.app.state.memory,
+        grant=request.scope[GRANT],
+        form_key=login_of(request).form_key,
+        given=given,
+    )
+
+
+def login_of(request: Request) -> OpenLogin:
+    """The login of a request that was let in.
+
+    Raises:
+        NotDoneError: it ended a moment ago.
+    """
+    found: OpenLogin | None = request.app.state.login_of(request)
+    if found is None:
+        raise NotDoneError(401, "you are no longer logged in; log in again")
+    return found
+
+
+def form_of(body: bytes) -> Given:
+    """The fields of a form.
+
+    Raises:
+        NotDoneError: it is none.
+    """
+    try:
+        fields = parse_qsl(
+            body.decode("ascii"),
+            keep_blank_values=True,
+            errors="strict",
+            max_num_fields=_FIELDS_MAX,
+        )
+    except ValueError:
+        raise NotDoneError(400, "the form cannot be read; load the page again") from None
+    return ImmutableMultiDict(fields)
+
+
+def is_from_here(request: Request) -> bool:
+    """Whether a browser does not say that another site sent it."""
+    return request.headers.get("sec-fetch-site") in _FROM_HERE
+
+
+def same(given: str | None, wanted: str) -> bool:
+    """Whether two secrets are the same, in a time that does not tell how nearly."""
+    return hmac.compare_digest((given or "").encode(), wanted.encode())
+
+
+def address(path: str, **fields: object) -> str:
+    """An address of this site; fields that are None are left out."""
+    told = {name: value for name, value in fields.items() if value not in (None, "", [])}
+    return f"{path}?{urlencode(told, doseq=True)}" if told else path
+
+
+def page(template: str, status: int = 200, **values: object) -> Response:
+    """A page; every text in it is escaped, and what cannot be seen stands there as an escape."""
+    text = _templates().get_template(template).render(values)
+    return Response(text, status, media_type="text/html")
+
+
+@cache
+def text_of(name: str) -> tuple[str, str]:
+    """A file that pages are made with, and what its address has, so that a new one is fetched."""
+    text = _templates().get_template(name).render()
+    return text, sha256(text.encode()).hexdigest()[:12]
+
+
+@cache
+def _templates() -> Environment:
+    made = environment(_FOLDER / "templates", _FOLDER)
+    made.filters |= {"day": _day, "exact": _exact, "ago": _ago}
+    known: Mapping[str, object] = {
+        "address": address,
+        "words": words,
+        "version": lambda name: text_of(name)[1],
+    }
+    made.globals |= known
+    return made
+
+
+def _exact(value: object) -> Markup:
+    """A value as it is, for a field that is sent back; not for a reader."""
+    return escape(str(value))
+
+
+def _day(at: datetime | None) -> Markup:
+    """A day for a reader, in UTC."""
+    if at is None:
+        return Markup("–")
+    return Markup('<time datetime="{}">{}</time>').format(at.isoformat(), f"{at:%-d %b %Y}")
+
+
+def _ago(at: datetime) -> str:
+    """How long something has been so, in a few words."""
+    days = (datetime.now(UTC) - at) / timedelta(days=1)
+    if days < 1:
+        return "today"
+    return "since yesterday" if days < 2 else f"for {int(days)} days"
+
+
+def _within(call: Callable[[], Any]) -> Any:
+    try:
+        return call()
+    except InvalidRequestError as error:
+        raise NotDoneError(403, str(error)) from error

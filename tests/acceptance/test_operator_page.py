@@ -1,0 +1,615 @@
+"""The page end to end: an operator's morning over its forms, who sees what, and what goes wrong."""
+
+from __future__ import annotations
+
+import zipfile
+from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import pytest
+
+from reconciler import Memory
+from reconciler.testing import HashingEmbedder
+from tests.chromium import Chromium
+from tests.clocks import Clock
+from tests.engines import EngineUnderTest, embedded_engine
+from tests.http_api import Api, serving_api
+from tests.mcp_server import granted
+from tests.operator_page import Browser, Form, Page
+
+PRIYA = {"agent": "crm", "contact": "priya"}
+HELD = (
+    ("I guess I prefer window seats", {"importance": 0.8}),
+    ("I think I like aisle seats on trains", {"importance": 0.8}),
+    ("I am diabetic.", {"importance": 0.8}),
+)
+SCRIPT = "Likes <script>alert(1)</script> & \u202etea\u2069 \"at' noon."
+SLIDE = """(() => {
+  const slider = document.querySelector('.slider');
+  slider.value = 20;
+  for (const each of ['input', 'change']) slider.dispatchEvent(new Event(each));
+})()"""
+FIELDS = ("answered_by", "keep", "never", "reason", "side", "text", "true_from", "value")
+ASKED = ("agent", "contact", "q", "at", "after", "from", "since", "disposal", "source", "fact",
+         "decision", "done", "erasure")  # fmt: skip
+HOSTILE = {
+    "script": SCRIPT,
+    "10,000 characters": "ab " * 3_400,
+    "null byte": "a\0b",
+    "direction": "\u202e",
+    "blank": " ",
+    "pictures": "🧨" * 9_000,
+}
+
+
+@pytest.fixture
+def clock() -> Clock:
+    return Clock(datetime.now(UTC) - timedelta(days=60))
+
+
+@pytest.fixture
+def memory(any_engine: EngineUnderTest, clock: Clock) -> Iterator[Memory]:
+    given = any_engine.settings_arguments
+    with Memory.open(embedder=HashingEmbedder(), clock=clock, **given) as opened:
+        fill(opened, clock)
+        clock.now = datetime.now(UTC)
+        yield opened
+
+
+def fill(memory: Memory, clock: Clock) -> None:
+    """A city that changed, three questions, and a dispute about the employer."""
+    priya = memory.contact("crm", "priya")
+    priya.note("Lives in Pune.", attribute="city", value="Pune", contact_name="Priya Rao")
+    priya.note("Works at Initech.", attribute="employer", value="Initech")
+    clock.pass_days(45)
+    priya.note("Lives in Goa.", attribute="city", value="Goa")
+    for text, fields in HELD:
+        priya.note(text, **fields)
+    clock.pass_days(1)
+    by_tom = {"source_kind": "operator", "proposed_by": "tom"}
+    priya.note("Works at Hooli.", attribute="employer", value="Hooli", **by_tom)
+    memory.contact("crm", "bob").note("Keeps bees.")
+
+
+@pytest.fixture
+def api(memory: Memory, tmp_path: Path) -> Iterator[Api]:
+    with serving_api(memory, tmp_path) as running:
+        yield running
+
+
+@pytest.fixture
+def anna(api: Api) -> Iterator[Browser]:
+    """An operator who is logged in."""
+    with Browser(api.url) as browser:
+        assert "Needs you" in browser.log_in(api.token(granted("operator", name="anna"))).text
+        yield browser
+
+
+@pytest.fixture(scope="module")
+def still_api(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Api]:
+    """One server for all tests that change nothing."""
+    folder, clock = tmp_path_factory.mktemp("page"), Clock(datetime.now(UTC) - timedelta(days=60))
+    given = embedded_engine(folder).settings_arguments
+    with Memory.open(embedder=HashingEmbedder(), clock=clock, **given) as opened:
+        fill(opened, clock)
+        clock.now = datetime.now(UTC)
+        with serving_api(opened, folder) as running:
+            yield running
+
+
+@pytest.fixture
+def reader(still_api: Api) -> Iterator[Browser]:
+    """An operator who only looks."""
+    with Browser(still_api.url) as browser:
+        browser.log_in(still_api.token(granted("operator", name="anna")))
+        yield browser
+
+
+def priya(browser: Browser, **query: str) -> Page:
+    return browser.get("/contact", **PRIYA, **query)
+
+
+def questions(page: Page) -> list[Form]:
+    return [form for form in page.forms if form.action == "/answer"]
+
+
+def held_values(memory: Memory, attribute: str) -> set[str]:
+    return {each.value for each in memory.contact("crm", "priya").value(attribute)}
+
+
+def fact_page(browser: Browser, memory: Memory, text: str) -> Page:
+    facts = [each.facts[0] for each in memory.contact("crm", "priya").history()]
+    [fact_id] = [each.fact_id for each in facts if each.text == text]
+    return browser.get("/fact", **PRIYA, fact=fact_id)
+
+
+@pytest.mark.on_neo4j_too
+def test_an_operators_morning(anna: Browser, memory: Memory) -> None:
+    home = anna.get("/")
+    assert "3 questions , 1 dispute" in home.text
+    page = priya(anna)
+    assert len(questions(page)) == 3
+    window, aisle, diabetic = (page.form("/answer", text=text) for text, _ in HELD)
+    page = anna.send(window, answer="yes")
+    assert "Remembered." in page.text
+    page = anna.send(aisle, answer="words", text="Likes aisle seats on trains.")
+    assert "Likes aisle seats on trains." in page.text
+    page = anna.send(diabetic, answer="no")
+    assert questions(page) == []
+
+    settle = page.form("/settle")
+    [hooli] = [
+        side for side in memory.contact("crm", "priya").value("employer") if side.value == "Hooli"
+    ]
+    page = anna.send(settle, keep=hooli.fact_id, reason="She said so on the phone.")
+    assert "Settled." in page.text
+    assert held_values(memory, "employer") == {"Hooli"}
+
+    amend = fact_page(anna, memory, "Lives in Goa.").form("/amend")
+    page = anna.send(amend, text="Lives in Rome.", value="Rome", reason="By post.")
+    assert held_values(memory, "city") == {"Rome"}
+    page = anna.send(page.form("/undo"))
+    assert "Undone." in page.text
+    assert held_values(memory, "city") == {"Goa"}
+
+    day = datetime.now(UTC).date() - timedelta(days=25)
+    then = priya(anna, at=day.isoformat())
+    assert "Lives in Pune." in then.text
+    assert "Hooli" not in then.text
+    assert [form.action for form in then.forms] == ["/logout", "/contact"]
+
+    look = anna.get("/erase", **PRIYA)
+    receipt = anna.send(look.form("/erase"), reason="She asked.", confirm="priya")
+    assert "Nothing of it was found afterwards." in receipt.text
+    assert "anna" in receipt.text
+    left = [each.facts[0].text for each in memory.contact("crm", "priya").history()]
+    assert {*left} == {"[erased]"}
+
+
+def test_what_is_settled_bears_the_name_of_who_is_logged_in(anna: Browser, memory: Memory) -> None:
+    anna.send(priya(anna).form("/answer", text=HELD[0][0]), answer="yes")
+    [made] = memory.contact("crm", "priya").decisions(limit=1)
+    assert made.proposal.answered_by == "anna"
+
+
+def test_what_the_contact_told_is_the_contacts_own_word(anna: Browser, memory: Memory) -> None:
+    anna.send(priya(anna).form("/answer", text=HELD[0][0]), answer="yes", answered_by="contact")
+    [made] = memory.contact("crm", "priya").decisions(limit=1)
+    assert made.proposal.answered_by == "contact"
+
+
+@pytest.mark.parametrize(
+    ("choice", "left"), [("both", {"Initech", "Hooli"}), ("neither", set()), ("first", {"Initech"})]
+)
+def test_a_dispute_is_settled_each_way(
+    anna: Browser, memory: Memory, choice: str, left: set[str]
+) -> None:
+    settle = priya(anna).form("/settle")
+    sides = [value for name, value in settle.fields if name == "side"]
+    page = anna.send(settle, keep=sides[0] if choice == "first" else choice)
+    assert page.status == 200
+    assert held_values(memory, "employer") == left
+    assert memory.contact("crm", "priya").disputes() == []
+
+
+def test_the_second_of_two_hears_that_it_has_been_settled(
+    api: Api, anna: Browser, memory: Memory
+) -> None:
+    with Browser(api.url) as bea:
+        bea.log_in(api.token(granted("operator", name="bea")))
+        seen = priya(bea)
+        form = priya(anna).form("/settle")
+        first, second = (value for name, value in form.fields if name == "side")
+        anna.send(form, keep=first, reason="By phone.")
+        late = bea.send(seen.form("/settle"), keep=second)
+        assert late.status == 409
+        assert "this has been settled already, by anna" in late.text.lower()
+        anna.send(priya(anna).form("/answer", text=HELD[0][0]), answer="no")
+        late = bea.send(seen.form("/answer", text=HELD[0][0]), answer="yes")
+        assert late.status == 409
+        assert "settled already, as DECLINE, by anna" in late.text
+        late = bea.send(seen.form("/answer", text=HELD[0][0]), answer="no")
+        assert "This had been settled already by anna" in late.text
+    assert held_values(memory, "employer") == {"Initech"}
+
+
+def test_a_decision_that_others_rest_on_is_undone_with_them_once_they_were_shown(
+    anna: Browser, memory: Memory
+) -> None:
+    contact = memory.contact("crm", "priya")
+    [pune] = [each for each in contact.decisions() if each.text == "Lives in Pune."]
+    page = anna.get("/decision", **PRIYA, decision=pune.decision_id)
+    asked = anna.send(page.form("/undo"))
+    assert asked.status == 409
+    assert "Lives in Goa." in asked.text
+    assert held_values(memory, "city") == {"Goa"}
+    assert anna.send(asked.form("/undo")).status == 200
+    assert held_values(memory, "city") == set()
+
+
+def test_a_fact_tells_why_on_what_and_since_when(anna: Browser, memory: Memory) -> None:
+    page = fact_page(anna, memory, "Lives in Goa.")
+    for told in ("Why it is kept", "The contact said so on", "Lives in Pune.", "Replaced on"):
+        assert told in page.text
+    ended = anna.send(page.form("/end"), reason="She moved.")
+    assert "Ended." in ended.text
+    assert held_values(memory, "city") == set()
+
+
+def test_what_may_have_changed_is_renewed_or_ended(
+    anna: Browser, memory: Memory, clock: Clock
+) -> None:
+    contact = memory.contact("crm", "priya")
+    for text in ("The budget is 100 euros this week.", "The lift is broken this week."):
+        contact.note(text, category="volatile")
+    before = len(contact.expiring(days=14))
+    clock.pass_days(1)
+    page = priya(anna)
+    renewed, ended = (form for form in page.forms if form.action == "/renew")
+    assert before == 2
+    assert "said again" in anna.send(renewed, answer="yes").text.lower()
+    assert "Ended." in anna.send(ended, answer="no").text
+
+
+def test_decisions_are_filtered_and_counted_by_source(anna: Browser, memory: Memory) -> None:
+    contact = memory.contact("crm", "priya")
+    contact.note("ok thanks")
+    contact.note("She may like opera.", source_kind="model_guess")
+    asked = {"agent": "crm", "disposal": "reject"}
+    page = anna.get(
+        "/decisions", **asked, since=(datetime.now(UTC) - timedelta(days=7)).date().isoformat()
+    )
+    assert "2 decisions : 1 by the contact, 1 by a guess of the model." in page.text
+    assert "She may like opera." not in anna.get("/decisions", **asked, source="user_explicit").text
+    assert "Nothing was decided" in anna.get("/decisions", **asked, until="2020-01-01").text
+
+
+def test_the_home_finds_contacts_and_what_is_known(reader: Browser) -> None:
+    page = reader.get("/", q="RAO")
+    assert "Priya Rao" in page.text
+    assert "Lives in Goa." in reader.get("/", q="Lives in Goa.").text
+    assert "facts hold" in reader.get("/health").text
+
+
+# Who sees what.
+
+
+@pytest.mark.parametrize(
+    "grant",
+    [
+        granted("operator", name="eve", tenant="other"),
+        granted("operator", "sales", name="eve"),
+        granted("operator", name="eve", contact_id="bob"),
+    ],
+)
+def test_a_token_for_something_else_sees_and_settles_nothing(
+    api: Api, anna: Browser, memory: Memory, grant: object
+) -> None:
+    page = priya(anna)
+    fact_id = memory.contact("crm", "priya").value("city")[0].fact_id
+    with Browser(api.url) as eve:
+        eve.log_in(api.token(grant))  # type: ignore[arg-type]
+        seen = [
+            *(eve.get("/"), priya(eve), eve.get("/decisions", agent="crm"), eve.get("/health")),
+            *(eve.get("/fact", **PRIYA, fact=fact_id), eve.get("/erase", **PRIYA)),
+            eve.get("/decisions", **PRIYA),
+        ]
+        key = dict(seen[0].form("/logout").fields)["form_key"]
+        done = [
+            eve.send(form, form_key=key)
+            for form in page.forms
+            if form.action not in ("/contact", "/logout")
+        ]
+    told = " ".join(each.text for each in (*seen, *done))
+    assert "Goa" not in told
+    assert "Initech" not in told
+    assert {each.status for each in done} <= {403, 404, 409, 422}
+    assert memory.contact("crm", "priya").decisions(limit=1)[0].text == "Works at Hooli."
+
+
+def test_a_token_of_one_contact_opens_that_contacts_page(still_api: Api) -> None:
+    with Browser(still_api.url) as browser:
+        page = browser.log_in(still_api.token(granted("operator", contact_id="bob")))
+        assert page.answer.url.path == "/contact"
+        assert "Keeps bees." in page.text
+
+
+def test_an_agents_token_does_not_log_in(still_api: Api) -> None:
+    with Browser(still_api.url) as browser:
+        page = browser.log_in(still_api.token(granted()))
+        assert page.status == 403
+        assert "an operator's" in page.text
+        assert browser.get("/").answer.url.path == "/login"
+
+
+# Sessions.
+
+
+def test_a_revoked_token_ends_the_session_at_the_next_request(still_api: Api) -> None:
+    made, secret = still_api.tokens.create(granted("operator", name="anna"))
+    with Browser(still_api.url) as browser:
+        browser.log_in(secret)
+        form = questions(priya(browser))[0]
+        still_api.tokens.revoke(made.token_id)
+        answer = browser.send(form, answer="yes")
+        assert answer.status == 401
+        assert "log in" in answer.text.lower()
+        assert priya(browser).answer.url.path == "/login"
+
+
+def test_an_expired_token_ends_the_session(still_api: Api) -> None:
+    soon = datetime.now(UTC) + timedelta(seconds=2)
+    _, secret = still_api.tokens.create(granted("operator"), soon)
+    with Browser(still_api.url) as browser:
+        assert browser.log_in(secret).answer.url.path == "/"
+        while datetime.now(UTC) < soon:
+            pass
+        assert browser.get("/").answer.url.path == "/login"
+
+
+def test_a_cookie_that_is_replayed_after_the_logout_opens_nothing(api: Api, anna: Browser) -> None:
+    kept = {"Cookie": f"reconciler={anna.client.cookies['reconciler']}"}
+    assert anna.send(anna.get("/").form("/logout")).answer.url.path == "/login"
+    with Browser(api.url) as other:
+        answer = other.client.get("/", headers=kept, follow_redirects=False)
+        assert (answer.status_code, answer.headers["location"]) == (303, "/login")
+
+
+def test_cookies_are_closed_to_scripts_and_other_sites(still_api: Api) -> None:
+    with Browser(still_api.url) as browser:
+        form = browser.get("/login").form("/login")
+        browser.client.follow_redirects = False
+        for origin, is_secure in ((still_api.url, False), ("https://127.0.0.1", True)):
+            answer = browser.send(
+                form, token=still_api.token(granted("operator")), headers={"Origin": origin}
+            ).answer
+            [cookie] = answer.headers.get_list("set-cookie")
+            assert "HttpOnly" in cookie
+            assert "SameSite=strict" in cookie
+            assert ("Secure" in cookie) is is_secure
+
+
+def test_eleven_logins_of_a_token_leave_ten(still_api: Api) -> None:
+    token = still_api.token(granted("operator"))
+    browsers = [Browser(still_api.url) for _ in range(11)]
+    for browser in browsers:
+        browser.log_in(token)
+    paths = [browser.get("/").answer.url.path for browser in browsers]
+    assert paths == ["/login", *["/"] * 10]
+    for browser in browsers:
+        browser.client.close()
+
+
+def test_wrong_tokens_are_counted(api: Api) -> None:
+    with Browser(api.url) as browser:
+        answers = [browser.log_in(f"rcl_{number}").status for number in range(12)]
+    assert answers == [403] * 10 + [429] * 2
+
+
+@pytest.mark.parametrize(
+    "onwards",
+    ["//evil.example", "https://evil.example/", "/\\evil.example", "javascript:x", "/\t/x"],
+)
+def test_a_login_leads_to_no_other_site(still_api: Api, onwards: str) -> None:
+    with Browser(still_api.url) as browser:
+        form = browser.get("/login", next=onwards).form("/login")
+        assert dict(form.fields)["next"] == "/"
+        browser.client.follow_redirects = False
+        answer = browser.send(form, token=still_api.token(granted("operator")), next=onwards).answer
+        assert answer.headers["location"] == "/"
+
+
+def test_a_login_leads_on_to_the_page_that_was_asked_for(still_api: Api) -> None:
+    with Browser(still_api.url) as browser:
+        asked = priya(browser)
+        assert asked.answer.url.path == "/login"
+        page = browser.send(asked.form("/login"), token=still_api.token(granted("operator")))
+        assert page.answer.url.path == "/contact"
+        assert "Lives in Goa." in page.text
+
+
+# Forms that are not the page's own.
+
+
+@pytest.mark.parametrize("key", [None, "", "wrong"])
+def test_a_form_without_its_key_does_nothing(
+    anna: Browser, memory: Memory, key: str | None
+) -> None:
+    for form in priya(anna).forms:
+        if form.action not in ("/", "/contact"):
+            answer = anna.send(form, form_key=key, answer="yes", keep="both")
+            assert answer.status == 403, form.action
+            assert "this form is not from this login" in answer.text.lower()
+    assert memory.contact("crm", "priya").decisions(limit=1)[0].text == "Works at Hooli."
+
+
+def test_a_form_of_another_login_does_nothing(api: Api, anna: Browser) -> None:
+    with Browser(api.url) as bea:
+        bea.log_in(api.token(granted("operator", name="bea")))
+        form = questions(priya(bea))[0]
+    assert anna.send(form, answer="yes").status == 403
+
+
+def test_a_login_form_of_another_browser_does_nothing(still_api: Api) -> None:
+    with Browser(still_api.url) as one, Browser(still_api.url) as other:
+        form = one.get("/login").form("/login")
+        answer = other.send(form, token=still_api.token(granted("operator")))
+        assert answer.status == 403
+        assert other.get("/").answer.url.path == "/login"
+
+
+@pytest.mark.parametrize(
+    ("headers", "status"),
+    [
+        ({"Host": "evil.example"}, 421),
+        ({"Origin": "http://evil.example"}, 403),
+        ({"Origin": "null"}, 403),
+        ({"Sec-Fetch-Site": "cross-site"}, 403),
+        ({"Sec-Fetch-Site": "same-site"}, 403),
+    ],
+)
+def test_what_another_site_sends_does_nothing(
+    anna: Browser, memory: Memory, headers: dict[str, str], status: int
+) -> None:
+    answer = anna.send(questions(priya(anna))[0], answer="yes", headers=headers)
+    assert answer.status == status
+    assert answer.answer.headers["content-type"].startswith("text/html")
+    assert memory.contact("crm", "priya").decisions(limit=1)[0].text == "Works at Hooli."
+
+
+# Bad input.
+
+
+@pytest.mark.parametrize("kind", HOSTILE)
+def test_hostile_texts_in_the_fields_of_a_form_do_no_harm(
+    anna: Browser, memory: Memory, kind: str
+) -> None:
+    page, fact = priya(anna), fact_page(anna, memory, "Lives in Goa.")
+    forms = [
+        *(page.form(action) for action in ("/answer", "/settle")),
+        *(fact.form(action) for action in ("/amend", "/end")),
+        anna.get("/erase", **PRIYA).form("/erase"),
+    ]
+    filled = {"answer": "words", "reason": "Why.", "keep": "both"}
+    for form in forms:
+        for name in {*FIELDS, *dict(form.fields)} - {"form_key"}:
+            answer = anna.send(form, **{**filled, name: HOSTILE[kind]})
+            assert answer.status < 500, (form.action, name, answer.text)
+            _is_harmless(answer)
+
+
+@pytest.mark.parametrize("kind", HOSTILE)
+def test_hostile_texts_in_an_address_do_no_harm(reader: Browser, kind: str) -> None:
+    for path in ("/", "/contact", "/fact", "/decision", "/decisions", "/erase", "/erasure"):
+        for name in ASKED:
+            answer = reader.get(path, **{**PRIYA, name: HOSTILE[kind][:3_000]})
+            assert answer.status < 500, (path, name, answer.text)
+            _is_harmless(answer)
+
+
+def _is_harmless(page: Page) -> None:
+    """Nothing that was typed became an element, and no direction of writing is changed."""
+    scripts = [given for tag, given in page.elements if tag == "script"]
+    assert all((given.get("src") or "").startswith("/page.js?v=") for given in scripts)
+    assert not any(name.startswith("on") for _, given in page.elements for name in given)
+    assert not any("style" in given for _, given in page.elements)
+
+
+def test_a_hostile_fact_is_shown_with_all_that_it_hides(anna: Browser, memory: Memory) -> None:
+    memory.contact("crm", "priya").note(SCRIPT)
+    page = priya(anna)
+    assert "<script>alert(1)" in page.text
+    assert "\\u202etea" in page.text
+    _is_harmless(page)
+
+
+@pytest.mark.parametrize(
+    ("path", "query", "status", "told"),
+    [
+        ("/contact", {"agent": "crm", "contact": "zoe"}, 404, "nothing is known"),
+        ("/contact", {"agent": "crm"}, 422, "contact_id is empty"),
+        ("/contact", {**PRIYA, "at": "soon"}, 422, "must be a day such as"),
+        ("/contact", {**PRIYA, "at": "2999-01-01"}, 422, "at"),
+        ("/contact", {**PRIYA, "done": "x"}, 404, "no decision"),
+        ("/fact", PRIYA, 422, "the fact is empty"),
+        ("/fact", {**PRIYA, "fact": "x"}, 404, "no fact"),
+        ("/decision", {**PRIYA, "decision": "x"}, 404, "no decision"),
+        ("/decisions", {"disposal": "maybe"}, 422, "none of the list"),
+        ("/erasure", {**PRIYA, "erasure": "x"}, 404, "no erasure"),
+        ("/nowhere", {}, 404, "no such page"),
+        ("/answer", {}, 405, "cannot be asked for"),
+    ],
+)
+def test_bad_input_gets_a_page_that_says_what_to_do(
+    reader: Browser, path: str, query: dict[str, str], status: int, told: str
+) -> None:
+    page = reader.get(path, **query)
+    assert (page.status, page.answer.headers["content-type"]) == (
+        status,
+        "text/html; charset=utf-8",
+    )
+    assert told in page.text.lower()
+    assert {"/"} & {*page.links}
+
+
+def test_what_was_written_is_not_lost_with_an_error(anna: Browser, memory: Memory) -> None:
+    form = fact_page(anna, memory, "Lives in Goa.").form("/amend")
+    page = anna.send(
+        form, text="Lives in <b>Rome</b>.", value="Rome", reason="By post.", true_from="2001-02-31"
+    )
+    assert page.status == 422
+    assert "Lives in <b>Rome</b>." in page.text
+    assert held_values(memory, "city") == {"Goa"}
+
+
+def test_an_erasure_needs_the_contacts_id(anna: Browser, memory: Memory) -> None:
+    form = anna.get("/erase", **PRIYA).form("/erase")
+    page = anna.send(form, reason="She asked.", confirm="Priya")
+    assert page.status == 422
+    assert memory.contact("crm", "priya").erasures() == []
+    assert held_values(memory, "city") == {"Goa"}
+
+
+@pytest.mark.parametrize("size", [300_000, 5_000_000])
+def test_a_body_that_is_too_large_is_refused_with_a_page(reader: Browser, size: int) -> None:
+    page = reader.send(questions(priya(reader))[0], answer="words", text="x" * size)
+    assert page.status == 413
+    assert "send less" in page.text
+
+
+def test_a_login_body_is_small(still_api: Api) -> None:
+    with Browser(still_api.url) as browser:
+        assert browser.send(browser.get("/login").form("/login"), token="x" * 5_000).status == 413
+
+
+@pytest.mark.parametrize("body", [b"\xff\xfe", b"a=%ff", b"&".join([b"a=1"] * 100)])
+def test_a_body_that_is_no_form_is_refused(reader: Browser, body: bytes) -> None:
+    answer = reader.client.post("/answer", content=body)
+    assert answer.status_code in (400, 403)
+
+
+def test_every_answer_keeps_the_browser_within_the_site(reader: Browser) -> None:
+    for path in ("/", "/login", "/nowhere", "/page.css", "/page.js", "/icon.svg"):
+        headers = reader.client.get(path).headers
+        policy = headers["content-security-policy"]
+        assert "default-src 'none'" in policy
+        assert "unsafe" not in policy
+        assert headers["x-content-type-options"] == "nosniff"
+    assert reader.client.get("/").headers["cache-control"] == "no-store"
+
+
+def test_pages_ask_no_other_host_for_anything(reader: Browser) -> None:
+    for page in (reader.get("/"), priya(reader), reader.get("/health")):
+        for _, given in page.elements:
+            for name in ("src", "href", "action"):
+                assert (given.get(name) or "/").startswith(("/", "#"))
+
+
+def test_the_wheel_holds_the_templates(built: Path) -> None:
+    [wheel] = built.glob("*.whl")
+    names = {name for name in zipfile.ZipFile(wheel).namelist() if "operator_page/" in name}
+    folder = Path(__file__).resolve().parents[2] / "reconciler/entrypoints/operator_page"
+    kept = {path for path in folder.rglob("*") if path.is_file() and path.suffix != ".pyc"}
+    assert {str(path.relative_to(folder.parents[2])) for path in kept} <= names
+
+
+def test_a_walk_in_a_real_browser(api: Api, tmp_path: Path) -> None:
+    with Chromium(tmp_path) as chromium:
+        chromium.open(f"{api.url}/contact?agent=crm&contact=priya")
+        chromium.evaluate("document.getElementById('token').focus()")
+        chromium.type_text(api.token(granted("operator", name="anna")))
+        chromium.press("Enter", 13)
+        chromium.wait_for("document.querySelectorAll('[action=\"/answer\"]').length === 3")
+        chromium.evaluate("document.querySelector('button[value=no]').click()")
+        chromium.wait_for("document.querySelectorAll('[action=\"/answer\"]').length === 2")
+        chromium.evaluate("document.querySelector('[action=\"/settle\"] [type=radio]').click()")
+        chromium.evaluate("document.querySelector('[action=\"/settle\"] button').click()")
+        chromium.wait_for("!!document.querySelector('[action=\"/undo\"]')")
+        chromium.evaluate("document.querySelector('[action=\"/undo\"] button').click()")
+        chromium.wait_for("!!document.querySelector('[action=\"/settle\"]')")
+        chromium.evaluate(SLIDE)
+        chromium.wait_for("location.search.includes('at=')", 10)
+        chromium.wait_for("!!document.querySelector('.notice.warn')", 10)
+        assert all(url.startswith(api.url) for url in chromium.asked_for if "//" in url)
+        assert not [told for told in chromium.said if "DOM" not in told]
