@@ -166,7 +166,7 @@ class BoundMemory:
             door=door,
             since=None if since is None else utc("since", since),
             until=None if until is None else utc("until", until),
-            after=None if after is None else (utc("after", after[0]), after[1]),
+            after=_place(after),
         )
         count, records = positive("limit", limit), self._services.records
         if self._is_of_a_contact:
@@ -605,3 +605,17 @@ def _is_replayable(decision: Decision) -> bool:
     is_by_rule = decision.action.is_reconciled and decision.decided_by not in by_hand
     texts = (decision.text, *(fact.text for fact in decision.compared_with))
     return is_by_rule and not decision.is_over and ERASED not in texts
+
+
+def _place(after: object) -> tuple[datetime, str] | None:
+    """The place of a decision among others: its time and its id."""
+    if after is None:
+        return None
+    if not isinstance(after, tuple) or len(after) != 2:
+        raise InvalidRequestError(
+            "after must be a pair, the time and the id of the last decision of the page before: "
+            "(decision.at, decision.decision_id)"
+        )
+    at, decision_id = after
+    check_identifier("after", decision_id, InvalidRequestError)
+    return utc("after", at), decision_id

@@ -36,7 +36,6 @@ MARKDOWN = [
     ROOT / "CHANGELOG.md",
     ROOT / "cypher" / "README.md",
     ROOT / "examples" / "README.md",
-    ROOT / "clients" / "typescript" / "README.md",
 ]
 """Every page that a person reads, those about the project's own insides included."""
 

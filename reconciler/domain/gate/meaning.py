@@ -83,8 +83,10 @@ def _the(name: str) -> re.Pattern[str]:
 
 
 @cache
-def _small_words() -> frozenset[str]:
-    return lexicon("meaning").word_set("small", "small_in_languages")
+def _small_words() -> tuple[frozenset[str], frozenset[str]]:
+    """Those of English, and those of the other languages: one sentence is not of both."""
+    read = lexicon("meaning").word_set
+    return read("small"), read("small_in_languages", "small_everywhere")
 
 
 # Machine output
@@ -137,7 +139,7 @@ def _spell(sentence: str) -> str:
 
 def _undrawn(word: str) -> str:
     twice = _DRAWN_OUT.sub(r"\1\1", word)
-    return twice if twice in _small_words() else _DRAWN_OUT.sub(r"\1", word)
+    return twice if any(twice in words for words in _small_words()) else _DRAWN_OUT.sub(r"\1", word)
 
 
 def _unaddressed(sentence: str) -> str:
@@ -178,10 +180,8 @@ def _is_filler(spelled: str) -> bool:
     if _the("venting").match(spelled):
         return True
     words = _the("pleasantry").sub(" ", spelled).split()
-    small, laughter = _small_words(), _the("laughter")
-    return len(words) <= _SMALL_WORDS_MAX and all(
-        word in small or laughter.match(word) for word in words
-    )
+    said = [word for word in words if not _the("laughter").match(word)]
+    return len(words) <= _SMALL_WORDS_MAX and any(map(frozenset(said).issubset, _small_words()))
 
 
 def _asked(sentence: str, spelled: str) -> Meaning | None:
