@@ -86,7 +86,6 @@ class AsyncMemory(AsyncPart[Memory]):
     model_move = awaited(Memory.model_move)
     cancel_reembed = awaited(Memory.cancel_reembed)
     agents = awaited(Memory.agents)
-    health_of_all = awaited(Memory.health_of_all)
     erasures = awaited(Memory.erasures)
     finish_erasures = awaited(Memory.finish_erasures)
     jobs = awaited(Memory.jobs)

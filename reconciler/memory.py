@@ -38,7 +38,6 @@ if TYPE_CHECKING:
     from reconciler.domain.records.erasures import Erasure
     from reconciler.domain.records.jobs import Job, QueueReport, Stage
     from reconciler.domain.records.model_moves import ModelMove, ReembedReport
-    from reconciler.domain.review.health import HealthReport
     from reconciler.ports.arbiter import Arbiter
     from reconciler.ports.embedder import Embedder
     from reconciler.ports.extractor import Extractor
@@ -490,20 +489,6 @@ class Memory:
     def agents(self) -> list[tuple[str, str]]:
         """All agents of the store, of all tenants, each with its tenant first."""
         return self._services.health.agents()
-
-    def health_of_all(
-        self, on_progress: Callable[[int], None] = lambda _: None
-    ) -> list[HealthReport]:
-        """``health`` of every agent of the store, of all tenants; for an operator's monitoring.
-
-        Args:
-            on_progress: called with how many more contacts were read.
-        """
-        check_callable(on_progress=on_progress)
-        return [
-            self.agent(agent_id, tenant=tenant).health(on_progress=on_progress)
-            for tenant, agent_id in self.agents()
-        ]
 
     def erasures(
         self, *, unfinished: bool = False, tenant: str | None = None, limit: int | None = None

@@ -20,8 +20,9 @@ from prometheus_client.registry import Collector
 
 from reconciler.domain.review.health import ContactHealth, HealthReport, Waiting
 from reconciler.errors import ReconcilerError
+from reconciler.memory import Memory
 
-__all__ = ["HealthCollector", "reading_health"]
+__all__ = ["HealthCollector", "health_of_all", "reading_health"]
 
 _LABELS = ("tenant", "agent")
 _STATES = ("live", "expired", "archived", "superseded", "revoked")
@@ -120,6 +121,21 @@ class HealthCollector(Collector):
 
 class _ReadingStoppedError(Exception):
     """The reading was stopped."""
+
+
+def health_of_all(
+    memory: Memory, on_progress: Callable[[int], None] = lambda _: None
+) -> list[HealthReport]:
+    """The health of every agent of the store, of all tenants.
+
+    Args:
+        memory: the store's memory.
+        on_progress: called with the number of contacts that were read since its last call.
+    """
+    return [
+        memory.agent(agent_id, tenant=tenant).health(on_progress=on_progress)
+        for tenant, agent_id in memory.agents()
+    ]
 
 
 @contextmanager

@@ -306,7 +306,7 @@ def worker(
     one Neo4j. The embedded engine serves one process at a time: use `reconciler drain` there.
     """
     from reconciler.entrypoints.doctor import describe_extractor
-    from reconciler.entrypoints.health_metrics import reading_health
+    from reconciler.entrypoints.health_metrics import health_of_all, reading_health
     from reconciler.entrypoints.metrics import serve_metrics
     from reconciler.settings import load_settings
 
@@ -315,7 +315,7 @@ def worker(
         logging_to_stderr(logging.INFO, load_settings().log),
         _signals() as asked,
         Memory.open(warm_up=True) as memory,
-        reading_health(memory.health_of_all, every_seconds) as health,
+        reading_health(partial(health_of_all, memory), every_seconds) as health,
         serve_metrics(memory.queue, metrics_port, health, metrics_host) as address,
     ):
         _LOG.info("reading with %s", describe_extractor(memory.settings))

@@ -8,6 +8,7 @@ import urllib.request
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
+from functools import partial
 
 import pytest
 from prometheus_client.parser import text_string_to_metric_families
@@ -16,7 +17,7 @@ from reconciler import Memory
 from reconciler.domain.records.jobs import Outcomes, QueueReport
 from reconciler.domain.records.kinds import JobState
 from reconciler.domain.review.health import HealthReport
-from reconciler.entrypoints.health_metrics import Read, reading_health
+from reconciler.entrypoints.health_metrics import Read, health_of_all, reading_health
 from reconciler.entrypoints.metrics import serve_metrics
 from reconciler.errors import GraphUnavailableError
 from reconciler.testing import HashingEmbedder
@@ -81,7 +82,7 @@ def test_a_scrape_tells_of_each_agent_of_each_tenant_and_of_no_contact(memory: M
     memory.contact("crm", "alice", tenant="acme").recall()
     memory.contact("crm", "alice", tenant="acme").recall(tags=["none"])
     memory._services.use_trace.flush()
-    with served(memory.health_of_all) as scrape:
+    with served(partial(health_of_all, memory)) as scrape:
         found = until(scrape, "reconciler_health_up", (), 1)
     assert found["reconciler_facts", (*CRM, "live")] == 1
     assert found["reconciler_facts", ("default", "sales", "live")] == 1
@@ -102,7 +103,7 @@ def test_a_scrape_tells_of_each_agent_of_each_tenant_and_of_no_contact(memory: M
 
 def test_what_is_written_later_is_told_later(memory: Memory) -> None:
     memory.add_contact_note("crm", "alice", "Likes tea", tenant="acme")
-    with served(memory.health_of_all) as scrape:
+    with served(partial(health_of_all, memory)) as scrape:
         until(scrape, "reconciler_facts", (*CRM, "live"), 1)
         memory.add_contact_note("crm", "alice", "Owns a boat", tenant="acme")
         until(scrape, "reconciler_facts", (*CRM, "live"), 2)
@@ -115,7 +116,7 @@ def test_what_cannot_be_read_is_said_and_the_exporter_goes_on(memory: Memory) ->
     def read(on_progress: Callable[[int], None]) -> Sequence[HealthReport]:
         if is_away.is_set():
             raise GraphUnavailableError("away")
-        return memory.health_of_all(on_progress)
+        return health_of_all(memory, on_progress)
 
     with served(read) as scrape:
         until(scrape, "reconciler_health_up", (), 1)
@@ -129,7 +130,7 @@ def test_what_cannot_be_read_is_said_and_the_exporter_goes_on(memory: Memory) ->
 @pytest.mark.filterwarnings("ignore::pytest.PytestUnhandledThreadExceptionWarning")
 def test_a_bug_in_reading_leaves_no_old_numbers(memory: Memory) -> None:
     memory.add_contact_note("crm", "alice", "Likes tea", tenant="acme")
-    first = iter([memory.health_of_all])
+    first = iter([partial(health_of_all, memory)])
     with served(lambda on_progress: next(first)(on_progress)) as scrape:
         assert "reconciler_contacts" not in {
             name for name, _ in until(scrape, "reconciler_health_up", (), 0)
@@ -142,7 +143,7 @@ def test_scrapes_do_not_read_and_do_not_wait_for_who_does(memory: Memory) -> Non
     def read(on_progress: Callable[[int], None]) -> Sequence[HealthReport]:
         readings.append(1)
         may_go_on.wait(30)
-        return memory.health_of_all(on_progress)
+        return health_of_all(memory, on_progress)
 
     with served(read, every_seconds=3600) as scrape:
         assert scrape()["reconciler_up", ()] == 1  # while the first reading goes on

@@ -83,7 +83,7 @@ CALLS: Mapping[type, Mapping[str, tuple[str, ...]]] = {
         **dict.fromkeys(
             (
                 *("backup", "cancel_reembed", "close", "describe", "drain", "finish_erasures"),
-                *("agents", "health_of_all", "model_move", "open", "queue", "reembed", "restore"),
+                *("agents", "model_move", "open", "queue", "reembed", "restore"),
                 *("start_worker", "stop_workers", "warm_up", "worker"),
             ),
             (WHOLE,),
