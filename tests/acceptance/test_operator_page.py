@@ -543,6 +543,29 @@ def test_what_was_written_is_not_lost_with_an_error(anna: Browser, memory: Memor
     assert held_values(memory, "city") == {"Goa"}
 
 
+@pytest.mark.parametrize(
+    ("text", "value", "told"),
+    [
+        ("The deadline is 6 June.", "5 May", "is still “5 May”"),
+        ("The deadline is 15 May.", "5 May", "is still “5 May”"),
+        ("The deadline is 5 May.", "6 June", "still says “5 May”"),
+    ],
+)
+def test_a_correction_of_the_sentence_or_of_the_value_alone_is_refused(
+    anna: Browser, memory: Memory, text: str, value: str, told: str
+) -> None:
+    note = memory.contact("crm", "priya").note
+    note("The deadline is 5 May.", attribute="deadline", value="5 May")
+    form = fact_page(anna, memory, "The deadline is 5 May.").form("/amend", value="5 May")
+    page = anna.send(form, text=text, value=value, reason="By phone.")
+    assert page.status == 422
+    assert told in page.text
+    assert text.rstrip(".") in page.text
+    assert held_values(memory, "deadline") == {"5 May"}
+    page = anna.send(form, text="The deadline is 6 June.", value="6 June", reason="By phone.")
+    assert held_values(memory, "deadline") == {"6 June"}
+
+
 def test_an_erasure_needs_the_contacts_id(anna: Browser, memory: Memory) -> None:
     form = anna.get("/erase", **PRIYA).form("/erase")
     page = anna.send(form, reason="She asked.", confirm="Priya")

@@ -6,6 +6,7 @@ answer, and can be undone from the page that it leads to.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Collection, Mapping, Sequence
 
 from starlette.responses import Response
@@ -117,16 +118,49 @@ def _said_again(visit: Visit, about: ContactMemory, known: Fact) -> Decision:
 
 def amend(visit: Visit) -> Response:
     """Correct a fact, in the name of the person who is logged in."""
+    about, fact_id = visit.about, visit.text("fact")
+    text, value = visit.text("text"), visit.optional("value")
+    _check_value(about.evidence(fact_id).fact, text, value)
     return visit.to_contact(
-        visit.about.amend(
-            visit.text("text"),
-            fact_id=visit.text("fact"),
-            value=visit.optional("value"),
+        about.amend(
+            text,
+            fact_id=fact_id,
+            value=value,
             by=visit.grant.name,
             reason=visit.text("reason"),
             said_at=visit.day("true_from"),
         )
     )
+
+
+def _check_value(known: Fact, text: str, value: str | None) -> None:
+    """Look whether the new sentence and the value beside it still say the same.
+
+    Raises:
+        NotDoneError: only one of the two was changed.
+    """
+    old = known.slot.value if known.slot else None
+    if not old or not value or not _says(known.text, old) or _says(text, value):
+        return
+    field = words.plain(words.attribute(known))
+    if value == old:
+        raise NotDoneError(
+            422,
+            f"the sentence is now “{text}”, but the {field} beside it is still “{old}”; write "
+            "the new value there too. Nothing was changed",
+        )
+    if _says(text, old):
+        raise NotDoneError(
+            422,
+            f"the {field} is now “{value}”, but the sentence still says “{old}”: “{text}”; write "
+            "the sentence to match. Nothing was changed",
+        )
+
+
+def _says(text: str, value: str) -> bool:
+    """Whether a sentence holds a value, as words of its own: “15 May” does not hold “5 May”."""
+    wanted = re.escape(" ".join(value.split()).casefold())
+    return bool(re.search(rf"(?<!\w){wanted}(?!\w)", " ".join(text.split()).casefold()))
 
 
 def end(visit: Visit) -> Response:
