@@ -353,7 +353,7 @@ def test_who_was_told_by_the_contact_is_in_the_reason(anna: Browser, memory: Mem
     anna.send(form, reason="She moved.", answered_by="contact")
     look = anna.get("/erase", **PRIYA).form("/erase")
     [made] = memory.contact("crm", "priya").decisions(limit=1)
-    assert made.text == "She moved. (told to anna)"
+    assert made.text == "She moved (told to anna)."
     receipt = anna.send(look, reason="As asked.", confirm="priya", answered_by="contact")
     assert "told to anna" in receipt.text
 

@@ -160,7 +160,7 @@ class Visit:
         """
         given = self.text("reason", default)
         is_told = self.given.get("answered_by") == "contact"
-        return f"{given} (told to {self.grant.name})" if is_told else given
+        return f"{given.rstrip('.')} (told to {self.grant.name})." if is_told else given
 
     def optional(self, name: str) -> str | None:
         """A field; None where it is empty."""

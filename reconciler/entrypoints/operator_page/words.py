@@ -16,6 +16,7 @@ __all__ = [
     "DISPOSALS",
     "FIELDS",
     "OVER",
+    "RECORDS",
     "REVERSIBLE",
     "SENSITIVITIES",
     "SETTLED",
@@ -106,10 +107,15 @@ _PLAINLY: Sequence[tuple[str, str]] = (
     (r"\barbiter\b", "judge"),
     (r"\bcosine\b", "similarity"),
     (r"\bThe thresholds of the profile\b", "The limits of similarity of the set"),
-    (r"\bis filed under\b", "is stored as"),
-    (r"\bare filed under\b", "are stored as"),
+    (r"\bfiled under nothing\b", "stored without an attribute"),
+    (r"\bfiled under\b", "stored under"),
+    (r"\bword of user_explicit\b", "word of the contact"),
+    (r"\bword of (\w+?)_(\w+)\b", r"word of \1 \2"),
     (r"\bunder policy (\S+) for domain (\S+?)(?=\.?$)", r"by the rules for \2, version \1"),
 )
+RECORDS: Mapping[str, str] = {"Episode": "statement"}
+"""The kinds of records that a receipt counts, as a reader knows them; the others are plain."""
+
 _QUOTED = re.compile(r'("[^"]*"|“[^”]*”)')
 
 
