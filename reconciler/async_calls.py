@@ -44,11 +44,11 @@ A = TypeVar("A")
 
 
 class AsyncPart(Generic[S]):
-    """A part of a memory with its calls awaited.
+    """An asynchronous part of a memory.
 
     Args:
-        threads: where its calls are made.
-        sync: the part.
+        threads: the threads in which its calls are made.
+        sync: the synchronous part.
     """
 
     def __init__(self, threads: Threads, sync: S) -> None:
@@ -59,7 +59,7 @@ class AsyncPart(Generic[S]):
 def awaited(
     call: Callable[Concatenate[Any, P], R],
 ) -> Callable[Concatenate[Any, P], Coroutine[Any, Any, R]]:
-    """The call, made in a thread."""
+    """An asynchronous form of a call: it is made in a thread."""
 
     @wraps(call)
     async def made(self: AsyncPart[Any], /, *args: P.args, **kwargs: P.kwargs) -> R:
@@ -71,7 +71,7 @@ def awaited(
 def streamed(
     call: Callable[Concatenate[Any, P], Iterator[R]],
 ) -> Callable[Concatenate[Any, P], AsyncIterator[R]]:
-    """The call, and what it gives, taken from it in a thread."""
+    """An asynchronous form of a call that returns an iterator: both run in a thread."""
 
     @wraps(call)
     def made(self: AsyncPart[Any], /, *args: P.args, **kwargs: P.kwargs) -> AsyncIterator[R]:
@@ -81,7 +81,7 @@ def streamed(
 
 
 def at_once(call: Callable[Concatenate[Any, P], R]) -> Callable[Concatenate[Any, P], R]:
-    """The call, which waits for nothing."""
+    """A call that never blocks, made as it is."""
 
     @wraps(call)
     def made(self: AsyncPart[Any], /, *args: P.args, **kwargs: P.kwargs) -> R:
@@ -93,7 +93,7 @@ def at_once(call: Callable[Concatenate[Any, P], R]) -> Callable[Concatenate[Any,
 def bound(
     kind: Callable[[Threads, S], A], call: Callable[Concatenate[Any, P], S]
 ) -> Callable[Concatenate[Any, P], A]:
-    """The call, which waits for nothing and hands out a part: that part, with its calls awaited."""
+    """A call that never blocks and returns a part of the memory: the part is asynchronous."""
 
     @wraps(call)
     def made(self: AsyncPart[Any], /, *args: P.args, **kwargs: P.kwargs) -> A:
@@ -105,7 +105,7 @@ def bound(
 def handed_out(
     kind: Callable[[Threads, S], A], call: Callable[Concatenate[Any, P], S]
 ) -> Callable[Concatenate[Any, P], Coroutine[Any, Any, A]]:
-    """The call, made in a thread, which hands out a part: that part, with its calls awaited."""
+    """A call, made in a thread, that returns a part of the memory: the part is asynchronous."""
 
     @wraps(call)
     async def made(self: AsyncPart[Any], /, *args: P.args, **kwargs: P.kwargs) -> A:

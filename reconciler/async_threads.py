@@ -1,7 +1,7 @@
-"""The threads of an asynchronous memory: calls that wait are made there, and awaited.
+"""The threads of an asynchronous memory: blocking calls are made there, and awaited.
 
-Nothing here knows what is called. A call that began is finished, whether or not a caller still
-awaits it, so that no lock is left behind and no write is half done.
+Never here: knowledge of the calls. A call that began is finished even if no caller awaits it any
+more, so that no lock is left behind and no write is half done.
 """
 
 from __future__ import annotations
@@ -35,13 +35,13 @@ R = TypeVar("R")
 
 
 class Threads:
-    """A bounded number of threads, in which calls are made.
+    """A bounded number of threads for calls.
 
     Args:
-        count: how many calls are made at the same time, from 1.
+        count: how many calls run at the same time, from 1.
 
     Raises:
-        ConfigurationError: the count is no whole number from 1.
+        ConfigurationError: the count is not a whole number from 1.
     """
 
     def __init__(self, count: int = THREADS_MAX) -> None:
@@ -55,10 +55,10 @@ class Threads:
         self._maker = Maker()
 
     def start(self) -> None:
-        """Start all of them; called in one of them, before any other call.
+        """Start all threads; called in one of them, before any other call.
 
-        Who starts a thread waits until it runs; an event loop that did so with its first calls
-        would stand still for as long as those keep the interpreter busy.
+        Starting a thread blocks until it runs. An event loop that started threads with its first
+        calls would stand still while those calls keep the interpreter busy.
         """
         together = threading.Barrier(self._count)
         meet = partial(together.wait, _STARTING_SECONDS)
@@ -69,8 +69,8 @@ class Threads:
     async def run(self, call: Callable[P, R], /, *args: P.args, **kwargs: P.kwargs) -> R:
         """Make the call in a thread, and return its result.
 
-        Cancelled, a call that had not begun is never made; one that had is finished behind, and
-        no caller learns what it returned.
+        If it is cancelled, a call that has not begun is never made. One that has begun is finished
+        in the background, and its result is lost.
 
         Raises:
             GraphClosedError: the threads were closed, before the call or before it began.
@@ -85,7 +85,7 @@ class Threads:
             raise
 
     def submit(self, call: Callable[[], R]) -> Future[R]:
-        """The call, to be made as soon as a thread is free, with the caller's context variables.
+        """Queue the call for the next free thread, with the caller's context variables.
 
         Raises:
             GraphClosedError: the threads were closed, or stayed with the parent of a fork.
@@ -109,11 +109,11 @@ class Threads:
                 yield item
 
     def close(self, then: Callable[[], None], seconds_max: float = CLOSING_SECONDS_MAX) -> None:
-        """Take no more calls, wait for those there are, and do what is to be done last.
+        """Take no more calls, wait for those under way, then call ``then``.
 
         Args:
-            then: what gives back what the calls use; done once, whether or not all of them ended.
-            seconds_max: how long is waited. Calls that have not begun by then are never made.
+            then: closes the resources of the calls; called once, even if some calls did not end.
+            seconds_max: the longest wait. Calls that have not begun by then are never made.
         """
         if not self._maker.is_here:
             return
@@ -139,12 +139,12 @@ M = TypeVar("M", bound=_Closable)
 
 
 class Opening(Generic[M]):
-    """Something that is being opened: ``await`` it and close it, or use it with ``async with``.
+    """A memory that is being opened: ``await`` it and close it, or use it with ``async with``.
 
     Args:
-        threads: where it is opened.
+        threads: the threads in which it is opened.
         open_it: opens it.
-        give_back: closes what was opened, if its caller is gone by then.
+        give_back: closes it, if its caller is gone by then.
     """
 
     def __init__(
@@ -171,7 +171,7 @@ class Opening(Generic[M]):
         if self._opened is not None:
             await self._opened.close()
 
-    if not TYPE_CHECKING:  # to a type checker, what is still being opened has no other attributes
+    if not TYPE_CHECKING:  # a type checker must see no other attributes
 
         def __getattr__(self, name: str) -> NoReturn:
             raise AttributeError(
@@ -188,7 +188,7 @@ class Opening(Generic[M]):
             raise
 
     def _close_again(self, made: Future[M]) -> None:
-        """No caller awaits it any more: a store that stayed open would be locked for good."""
+        """Close a memory that no caller awaits any more: its store would stay locked for good."""
         if made.cancelled():
             return
         with suppress(ReconcilerError):
@@ -200,7 +200,7 @@ def _page_of(iterator: Iterator[R]) -> list[R]:
 
 
 async def awaited_in_a_thread(call: Callable[[], None]) -> None:
-    """Make the call in a thread of its own; it goes on when no caller awaits it any more."""
+    """Make the call in a thread of its own; it continues even if no caller awaits it any more."""
     ended: Future[None] = Future()
 
     def run() -> None:

@@ -114,7 +114,7 @@ def _completion(message: Mapping[str, Any]) -> dict[str, Any]:
     counted = message.get("usage")
     if isinstance(counted, dict):
         renamed = {"input_tokens": "prompt_tokens", "output_tokens": "completion_tokens"}
-        total = sum(counted.get(name, 0) for name in renamed)
+        total = sum(count for count in counted.values() if isinstance(count, int))
         counted = {renamed.get(name, name): count for name, count in counted.items()}
         counted["total_tokens"] = total
     said: dict[str, Any] = {"role": "assistant", "content": _said(message), "refusal": None}

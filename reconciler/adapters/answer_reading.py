@@ -44,10 +44,10 @@ class UnreadableAnswerError(Exception):
 
 
 def read_answer(text: str, shape: type[AnswerT]) -> AnswerT:
-    """The one answer that ends the text, whatever stands before it.
+    """The one answer at the end of the text; anything may stand before it.
 
     Raises:
-        UnreadableAnswerError: it ends with none, or holds several that differ.
+        UnreadableAnswerError: the text ends without one, or holds several that differ.
     """
     objects = _objects(text)
     if not objects:
@@ -71,7 +71,7 @@ def read_answer(text: str, shape: type[AnswerT]) -> AnswerT:
 
 
 def fault_of(error: ValidationError, shape: type[BaseModel] | None = None) -> str:
-    """The first thing that is wrong, by its place, without the words themselves.
+    """The first fault and its place, without the answer's words.
 
     A key is also a word: only the names of the shape's fields are repeated. Where the shape is not
     known, it takes keys that it does not know, so that the first of the path is a field's name.
@@ -96,7 +96,7 @@ def _field_names(shape: type[BaseModel]) -> set[str]:
 
 
 def _encodable(answer: dict[str, Any]) -> Any:
-    """The same without half surrogate pairs, which JSON can spell and no store can keep."""
+    """The answer without half surrogate pairs, which JSON can spell and no store can keep."""
     try:
         return json.loads(json.dumps(answer, ensure_ascii=False).encode("utf-8", "replace"))
     except RecursionError:
@@ -104,7 +104,7 @@ def _encodable(answer: dict[str, Any]) -> Any:
 
 
 def _objects(text: str) -> list[dict[str, Any]]:
-    """The JSON objects that begin a line, and the one that ends the text; without that, none.
+    """The JSON objects that begin a line, and the one that ends the text; empty without that one.
 
     A model that thinks aloud may draft an answer there, so that what comes after is read first. But
     an answer may quote the words that end a thought.
@@ -118,9 +118,10 @@ def _objects(text: str) -> list[dict[str, Any]]:
 
 
 def _objects_up_to_the_end(text: str) -> list[dict[str, Any]]:
-    """What is part of a list is none; one in the middle of a sentence is a quotation.
+    """The JSON objects that begin a line, up to the one that ends the text.
 
-    So is one that words follow: it may be the note's, and the words may say so.
+    A part of a list does not count. An object in the middle of a sentence is a quotation; so is one
+    that words follow: it may be the note's, and the words may say so.
     """
     objects: list[dict[str, Any]] = []
     at = 0

@@ -57,7 +57,7 @@ def anthropic_functions(tools: _Tools, *, strict: bool = False) -> list[BetaBuil
 def async_anthropic_functions(
     tools: _AsyncTools, *, strict: bool = False
 ) -> list[BetaAsyncBuiltinFunctionTool]:
-    """The same for an ``AsyncAnthropic``, of the tools of an ``AsyncMemory``."""
+    """The functions for an ``AsyncAnthropic``, from the tools of an ``AsyncMemory``."""
     return [_AsyncFunction(tools, definition) for definition in tools.definitions(strict=strict)]
 
 

@@ -45,7 +45,7 @@ class BatchCalls(StructuredCalls[AnswerT]):
         super().__init__(vendor, replace(connection, timeout_seconds=_TIMEOUT_SECONDS), question)
 
     def send(self, questions: Mapping[str, Mapping[str, Any]]) -> str:
-        """Send the data of each question by its name; the batch's id.
+        """Send the data of each question under its name; return the batch's id.
 
         Raises:
             InvalidRequestError: the server has no batches; no question was sent.
@@ -103,5 +103,5 @@ class BatchCalls(StructuredCalls[AnswerT]):
 
 
 def _batching(client: Client) -> BatchClient:
-    """The same: a vendor of batches opens no other."""
+    """The client as one of batches: a vendor of batches opens no other."""
     return cast("BatchClient", client)

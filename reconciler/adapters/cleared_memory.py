@@ -28,10 +28,10 @@ _PROBES = 64
 
 @cache
 def clear_memory() -> bool:
-    """Have this process's memory cleared from here on; whether that works here.
+    """Clear this process's memory from now on; return whether that works here.
 
-    It does with glibc, as on most Linux systems, unless another allocator was put in its place. It
-    holds for the whole process and costs too little to be measured beside a note.
+    It works with glibc, as on most Linux systems, unless another allocator replaces it. It holds
+    for the whole process, and its cost is too small to be measured beside a note.
     """
     with suppress(AttributeError, OSError, TypeError):  # no such C library, or none that is known
         library = ctypes.CDLL(None)
@@ -43,7 +43,7 @@ def clear_memory() -> bool:
 
 @contextmanager
 def memory_as_it_comes() -> Iterator[None]:
-    """Have memory handed out without being cleared for a moment: while a log is read.
+    """Hand out memory without clearing it for a moment: while a log is read.
 
     A byte of a log that is damaged may be a length of many gigabytes. The engine asks for so much,
     meets the file's end, and refuses the log. Untouched memory costs nothing, and clearing touches
@@ -61,7 +61,7 @@ def memory_as_it_comes() -> Iterator[None]:
 
 
 def give_back_memory() -> None:
-    """Have the system take back what was freed in this process; nothing, where that is unknown.
+    """Give freed memory back to the system, if the C library can; else do nothing.
 
     glibc keeps what was freed, apart for several threads. A process that opened and closed 140
     stores used 31 MB, as after the first, and held up to 350 MB beside it. To give it back costs
@@ -72,7 +72,7 @@ def give_back_memory() -> None:
 
 
 def _is_cleared(library: Any) -> bool:
-    """Whether memory that was written to, and given back, is handed out again without that."""
+    """Whether memory that was written to and freed is handed out again without the old bytes."""
     blocks = [library.malloc(_PAGE_BYTES) for _ in range(_PROBES)]
     for block in filter(None, blocks):
         ctypes.memset(block, 0x5A, _PAGE_BYTES)

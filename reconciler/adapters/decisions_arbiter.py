@@ -29,7 +29,7 @@ _ACTIONS = {
     Relation.REFINES: Action.UPDATE,
     Relation.REPLACES: Action.UPDATE,
 }
-"""The relations that hold to one fact, and what they do to it."""
+"""The relations to one fact, with their actions."""
 
 _HOW = "How to tell them apart"
 
@@ -63,7 +63,7 @@ class DecisionsArbiter:
         self.name = self._calls.name
 
     def judge(self, note: Note, neighbours: Sequence[Neighbour]) -> Judgement:
-        """How the note relates to the neighbours; the port says what is promised."""
+        """The relation of the note to its neighbours; see ``Arbiter.judge``."""
         answer, usage = self._calls.ask(data_of(note, neighbours))
         relation, target = _chosen(answer.choice)
         return Judgement(
@@ -76,7 +76,7 @@ class DecisionsArbiter:
         )
 
     def close(self) -> None:
-        """End what is under way and close the connections; a later judgement opens them again."""
+        """End calls under way and close the connections; a later judgement opens them again."""
         self._calls.close()
 
     def _options(self, data: Mapping[str, Any]) -> dict[str, str]:
@@ -100,7 +100,7 @@ def _chosen(option: str) -> tuple[Relation, int | None]:
 
 
 def _in_words(answer: Choice) -> str:
-    """The choice as the record has it, for there are no reasons: "… replaces_2 at 0.93, …"."""
+    """The choice in words for the record, which has no reasons: "… replaces_2 at 0.93, …"."""
     others = {each: p for each, p in answer.probabilities.items() if each != answer.choice}
     chosen = f"a typed choice: {answer.choice} at {answer.probabilities[answer.choice]:.2f}"
     if not others:
@@ -110,7 +110,7 @@ def _in_words(answer: Choice) -> str:
 
 
 def _meanings(text: str) -> dict[Relation, str]:
-    """What each relation means, without what is to be done about it.
+    """The meaning of each relation in the prompt, without its action.
 
     Raises:
         ConfigurationError: the prompt does not say it.
@@ -125,7 +125,7 @@ def _meanings(text: str) -> dict[Relation, str]:
 
 
 def _section(text: str, heading: str) -> str:
-    """What stands under a heading.
+    """The text under a heading.
 
     Raises:
         ConfigurationError: there is no such heading.

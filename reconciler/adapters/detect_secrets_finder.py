@@ -1,4 +1,4 @@
-"""The finder of secrets: by their shape, through detect-secrets, and by what the text says of them.
+"""The finder of secrets: by their shape, through detect-secrets, and by the words around them.
 
 What a name says of its value, in JSON and the like, is read by ``reconciler.named_secrets``.
 
@@ -138,7 +138,7 @@ _SAID: Mapping[str, tuple[str, ...]] = {
         rf"(?<=[\w.-]@[\w.-]+\s?[/|:]\s?){_STRONG_VALUE}",
     ),
 }
-"""Rules, by the words of which a text must hold one for any of them to fit."""
+"""Rules by words; a text must hold one of the words for any of their rules to fit."""
 # An Indian "PIN code" of six digits is a postcode.
 _POSTCODE = r"(?i:\bpin[ ]?code(?:[ ]is|[ ]?:)?[ ]*)\d{3}[ ]?\d{3}\b"
 _TOKEN_TAIL = re.compile(r"[\w+/=-]*")
@@ -149,7 +149,7 @@ _NEEDED_BY_SHAPES = (
     *("glpat", "gldt", "glft", "glsoat", "glrt", "glcbt", "glimt", "glptt", "glagent", "gloas"),
     *("gr1348941", "dop_v1", "shpat", "lin_api", "-us"),
 )
-"""What is rare of the shapes, in small letters: each of them holds one of these, or a long word."""
+"""Rare parts of the shapes, in small letters: each shape holds one of these, or a long word."""
 
 _LONG_WORD = 34
 _LONG_SHAPE = re.compile(r"(?:AC|SK)[a-z0-9]{32}|\d{8}:[\w-]{35}|[MNO][\w-]{23,25}\.")
@@ -205,8 +205,8 @@ _SHAPES = "shapes"
 
 @cache
 def _literals() -> Literals[str]:
-    """What a text must hold for the shapes, or for the rules of some words, to be looked for."""
-    from reconciler.lexicon import Literals  # what only reads a store needs none
+    """The literals that a text must hold before shapes, or the rules of some words, are tried."""
+    from reconciler.lexicon import Literals  # a process that only reads a store needs none
 
     shapes = ((literal, _SHAPES) for literal in _NEEDED_BY_SHAPES)
     return Literals([*shapes, *((word, words) for words in _SAID for word in words.split())])
@@ -214,7 +214,7 @@ def _literals() -> Literals[str]:
 
 @cache
 def _compiled(rule: str) -> Any:
-    """The rule as the ``regex`` library reads it, which knows look-behinds of any length."""
+    """The rule, compiled by the ``regex`` library, which knows look-behinds of any length."""
     import regex
 
     return regex.compile(rule, regex.MULTILINE)
@@ -222,7 +222,7 @@ def _compiled(rule: str) -> Any:
 
 @dataclass(frozen=True, slots=True)
 class _SecretPattern:
-    """One pattern, and which of its groups is the secret; 0 for all that it matches."""
+    """One pattern, and the number of the group that is the secret; 0 for the whole match."""
 
     pattern: Any
     group: int = 0
@@ -238,7 +238,7 @@ class _SecretPattern:
 
 
 def _end_of_token(text: str, end: int) -> int:
-    """A pattern knows the least length of a token; what is longer must not stay open."""
+    """The end of the whole token: a pattern knows only the least length, and no rest may stay."""
     tail = _TOKEN_TAIL.match(text, end)
     return tail.end() if tail else end
 

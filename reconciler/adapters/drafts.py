@@ -1,4 +1,4 @@
-"""Drafts: what is written beside the place that it will have, and removed however its process ends.
+"""Drafts: folders for files that are not in place yet; removed even if their process is killed.
 
 A draft lies in a hidden folder that its process has locked. The lock goes with the process, so a
 draft without a lock was left by a process that was killed; it may hold a contact's words. Never
@@ -24,7 +24,7 @@ _PREFIX = ".reconciler-draft-"
 
 @contextmanager
 def draft_folder(beside: Path) -> Iterator[Path]:
-    """A new folder of its owner's alone, beside a path; it is gone afterwards.
+    """A new private folder beside a path; it is gone afterwards.
 
     Drafts that killed processes left there are removed first.
 
@@ -40,7 +40,7 @@ def draft_folder(beside: Path) -> Iterator[Path]:
 
 
 def temporary_folder() -> tuple[Path, Callable[[], None]]:
-    """A new folder of its owner's alone among the temporary ones, and what removes it.
+    """A new private folder among the temporary ones, and a function that removes it.
 
     It is gone at the latest when this process ends, or, if that is killed, when another one asks
     for such a folder. A forked child never removes it.

@@ -1,4 +1,4 @@
-"""The connections to one embedded database: how many there may be, and who has which."""
+"""The connections to one embedded database: a bounded number, each lent to one caller."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ POOL_IS_FULL = "Buffer manager exception"
 
 @dataclass(slots=True)
 class _Share:
-    """Those who queue for the same connections, and which of these are idle."""
+    """The queue for some connections, and those of them that are idle."""
 
     turns: Turns
     busy: str
@@ -95,7 +95,7 @@ class EmbeddedConnections:
 
     @contextmanager
     def without_readers(self, seconds: float) -> Iterator[bool]:
-        """Keep readers waiting; gives whether those who were reading ended in that time."""
+        """Keep readers waiting; gives whether the running ones ended in that time."""
         deadline = time.monotonic() + seconds
         with ExitStack() as stack:
             queues = [self._readers.turns] * (CONNECTIONS_MAX - 1)
@@ -106,9 +106,10 @@ class EmbeddedConnections:
 
     @contextmanager
     def alone(self, seconds: float) -> Iterator[bool]:
-        """Keep everybody waiting; gives whether those who were at work ended in that time.
+        """Keep all callers waiting; gives whether the running ones ended in that time.
 
-        Then nothing is open on the database, and ``exchange`` gives those who wait another one.
+        Then nothing is open on the database, and ``exchange`` gives another one to the callers that
+        wait.
         """
         deadline = time.monotonic() + seconds
         with self._writer.turns.turn() as turn:
@@ -124,9 +125,9 @@ class EmbeddedConnections:
         self._written_bytes = 0
 
     def close(self) -> None:
-        """Let those who have a connection finish, for as long as a query may take; then end them.
+        """Let running callers finish, for as long as a query may take; then end their connections.
 
-        Who waits for one, or comes later, gets an error. Harmless when called again.
+        Callers that wait for a connection, or come later, get an error. May be repeated.
         """
         self._is_closed = True
         deadline = time.monotonic() + self._query_timeout_seconds
@@ -180,7 +181,7 @@ class EmbeddedConnections:
             self._end(connection)
 
     def _end(self, connection: PlanningConnection) -> None:
-        """Close it; a query that runs on it is interrupted, and what it began is rolled back."""
+        """Close a connection; its running query is interrupted and rolled back."""
         with self._lock:
             self._open.discard(connection)
         with suppress(RuntimeError):  # the database went away first, and the connection with it

@@ -1,4 +1,4 @@
-"""The files of an embedded store: which there are, and how they are opened, also after a crash.
+"""The files of an embedded store, and how they are opened, also after a crash.
 
 Here is what the engine leaves on disk and what has to be there. Never here: a query, or anything
 about what the store holds.
@@ -33,59 +33,59 @@ __all__ = [
 ]
 
 CHECKPOINT_LOG_BYTES = 4 << 20
-"""The log is written into the main file when it is longer: after some 800 notes. Until then each
+"""The length at which the log is written into the main file: after some 800 notes. Until then each
 note keeps 0.12 MB of memory; at the engine's own 16 MiB that was 400 MB. Source: measured.
 """
 
 BUFFER_POOL_BYTES = 1 << 30
-"""Of memory, for the pages that the engine has in hand."""
+"""Memory for the pages that the engine works with."""
 
 _STORE_BYTES_MAX = 1 << 40
-"""Of address space, which the engine reserves for a file as it opens it. Its own default, 8 TiB,
-fills a process's after fifteen stores."""
+"""Address space that the engine reserves for a file when it opens it. Its own default, 8 TiB, fills
+the address space of a process after fifteen stores."""
 
 _STORE_BYTES_MIN = 1 << 28
 _NO_SPACE = "Mmap for size"
-"""How the engine says that it could not reserve it."""
+"""The engine's words if it could not reserve that address space."""
 
 _HEADER_BYTES = 4096
-"""One page: a main file that has never been checkpointed is as long, and holds nothing."""
+"""One page: the length of a main file that was never checkpointed, and so holds nothing."""
 
 _COMMIT = bytes.fromhex("0900000000000000 020000000000000000 517d1de0b202d058")
-"""How each transaction in the log ends: its length, its kind, its checksum. A test looks for it in
-a log, so that a newer engine cannot change it unseen."""
+"""The end of each transaction in the log: its length, its kind, its checksum. A test looks for it
+in a log, so that a newer engine cannot change it unseen."""
 
 _LOG_HEADER_BYTES = 25
-"""What a log begins with; then come its records, each between its length and its checksum."""
+"""The header of a log; then come its records, each between its length and its checksum."""
 
 _SPARE_BYTES = 32 << 20
 _SPARE_FACTOR = 8
-"""Room that a checkpoint is given: it writes every changed page twice. Measured: 2 to 5 times the
-log. The engine ends the process if a checkpoint meets a full disk in the wrong moment."""
+"""Free disk space that a checkpoint needs: it writes every changed page twice. Measured: 2 to 5
+times the log. The engine ends the process if the disk becomes full at the wrong moment."""
 
 ENGINE_ERRORS = (RuntimeError, MemoryError, ValueError, IndexError)
-"""What the engine raises for a file that it cannot read: rubbish taken for a length, for example,
-is more memory than there is."""
+"""The engine's errors for a file that it cannot read. For example, it takes rubbish for a length,
+and asks for more memory than there is."""
 
 _COPIED_BYTES = 1 << 20
 
 _MENDING = ".mending-"
-"""In the name of the folder that a log is looked at in; one that a crash left is removed."""
+"""Part of the name of the folder in which a log is examined; one that a crash left is removed."""
 
 _OF_ANOTHER = "Database ID"
-"""In what the engine says of a log that another database wrote."""
+"""Part of the engine's error about a log that another database wrote."""
 _REWRITING = ".rewriting-"
-"""In the name of the folder that a store is written again in."""
+"""Part of the name of the folder in which a store is written again."""
 
 _LEFT_OVER = (".wal*.damaged-*", ".tmp", ".pk_validator.*.tmp", f"{_MENDING}*")
-"""Endings of what a crash leaves beside a store: damaged logs, what the engine could not keep in
-memory, and the folder that a log was looked at in."""
+"""Endings of files that a crash leaves beside a store: damaged logs, overflow of the engine's
+memory, and the folder in which a log was examined."""
 
 _REMOVED = ".removed-"
-"""In the name of the file that keeps what an erasure removes, until it was searched for."""
+"""Part of the name of the file that keeps erased texts until the store was searched for them."""
 
 _COMPANIONS = (".wal", ".checkpoint", ".shadow", ".key", ".no-log", ".lock")
-"""Endings of what lies beside a store; as the store's own name they would be taken for those."""
+"""Endings of the files beside a store; a store's own name may not have one of them."""
 
 _log = logging.getLogger(__name__)
 
@@ -120,7 +120,7 @@ class EmbeddedFiles:
 
     @property
     def has_log(self) -> bool:
-        """Whether there is a log with anything in it."""
+        """Whether there is a log that is not empty."""
         return bool(_size(self.log) or _size(self._frozen_log))
 
     @property
@@ -185,7 +185,7 @@ class EmbeddedFiles:
         self._no_log.unlink(missing_ok=True)
 
     def check_log(self) -> None:
-        """Let a store through that was left open, and so must have a log, if it has one.
+        """Check that a store that was left open has its log.
 
         Raises:
             ConfigurationError: it lacks its log.
@@ -200,11 +200,11 @@ class EmbeddedFiles:
 
     @property
     def log_bytes(self) -> int:
-        """How long the log is; 0 where there is none."""
+        """The length of the log; 0 without one."""
         return _size(self.log)
 
     def has_room_to_checkpoint(self) -> bool:
-        """Whether the disk can take what the log holds."""
+        """Whether the disk has room for a checkpoint of the log."""
         needed = _SPARE_BYTES + _SPARE_FACTOR * self.log_bytes
         return shutil.disk_usage(self.main.parent).free >= needed
 
@@ -222,13 +222,13 @@ class EmbeddedFiles:
             os.fsync(copy.fileno())
 
     def close(self) -> None:
-        """Give back what was read with, after the engine has given the file back."""
+        """Close the file that was read, after the engine has closed it."""
         if self._reader is not None:
             self._reader.close()
             self._reader = None
 
     def check_room_to_rewrite(self, otherwise: str, *, spare_log_bytes: int = 0) -> None:
-        """Let a store be written again, if the disk has room for that.
+        """Check that the disk has room to write the store again.
 
         Args:
             otherwise: how matters stand where it has none, and what to do then.
@@ -261,14 +261,14 @@ class EmbeddedFiles:
 
     @property
     def stamp(self) -> tuple[int, int, int]:
-        """Tells whether the main file was changed, or its log has anything in it."""
+        """A mark that changes if the main file changes, or the log gets longer."""
         stat = self.main.stat()
         return stat.st_mtime_ns, stat.st_size, self.log_bytes
 
     def put_in_place(self, draft: EmbeddedFiles, stamp: tuple[int, int, int]) -> None:
-        """Put a whole store in this one's place, in one step, while it is closed.
+        """Replace this store by a whole one, in one step, while it is closed.
 
-        Before it and after it the main file is a whole store that needs no log.
+        Before and after that step the main file is a whole store that needs no log.
 
         Args:
             draft: the store that comes.
@@ -290,9 +290,9 @@ class EmbeddedFiles:
         self._may_lack_log = True
 
     def list_own(self) -> list[Path]:
-        """The files in which the engine keeps what it is given, and whatever crashes left of them.
+        """The files of the engine with contents of the store, and those that crashes left.
 
-        Reading them gives a lock back: do it only while the store is closed.
+        Reading them releases a lock: do it only while the store is closed.
         """
         own = [self.main, self.log, self._frozen_log, self._shadow, *self._left_over()]
         folders = [path for path in own if path.is_dir()]
@@ -300,9 +300,9 @@ class EmbeddedFiles:
         return [path for path in own if path.is_file()]
 
     def remove_left_over(self) -> None:
-        """Remove what crashes left; it holds what was written then, whatever it was.
+        """Remove the files that crashes left, with all that was written to them.
 
-        Among it are the copies of damaged logs.
+        Copies of damaged logs are among them.
         """
         for left_over in self._left_over():
             if left_over.is_dir():
@@ -315,7 +315,7 @@ class EmbeddedFiles:
         return [path for ending in _LEFT_OVER for path in folder.glob(f"{name}{ending}")]
 
     def keep_removed(self, key: str, texts: Iterable[str]) -> None:
-        """Keep texts that are about to be removed, on disk when this returns."""
+        """Keep texts that are about to be erased; they are on disk when this returns."""
         path = self._removed(key)
         with open(path, "a", encoding="utf-8", opener=_private) as file:
             file.write("\n")  # behind a line that a kill cut short
@@ -325,14 +325,14 @@ class EmbeddedFiles:
         _sync_folder(path.parent)
 
     def read_removed(self, key: str) -> Iterator[str]:
-        """The texts that are kept under a key; none where there are none any more."""
+        """The texts that are kept under a key, if they are still there."""
         with suppress(FileNotFoundError), self._removed(key).open(encoding="utf-8") as file:
             for line in file:
                 with suppress(ValueError):  # empty, or cut short before anything was removed
                     yield json.loads(line)
 
     def forget_removed(self, key: str) -> None:
-        """Remove what is kept under a key; its bytes are overwritten first."""
+        """Remove the texts under a key; their bytes are overwritten first."""
         path = self._removed(key)
         if path.exists():
             with path.open("rb+") as file:
@@ -343,9 +343,9 @@ class EmbeddedFiles:
             path.unlink()
 
     def warn_of_removed(self) -> None:
-        """Name the files that still keep what an erasure removes: it was cut off.
+        """Log the files that still keep erased texts, because an erasure was interrupted.
 
-        They are not deleted here, for an erasure that goes on searches for what is in them.
+        They are not deleted here: when the erasure goes on, it searches for these texts.
         """
         name = f"{glob.escape(self.main.name)}{_REMOVED}*"
         if kept := sorted(path.name for path in self.main.parent.glob(name)):
@@ -360,7 +360,7 @@ class EmbeddedFiles:
         return self.main.with_name(f"{self.main.name}{_REMOVED}{key}")
 
     def release_lock(self) -> None:
-        """Give the engine's lock back without the engine: see ``_locked`` for how."""
+        """Release the engine's lock without the engine; see ``_locked``."""
         os.close(os.open(self.main, os.O_RDONLY))
 
     def _database(self, *, is_lenient: bool = False) -> ladybug.Database:
@@ -385,7 +385,7 @@ class EmbeddedFiles:
         )
 
     def _check_complete(self) -> None:
-        """Refuse a part of a store; the engine would open it as an empty one."""
+        """Refuse an incomplete store; the engine would open it as an empty one."""
         if self.main.is_dir():
             raise ConfigurationError(
                 f"RECONCILER_EMBEDDED_PATH {self.main} is a folder; name a file in it"
@@ -501,7 +501,7 @@ class EmbeddedFiles:
             yield main
 
     def _whole_bytes(self, main: BinaryIO, log: Path) -> int:
-        """How many bytes of a log are whole transactions, as the engine finds on a copy."""
+        """The number of bytes of a log with whole transactions, found by the engine on a copy."""
         prefix = f"{self.main.name}{_MENDING}"
         with TemporaryDirectory(prefix=prefix, dir=self.main.parent) as folder:
             copied = EmbeddedFiles(Path(folder) / self.main.name)
@@ -516,7 +516,7 @@ class EmbeddedFiles:
 
 
 def _address_space_bytes() -> int | None:
-    """How much address space this process may take; None where it is not bounded."""
+    """The bound of this process's address space in bytes; None without one."""
     try:
         import resource  # not on Windows
     except ImportError:
@@ -526,7 +526,7 @@ def _address_space_bytes() -> int | None:
 
 
 def _reserved_bytes(space_bytes: int | None) -> tuple[int, int]:
-    """What is reserved for a store and for its buffer pool, of a process's address space.
+    """The address space to reserve for a store, and for its buffer pool.
 
     Under a bound the store gets a quarter, as the power of two that the engine wants, and the pool
     an eighth: Python, the model and the engine's threads need the rest.
@@ -539,10 +539,9 @@ def _reserved_bytes(space_bytes: int | None) -> tuple[int, int]:
 
 
 def _unfinished_from(log: Path) -> int | None:
-    """Where the log's whole transactions end, if its last record is cut short; else None.
+    """The end of the log's whole transactions, if its last record is cut short; else None.
 
-    Records are taken at their word about their length. Anything else is for the engine to find,
-    which has their checksums.
+    The length that a record states is trusted. The engine finds any other damage by its checksums.
     """
     content = log.read_bytes() if _size(log) else b""
     place = whole = _LOG_HEADER_BYTES
@@ -565,7 +564,7 @@ def _private(path: str, flags: int) -> int:
 
 
 def leave_unchecked(connection: ladybug.Connection) -> None:
-    """Have the engine close a database as it is, without a checkpoint."""
+    """Make the engine close a database as it is, without a checkpoint."""
     result = connection.execute("CALL force_checkpoint_on_close=false")
     assert not isinstance(result, list), "one statement gives one result"  # noqa: S101
     result.close()

@@ -53,13 +53,13 @@ __all__ = ["EmbeddedGraph", "file_of", "open_graph"]
 _log = logging.getLogger(__name__)
 
 _STORAGE_FAILURES = ("IO exception", "panic state", "refuses further writes")
-"""How the engine says that a file could not be written or read."""
+"""The engine's words if a file could not be written or read."""
 
 _CANNOT_WRITE = ("Cannot write to file", "Failed to sync file")
-"""How it says that at opening, where an "IO exception" may also be a lock, or a file of others."""
+"""The same at opening, when an "IO exception" may also be a lock, or a foreign file."""
 
 _NO_TEXT = "Invalid UTF8-encoded string"
-"""How it says that a text in its file is none, where it has to look at its letters itself."""
+"""The engine's words about an invalid text in its file, if it must read the letters itself."""
 
 _FILES_ARE_CLEAN = (
     "the store's own files were written again and hold nothing of it; blocks of the disk that the "
@@ -79,10 +79,10 @@ _COPIES = (
 )
 
 _REWRITES_MAX = 3
-"""One is enough where memory is cleared; what is found after three is not there by chance."""
+"""One is enough if memory is cleared; a text that is found after three is not there by chance."""
 
 _PATIENCE_SECONDS = 0.5
-"""How long a writer waits for readers to end, to fold the log in; else the next one tries again."""
+"""How long a writer waits for readers before a checkpoint; else the next writer tries again."""
 
 _MARK_OPEN = "COMMENT ON TABLE Store IS 'open: what is newest is in the log'"
 _MARK_CLOSED = "COMMENT ON TABLE Store IS ''"
@@ -244,7 +244,7 @@ class EmbeddedGraph:
         )
 
     def _rewritten(self, search: TextSearch) -> tuple[set[bytes], set[bytes]]:
-        """What of these texts is kept in the store, and what is in its files, written again."""
+        """The texts that are still in the rewritten store, and those that are in its files."""
         with self._translated(), self._connections.alone(self._query_timeout_seconds) as is_alone:
             if self._is_closed:
                 raise GraphClosedError(f"{self._path} was closed by this program; open it again")
@@ -269,7 +269,7 @@ class EmbeddedGraph:
                 kept = self._draft(old, draft, search)
                 stamp = self._files.stamp
             self._database.close()
-            self._files.close()  # what copies the main file would go on reading the old one
+            self._files.close()  # the open reader would go on reading the old main file
             try:
                 self._files.put_in_place(draft, stamp)
                 self._files.remove_left_over()
@@ -281,7 +281,7 @@ class EmbeddedGraph:
     def _draft(
         self, old: PlanningConnection, draft: EmbeddedFiles, search: TextSearch
     ) -> set[bytes]:
-        """Fill a new store; gives what of these texts stands in what it was filled with."""
+        """Fill a new store; return the texts that were found in its contents."""
         kept: set[bytes] = set()
         database = draft.open()
         try:
@@ -299,7 +299,7 @@ class EmbeddedGraph:
         return kept
 
     def _reopen(self) -> None:
-        """Open the store that is in its place now; without it nothing more can be done here."""
+        """Open the store that is in place now; if that fails, this graph is of no use any more."""
         try:
             self._database = self._files.open()
             with closing(PlanningConnection(self._database)) as connection:
@@ -374,9 +374,9 @@ class EmbeddedGraph:
             _log.warning("%s: %s", self._path, error)
 
     def _mark_open(self, connection: PlanningConnection) -> None:
-        """Have the main file say that a log belongs to it, before the first write of this graph.
+        """Mark the main file as one with a log, before the first write of this graph.
 
-        Else a copy of the main file alone would open as the memory of an earlier day.
+        Otherwise a copy of the main file alone would open as the memory of an earlier day.
         """
         if self._is_marked:
             return
@@ -387,7 +387,7 @@ class EmbeddedGraph:
         self._is_marked = True
 
     def _mark_closed(self, connection: PlanningConnection) -> bool:
-        """Have the main file hold everything, and say that it needs no log; whether it does."""
+        """Write everything into the main file, and mark it as whole; return whether it is."""
         if not self._files.has_room_to_checkpoint():
             return False
         if self._is_marked:
@@ -398,10 +398,10 @@ class EmbeddedGraph:
         return is_whole
 
     def _checkpoint(self, connection: PlanningConnection, patience_seconds: float) -> bool:
-        """Write the log into the main file, if there is room and no reader; else it has it all.
+        """Write the log into the main file, if there is room and no reader.
 
-        Beside a reader the engine would keep the log and a third file, and after a crash it opens
-        neither with the last write torn.
+        With a reader the engine would keep the log and a third file. After a crash in the middle of
+        the last write it could open neither.
 
         Returns:
             Whether the main file holds everything.
@@ -575,7 +575,7 @@ def _transaction(connection: PlanningConnection) -> Iterator[None]:
 def _run_script(
     connection: PlanningConnection, query: Query, given: Mapping[str, Any]
 ) -> list[Row]:
-    """The rows of the script's runs: one, or one for each element of the list it goes through."""
+    """The rows of all runs of a script: one run, or one for each element of its list."""
     return [
         row
         for repetition in query.repetitions(given)
@@ -584,7 +584,7 @@ def _run_script(
 
 
 def _run_once(connection: PlanningConnection, query: Query, given: Mapping[str, Any]) -> list[Row]:
-    """The rows of the last statement with a RETURN; none as soon as a run of one gives no row."""
+    """The rows of the last statement with a RETURN; empty if any of these gives no row."""
     rows: list[Row] = []
     for statement in query.statements:
         returns, returned = "RETURN" in statement.text, []

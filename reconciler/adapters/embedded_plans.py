@@ -30,7 +30,7 @@ _PLANS_MAX = 100
 """A plan takes 0.7 MB, one of a write 1.5 MB: 60 after a minute of agents. Source: measured."""
 
 _WIDTHS = (7, 8, 15, 16, 31, 32)
-"""Bits where the engine takes another type for an integer, to which it then holds a plan."""
+"""Bits at which the engine chooses another type for an integer, which it then keeps in a plan."""
 
 
 class UnreadableRowsError(RuntimeError):
@@ -53,7 +53,7 @@ class PlanningConnection(ladybug.Connection):
         self._planned_at_bytes = _GROWTH_START_BYTES
 
     def plan_for(self, written_bytes: int) -> None:
-        """Forget the plans that were made for a store in which much less had been written."""
+        """Forget plans that were made when the store was much smaller."""
         if written_bytes >= self._planned_at_bytes * _GROWTH:
             self._plans.clear()
             self._planned_at_bytes = written_bytes

@@ -28,20 +28,20 @@ _LINK_OF_MAP = re.compile(r"\[(:\w+|:`\w+`) \$([\w.]+)\]")
 """A link that is made of a map: ``-[:SUPERSEDES $link]->``."""
 
 _LENGTH = re.compile(r"\bFLOAT\[\$(\w+)\]")
-"""How long the vectors of a column are: a part of its type, which takes no parameter."""
+"""The length of a column's vectors: a part of its type, which takes no parameter."""
 
 _PROPERTY_NAME = re.compile(r"[a-z][a-z0-9_]{0,63}")
-"""What a key of a map may be: it becomes a part of a statement's text."""
+"""The accepted keys of a map: a key becomes a part of a statement's text."""
 
 _SET_FROM_MAP = re.compile(r"(\w+) \+= \$([\w.]+)")
 
 
 def bound(statement: Statement, given: Mapping[str, Any]) -> tuple[str, dict[str, Any]]:
-    """The text and the values that it still names.
+    """The text for the engine, and the values that it still names.
 
-    A value that is null has no type, and for want of one the engine plans the statement again at
-    every call: half of a write's time. And a property that is written as NULL is not free. So a
-    null in a map is a property that is not written: a new node has none, an old one keeps its own.
+    A null has no type, so the engine would plan the statement again at every call: half of a
+    write's time. And a property that is written as NULL is not free. So a null in a map is not
+    written: a new node lacks the property, an old one keeps its own.
     """
     values_by_path = {path: value_at(given, path) for path in _sorted(statement.params)}
     # In one order, so that few texts are planned. A list of maps is unwound by the text.
@@ -56,7 +56,7 @@ def bound(statement: Statement, given: Mapping[str, Any]) -> tuple[str, dict[str
 
 
 def _with_lengths(statement: Statement, values: dict[str, Any]) -> tuple[Statement, dict[str, Any]]:
-    """The statement with the lengths of its columns written out, and the values that it names."""
+    """The statement with the lengths of its columns as numbers, and the values that it names."""
     lengths = {name: int(values[name]) for name in _LENGTH.findall(statement.text)}
     if not lengths:
         return statement, values

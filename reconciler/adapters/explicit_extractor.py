@@ -1,4 +1,4 @@
-"""The extractor that needs no model: it takes down what the contact says in so many words.
+"""The extractor that needs no model: it reads the contact's explicit statements.
 
 Here lives which speakers are read, what their words weigh and how several mentions become one
 candidate; which words are a statement stands in ``reconciler.domain.sessions.explicit_statements``.
@@ -28,7 +28,7 @@ __all__ = ["ExplicitExtractor"]
 
 _IMPORTANCE_REQUESTED, _IMPORTANCE_STATED, _IMPORTANCE_IN_PASSING = 0.8, 0.6, 0.4
 _CONFIDENCE_REQUESTED, _CONFIDENCE_STATED, _CONFIDENCE_HEDGED = 0.95, 0.9, 0.5
-"""In this order: what is asked for or said outright, what is said, what is weighed."""
+"""In this order: of a request, of a plain statement, of a hedged one."""
 
 
 class ExplicitExtractor:

@@ -27,7 +27,7 @@ __all__ = ["GitleaksFinder"]
 
 _SOURCE = "config/secret_rules/gitleaks.toml"
 _BY_A_VENDORS_NAME = r"[\w.-]{0,50}?"
-"""How a rule begins that finds any token after a vendor's name."""
+"""The beginning of a rule that finds any token after a vendor's name."""
 
 _DIGIT = re.compile(r"\d")
 

@@ -18,7 +18,7 @@ _FILE_BYTES_MAX = 4096
 
 
 def path_of_key(named: Path | None, store: Path | None) -> Path:
-    """Where the key is kept: in the file that was named, else beside the store or its user's data.
+    """The file of the key: the named one, else one beside the store or in the user's data folder.
 
     Args:
         named: the file that the operator named, if any.
@@ -33,7 +33,7 @@ def path_of_key(named: Path | None, store: Path | None) -> Path:
 
 
 def load_key(path: Path) -> bytes | None:
-    """The key in a file; None where there is no file.
+    """The key in a file; None without a file.
 
     Raises:
         ConfigurationError: the file cannot be read, or holds no key.
@@ -51,7 +51,7 @@ def load_key(path: Path) -> bytes | None:
 
 
 def load_or_create_key(path: Path, new: bytes | None = None) -> bytes:
-    """The key in a file; where there is no file yet a new one: that one, or else a random one.
+    """The key in a file; if there is no file, it is made with ``new`` or a random key.
 
     Several processes may come at once: the one that makes the file wins, and all read it.
 

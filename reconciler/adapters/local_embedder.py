@@ -207,7 +207,7 @@ languages know thousands of each script that they were trained on."""
 
 
 class Windows:
-    """Cuts what the model would cut off into pieces that it sees whole, and tells what it reads."""
+    """Splits long texts into pieces that the model sees whole, and finds letters it cannot read."""
 
     def __init__(self, tokenizer: Tokenizer, token_count_max: int) -> None:
         self._token_count_max = token_count_max - tokenizer.num_special_tokens_to_add(False)
@@ -272,7 +272,7 @@ class Windows:
 
 
 class _Engine(NamedTuple):
-    """What a loaded model runs with; ``stop`` also runs once no one holds the embedder any more."""
+    """The parts of a loaded model; ``stop`` also runs once the embedder has no reference left."""
 
     windows: Windows
     batcher: EmbeddingBatcher
@@ -280,7 +280,7 @@ class _Engine(NamedTuple):
 
 
 def _script_of(letter: str) -> str:
-    """What the name of a letter begins with: LATIN, CYRILLIC, CJK."""
+    """The script of a letter, the first word of its Unicode name: LATIN, CYRILLIC, CJK."""
     return unicodedata.name(letter, "").partition(" ")[0]
 
 

@@ -47,14 +47,14 @@ INDEX_SECONDS_MAX = 900
 """90 MB at a tenth of a megabyte a second."""
 
 _UNFINISHED = "tmp"
-"""How the folder of a fetch begins that is not done."""
+"""The beginning of the name of an unfinished fetch's folder."""
 
 _LEFT_SECONDS = 2 * INDEX_SECONDS_MAX
-"""So long after its last write a fetch is over, whatever became of it."""
+"""Seconds after its last write at which a fetch counts as over, finished or not."""
 
 
 def weights_folder() -> Path:
-    """Where the files are; fetches them if they are neither in the package nor in the user's cache.
+    """The folder of the files; fetches them if neither the package nor the user's cache has them.
 
     Raises:
         ConfigurationError: they are not on this machine and could not be fetched.
@@ -109,7 +109,7 @@ def _is_offline() -> bool:
 
 
 def _keep(fetch: Callable[[Path], Path], kept: Path) -> None:
-    """Move the files to their place once they are whole and right: other processes look there."""
+    """Fetch files, and move them to their place once they are checked: others look there."""
     kept.mkdir(parents=True, exist_ok=True)
     _remove_left(kept)
     with TemporaryDirectory(dir=kept, prefix=_UNFINISHED) as temporary:
@@ -120,7 +120,7 @@ def _keep(fetch: Callable[[Path], Path], kept: Path) -> None:
 
 
 def _remove_left(kept: Path) -> None:
-    """Remove what a fetch left that was killed; one that goes on has written something lately."""
+    """Remove the files of killed fetches; a running fetch has written something lately."""
     for left in kept.glob(f"{_UNFINISHED}*/"):
         with suppress(FileNotFoundError):  # another process is at it
             written = max(path.lstat().st_mtime for path in (left, *left.rglob("*")))

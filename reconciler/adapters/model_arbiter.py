@@ -47,7 +47,7 @@ __all__ = [
 ]
 
 ANSWER_TOKENS_MAX = 1024
-"""Room for three sentences of reasoning several times over; an answer that needs more is none."""
+"""Room for three sentences of reasoning several times over; a longer answer is not used."""
 
 REASONING_LENGTH_MAX = 1000
 """Characters of reasoning that are kept; the API enforces no length in a schema."""
@@ -107,12 +107,12 @@ class ModelArbiter:
         self.name = self._calls.name
 
     def judge(self, note: Note, neighbours: Sequence[Neighbour]) -> Judgement:
-        """How the note relates to the neighbours; the port says what is promised."""
+        """The relation of the note to its neighbours; see ``Arbiter.judge``."""
         answer, usage = self._calls.ask(data_of(note, neighbours))
         return judgement_of(answer, usage)
 
     def close(self) -> None:
-        """End what is under way and close the connections; a later judgement opens them again."""
+        """End calls under way and close the connections; a later judgement opens them again."""
         self._calls.close()
         self._batches.close()
 
@@ -121,7 +121,7 @@ class ModelArbiter:
         return self._batches.send({name: data_of(*asked) for name, asked in questions.items()})
 
     def batch_state(self, batch_id: str) -> BatchState:
-        """How far the server is."""
+        """The state of a batch at the server."""
         return self._batches.state(batch_id)
 
     def batch_answers(self, batch_id: str) -> dict[str, Judgement | ArbiterError]:
@@ -134,7 +134,7 @@ class ModelArbiter:
 
 
 ANSWER_SHAPE = _Answer
-"""What a model is asked to answer in."""
+"""The schema of a model's answer."""
 
 
 def judgement_of(answer: _Answer, usage: Usage | None = None) -> Judgement:

@@ -56,16 +56,16 @@ ANSWER_CANDIDATES_MAX = 10
 """Candidates in one answer. A full one may not be all: the window is asked about again."""
 
 ANSWER_TOKENS_MAX = 8192
-"""Room for ten candidates with long citations; an answer that needs more is none."""
+"""Room for ten candidates with long citations; a longer answer is not used."""
 
 CALLS_MAX = 8
-"""Calls about one window, whatever is in it; eighty candidates are sixteen turns full of them."""
+"""Calls about one window at most; eighty candidates are sixteen turns full of them."""
 
 SUMMARY_LENGTH_MAX = 1000
 """Characters of a summary that are kept; it was asked for in two sentences."""
 
 TOPIC_LENGTH_MAX = NAME_LENGTH_MAX
-"""Characters in a topic; a longer one is no broad field but a sentence."""
+"""Characters in a topic; a longer text is a sentence and no broad field."""
 
 _FAILURES = Failures(
     unavailable=ExtractionUnavailableError,
@@ -241,12 +241,12 @@ class ModelExtractor:
         return Extraction(candidates=tuple(candidates), summary=summary, usage=summed(costs))
 
     def close(self) -> None:
-        """End what is under way and close the connections; a later window opens them again."""
+        """End calls under way and close the connections; a later window opens them again."""
         self._calls.close()
 
 
 ANSWER_SHAPE = _Answer
-"""What a model is asked to answer in."""
+"""The schema of a model's answer."""
 
 
 def extractor_prompt() -> Prompt:
@@ -307,5 +307,5 @@ def _moment(time: datetime) -> str:
 
 
 def _summary(text: str) -> str:
-    """It on one line, and bounded; a summary that is badly put spoils no candidate."""
+    """The summary on one line, and bounded; a bad summary spoils no candidate."""
     return " ".join(_CONTROL.sub(" ", text).split())[:SUMMARY_LENGTH_MAX]

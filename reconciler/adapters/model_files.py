@@ -1,4 +1,4 @@
-"""Model files: finds a model on this machine, and tells it by its weights.
+"""Model files: finds a model on this machine, and identifies it by its weights.
 
 Never loads a model, and fetches nothing that it was not told to.
 """
@@ -21,7 +21,7 @@ OTHER_FORMATS = ["*.onnx", "onnx/*", "openvino/*", "*.h5", "*.ot", "*.msgpack"]
 
 @contextmanager
 def translated(kind: type[ReconcilerError], what: str) -> Iterator[None]:
-    """Turn whatever the libraries raise into ``kind``; our own errors pass as they are."""
+    """Turn every error of the libraries into ``kind``; our own errors pass unchanged."""
     try:
         yield
     except ReconcilerError:
@@ -31,7 +31,7 @@ def translated(kind: type[ReconcilerError], what: str) -> Iterator[None]:
 
 
 def named_folder(name: str, allow_download: bool) -> Path:
-    """Where a model's files are: a folder, else a hub name.
+    """The folder of a model's files: the named folder, else the one of a hub name.
 
     Raises:
         ConfigurationError: it is not on this machine, and may not be or could not be fetched.
@@ -80,7 +80,7 @@ def fingerprint(folder: Path) -> str:
 
 
 def sha256_of(file: Path) -> str:
-    """The sha256 of a file, in hexadecimal; 0.05 s for 90 MB where the processor has it built in.
+    """The sha256 of a file, in hexadecimal; 0.05 s for 90 MB if the processor supports it.
 
     Raises:
         OSError: it cannot be read.

@@ -109,7 +109,7 @@ _REFUSALS: tuple[tuple[str, type[GraphError | ConfigurationError], str], ...] = 
         "found its files damaged; restore a backup ({brief})",
     ),
 )
-"""What the server refuses for a reason that an operator can mend, the most specific code first."""
+"""Refusals of the server that an operator can mend, the most specific code first."""
 _SYSTEM = "system"
 _log = logging.getLogger(__name__)
 _SHOW_INDEX = "SHOW INDEXES YIELD name, state WHERE name = $given.name RETURN state"
@@ -119,21 +119,21 @@ _MAP = "given"
 """The one parameter that every query has on this engine."""
 
 _AS_IT_IS = (str, bool, int, float, bytes)
-"""What goes to the server as it is; a commit has a hundred of them, and each is looked at."""
+"""Types that go to the server as they are; checked first, because a commit has a hundred values."""
 
 _MAPS = (dict, neo4j.graph.Node, neo4j.graph.Relationship)
-"""What a row may hold as a map: a whole node, or a link, or what was taken of one."""
+"""Types that a row may hold as a map: a node, a link, or a map of properties."""
 _RETENTION = "db.tx_log.rotation.retention_policy"
 _SHOW_RETENTION = f"SHOW SETTINGS '{_RETENTION}' YIELD value RETURN value"
 _MARK = "reconciler_call"
-"""What a transaction's metadata names the call by, for the server to say that it works on it."""
+"""The key of the call's mark in a transaction's metadata; the server lists it while it works."""
 _SHOW_MARKS = f"SHOW TRANSACTIONS YIELD metaData RETURN metaData.{_MARK}"
 _SHOW_HOSTS = "SHOW DATABASES YIELD name WHERE name = $name RETURN name"
 _LOST_LOOKS = 2
 _LOOK_AGAIN_SECONDS = 2.0
 """A call that the server does not know at one look may just be on its way, or its answer is."""
 _END_SECONDS = 5.0
-"""The server looks every two seconds for what has taken too long, and then has to end it."""
+"""The server looks every two seconds for calls that take too long, and needs time to end them."""
 _LOGS = (
     "the server's transaction logs hold what was written before: kept for {kept}; they are pruned "
     "at a checkpoint after they rotate, so set a shorter policy for a while, or wait"
@@ -317,11 +317,11 @@ class Neo4jGraph:
         """See ``Graph.expect_purge``; a server's files are its own."""
 
     def purge(self, key: str = "") -> Purged:  # noqa: ARG002
-        """See ``Graph.purge``: a server lets go of bytes by itself; here it says when."""
+        """See ``Graph.purge``: a server frees bytes by itself; the result says when."""
         return Purged(traces=(self._log_trace(), *_TRACES))
 
     def _log_trace(self) -> str:
-        """How long the transaction logs hold what was written; not every account may ask."""
+        """The time for which transaction logs keep old writes; not every account may ask."""
         with suppress(GraphError, ConfigurationError):
             rows = self._execute(_SHOW_RETENTION, {}, neo4j.READ_ACCESS)
             if rows:
@@ -351,7 +351,7 @@ class Neo4jGraph:
         return self._bounded(ask, statement)
 
     def _bounded(self, call: Callable[[neo4j.Driver], T], statement: _Marked | None = None) -> T:
-        """What the call returns, in bounded time, also when the server falls silent in the middle.
+        """The result of the call in bounded time, even if the server falls silent in the middle.
 
         The driver waits for a silent server as long as the server once said, two minutes by
         default. So the call waits in a thread; the connection it hangs on ends with the driver. In
@@ -386,13 +386,13 @@ class Neo4jGraph:
             return asked.result()
 
     def _patience(self, give_up_at: float, lost_looks: int = 0) -> float:
-        """How long to wait before looking for a sign of life; finding none takes as long."""
+        """The seconds to wait before looking for a sign of life; finding none takes as long."""
         usual = self._silence_timeout_seconds / 2
         again = _LOOK_AGAIN_SECONDS if lost_looks else usual
         return min(again, usual, give_up_at - monotonic())
 
     def _is_alive(self, asked: Future[T], probe: Future[Any]) -> bool:
-        """Whether the server answers any call of this process, or else a question of no weight."""
+        """Whether the server answers any call of this process, or else a cheap probe."""
         now = monotonic()
         since, until = now - self._silence_timeout_seconds / 2, now + self._patience(inf)
         either: list[Future[Any]] = [asked, probe]
@@ -400,15 +400,15 @@ class Neo4jGraph:
         return self._last_sign_at >= since or _is_done(asked, until - monotonic())
 
     def _probed(self) -> Future[frozenset[str] | None]:
-        """The question of no weight, which is what the server works on: one at a time, for all."""
+        """The cheap probe: it lists the calls that the server works on; one at a time, for all."""
         if self._probe is None or self._probe.done():
             self._probe = self._probes.submit(self._noted(self._marks))
         return self._probe
 
     def _marks(self, driver: neo4j.Driver) -> frozenset[str] | None:
-        """What marks the calls that the server works on; None where it knows only some of them.
+        """The marks of the calls that the server works on; None if it knows only some of them.
 
-        Each member of a cluster knows its own alone.
+        Each member of a cluster knows only its own calls.
         """
         with driver.session(
             database=self._database, default_access_mode=neo4j.READ_ACCESS
@@ -418,7 +418,7 @@ class Neo4jGraph:
         return marks if len(hosts) == 1 else None
 
     def _noted(self, call: Callable[[neo4j.Driver], T]) -> Callable[[], T]:
-        """The call, and a note of when the server answered it, be it by an error."""
+        """The call; it also notes when the server answered, even with an error."""
 
         def noted() -> T:
             try:
@@ -547,7 +547,7 @@ def _has_good_port(parts: SplitResult) -> bool:
 
 
 class _Marked(neo4j.Query):
-    """A statement that the server knows by a mark, and that knows whether it has a connection."""
+    """A statement with a mark by which the server lists it; it knows whether it was sent."""
 
     def __init__(self, text: str, timeout_seconds: float) -> None:
         self.mark = uuid.uuid4().hex
@@ -572,7 +572,7 @@ def _is_lost(statement: _Marked | None, probe: Future[frozenset[str] | None]) ->
 
 
 def _is_done(asked: Future[T], seconds: float) -> bool:
-    """Whether it ends by then, with a result or an error."""
+    """Whether the call ends within so many seconds, with a result or an error."""
     return bool(wait([asked], max(seconds, 0.0)).done)
 
 
@@ -589,12 +589,12 @@ class _Parameters(dict[str, Any]):
 
 
 def _sent(value: Any, query: Query) -> Any:
-    """A value as it goes to the server: no key of a map is null, and times may be texts.
+    """A value in the form for the server: maps without nulls, and perhaps times as texts.
 
-    To the server a missing key is the same as null, but for ``SET n += map``: there a null takes a
-    property away, and on the other engine, and so here too, it leaves it as it is.
+    To the server a missing key is the same as null, except in ``SET n += map``: there a null
+    removes a property. On the other engine, and so here too, it leaves the property as it is.
 
-    The driver takes 45 microseconds to pack a time, the server next to nothing to read its text; a
+    The driver takes 45 microseconds to pack a time, the server almost none to read its text; a
     commit has ten.
     """
     if isinstance(value, dict):
@@ -650,7 +650,7 @@ def _rows(columns: tuple[str, ...], lists: list[list[Any]]) -> list[Row]:
 
 
 def _as_map(value: Any) -> Any:
-    """A node or a link as a map of what it holds; times of its own as UTC."""
+    """A node or a link as a map of its properties; times are UTC."""
     if not isinstance(value, _MAPS):
         return value
     return {
@@ -661,11 +661,11 @@ def _as_map(value: Any) -> Any:
 
 
 def _is_time(column: str) -> bool:
-    """By its name, as everywhere in this package: times of facts, episodes, jobs and the like."""
+    """Whether a column holds times; its name says so, as everywhere in this package."""
     return column == "at" or column.endswith(("_at", "_from", "_to"))
 
 
 def _brief(error: Exception) -> str:
-    """The first line of what it says; of a server's error, with its code."""
+    """The first line of an error's text; of a server's error, with its code."""
     text = f"{error.code}: {error.message}" if isinstance(error, foreign.Neo4jError) else str(error)
     return text.splitlines()[0][:300] if text else type(error).__name__

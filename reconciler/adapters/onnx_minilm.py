@@ -45,7 +45,7 @@ PADDING_MAX = 0.1
 
 
 class OnnxMinilm:
-    """The ``LocalModel`` that needs no PyTorch, and fetches its weights where they are missing.
+    """The ``LocalModel`` that needs no PyTorch, and fetches its weights if they are missing.
 
     Args:
         folder: where the model's files are; None looks for them.
@@ -82,7 +82,7 @@ class _Loaded:
         self._session = _session(folder)
 
     def encode(self, texts: list[str]) -> NDArray[np.float32]:
-        """Texts of about one length at a time: what is padded to the longest costs as much."""
+        """Encode texts, similar lengths together: a padded text costs as much as the longest."""
         import numpy as np
 
         # One by one, for encode_batch starts threads that a forked child lacks, and is warned of.
@@ -106,7 +106,7 @@ class _Loaded:
 
 
 def _runs(lengths: list[int]) -> Iterator[tuple[int, int]]:
-    """Where to part rows, the shortest first, so that those of a run are of about one length."""
+    """The runs of rows of similar length; the rows must be in ascending order of length."""
     start = 0
     while start < len(lengths):
         longest = int(lengths[start] * (1 + PADDING_MAX))

@@ -19,11 +19,11 @@ _OPEN: WeakKeyDictionary[object, Path] = WeakKeyDictionary()
 
 
 def claim(path: Path, holder: object) -> bool:
-    """Keep a store to one holder in this process; False where another one has it.
+    """Claim a store for one holder in this process; False if another one has it.
 
     Args:
         path: its main file, absolute; it need not exist yet.
-        holder: who has it open, until ``give_up``, or until nothing refers to it any more.
+        holder: the holder, until ``give_up``, or until no reference to it is left.
     """
     with _LOCK:
         if any(_are_one_file(path, other) for other in _OPEN.values()):
@@ -33,7 +33,7 @@ def claim(path: Path, holder: object) -> bool:
 
 
 def give_up(holder: object) -> None:
-    """Let the holder's store be opened again."""
+    """Give up a claim, so that the holder's store can be opened again."""
     with _LOCK:
         _OPEN.pop(holder, None)
 
@@ -49,12 +49,12 @@ def is_open(path: Path) -> bool:
 
 
 def _is_beside(name: str, main: str) -> bool:
-    """Whether a file is named as those beside a store; some file systems ignore capitals."""
+    """Whether a file has the name of one beside a store; some file systems ignore capitals."""
     return name.casefold().startswith(f"{main}.".casefold())
 
 
 def _forget_all() -> None:
-    """In a forked child nothing is open, and the parent's threads no longer hold the lock."""
+    """Start empty in a forked child: no store is open, and the parent's threads hold no lock."""
     global _LOCK
     _LOCK = threading.Lock()
     _OPEN.clear()

@@ -41,14 +41,14 @@ _URL = "https://api.openai.com/v1"
 """Always given: the SDK takes an empty OPENAI_BASE_URL for an address; settings do not."""
 
 THINKING_TOKENS = 4096
-"""Room for what a model thinks before it answers: this protocol counts both as one."""
+"""Room for a model's thinking before its answer: this protocol counts both as one."""
 
 _SPELLINGS = {
     "response_format": ("response_format", "response format", "json_schema", "structured output"),
     "max_completion_tokens": ("max_completion_tokens",),
     "reasoning_effort": ("reasoning_effort", "reasoning effort", "reasoning.effort"),
 }
-"""What a request can do without, and how servers call it when they reject it."""
+"""The dispensable parts of a request, each with its names in servers' rejections."""
 
 _REJECTING = {400, 422}
 
@@ -64,7 +64,7 @@ class OpenAISdk:
     """
 
     otherwise = WITHOUT_A_MODEL
-    """What to set to do without the SDK."""
+    """The settings for working without the SDK."""
 
     def __init__(self) -> None:
         check_sdk("openai", REQUIREMENT, self.otherwise)
@@ -301,7 +301,7 @@ class _Client:
         return {"model": self._model, "messages": turns, **self._dispensable}
 
     def _prompt_with_schema(self) -> str:
-        """The prompt, and the schema where no other part of the request has it."""
+        """The prompt, with the schema if no other part of the request has it."""
         if "response_format" in self._dispensable:
             return self._prompt
         schema = json.dumps(self._schema)
@@ -309,7 +309,7 @@ class _Client:
 
 
 def _rejected(error: openai.APIStatusError, sent: Mapping[str, Any]) -> str | None:
-    """Which dispensable part of the request the server rejects by its name; None for none."""
+    """The dispensable part of the request that the server rejects by name; None for none."""
     if error.status_code not in _REJECTING:
         return None
     said = error.response.text.lower()

@@ -31,7 +31,7 @@ _Accepts = Callable[[str, int, int], bool]
 
 @dataclass(frozen=True, slots=True)
 class _Rule:
-    """Patterns, the kind of what they find, and what has to hold of it and of the text around."""
+    """Patterns, the kind of their finds, and the checks of a find and of the text around it."""
 
     kind: SensitiveKind
     patterns: tuple[Any, ...]
@@ -47,7 +47,7 @@ class _Rule:
                     yield span
 
     def _find_in(self, match: Any, text: str) -> SensitiveSpan | None:
-        """Up to the last of the ends that the pattern's groups offer and the checks accept."""
+        """The longest span, among the ends of the pattern's groups, that the checks accept."""
         start = match.start()
         ends = {end for group in range(match.re.groups + 1) for end in match.ends(group)}
         for end in sorted(ends, reverse=True):
@@ -165,7 +165,7 @@ _NETWORKS: tuple[tuple[tuple[str, ...], tuple[int, ...]], ...] = (
     (("35",), (16, 17, 18, 19)),
     (("50", "56", "57", "58", "6"), (13, 14, 15, 16, 17, 18, 19)),
 )
-"""First digits, and how many there are. Source: ISO/IEC 7812 ranges as the networks publish."""
+"""First digits, and the number of digits. Source: ISO/IEC 7812 ranges as the networks publish."""
 _CARD = (
     r"(?<![\w.-])(?:[3-6]\d{3}|2[2-7]\d{2}|2131|1800)(?:[ -]?\d){8,15}(?![\w]|[.,-]\d)",
     r"(?<![\w.-])[3-6]\d{3}(?:\.\d{4}){3}(?![\w]|[.,-]\d)",
@@ -181,7 +181,7 @@ _EMAIL = (
     r"|airtel)\b(?!\.\w)",
 )
 
-# What the text says it is
+# Values with a label
 
 _NUMBER = r"(?:[ ](?:number|numbers|num|nr|no|id|code))?(?:[ ]?[.#№]|\.[ ]?:)?"
 _IS = (
@@ -205,7 +205,7 @@ _VALUE_END = r"(?<![._/-])(?![\w@])"
 
 @dataclass(frozen=True, slots=True)
 class _LabelRule:
-    """What is announced by its label, and how much of it there must be."""
+    """A value that follows a label, with its least length and number of digits."""
 
     kind: SensitiveKind
     labels: str
@@ -219,7 +219,7 @@ class _LabelRule:
         return rf"\b(?:{self.labels}){_NUMBER}{_IS}{_OPEN}\K{self.value}{_VALUE_END}"
 
     def accepts(self, text: str, start: int, end: int) -> bool:
-        """Whether there is enough of it; a round number or one with a unit is an amount."""
+        """Whether it is long enough; a round number or one with a unit is an amount."""
         letters = [character for character in text[start:end] if character.isalnum()]
         digits = sum(map(str.isdigit, letters))
         if digits < 9 and (text[:end].endswith("000") or _AMOUNT_AFTER.match(text, end)):

@@ -29,7 +29,7 @@ __all__ = ["SHAPES", "Shape", "has_luhn_digit"]
 
 
 class Shape(NamedTuple):
-    """A pattern, without regard to case unless it says so, and what a match must fulfil."""
+    """A pattern that ignores case unless it says otherwise, and the check of a match."""
 
     kind: SensitiveKind
     pattern: str
@@ -41,7 +41,7 @@ class Shape(NamedTuple):
 
 
 def has_luhn_digit(number: str) -> bool:
-    """Whether the last digit is right by Luhn's rule; what is no digit does not count."""
+    """Whether the last digit is right by Luhn's rule; other characters do not count."""
     return luhn.is_valid("".join(filter(str.isdigit, number)))
 
 
@@ -54,7 +54,7 @@ def _is_ip(number: str) -> bool:
 
 
 def _is_ssn(number: str) -> bool:
-    """A social security number, or that of a taxpayer who has none; not what forms show as one."""
+    """Whether it is a social security or taxpayer number, and not the example of a form."""
     if number == "123-45-6789" or len(set(number)) == 2:  # one digit, again and again
         return False
     return ssn.is_valid(number) or itin.is_valid(number)
@@ -81,12 +81,12 @@ def _is_finnish(number: str) -> bool:
 
 
 def _is_korean(number: str) -> bool:
-    """Whether it begins with a day that there was; since October 2020 there is no check digit."""
+    """Whether it begins with a real date; since October 2020 there is no check digit."""
     return _has_birthday(rrn.get_birth_date, number)
 
 
 def _is_swedish(written: str) -> bool:
-    """The day may count sixty more: so it does in a number that is assigned for a while."""
+    """Whether date and check digit are right; in a temporary number the day counts sixty more."""
     day = int(written[-7:-5])
     day -= 60 * (day > 60)
     number = f"{written[:-7]}{day:02}{written[-5:]}"

@@ -58,7 +58,7 @@ _NO_PHONE_BEFORE = re.compile(
 
 
 class PhoneFinder:
-    """Finds telephone numbers, with their extension where one is said; holds no state."""
+    """Finds telephone numbers, with their extension if there is one; holds no state."""
 
     def find(self, text: str) -> list[SensitiveSpan]:
         """The phone numbers of a text, first to last."""
@@ -75,7 +75,7 @@ def _find_phones(text: str) -> Iterator[SensitiveSpan]:
 
 
 def _is_phone(text: str, start: int, end: int) -> bool:
-    """By its country code, by what is said about it, or by a grouping that only phones have."""
+    """Whether it is a phone number: by country code, by the words around it, or by grouping."""
     number = text[start:end]
     count = sum(map(str.isdigit, number))
     if not 6 <= count <= 20 or ("/" in number and count < 9):
@@ -92,7 +92,7 @@ def _is_phone(text: str, start: int, end: int) -> bool:
 
 
 def _is_national(text: str, start: int, number: str) -> bool:
-    """A grouped number that is some country's, and is not said to be something else."""
+    """Whether a grouped number fits some country, and no word says that it is something else."""
     if number.isdigit() or _NO_PHONE_BEFORE.search(text[max(0, start - 20) : start]):
         return False
     if _NORTH_AMERICAN.match(number):

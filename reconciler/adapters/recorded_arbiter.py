@@ -1,4 +1,4 @@
-"""The arbiter that answers from recordings: what a model said once, asked the very same question.
+"""The arbiter that answers from recordings of a model's answers to exactly the same questions.
 
 An answer is kept under a hash of prompt, answer schema and question, so that a prompt or a schema
 that changes leaves its recordings behind. It stands for what such a model answers, not for what the
@@ -25,7 +25,7 @@ _DAYS = ("said_on", "true_since")
 
 
 def key_of_question(prompt: str, schema: object, data: object) -> str:
-    """The hash of all that a model's answer depends on, as far as it can be known."""
+    """The hash of all known inputs of a model's answer."""
     asked = json.dumps([prompt, schema, data], sort_keys=True, ensure_ascii=False)
     return hashlib.sha256(asked.encode()).hexdigest()[:32]
 
@@ -37,7 +37,7 @@ def answers_in(lines: Iterable[str]) -> dict[str, dict[str, Any]]:
 
 
 class RecordedArbiter:
-    """Judges as it was recorded, and collects the questions that have no answer.
+    """Judges by recorded answers, and collects the questions without one.
 
     Args:
         answers: by the key of their question.
@@ -57,7 +57,7 @@ class RecordedArbiter:
         self.used: set[str] = set()
 
     def judge(self, note: Note, neighbours: Sequence[Neighbour]) -> Judgement:
-        """The recorded answer; the port says what is promised."""
+        """The recorded answer; see ``Arbiter.judge``."""
         self.asked += 1
         data = data_of(note, neighbours)
         for part in (data["note"], *data["facts"]):

@@ -40,7 +40,7 @@ class CombinedFinder:
 
 
 class DeferredFinder:
-    """A finder that is made at the first text: what only reads a memory needs no library for it.
+    """A finder that is made at the first text: a process that only reads loads no library.
 
     Args:
         make: makes the finder; threads that come first together may each call it.
@@ -56,10 +56,10 @@ class DeferredFinder:
 
 @dataclass(frozen=True, slots=True)
 class FoldedText:
-    """A text in plain digits, dashes and spaces, without what cannot be seen.
+    """A text in plain digits, dashes and spaces, without invisible characters.
 
-    ``origins[i]`` is where in the original the folded text's character ``i`` comes from; None
-    where the two are the same.
+    ``origins[i]`` is the place in the original of the folded text's character ``i``; None if the
+    two texts are the same.
     """
 
     text: str
@@ -84,7 +84,7 @@ class FoldedText:
 
 @cache
 def _fold(character: str) -> str:
-    """What a reader takes the character for; bounded by the number of characters there are."""
+    """The character as a reader sees it; the cache is bounded by the number of characters."""
     if character.isascii():
         return character
     category = unicodedata.category(character)
@@ -106,5 +106,5 @@ def _compatible(character: str, category: str) -> str:
 
 
 def _is_worth_folding(plain: str) -> bool:
-    """Not an accent alone, which becomes a space and would part a word."""
+    """Whether it is more than an accent alone, which would become a space and split a word."""
     return plain.isascii() or bool(_LETTER_OR_DIGIT.search(plain))

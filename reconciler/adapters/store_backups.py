@@ -43,11 +43,11 @@ _UNREADABLE = (KeyError, TypeError, EOFError, RuntimeError, zipfile.BadZipFile, 
 too deeply."""
 
 _TOLD = {"version": int, "schema_version": int, "members": dict, "made_at": str, "hash_key": str}
-"""What a manifest has to tell, and of what type."""
+"""The keys of a manifest, with their types."""
 
 
 def is_backup(path: Path) -> bool:
-    """Whether a file is an archive at all; what else it must be is looked at by ``restore_backup``.
+    """Whether a file is an archive; ``restore_backup`` checks the rest.
 
     Raises:
         InvalidArchiveError: it cannot be read.
@@ -61,7 +61,7 @@ def is_backup(path: Path) -> bool:
 
 @contextmanager
 def new_file(path: Path, *, overwrite: bool) -> Iterator[IO[bytes]]:
-    """A file for its owner's eyes, which has its name only once it is written to its end.
+    """A private file that gets its name only once it is completely written.
 
     Raises:
         ConfigurationError: it exists already, cannot be written, or is a file of an open memory.
@@ -95,7 +95,7 @@ def write_backup(
     made_at: datetime,
     overwrite: bool,
 ) -> Backup:
-    """An archive of a store and its key, read again and opened before it has its name.
+    """Write an archive of a store and its key; it is verified before it gets its name.
 
     Args:
         copy_store: writes a copy of the store into a new file.
@@ -136,7 +136,7 @@ def write_backup(
 
 
 def restore_backup(path: Path, main: Path, key_file: Path) -> Backup:
-    """Put a store and its key where a memory is looked for, and where none is yet.
+    """Restore a store and its key to the place of a memory, if none is there yet.
 
     Args:
         path: the archive.
@@ -236,7 +236,7 @@ def _check_room(
 def _extract(
     archive: zipfile.ZipFile, manifest: dict[str, Any], name: str, target: Path | None, path: Path
 ) -> None:
-    """Read a member to its end, into a file or nowhere, and hold it to its hash."""
+    """Read a member to its end, into a file or nowhere, and check its hash."""
     told, digest = manifest["members"][name], hashlib.sha256()
     try:
         with archive.open(name) as member, (target or Path(os.devnull)).open("wb") as file:
@@ -257,7 +257,7 @@ def _extract(
 
 
 def _check_store(store: Path, manifest: dict[str, Any], path: Path) -> None:
-    """Have the engine open the store once in a place of its own."""
+    """Open the store once with the engine, in a separate place."""
     try:
         version = _schema_version(store)
     except ReconcilerError as error:
@@ -269,7 +269,7 @@ def _check_store(store: Path, manifest: dict[str, Any], path: Path) -> None:
 
 
 def _place_key(key: Path, place: Path) -> None:
-    """Put the key where it is looked for; one that is there must be the same.
+    """Put the key into its place; a key that is already there must be the same.
 
     Raises:
         ConfigurationError: another key is there.
@@ -286,7 +286,7 @@ def _place_key(key: Path, place: Path) -> None:
 
 
 def _move(source: Path, target: Path) -> None:
-    """Move a file to where none is, for its owner's eyes; it was written to the disk before."""
+    """Move a file, made private, to a place without one; it is on the disk already."""
     source.chmod(_OF_OWNER)
     try:
         os.link(source, target)

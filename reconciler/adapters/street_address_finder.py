@@ -153,7 +153,7 @@ _FORMS = {
     _HOME: (rf"{_HOME}\s+\K{_NO}[ ](?:\d{{1,5}}[ ])?{_NOT_MONTH}{_NAME}(?:[ ]{_NO}\b)?",),
     _SENT: (rf"{_SENT}\s+\K{_NO}[ ](?:\d{{1,5}}[ ])?{_NOT_MONTH}{_NAME}[ ]{_NO}\b",),
 }
-"""What a form of address has in it, which is quickly looked for, and the form itself."""
+"""The forms of addresses, each with a part of it that is quick to search for."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -71,13 +71,13 @@ WAIT_SECONDS_MAX = 3600.0
 """The longest that a server is left alone on its own word; an hour is beyond any rate limit."""
 
 _GRACE_SECONDS = 0.5
-"""How much later than its deadline the loop may say so, before it is taken for stuck."""
+"""The delay after a deadline until which the event loop must report it, or it counts as stuck."""
 
 _SAID_LENGTH_MAX = 4000
 """Characters of an unreadable answer that its model is shown again."""
 
 WITHOUT_A_MODEL = "arbiter.mode 'off' and extractor.mode 'explicit'"
-"""What to set to do without a model that judges or reads."""
+"""The settings for working without a model that judges or reads."""
 
 _STATUS_MEANINGS = {
     400: "the request was rejected",
@@ -97,7 +97,7 @@ ResultT = TypeVar("ResultT")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Connection:
-    """Where calls go, as whom, and how long one may take.
+    """The address, key and time-out of calls.
 
     Args:
         api_key: sent to the API only; in no log and no error.
@@ -233,7 +233,7 @@ class BatchClient(Client, Protocol):
         ...
 
     async def batch_state(self, batch_id: str) -> BatchState:
-        """How far the server is."""
+        """The state of a batch at the server."""
         ...
 
     async def batch_replies(self, batch_id: str) -> list[Batched]:
@@ -250,7 +250,7 @@ class BatchClient(Client, Protocol):
 
 
 class SdkErrors(NamedTuple):
-    """How an SDK's errors are called: of a time-out, of a status, and what all derive from."""
+    """An SDK's error classes: of a time-out, of a status, and the base of all."""
 
     timeout: type[Exception]
     status: type[Exception]
@@ -258,11 +258,11 @@ class SdkErrors(NamedTuple):
 
 
 class Speaker(Protocol):
-    """A protocol, and what goes wrong with it.
+    """A protocol and its errors.
 
     Attributes:
-        speaks: what its server is to send, for an error.
-        hint: what to look at where nothing is found at an address; empty for none.
+        speaks: the kind of reply that its server should send, for an error's text.
+        hint: advice if nothing is found at an address; empty for none.
     """
 
     speaks: str
@@ -290,12 +290,12 @@ class BatchVendor(Vendor, Protocol):
 
 
 def check_sdk(package: str, requirement: str, otherwise: str = WITHOUT_A_MODEL) -> None:
-    """Refuse early what would fail at each call, without the seconds that an import takes.
+    """Check early that an SDK is installed, without the seconds that an import takes.
 
     Args:
         package: the SDK, as it is imported.
-        requirement: what pip installs.
-        otherwise: what to set to do without it.
+        requirement: the requirement for pip.
+        otherwise: the settings for working without it.
 
     Raises:
         ConfigurationError: the package is not installed.
@@ -546,14 +546,14 @@ def summed(costs: list[Usage | None]) -> Usage | None:
 
 
 def forget_wait() -> None:
-    """A request begins: what an earlier reply to the same call asked for was kept."""
+    """Forget the wait that an earlier reply to the same call asked for, as a new request begins."""
     _told_to_wait.set(None)
 
 
 def note_wait(headers: MutableMapping[str, str], timeout_seconds: float) -> None:
-    """Have an SDK give up at once where it was told to sleep beyond the time-out.
+    """Make an SDK give up at once if the server asks for a wait beyond the time-out.
 
-    A wait worded as a date is left to the deadline: it is worth what two clocks agree on.
+    A wait given as a date is left to the deadline, because the two clocks may differ.
     """
     _told_to_wait.set(_wait_seconds(headers))
     if _number(headers.get("retry-after", "")) >= timeout_seconds:
@@ -564,7 +564,7 @@ def note_wait(headers: MutableMapping[str, str], timeout_seconds: float) -> None
 def _translated_errors(
     vendor: Speaker, timeout_seconds: float, failures: Failures
 ) -> Iterator[None]:
-    """Every way in which a call can fail, as an error of the asker's; most specific first."""
+    """Turn every failure of a call into an error of the asker; the most specific first."""
     sdk = vendor.errors()
     try:
         yield
@@ -598,7 +598,7 @@ def _turned_away(status: int, hint: str) -> str:
 
 
 def _wait_seconds(headers: Mapping[str, str]) -> float | None:
-    """How long a reply asks to be left alone; None where it does not, or makes no sense.
+    """The seconds that a reply asks to wait; None if it does not ask, or makes no sense.
 
     Source: RFC 9110, 10.2.3, and the SDKs, which prefer their own header in milliseconds.
     """
@@ -611,7 +611,7 @@ def _wait_seconds(headers: Mapping[str, str]) -> float | None:
 
 
 def _number(said: str) -> float:
-    """The number; 0 for what is none."""
+    """The number; 0 if the text is not one."""
     try:
         number = float(said)
     except ValueError:
@@ -620,7 +620,7 @@ def _number(said: str) -> float:
 
 
 def _seconds_until(said: str) -> float:
-    """From now to the date; 0 for what is none."""
+    """The seconds from now to the date; 0 if the text is not one."""
     try:
         then = parsedate_to_datetime(said)
         # A zone of -0000 is UTC, and comes back as none.

@@ -53,7 +53,7 @@ class TextSearch:
         self._are_buckets[_buckets(np.frombuffer(prefixes, dtype="<u8"))] = True
 
     def __len__(self) -> int:
-        """How many different texts are looked for."""
+        """The number of different texts that are searched for."""
         return len(self._slices)
 
     def texts_with(self, slices: Collection[bytes]) -> set[str]:
@@ -111,7 +111,7 @@ def _slices(line: str) -> Iterator[bytes]:
 
 
 def _forms(line: str) -> set[bytes]:
-    """The bytes of a text, however it is kept."""
+    """The bytes of a text in every encoding in which it may be kept."""
     in_json = (json.dumps(line, ensure_ascii=escaped)[1:-1] for escaped in (True, False))
     forms = {spelling.encode("utf-8", "surrogatepass") for spelling in (line, *in_json)}
     if not line.isascii():
@@ -121,7 +121,7 @@ def _forms(line: str) -> set[bytes]:
 
 
 def _chunks(path: Path) -> Iterator[tuple[int, bytes]]:
-    """The bytes of a file, chunk by chunk, and how many were read."""
+    """The chunks of a file, each with the number of bytes read so far."""
     try:
         file = path.open("rb")
     except FileNotFoundError:

@@ -48,7 +48,7 @@ _SAID_OF_IT = re.compile(
     r" (?:encrypted|encoded|hashed|compliant|characters?|bits?|digits|letters)\b"
 )
 _BY_SHAPE = ("shape", "random", "wallet", "hexadecimal", "base64")
-"""The lists of what is long, and has no literal that is rare."""
+"""The lists of long secrets without a rare literal."""
 
 _LONG_WORD = re.compile(r"[\w+/:.-]{20}")
 _MEASURE = re.compile(
@@ -271,4 +271,4 @@ _READ: Mapping[str, Callable[[str, re.Match[str]], Iterator[Span]]] = {
     "hexadecimal": _hexadecimal,
     "base64": _only(lambda value: _DRAWN.match(value) and re.search(r"[+/]", value)),
 }
-"""By list of the lexicon, what has to follow the cue, or stand in it."""
+"""The pattern that must follow the cue, or stand in it, by list of the lexicon."""

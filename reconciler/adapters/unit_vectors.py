@@ -14,7 +14,7 @@ __all__ = ["unit"]
 
 
 def unit(vectors: NDArray[np.float32]) -> NDArray[np.float32]:
-    """The same directions, each vector of length 1: float32, shape as given.
+    """The vectors scaled to length 1, in the same directions: float32, shape as given.
 
     Raises:
         EmbeddingError: a vector has no direction: it is zero, or holds NaN or infinity.

@@ -1,4 +1,4 @@
-"""How a calibration and a replay are shown to a person: tables, and one picture. Computes nothing.
+"""Shows a calibration and a replay to a person: tables, and one picture. Computes nothing.
 
 matplotlib is an extra and is imported only where a picture is drawn.
 """

@@ -270,7 +270,7 @@ def _hints(row: CommandRow, given: Iterable[inspect.Parameter]) -> dict[str, Any
 
 
 def _descriptions(described: Any) -> dict[str, str]:
-    """What a docstring says of each parameter or attribute."""
+    """The descriptions of parameters or attributes in a docstring, by name."""
     section = _SECTION.search(inspect.getdoc(described) or "")
     return dict(_ENTRY.findall(section[1])) if section else {}
 

@@ -1,4 +1,4 @@
-"""Decisions in numbers for Prometheus: counts, times, refusals and answers of the arbiter.
+"""Metrics of decisions for Prometheus: counts, times, refusals and answers of the arbiter.
 
 The process that writes decisions counts them from its own log records. An id is never a label.
 """

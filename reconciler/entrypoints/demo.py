@@ -1,4 +1,4 @@
-"""The demo: six weeks of notes about five contacts, told one by one, and what became of them.
+"""The demo: six weeks of notes about five contacts, told one by one, and their decisions.
 
 Each note is told at its own time, so that the memory has a past to be asked about. A judge's
 answers are recorded ones: a language model gave them once to these very questions. What the same
@@ -66,12 +66,12 @@ class _Clock:
         return self._told_at or datetime.now(UTC)
 
     def goes_to(self, day: int, minute: int) -> None:
-        """Have it be that minute after nine on a day of the notes."""
+        """Set the time to that minute after nine on a day of the notes."""
         morning = datetime.combine(self.day_0, time(9), UTC)
         self._told_at = morning + timedelta(days=day, minutes=minute)
 
     def goes_to_now(self) -> None:
-        """Have it be now."""
+        """Set the time to now."""
         self._told_at = None
 
 
@@ -144,7 +144,7 @@ def _lines_of(name: str) -> list[str]:
 def _told(
     memory: Memory, clock: _Clock, notes: Sequence[dict[str, Any]]
 ) -> Iterator[tuple[dict[str, Any], Decision]]:
-    """Each note, told at its own time, and what became of it."""
+    """Each note, told at its own time, with its decision."""
     for number, note in enumerate(notes, start=1):
         clock.goes_to(note["day"], number)
         decision = memory.add_contact_note(
@@ -166,7 +166,7 @@ def _told(
 def _side_by_side(
     notes: Sequence[dict[str, Any]], without: Sequence[Decision], judged: Sequence[Decision]
 ) -> Table:
-    """The notes on which the judge's word made a difference, and which."""
+    """The notes for which the judge made a difference, without and with it."""
     shown_table = table("What the judge changed (recorded answers)")
     for name in ("note", "without a judge", "with it, and its reasoning"):
         shown_table.add_column(name, overflow="fold")
@@ -181,7 +181,7 @@ def _side_by_side(
 
 
 def _became(decision: Decision) -> str:
-    """What became of a note, in words."""
+    """A decision about a note, in words."""
     texts = {fact.fact_id: f"“{fact.text}”" for fact in decision.compared_with}
     if decision.action is Action.SKIP and decision.fact_id:
         return f"says again {_named([decision.fact_id], texts)}"

@@ -63,14 +63,14 @@ def demo(
 
 
 def _own_command() -> str:
-    """What runs this program again: its name, or its path where a shell does not find it."""
+    """The command of this program: its name, or its path if a shell does not find it."""
     own, name = Path(sys.argv[0]), "reconciler"
     is_lost = own.name == name and shutil.which(name) != str(own.absolute())
     return str(own) if is_lost else name
 
 
 def _remove_demo(path: Path) -> None:
-    """Begin again; opened once first, so that a demo that is open elsewhere is left alone."""
+    """Remove the demo's store; it is opened first, so that a demo that runs elsewhere is kept."""
     from reconciler.bootstrap import open_graph
     from reconciler.settings import load_settings
 

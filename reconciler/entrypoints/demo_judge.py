@@ -1,4 +1,4 @@
-"""Who may judge in the demo."""
+"""The judges of the demo."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How the command line shows erasures and their receipts."""
+"""Shows erasures and their receipts on the command line."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How the command line shows facts: found ones, current values, evidence, archived ones."""
+"""Shows facts on the command line: found ones, current values, evidence, archived ones."""
 
 from __future__ import annotations
 

@@ -44,12 +44,12 @@ _COUNTERS = {
 }
 _log = logging.getLogger(__name__)
 Read = Callable[[Callable[[int], None]], Sequence[HealthReport]]
-"""Reads the health of all agents, and tells after each contact that it goes on."""
+"""Reads the health of all agents, and reports its progress after each contact."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _HealthReading:
-    """What was read last: None where it could not be read; when, and how long that took."""
+    """The last reading, its time and its duration; without reports if it failed."""
 
     reports: Sequence[HealthReport] | None
     at: datetime
@@ -124,7 +124,7 @@ class _ReadingStoppedError(Exception):
 
 @contextmanager
 def reading_health(read: Read, every_seconds: float) -> Iterator[list[Collector]]:
-    """Read the health while the block runs; gives what tells of it, nothing for 0 seconds."""
+    """Read the health while the block runs; gives its collector, or none for 0 seconds."""
     if not every_seconds:
         yield []
         return
@@ -139,7 +139,7 @@ def reading_health(read: Read, every_seconds: float) -> Iterator[list[Collector]
 
 
 def _families(reports: Sequence[HealthReport], now: datetime) -> Iterator[Metric]:
-    """All metrics of what was read, each with a sample for every agent."""
+    """All metrics of a reading, each with a sample for every agent."""
     totals = [((report.tenant, report.agent_id), report.total) for report in reports]
     contacts = _family("contacts", "Contacts with anything kept about them.")
     for report in reports:

@@ -1,4 +1,4 @@
-"""How the command line shows the health of a memory."""
+"""Shows the health of a memory on the command line."""
 
 from __future__ import annotations
 

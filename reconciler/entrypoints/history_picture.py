@@ -41,7 +41,7 @@ _NEVER_HELD = "revoked, or never held"
 
 
 class _Look(NamedTuple):
-    """How a bar is drawn, as in the HTML report."""
+    """The look of a bar, the same as in the HTML report."""
 
     edge: str
     fill: str

@@ -198,7 +198,7 @@ def _hand_over_all(
 
 
 def _first_said(said: tuple[str, list[Turn]]) -> datetime:
-    """When the first of it was said; what has no time comes last, as it counts as said now."""
+    """The time of the first turn; a conversation without one comes last, as if said now."""
     times = [turn.said_at for turn in said[1] if turn.said_at is not None]
     return min(times, default=datetime.max.replace(tzinfo=UTC))
 

@@ -1,4 +1,4 @@
-"""How the command line shows jobs, sessions and tasks. Computes nothing, and calls nothing."""
+"""Shows jobs, sessions and tasks on the command line. Computes nothing, and calls nothing."""
 
 from __future__ import annotations
 
@@ -84,12 +84,12 @@ def handed_over_words(job: Job, turn_count: int) -> str:
 
 
 def all_handed_over_words(jobs: Sequence[Job], refused: Mapping[str, str], silent: int) -> str:
-    """What became of the conversations of an export, and the command to run next.
+    """The number of handed-over conversations of an export, and the command to run next.
 
     Args:
-        jobs: those that read what was handed over.
-        refused: why what was not handed over was refused, by its session's id.
-        silent: how many hold no words.
+        jobs: the jobs that read them.
+        refused: the reasons of the refused ones, by session id.
+        silent: the number of conversations without words.
     """
     told = [f"{len(jobs):,} of {len(jobs) + len(refused) + silent:,} conversations handed over."]
     told += [f"Refused: {visible(name)}: {visible(why)}" for name, why in refused.items()]

@@ -146,7 +146,7 @@ def print_json(plain: Any) -> None:
 
 
 def json_value(value: object) -> str:
-    """What JSON has no form of: a time as ISO 8601, anything else as its words."""
+    """The JSON form of a value that JSON does not know: a time as ISO 8601, else its words."""
     return value.isoformat() if isinstance(value, datetime) else str(value)
 
 

@@ -1,4 +1,4 @@
-"""How the command line shows decisions, facts and histories to a person. Computes nothing.
+"""Shows decisions, facts and histories to a person on the command line. Computes nothing.
 
 What is shown came from contacts, models and files. A string is never markup here: ``terminal``
 prints it as it is, with a visible escape in the place of each character that has an effect or

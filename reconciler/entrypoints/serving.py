@@ -1,4 +1,4 @@
-"""What the commands that serve over HTTP share: their options, where they listen, and the memory.
+"""Common parts of the commands that serve over HTTP: options, the address, and the memory.
 
 Turns arguments into an address. What is served is its caller's business; the web server is imported
 when one starts.
@@ -95,7 +95,7 @@ Worker = Annotated[
 def address_of(
     host: str, port: int, names: list[str] | None, certificate: Path | None, key: Path | None
 ) -> Address:
-    """Where to listen.
+    """The address to listen on.
 
     Raises:
         InvalidRequestError: a certificate without a key, or the other way around.
@@ -117,7 +117,7 @@ def token_file(path: Path | None) -> TokenFile:
 
 @contextmanager
 def open_memory(worker: bool | None) -> Iterator[Memory]:
-    """The memory, and a thread that reads what is handed over, where one is wanted."""
+    """The memory, with a thread that reads handed-over sessions if one is wanted."""
     with Memory.open(warm_up=True) as memory:
         if memory.settings.graph == "embedded" if worker is None else worker:
             memory.start_worker()
@@ -139,10 +139,10 @@ def serve(
     Args:
         app_of: makes the application of an open memory.
         address: where to listen.
-        tokens: who is let in.
-        worker: whether this process reads what is handed over; None for what the engine needs.
-        path: what comes after the address in what is told.
-        bounds: what a client may take without a good token; None for the usual.
+        tokens: the tokens that let clients in.
+        worker: whether this process reads handed-over sessions; None for what the engine needs.
+        path: the path after the address in the message.
+        bounds: the resources of a client without a good token; None for the usual ones.
         as_json: tell the address as JSON.
     """
     from reconciler.entrypoints.access.http_door import is_loopback, listen

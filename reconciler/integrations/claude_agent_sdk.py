@@ -26,7 +26,7 @@ __all__ = ["claude_agent_server"]
 
 
 def claude_agent_server(tools: AgentTools, name: str = "memory") -> McpSdkServerConfig:
-    """What ``ClaudeAgentOptions(mcp_servers={"memory": …})`` takes; calls run in threads.
+    """A server for ``ClaudeAgentOptions(mcp_servers={"memory": …})``; calls run in threads.
 
     The SDK checks arguments against the schemas first, and tells the model of a mistake.
 

@@ -32,7 +32,7 @@ class CrewTool(BaseTool):  # type: ignore[misc]  # CrewAI is not there where typ
 
 
 def crewai_tools(tools: AgentTools) -> list[CrewTool]:
-    """What ``Agent(tools=…)`` takes.
+    """An agent's tools for ``Agent(tools=…)``.
 
     Args:
         tools: as ``Memory.agent_tools`` gives them, bound to one contact and conversation.

@@ -35,7 +35,7 @@ class ContactTool(BaseTool):
 
 
 def langchain_tools(tools: AgentTools) -> list[BaseTool]:
-    """The tools as ``model.bind_tools`` and an agent's ``tools`` take them.
+    """An agent's tools for ``model.bind_tools`` and an agent's ``tools``.
 
     Args:
         tools: as ``Memory.agent_tools`` gives them, bound to one contact and conversation.
@@ -52,7 +52,7 @@ def langchain_tools(tools: AgentTools) -> list[BaseTool]:
 
 
 def sent_back(tools: AgentTools, name: str, arguments: Mapping[str, Any]) -> str:
-    """The words of a reply; LangChain marks those of an error by their kind.
+    """The words of a reply; an error's words are raised, so that LangChain marks them.
 
     Raises:
         ToolException: the call could not be carried out.

@@ -64,7 +64,7 @@ _FILTERS = ("attribute", "category", "topic", "subject")
 
 
 class _Runs:
-    """The tools of the runs that were seen lately, each bound by its configuration."""
+    """The tools of recent runs, each bound by its configuration."""
 
     def __init__(self, memory: Memory, **bound: Any) -> None:
         self._memory = memory
@@ -120,18 +120,19 @@ def langgraph_tools(
     """Tools for all runs of a graph; each run names its contact.
 
     A run names ``agent_id``, ``contact_id`` and ``thread_id`` in ``config={"configurable": {…}}``.
-    The thread is the conversation that notes are filed in; without one they are filed in one. A run
-    that names no contact fails with ``InvalidScopeError``, and its model is told nothing.
+    The thread is the conversation under which notes are filed; all notes without a thread are filed
+    under one. A run that names no contact fails with ``InvalidScopeError``, and its model is told
+    nothing.
 
     Args:
-        memory: what is asked; its opener closes it.
+        memory: the memory; its opener closes it.
         tenant: the tenant; None for the configured one.
         can_recall: whether there is ``recall_contact``.
-        budget_tokens: how much one recall gives; None for 500.
+        budget_tokens: the size of one recall; None for 500.
         trusted_tools: as ``Memory.agent_tools`` takes it.
-        with_colleague: whether the model is told that it may note a colleague's word. A run that
-            one of your own people takes part in names this person as ``colleague``, beside the
-            contact; in any other run the word of a colleague is refused.
+        with_colleague: whether the model is told that it may note a colleague's word. If one of
+            your own people takes part in a run, the run names this person as ``colleague``, beside
+            the contact; in any other run a colleague's word is refused.
     """
     runs = _Runs(
         memory,
@@ -162,42 +163,42 @@ def langgraph_tools(
 def contact_namespace(agent_id: str, contact_id: str) -> tuple[str, str]:
     """The namespace of a contact in a ``ReconcilerStore``.
 
-    LangGraph takes no dots in a namespace; they are escaped, as in a URL, and so is ``%``.
+    LangGraph forbids dots in a namespace; they are escaped, as in a URL, and so is ``%``.
     """
     return _label(agent_id), _label(contact_id)
 
 
 class ReconcilerStore(BaseStore):
-    """A LangGraph store that holds what is known of contacts. Safe to share between threads.
+    """A LangGraph store of the facts about contacts. Safe to share between threads.
 
-    A namespace is an agent and a contact. What is put goes through the write gate and the
-    reconciler, as every note does: it may be held or refused, or take the place of something that
-    was put under another key. So an item is what holds now, and there may be none.
+    A namespace is an agent and a contact. A value that is put goes through the write gate and the
+    reconciler, as every note does: it may be held or refused, or replace a value that was put under
+    another key. So an item is the fact that holds now, and there may be none.
 
     ``put``: the value has ``text``, and may have ``source_kind``, ``subject``, ``attribute``,
         ``value``, ``single_valued``, ``importance``, ``category`` and ``topic``. The same value
         put again under the same key, while it holds, is written once; put after another value, or
-        after a ``delete``, it is said again. It reads the contact's whole history. ``index`` counts
-        for nothing.
-    ``get``: what holds now of what was put under the key, or of the fact of that id; None where
-        that ended, waits for a yes, or was said before under another key. It reads the contact's
-        whole history.
-    ``search``: recalls, within one namespace. Keys are ids of facts. What always holds comes with
+        after a ``delete``, it is said again. It reads the contact's whole history. ``index`` is
+        ignored.
+    ``get``: the present value under the key, or of the fact with that id; None if it ended, waits
+        for a yes, or was said before under another key. It reads the contact's whole history.
+    ``search``: recalls, within one namespace. Keys are ids of facts. Standing constraints come with
         the first page, beyond the limit. A filter compares ``attribute``, ``category``, ``topic``
         and ``subject`` with one value each.
-    ``delete``: ends what was put under the key, older values too, as the person named by
-        ``deletes_as`` does; without one it is refused, for no agent may. Nothing is erased;
+    ``delete``: ends the values under the key, older ones too, in the name of ``deletes_as``;
+        without that it is refused, because no agent may end facts. Nothing is erased;
         ``ContactMemory.forget`` does that.
     ``list_namespaces``: an agent's contacts; the prefix names the agent.
 
     Args:
-        memory: what is asked; its opener closes it.
+        memory: the memory; its opener closes it.
         source_kind: the kind of source of a value that does not name one; a model's guess is never
             written.
         tenant: the tenant; None for the configured one.
-        session_id: the conversation that is filed; None for one per UTC day.
+        session_id: the conversation under which values are filed; None for one per UTC day.
         deletes_as: the person who answers for a ``delete``, which ends facts; None refuses it.
-        on_decision: told what became of every value that was put, since ``put`` returns nothing.
+        on_decision: called with the decision about every value that was put, since ``put`` returns
+            nothing.
     """
 
     __slots__ = ("_deletes_as", "_memory", "_on_decision", "_session_id", "_source_kind", "_tenant")
@@ -220,7 +221,7 @@ class ReconcilerStore(BaseStore):
         self._on_decision = on_decision
 
     def batch(self, ops: Iterable[Op]) -> list[Result]:
-        """Each operation after the other; what came before one that fails stands.
+        """Carry out the operations in order; if one fails, those before it stand.
 
         Raises:
             InvalidRequestError: a namespace, a value or a filter cannot be used.
@@ -231,7 +232,7 @@ class ReconcilerStore(BaseStore):
         return [self._result(op) for op in ops]
 
     async def abatch(self, ops: Iterable[Op]) -> list[Result]:
-        """The same in a thread."""
+        """Carry out the operations in a thread."""
         return await anyio.to_thread.run_sync(self.batch, list(ops))
 
     def _result(self, op: Op) -> Result:
@@ -271,11 +272,11 @@ class ReconcilerStore(BaseStore):
         self._on_decision(decision)
 
     def _key(self, op: PutOp, value: Mapping[str, Any]) -> str:
-        """The idempotency key of a value, which names its occasion.
+        """The idempotency key of a value: made of the value, its key and its occasion.
 
-        The occasion is what was put under the key before it: Basic after Premium is another one
-        than Basic at first. What is live and was written by this value itself is not counted, so
-        that a retry finds its own decision. Texts tell nothing here: the gate redacts them.
+        The occasion is the value put under the key before: Basic after Premium differs from Basic
+        at first. A live fact that this value itself wrote does not count, so that a retry finds its
+        own decision. Texts cannot be compared: the gate redacts them.
         """
         chains = self._memory.contact(*_contact(op.namespace), tenant=self._tenant).history()
         put = [fact for chain in chains for fact in chain.facts if op.key in fact.tags]
@@ -288,7 +289,7 @@ class ReconcilerStore(BaseStore):
         return self._key_after(op, newest, value)
 
     def _key_after(self, op: PutOp, fact_id: str, value: Mapping[str, Any]) -> str:
-        """The same for the same value under the same key after the same fact."""
+        """The idempotency key of a value that is put under its key after this fact."""
         try:
             said = json.dumps([op.key, dict(value), fact_id], sort_keys=True, default=str)
         except (ValueError, RecursionError):
@@ -299,7 +300,7 @@ class ReconcilerStore(BaseStore):
         return f"store-{whose.digest(said)}"
 
     def _wrote(self, namespace: tuple[str, ...], idempotency_key: str) -> str | None:
-        """The fact that the note of a key became; None if it cannot be told."""
+        """The id of the fact that the note of a key became; None if it is unknown."""
         with suppress(UnknownDecisionError, DamagedRecordError):
             decision = self._memory.contact(*_contact(namespace), tenant=self._tenant).decision(
                 idempotency_key=idempotency_key
@@ -320,7 +321,7 @@ class ReconcilerStore(BaseStore):
         )
 
     def _fact(self, namespace: tuple[str, ...], key: str) -> Fact | None:
-        """What holds now of what was put under a key last."""
+        """The present fact of the value that was put under a key last; None without one."""
         chains = self._memory.contact(*_contact(namespace), tenant=self._tenant).history()
         hides_expired = self._memory.settings.life.expired == "hidden"
         facts = [
@@ -361,7 +362,7 @@ class ReconcilerStore(BaseStore):
             self._memory.contact(*_contact(op.namespace), tenant=self._tenant).revoke(
                 fact.fact_id, by=self._deletes_as, reason="deleted from the store"
             )
-            # What a revocation brings back goes, too, if it was put under the key itself.
+            # A fact that a revocation brings back goes, too, if it was put under this key.
             fact = self._fact(op.namespace, op.key)
             if fact is not None and op.key not in fact.tags:
                 fact = None
@@ -386,7 +387,7 @@ class ReconcilerStore(BaseStore):
         return list(islice(cut, op.offset, op.offset + op.limit))
 
     def _contact_ids(self, agent_id: str) -> Iterator[str]:
-        """Page by page: who asks for a few namespaces does not wait for ten thousand contacts."""
+        """The contacts' ids, read page by page: a few namespaces need not wait for all contacts."""
         after = None
         while page := self._memory.agent(agent_id, tenant=self._tenant).contacts(
             after=after, limit=_CONTACTS_AT_ONCE
@@ -405,7 +406,7 @@ def _named(given: Mapping[str, Any], name: str) -> str:
 
 
 def _each_once(namespaces: Iterable[tuple[str, ...]]) -> Iterator[tuple[str, ...]]:
-    """These in their order, each once, as they are taken."""
+    """The namespaces in their order, each once; lazily."""
     seen: set[tuple[str, ...]] = set()
     for namespace in namespaces:
         if namespace not in seen:
@@ -435,10 +436,10 @@ def _contact(namespace: tuple[str, ...]) -> tuple[str, str]:
 
 
 def _check_counts(op: SearchOp | ListNamespacesOp) -> None:
-    """Let through what says how much is asked for.
+    """Check that limits and offsets are whole numbers.
 
     Raises:
-        InvalidRequestError: it cannot be counted.
+        InvalidRequestError: one is not, or is too small.
     """
     given = {"limit": (op.limit, 1), "offset": (op.offset, 0)}
     if isinstance(op, ListNamespacesOp) and op.max_depth is not None:

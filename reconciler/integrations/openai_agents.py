@@ -26,9 +26,9 @@ __all__ = ["openai_agents_tools"]
 
 
 def openai_agents_tools(tools: AgentTools) -> list[FunctionTool]:
-    """What ``Agent(tools=…)`` takes, with schemas for the strict mode; calls run in threads.
+    """An agent's tools for ``Agent(tools=…)``, with strict schemas; calls run in threads.
 
-    A mistake of a model's is answered in words, like anything else.
+    A model's mistake is answered in words, like any other call.
 
     Args:
         tools: as ``Memory.agent_tools`` gives them, bound to one contact and conversation.

@@ -23,13 +23,13 @@ if TYPE_CHECKING:
 __all__ = ["pydantic_ai_tools"]
 
 _AN_OBJECT = SchemaValidator(core_schema.dict_schema(core_schema.str_schema()))
-"""``from_schema`` lets a list through, with which the run would end."""
+"""``from_schema`` accepts a list as arguments, which would end the run."""
 
 
 def pydantic_ai_tools(tools: AgentTools) -> list[Tool[Any]]:
-    """What ``Agent(tools=…)`` takes; Pydantic AI calls them in threads.
+    """An agent's tools for ``Agent(tools=…)``; Pydantic AI calls them in threads.
 
-    A mistake of a model's is a failed result that says so. It uses up no retry of the run.
+    A model's mistake is a failed result that says so. It uses up no retry of the run.
 
     Args:
         tools: as ``Memory.agent_tools`` gives them, bound to one contact and conversation.

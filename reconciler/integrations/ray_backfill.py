@@ -1,8 +1,8 @@
-"""A large import on a Ray cluster: the notes of a contact in one task, each task through the door.
+"""A large import on a Ray cluster: all notes of a contact in one task, each task through the door.
 
-Here: how lines are parted, and how what became of them is put together again. Never here: what
-becomes of a note. Each task calls ``Memory.import_notes``, so a run that was killed takes up where
-it stopped when it is started again.
+Here: how lines are divided, and how the reports are put together. Never here: a decision about a
+note. Each task calls ``Memory.import_notes``, so a run that was killed continues where it stopped
+when it is started again.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ _LINES_A_BLOCK = 2_000
 """Lines that are sent to the cluster together, of 128 KiB at most each."""
 
 _PARTITIONS_A_WRITER = 8
-"""So that a writer that is done earlier than the others finds something left to do."""
+"""Parts for each writer, so that one that is done early finds work."""
 
 
 def import_on_ray(
@@ -109,7 +109,7 @@ def import_on_ray(
 
 
 def _parted(lines: Iterable[str], defaults: Mapping[str, str], partitions: int) -> Dataset:
-    """All lines, those of a contact in one block; there before a writer takes its core."""
+    """All lines, those of a contact in one block; ready before a writer takes its core."""
     sent = ray.data.from_arrow_refs([ray.put(table) for table in _tables(lines)])
     sent.context.enable_progress_bars = False
     placed = sent.map_batches(_placed, fn_args=(defaults,), batch_format="pyarrow", batch_size=None)
@@ -117,7 +117,7 @@ def _parted(lines: Iterable[str], defaults: Mapping[str, str], partitions: int) 
 
 
 def _tables(lines: Iterable[str]) -> Iterator[pa.Table]:
-    """The lines with their numbers; as bytes, for not every line is UTF-8."""
+    """The lines with their numbers; as bytes, because not every line is UTF-8."""
     numbered = enumerate(lines, start=1)
     while some := list(islice(numbered, _LINES_A_BLOCK)):
         numbers, texts = zip(*some, strict=True)
@@ -126,12 +126,12 @@ def _tables(lines: Iterable[str]) -> Iterator[pa.Table]:
 
 
 def _placed(table: pa.Table, defaults: Mapping[str, str]) -> pa.Table:
-    """The lines with their owner and since when they hold."""
+    """The lines with their contact and the time from which they hold."""
     contacts, times = [], []
     for number, line in zip(table["number"].to_pylist(), _texts(table), strict=True):
         try:
             contact, at = place_of(line, defaults)
-        except InvalidRequestError:  # whichever task meets it says what is wrong
+        except InvalidRequestError:  # the task that imports it reports the error
             contact, at = str(number), None
         contacts.append(contact)
         times.append(inf if at is None else at.timestamp())
@@ -144,13 +144,13 @@ def _texts(table: pa.Table) -> Iterator[str]:
 
 
 class _Writer:
-    """One process of the cluster with a memory of its own, kept from part to part."""
+    """One process of the cluster, with one memory for all of its parts."""
 
     def __init__(self, settings: Any, given: Mapping[str, Any]) -> None:
         self._settings, self._given = settings, given
 
     def __call__(self, part: pa.Table) -> dict[str, Any]:
-        """The report of a part; an error is a value, for Ray would hide it in one of its own."""
+        """The report of a part. An error is returned: Ray would hide it in one of its own."""
         try:
             outcome: ImportReport | ReconcilerError = self._imported(part)
         except ReconcilerError as error:
@@ -183,7 +183,7 @@ def _together(outcomes: Dataset, on_progress: Callable[[int], None]) -> ImportRe
 
 @contextmanager
 def _connected(address: str | None) -> Iterator[None]:
-    """A connection to the cluster, which ends where it was begun here."""
+    """A connection to the cluster; it is closed here if it was opened here."""
     is_ours = not ray.is_initialized()
     try:
         if is_ours:

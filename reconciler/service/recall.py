@@ -1,4 +1,4 @@
-"""Recall: the live facts that fit a query, and what stands whatever is asked. Only reads."""
+"""Recall: the live facts that fit a query, and the standing constraints. Only reads."""
 
 from __future__ import annotations
 
@@ -37,15 +37,15 @@ _NOWHERE = Scope("any", "any", "any")
 
 
 class Recall:
-    """Recalls what is known about a contact now.
+    """Recalls the facts about a contact that hold now.
 
     Args:
-        store: where it is kept.
-        neighbourhoods: what this process knows of the contacts that it was asked about.
-        embedder: its ``dimension`` 0 makes recall compare words alone.
-        asked: tells which attributes a question asks for; None where that is not looked at.
-        how: how facts are chosen and ordered, and which are left out.
-        use: where recalls are counted.
+        store: the store of facts.
+        neighbourhoods: the facts of contacts that this process has read, kept in memory.
+        embedder: with ``dimension`` 0 recall compares words alone.
+        asked: finds the attributes that a question asks for; None to skip that.
+        how: the settings by which facts are chosen, ordered and left out.
+        use: counts recalls.
         clock: the time now, UTC-aware.
     """
 
@@ -82,7 +82,7 @@ class Recall:
             scope: the contact.
             query: what is asked; empty for everything, by recency.
             limit: at most so many facts, beside the standing constraints.
-            wanted: which facts may answer.
+            wanted: the filters that facts must pass.
             budget_tokens: as many as fit into a prompt of so many tokens; None for all.
         """
         question = question_of(self._embedder, query)
@@ -95,14 +95,14 @@ class Recall:
     def everything(
         self, scope: Scope, facts: Sequence[Fact], conflicts: Iterable[Conflict]
     ) -> Recalled:
-        """All that is known in general, of facts and open conflicts as they were read."""
+        """The answer to an empty query, from facts and open conflicts that are already read."""
         known = _recallable(facts, conflicts)
         recalled = known.answer(RecallQuery(""), EVERYTHING, self._how, self._clock(), len(facts))
         self._use.note_recall(scope.contact_key, is_empty=not recalled.fitting)
         return recalled
 
     def warm_up(self) -> None:
-        """Look for a contact that is nowhere, so that no recall waits for what that loads.
+        """Recall about a contact that does not exist, so that everything is loaded beforehand.
 
         An engine's first plan takes longer than a recall among a thousand facts.
         """
@@ -114,10 +114,10 @@ class Recall:
         self._neighbourhoods.drop(_NOWHERE)
 
     def near(self, scope: Scope, texts: Sequence[str], limit: int) -> list[Fact]:
-        """The live facts that are nearest to any of the texts, however far away; no recall.
+        """The live facts that are nearest to any of the texts, even distant ones; not a recall.
 
-        In meaning or in words, names and attributes included. Each text has its nearest before
-        another has its second nearest.
+        Near in meaning or in words, names and attributes included. The nearest fact of each text
+        comes before the second nearest of any.
 
         Args:
             scope: the contact.
@@ -145,14 +145,14 @@ class Recall:
         return [fact for _, _, fact in sorted(best_by_id.values(), key=_place)[:limit]]
 
     def _known(self, scope: Scope, question: RecallQuery) -> Recallable:
-        """The contact's facts as they are now; what has no vector only where none is compared."""
+        """The contact's facts as they are now; with vectors only if the question has one."""
         if question.vector is not None:
             return self._neighbourhoods.current(scope).recallable()
         return _recallable(self._store.list_facts(scope), self._store.list_conflicts(scope))
 
 
 def _recallable(facts: Iterable[Fact], conflicts: Iterable[Conflict]) -> Recallable:
-    """Those that have not ended, without what compares meanings."""
+    """The facts that have not ended, without vectors."""
     pairs = [(conflict.new_id, conflict.old_id) for conflict in conflicts]
     held = [fact for fact in facts if not fact.has_ended]
     return Recallable(held, disputes=OpenConflicts(pairs).as_mapping())
@@ -161,7 +161,7 @@ def _recallable(facts: Iterable[Fact], conflicts: Iterable[Conflict]) -> Recalla
 def with_asked(
     question: RecallQuery, known: Recallable, asked: AskedAttributes | None
 ) -> RecallQuery:
-    """The question with the attributes that it asks for, leaning towards what those say."""
+    """The question with the attributes that it asks for; its vector moves towards their facts."""
     if asked is None or question.vector is None:
         return question
     asks = asked.asked_by(question.vector, known.attributes)
@@ -179,10 +179,10 @@ def _place(hit: tuple[int, float, Fact]) -> tuple[int, float, str]:
 
 
 def filter_of(given: FilterFields, attributes: Callable[[], AttributeBook]) -> RecallFilter:
-    """The filter that a caller's words describe, attribute and subject by the book's names.
+    """The filter that a caller's words describe; attribute and subject get the book's names.
 
     Args:
-        given: as the caller named them; what is None or left out lets all through.
+        given: the caller's filters; one that is None or left out lets all facts pass.
         attributes: gives the attributes of slots that are known.
 
     Raises:

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
+import httpx2
 import pytest
 
 from reconciler import Memory
@@ -501,6 +502,23 @@ def test_eleven_logins_of_a_token_leave_ten(still_api: Api) -> None:
         browser.client.close()
 
 
+def test_to_log_in_again_ends_the_login_of_before(still_api: Api) -> None:
+    token = still_api.token(granted("operator"))
+    with Browser(still_api.url) as browser:
+        browser.log_in(token)
+        before = browser.client.cookies["reconciler"]
+        browser.log_in(token)
+        assert browser.client.cookies["reconciler"] != before
+    answer = httpx2.get(f"{still_api.url}/", headers={"Cookie": f"reconciler={before}"})
+    assert answer.headers["location"] == "/login"
+
+
+def test_an_odd_cookie_of_another_program_prevents_no_login(still_api: Api) -> None:
+    with Browser(still_api.url) as browser:
+        browser.client.cookies.set("foo", '{"a":1}')
+        assert browser.log_in(still_api.token(granted("operator"))).answer.url.path == "/"
+
+
 def test_wrong_tokens_are_counted(api: Api) -> None:
     with Browser(api.url) as browser:
         answers = [browser.log_in(f"rcl_{number}").status for number in range(12)]
@@ -509,7 +527,10 @@ def test_wrong_tokens_are_counted(api: Api) -> None:
 
 @pytest.mark.parametrize(
     "onwards",
-    ["//evil.example", "https://evil.example/", "/\\evil.example", "javascript:x", "/\t/x"],
+    [
+        *("//evil.example", "///evil.example", "https://evil.example/", "/\\evil.example"),
+        *("javascript:x", "/\t/x", "//[", "/" + "x" * 1_000),
+    ],
 )
 def test_a_login_leads_to_no_other_site(still_api: Api, onwards: str) -> None:
     with Browser(still_api.url) as browser:

@@ -16,11 +16,11 @@ from reconciler.errors import InvalidRequestError
 __all__ = ["RECORD_LENGTH_MAX", "json_records"]
 
 RECORD_LENGTH_MAX = 1024 * 1024
-"""Characters in a record: with its vectors, which are not needed, one may be long."""
+"""Characters in a record; it may be long because of its vectors, which are not needed."""
 
 _CHUNK_BYTES = 64 * 1024
 _LISTS = ("results", "memories", "items")
-"""Under which of its keys an object holds the records."""
+"""The keys under which an object may hold the records."""
 
 _BLANK = re.compile(r"[ \t\r\n]*")
 _DECODER = json.JSONDecoder()
@@ -140,7 +140,7 @@ class _Text:
         return InvalidRequestError(f"{where}: {what}; nothing was imported")
 
     def too_long(self) -> InvalidRequestError:
-        """That a record has no end in sight."""
+        """The error about a record that is too long."""
         return self.error(
             f"it has more than {RECORD_LENGTH_MAX:,} characters, at most so many are read, or it "
             "is not JSON"

@@ -50,7 +50,7 @@ def translate(record: Record, how: Translation) -> Carried | NotCarried:
 
 
 def _text_of(value: Any) -> str | None:
-    """What is under ``content``, which the manager puts into another ``content``."""
+    """The text under ``content``; the manager nests it in another ``content``."""
     for _ in range(2):
         value = value.get("content") if isinstance(value, Mapping) else value
     return value if isinstance(value, str) else None

@@ -30,7 +30,7 @@ _SCHEMES = ("neo4j://", "neo4j+s://", "neo4j+ssc://", "bolt://", "bolt+s://", "b
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Login:
-    """How a Neo4j that is read is entered."""
+    """The login of a Neo4j that is read."""
 
     username: str = "neo4j"
     password: str = ""

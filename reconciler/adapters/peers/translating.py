@@ -60,7 +60,7 @@ class Record:
         return InvalidRequestError(f"{self.name}: {what}; nothing was imported")
 
     def left(self, reason: str) -> NotCarried:
-        """That it is not carried over."""
+        """The record as one that is not carried over."""
         return NotCarried(record=self.name, reason=reason)
 
 

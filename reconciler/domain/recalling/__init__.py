@@ -1,1 +1,1 @@
-"""What is found again: ranking, a fact's history, the prompt, procedures as skills. Pure."""
+"""Recall: ranking, a fact's history, the prompt, procedures as skills. Pure."""

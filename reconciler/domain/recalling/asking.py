@@ -1,4 +1,4 @@
-"""Asking: which attributes a question asks for, by questions that are known to ask for them. Pure.
+"""Asking: finds the attributes that a question asks for, by similar known questions. Pure.
 
 "What can she not eat?" shares no word with "Sesame gives her a rash", and no model of sentences
 brings the two together; but it is near other questions about allergies, and the fact is near other
@@ -21,16 +21,16 @@ __all__ = ["AttributeQuestions", "AttributeSentences", "leanings_of", "least_of"
 Vectors = NDArray[np.float32]
 
 _SPREADS = 3.3
-"""A question asks for an attribute where it is nearer to one of its questions than that of two
-attributes are to each other, by so many standard deviations. Source: benchmarks/recall.py."""
+"""Standard deviations by which a question must be nearer to a known question of an attribute than
+questions of two attributes usually are to each other. Source: benchmarks/recall.py."""
 
 _SPREADS_IN_LANGUAGE = 2.8
 """The same in a language that the model was not made for: it puts all of its sentences near each
 other. Source: the half that was written on of benchmarks/questions_in_languages.jsonl."""
 
 _LEANING = 4.0
-"""How far a question that asks for an attribute leans towards what facts of it say. From 2 to 5 as
-many are found. Source: benchmarks/recall.py."""
+"""The weight by which a question is moved towards the facts of an attribute that it asks for.
+Values from 2 to 5 find equally many facts. Source: benchmarks/recall.py."""
 
 _LEAST_MAX = 0.9
 _COMPARED_MAX = 400
@@ -75,7 +75,7 @@ class AttributeQuestions:
     def asked_by(
         self, vector: Vectors, among: AttributeQuestions | None = None
     ) -> Mapping[str, float]:
-        """By attribute how clearly a question asks for it, above 0 to 1; what it does not is out.
+        """The clearness with which a question asks for each attribute, above 0 to 1.
 
         Args:
             vector: of the question, unit length.
@@ -95,7 +95,7 @@ class AttributeQuestions:
         return asks
 
     def leaning(self, vector: Vectors, asks: Mapping[str, float]) -> Vectors:
-        """The question's vector, moved towards what facts of the attributes say that it asks for.
+        """The question's vector, moved towards the facts of the attributes that it asks for.
 
         Args:
             vector: of the question, unit length.
@@ -111,14 +111,14 @@ class AttributeQuestions:
 
     @cached_property
     def least(self) -> float:
-        """How near a question must be. Models differ, so each is measured by its own vectors."""
+        """The least cosine of a match. Models differ, so each is measured by its own vectors."""
         if self._measured is not None:
             return self._measured
         return least_of(self._names, self._vectors)
 
 
 def least_of(names: Sequence[str], vectors: Vectors, *, in_language: bool = False) -> float:
-    """How near a question must be to one of these, to ask for its attribute.
+    """The least cosine between a question and one of these for it to ask for that attribute.
 
     Args:
         names: the attribute that each asks for.
@@ -136,7 +136,7 @@ def least_of(names: Sequence[str], vectors: Vectors, *, in_language: bool = Fals
 
 
 def leanings_of(facts: Sequence[Vectors]) -> Vectors:
-    """Where each attribute's facts lie, seen from the middle of all; a row each.
+    """The place of each attribute's facts, seen from the middle of all facts; a row each.
 
     Args:
         facts: the vectors of some facts of each attribute.
@@ -147,7 +147,7 @@ def leanings_of(facts: Sequence[Vectors]) -> Vectors:
 
 
 def questions_of(name: str, questions: Sequence[str], description: str = "") -> Sequence[str]:
-    """What asks for an attribute: its questions, or its name's and its description's words."""
+    """The questions for an attribute: its own, or ones made of its name and description."""
     if questions:
         return questions
     words = name.replace("_", " ")

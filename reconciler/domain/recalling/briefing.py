@@ -29,30 +29,30 @@ __all__ = [
 ]
 
 ASKED_MAX = 2
-"""Questions that are put to a contact in one conversation: more is an interview."""
+"""Questions put to a contact in one conversation: more would be an interview."""
 
 _QUESTION_LENGTH_MAX = 500
-"""Characters of a question that a person can be asked: some three sides of a dispute."""
+"""Characters of the longest question that a person is asked: about three sides of a dispute."""
 
 OLD_AFTER = timedelta(days=30)
-"""After so long what waits for an answer is marked as old."""
+"""The age at which an open question is marked as old."""
 
 _ASKED_IN_MAX = 2
-"""Conversations in which a question is put; one without an answer after two is not put again."""
+"""Conversations in which a question is put; if it has no answer then, it is not put again."""
 
 _DAY, _NOTHING = timedelta(days=1), timedelta(0)
 CONVERSATION = timedelta(hours=1)
-"""What was asked for so short a time ago is taken for this conversation."""
+"""A recall no longer ago than this belongs to the present conversation."""
 
 _TOGETHER_MAX = 3
-"""Notes that one question is about: a person answers each of so many with one word."""
+"""Notes in one question: a person can still answer each of so many with one word."""
 
 _TOGETHER_LENGTH_MAX = 400
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Briefing:
-    """What is known of a contact, and what only the contact can settle.
+    """The facts known about a contact, and the questions that only the contact can answer.
 
     Attributes:
         facts: as ``recall`` returns them; without a query what matters most first.
@@ -72,11 +72,11 @@ class Briefing:
 
     @property
     def questions(self) -> tuple[str, ...]:
-        """What to ask now: the two that matter most; where there is room, renewals.
+        """The questions to ask now: the two that matter most; if there is room, renewals.
 
-        What can be asked in one question is, such as two notes about health.
+        Questions that differ only in the note become one, such as two notes about health.
 
-        A question of many sides, which no person can answer at once, is an operator's to sort out.
+        A question with too many sides for a person to answer is left to an operator.
         """
         waiting = (*sorted(self.pending, key=_worth), *self.renewals)
         asked = (_question(item) for item in waiting if item not in self.put_by)
@@ -100,7 +100,7 @@ class Briefing:
         return as_prompt(facts, asked, handles, new_ids=self.changed)
 
     def to_dict(self) -> dict[str, Any]:
-        """As plain values; of each question its words, and what an answer names."""
+        """Plain values; for each question its words and the ids that an answer names."""
         return {
             "facts": [asdict(fact) for fact in self.facts],
             "profile": [asdict(value) for value in self.profile],
@@ -113,7 +113,7 @@ class Briefing:
 
 
 def asked_together(questions: Iterable[str], length_max: int) -> tuple[str, ...]:
-    """The questions, those made one that differ only in the note that they quote; in their order.
+    """The questions in order; those that differ only in the quoted note become one.
 
     Args:
         questions: to one person.
@@ -131,14 +131,14 @@ def asked_together(questions: Iterable[str], length_max: int) -> tuple[str, ...]
 
 
 def _around_the_note(question: str) -> tuple[str, str, str]:
-    """What stands before the note that it quotes, the note in its marks, and what stands after."""
+    """A question in three parts: before the quoted note, the note in its marks, after it."""
     before, opened, rest = question.partition("“")
     note, closed, after = rest.rpartition("”")
     return (before, f"“{note}”", after) if opened and closed else (question, "", "")
 
 
 def _asked_within(asked: Iterable[str], tokens: int) -> tuple[tuple[str, ...], int]:
-    """The questions that there is room for, in their order, and how much they take."""
+    """The questions that fit into so many tokens, in order, and the tokens that they take."""
     kept, taken = [], 0
     for question in asked:
         cost = token_count(f"- {question}\n")
@@ -151,10 +151,10 @@ def _asked_within(asked: Iterable[str], tokens: int) -> tuple[tuple[str, ...], i
 def most_important_first(
     recalled: Recalled, profile: Collection[SlotValue], limit: int | None
 ) -> Recalled:
-    """All that is known in general, what matters most first, cut at a limit.
+    """All known facts, the most important first, cut at a limit.
 
-    Of equals the current values of slots come first. Beside the limit stand constraints, and what
-    no budget cuts.
+    Among equals the current values of slots come first. The limit does not count standing
+    constraints and facts that no budget cuts.
     """
     current = {value.fact_id for value in profile}
     ordered = sorted(
@@ -190,7 +190,7 @@ def changed_since_last_time(facts: Collection[Fact], now: datetime) -> tuple[str
 
 
 def _worth(pending: Decision | Dispute) -> tuple[float, bool]:
-    """How early it is asked, the lowest first: what matters most; of equals a dispute."""
+    """The sort key of questions: the most important first; among equals a dispute first."""
     if isinstance(pending, Dispute):
         return -max((fact.importance for fact in pending.facts), default=0.0), False
     judged = pending.gate.importance if pending.gate else None
@@ -199,7 +199,7 @@ def _worth(pending: Decision | Dispute) -> tuple[float, bool]:
 
 
 def is_for_the_contact(pending: Decision | Dispute) -> bool:
-    """Whether the contact may answer it; a directive, say, is an operator's to let in."""
+    """Whether the contact may answer it; a directive, for example, needs an operator."""
     if isinstance(pending, Dispute):
         return True
     return pending.gate is not None and pending.gate.reason not in NOT_FOR_CONTACTS
@@ -208,9 +208,10 @@ def is_for_the_contact(pending: Decision | Dispute) -> bool:
 def is_put_by(
     waiting: Decision | Dispute | ExpiringFact, heard: Iterable[tuple[str, datetime]]
 ) -> bool:
-    """Whether a question was put to the contact twice, and is an operator's now.
+    """Whether a question was put to the contact twice, and now waits for an operator.
 
-    That it was put is on no record: it was in each conversation from which something was kept.
+    No record says that it was put: it counts as put in each conversation from which something was
+    kept.
 
     Args:
         waiting: what the question is about.

@@ -1,4 +1,4 @@
-"""Current values: what a contact's slots hold now, one line a value. Pure."""
+"""Current values of a contact's slots, one line a value. Pure."""
 
 from __future__ import annotations
 
@@ -33,10 +33,10 @@ _TAKEN_OUT = "hidden"
 """One word in the place of a token; the marks around it end what a denial reaches."""
 
 _CLAUSE = re.compile(r"[,;.] |: (?=\S+ \S)")
-"""What parts the clauses of a text; "Nut allergy: over" is one."""
+"""The marks between the clauses of a text; "Nut allergy: over" is one clause."""
 
 _BEGINNING = 5
-"""Letters that the forms of a word share: "allergic" and "allergy"."""
+"""Letters at the beginning that the forms of a word share: "allergic" and "allergy"."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -81,11 +81,11 @@ def current_values(
 ) -> list[SlotValue]:
     """The values of these facts: the contact's own first, by attribute, the newest of each first.
 
-    A procedure has a slot of its own kind and is none of them. What a live fact denies is no value,
-    whatever the attribute holds: neither its own, as in "No longer works at Globex", which is filed
-    under Globex, nor that of an older fact, as "No longer allergic to nuts" denies the nuts; while
-    the two are in dispute, a limit holds. Facts that say the same value are one. Of an attribute of
-    one value what holds for the moment is none beside what lasts.
+    Procedures are left out. A value that a live fact denies is left out, too: its own value, as in
+    "No longer works at Globex", which is filed under Globex, or that of an older fact, as "No
+    longer allergic to nuts" denies the nuts. While the two are in dispute, a limit holds. Facts
+    with the same value become one. If an attribute has one value, a lasting value hides one that
+    holds only for the moment.
 
     Args:
         facts: those that are told.
@@ -120,7 +120,7 @@ def current_values(
 
 
 def _of_who_left(value: SlotValue, denials: Iterable[Fact], firms: Collection[str]) -> SlotValue:
-    """The value, which may be outdated if a later fact says that whom it is about has gone."""
+    """The value; marked as perhaps outdated if a later fact says that its person has gone."""
     known = stems_of(" ".join(vocabulary().relatives))
     has_gone = value.subject != CONTACT_SUBJECT and any(
         is_over_itself(_without(other.text, firms), value.subject, known)
@@ -131,7 +131,7 @@ def _of_who_left(value: SlotValue, denials: Iterable[Fact], firms: Collection[st
 
 
 def _without(text: str, firms: Iterable[str]) -> str:
-    """The text with "the company" for the contact's own: "Bob has left Nordlys"."""
+    """The text with "the company" in place of the contact's employer: "Bob has left Nordlys"."""
     for firm in firms:
         text = text.replace(firm, "the company")
     return text
@@ -142,7 +142,7 @@ def _passes(fact: Fact) -> bool:
 
 
 def _asked(slot: Slot) -> tuple[str, str] | None:
-    """What a slot of one value answers: who is in Bergen right now still lives in Oslo."""
+    """The question that a slot of one value answers; None for a slot of many values."""
     return (slot.subject, slot.attribute or "") if slot.is_single_valued else None
 
 
@@ -153,7 +153,7 @@ def _newest(fact: Fact) -> tuple[datetime, datetime, str]:
 def _value(
     same: Sequence[tuple[Fact, Slot]], disputes: Mapping[str, Collection[Fact]]
 ) -> SlotValue:
-    """One value of all facts that say it, in the words of the newest, which comes first."""
+    """The value of all facts that say it, in the words of the newest; that one comes first."""
     fact, slot = same[0]
     facts = [fact for fact, _ in same]
     return SlotValue(
@@ -185,9 +185,9 @@ def _may_deny(fact: Fact, attributes: AttributeBook) -> bool:
 
 
 def _is_denied(fact: Fact, slot: Slot, attributes: AttributeBook) -> bool:
-    """Whether the fact says of its own value that it does not hold, or no longer.
+    """Whether the fact denies its own value: it does not hold, or no longer.
 
-    What the book's phrasings read of the words decides; else the denial does.
+    If one of the book's phrasings fits the words, it decides; else the words of denial do.
     """
     read_slot = None if slot.is_single_valued else attributes.read_slot(fact.text)
     if read_slot is not None and read_slot.attribute == slot.attribute:
@@ -199,7 +199,7 @@ def _is_denied(fact: Fact, slot: Slot, attributes: AttributeBook) -> bool:
 
 
 def ends_own_value(text: str, slot: Slot) -> bool:
-    """Whether a text says that the value which it is filed under does not hold, or no longer.
+    """Whether a text denies the value under which it is filed: it does not hold, or no longer.
 
     If a denial affirms a value of the attribute, as with an allergy, the text has to name the
     attribute.
@@ -236,9 +236,9 @@ def _says_no_more(text: str, slot: Slot) -> bool:
 
 
 def _denies(other: Fact, fact: Fact, slot: Slot, attributes: AttributeBook) -> bool:
-    """Whether another fact, no older and the word of no lesser source, denies a fact's value.
+    """Whether another fact denies a fact's value; it must be as new, from as good a source.
 
-    What a lesser source denies is a dispute, in which both stand.
+    A denial by a lesser source is a dispute, and both facts stand.
     """
     if other.fact_id == fact.fact_id or other.word.is_trusted_less_than(fact.word):
         return False
@@ -268,9 +268,9 @@ def _denies(other: Fact, fact: Fact, slot: Slot, attributes: AttributeBook) -> b
 
 
 def _narrows(text: str, told: Slot, slot: Slot, attributes: AttributeBook) -> bool:
-    """Whether a whole sentence says that of a wider value one alone holds: of nuts "peanuts only".
+    """Whether a whole sentence narrows a wider value to a part of it: nuts to "peanuts only".
 
-    It ends no other value: "allergic to peanuts only" was said of nuts, and not of latex.
+    It ends no other value: "allergic to peanuts only" speaks of nuts, not of latex.
     """
     narrow, wide = told.value_key or "", slot.value_key or ""
     return (
@@ -300,7 +300,7 @@ def _ends(other: Fact, fact: Fact, slot: Slot, attributes: AttributeBook) -> boo
 
 
 def _is_wish_no_more(said: str, wish: str, slot: Slot) -> bool:
-    """Whether a wish for the value is taken back, and no more said: not "no emails on Sundays"."""
+    """Whether a text only takes a wish for the value back: not "no emails on Sundays"."""
     wishes, told = vocabulary().wishes, read(said)
     if not told.ceased or wishes.isdisjoint(told.stems) or wishes.isdisjoint(read(wish).stems):
         return False
@@ -310,7 +310,7 @@ def _is_wish_no_more(said: str, wish: str, slot: Slot) -> bool:
 
 
 def _called(text: str, slot: Slot, attributes: AttributeBook) -> frozenset[str]:
-    """The stems of what the slot's attribute is called, here and in the text."""
+    """The stems of the attribute's names: its own, and those in the text."""
     words = [word.text for word in read(text).words]
     attributes_named = ((word, attributes.find(word)) for word in words)
     other_names = (

@@ -1,4 +1,4 @@
-"""Decay: how much is left of a fact that is no longer said, and when it is archived. Pure.
+"""Decay: the strength of a fact that is no longer said, until it is archived. Pure.
 
 What matters more, and what was recalled more often, lasts longer. Nothing is deleted by it: what
 falls below a floor is archived; saying it again makes it live again.
@@ -22,19 +22,19 @@ _BINDING = frozenset({RecallSemantics.CONSTRAINT, RecallSemantics.NEGATIVE})
 
 
 def strength(importance: float, age_days: float, recall_count: int, policy: DecayPolicy) -> float:
-    """How much is left, in [0, 1]: 1 as it is said, and half of it after each half-life.
+    """The strength of a fact, in [0, 1]: 1 when it is said, and half of it after each half-life.
 
-    The half-life doubles with importance from 0.5 to 1, halves from 0.5 to 0, and grows by one of
-    itself with each doubling of how often the fact was recalled.
+    The half-life doubles if importance rises from 0.5 to 1, halves if it falls from 0.5 to 0, and
+    grows by its own length with each doubling of the number of recalls.
 
     Args:
         importance: 0 to 1.
         age_days: since it was last said; below 0 counts as 0.
         recall_count: how often it was recalled, 0 or more.
-        policy: the half-life of what matters half and was never recalled.
+        policy: the half-life of a fact of importance 0.5 that was never recalled.
 
-    What was said six sessions ago and never recalled is worth less than what was said last week
-    and recalled since. The numbers are ours.
+    A fact that was said six sessions ago and never recalled is worth less than one that was said
+    last week and recalled since. The numbers are ours.
     """
     use = 1 + math.log2(1 + recall_count)
     half_life = policy.half_life_days * 2 ** (2 * importance - 1) * use
@@ -42,13 +42,13 @@ def strength(importance: float, age_days: float, recall_count: int, policy: Deca
 
 
 def strength_of(fact: Fact, now: datetime, policy: DecayPolicy) -> float:
-    """How much is left of a fact at a time (UTC)."""
+    """The strength of a fact at a time (UTC)."""
     age_days = (now - fact.last_confirmed_at) / _DAY
     return strength(fact.importance, age_days, fact.recall_count, policy)
 
 
 def is_protected(fact: Fact) -> bool:
-    """Whether a fact is never archived: it binds, was confirmed, or says how something is done."""
+    """Whether a fact is never archived: it binds, was confirmed, or is a decision or procedure."""
     return (
         fact.is_confirmed_by_user
         or fact.category in _PROTECTED_KINDS
@@ -59,11 +59,10 @@ def is_protected(fact: Fact) -> bool:
 def faded(
     facts: Iterable[Fact], disputed_ids: Iterable[str], now: datetime, policy: DecayPolicy
 ) -> list[Fact]:
-    """The facts of which less is left than the floor, the most faded first.
+    """The facts that are weaker than the floor, the weakest first.
 
-    Those that a recall tells: what is past its lifetime is told with a mark, and fades no less.
-    What is protected is not among them, nor what is in dispute, which waits for an answer, nor what
-    holds from a later day on.
+    Expired facts count, too: a recall tells them with a mark. Left out are protected facts, facts
+    in dispute, which wait for an answer, and facts that hold from a later day on.
 
     Args:
         facts: of one contact, in any state.

@@ -1,4 +1,4 @@
-"""Why: which turns a fact rests on, and whether its contact ever said it. Pure."""
+"""Evidence: the turns that a fact rests on, and whether its contact ever said it. Pure."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _SPEAKERS = {
     SourceKind.TOOL_OUTPUT: "tool",
     SourceKind.MODEL_GUESS: "agent",
 }
-"""Who speaks where a turn came without a session's role."""
+"""The speaker of a turn that has no role from a session, by the kind of source."""
 
 _WORDS_OF = {
     SourceKind.OPERATOR: "an operator's words",
@@ -31,12 +31,12 @@ _WORDS_OF = {
     SourceKind.MODEL_GUESS: "an agent's own words",
 }
 _READ_AT = "extractor"
-"""The door of what is read out of sessions."""
+"""The door of notes that are read out of sessions."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Said:
-    """A turn, as a fact rests on it."""
+    """A turn that a fact rests on."""
 
     fact_id: str
     episode_id: str
@@ -51,17 +51,17 @@ class Said:
 
 
 def restated_beneath(fact_id: str, links: Iterable[Supersession]) -> tuple[str, ...]:
-    """The fact and all that it says again, nearest first; what it replaced is not among them."""
+    """The fact and all facts that it restates, nearest first; without those that it replaced."""
     return _all_beneath(fact_id, _restated(links))
 
 
 def told_beside(
     fact_ids: Iterable[str], links: Iterable[Supersession]
 ) -> dict[str, tuple[str, ...]]:
-    """By the id of each fact, those that have their turns shown beside it on a page of many.
+    """The facts that have their turns shown beside each fact on a page of many, by its id.
 
-    What another fact says again stands by itself, all others with all that they say again. So a
-    turn is shown twice at most, however often a thing is said.
+    A fact that another one restates stands alone; every other fact stands with all that it
+    restates. So a turn is shown at most twice, however often a thing was said.
     """
     restated = _restated(links)
     is_said_again = {old_id for old_ids in restated.values() for old_id in old_ids}
@@ -72,7 +72,7 @@ def told_beside(
 
 
 def _restated(links: Iterable[Supersession]) -> dict[str, list[str]]:
-    """By the id of each fact, those that it says again."""
+    """The facts that each fact restates, by its id."""
     restated: dict[str, list[str]] = {}
     for link in links:
         if link.is_restatement:
@@ -159,7 +159,7 @@ def _statement(fact: Fact, turns: Sequence[EvidenceTurn]) -> str:
 
 
 def _answers(turns: Iterable[EvidenceTurn]) -> Iterator[str]:
-    """Who was asked about it and said yes."""
+    """The people who were asked about it and said yes, a sentence each."""
     for turn in turns:
         if turn.is_answer and turn.source_kind is SourceKind.USER_EXPLICIT:
             yield f"Asked about it, the contact said yes{_times([turn])}."
@@ -168,7 +168,7 @@ def _answers(turns: Iterable[EvidenceTurn]) -> Iterator[str]:
 
 
 def _times(own: Sequence[EvidenceTurn]) -> str:
-    """How often, and when and where last."""
+    """The count, and the last time and place, as words."""
     times = f" {len(own)} times, last" if len(own) > 1 else ""
     last = own[-1]
     channel = f", {last.channel}" if last.channel else ""
@@ -177,7 +177,7 @@ def _times(own: Sequence[EvidenceTurn]) -> str:
 
 
 def _instead(fact: Fact, turns: Sequence[EvidenceTurn]) -> str:
-    """Which sources said it instead of the contact."""
+    """The sources that said it instead of the contact, as words."""
     if not turns:
         return "no turn is on record that it rests on"
     kinds = sorted({turn.source_kind for turn in turns}, key=tuple(SourceKind).index)

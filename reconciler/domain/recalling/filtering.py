@@ -1,4 +1,4 @@
-"""Filtering: which facts a recall is about, said by the caller. Pure."""
+"""Filtering: the caller's filters for the facts of a recall. Pure."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ class FilterFields(TypedDict, total=False):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RecallFilter:
-    """Which facts are asked for, as ``FilterFields`` describes it; a fact must fit all of it.
+    """The filters of ``FilterFields``, checked; a fact must pass all of them.
 
     Raises:
         InvalidRequestError: one of them cannot be used; the text says what to do.
@@ -81,12 +81,12 @@ class RecallFilter:
 
     @property
     def is_empty(self) -> bool:
-        """Whether every fact fits, whatever its score."""
+        """Whether every fact passes; the score does not count."""
         asked = (field.name for field in fields(self) if field.name != "min_score")
         return not any(getattr(self, name) not in (None, ()) for name in asked)
 
     def fits(self, fact: Fact) -> bool:
-        """Whether the fact is one of those that are asked for; its score is not looked at."""
+        """Whether the fact passes all filters; ``min_score`` is not checked here."""
         return self._fits_slot(fact) and self._fits_kind(fact) and self._fits_evidence(fact)
 
     def _fits_slot(self, fact: Fact) -> bool:

@@ -1,4 +1,4 @@
-"""History: puts facts and their supersessions together into chains. Pure."""
+"""History: joins facts and their supersessions into chains. Pure."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ def chains(
     conflicts: Sequence[Conflict] = (),
     events: Sequence[FactEvent] = (),
 ) -> list[FactHistory]:
-    """One history for each fact that nothing superseded, the one said last first.
+    """One history for each fact that was never superseded, the one said last first.
 
     A fact is superseded by at most one other, and may supersede several: a history is a tree. A
     link to a fact that is not given is left out: that fact cannot be read.

@@ -1,4 +1,4 @@
-"""Instants: what a memory held at a time in the past, and what was true in the world then. Pure.
+"""Instants: the facts that a memory held at a past time, and those that were true then. Pure.
 
 Nothing is kept twice for this. What is held now is taken back through the records, the newest
 first: each says what it wrote and ended, and how the facts stood that it changed besides. What no
@@ -37,7 +37,8 @@ class HeldFacts:
 def made_by(at: datetime, made: Iterable[Decision]) -> list[Decision]:
     """The decisions that were made by a time, the oldest first.
 
-    Clocks step back and hosts' clocks differ; a decision was made no later than what followed it.
+    Clocks step back, and hosts' clocks differ. So a decision counts as made no later than the ones
+    that followed it.
 
     Args:
         at: the time, included (UTC).
@@ -49,7 +50,7 @@ def made_by(at: datetime, made: Iterable[Decision]) -> list[Decision]:
 
 
 def held_at(at: datetime, known: HeldFacts, made: Sequence[Decision]) -> HeldFacts:
-    """The facts of a past time, in their state of then.
+    """The facts of a past time, in their state at that time.
 
     Args:
         at: the time (UTC).
@@ -62,10 +63,10 @@ def held_at(at: datetime, known: HeldFacts, made: Sequence[Decision]) -> HeldFac
 
 
 def true_at(at: datetime, facts: Iterable[Fact]) -> list[Fact]:
-    """The facts that were true in the world at a time, as far as they say, whatever came later.
+    """The facts that were true in the world at a time, by their own dates, superseded since or not.
 
-    What ended since, because something newer took its place, was true until then. What was never
-    true was not. What is past its lifetime may have been; a volatile remark was not.
+    A fact that a newer one replaced was true until then. A fact that was never true is left out.
+    One past its lifetime may have been true; a volatile remark past its lifetime was not.
 
     Args:
         at: the time (UTC).
@@ -81,7 +82,7 @@ def _was_true(fact: Fact, at: datetime) -> bool:
 
 
 def _without(decision: Decision, known: HeldFacts) -> HeldFacts:
-    """What was held before a decision, where all that followed it is taken back already."""
+    """The facts before a decision; all later decisions must be undone already."""
     undo, written_id = decision.undo or _NOTHING, fact_written_by(decision)
     ended_ids, before = set(decision.superseded_ids), {e.fact_id: e for e in undo.before}
 

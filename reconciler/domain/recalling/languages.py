@@ -1,4 +1,4 @@
-"""Languages: what a question's words are, and in which language their forms are compared. Pure.
+"""Languages: the words of a question, and the language in which their forms are compared. Pure.
 
 The questions decide, never a single note: a note of three words tells no language, and what a
 detector makes of it is wrong too often. English is read where nothing speaks for another language.
@@ -22,7 +22,7 @@ __all__ = ["ENGLISH", "STOP_WORDS", "AskedWords", "is_letter", "plain_words", "s
 ENGLISH = "english"
 _OTHERS = ("german", "spanish", "french", "italian", "portuguese", "dutch", "polish")
 _ENOUGH = 2
-"""So many function words tell a language; "Los Angeles" holds one."""
+"""Function words that are enough to tell a language; "Los Angeles" holds one."""
 _WORD, _RUN = re.compile(r"\w+"), re.compile(rf"[{UNSPACED}]+|[^\W{UNSPACED}]+")
 _LETTER = re.compile(f"[{UNSPACED}]")
 STOP_WORDS = frozenset(
@@ -40,11 +40,11 @@ STOP_WORDS = frozenset(
     )
     for word in words.split()
 )
-"""English words that every sentence may hold, and what an apostrophe leaves of them."""
+"""English function words, and the parts that an apostrophe leaves of them."""
 
 
 def plain_words(text: str) -> list[str]:
-    """The words of a text in small letters; each two letters where no spaces part the words."""
+    """The words of a text in small letters; pairs of letters in scripts without spaces."""
     text = canonical_text(text).casefold()
     if text.isascii():  # as most are
         return _WORD.findall(text)
@@ -57,7 +57,7 @@ def _words_of(run: str) -> Iterable[str]:
 
 
 class AskedWords:
-    """How the words of one question are read: in its language, without the function words.
+    """Reads the words of one question: in its language, without the function words.
 
     Args:
         question: what is asked.
@@ -83,11 +83,11 @@ class AskedWords:
         return [word for word in words if not self._says_nothing(word)]
 
     def key(self, word: str) -> str:
-        """What a plain word is compared by."""
+        """The stem by which a plain word is compared."""
         return stem_of(word, self.language)
 
     def keys(self, text: str) -> list[str]:
-        """What the words of a part of the question are compared by, in their order."""
+        """The stems by which the words of a part of the question are compared, in order."""
         return list(map(self.key, self.words(text)))
 
     def _says_nothing(self, word: str) -> bool:
@@ -101,12 +101,12 @@ def is_letter(word: str) -> bool:
 
 @lru_cache(maxsize=20_000)
 def stem_of(word: str, language: str = ENGLISH) -> str:
-    """What the forms of a plain word have in common in that language."""
+    """The stem of a plain word in a language."""
     return str(_stemmer(language).stemWord(word))
 
 
 def _parted(text: str) -> str:
-    """The text with a space in place of what parts words in scripts that have none."""
+    """The text with a space in place of each separating word, in scripts without spaces."""
     return text if text.isascii() else _unspaced().sub(" ", text)
 
 
@@ -119,7 +119,7 @@ def _language_of(said: Iterable[str], count: Callable[[str], int]) -> str:
 
 
 def _counted(words: Iterable[str], count: Callable[[str], int]) -> Counter[str]:
-    """How many function words each language has among these, each as often as it counts."""
+    """The number of function words of each language among these, weighted by ``count``."""
     told: Counter[str] = Counter()
     for word in words:
         for language in _languages().get(word, ()):
@@ -128,13 +128,13 @@ def _counted(words: Iterable[str], count: Callable[[str], int]) -> Counter[str]:
 
 
 def _most(told: Mapping[str, int]) -> str:
-    """The language with the most; English where none has more."""
+    """The language with the most; English if no other has more."""
     return max((ENGLISH, *_OTHERS), key=lambda language: told.get(language, 0))
 
 
 @cache
 def _languages() -> dict[str, tuple[str, ...]]:
-    """By function word the languages that have it."""
+    """The languages of each function word."""
     read = lexicon("languages")
     found: dict[str, tuple[str, ...]] = dict.fromkeys(STOP_WORDS, (ENGLISH,))
     for language in _OTHERS:

@@ -1,4 +1,4 @@
-"""Mentions: whether a fact is about a named person or thing. Pure.
+"""Mentions: finds the facts about a named person or thing. Pure.
 
 Whole words count, never a likeness: who asks about "ACME" is not told of the dog, however near the
 two sound to a model.
@@ -25,9 +25,9 @@ _NAME = re.compile(r"(?<!^)\b(?:[^\W\d_a-z]\w+(?:[ -](?=[^\W\d_a-z])\w+)*|\w*\d\
 
 
 def needles(name: str) -> tuple[str, ...]:
-    """What stands for a name in a text: itself, and an organisation without its legal form.
+    """The spellings of a name in a text: itself, and an organisation without its legal form.
 
-    Empty where the name holds no letter or digit.
+    Empty if the name holds no letter or digit.
     """
     said = _POSSESSIVE.sub("", name)
     return tuple(
@@ -41,7 +41,7 @@ def mentioning(
     """The items with facts that mention a name, each with the place where.
 
     Facts about the name come first, then those that have it as their value, then those that only
-    name it; of equals the one said last.
+    name it; among equals the one said last.
 
     Args:
         items: what holds a fact each.
@@ -61,9 +61,9 @@ def mentioning(
 
 
 def names_in(query: str) -> list[str]:
-    """What a question names: words with a capital letter inside a sentence, and numbers.
+    """The names in a question: words with a capital letter inside a sentence, and numbers.
 
-    What a question begins with says nothing, and a name in small letters is not seen.
+    The first word of a question does not count, and a name in small letters is not seen.
     """
     names = dict.fromkeys(_NAME.findall(query.strip()))
     return [name for name in names if needles(name) and content_words(name)]
@@ -76,9 +76,9 @@ def longest_word(name: str) -> str:
 
 
 def found_in(fact: Fact, wanted: tuple[str, ...]) -> FoundIn | None:
-    """Where a fact mentions one of the needles as whole words; None where it does not.
+    """The place where a fact mentions one of the needles as whole words; None without one.
 
-    Whom it is about comes first, then the value of its slot, then its words.
+    The fact's subject comes first, then the value of its slot, then its words.
     """
     slot = fact.slot
     places = (

@@ -1,4 +1,4 @@
-"""Procedures: how a way of doing something is put as a note, and read back from a fact. Pure.
+"""Procedures: an approved way to do something, written as a note and read from a fact. Pure.
 
 A procedure is a fact of its own subject, one value under its name, so that a new version takes the
 old one's place. Whether it is applied is decided elsewhere, by a person. It is kept with the
@@ -34,23 +34,23 @@ __all__ = [
 ]
 
 SUBJECT = "(procedure)"
-"""What a slot of a procedure is about. No caller's words make it: folded, they lose the brackets.
-So nothing that is said in passing takes an approved procedure's place."""
+"""The subject of a procedure's slot. A caller's words never equal it: they lose their brackets. So
+a passing remark never replaces an approved procedure."""
 
 _SUFFIX = "_steps"
 _STEP_COUNT_MAX = 100
 _WORD_LENGTH_MIN = 3
-"""A shorter word says nothing of what something is for."""
+"""A shorter word says nothing about a purpose."""
 
 _NEAR_MIN = 0.35
-"""Below this cosine two short texts about anything may lie."""
+"""Any two short texts may have a cosine below this."""
 
 _NOT_IN_A_NAME = re.compile(r"[\W_]+")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Procedure:
-    """How something is done, as an operator approved it.
+    """An approved way to do something.
 
     Attributes:
         name: in snake_case.
@@ -66,14 +66,14 @@ class Procedure:
 
     @property
     def purpose(self) -> str:
-        """What it is for, and how it goes, in one text."""
+        """Its purpose and its steps, in one text."""
         return f"{self.name.replace('_', ' ')}: {' '.join(self.steps)}"
 
 
 def procedure_slot(name: str, steps: Sequence[str]) -> Slot:
-    """The question how something is done, and one answer to it.
+    """The slot of a procedure: its name as the attribute, its steps as the value.
 
-    Under one name there is one way; another name is another question, however alike two ways sound.
+    One name has one way; another name is another slot, even if the two sound alike.
 
     Raises:
         InvalidNoteError: the name says nothing, there is no step, or one of them cannot be kept.
@@ -112,10 +112,10 @@ def procedure_text(slot: Slot) -> str:
 
 
 def procedures_of(facts: Iterable[Fact], now: datetime) -> list[Procedure]:
-    """The procedures that apply, by name: of each the one that was approved last, while it holds.
+    """The procedures that apply, by name: of each the version approved last, if it still holds.
 
-    A live fact of this category was approved: the gate lets none through without it. Which contact
-    it was learned with makes no difference, so a later version counts, whomever that was with.
+    A live fact of this category was approved: the gate admits none without approval. The contact
+    with whom it was learned makes no difference; a later version always counts.
 
     Args:
         facts: those of the procedures' subject that may be offered, live and ended, in the order of
@@ -137,15 +137,15 @@ def procedures_of(facts: Iterable[Fact], now: datetime) -> list[Procedure]:
 def may_be_offered(filed: FiledFact, contact_id: str) -> bool:
     """Whether a procedure may be shown to an agent that works for this contact.
 
-    For the contact that it was learned with, always. For another one only where nothing in it is
-    about the first: no personal data was taken out of it, it is not sensitive, and no step names
-    that contact.
+    Always for the contact with whom it was learned. For another one only if nothing in it is about
+    the first: no personal data was taken out of it, it is not sensitive, and no step names that
+    contact.
     """
     return filed.contact_id == contact_id or not _is_personal(filed)
 
 
 def by_fit(procedures: Sequence[Procedure], goal: str, cosines: Sequence[float]) -> list[Procedure]:
-    """Those that share a word with a goal, or are near it in meaning, what fits best first.
+    """The procedures that share a word with a goal, or are near it in meaning, the best first.
 
     Args:
         procedures: by name.
@@ -189,7 +189,7 @@ def _is_personal(filed: FiledFact) -> bool:
 
 
 def _called(filed: FiledFact) -> tuple[str, ...]:
-    """What a contact is called: id and name, and each word of either that may be a name."""
+    """The names of a contact: id and name, and each word of either that may be a name."""
     names = (filed.contact_id, filed.contact_name or "")
     words = (word for name in names for word in _NOT_IN_A_NAME.split(name))
     parts = [word for word in words if len(word) >= _WORD_LENGTH_MIN and not word.isdigit()]

@@ -1,4 +1,4 @@
-"""Prompting: recalled facts as a model is given them, fenced, as data. Pure.
+"""Prompting: writes recalled facts for a model, fenced, as data. Pure.
 
 A recalled text is what a person once said, not an instruction; nothing in it can close the fence,
 hide from a reader, or pass for the words around it.
@@ -48,10 +48,10 @@ _DISPUTED_LIMIT = (
 )
 _TO_ASK = "Not settled yet. Where it fits, ask the contact, each once:"
 _OTHER_SIDES_MAX = 3
-"""Other sides that one fact brings along: a fact that contradicts more is better looked into."""
+"""Other sides of a dispute that one fact brings along; a person should look into more."""
 
 CHARACTERS_PER_TOKEN = 4
-"""About so many, in English prose; a budget is a bound, not a bill."""
+"""An estimate for English prose; a budget is a bound, not a bill."""
 
 _QUOTE_LENGTH_MAX = 80
 _CLOSING = "</recalled_facts>"
@@ -63,7 +63,7 @@ _RECALLED = re.compile(
 )
 _MARK = "[recalled facts]"
 STANDING_PART = 5
-"""Standing constraints take at most this part of a budget: a fifth."""
+"""Standing constraints take at most one in so many tokens of a budget: a fifth."""
 _EMPTY = "Nothing is known."
 _NOTHING_FITS = "Nothing that is known fits the question."
 _NOTHING_PASSES = "Nothing that is known passes the filters; leave one out."
@@ -83,13 +83,13 @@ _WORDS = {
 }
 _YIELDS = "a preference: what they ask for now goes before it"
 _NAMED = (Category.SUMMARY, Category.OUTCOME)
-"""What is shown as what it is: a summary of what happened, which binds no agent."""
+"""Categories that are named in a prompt: a record of past events, which binds no agent."""
 
 _INVISIBLE = frozenset({"Cc", "Cf", "Co", "Cs", "Cn", "Zl", "Zp"})
 _FILLERS = re.compile(
     "[\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180f\u3164\ufe00-\ufe0f\uffa0\U000e0100-\U000e01ef]"
 )
-"""Letters and marks that show nothing, whatever their category says."""
+"""Letters and marks that are invisible, although their category does not say so."""
 
 
 def as_prompt(
@@ -99,17 +99,17 @@ def as_prompt(
     *,
     new_ids: Collection[str] = (),
 ) -> str:
-    """Recalled facts between a fence, one a line: what holds whatever is asked, then what fits.
+    """Recalled facts in a fence, one a line: those that always hold, then those that fit.
 
-    Each line has what the fact is filed under, since when it holds, its source, how often it was
-    said if more than once, and marks: disputed, a summary, what yields to a live request. A side of
-    a dispute that was not recalled follows the one that was. Where nothing fits the attributes
-    follow that are known, where more fit their number. The same facts make the same prompt.
+    Each line has the fact's attribute and value, its beginning, its source, how often it was said
+    if more than once, and marks: disputed, a summary, yields to a live request. A side of a dispute
+    that was not recalled follows the recalled one. If nothing fits, the known attributes follow; if
+    more facts fit, their number. The same facts make the same prompt.
 
     Args:
         ranked: as ``recall`` returns them.
-        questions: what only the contact can settle; they follow the facts.
-        handles: by the ids of facts, what a model may call them by; for its tools.
+        questions: for the contact; they follow the facts.
+        handles: the short names of facts in a model's tools, by fact id.
         new_ids: of facts that are marked as new.
     """
     answer = ranked if isinstance(ranked, Recalled) else Recalled(ranked)
@@ -119,7 +119,7 @@ def as_prompt(
 
 
 def _how_disputed(answer: Sequence[RankedFact]) -> str:
-    """What to do about disputes, where there are any."""
+    """The instruction about disputes; empty without any."""
     sides = [(fact, others) for fact, others in _with_other_sides(answer) if others]
     if not sides:
         return ""
@@ -127,7 +127,7 @@ def _how_disputed(answer: Sequence[RankedFact]) -> str:
 
 
 def _body(answer: Recalled, handles: Mapping[str, str], new_ids: Collection[str]) -> Iterator[str]:
-    """What stands between the fence, in two blocks where there are both."""
+    """The lines in the fence; two blocks if some facts always hold and others only fit."""
     if not answer.held:
         yield _EMPTY
         return
@@ -155,9 +155,9 @@ def _body(answer: Recalled, handles: Mapping[str, str], new_ids: Collection[str]
 
 
 def token_count(prompt: str) -> int:
-    """About how many tokens a prompt is: a quarter of its characters, rounded up.
+    """An estimate of a prompt's tokens: a quarter of its characters, rounded up.
 
-    An estimate, for English; scripts that a tokenizer cuts smaller take more.
+    It fits English; scripts that a tokenizer cuts into smaller pieces take more.
     """
     return _tokens(len(prompt))
 
@@ -169,13 +169,13 @@ def _tokens(characters: int) -> int:
 def within_budget(
     ranked: Iterable[RankedFact], tokens: int, handles: Mapping[str, str] = MappingProxyType({})
 ) -> Recalled:
-    """As many as make lines of so many tokens, by ``token_count``, in the order given.
+    """The facts that fit into so many tokens, by ``token_count``, in the order given.
 
-    What keeps the contact safe, or is of importance 0.95 and more, takes its room first, however
-    long it is; then other standing constraints up to a fifth of the budget. The first of the other
-    facts that does not fit ends the list. What a fact brings along counts with it, once however
-    often it is named; the fence does not count. A budget cuts, it never empties: the first of the
-    other facts stays whatever the first ones take, and how much is over is said.
+    Facts that keep the contact safe, or have an importance of at least 0.95, come first, at any
+    length; then other standing constraints, up to a fifth of the budget. The list ends at the first
+    other fact that does not fit. The sides of a dispute count with their fact, each side once; the
+    fence does not count. A budget never empties the list: the first of the other facts always
+    stays, and ``over_budget`` says how many tokens are too many.
     """
     listed = ranked if isinstance(ranked, Recalled) else Recalled(ranked)
     lines = _Lines(handles)
@@ -197,7 +197,7 @@ def within_budget(
 
 
 class _Lines:
-    """Lines that are told, with how long they are together."""
+    """The lines of a prompt, with their length together."""
 
     def __init__(self, handles: Mapping[str, str]) -> None:
         self._handles = handles
@@ -206,7 +206,7 @@ class _Lines:
         self.own_ids: set[str] = set()
 
     def added_by(self, hit: RankedFact) -> int:
-        """How much longer they are with this fact and what it brings along."""
+        """The characters that this fact adds, with the other sides of its disputes."""
         # Its own line takes the place of the one that it had as another's side.
         return sum(self._lengths(hit).values()) - self.told.get(hit.fact.fact_id, 0)
 
@@ -257,10 +257,10 @@ def shown_ids(ranked: Iterable[RankedFact]) -> list[str]:
 
 
 def filed_as(text: str, slot: Slot | None) -> str:
-    """What a fact is filed under, as ``[city=Pune]``; personal values are not shown.
+    """A fact's attribute and value, as ``[city=Pune]``; personal values are not shown.
 
-    Nothing where its own words say that the value is over, as in a profile: a reader takes the mark
-    for what holds.
+    Empty if the fact's own words say that the value is over, as in a profile: a reader would take
+    the mark for a value that holds.
     """
     if slot is None or slot.attribute is None or slot.shown_value is None:
         return ""
@@ -275,7 +275,7 @@ def _named(fact: Fact, handles: Mapping[str, str]) -> str:
 
 
 def _with_other_sides(ranked: Sequence[RankedFact]) -> list[tuple[Fact, tuple[Fact, ...]]]:
-    """Each fact with what it is in dispute with, those added that were not recalled."""
+    """Each fact with the other sides of its dispute; sides that were not recalled are added."""
     told = {hit.fact.fact_id for hit in ranked}
     sides: list[tuple[Fact, tuple[Fact, ...]]] = []
     for hit in ranked:
@@ -287,9 +287,9 @@ def _with_other_sides(ranked: Sequence[RankedFact]) -> list[tuple[Fact, tuple[Fa
 
 
 def without_recalled(text: str) -> str | None:
-    """The text with a mark for what ``as_prompt`` put into it; None where nothing else is left.
+    """The text with a mark in place of each ``as_prompt``; None if nothing else is left.
 
-    A fact that is fed back is no evidence. The mark keeps what stood around it apart.
+    A fact that is fed back is no evidence. The mark keeps the words on both sides apart.
     """
     cut = _RECALLED.sub(_MARK, text).strip()
     if cut == text.strip():
@@ -314,7 +314,7 @@ def _line(
 
 
 def _marks(fact: Fact, others: Sequence[Fact], handles: Mapping[str, str]) -> Iterator[str]:
-    """What stands before a fact: how to take it."""
+    """The marks in front of a fact: they tell a model how to take it."""
     if fact.category in _NAMED:
         yield str(fact.category)
     if fact.recall_semantics is RecallSemantics.NEGATIVE:
@@ -331,7 +331,7 @@ def _marks(fact: Fact, others: Sequence[Fact], handles: Mapping[str, str]) -> It
 
 
 def _holds(fact: Fact, *, is_upcoming: bool) -> Iterator[str]:
-    """From when it holds and, where an end is known, until when."""
+    """The day from which it holds and, if known, the day until which it does."""
     begins = "not yet, from" if is_upcoming else "since"
     yield f"{begins} {fact.holds_since:%Y-%m-%d}"
     if fact.valid_to is not None:
@@ -344,7 +344,7 @@ def quoted(text: str, length_max: int = _QUOTE_LENGTH_MAX) -> str:
 
 
 def shortened(text: str, length_max: int) -> str:
-    """A text of at most so many characters; what was cut off is shown as a sign of it."""
+    """A text of at most so many characters; "…" stands for the part that was cut off."""
     return text if len(text) <= length_max else f"{text[: length_max - 1].rstrip()}…"
 
 

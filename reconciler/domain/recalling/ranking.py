@@ -1,4 +1,4 @@
-"""Ranking: which facts are chosen for a question, and in which order they are told. Pure.
+"""Ranking: chooses the facts for a question, and orders them. Pure.
 
 Facts are compared by a few numbers each, as arrays, so that thousands are ranked at once. The time
 now is an argument.
@@ -37,7 +37,7 @@ __all__ = [
 ]
 
 Numbers = NDArray[Any]
-"""What ranks each of many facts, one row a fact: importance, confidence, when it was last said,
+"""The numbers that rank facts, one row a fact: importance, confidence, when it was last said,
 when it expires and, if it was said ahead, from when it holds, in microseconds since 1970 (UTC), how
 often it was recalled, and what it is."""
 
@@ -60,13 +60,13 @@ _ROW = np.dtype(
 )
 _LONG_AGO = np.iinfo(np.int64).min
 _SILENT = _LONG_AGO + 1
-"""When a fact expired that is archived: it is there, and as silent as what expired."""
+"""The expiry of an archived fact: it is stored, but as silent as an expired one."""
 
 NEVER: Final = np.iinfo(np.int64).max
-"""When a fact expires that does not."""
+"""The expiry of a fact that never expires."""
 
 _AS_WELL = 0.1
-"""Facts fit a question about as well where their similarities to it are no further apart. Source:
+"""Two facts fit a question equally well if their similarities differ by at most this. Source:
 benchmarks/recall.py: with more, evidence that fits best yields to later words that fit worse."""
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
@@ -87,7 +87,7 @@ def cosines_to(vectors: NDArray[np.float32], vector: NDArray[np.float32]) -> NDA
 def numbers_of(facts: Iterable[Fact]) -> Numbers:
     """The numbers that rank these facts, a row each, in their order.
 
-    What is archived is as silent as what expired long ago.
+    An archived fact is as silent as one that expired long ago.
     """
     rows = [
         (
@@ -108,29 +108,29 @@ def numbers_of(facts: Iterable[Fact]) -> Numbers:
 
 
 def holding(numbers: Numbers, now: datetime) -> NDArray[np.bool_]:
-    """Which facts have not expired by now (UTC)."""
+    """A mask of the facts that have not expired by now (UTC)."""
     is_holding: NDArray[np.bool_] = numbers["expires_at"] > _microseconds(now)
     return is_holding
 
 
 def telling(numbers: Numbers, now: datetime) -> NDArray[np.bool_]:
-    """Which facts a recall tells, expired ones included (UTC)."""
+    """A mask of the facts that a recall tells, expired ones included (UTC)."""
     is_there = numbers["expires_at"] > _SILENT
     is_told: NDArray[np.bool_] = holding(numbers, now) | (is_there & ~numbers["is_passing"])
     return is_told
 
 
 def is_ahead(numbers: Numbers, now: datetime) -> NDArray[np.bool_]:
-    """Which facts hold from a later day on (UTC), as ``Fact.is_upcoming`` has it of one."""
+    """A mask of the facts that hold from a later day on (UTC); ``Fact.is_upcoming`` for many."""
     begins_later: NDArray[np.bool_] = numbers["begins_at"] > _microseconds(now)
     return begins_later
 
 
 def joined_ranks(closeness: Iterable[Scores], policy: RankingPolicy) -> Scores:
-    """How near facts are by several measures at once: their reciprocal ranks, added up.
+    """The closeness of facts by several measures at once: their reciprocal ranks, added up.
 
-    Ranks can be added where scores cannot: a cosine and a BM25 score share no scale. A measure by
-    which a fact has no closeness at all (0 or less) counts for nothing.
+    Ranks can be added, scores cannot: a cosine and a BM25 score share no scale. A closeness of 0 or
+    less adds nothing.
 
     Args:
         closeness: by each measure, of the same facts, shape (facts,).
@@ -152,7 +152,7 @@ def _reciprocal_ranks(closeness: Scores, policy: RankingPolicy) -> Scores:
 def best_first(
     rows: Rows, joined: Scores, said_at: NDArray[np.int64], count: int
 ) -> Iterator[Rows]:
-    """The rows in pages, the nearest first, and of equals what was said last.
+    """The rows in pages, the nearest first; among equals the one said last.
 
     Nearly always the first page is enough, so the others are not sorted before they are asked for.
 
@@ -174,7 +174,7 @@ def best_first(
 
 
 def recency_now(numbers: Numbers, policy: RankingPolicy, now: datetime) -> Scores:
-    """How lately each was said: half as much after each half-life; 1 for what is said ahead."""
+    """The recency of each fact: half as much after each half-life; 1 for one that lies ahead."""
     return _halved(_microseconds(now) - numbers["last_confirmed_at"], policy)
 
 
@@ -184,11 +184,11 @@ def recency_among(
     similarity: Scores,
     policy: RankingPolicy,
 ) -> Scores:
-    """Half as much for each rival that was said later: the stale value comes after the new one.
+    """The recency of each fact among rivals: half as much for each rival that was said later.
 
-    Rivals are facts near to each other that fit the question about as well. Only their order
-    counts, not their age: in a memory of months most facts have something newer that is like them.
-    What has no later rival counts as new.
+    So a stale value comes after the new one. Rivals are facts near to each other that fit the
+    question equally well. Only their order counts, not their age: in a memory of months most facts
+    have a newer one that is like them. A fact without a later rival counts as new.
 
     Args:
         numbers: of facts that were chosen together.
@@ -205,7 +205,7 @@ def recency_among(
 
 
 def strengths(numbers: Numbers, decay: DecayPolicy, now: datetime) -> Scores:
-    """How much is left of each fact, as ``domain.recalling.decay`` has it of one."""
+    """The strength of each fact; ``domain.recalling.decay`` for many."""
     age_days = (_microseconds(now) - numbers["last_confirmed_at"]) / _MICROSECONDS_PER_DAY
     use = 1 + np.log2(1 + numbers["recall_count"])
     half_lives = decay.half_life_days * 2 ** (2 * numbers["importance"] - 1) * use

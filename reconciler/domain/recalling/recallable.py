@@ -46,16 +46,16 @@ __all__ = ["RecallQuery", "Recallable", "Recalling", "Told", "told"]
 Vectors = NDArray[np.float32]
 
 _OTHERS_PART = 0.5
-"""What a question that names no other person asks of others' facts, against the contact's own."""
+"""The weight of facts about others when a question names no other person; the contact's own: 1."""
 
 _ASKED_RANKS = 2.0
-"""What a clear question for an attribute counts for: first in meaning, and first in words."""
+"""The weight of a clear question for an attribute: as first in meaning and first in words."""
 
 _OF_SUBJECT = 0.2
-"""How clearly a question that names a person asks for whatever is said of that person."""
+"""The clearness with which a question that names a person asks for each fact about that person."""
 
 _NAMED = 0.2
-"""How clearly a question asks for what holds a number or a name of it, as "SL-204"."""
+"""The clearness with which a question asks for facts that hold its number or name ("SL-204")."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -79,7 +79,7 @@ class RecallQuery:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Recalling:
-    """How questions are answered.
+    """The settings by which questions are answered.
 
     Attributes:
         ranking: how facts are chosen and ordered.
@@ -99,7 +99,7 @@ class Recalling:
 
 @dataclass(frozen=True, slots=True)
 class Told:
-    """What facts can be found by, a text each; of None that is nothing."""
+    """The search text of each fact; empty for None."""
 
     facts: Sequence[Fact | None]
 
@@ -108,7 +108,7 @@ class Told:
 
 
 def told(fact: Fact) -> str:
-    """What a fact can be found by: its text, what its slot is called, and its tags."""
+    """The search text of a fact: its text, the names of its slot, and its tags."""
     named = (fact.slot.subject, fact.slot.attribute or "") if fact.slot else ()
     return " ".join((fact.text, *named, *fact.tags)).replace("_", " ")
 
@@ -145,7 +145,7 @@ class Recallable:
 
     @cached_property
     def attributes(self) -> tuple[str, ...]:
-        """What the facts are filed under, that of most facts first."""
+        """The attributes of the facts, the most frequent first."""
         rows = self._filed
         return tuple(sorted(rows, key=lambda name: (-len(rows[name]), name)))
 
@@ -196,7 +196,7 @@ class Recallable:
         return {self._facts[row].fact_id for row in rows}
 
     def _never_cut(self, rows: Rows, told: Sequence[RankedFact]) -> Rows:
-        """Those of these that no budget cuts, and that neither stand nor were told."""
+        """The rows of facts that no budget cuts and that are not in the answer yet."""
         is_left = self._numbers["is_never_cut"] & ~self._numbers["is_standing"]
         ids = {hit.fact.fact_id for hit in told}
         left = [row for row in rows[is_left[rows]] if self._facts[row].fact_id not in ids]
@@ -228,7 +228,7 @@ class Recallable:
         return _Closeness(words, meaning, asked, clearness, question.unread)
 
     def _asked(self, asks: Mapping[str, float], words: set[str]) -> Scores:
-        """How clearly a question asks for each fact, by its attribute and whom it is about."""
+        """The clearness with which a question asks for each fact, by attribute and subject."""
         asked = np.zeros(len(self._facts))
         for attribute, clearness in asks.items():
             asked[self._filed.get(attribute, [])] = clearness
@@ -242,7 +242,7 @@ class Recallable:
 
     @cached_property
     def _filed(self) -> dict[str, list[int]]:
-        """By attribute the rows of its facts."""
+        """The rows of the facts of each attribute."""
         rows_of: dict[str, list[int]] = {}
         for row, fact in enumerate(self._facts):
             if fact.slot and fact.slot.attribute:
@@ -251,7 +251,7 @@ class Recallable:
 
     @cached_property
     def _others(self) -> dict[tuple[str, ...], list[int]]:
-        """By the words for a person or thing the rows of the facts about it; not the contact."""
+        """The rows of the facts about each person or thing, by its words; without the contact."""
         rows_of: dict[str, list[int]] = {}
         for row, fact in enumerate(self._facts):
             if fact.slot and fact.slot.subject != CONTACT_SUBJECT:
@@ -260,7 +260,7 @@ class Recallable:
         return {words: rows_of[name] for words, name in named.items() if words}
 
     def _known(self, held: Rows) -> list[str]:
-        """The attributes of the facts that hold, those of most facts first."""
+        """The attributes of the facts that hold, the most frequent first."""
         holds = set(held.tolist())
         return [name for name in self.attributes if not holds.isdisjoint(self._filed[name])]
 
@@ -294,7 +294,7 @@ class Recallable:
             )
 
     def _likeness(self, page: Rows) -> NDArray[np.floating[Any]]:
-        """The cosine of each to each; without vectors all are about what was asked."""
+        """The cosine of each fact to each other one; 1 without vectors."""
         if self._vectors is None:
             return np.ones((len(page), len(page)))
         vectors = self._vectors[page if self._rows is None else self._rows[page]]
@@ -304,7 +304,7 @@ class Recallable:
     def _with_disputes(
         self, ranked: Iterable[RankedFact], held: Rows, now: datetime
     ) -> list[RankedFact]:
-        """The same as of now, each with the other sides of its disputes, as far as those hold."""
+        """The facts as of now, each with the other sides of its disputes that still hold."""
         hits = list(ranked)
         if not any(hit.fact.fact_id in self._disputes for hit in hits):
             return [replace(hit, fact=hit.fact.as_of(now)) for hit in hits]
@@ -335,18 +335,18 @@ class Recallable:
 
 @dataclass(frozen=True, slots=True)
 class _Closeness:
-    """How near each fact is to a question, in words and, where vectors are compared, in meaning."""
+    """The closeness of each fact to a question: in words and, with vectors, in meaning."""
 
     words: WordMatches
     cosines: Scores | None
     asked: Scores | None = None
     clearness: float = 0.0
-    """How clearly one asks such things about contacts, whether or not that is known of this one."""
+    """The clearness of the question as one about contacts, even if this one has no such fact."""
     unread: float = 0.0
     """The share of the question that the model could not read."""
 
     def similarity(self, policy: RankingPolicy) -> Scores:
-        """Both in one number, 0 to 1."""
+        """Closeness in words and in meaning as one number, 0 to 1."""
         if self.cosines is None:
             return self.words.shares
         meaning = np.maximum(self.cosines, 0.0)
@@ -355,10 +355,11 @@ class _Closeness:
         return near if self.asked is None else np.maximum(near, self.asked)
 
     def fitting(self, rows: Rows, floor: RecallFloor | None) -> Rows:
-        """Those of these facts that fit: near enough, or asked for by their attribute.
+        """The rows that fit: near enough, or asked for by their attribute.
 
-        Not all questions are meant for this memory: the nearest fact must be nearer than the
-        nearest of so many is by chance, less so if one asks such things about contacts.
+        Some questions are not meant for this memory. So the nearest fact must be nearer than
+        chance would make the nearest of so many facts; a little less if the question is a usual
+        one about contacts.
         """
         if self.cosines is None:
             return rows[self.words.scores[rows] > 0]
@@ -371,7 +372,7 @@ class _Closeness:
         return rows[fits if self.asked is None else fits | (self.asked[rows] > 0)]
 
     def chosen(self, rows: Rows, numbers: Numbers, how: Recalling) -> Iterator[Rows]:
-        """The nearest of these facts, so many at once, then the next."""
+        """The rows in pages, the nearest first."""
         if not len(rows):
             return
         joined = joined_ranks([self.words.scores[rows]], how.ranking)
@@ -385,7 +386,7 @@ class _Closeness:
 
 
 def _standing_order(ranked: RankedFact) -> tuple[float, datetime, str]:
-    """Those that fit the question first, the best of them first."""
+    """The sort key of standing constraints: those that fit the question first, the best first."""
     fact = ranked.fact
     is_asked_for = ranked.fits and ranked.similarity is not None
     return -ranked.score if is_asked_for else 0.0, fact.valid_from, fact.fact_id

@@ -1,4 +1,4 @@
-"""Recalled: the facts that answer a question, with what kind of answer that is. Pure."""
+"""Recalled: the facts that answer a question, and the kind of answer. Pure."""
 
 from __future__ import annotations
 
@@ -57,19 +57,19 @@ class Recalled(list[RankedFact]):
 
     @property
     def outcome(self) -> RecallOutcome:
-        """Which of the three answers it is; a standing constraint that only stands fits nothing."""
+        """The kind of answer. A standing constraint that does not fit the question is no answer."""
         if not self.fitting:
             return RecallOutcome.NOTHING_FITS
         return RecallOutcome.CUT if self.left_out else RecallOutcome.FITS
 
     @property
     def left_out(self) -> int:
-        """How many more facts fit."""
+        """The number of facts that fit and are not here."""
         return max(self.fitting - self._fitting_here, 0)
 
     @property
     def standing_left_out(self) -> int:
-        """How many more standing constraints there are."""
+        """The number of standing constraints that are not here."""
         return max(self.standing - self._standing_here, 0)
 
     def only(self, fact_ids: Container[str], over_budget: int = 0) -> Recalled:

@@ -1,4 +1,4 @@
-"""Safety: which facts no budget cuts, and which hold although they are in dispute. Pure."""
+"""Safety: the facts that no budget cuts, and those that hold although in dispute. Pure."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from reconciler.domain.records.facts import Fact, RankedFact
 __all__ = ["holds_always", "holds_until_settled", "is_never_cut", "tells_of_allergy"]
 
 _MATTERS_MOST = 0.95
-"""From here on a fact is a limit that binds, as "never supply latex", or as grave."""
+"""The importance of a limit that binds, such as "never supply latex", or of a fact as grave."""
 _FOR_GOOD = re.compile(
     r"\b(?:never|must not|no(?:thing|body|-one| one| exceptions?))\b", re.IGNORECASE
 )
@@ -22,7 +22,7 @@ _ALLERGY = re.compile(r"\b(?:allergic|allerg(?:y|ies)|anaphyla|intoleran)")
 def _keeps_safe(fact: Fact) -> bool:
     """Whether it keeps the contact safe: an allergy, or a standing constraint said for good.
 
-    An allergy is one in whatever words it was noted, filed under it or not.
+    An allergy counts in any words, filed under that attribute or not.
     """
     if fact.is_standing and _FOR_GOOD.search(fact.text):
         return True
@@ -32,7 +32,7 @@ def _keeps_safe(fact: Fact) -> bool:
 
 
 def tells_of_allergy(text: str) -> bool:
-    """Whether the words speak of an allergy or an intolerance, be it that there is none."""
+    """Whether the words speak of an allergy or an intolerance, even if they deny it."""
     said = text.lower()
     # All facts of a contact are looked at when it is read: most need no pattern.
     may_tell = "allerg" in said or "anaphyla" in said or "intoleran" in said
@@ -40,20 +40,20 @@ def tells_of_allergy(text: str) -> bool:
 
 
 def is_never_cut(fact: Fact) -> bool:
-    """Whether it stays whatever the budget: it keeps the contact safe, or matters as much."""
+    """Whether no budget cuts it: it keeps the contact safe, or is as important."""
     return fact.importance >= _MATTERS_MOST or _keeps_safe(fact)
 
 
 def holds_always(hit: RankedFact) -> bool:
-    """Whether it is told whatever is asked: it stands, or no budget cuts it."""
+    """Whether every answer tells it: it is a standing constraint, or no budget cuts it."""
     return hit.is_standing or is_never_cut(hit.fact)
 
 
 def holds_until_settled(fact: Fact, others: Collection[Fact]) -> bool:
     """Whether a side of a dispute holds until the contact or an operator answers.
 
-    What is never cut does, and a standing constraint beside what is none. To rely on neither side
-    would drop the limit. What says that a limit has gone is none.
+    It does if it is never cut, or if it is the only standing constraint of the dispute: to rely on
+    neither side would drop the limit. A fact that says that a limit has gone is no limit.
 
     Args:
         fact: the side that is asked about.

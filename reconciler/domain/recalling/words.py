@@ -1,4 +1,4 @@
-"""Words: which facts hold the words of a question, and how much those words tell. Pure.
+"""Words: finds the facts that hold the words of a question, and weighs those words. Pure.
 
 Words are compared by their stem in English and in the language of the question, without those that
 every sentence holds. A stemmer is loaded with the first text that needs it.
@@ -32,15 +32,15 @@ from reconciler.domain.records.notes import canonical_text
 __all__ = ["WordIndex", "WordMatches", "content_words"]
 
 _PART = re.compile(r"[,;?\n、，；？]")
-"""What ends one of the things that a query lists: "knee, walking limits"."""
+"""Marks between the things that a query lists: "knee, walking limits"."""
 _NAMED = re.compile(
     r"(?<![\w/.-])(?=[\w/.-]*\d)(?=[\w/.-]*[^\W\d]|[\d/.-]{4})\w+(?:[/.-]\w+)*"  # SL-204, 4711
     r"|(?<=[\w,;] )(?!I\b)[A-Z]\w+(?:[ -][A-Z]\w+)*"  # Dele, not at the beginning
 )
-"""What a question calls by its number or its name; a count or a day of the month is neither."""
+"""Numbers and names in a question; a count or a day of the month is neither."""
 _UNSPACED_RUN = re.compile(f"[{UNSPACED}]+")
 _NAMED_MAX, _NAMED_SHARE = 3, 10
-"""What so many texts hold, or one of ten, still tells them from the others."""
+"""A name still tells texts apart if at most so many hold it, or at most one in ten."""
 _DATED = frozenset(
     word
     for words in (
@@ -49,21 +49,21 @@ _DATED = frozenset(
     )
     for word in words.split()
 )
-"""Written like names, but many different things have one in common."""
+"""Months and days: written like names, but shared by many different things."""
 _K1, _B = 1.5, 0.75
-"""How soon a word that is repeated tells no more, and how much a long text is held against it.
+"""BM25's constants: how soon a repeated word adds nothing, and how much a long text counts less.
 Source: BM25 as Lucene and bm25s have it. The postings are ours: bm25s makes its index again after
 each write, which took 276 ms of processor time for 10,000 facts; this takes 115, mostly to read
 them."""
 _LETTER = "letter"
-"""Beside the languages: the forms of a letter are the pairs of letters that hold it."""
+"""A pseudo-language for single letters: the forms of a letter are the pairs that hold it."""
 Rows = NDArray[np.intp]
 Scores = NDArray[np.float64]
 
 
 @dataclass(frozen=True, slots=True)
 class WordMatches:
-    """How well the words of each text fit a question's.
+    """The match of each text with a question, by words.
 
     Attributes:
         scores: BM25, 0 where no word is shared; shape (texts,).
@@ -92,22 +92,22 @@ class WordIndex:
         self._lock = threading.Lock()
         self._unread = [texts]
         self._rows: dict[str, array[int]] = {}
-        """By a plain word the texts that hold it, one as often as it does; numpy reads it as it
+        """The texts that hold each plain word, once for each time; numpy reads the array as it
         is."""
         self._lengths = array("i")
-        """How many words each text has."""
+        """The number of words in each text."""
         self._function_words: defaultdict[str, int] = defaultdict(int)
-        """How often the texts hold each function word of English; they are no rows."""
+        """The count of each English function word in the texts; these words have no rows."""
         self._forms: dict[str, _Forms] = {}
-        """By language; a language is read when it is first asked in."""
+        """The word forms by language; a language is read at the first question in it."""
 
     def add(self, text: str) -> None:
-        """One text more, behind all others."""
+        """Add a text behind all others."""
         with self._lock:
             self._unread.append((text,))
 
     def matches(self, question: str, rows: Rows | None = None) -> WordMatches:
-        """How well each text's words fit the question's, in the order of the texts.
+        """The match of each text with the question, in the order of the texts.
 
         Args:
             question: what is asked.
@@ -159,7 +159,7 @@ class WordIndex:
         return self._function_words.get(word) or len(self._rows.get(word, ()))
 
     def _alike(self, word: str, reading: AskedWords) -> set[str]:
-        """The plain words of the texts that are the same word, in English or as it is asked."""
+        """The forms of a word in the texts, by English and by the question's language."""
         if is_letter(word):
             return self._in(_LETTER).of(word)
         alike = self._in(ENGLISH).of(word)
@@ -173,7 +173,7 @@ class WordIndex:
         return self._forms[language]
 
     def _times(self, words: Iterable[str]) -> NDArray[np.intp]:
-        """How often each text holds any of the plain words."""
+        """The number of times that each text holds any of these plain words."""
         times = np.zeros(len(self._lengths), dtype=np.intp)
         for word in words:
             times += np.bincount(self._rows[word], minlength=len(times))
@@ -181,7 +181,7 @@ class WordIndex:
 
 
 class _Forms:
-    """The words of the texts by what they have in common in a language."""
+    """The words of the texts by their stem in one language."""
 
     def __init__(self, language: str) -> None:
         self._language = language
@@ -189,7 +189,7 @@ class _Forms:
         self._read = 0
 
     def read(self, words: Collection[str]) -> None:
-        """Take over those that have come since; their order is that in which they came."""
+        """Add the words that came since the last call; they keep their order."""
         if self._read == len(words):
             return
         for word in islice(words, self._read, None):
@@ -198,7 +198,7 @@ class _Forms:
         self._read = len(words)
 
     def of(self, word: str) -> set[str]:
-        """Those that are the same word."""
+        """The forms of a word that the texts hold."""
         return {same for key in self._keys(word) for same in self._words.get(key, ())}
 
     def _keys(self, word: str) -> Iterable[str]:
@@ -214,7 +214,7 @@ def _shares(
     weights: Mapping[str, float],
     size: int,
 ) -> Scores:
-    """The share of the words of one thing asked for; a thing in fewer words counts for less."""
+    """The share of one listed thing's words that each text holds; fewer words count for less."""
     parts = [part for part in map(reading.keys, _PART.split(question)) if part]
     usual = sum(weights.values()) / max(len(parts), 1)
     shares = np.zeros(size)
@@ -228,7 +228,7 @@ def _shares(
 def _named(
     reading: AskedWords, question: str, held: Mapping[str, NDArray[np.bool_]], size: int
 ) -> NDArray[np.bool_]:
-    """The texts that hold all of a number or of a name, or a keyword of a query of keywords."""
+    """The texts that hold a whole number or name, or a keyword of a query made of keywords."""
     text = _UNSPACED_RUN.sub(" ", canonical_text(question))
     given = (name for name in _NAMED.findall(text) if name not in _DATED)
     names = [reading.keys(name) for name in given]
@@ -243,10 +243,10 @@ def _named(
 
 
 def _weight(holding: int, size: int) -> float:
-    """What a word tells that so many of the texts hold: most where none does."""
+    """The weight of a word by the number of texts that hold it; the rarer, the higher."""
     return math.log(1 + (size - holding + 0.5) / (holding + 0.5))
 
 
 def content_words(text: str) -> list[str]:
-    """The English stems of the words that say something, in their order, each time they stand."""
+    """The English stems of a text without function words, in order, repeated ones too."""
     return [stem_of(word) for word in plain_words(text) if word not in STOP_WORDS]

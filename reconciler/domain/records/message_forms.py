@@ -1,8 +1,8 @@
-"""Message forms: a message as another program writes it, given role and content. Pure.
+"""Message forms: reads role and content of a message that another program wrote. Pure.
 
-A form is a row: how its messages are told by their keys, and how one is read. Where a file keeps
-its messages does not belong here, nor what becomes of a role or a time. A message that a program
-hides, or writes to itself, says nothing: it must never become what the contact said.
+A form is a row: the keys by which its messages are recognised, and a function that reads one. The
+place of messages in a file does not belong here, nor the use of a role or a time. A message that a
+program hides, or writes to itself, says nothing: it must never become the contact's words.
 """
 
 from __future__ import annotations
@@ -21,16 +21,16 @@ def is_message(values: Values) -> bool:
 
 
 def plain_message(values: Values) -> Values | None:
-    """The message with ``role``, ``content``, a time and an ``id``, as far as it has them.
+    """The message with ``role``, ``content``, a time and an ``id``, if it has them.
 
-    One of no known form comes back as it is. None where nobody says anything in it: it is hidden,
-    a thought, a call of a tool, or a note of the program's own.
+    A message of no known form is returned as it is. None if no person or agent speaks in it: it is
+    hidden, a thought, a call of a tool, or a note of the program's own.
     """
     return next((read(values) for has, read in _FORMS if has(values)), values)
 
 
 def as_object(value: object) -> Values:
-    """The value, or an empty object in place of any other kind."""
+    """The value if it is an object, else an empty object."""
     return value if isinstance(value, Mapping) else {}
 
 
@@ -44,7 +44,7 @@ _WORDS_UNDER = {
     "execution_output": "text",
     "tether_quote": "text",
 }
-"""Where the words are by the type of content; thoughts, code for tools and settings have none."""
+"""The key of the words, by type of content; thoughts, code for tools and settings have none."""
 
 
 def _is_chatgpt(values: Values) -> bool:
@@ -94,7 +94,7 @@ _NOT_TYPED_BEGINNINGS = (
 
 
 def is_line_of_claude_code(values: Values) -> bool:
-    """Whether it is a line that says something; other lines keep the program's own state."""
+    """Whether it is a line with words; other lines keep the program's own state."""
     is_said = values.get("type") in ("user", "assistant") and "role" not in values
     return is_said and isinstance(values.get("message"), Mapping)
 
@@ -114,7 +114,7 @@ def _claude_code(values: Values) -> Values | None:
 
 
 def _typed(block: Any) -> Any:
-    """A user's block or text without what the program put into it."""
+    """A user's block or text without the program's additions."""
     if isinstance(block, Mapping) and isinstance(block.get("text"), str):
         return {**block, "text": _typed(block["text"])}
     if not isinstance(block, str):

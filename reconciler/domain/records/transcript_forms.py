@@ -1,8 +1,8 @@
-"""Transcript forms: the conversations in a file, as other programs keep them. Pure.
+"""Transcript forms: finds the conversations in files of other programs. Pure.
 
-A form is a row: how a record of it is told by its keys, and where its messages are. A record is a
-conversation of its own, or a message. Forms that are not read are rows as well, so that they are
-refused by their name. How one message is read does not belong here.
+A form is a row: the keys by which a record of it is recognised, and the place of its messages. A
+record is a conversation of its own, or a message. Forms that are not supported are rows as well, so
+that they are refused by name. The reading of one message does not belong here.
 """
 
 from __future__ import annotations
@@ -29,10 +29,10 @@ class Conversation:
     """One conversation of a file, not read yet.
 
     Attributes:
-        form: what the file is, as a person would name it.
+        form: the kind of file, as a person would name it.
         number: its place in the file, from 1.
         conversation_id: its id there, or None.
-        title: what it is called there; may be empty.
+        title: its title there; may be empty.
     """
 
     form: str
@@ -42,7 +42,7 @@ class Conversation:
     _messages: Callable[[], Sequence[Message]] = field(repr=False)
 
     def turns(self) -> list[Turn]:
-        """What was said in it, oldest first; nothing where no message holds any words.
+        """The turns of the conversation, oldest first; empty if no message holds any words.
 
         Raises:
             InvalidSessionError: something in it cannot be read.
@@ -51,7 +51,7 @@ class Conversation:
 
     @property
     def key(self) -> str:
-        """What it is chosen by: its id, else its number."""
+        """The key by which it is chosen: its id, else its number."""
         return self.conversation_id or str(self.number)
 
     def __str__(self) -> str:
@@ -79,19 +79,19 @@ def conversations_in(records: Sequence[Message]) -> list[Conversation]:
 
 
 def is_conversation(values: Values) -> bool:
-    """Whether it holds messages, rather than being one; also true of what is not read."""
+    """Whether it holds messages and is not one itself; also true of unsupported forms."""
     return any(row.fits(values) for row in _FORMS)
 
 
 def chosen(conversations: Sequence[Conversation], key: str | None) -> Conversation:
-    """The one conversation that is wanted.
+    """The chosen conversation of a file.
 
     Args:
         conversations: all of a file, at least one.
-        key: its id or title, or its number where it has no id; None for the only one.
+        key: its id or title, or its number if it has no id; None for the only one.
 
     Raises:
-        InvalidSessionError: none is that one, or several may be; the text lists them.
+        InvalidSessionError: no conversation fits the key, or several do; the text lists them.
     """
     fitting = [each for each in conversations if key is None or key in (each.key, each.title)]
     if len(fitting) == 1:
@@ -108,7 +108,7 @@ def chosen(conversations: Sequence[Conversation], key: str | None) -> Conversati
 
 
 def name_of_text(text: str) -> str | None:
-    """What a file that is no JSON looks like, and what to do about it; None if it is not known."""
+    """The kind of a file that is not JSON, and what to do about it; None if it is unknown."""
     return next((f"this looks like {told}" for sign, told in _TEXTS if sign.match(text)), None)
 
 
@@ -134,7 +134,7 @@ def _messages_of(form: _Form, record: Message) -> list[Message]:
     """The messages of one conversation.
 
     Raises:
-        InvalidSessionError: it is of another form than the others of its file.
+        InvalidSessionError: its form differs from that of the others in its file.
     """
     if form.messages is None or not form.fits(record.values):
         raise record.wrong(f"this is no conversation as in {form.name}, and others here are")
@@ -142,10 +142,10 @@ def _messages_of(form: _Form, record: Message) -> list[Message]:
 
 
 def _numbered(given: object) -> list[Message]:
-    """The messages, each with the words for where it stands.
+    """The messages, each with its place in words.
 
     Raises:
-        InvalidSessionError: they are no list of objects.
+        InvalidSessionError: they are not a list of objects.
     """
     if not isinstance(given, list):
         raise InvalidSessionError(f"messages must be a list, not {type(given).__name__}")
@@ -156,11 +156,11 @@ def _numbered(given: object) -> list[Message]:
     return [Message(f"message {number}", values) for number, values in enumerate(given, start=1)]
 
 
-# Trees: what was edited or answered again hangs beside the current branch
+# Trees: messages that were edited or answered again are branches beside the current one
 
 
 def _branch(nodes: Values, end: object, parent_of: Callable[[Values], object]) -> dict[str, Values]:
-    """The nodes by their ids, from the root to the end; a circle is read once."""
+    """The nodes by their ids, from the root to the end; a cycle is read once."""
     found: dict[str, Values] = {}
     while isinstance(end, str) and end in nodes and end not in found:
         found[end] = as_object(nodes[end])
@@ -169,7 +169,7 @@ def _branch(nodes: Values, end: object, parent_of: Callable[[Values], object]) -
 
 
 def _branch_to(nodes: Values, end: object, parent_key: str) -> list[Values]:
-    """The branch to the node that is named as the current one, else to the only end there is.
+    """The branch to the current node, if one is named; else to the only end.
 
     Raises:
         InvalidSessionError: there are several ends.
@@ -186,7 +186,7 @@ def _branch_to(nodes: Values, end: object, parent_key: str) -> list[Values]:
     return list(_branch(nodes, end, lambda node: node.get(parent_key)).values())
 
 
-# Where the messages are
+# The place of the messages
 
 
 def _chatgpt(record: Values) -> list[Values]:
@@ -195,7 +195,7 @@ def _chatgpt(record: Values) -> list[Values]:
 
 
 def _claude(record: Values) -> object:
-    """Its messages; of those that name their parents, the branch that ends in the current one."""
+    """The messages; if they name their parents, only the branch that ends in the current one."""
     messages = record["chat_messages"]
     nodes = {
         each["uuid"]: each
@@ -227,9 +227,9 @@ def _under(key: str) -> Callable[[Values], object]:
 
 
 def _current(records: Sequence[Message]) -> list[Message]:
-    """What was said in a Claude Code session, along its current branch.
+    """The messages of a Claude Code session, along its current branch.
 
-    A file that was cut, so that a parent is missing, has no branches: all its lines count.
+    If the file was cut and a parent is missing, no branch can be followed: all lines count.
     """
     main = [each for each in records if not each.values.get("isSidechain")]
     said = [each for each in main if is_line_of_claude_code(each.values)]
@@ -246,12 +246,12 @@ def _has_uuid(values: Values) -> bool:
 
 
 def _line_before(values: Values) -> str | None:
-    """The parent's id; where a conversation was compacted it is named under another key."""
+    """The parent's id; after a conversation was compacted, it stands under another key."""
     named = (values.get("parentUuid"), values.get("logicalParentUuid"))
     return next((each for each in named if isinstance(each, str)), None)
 
 
-# How a record is told
+# The signs by which a record is recognised
 
 
 def _keys(*names: str) -> Callable[[Values], bool]:
@@ -285,7 +285,7 @@ def _is_responses(values: Values) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class _Form:
-    """A row: a form's name, how a record of it is told, and where the messages are in one."""
+    """A row: a form's name, the signs of its records, and the place of their messages."""
 
     name: str
     has: Callable[[Values], bool]
@@ -294,7 +294,7 @@ class _Form:
     remedy: str = _REMEDY
 
     def fits(self, values: Values) -> bool:
-        """Whether the record is of this form; what has a role is a message in any case."""
+        """Whether the record is of this form; a record with a role is always a message."""
         return "role" not in values and self.has(values)
 
 

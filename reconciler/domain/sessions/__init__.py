@@ -1,1 +1,1 @@
-"""What is read out of a conversation: windows, claims and mentions, explicit statements. Pure."""
+"""Reading a conversation: windows, claims and mentions, explicit statements. Pure."""

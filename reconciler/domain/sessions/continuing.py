@@ -1,4 +1,4 @@
-"""Continuing: where turns that are handed over belong in a session that is kept already. Pure.
+"""Continuing: finds the place of handed-over turns in a session that is already kept. Pure.
 
 A caller may hand over a session whole and longer each time, its last turns (a window that slides),
 or only what is new. Undated turns look the same in all three, so their order decides.
@@ -11,16 +11,16 @@ from collections.abc import Hashable, Sequence
 __all__ = ["TURNS_OF_ONE_CONVERSATION", "place_in", "shared_at_the_end"]
 
 TURNS_OF_ONE_CONVERSATION = 4
-"""So many turns are not said again word for word. With fewer, only what was heard last is the same
-session."""
+"""So many turns are never said again word for word, so they belong to the session that has them.
+Fewer do only if that session was heard last."""
 
 
 def place_in(kept: Sequence[Hashable], given: Sequence[Hashable]) -> int:
-    """How many kept turns lie before the given ones; all of them where none is given again.
+    """The number of kept turns before the given ones; all of them if none is given again.
 
     Args:
-        kept: what tells the kept turns apart, in their order; what equals nothing for others.
-        given: the same of the turns that are handed over.
+        kept: the identities of the kept turns, in order; a unique one for every other turn.
+        given: the identities of the turns that are handed over.
     """
     known = set(kept).intersection(given)
     if not known:
@@ -36,7 +36,7 @@ def place_in(kept: Sequence[Hashable], given: Sequence[Hashable]) -> int:
 
 
 def shared_at_the_end(kept: Sequence[Hashable], given: Sequence[Hashable]) -> int:
-    """With how many of the last kept turns the given ones begin; 0 where they do not go on."""
+    """The number of last kept turns with which the given ones begin; 0 if they do not continue."""
     for place in range(max(0, len(kept) - len(given)), len(kept)):
         if _agree(kept[place:], given):
             return len(kept) - place

@@ -1,4 +1,4 @@
-"""Explicit statements: sentences in which a person plainly says what holds of them.
+"""Explicit statements: sentences in which people say plain facts about themselves.
 
 What a sentence says by the openings of ``config/lexicon/statements.toml`` ("from now on", "remember
 that", "I prefer") lives here, and so does what the slot reader finds in a sentence in the first
@@ -31,10 +31,10 @@ if TYPE_CHECKING:
 __all__ = ["ExplicitStatement", "find_statements"]
 
 SENTENCE_LENGTH_MAX = 400
-"""Characters in a sentence that is read; a plain statement needs fewer."""
+"""Characters of the longest sentence that is read; a plain statement needs fewer."""
 
 REQUEST_LENGTH_MAX = 1_000
-"""Characters in a sentence that asks to be remembered, which is not passed over for its length."""
+"""Characters of the longest sentence that is read if it asks to be remembered."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -67,15 +67,15 @@ class ExplicitStatement:
 def find_statements(text: str, attributes: AttributeBook) -> Iterator[ExplicitStatement]:
     """The explicit statements of a text, in their order; a sentence may hold several.
 
-    Questions, other people's words, and what holds only at the moment give none. What is played,
-    imagined or ironic is given as what it is.
+    Questions, other people's words and passing states give none. Words that are played, imagined or
+    ironic are given, and marked as such.
 
     Args:
         text: one message of one speaker, of any length.
         attributes: those that are known, by which slots are read.
     """
     for said in dict.fromkeys(_sentences(text)):
-        # What a sentence claims is asked first: most claim nothing, and need no further reading.
+        # Claims are read first: most sentences have none, and need no further reading.
         if claims := _claims(" ".join(said.split()), attributes):
             yield from _statements(said, claims, attributes)
 
@@ -111,11 +111,12 @@ def _statements(
 def _hangs_on(
     claim: _Claim, slot: ReadSlot | None, condition: re.Match[str], attributes: AttributeBook
 ) -> bool:
-    """Whether the claim is not so yet: a habit ("when I travel") is so, but fills no slot.
+    """Whether the claim depends on a condition, so that it is not true yet.
 
-    A state would fill one without its condition: "I work at Globex", if the deal closes.
+    A habit ("when I travel") is true, but fills no slot. A state would fill one without its
+    condition: "I work at Globex", if the deal closes.
 
-    What another clause hangs on does not count: "I live in Leeds, but once it closes, …".
+    A condition of another clause does not count: "I live in Leeds, but once it closes, …".
     """
     if slot and (at := condition.string.find(slot.value)) >= 0:
         between = condition.string[at + len(slot.value) : condition.start()]
@@ -128,7 +129,7 @@ def _hangs_on(
 
 
 def _is_state(condition: re.Match[str], attributes: AttributeBook) -> bool:
-    """Whether what stands before the condition, or behind its comma, fills a slot by itself."""
+    """Whether the words before the condition, or after its comma, fill a slot by themselves."""
     said = condition.string
     parts = (said[: condition.start()], said[condition.end() :].partition(",")[2])
     return any(attributes.read_slot(part.strip(" ,")) is not None for part in parts)
@@ -138,7 +139,7 @@ _ANOTHER_CLAUSE = re.compile(r"(?:\s(?:and|but|so)|;)\s$", re.IGNORECASE)
 
 
 def _up_to(claim: _Claim, said: str) -> str:
-    """The sentence to the claim's end: "I think" stands in front of what it weakens, or in it."""
+    """The sentence up to the claim's end: "I think" stands before the claim, or in it."""
     words = claim.text[1:]
     before, separator, _ = said.partition(words)
     return before + separator
@@ -168,7 +169,7 @@ def _all(name: str) -> Sequence[re.Pattern[str]]:
     return [_lexicon().pattern(name, at) for at in range(len(lexicon("statements").cues[name]))]
 
 
-# Sentences: what a person says in their own name
+# Sentences: a person's own words
 
 
 _FENCE = re.compile(r"\s*(?:```|~~~)")
@@ -177,7 +178,7 @@ _OPENING_MARKS = frozenset('"“«')
 
 
 def _sentences(text: str) -> Iterator[str]:
-    """What may be a statement."""
+    """The sentences that may be statements."""
     own = _own_part(text)
     for sentence in read_text(own).sentences:
         is_own = not _is_within_quotation(own, sentence.start)
@@ -186,7 +187,7 @@ def _sentences(text: str) -> Iterator[str]:
 
 
 def _own_part(text: str) -> str:
-    """The text up to one that was only pasted, without quoted lines and code."""
+    """The speaker's own text: it ends at pasted material, and has no quoted lines and no code."""
     own = []
     is_code = False
     for line in text.splitlines(keepends=True):
@@ -214,7 +215,7 @@ def _is_of_length(said: str) -> bool:
 
 
 def _stated_part(said: str) -> str:
-    """What the sentence states: all of it, or what stands before its question; "" for nothing."""
+    """The stating part of a sentence: all of it, or the part before its question; may be empty."""
     if not _is_question(said):
         return said
     asked = _the("asked_then").search(said)
@@ -229,7 +230,7 @@ def _is_question(said: str) -> bool:
     return said.rstrip("\"”')!").endswith("?") or bool(_the("asking").match(said, start))
 
 
-# How it is meant
+# Meaning: literal or not
 
 _SPEECHES = {
     Literalness.LITERAL: Speech.LITERAL,
@@ -241,7 +242,7 @@ _SPEECHES = {
 
 
 def _speech(said: str) -> Speech | None:
-    """How the sentence is meant; None for another's words."""
+    """The meaning of a sentence, literal or not; None for another person's words."""
     if _the("if_first").match(said):
         return Speech.HYPOTHETICAL
     if is_reported(read_text(said).plain):
@@ -250,12 +251,12 @@ def _speech(said: str) -> Speech | None:
 
 
 def _of_request(speech: Speech, said: str) -> Speech:
-    """A rule for a case that may come is meant as it stands."""
+    """The meaning of a request; a rule for a case that may come is literal."""
     is_rule = speech is Speech.HYPOTHETICAL and _the("rule_for_a_case").search(said)
     return Speech.LITERAL if is_rule else speech
 
 
-# Claims: what a sentence says, and where it begins to
+# Claims: the statements of a sentence, and their beginnings
 
 
 @dataclass(frozen=True, slots=True)
@@ -283,7 +284,7 @@ def _claims(said: str, attributes: AttributeBook) -> list[_Claim]:
 
 
 def _read_claim(said: str, start: int, attributes: AttributeBook) -> list[_Claim]:
-    """What the slot reader finds in a sentence that no opening gives away."""
+    """The claim that the slot reader finds in a sentence without a known opening."""
     if _the("subordinate").match(said, start) or _the("unsettled").match(said, start):
         return []
     read = attributes.read_slot(said[start:])
@@ -294,18 +295,18 @@ def _read_claim(said: str, start: int, attributes: AttributeBook) -> list[_Claim
 
 
 def _own_slot(read: ReadSlot | None) -> ReadSlot | None:
-    """The slot of the speaker; what is denied fills none, as its words say all of it."""
+    """The slot, if it is the speaker's; a denial fills none, as its words say all of it."""
     return None if read is None or read.is_denied or not _is_own(read) else read
 
 
 def _is_own(read: ReadSlot) -> bool:
-    """Whether a slot is the speaker's or their people's, and not another person's."""
+    """Whether a slot belongs to the speaker or their people."""
     cut = _the("break").search(read.words)
     return bool(_the("own").search(read.words, 0, cut.start() if cut else len(read.words)))
 
 
 def _plain_claims(said: str, start: int) -> list[_Claim]:
-    """Each clause that states something, the first one with what it leans on in front of it."""
+    """The clauses that state something; the first one with the words that it depends on."""
     breaks = _the("break").finditer(said, start)
     behind = (_after(_the("presupposed"), said, match.end()) for match in breaks)
     starts = dict.fromkeys((start, *behind))
@@ -322,7 +323,7 @@ def _plain_claims(said: str, start: int) -> list[_Claim]:
 
 
 def _clause(said: str, begin: int, core_end: int, end: int) -> str:
-    """The clause without what goes on about something else."""
+    """The clause without an aside about something else."""
     aside = _the("aside").search(said, core_end, end)
     return _standing(_the("loose_end").sub("", said[begin : aside.start() if aside else end]))
 
@@ -351,7 +352,7 @@ def _request(said: str, start: int) -> _Claim | None:
 
 
 def _remembered(said: str, start: int, wrapper: re.Match[str]) -> _Claim | None:
-    """What is to be remembered; with the request in front where it is no sentence alone."""
+    """The words to be remembered; with the request in front if they are no sentence alone."""
     rest = said[wrapper.end() :]
     if _the("unresolved").match(rest) or _the("no_memory").match(rest) or len(rest.split()) < 2:
         return None
@@ -365,12 +366,12 @@ def _remembered(said: str, start: int, wrapper: re.Match[str]) -> _Claim | None:
 _ASKED = re.compile(r"\s*\?+$")
 
 
-# Statements: what is so
+# Statements: clauses that say how things are
 
 
 @dataclass(frozen=True, slots=True)
 class _Stated:
-    """What a clause states, and where it begins and its opening ends."""
+    """A clause that states something: its beginning, and the end of its opening."""
 
     at: int
     core_end: int
@@ -378,7 +379,7 @@ class _Stated:
 
 
 def _stated(said: str, at: int) -> _Stated | None:
-    """What the clause that begins there states; its slot is read from its words."""
+    """The statement of the clause that begins there; None without one."""
     for pattern in _all("plain"):
         if match := pattern.match(said, at):
             return _Stated(at, match.end())
@@ -389,7 +390,7 @@ def _stated(said: str, at: int) -> _Stated | None:
 
 
 def _passing(match: re.Match[str]) -> _Stated | None:
-    """What is mentioned in passing, in one clause that points to nothing outside its sentence."""
+    """A remark in passing, in one clause that points to nothing outside its sentence."""
     said = match.string
     is_torn = _the("aside").search(said, match.start(), match.end())
     if is_torn or _the("pointing").search(_clause(said, 0, match.end(), len(said))):

@@ -1,4 +1,4 @@
-"""Extraction: what an extractor read out of a window of a session, and how it becomes candidates.
+"""Extraction: an extractor's findings in a window of a session, and their way to candidates.
 
 Pure. An extractor proposes; nothing here decides whether something is remembered, only what may
 not even be proposed: what is of no importance.
@@ -37,11 +37,11 @@ __all__ = [
 ]
 
 CANDIDATES_OF_A_TURN_MAX = 5
-"""Candidates that one turn may give, beyond what it asks to have remembered: one turn cannot fill
-a memory."""
+"""Candidates of one turn, besides those that it asks to have remembered: one turn cannot fill a
+memory."""
 
 CONFIDENCE_MAX_UNLESS_LITERAL = 0.3
-"""The most that make-believe, what-ifs and sarcasm may be trusted, however sure an extractor is."""
+"""The highest confidence of make-believe, what-ifs and sarcasm, even if an extractor is surer."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -50,7 +50,7 @@ class Citation:
 
     Attributes:
         episode: the episode's number in its window, from 1; any other number cites nothing.
-        span: words that must occur in it, letter by letter.
+        span: words that must occur in it exactly.
     """
 
     episode: int
@@ -59,21 +59,21 @@ class Citation:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Extracted:
-    """One thing worth remembering, as an extractor gives it; not checked against the evidence.
+    """One finding of an extractor; not checked against the evidence.
 
     Attributes:
         text: one fact in a sentence that stands alone, 1 to 2,000 characters.
         category: preference, fact, decision or procedure.
         importance: how much it matters in the long run, 0 to 1.
         confidence: how sure the words make it, 0 to 1; at most 0.3 unless they are meant literally.
-        citations: what it rests on; one for each mention.
+        citations: the words that support it; one for each mention.
         topic: a broad field of life, or None.
-        subject, attribute, value: the slot that it fills, as far as it fills one.
-        single_valued: of an attribute that is not configured, whether it holds one value.
-        speech: how the cited words were meant.
-        replaces, repeats, ends: facts by their numbers in ``Window.known``: those that it takes the
-            place of, the one that it says again, and those that are over without another in their
-            place. A number that was not shown names nothing.
+        subject, attribute, value: the slot that it fills; None for parts that are not known.
+        single_valued: whether an attribute that is not configured holds one value.
+        speech: the meaning of the cited words, literal or not.
+        replaces, repeats, ends: facts by their numbers in ``Window.known``: those that it replaces,
+            the one that it says again, and those that are over without a successor. A number that
+            was not shown names nothing.
     """
 
     text: str
@@ -103,8 +103,8 @@ class Window:
 
     Attributes:
         episodes: in their order; citations number them from 1.
-        new_ids: those of them that nothing was read out of yet. What rests on none of them was
-            there before, and is dropped.
+        new_ids: the episodes that were never read before. A finding that rests on none of them is
+            old, and is dropped.
         known: live facts of the same contact that it may be about, the nearest first; candidates
             name them by their numbers, from 1.
     """
@@ -119,10 +119,10 @@ class Extraction:
     """The candidates that an extractor read from a window; none is a good answer.
 
     Attributes:
-        candidates: all that it proposes; how many of them a turn may give is not its concern.
-        summary: the window in a sentence or two; "" where it gives none.
-        left_out: how many more it found than it may give, as far as it knows.
-        usage: what its calls cost, or None.
+        candidates: all that it proposes; the limit for each turn is applied later.
+        summary: the window in a sentence or two; may be empty.
+        left_out: the number of findings beyond the extractor's own limit, as far as it knows.
+        usage: the cost of its calls, or None.
     """
 
     candidates: tuple[Extracted, ...] = ()
@@ -136,12 +136,12 @@ class Claim:
     """An extracted claim with the episodes that it rests on, counted over all windows.
 
     Attributes:
-        extracted: the claim, its numbers the highest that any window gave.
-        spans: the cited words by the episode's id; an unknown episode's are not in here.
+        extracted: the claim, with the highest numbers of all windows.
+        spans: the cited words by episode id, without those of unknown episodes.
         is_cited: whether every citation named an episode that was shown.
         is_cleaned: whether the gate has cleaned it, so that its text may have become longer.
-        relations: what it says of facts that were shown, by their ids; None where it says nothing.
-        ignored: how many facts it named that were not shown, or that it may not name so.
+        relations: its relations to facts that were shown, by their ids; None without any.
+        ignored: the number of named facts that were not shown or may not be named so.
     """
 
     extracted: Extracted
@@ -152,7 +152,7 @@ class Claim:
     ignored: int = 0
 
     def to_dict(self) -> dict[str, Any]:
-        """As plain values, for the job's record."""
+        """Plain values for the job's record."""
         extracted = self.extracted
         return {
             **{name: getattr(extracted, name) for name in _PLAIN},
@@ -166,7 +166,7 @@ class Claim:
         }
 
     def cleaned_as(self, candidate: Candidate) -> Claim:
-        """The same in the words of its candidate, after the gate took out what it takes out."""
+        """The claim in the words of its candidate, which the gate has cleaned."""
         spans = {evidence.episode_id: evidence.spans for evidence in candidate.evidence}
         return replace(
             self,
@@ -176,7 +176,7 @@ class Claim:
         )
 
     def mapped(self, change: Callable[[str], str]) -> Claim:
-        """The same with all of its words changed so."""
+        """The claim with all of its words changed."""
         before = self.extracted
         said = {name: getattr(before, name) for name in _WORDS}
         changed: dict[str, Any] = {
@@ -190,7 +190,7 @@ class Claim:
 
     @classmethod
     def from_dict(cls, values: Mapping[str, Any]) -> Claim:
-        """As ``to_dict`` gave it."""
+        """The claim that ``to_dict`` wrote."""
         relations = values.get("relations")
         return cls(
             extracted=Extracted(
@@ -214,8 +214,8 @@ _PLAIN = (*_WORDS, "importance", "confidence", "single_valued")
 def merged(read: Iterable[tuple[Window, Extraction]]) -> list[Claim]:
     """The claims of all windows, each once, with all episodes that support it.
 
-    Two windows, or one window twice, claim the same where the words are the same, or the slot and
-    its value. What rests on no new episode is left out.
+    Two claims are the same if their words are the same, or their slot and value. A claim that rests
+    on no new episode is left out.
     """
     proposals_by_key: dict[tuple[str, ...], Claim] = {}
     for window, extraction in read:
@@ -231,10 +231,10 @@ def merged(read: Iterable[tuple[Window, Extraction]]) -> list[Claim]:
 
 
 def capped(proposals: Iterable[Claim], episodes: Sequence[Episode]) -> tuple[list[Claim], int]:
-    """At most five proposals of each turn, and how many were left out.
+    """At most five claims of each turn, and the number that were left out.
 
-    A proposal counts for the first turn that it cites. The weightiest stay: the most important,
-    then the surest, then the earliest. What the contact asked to have remembered always stays.
+    A claim belongs to the first turn that it cites. The weightiest stay: the most important, then
+    the surest, then the earliest. A claim that the contact asked to have remembered always stays.
 
     Args:
         proposals: of one session, each claim once.
@@ -250,7 +250,7 @@ def capped(proposals: Iterable[Claim], episodes: Sequence[Episode]) -> tuple[lis
 
 
 def is_request(proposal: Claim, episodes: Mapping[str, Episode]) -> bool:
-    """Whether the contact asked, in the cited words and in earnest, to have it remembered.
+    """Whether the contact asked in the cited words, and seriously, to have it remembered.
 
     Args:
         proposal: a claim.
@@ -285,7 +285,7 @@ def candidate_from(
         proposal: the claim.
         scope: the contact's.
         episodes: the session's, by id.
-        slot: what it answers, normalised, or None.
+        slot: its slot, normalised, or None.
         slot_read_from: the words that the slot was read from; None where it was given.
         idempotency_key: the same for the same claim of the same spans in the same session.
         proposed_by: which extractor.
@@ -325,7 +325,7 @@ def candidate_from(
 
 
 def _weightiest(proposals: list[Claim], episodes: Mapping[str, Episode]) -> list[Claim]:
-    """The proposals of one turn that it may give, in their order."""
+    """The claims that one turn may give, in order."""
     if len(proposals) <= CANDIDATES_OF_A_TURN_MAX:
         return proposals
     by_weight = sorted(
@@ -356,7 +356,7 @@ def _proposal(window: Window, extracted: Extracted) -> Claim:
 
 
 def _relations(shown: Sequence[Fact], extracted: Extracted) -> tuple[Relations | None, int]:
-    """The facts that it names, by their ids, and how many of those that it names are left out."""
+    """The relations to facts that it names, by id, and the number of names that are left out."""
     ids = {number: fact.fact_id for number, fact in enumerate(shown, start=1)}
     repeats = () if extracted.repeats is None else (extracted.repeats,)
     named = (extracted.replaces, repeats, extracted.ends)
@@ -369,10 +369,10 @@ def _relations(shown: Sequence[Fact], extracted: Extracted) -> tuple[Relations |
 def _consistent(
     replaced: Iterable[str], repeated: str | None, ended: Iterable[str]
 ) -> tuple[Relations | None, int]:
-    """Each fact under one relation, and how many are left out of those that would end.
+    """The relations, each fact under one, and the number of endings that are left out.
 
-    What repeats a fact ends none. If more would end than one note may end, none does: nothing tells
-    which of them were meant.
+    A claim that repeats a fact ends none. If it would end more facts than one note may end, it ends
+    none, because it is not known which were meant.
     """
     replaces = list(dict.fromkeys(replaced))
     ends = [fact_id for fact_id in dict.fromkeys(ended) if fact_id not in replaces]
@@ -406,7 +406,7 @@ def _together(one: Claim, other: Claim) -> Claim:
 
 
 def _key(extracted: Extracted) -> tuple[str, ...]:
-    """Equal for what is one claim; what is not meant literally supports no literal one."""
+    """The key of a claim, equal for equal claims. A literal claim never equals one that is not."""
     is_literal = str(extracted.speech is Speech.LITERAL)
     if extracted.attribute and extracted.value:
         parts = [extracted.subject, extracted.attribute, extracted.value]

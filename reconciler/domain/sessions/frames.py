@@ -1,4 +1,4 @@
-"""Frames: the make-believe that a conversation is held in, from where it opens to where it closes.
+"""Frames: the parts of a conversation that are make-believe, from opening to closing words.
 
 "Imagine I am Ken." says how all that follows in the session is meant, in later turns, too, until
 one of the speakers closes it. Which sentences open and close a frame is data
@@ -23,7 +23,7 @@ from reconciler.lexicon import Cues, lexicon
 __all__ = ["Frames", "frames_of"]
 
 _SPEAKERS = (Role.CONTACT, Role.OPERATOR, Role.AGENT)
-"""Who may open and close a frame; the software around a conversation plays no part in it."""
+"""The roles that may open and close a frame; the software around a conversation may not."""
 
 _OPENING = (
     ("frame_played", Speech.ROLEPLAY),
@@ -33,23 +33,23 @@ _OPENING = (
 
 @dataclass(frozen=True, slots=True)
 class Frames:
-    """How the words of a session are meant, by episode and place.
+    """The meaning of a session's words, literal or not, by episode and place.
 
     Attributes:
-        changes: by episode, from which place on its words are meant how; what is not framed is
-            literal.
+        changes: by episode, the places at which the meaning changes, each with the new one; words
+            outside of all frames are literal.
     """
 
     changes: dict[str, tuple[tuple[int, Speech], ...]]
 
     def __bool__(self) -> bool:
-        """Whether there is a frame at all."""
+        """Whether there is any frame."""
         return bool(self.changes)
 
     def meant(self, window: Window, extraction: Extraction) -> Extraction:
-        """The extraction with the claims that rest on framed words alone meant as these are.
+        """The extraction; a claim that rests only on framed words is meant as those words are.
 
-        A claim that was also made outside of any frame rests on that, and no longer on the others.
+        A claim that was also made outside of all frames rests only on those literal words.
         """
         if not self:
             return extraction
@@ -105,7 +105,7 @@ def frames_of(episodes: Sequence[Episode]) -> Frames:
 
 
 def _changes(episode: Episode) -> Iterator[tuple[int, Speech]]:
-    """Where a turn opens or closes a frame, and how what follows is meant."""
+    """The places where a turn opens or closes a frame, each with the meaning of the words after."""
     if not _cues().read(episode.text, episode.text.casefold()).names:
         return
     for sentence in read_text(episode.text).sentences:

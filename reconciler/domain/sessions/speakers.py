@@ -1,4 +1,4 @@
-"""Speakers: who of several people in a conversation is its contact. Pure.
+"""Speakers: finds the contact among several people in a conversation. Pure.
 
 A memory is about one contact. What another person said as a user is not the contact's word, so it
 is kept under the role ``system``, as something that the agent was told, which is no evidence. A
@@ -30,7 +30,7 @@ _LABEL = re.compile(
 _LETTERS = re.compile(r"[^\W\d_]+")
 _TOLD_MAX = 5
 _READ_MAX = 500
-"""So much behind a label shows whether it is speech."""
+"""Characters after a label that show whether it is speech."""
 
 
 def turns_of_one_contact(
@@ -38,11 +38,11 @@ def turns_of_one_contact(
     contact_name: str | None,
     is_attribute: Callable[[str], bool] = lambda _: False,
 ) -> list[Turn]:
-    """The turns, of which only one person's are the contact's.
+    """The turns, with only one person's words as the contact's.
 
     Args:
         turns: in their order.
-        contact_name: what the contact is called in them; None where one person speaks.
+        contact_name: the contact's name in them; None if one person speaks.
         is_attribute: whether a label names an attribute, and no person.
 
     Raises:
@@ -77,7 +77,7 @@ def turns_of_one_contact(
 
 @dataclass(slots=True)
 class _SpeakerLabel:
-    """All that stands behind one label, in all turns."""
+    """All texts after one label, in all turns."""
 
     name: str
     is_marked: bool = False
@@ -89,7 +89,7 @@ class _SpeakerLabel:
         return any(_reads_as("speech", text) for text in self.texts)
 
     def is_answered(self) -> bool:
-        """Whether a turn begins with it, and more than amounts stands behind it."""
+        """Whether a turn begins with it, and more than amounts follow it."""
         return self.begins_turn and not all(_reads_as("amount", text) for text in self.texts)
 
 
@@ -99,11 +99,10 @@ def _speakers(
     """The people who speak as users, by folded name.
 
     A label is a person's if it is marked ("[Bob]: …"), a given name or the contact's name; a name
-    that is a word, too, if something is said behind it. Where the contact is named and has a label
-    or a name, any other label is another person's if something is said behind it, or if a
-    turn begins with it. Else it is a person's only if every turn has a label, and
-    no user turn holds it in small letters: beside a person, or if one of them speaks more than
-    once.
+    that is also a word needs speech after it. If the contact is named and has a label or a name,
+    any other label is another person's if speech follows it, or if a turn begins with it.
+    Otherwise it is a person's only if every turn has a label and no user turn holds it in small
+    letters; and then only beside a person, or if one of the labels speaks more than once.
     """
     said = [turn for turn in turns if turn.role is Role.CONTACT]
     speakers: dict[str, str] = {_name_key(turn.name): turn.name for turn in said if turn.name}
@@ -124,7 +123,7 @@ def _speakers(
 def _is_persons(
     key: str, label: _SpeakerLabel, contact_name: str | None, is_attribute: Callable[[str], bool]
 ) -> bool:
-    """Whether a label is a person's, whatever else is said."""
+    """Whether a label is a person's, by itself."""
     if contact_name and key == _name_key(contact_name):
         return True
     is_thing = _is_thing(key, is_attribute)
@@ -136,7 +135,7 @@ def _is_persons(
 
 
 def _is_others(label: _SpeakerLabel) -> bool:
-    """Whether another person has the label, beside a contact who is named and has one as well."""
+    """Whether the label is another person's, in a talk where the named contact has one too."""
     words = label.name.split()
     if len(words) > 1 and words[-1].islower():  # "By the way: …"
         return False
@@ -146,7 +145,7 @@ def _is_others(label: _SpeakerLabel) -> bool:
 def _talking(
     labels: Mapping[str, _SpeakerLabel], said: Sequence[Turn], *, is_beside_a_person: bool
 ) -> dict[str, _SpeakerLabel]:
-    """Those of the labels that are people's by how the user turns are labelled."""
+    """The labels that are people's, judged by the labels of all user turns."""
     if not all(turn.name or _LABEL.match(turn.text) for turn in said):
         return {}
     words = {word for turn in said for word in _LETTERS.findall(turn.text) if word.islower()}
@@ -174,7 +173,7 @@ def _is_word(key: str) -> bool:
 
 
 def _labelled(turns: Sequence[Turn]) -> dict[str, _SpeakerLabel]:
-    """What stands behind each label, by folded name."""
+    """The texts after each label, by folded name."""
     made: dict[str, _SpeakerLabel] = {}
     for turn in turns:
         labels = list(_LABEL.finditer(turn.text))
@@ -189,7 +188,7 @@ def _labelled(turns: Sequence[Turn]) -> dict[str, _SpeakerLabel]:
 
 
 def _is_thing(label: str, is_attribute: Callable[[str], bool]) -> bool:
-    """Whether a label names a thing: a note, a city, a day. What holds no word names no person."""
+    """Whether a label names a thing: a note, a city, a day; also true of one without a word."""
     words = _LETTERS.findall(label)
     return (
         not words
@@ -219,7 +218,7 @@ def _cues() -> Cues:
 
 
 def _parts(turn: Turn, speakers: Mapping[str, str]) -> Iterator[Turn]:
-    """A turn cut before each label of a speaker, and without it."""
+    """A turn in pieces, one for each speaker's label, without the labels."""
     if turn.role is not Role.CONTACT or turn.name:
         yield turn
         return

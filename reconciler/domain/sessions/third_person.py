@@ -1,4 +1,4 @@
-"""Third person: what the contact said of themselves as a sentence about the contact.
+"""Third person: turns the contact's words about themselves into a sentence about the contact.
 
 "I work at Brightwave." becomes "The contact works at Brightwave."; an order keeps its form and
 names whom it is about ("Never ring the contact before noon."). Only pronouns and the verbs that go
@@ -20,7 +20,7 @@ _TOKENS = re.compile(r"[^\W_]+(?:['’-][^\W_]+)*|[\W_]")
 _CONTACT, _WE = "the contact", "the contact and others"
 
 _SUBJECTS = {"i": "", "i'm": " is", "i've": " has", "i'll": " will", "i'd": " would"}
-"""Forms of "I", and what they hold beside it; a bare "I" is followed by its verb."""
+"""Forms of "I", each with the verb that it contains; a bare "I" is followed by its verb."""
 
 _PRONOUNS = {
     "me": _CONTACT,
@@ -32,11 +32,11 @@ _PRONOUNS = {
     "we've": f"{_WE} have",
     "we'll": f"{_WE} will",
 }
-"""Words that stand for the contact, whatever is around them. After "and others" a verb is as after
+"""Words that always stand for the contact. After "and others" a verb has the form that it has after
 "we", so nothing else changes."""
 
 _REPEATED = _PRONOUNS | {"me": "them", "my": "their", "myself": "themselves"}
-"""The same once the sentence has named the contact as who does what it says."""
+"""The same once the sentence has named the contact as its subject."""
 
 _THEY = {
     "": "they",
@@ -48,7 +48,7 @@ _THEY = {
 _BEING = {"am": "are", "was": "were", "wasn't": "weren't"}
 
 _UNSURE = frozenset({"we'd", "let's", "ourselves", "mine", "ours", "myself", "ain't", '"', "“"})
-"""What no form is known for, and what begins another's words."""
+"""Words without a known form, and marks that begin another person's words."""
 
 _PLACES = frozenset({"US", "ME"})
 _AUXILIARIES = frozenset({"am", "are", "was", "were", "do", "did", "have", "had", "can", "should"})
@@ -108,7 +108,7 @@ def _in_third_person(tokens: Sequence[str]) -> str:
 
 
 def _other(tokens: Sequence[str], at: int, pronouns: dict[str, str]) -> str:
-    """What any word becomes but "I" and its verb; it may be a name (My Fair Lady)."""
+    """The new form of a word other than "I" and its verb; it may be a name (My Fair Lady)."""
     word = _small_word(tokens[at])
     if tokens[at] in _PLACES or word not in _REPEATED.keys() | _UNSURE:
         return tokens[at]
@@ -122,7 +122,7 @@ def _small_word(token: str) -> str:
 
 
 def _check_subject(tokens: Sequence[str], at: int, *, is_named: bool) -> None:
-    """Let an "I" through that is a subject in front of its verb, and the only one.
+    """Check that an "I" stands in front of its verb and is its only subject.
 
     Raises:
         _UnsureError: it comes after its verb ("am I"), shares it ("my wife and I live"), or may
@@ -135,7 +135,7 @@ def _check_subject(tokens: Sequence[str], at: int, *, is_named: bool) -> None:
 
 
 def _word_before(tokens: Sequence[str], at: int) -> str:
-    """The word in front, with nothing but a space between."""
+    """The word in front, if only a space stands between."""
     return _small_word(tokens[at - 2]) if at >= 2 and tokens[at - 1] == " " else ""
 
 

@@ -12,14 +12,14 @@ __all__ = ["windows"]
 def windows(
     episodes: Sequence[Episode], characters_max: int, overlap_count: int
 ) -> Iterator[tuple[Episode, ...]]:
-    """The episodes in pieces that a model can read, each beginning with the last one's end.
+    """The episodes in pieces that a model can read; each begins with the end of the one before.
 
-    A window holds at least one episode that the one before did not, however long it is.
+    A window holds at least one new episode, even if that one is too long.
 
     Args:
         episodes: in their order.
-        characters_max: about so many characters in one window.
-        overlap_count: at most so many episodes are shown again, as context.
+        characters_max: characters in one window, about.
+        overlap_count: episodes that are shown again as context, at most.
     """
     start, first_new = 0, 0
     while first_new < len(episodes):
@@ -35,7 +35,7 @@ def windows(
 
 
 def _overlap_start(episodes: Sequence[Episode], end: int, characters_max: int, count: int) -> int:
-    """Where the next window begins: what is shown again takes at most half of it."""
+    """The start of the next window; repeated episodes take at most half of it."""
     first, size = end, 0
     while first > 0 and end - first < count:
         size += len(episodes[first - 1].text)

@@ -1,4 +1,4 @@
-"""Connections of the HTTP server: how many there may be, and how long each may take over a request.
+"""Connections of the HTTP server, bounded in number and in time for each request.
 
 A connection costs its client nothing, so none has a right to its place, except while it carries a
 request with a good token. All others make room for a newcomer. Whether a token is good is not
@@ -80,8 +80,8 @@ class Place:
 class Places:
     """The places of a server. A new connection always gets one; another may lose its own.
 
-    An address that has its share loses one of its own; else, if all places are taken, the
-    connections that never brought a good token go first, the oldest of them before the others.
+    An address with its full share loses one of its own. Otherwise, if all places are taken, the
+    oldest connection that never brought a good token goes first.
     """
 
     bounds: Bounds

@@ -1,4 +1,4 @@
-"""Grants: what one client of a server may reach, and as whom it answers. Pure."""
+"""Grants: the memory that one client of a server may reach, and the name it answers in. Pure."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class AccessProfile(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Grant:
-    """The memory that a client may reach. No request of it can reach beyond.
+    """The memory that a client may reach. None of its requests can reach beyond.
 
     Attributes:
         profile: what it may do.
@@ -72,10 +72,10 @@ class Grant:
         return _one_of("agent_id", asked, self.agent_ids)
 
     def contact(self, asked: object) -> str | None:
-        """The contact who is asked about; the only one, where the grant is for one alone.
+        """The contact who is asked about; the only one, if the grant is for one.
 
         Raises:
-            InvalidRequestError: the grant is for another alone; the text names neither.
+            InvalidRequestError: the grant is for another contact; the text names neither.
         """
         if self.contact_id is None:
             return _text("contact_id", asked)
@@ -84,27 +84,27 @@ class Grant:
         return self.contact_id
 
     def session(self, asked: str | None) -> str | None:
-        """The session that is asked for; the only one, where the grant is for one alone.
+        """The session that is asked for; the only one, if the grant is for one.
 
         Raises:
-            InvalidRequestError: the grant is for another alone.
+            InvalidRequestError: the grant is for another session.
         """
         if self.session_id is not None and asked not in (None, self.session_id):
             raise InvalidRequestError("session_id is fixed here; leave it out")
         return asked if self.session_id is None else self.session_id
 
     def opens(self, session_id: str) -> bool:
-        """Whether it reaches what is of this session; an operator's reaches all sessions."""
+        """Whether it reaches this session; an operator's grant reaches all sessions."""
         is_of_one = self.session_id is not None and self.profile is AccessProfile.AGENT
         return not is_of_one or session_id == self.session_id
 
     def is_for_all(self, agents: Iterable[tuple[str, str]]) -> bool:
-        """Whether it reaches all that is known to these agents, each given after its tenant."""
+        """Whether it reaches the whole memory of these agents, given as (tenant, agent)."""
         own = {(self.tenant, agent_id) for agent_id in self.agent_ids}
         return self.contact_id is None and own.issuperset(agents)
 
     def person(self, answered_by: str) -> str:
-        """Who is recorded for an answer: ``contact`` stays, ``operator`` is the grant's name."""
+        """The person recorded for an answer: the contact, or the operator by the grant's name."""
         return _CONTACT if answered_by == _CONTACT else self.name
 
 

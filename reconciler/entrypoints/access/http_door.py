@@ -1,4 +1,4 @@
-"""The doors before an HTTP server: by which names it is called, who comes, how often, how much.
+"""The doors before an HTTP server: they check host names, tokens, rates and sizes.
 
 Each request stands alone: what a token may reach is looked up again every time. How long a
 connection may take, and how many there may be, is in ``connections.py``.
@@ -54,10 +54,10 @@ __all__ = [
 ]
 
 BODY = "reconciler.body"
-"""Under which name a request's scope holds its whole body, behind a ``BodyDoor``."""
+"""The key of a request's scope for its whole body, behind a ``BodyDoor``."""
 
 GRANT = "reconciler.grant"
-"""Under which name a request's scope holds the grant of its token."""
+"""The key of a request's scope for the grant of its token."""
 
 _WRONG_TOKENS_PER_MINUTE = 10
 REQUESTS_AT_ONCE_MAX = 100
@@ -175,10 +175,10 @@ def bearer(headers: Headers) -> str | None:
 
 
 class NameDoor:
-    """Lets in who calls the server by one of its names, so that no web page reaches it by another.
+    """Admits requests that use one of the server's names, so that no web page uses another.
 
     Args:
-        app: what is behind the door.
+        app: the application behind the door.
         hosts: the names, as ``Address.hosts`` has them.
         open_paths: paths that may be asked for by any name, as a container's probes do.
         refuse: answers the others.
@@ -262,12 +262,12 @@ class BodyDoor:
 class TokenDoor:
     """Admits clients with a valid token, up to their rate; others get a status and no more.
 
-    A wrong token is counted by where it comes from, and only then: a good one is let in however
-    many wrong ones come from the same place.
+    Only wrong tokens count against an address: a good one is always let in, even if many wrong ones
+    come from the same place.
 
     Args:
-        app: what is behind the door.
-        tokens: says what each token may reach.
+        app: the application behind the door.
+        tokens: finds the grant of each token.
         calls_per_minute: how many requests a token has.
         wrong_per_minute: how many wrong tokens an address has.
         at_once_max: how many requests may be under way; fewer than there are places.
@@ -421,7 +421,7 @@ def http_server(app: ASGIApp, address: Address, bounds: Bounds | None = None) ->
 
 
 def _bodiless(receive: Receive) -> Receive:
-    """A request without the body that anyone may send with it."""
+    """A request with an empty body in place of the one that was sent."""
     told: list[Message] = [{"type": "http.request", "body": b"", "more_body": False}]
 
     async def nothing() -> Message:

@@ -1,7 +1,7 @@
-"""Problems: what a client is told when something goes wrong, as problem details (RFC 9457). Pure.
+"""Problems: a client's view of an error, as problem details (RFC 9457). Pure.
 
-An error about the client's input says what to do. Any other is told without a path, an address or a
-cause.
+An error about the client's input says what to do. Any other error is reported without a path, an
+address or a cause.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ _WORD = re.compile(r"(?<=[a-z])(?=[A-Z])")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Problem:
-    """One problem, as a client is told of it.
+    """A client's view of an error.
 
     Attributes:
         kind: which, in words with hyphens, such as ``unknown-fact``.
@@ -88,11 +88,11 @@ class Problem:
 
 
 def problem_of(error: ReconcilerError, sent: Iterable[str] = ()) -> Problem:
-    """What a client is told of an error.
+    """The problem that a client is told for an error.
 
     Args:
         error: the error.
-        sent: what the client sent; it is not repeated, for it may hold a secret.
+        sent: the client's words; they are not repeated, because they may hold a secret.
     """
     known = next(kind for kind in type(error).__mro__ if kind in _STATUSES)
     kind = "-".join(_WORD.split(type(error).__name__.removesuffix("Error"))).lower()
@@ -111,7 +111,7 @@ def problem_of(error: ReconcilerError, sent: Iterable[str] = ()) -> Problem:
 
 
 def _without(told: str, sent: Iterable[str]) -> str:
-    """An error's words without what was sent, as it was sent or as it is quoted."""
+    """An error's words without the client's own, in plain or quoted form."""
     spoken = {form for text in sent for form in (text.strip(), repr(text.strip())[1:-1])}
     for form in sorted((form for form in spoken if len(form) >= _TOLD_BELOW), key=len)[::-1]:
         told = re.sub(re.escape(form), "…", told, flags=re.IGNORECASE)
@@ -119,7 +119,7 @@ def _without(told: str, sent: Iterable[str]) -> str:
 
 
 def failure_words(error: ReconcilerError) -> str:
-    """What is said of a failure that is none of the client's."""
+    """The words for a failure that is not the client's fault."""
     again = (
         "The same call may be sent again a little later; it is carried out once at most."
         if error.retryable

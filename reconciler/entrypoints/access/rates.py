@@ -1,4 +1,4 @@
-"""Rates: how often a client may call. In this process alone, and in bounded memory."""
+"""Rate limits for clients. In this process alone, and in bounded memory."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _SECONDS = 60.0
 class Rates:
     """A token bucket for each key: so many at once, and so many a minute. Safe between threads.
 
-    Of more keys than are kept, the one that came least lately is forgotten.
+    If there are too many keys, the one that was used longest ago is forgotten.
 
     Args:
         per_minute: how many a minute, and how many at once.
@@ -31,7 +31,7 @@ class Rates:
         self._lock = Lock()
 
     def wait_seconds(self, key: str) -> float:
-        """Take one; 0 where there was one left, else how long until there is."""
+        """Take one; the seconds until there is one, 0 if one was left."""
         with self._lock:
             now = self._clock()
             left, at = self._left.get(key, (float(self._per_minute), now))

@@ -1,4 +1,4 @@
-"""Tokens: who may come over HTTP. A file holds their hashes; a token itself is told once.
+"""Tokens for access over HTTP. A file holds their hashes; a token itself is shown once.
 
 A token is 256 random bits, so a fast keyed hash is enough: there is no password to guess that a
 slow one such as bcrypt would protect, and each request would pay for it.
@@ -116,7 +116,7 @@ class TokenFile:
         self._lock = Lock()
 
     def create(self, grant: Grant, expires_at: datetime | None = None) -> tuple[AccessToken, str]:
-        """Make a token; it is in the second of what is returned, and nowhere else.
+        """Make a token; the second value that is returned is its only copy.
 
         Raises:
             InvalidRequestError: it would have expired already.

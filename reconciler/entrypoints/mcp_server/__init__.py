@@ -1,4 +1,4 @@
-"""The MCP server: what a client gets for what it asks, and the two transports it comes over.
+"""The MCP server: the answers to a client's requests, and the two transports.
 
 Who may reach what, and how clients over HTTP are known, is in ``entrypoints/access``; ``desk``
 answers, for an operator with ``operator_desk``, without a word of the protocol; ``protocol`` speaks

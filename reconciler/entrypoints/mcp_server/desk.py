@@ -38,7 +38,7 @@ AGENT_TOOL_NAMES = ("add_contact_note", "relate_contact_note", "recall_contact",
 OPENING = "open_conversation"
 
 _KEPT_TOOLS_MAX = 1_000
-"""Agents' tools that are kept between calls: each remembers which of its notes may be stored."""
+"""Agents' tools kept between calls: each remembers which of its notes may be stored."""
 
 _MESSAGES_MAX = 1_000
 
@@ -60,12 +60,12 @@ _log = logging.getLogger(__name__)
 
 
 class UnknownNameError(Exception):
-    """There is no such tool, resource or prompt for this client, whether or not for another."""
+    """This client has no such tool, resource or prompt; another one may."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Listed:
-    """A resource, or a pattern of them, or a prompt, as a client is told of it."""
+    """A client's view of a resource, a pattern of resources, or a prompt."""
 
     name: str
     title: str
@@ -78,7 +78,7 @@ class Desk:
     """Answers clients, each within its grant. Safe to share between threads.
 
     Args:
-        memory: what is asked; its opener closes it.
+        memory: the memory; its opener closes it.
     """
 
     def __init__(self, memory: Memory) -> None:
@@ -231,7 +231,7 @@ def _in_words(name: str, call: Callable[[], ToolReply]) -> ToolReply:
 
 
 def _scoped(tool: dict[str, Any], grant: Grant, *, needs_contact: bool = True) -> dict[str, Any]:
-    """The tool with what the grant leaves open: which of its agents, and which contact."""
+    """The tool with parameters for the parts that the grant leaves open: agent and contact."""
     schema = tool["inputSchema"]
     added: dict[str, Any] = {}
     required = list(schema["required"])

@@ -37,13 +37,13 @@ R = TypeVar("R")
 
 
 class Calls:
-    """The calls under way: so many at once, each in a thread that is waited for at the end."""
+    """The calls under way: a bounded number, each in a thread; ``wait`` awaits their end."""
 
     def __init__(self) -> None:
         self._limiter: anyio.CapacityLimiter | None = None
 
     async def run(self, call: Callable[[], R]) -> R:
-        """The result of the call; if the client gives it up, it still runs to its end."""
+        """The result of the call; if the client cancels it, it still runs to its end."""
         if self._limiter is None:  # which belongs to the event loop
             self._limiter = anyio.CapacityLimiter(CALLS_AT_ONCE_MAX)
         try:
@@ -73,13 +73,13 @@ def mcp_server(
     *,
     instructions: str | None = None,
 ) -> Server[Any]:
-    """A server of the SDK's that gives what the desk gives.
+    """A server of the SDK that answers from the desk.
 
     Args:
-        desk: what answers.
-        grant_of: who asks, by the request.
-        calls: what its calls run in.
-        instructions: what a client's model is told of the server as a whole.
+        desk: answers the requests.
+        grant_of: finds the client's grant, by the request.
+        calls: runs the calls.
+        instructions: the text about the server for a client's model.
     """
 
     async def list_tools(ctx: Any, _: Any) -> types.ListToolsResult:

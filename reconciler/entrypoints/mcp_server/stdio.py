@@ -43,8 +43,8 @@ def serve_stdio(desk: Desk, grant: Grant, close: Callable[[], None]) -> None:
 class _Requests:
     """The client's requests; ends when each has its answer, or when the grace period is over.
 
-    The SDK gives up what is under way as soon as its input ends, so a client that sends requests
-    and closes its side, as a pipe does, would not be answered.
+    The SDK cancels running calls as soon as its input ends. So a client that sends requests and
+    closes its side, as a pipe does, would get no answer.
     """
 
     def __init__(
@@ -95,7 +95,7 @@ class _Requests:
 
 
 class _ReplyStream:
-    """A message to the client, and the request that it answers."""
+    """The messages to the client; notes which request each one answers."""
 
     def __init__(self, stream: WriteStream[SessionMessage], unanswered: set[str | int]) -> None:
         self._stream = stream
@@ -138,7 +138,7 @@ async def _end_at_a_signal(
     *,
     task_status: anyio.abc.TaskStatus[None] = anyio.TASK_STATUS_IGNORED,
 ) -> None:
-    """Finish what is under way and end the process.
+    """Finish the calls under way and end the process.
 
     A thread waits for standard input, and nothing but input wakes it; so the interpreter, which
     waits for its threads, could not end by itself.

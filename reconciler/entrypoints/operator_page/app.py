@@ -9,15 +9,13 @@ from __future__ import annotations
 import logging
 import secrets
 from collections.abc import Mapping, Sequence
-from http.cookies import CookieError, SimpleCookie
 from typing import Any
-from urllib.parse import urlsplit
 
 from starlette.applications import Starlette
 from starlette.concurrency import run_in_threadpool
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.exceptions import HTTPException
-from starlette.requests import Request
+from starlette.requests import Request, cookie_parser
 from starlette.responses import RedirectResponse, Response
 from starlette.routing import Route
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
@@ -56,6 +54,7 @@ __all__ = ["operator_page"]
 
 _BODY_BYTES_MAX = 256 * 1024
 _LOGIN_BYTES_MAX = 4 * 1024
+_ONWARDS_MAX = 1_000
 _AT_ONCE_MAX = 60
 _WRONG_TOKENS_PER_MINUTE = 10
 _STRANGERS_PER_MINUTE = 60
@@ -97,6 +96,7 @@ def operator_page(
         calls_per_minute=calls_per_minute,
         wrong_per_minute=_STRANGERS_PER_MINUTE,
         at_once_max=_AT_ONCE_MAX,
+        per_token_max=_AT_ONCE_MAX // 4,
         presented=login.secret_of,
         refuse=_refuse,
     )
@@ -178,6 +178,7 @@ class _LoginDoor:
             told = "This is an agent's token. The page needs an operator's."
             return self._form(request, onwards, 403, told)
         entered = RedirectResponse(onwards, 303)
+        self._logins.close(self.secret_of(request.headers) or "")  # the browser forgets it now
         self._set(entered, request, self._cookie, self._logins.open(found))
         return entered
 
@@ -217,20 +218,16 @@ class _LoginDoor:
 
 
 def _cookie_of(headers: Headers, name: str) -> str | None:
-    cookies: SimpleCookie = SimpleCookie()
-    try:
-        cookies.load(headers.get("cookie") or "")
-    except CookieError:
-        return None
-    return cookies[name].value if name in cookies else None
+    """A cookie as a browser sent it, whatever other programs on this host set beside it."""
+    return cookie_parser(headers.get("cookie") or "").get(name)
 
 
 def _local(given: str | None) -> str:
     """Where to go on after the login: a page of this site, and never another one."""
     asked = given or "/"
-    parts = urlsplit(asked) if asked.isascii() and asked.isprintable() else None
-    is_local = parts is not None and not parts.scheme and not parts.netloc
-    return asked if is_local and asked.startswith("/") and "\\" not in asked else "/"
+    is_plain = asked.isascii() and asked.isprintable() and "\\" not in asked
+    is_path = asked.startswith("/") and not asked.startswith("//")
+    return asked if is_plain and is_path and len(asked) <= _ONWARDS_MAX else "/"
 
 
 async def _file(request: Request) -> Response:
@@ -270,7 +267,7 @@ async def _refuse(
     """Tell a person of the problem; one who only has to log in is led there."""
     if problem.status == 401 and scope["method"] == "GET":
         query = scope["query_string"].decode("latin-1")
-        asked = scope["path"] + (f"?{query}" if query else "")
+        asked = _local(scope["path"] + (f"?{query}" if query else ""))
         told: Response = RedirectResponse(
             address_of(_LOGIN, next=None if asked == "/" else asked), 303
         )

@@ -28,7 +28,7 @@ from reconciler.service.writing.write_gate import WriteGate, candidate_of
 __all__ = ["PersonsAnswers"]
 
 _YES = frozenset({Action.ADD, Action.UPDATE, Action.SKIP, Action.REVOKE, Action.HOLD})
-"""A yes remembers, takes back, or leads to another question for another person."""
+"""Actions after a yes: the note is stored, ends a fact, or leads to another person's question."""
 
 _JUST_SAID = timedelta(minutes=1)
 _NO = frozenset({Action.DECLINE})
@@ -39,10 +39,10 @@ class PersonsAnswers:
     """Held candidates: answered once, or taken back. Not for agents.
 
     Args:
-        gate: judges what was confirmed.
-        reconciler: remembers it, and puts other answers on record.
-        cleaner: lets the names of those who answer through.
-        store: what is asked what is held.
+        gate: judges the confirmed note.
+        reconciler: remembers it, and records other answers.
+        cleaner: checks the names of the people who answer.
+        store: has the held notes.
         clock: the time now, UTC-aware.
     """
 
@@ -62,17 +62,17 @@ class PersonsAnswers:
         self._clock = clock
 
     def confirm(self, scope: Scope, decision_id: str, by: str, text: str | None = None) -> Decision:
-        """Remember what was held, as the word of who confirmed it.
+        """Confirm a held note: remember it as the word of the person who says yes.
 
         Args:
-            scope: whom it is about.
+            scope: the contact's.
             decision_id: the held decision.
-            by: ``contact``, or an operator's name; never who proposed it.
+            by: ``contact``, or an operator's name; never the proposer.
             text: the fact in the words of the answer; None for the words that were asked about.
 
         Raises:
-            InvalidAnswerError: nothing waits under that id, it lapsed, it was answered otherwise,
-                or it is not this person's to answer.
+            InvalidAnswerError: nothing waits under that id, it lapsed, it has another answer, or
+                this person may not answer it.
             UnknownDecisionError: the contact has no such decision.
             InvalidNoteError: the text cannot be used.
         """
@@ -86,7 +86,7 @@ class PersonsAnswers:
         return _same_answer(earlier, _YES)
 
     def reject(self, scope: Scope, decision_id: str, by: str) -> Decision:
-        """Keep the answer no; the same inference about the contact is not asked again.
+        """Reject a held note: record the no; the same inference is not asked about again.
 
         Raises:
             As ``confirm``.
@@ -102,9 +102,9 @@ class PersonsAnswers:
         """Take back a held or admitted note, so that no person is asked and nothing is committed.
 
         Args:
-            scope: whom it is about.
-            decision_id: the decision that held it or let it through.
-            by: who proposed it, or an operator's name.
+            scope: the contact's.
+            decision_id: the decision that held or admitted it.
+            by: the proposer, or an operator's name.
 
         Raises:
             As ``confirm``.
@@ -121,7 +121,7 @@ class PersonsAnswers:
     def _held(
         self, scope: Scope, decision_id: str, actions: tuple[Action, ...] = (Action.HOLD,)
     ) -> tuple[Decision, Decision | None]:
-        """The decision that waits, and how it was settled, if it was."""
+        """The held decision, and the decision that settled it, if there is one."""
         decision = self._store.get_decision(scope, decision_id)
         if decision.proposal.held_id is not None:
             decision = self._store.get_decision(scope, decision.proposal.held_id)
@@ -147,7 +147,9 @@ class PersonsAnswers:
     def _answered_meanwhile(self, held: Decision) -> Decision | None:
         """The answer that a person gave a moment ago; None for an open question.
 
-        Where other words answered it later, a yes would put an older answer in their place.
+        Raises:
+            InvalidAnswerError: later words of the contact answered it already. A yes would replace
+                them by an older answer.
         """
         answer = answer_since(held.note, self._store.list_facts(held.scope))
         if answer is None:
@@ -203,7 +205,7 @@ class PersonsAnswers:
         """Reconcile a confirmed note; hold it again if another person's yes is needed as well.
 
         Raises:
-            InvalidAnswerError: the gate refuses it in spite of the yes; it waits on.
+            InvalidAnswerError: the gate refuses it in spite of the yes; it still waits.
         """
         judged = self._gate.judge(candidate, held.door)
         if judged.assessment.disposal is Disposal.REJECT:
@@ -256,7 +258,7 @@ class PersonsAnswers:
             proposed,
             note=note,
             evidence=(answer, *proposed.evidence),
-            # A yes that was not enough by itself counts on.
+            # An earlier yes that was not enough by itself still counts.
             confirmed_by=(*filter(None, [held.proposal.answered_by]), by),
             is_reworded=text is not None,
             confidence=None,
@@ -266,17 +268,17 @@ class PersonsAnswers:
 
 
 def _as_sensitive_as(held: Decision, assessment: Assessment) -> Assessment:
-    """What was taken out of a text before it was held is not seen when it is judged again."""
+    """The assessment with the sensitivity of the held note, where data was already taken out."""
     if held.gate is None or not held.gate.is_redacted:
         return assessment
     return replace(assessment, is_redacted=True, sensitivity=held.gate.sensitivity)
 
 
 def _same_answer(settled: Decision, wanted: frozenset[Action]) -> Decision:
-    """The decision that settled it, if it is what was asked for; another may have come first.
+    """The decision that settled the note, if it is the wanted answer; another may have come first.
 
     Raises:
-        InvalidAnswerError: it was settled otherwise.
+        InvalidAnswerError: the note was settled in another way.
     """
     if settled.action in wanted:
         return settled

@@ -1,7 +1,7 @@
 """Persons' decisions about known facts: revoke, revert, amend, archive, resolve, correct.
 
-Each becomes a decision on record, as the person's word, and can be reverted. No agent may call any
-of it. What waits for a person's yes is answered in ``answering.py``.
+Each call records a decision as the person's word, and can be reverted. No agent may make these
+calls. Notes that wait for a person's yes are answered in ``answering.py``.
 """
 
 from __future__ import annotations
@@ -56,18 +56,18 @@ _SHOWN_MAX = 10
 """Decisions that an error lists."""
 
 _ANSWERS_MAX = 1_000
-"""How many of an operator's last decisions are looked through for an earlier answer."""
+"""The number of an operator's last decisions in which an earlier answer is searched for."""
 
 
 class PersonsDecisions:
-    """Takes down what the contact or an operator decides; ``ContactMemory`` documents each call.
+    """Records the decisions of the contact or an operator; ``ContactMemory`` documents each call.
 
     Args:
         gate: reads the reason, as it reads any words that are kept.
-        store: where facts and their conflicts are kept.
-        reconciler: puts what is decided on record.
-        ledger: what writes.
-        cleaner: takes out of an amendment's reason what may not be kept.
+        store: the store of facts and their conflicts.
+        reconciler: makes the record.
+        ledger: writes.
+        cleaner: removes forbidden data from an amendment's reason.
         attributes: the attributes of slots that are known.
         clock: the time now, UTC-aware.
     """
@@ -94,9 +94,9 @@ class PersonsDecisions:
     def revoke(
         self, scope: Scope, fact_id: str, *, by: str, reason: str, never: bool = False
     ) -> Decision:
-        """End a fact without another in its place.
+        """End a fact without a successor.
 
-        With ``never`` it was not true at any time, so its interval becomes empty.
+        With ``never`` it was never true, so its interval becomes empty.
 
         Raises:
             UnknownFactError: the contact has no fact of that id, or it has ended.
@@ -106,7 +106,7 @@ class PersonsDecisions:
 
         def plan(seen: Seen) -> Commit:
             ended = self._lasting(scope, fact_id)
-            # Nothing ends before it began; a plan never does.
+            # No fact ends before it began, except a plan.
             begun = [] if ended.is_upcoming(self._clock()) else [ended.valid_from]
             about = submission.about(submission.note.no_earlier_than(begun))
             commit = self._reconciler.as_disposed(about, Action.REVOKE, seen, [ended])
@@ -117,7 +117,7 @@ class PersonsDecisions:
     def revert(
         self, scope: Scope, decision_id: str, *, by: str, reason: str, and_later: bool = False
     ) -> Decision:
-        """Undo a decision. Undone already, the first answer.
+        """Undo a decision; if it is undone already, return the decision that undid it.
 
         Raises:
             UnknownDecisionError: the contact has no such decision.
@@ -143,7 +143,7 @@ class PersonsDecisions:
             conflicts = self._store.list_conflicts(scope, is_open=False)
             undone = [*later, decision]
             reverted = reversal(undone, facts, links, conflicts, self._clock())
-            # What was to end with a plan that was forgotten meanwhile goes on.
+            # A fact that was to end with a plan goes on if that plan was forgotten meanwhile.
             undone_ids = {other.decision_id for other in undone}
             left = [other for other in made if other.decision_id not in undone_ids]
             plans = Plans(left, facts | {fact.fact_id: fact for fact in reverted.facts})
@@ -168,7 +168,7 @@ class PersonsDecisions:
         reason: str,
         said_at: datetime | None,
     ) -> Decision:
-        """End a known fact, no matter who said it, by an operator's dated statement.
+        """Replace a known fact, from any source, by an operator's dated statement.
 
         Raises:
             InvalidRequestError: there is nothing to amend, or it holds from later on.
@@ -214,7 +214,7 @@ class PersonsDecisions:
         reason: str,
         dry_run: bool,
     ) -> list[Archived]:
-        """Archive what has faded about contacts, or say what that is; each contact's is a decision.
+        """Archive the faded facts about contacts, a decision for each contact; or only list them.
 
         Args:
             bound_to: the agent, or the contact.
@@ -222,10 +222,10 @@ class PersonsDecisions:
             policy: the half-life and the floor.
             by: the operator's name.
             reason: why, in one sentence.
-            dry_run: only say what it would be.
+            dry_run: only list the facts.
 
         Raises:
-            GraphUnavailableError, GraphConflictError: what was written until then stands.
+            GraphUnavailableError, GraphConflictError: the decisions written until then stand.
         """
         self._word(bound_to, by, reason)
         reports: list[Archived] = []
@@ -258,7 +258,7 @@ class PersonsDecisions:
         return faded(self._store.list_facts(scope), disputed, self._clock(), policy)
 
     def unarchive(self, scope: Scope, fact_id: str, *, by: str, reason: str) -> Decision:
-        """Have an archived fact recalled again.
+        """Unarchive a fact, so that it is recalled again.
 
         Raises:
             UnknownFactError: the contact has no fact of that id.
@@ -280,13 +280,13 @@ class PersonsDecisions:
         return self._ledger.write(submission, plan)
 
     def resolve(self, scope: Scope, keep: Sequence[str], *, by: str, reason: str) -> Decision:
-        """End what is in dispute with the facts that are kept; once, however often it is called.
+        """Resolve disputes: end the other sides of the kept facts; repeated calls change nothing.
 
         Args:
             scope: the contact.
-            keep: the facts that hold. What is in dispute with one of them ends, unless it is kept
-                too: then the two contradict each other no longer. What is in dispute only with
-                what holds from a later day on ends on that day.
+            keep: the facts that hold. A fact in dispute with one of them ends, unless it is kept
+                too: then both hold, and the dispute is closed. A fact in dispute only with kept
+                facts that hold from a later day on ends on that day.
             by: the contact, or an operator's name.
             reason: why, in one sentence.
 
@@ -305,7 +305,7 @@ class PersonsDecisions:
         return self._ledger.write(submission, plan)
 
     def _resolved(self, submission: Submission, kept: Sequence[Fact], seen: Seen) -> Commit | None:
-        """The plan; None if nothing is in dispute with the kept fact."""
+        """The plan; None if nothing is in dispute with the kept facts."""
         scope, kept_ids = submission.note.scope, {fact.fact_id for fact in kept}
         conflicts = self._store.list_conflicts(scope)
         pairs = [{conflict.new_id, conflict.old_id} for conflict in conflicts]
@@ -321,7 +321,7 @@ class PersonsDecisions:
         begins = [fact.valid_from for fact in (*kept, *ended) if not fact.is_upcoming(now)]
         about = submission.about(submission.note.no_earlier_than(begins))
         only = kept[0] if len(kept) == 1 else None
-        if only is None:  # one that is kept takes it over as the heir
+        if only is None:  # a single kept fact takes the plans over as the heir
             until_then += self._taken_over(scope, kept, ended, open_)
         commit = self._reconciler.as_disposed(
             about, Action.RESOLVE, seen, ended, until_then=until_then, heir=only
@@ -373,7 +373,7 @@ class PersonsDecisions:
         )
 
     def _heads(self, scope: Scope, fact_ids: Sequence[str]) -> list[Fact]:
-        """The live facts that say now what these say, each once."""
+        """The live facts that stand for these facts now, each once: their newest restatements."""
         for fact_id in fact_ids:
             check_identifier("keep", fact_id, UnknownFactError)
         after = {
@@ -399,7 +399,7 @@ class PersonsDecisions:
         return fact
 
     def correct(self, scope: Scope, decision_id: str, relation: Relation) -> Decision:
-        """Keep what a person says about a decision; the graph's facts stay as they are.
+        """Record a person's correction of a decision; no fact changes.
 
         Raises:
             UnknownDecisionError: the contact has no decision of that id.
@@ -415,12 +415,12 @@ class PersonsDecisions:
     def _decided(self, done: str, scope: Scope, by: str, reason: str) -> Submission:
         """A person's decision and its reason; each call above begins with it.
 
-        The gate takes out of the reason what may not be kept, and weighs no more of it.
+        The gate removes forbidden data from the reason, and judges nothing else of it.
 
         Args:
-            done: what is done, for the record.
+            done: the action in words, for the record.
             scope: the contact.
-            by: who decides.
+            by: the person who decides.
             reason: why.
 
         Raises:
@@ -446,7 +446,11 @@ class PersonsDecisions:
         return as_candidate(note, by)
 
     def _lasting(self, scope: Scope, fact_id: str) -> Fact:
-        """The fact, which has not ended."""
+        """The fact, if it has not ended.
+
+        Raises:
+            UnknownFactError: the contact has no such fact, or it has ended.
+        """
         check_identifier("fact_id", fact_id, UnknownFactError)
         fact = self._store.find_fact(scope, fact_id)
         if fact is None or fact.has_ended:
@@ -459,7 +463,7 @@ def _none(scope: Scope, fact_id: str) -> str:
 
 
 def _voiding(commit: Commit, ended: Fact) -> Commit:
-    """The commit that ends a fact, as never true."""
+    """The commit, with the ended fact marked as never true."""
     verdict = replace(commit.decision.verdict, voided=(ended.fact_id,))
     return replace(
         commit,
@@ -479,7 +483,7 @@ def _refusal(later: Sequence[Decision]) -> str:
 
 
 def _slot_of(fact: Fact, slot: SlotFields) -> SlotFields:
-    """The slot that the fact is in, with the value that is given."""
+    """The fact's slot with the given value."""
     if fact.slot is None or fact.slot.attribute is None:
         return slot
     return {
@@ -491,7 +495,7 @@ def _slot_of(fact: Fact, slot: SlotFields) -> SlotFields:
 
 
 def _standing(commit: Commit, facts: Sequence[Fact], state: FactState) -> Commit:
-    """The commit that has these facts stand so, with how they stood on its record."""
+    """The commit that puts these facts into a state, and records their earlier one."""
     undo = Undo(before=tuple(fact.standing for fact in facts))
     return replace(
         commit,
@@ -503,7 +507,7 @@ def _standing(commit: Commit, facts: Sequence[Fact], state: FactState) -> Commit
 def _until_then(
     kept: Iterable[Fact], lost: Iterable[Fact], open_: Sequence[set[str]], now: datetime
 ) -> list[tuple[Fact, Fact]]:
-    """The facts that hold until the day of a kept one, each with it; plans are left out."""
+    """Pairs of a losing fact and the later kept fact until which it holds; plans are left out."""
     pairs = []
     by_day = sorted(kept, key=lambda fact: fact.valid_from)
     for fact in lost:

@@ -1,1 +1,1 @@
-"""The background door: hand-over, the worker, what is read, and formats of transcripts."""
+"""The background door: hand-over, the worker, reading sessions, and formats of transcripts."""

@@ -1,4 +1,4 @@
-"""The background door: takes sessions in, and makes candidates of what is read out of them.
+"""The background door: takes sessions in, reads them, and makes candidates of the claims.
 
 ``MemoryExtractor`` stores a session with its job and returns; ``SessionReader`` is what a worker,
 or an agent at the end of its task, reads with. Nothing here decides what is remembered: candidates
@@ -63,38 +63,38 @@ __all__ = ["MemoryExtractor", "SessionReader"]
 _LOG = logging.getLogger(__name__)
 _FALLBACK_TEXT_LENGTH = 500
 _TAKEN_LENGTH_MIN = 4
-"""A shorter value is not looked for in other texts: it would be found inside of words."""
+"""Shorter values are not searched for in other texts: they would be found inside words."""
 
 _FALLBACK_IMPORTANCE = 0.5
 _KNOWN_MAX = 20
-"""Facts that an extractor is shown of a window: what two screens of talk can be about, and no more
+"""Facts that an extractor is shown with a window: enough for two screens of talk, and no more
 tokens than a long turn."""
 
 _PEOPLE = (Role.CONTACT, Role.OPERATOR)
 UNNAMED = "unnamed-"
-"""How the ids of sessions begin that the caller gave none."""
+"""The beginning of the ids of sessions that the caller gave no id."""
 
 _UNNAMED_COUNT_MAX = 20
-"""Unnamed sessions among which undated turns are looked for."""
+"""The number of unnamed sessions in which undated turns are searched for."""
 
 _WINDOW_TURNS_MIN = 2
-"""With so many of the last turns a window has to begin, if it does not begin with all of them."""
+"""The least number of last turns with which a window must begin, unless it begins with all."""
 
 _ANY_TIME = datetime.min.replace(tzinfo=UTC)
 _ID_SPACE = uuid.UUID("0b1f4a1e-6f0e-5b0c-9a55-0c1f5f3f8f1d")
 
 
 class SessionReader:
-    """Reads sessions with an extractor, and makes candidates of what it proposes.
+    """Reads sessions with an extractor, and makes candidates of its claims.
 
     Args:
         extractor: reads one window at a time.
         attributes: the attributes of slots that are known.
         gate: says how a candidate would be stored.
-        cleaner: cleans what was said.
-        near: the live facts of a contact that are nearest to some texts, at most so many; asked
-            only for an extractor that reads them.
-        digest: a keyed hash of a text; it does not let a reader guess the text.
+        cleaner: cleans the words of turns and claims.
+        near: the live facts of a contact that are nearest to some texts, at most so many; used
+            only if the extractor reads them.
+        digest: a keyed hash of a text, from which the text cannot be guessed.
         policy: windows and bounds.
     """
 
@@ -119,16 +119,16 @@ class SessionReader:
 
     @property
     def name(self) -> str:
-        """Which extractor reads."""
+        """The name of the extractor."""
         return self._extractor.name
 
     @property
     def has_fallback(self) -> bool:
-        """Whether a session that no extractor could read is kept as one raw fact."""
+        """Whether an unreadable session is kept as one raw fact."""
         return self._policy.has_fallback
 
     def contacts_turns(self, turns: Sequence[Turn], contact_name: str | None) -> list[Turn]:
-        """The turns, of which only one person's are the contact's; see ``turns_of_one_contact``."""
+        """The turns, with only one person's as the contact's; see ``turns_of_one_contact``."""
         return turns_of_one_contact(turns, contact_name, self._is_attribute)
 
     def _is_attribute(self, label: str) -> bool:
@@ -139,22 +139,23 @@ class SessionReader:
     def episodes(
         self, session: Session, now: datetime, kept: Sequence[Episode] = ()
     ) -> tuple[list[Episode], list[Episode]]:
-        """The session's turns as they are kept, each with an id that is the same at every time.
+        """The handed-over turns as episodes, and the kept episodes, both without secrets.
 
-        And what was kept of it before, without the secrets that these turns give away.
+        The id of a turn is the same each time it is handed over. A new turn may show that an
+        earlier one held a secret; so the kept episodes are cleaned again.
 
-        What was recalled into a turn is cut out: it is no evidence. Secrets and the numbers of
-        cards and accounts are taken out here: an engine may keep the bytes of what is overwritten.
-        Other personal data waits for the worker.
+        Recalled facts in a turn are cut out: they are no evidence. Secrets and the numbers of cards
+        and accounts are taken out here, because an engine may keep the bytes of overwritten text.
+        Other personal data is left to the worker.
 
         Args:
             session: as it is handed over.
             now: the time now (UTC).
-            kept: what was kept of the session, in its order: a first turn may answer a question in
-                it, or say that its last one was a secret.
+            kept: the session's kept episodes, in order: a first turn may answer a question in
+                them, or say that the last one was a secret.
 
         Raises:
-            InvalidSessionError: a turn has not been said yet, or nothing is left of any.
+            InvalidSessionError: a turn lies in the future, or nothing is left of any.
             InvalidRequestError: an id holds a secret.
         """
         self._cleaner.check_ids(session)
@@ -183,7 +184,7 @@ class SessionReader:
     def _without_secrets(
         self, scope: Scope, kept: Sequence[Episode], episodes: Sequence[Episode]
     ) -> tuple[list[Episode], list[Episode]]:
-        """What was found, and what was kept, read as one conversation."""
+        """The new and the kept episodes without secrets, read as one conversation."""
         clean = partial(self._cleaner.without_secrets, scope)
         again = {episode.episode_id for episode in episodes}
         earlier = [episode for episode in kept if episode.episode_id not in again]
@@ -191,7 +192,7 @@ class SessionReader:
         cleaned = _with_words([*context, *episodes], clean)
         made = {episode.episode_id: episode for episode in cleaned}
         if any(made.get(each.episode_id, each) != each for each in kept):
-            # A secret was kept: it goes out of whatever else was kept with it.
+            # A secret was kept: take it out of all kept episodes.
             made = {each.episode_id: each for each in _with_words([*earlier, *episodes], clean)}
         return (
             [made[episode.episode_id] for episode in episodes],
@@ -199,10 +200,10 @@ class SessionReader:
         )
 
     def _placed(self, session: Session, kept: Sequence[Episode]) -> list[tuple[int, Turn, int]]:
-        """The turns without what was recalled into them: place, words, which of the same it is.
+        """The turns without recalled facts: place, words, and which of its repetitions it is.
 
-        The same words at the same time, or of the same id, are the same turn. Of others their order
-        says whether they are handed over again or said again.
+        The same words at the same time, or with the same id, are the same turn. For other turns
+        their order tells whether they are handed over again or said again.
         """
         own = _own_words(session.turns)
         symbols = self._symbols(session.scope, session.session_id, own, kept)
@@ -221,7 +222,7 @@ class SessionReader:
         own: Sequence[tuple[int, Turn]],
         kept: Sequence[Episode],
     ) -> list[tuple[str, ...]]:
-        """The identities of kept turns, as far as they are the same as some of these; else ids."""
+        """The identity of each kept turn that is among these; the episode's id for the others."""
         ids = {episode.episode_id for episode in kept}
         known: dict[str, tuple[str, ...]] = {}
         for turn in {_identity(turn): turn for _, turn in own}.values():
@@ -233,11 +234,11 @@ class SessionReader:
         return [known.get(episode.episode_id, (episode.episode_id,)) for episode in kept]
 
     def dated_session_id(self, scope: Scope, turns: Sequence[Turn], began: datetime | None) -> str:
-        """An id by when a session began and its first dated turn: its own, however long it grows.
+        """An id made of a session's beginning and first dated turn; it stays as the session grows.
 
         Args:
             scope: the contact's.
-            turns: what was said, at least one of them dated where there is no beginning.
+            turns: what was said; at least one is dated if ``began`` is None.
             began: when it began, or None.
         """
         dated = next((turn for turn in turns if turn.said_at), None)
@@ -245,13 +246,13 @@ class SessionReader:
         return self._unnamed(scope, began_at, *(_identity(dated) if dated else _identity(turns[0])))
 
     def session_id_after(self, scope: Scope, turns: Sequence[Turn], before: str) -> str:
-        """An id for undated turns: theirs on the occasion that follows another unnamed session."""
+        """An id made of undated turns and of the unnamed session before them."""
         return self._unnamed(scope, before, *(part for turn in turns for part in _identity(turn)))
 
     def shared_turns(
         self, scope: Scope, session_id: str, turns: Sequence[Turn], kept: Sequence[Episode]
     ) -> int:
-        """With how many of the last turns of a session these begin; 0 where they do not go on."""
+        """The number of last turns of a session with which these begin; 0 if with none."""
         own = _own_words(turns)
         symbols = self._symbols(scope, session_id, own, kept)
         return shared_at_the_end(symbols, [_identity(turn) for _, turn in own])
@@ -278,7 +279,7 @@ class SessionReader:
             turn: what was said.
             position: its place in the session, from 0.
             started_at: when it was said, if the turn does not say.
-            occurrence: how often the very same was said in the session by then, from 1.
+            occurrence: how often exactly this was said in the session by then, from 1.
         """
         identity = (scope.session_key(session_id), *_identity(turn), str(occurrence))
         return Episode(
@@ -292,7 +293,7 @@ class SessionReader:
         )
 
     def clean(self, scope: Scope, episodes: Sequence[Episode]) -> list[Episode]:
-        """The episodes without personal data and secrets; those that were cleaned stay."""
+        """The episodes without personal data and secrets; cleaned ones stay as they are."""
         raw = [episode for episode in episodes if not episode.is_cleaned]
         cleaned = _with_words(raw, partial(self._cleaner.clean_texts, scope))
         made = {episode.episode_id: replace(episode, is_cleaned=True) for episode in cleaned}
@@ -305,13 +306,13 @@ class SessionReader:
         new_ids: frozenset[str],
         on_window: Callable[[], None] = lambda: None,
     ) -> ReadSession:
-        """What the extractor proposes, read window by window and counted together.
+        """The extractor's claims from all windows of a session, each once.
 
         Args:
             scope: the contact of the session and of the facts that are shown.
             episodes: a session's, cleaned, in their order.
-            new_ids: those that nothing was read out of yet.
-            on_window: called after each window; what it raises ends the reading.
+            new_ids: the episodes that were never read before.
+            on_window: called after each window; an error from it ends the reading.
 
         Raises:
             ExtractionError: the extractor gave no usable answer for some window.
@@ -354,10 +355,10 @@ class SessionReader:
         )
 
     def read_raw(self, episodes: Sequence[Episode], new_ids: frozenset[str]) -> ReadSession:
-        """Raw words for when no extractor could read: the contact's first words, barely believed.
+        """A stand-in for a failed extraction: the contact's first words, with low confidence.
 
-        Its confidence keeps it out of recall: a text that was not read must not be told as a fact,
-        end one or repeat one.
+        Its confidence keeps it out of recall: an unread text must not be told as a fact, end one or
+        repeat one.
         """
         said = [
             episode
@@ -381,9 +382,9 @@ class SessionReader:
     def cleaned(
         self, read: ReadSession, scope: Scope, session_id: str, episodes: Sequence[Episode]
     ) -> tuple[ReadSession, list[Episode]]:
-        """What was read, and the episodes, without what only a claim's slot gives away: a PIN.
+        """The claims and episodes without secrets that only a claim's slot shows, such as a PIN.
 
-        A value that the gate takes out of a slot goes out of everything that was said or read.
+        A value that the gate takes out of a slot is taken out of all episodes and claims.
         """
         by_id = {episode.episode_id: episode for episode in episodes}
         taken: dict[str, str] = {}
@@ -393,7 +394,7 @@ class SessionReader:
             try:
                 given = self.candidate(proposal, read.extractor, scope, session_id, by_id)
                 judged = self._gate.judge(given).candidate
-            except InvalidRequestError:  # it leads to no fact, and the one who settles it says so
+            except InvalidRequestError:  # it makes no fact, and settling it reports the error
                 proposals.append(proposal)
                 continue
             taken |= _taken(proposal, given, judged)
@@ -427,11 +428,10 @@ class SessionReader:
     def candidates(
         self, read: ReadSession, scope: Scope, session_id: str, episodes: Sequence[Episode]
     ) -> list[Candidate]:
-        """What was read as candidates for the write gate, in the order in which it was last said.
+        """The claims as candidates for the write gate, in the order in which they were last said.
 
-        What is of no importance is left out, and so is what cannot be used at all. A candidate's
-        idempotency key is made of its session, its spans and its claim, so that it has its effect
-        once.
+        Unimportant and unusable claims are left out. A candidate's idempotency key is made of its
+        session, its spans and its claim, so that it takes effect only once.
         """
         by_id = {episode.episode_id: episode for episode in episodes}
         candidates_read = []
@@ -452,7 +452,7 @@ class SessionReader:
         session_id: str,
         episodes: Mapping[str, Episode],
     ) -> Candidate:
-        """One claim as a candidate, with the episodes, by id, that it rests on.
+        """One claim as a candidate, with the episodes that it rests on.
 
         Raises:
             InvalidNoteError: the claim cannot be used.
@@ -471,7 +471,7 @@ class SessionReader:
         )
 
     def check_size(self, session: Session) -> None:
-        """Let a session through that can be read.
+        """Check that a session is not too large to be read.
 
         Raises:
             InvalidSessionError: it has too many turns or characters.
@@ -492,7 +492,7 @@ class SessionReader:
     def _windows(
         self, scope: Scope, episodes: Sequence[Episode], new_ids: frozenset[str]
     ) -> Iterator[Window]:
-        """Windows with something new; what an earlier one showed is context in a later one."""
+        """The windows with new episodes; an episode of an earlier window is only context."""
         policy, unread = self._policy, set(new_ids)
         for part in windows(episodes, policy.window_characters, policy.window_overlap_turns):
             fresh = frozenset(unread.intersection(episode.episode_id for episode in part))
@@ -503,7 +503,7 @@ class SessionReader:
     def _known(
         self, scope: Scope, part: Sequence[Episode], fresh: frozenset[str]
     ) -> tuple[Fact, ...]:
-        """What is known of what people said for the first time in a window, if it is read."""
+        """The known facts near to a window's new words, for an extractor that reads them."""
         extractor = self._extractor
         if not (isinstance(extractor, ReadsKnown) and extractor.reads_known):
             return ()
@@ -515,7 +515,7 @@ class SessionReader:
         return tuple(self._near(scope, said, _KNOWN_MAX))
 
     def _slot(self, extracted: Extracted) -> Slot | None:
-        """What it answers; none where it names what cannot be one, for the words still count."""
+        """The claim's slot; None if it is invalid, for the words still count."""
         try:
             return self._attributes.slot(
                 subject=extracted.subject,
@@ -534,10 +534,10 @@ class SessionReader:
 
 
 class MemoryExtractor:
-    """The background door: hand a session over, and go on; what it says is read behind.
+    """The background door: takes a session over at once; a worker reads it later.
 
     Args:
-        store: where sessions and jobs are kept.
+        store: the store of sessions and jobs.
         reader: makes episodes of turns.
         clock: the time now, UTC-aware.
     """
@@ -558,11 +558,11 @@ class MemoryExtractor:
     ) -> str:
         """An id for a session without a name; its turns cannot be guessed from it.
 
-        It names the occasion. Dated turns are recognised by when the first of them was said.
-        Undated ones belong to an unnamed session if they begin with all that it has, or with its
-        last turns, so that the same conversation, handed over again, with more turns or as a window
-        of its last ones, is one; yet fewer than four turns after which something else was heard
-        are said again.
+        The same occasion gets the same id. Dated turns are recognised by the time of the first one.
+        Undated turns belong to an unnamed session if they begin with all of its turns, or with its
+        last ones. So a conversation that is handed over again, with more turns or as a window of
+        its last ones, is one session. But fewer than four turns count as said again if something
+        else was heard after that session.
 
         Args:
             scope: the contact's.
@@ -601,7 +601,7 @@ class MemoryExtractor:
         started_at: datetime | None,
         sessions: Sequence[tuple[str, datetime]],
     ) -> str:
-        """By its beginning; else the session that these turns go on from."""
+        """An id made of the beginning; or that of the session that these turns continue."""
         own = self._reader.dated_session_id(scope, turns, started_at)
         if turns[0].said_at is None or own in (session_id for session_id, _ in sessions):
             return own
@@ -611,21 +611,21 @@ class MemoryExtractor:
         return own
 
     def _shared(self, scope: Scope, turns: Sequence[Turn], session_id: str) -> tuple[int, bool]:
-        """With how many of the last turns of a session these begin; whether with all of them."""
+        """The number of last turns of a session with which these begin, and whether that is all."""
         kept = self._store.list_episodes(scope, session_id)
         shared = self._reader.shared_turns(scope, session_id, turns, kept)
         return shared, shared == len(kept)
 
     def submit(self, session: Session) -> str:
-        """The id of the job that will read a session, which is stored with it by then.
+        """Store a session and a job that will read it; return the job's id.
 
-        One transaction, and no model: it returns in milliseconds, whatever the extractor is doing.
-        Handed over again, whole or with more turns, only what is new is added; where nothing is,
-        the id is that of the job that has it, one that is not done before all others.
+        It takes one transaction and no model, so it returns in milliseconds even if the extractor
+        is busy. If the session is handed over again, only new turns are added; without any the id
+        is that of the job that has them, an unfinished one if possible.
 
         Raises:
-            InvalidSessionError: the session is empty, too large, was not said yet, or several
-                people speak in it and none of them is named as the contact; nothing was stored.
+            InvalidSessionError: the session is empty, too large or in the future, or several people
+                speak in it and none of them is named as the contact; nothing was stored.
             GraphUnavailableError: the engine stayed unavailable; hand it over again.
         """
         check_kind("session", session, Session)
@@ -646,7 +646,7 @@ class MemoryExtractor:
         return job_id if is_added else self._job_of(episodes)
 
     def retry(self, scope: Scope, job_id: str) -> Job:
-        """Have a dead job, or one that waits, started again at once; one that is done stays done.
+        """Start a dead or waiting job again at once; a job that is done stays done.
 
         Raises:
             UnknownJobError: the contact has none of that id.
@@ -656,14 +656,14 @@ class MemoryExtractor:
         return self._store.get_job(scope, job_id)
 
     def _job_of(self, episodes: Sequence[Episode]) -> str:
-        """The job that has them: one that is not done, if there is one, else the newest."""
+        """The job that has these episodes: an unfinished one if there is one, else the newest."""
         jobs = self._store.find_jobs_of(episodes)
         unfinished = [job_id for job_id, state in jobs if state is not JobState.DONE]
         return next(iter([*unfinished, *(job_id for job_id, _ in jobs)]))
 
 
 def _taken(proposal: Claim, given: Candidate, judged: Candidate) -> dict[str, str]:
-    """What the gate took out of a slot, as it was said and as it was normalised."""
+    """The values that the gate took out of a slot, as said and as normalised, with their tokens."""
     before, after = given.note.slot, judged.note.slot
     if before is None or after is None or before.value == after.value or not after.value:
         return {}
@@ -674,7 +674,7 @@ def _taken(proposal: Claim, given: Candidate, judged: Candidate) -> dict[str, st
 def _with_words(
     episodes: Sequence[Episode], clean: Callable[[Sequence[str], int], list[str]]
 ) -> list[Episode]:
-    """The episodes with all of their words cleaned together: what one gives away goes in all."""
+    """The episodes, cleaned together: a secret that one shows is taken out of all."""
     if not episodes:
         return []
     references = [episode.reference or "" for episode in episodes]
@@ -693,7 +693,7 @@ def _last_said(candidate: Candidate, episodes: Mapping[str, Episode]) -> tuple[d
 
 
 def _own_words(turns: Iterable[Turn]) -> list[tuple[int, Turn]]:
-    """The turns without what was recalled into them, and their places; none of nothing else."""
+    """The turns without recalled facts, each with its place; without turns that become empty."""
     cut = [(place, turn, without_recalled(turn.text)) for place, turn in enumerate(turns)]
     return [(place, replace(turn, text=text)) for place, turn, text in cut if text is not None]
 
@@ -704,7 +704,7 @@ def _identity(turn: Turn) -> tuple[str, ...]:
 
 
 def _is_undated(identity: tuple[str, ...]) -> bool:
-    """Whether neither a time nor an id tells the turn from another one with the same words."""
+    """Whether the turn has neither a time nor an id to tell it from one with the same words."""
     return len(identity) > 1 and not identity[1] and not identity[2]
 
 

@@ -1,4 +1,4 @@
-"""The worker: leases jobs, has their sessions read, and puts what was read through the write gate.
+"""The worker: leases jobs, has their sessions read, and proposes the claims to the write gate.
 
 If a worker ends, another one continues its job when the lease is over. The job keeps the candidates
 that were read, since a model asked twice words a claim twice, and every candidate has its effect
@@ -57,14 +57,14 @@ class _Lease:
 
 
 class ExtractionWorker:
-    """Works jobs off, one at a time. Any number of them may work on one Neo4j.
+    """Processes jobs, one at a time. Any number of workers may use one Neo4j.
 
     Args:
         store: sessions and jobs.
         reader: reads sessions.
-        gate: what every candidate goes through.
+        gate: judges every candidate.
         policy: attempts, waits and leases.
-        poll_seconds: how long to wait where nothing is due.
+        poll_seconds: how long to wait if no job is due.
         clock: the time now, UTC-aware.
         on_stage: told at each stage of a job; for tests, which may end the process there.
         on_idle: called whenever no job is due; it must be quick.
@@ -94,12 +94,12 @@ class ExtractionWorker:
         self._maker = Maker()
 
     def run(self, on_job: Callable[[Job], None] = lambda _: None) -> None:
-        """Work until ``stop``; where the engine is unavailable, wait for it.
+        """Process jobs until ``stop``; wait while the engine is unavailable.
 
         An outage is logged when it begins and when it is over, not at every attempt in between.
 
         Args:
-            on_job: told after each attempt, from this thread, how its job stands.
+            on_job: called in this thread after each attempt, with the job.
         """
         check_callable(on_job=on_job)
         self._maker.check()
@@ -122,13 +122,13 @@ class ExtractionWorker:
                 on_job(job)
 
     def drain(self, on_progress: Callable[[Job], None] = lambda _: None) -> list[Job]:
-        """Work until no job waits or runs any more, or until ``stop``; the jobs of this call.
+        """Process jobs until none waits or runs, or until ``stop``; return the jobs of this call.
 
-        A failed job is waited for until it is done or dead, and so is a job that another worker
-        holds. A job is not waited for if another host's clock set its time far ahead.
+        The call waits for a failed job until it is done or dead, and for a job that another worker
+        holds. It does not wait for a job with a time far ahead, set by another host's clock.
 
         Raises:
-            GraphUnavailableError: the engine stayed unavailable; what is not done waits.
+            GraphUnavailableError: the engine stayed unavailable; unfinished jobs wait.
         """
         check_callable(on_progress=on_progress)
         self._maker.check()
@@ -144,16 +144,16 @@ class ExtractionWorker:
         return list(ended.values())
 
     def stop(self) -> None:
-        """Have the worker stop before its next step; its job goes back, and waits for another.
+        """Stop the worker before its next step; its job goes back and waits for another worker.
 
-        A call of the extractor that is under way is waited for; ``Memory.stop_workers`` ends it.
+        A running call of the extractor is finished first; to end it use ``Memory.stop_workers``.
         """
         self._stopping.set()
 
     def work_once(self) -> Job | None:
-        """One attempt at one job that is due, as the job stands afterwards; None where none is.
+        """Make one attempt at one due job and return the job afterwards; None if none is due.
 
-        What goes wrong with it ends on the job, not here.
+        An error of the job is recorded on the job and not raised.
 
         Raises:
             GraphUnavailableError: the engine stayed unavailable.
@@ -248,7 +248,7 @@ class ExtractionWorker:
     def _settled(
         self, lease: _Lease, candidate: Candidate, asked: frozenset[str]
     ) -> Decision | None:
-        """What became of a candidate; None where it could not even be judged."""
+        """The decision about a candidate; None if it could not even be judged."""
         self._renew(lease)  # a session that was erased meanwhile has no job any more
         try:
             decision = self._gate.propose(
@@ -278,7 +278,7 @@ class ExtractionWorker:
             raise _StoppedError
 
     def _fail(self, lease: _Lease, error: Exception) -> None:
-        # What is no error of ours may quote what was said.
+        # A foreign error may quote the contact's words.
         text = str(error) if isinstance(error, ReconcilerError) else type(error).__name__
         _LOG.warning("attempt %d at job %s failed: %s", lease.job.attempts, lease.job.job_id, text)
         if lease.job.attempts >= self._policy.attempts_max:
@@ -338,11 +338,11 @@ class ExtractionWorker:
 
 
 class WorkerThread:
-    """A worker in a thread of this process, for the embedded engine, which serves only one.
+    """A worker in a thread of this process, for the embedded engine, which serves one process.
 
     Args:
         worker: runs until ``stop``.
-        on_job: told in that thread, after each attempt, how its job stands.
+        on_job: called in that thread after each attempt, with the job.
     """
 
     def __init__(
@@ -362,13 +362,13 @@ class WorkerThread:
         return self._thread.is_alive()
 
     def ask_to_stop(self) -> None:
-        """Have it give its job back and end, without waiting for it."""
+        """Tell it to give its job back and end; do not wait for it."""
         self._worker.stop()
 
     def stop(self, timeout_seconds: float = 90.0) -> None:
-        """Have it give its job back and end; harmless when called again.
+        """Make it give its job back and end; may be repeated.
 
-        A call of the extractor that is under way is waited for; ``Memory.stop_workers`` ends it.
+        A running call of the extractor is finished first; to end it use ``Memory.stop_workers``.
         """
         self.ask_to_stop()
         self._thread.join(timeout_seconds)

@@ -1,7 +1,7 @@
-"""Transcripts: a conversation in a file, as other programs write it, read into turns.
+"""Transcripts: reads the conversations in other programs' files into turns.
 
-How files lay messages out lives here; how a message is read does not, nor what becomes of a turn.
-Nothing is guessed: what is not understood is refused, with the line or the message it stands in.
+The layouts of files live here; the reading of a message does not, nor the use of a turn. Nothing is
+guessed: a part that is not understood is refused, with the number of its line or message.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ __all__ = [
 ]
 
 TRANSCRIPT_BYTES_MAX = 64 * 1024 * 1024
-"""Bytes in a file: some thousand conversations of an export, which is one file."""
+"""Bytes in a file: about a thousand conversations of an export, which is one file."""
 
 
 def read_turns(lines: Iterable[str], conversation: str | None = None) -> list[Turn]:
@@ -40,11 +40,12 @@ def read_turns(lines: Iterable[str], conversation: str | None = None) -> list[Tu
 
     Args:
         lines: as in ``read_conversations``.
-        conversation: the id or title of the one that is wanted; None where the file has one.
+        conversation: the id or title of the one that is wanted; None if the file has only one.
 
     Raises:
         InvalidSessionError: something cannot be read, and the text says which line or message; or
-            there is nothing to read, or too much; or it is not said which of several is wanted.
+            there is nothing to read, or too much; or there are several conversations and none is
+            chosen.
     """
     return turns_in(chosen(read_conversations(lines), conversation))
 
@@ -62,7 +63,7 @@ def turns_in(conversation: Conversation) -> list[Turn]:
 
 
 def read_conversations(lines: Iterable[str]) -> list[Conversation]:
-    """The conversations of a file, at least one; their messages are read when they are asked for.
+    """The conversations of a file, at least one; their messages are read later, by ``turns``.
 
     Args:
         lines: the file's, either one JSON object a line, or one JSON document over all of them. An
@@ -88,10 +89,10 @@ def too_large() -> InvalidSessionError:
 
 
 def _bounded(lines: Iterable[str]) -> Iterator[str]:
-    """The lines, as long as they are no more than a file may be; measured before they are read.
+    """The lines, up to the largest accepted file; each is measured before it is read.
 
     Raises:
-        InvalidSessionError: they are more.
+        InvalidSessionError: the file is larger.
     """
     left = TRANSCRIPT_BYTES_MAX
     for line in lines:
@@ -104,7 +105,7 @@ def _bounded(lines: Iterable[str]) -> Iterator[str]:
 def _clean(number: int, line: object) -> str:
     """The line without a byte order mark.
 
-    A file that is no UTF-8 arrives with half surrogates in place of what could not be decoded.
+    A file that is not UTF-8 arrives with half surrogates in place of its undecodable bytes.
     """
     if not isinstance(line, str):
         raise InvalidSessionError(f"line {number}: must be a string, not {type(line).__name__}")
@@ -124,7 +125,7 @@ def _clean(number: int, line: object) -> str:
 
 
 def _records(written: list[tuple[int, str]]) -> Iterator[Message]:
-    """The objects of the file, each with the words for where it stands."""
+    """The objects of the file, each with its place in words."""
     if not written:
         return
     document = _document(written)
@@ -140,9 +141,9 @@ def _records(written: list[tuple[int, str]]) -> Iterator[Message]:
 
 
 def _document(written: list[tuple[int, str]]) -> Any:
-    """The one document over all lines; None where each line is an object of its own.
+    """The one document over all lines; None if each line is an object of its own.
 
-    A single message on the only line is the shortest file of lines, no document.
+    A single message on the only line counts as a file of lines, not as a document.
     """
     text = "\n".join(line for _, line in written)
     try:
@@ -156,13 +157,13 @@ def _document(written: list[tuple[int, str]]) -> Any:
 
 
 def _is_one_document(written: list[tuple[int, str]]) -> bool:
-    """Whether it sets out as one: a list, or an object that its first line does not close."""
+    """Whether it begins as one: a list, or an object that its first line does not close."""
     first = written[0][1].strip()
     return first.startswith("[") or first == "{" or (first[0] == "{" and first[-1] in ",[{")
 
 
 def _where_broken(written: list[tuple[int, str]], error: InvalidRequestError) -> str:
-    """The complaint with the file's own line: blank ones are not in what was read."""
+    """The complaint with the line number of the file; the parsed text has no blank lines."""
     cause = error.__cause__
     if isinstance(cause, JSONDecodeError):
         return f"line {written[min(cause.lineno, len(written)) - 1][0]}: not JSON: {cause.msg}"

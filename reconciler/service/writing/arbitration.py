@@ -1,9 +1,9 @@
-"""Asking the arbiter: within a budget, not while it is away, and no question twice.
+"""Asking the arbiter: within a budget, not while it is unreachable, and no question twice.
 
-Here: whether the arbiter is asked about a note, what that cost, and whether its answer may be used.
-Never here: how an arbiter is talked to, or what becomes of the note; a note without a judgement is
-decided by the rule alone. Budget and breaker are ours: pybreaker, circuitbreaker, purgatory, limits
-and pyrate-limiter lock, block or keep the time in ways that threads cannot share or tests set.
+Here: whether the arbiter is asked about a note, the cost, and whether its answer may be used. Never
+here: the protocol of an arbiter, or the decision about the note; without a judgement the rule
+alone decides. Budget and breaker are ours: pybreaker, circuitbreaker, purgatory, limits and
+pyrate-limiter lock, block or keep the time in ways that threads cannot share or tests cannot set.
 """
 
 from __future__ import annotations
@@ -46,11 +46,11 @@ class Opinion:
     Invariant: exactly one of ``judgement`` and ``error`` is None.
 
     Attributes:
-        judgement: the answer, checked, to be used; its target is None exactly with ADD.
-        error: why there is none to be used, in words.
-        answer: what was answered, used or not; None where nothing was.
+        judgement: the checked answer, to be used; its target is None if and only if it is an ADD.
+        error: the reason for which no answer can be used, in words.
+        answer: the answer, used or not; None without one.
         milliseconds: how long it took, 0 or more.
-        cost_usd: what it cost in US dollars; 0 where nothing was asked, None where not known.
+        cost_usd: the cost in US dollars; 0 if nothing was asked, None if it is not known.
         is_cached: the same question was answered before, and the answer was used again.
     """
 
@@ -73,7 +73,7 @@ class Arbitration:
     ``ask`` never raises. Two threads with the same question at the same time may both ask it.
 
     Args:
-        arbiter: who is asked; closing it stays with its owner.
+        arbiter: the arbiter; its owner closes it.
         policy: the bounds.
         clock: seconds, never going back.
     """
@@ -103,7 +103,7 @@ class Arbitration:
         return self._is_closed.wait(seconds)
 
     def forget(self) -> None:
-        """Forget all answers: they argue about what was said."""
+        """Forget all answers: they may quote the contact's words."""
         with self._lock:
             self._answers.clear()
 
@@ -111,13 +111,13 @@ class Arbitration:
     def ask(
         self, note: Note, neighbours: Sequence[Neighbour], *, is_patient: bool = False
     ) -> Opinion:
-        """The arbiter's judgement on a note, or why there is none.
+        """The arbiter's judgement on a note, or the reason why there is none.
 
         Args:
             note: what to remember.
-            neighbours: the facts it is near, nearest first, 1 to 5 of them.
+            neighbours: the facts near to it, nearest first, 1 to 5 of them.
             is_patient: whether to wait, at most a minute at a time, while the budget of a minute is
-                used up. The budget of a day and an arbiter that is away are never waited for.
+                used up. The call never waits for the budget of a day or an unreachable arbiter.
         """
         started = self._clock()
         question = question_key(self.name, note, neighbours)
@@ -146,13 +146,13 @@ class Arbitration:
         return Opinion(judgement=answer, cost_usd=0.0, is_cached=True, answer=answer)
 
     def _remember(self, question: bytes, opinion: Opinion) -> None:
-        """Keep the answer if it is one to be used, without what it cost: that is paid."""
+        """Keep the answer if it can be used; without its cost, which is already counted."""
         if opinion.judgement is not None and self._policy.cache_size_max:
             with self._lock:
                 self._answers[question] = replace(opinion.judgement, usage=None)
 
     def _turned_away(self) -> Opinion | None:
-        """Why nothing is asked now; None, and the question is counted, where it may be."""
+        """The reason not to ask now; None if the question may be asked, and it is counted."""
         with self._lock:
             now = self._clock()
             obstacle = self._breaker.obstacle(now) or self._budget.obstacle(now)
@@ -163,7 +163,7 @@ class Arbitration:
         return Opinion(error=f"{obstacle}; decided without the arbiter", cost_usd=0.0)
 
     def _wait_seconds(self) -> float:
-        """How long until the budget of a minute has room; 0 where it has, or nothing would help."""
+        """The seconds until the budget of a minute has room; 0 if it has, or waiting is no use."""
         with self._lock:
             now = self._clock()
             return 0.0 if self._breaker.obstacle(now) else self._budget.wait_seconds(now)
@@ -172,7 +172,7 @@ class Arbitration:
         try:
             opinion = self._examined(self.arbiter.judge(note, neighbours), len(neighbours))
         except (ArbiterRefusedError, ArbiterAnswerError) as error:
-            # It is there and answers; a note that it stumbles over says nothing about the next.
+            # The arbiter is reachable; a bad answer to one note says nothing about the next.
             self._reached()
             return _failed(error)
         except Exception as error:  # noqa: BLE001 - whatever an arbiter does, the note is kept
@@ -200,14 +200,14 @@ class Arbitration:
         )
 
     def _fault(self, answer: Judgement, neighbour_count: int) -> str | None:
-        """Why the answer may not be used, or None."""
+        """The reason for which the answer may not be used, or None."""
         try:
             check_judgement(answer, neighbour_count)
         except ArbiterAnswerError as error:
             return _in_words(error)
         if not 0 <= answer.confidence <= 1:
             return f"a confidence of {answer.confidence} is not from 0 to 1"
-        # Unsure whether both hold is what ADD is for; only what ends or drops a text must be sure.
+        # An unsure ADD is safe, because both facts stay. An answer that ends or drops must be sure.
         is_add = answer.action is Action.ADD
         if answer.confidence < self._policy.confidence_min and not is_add:
             return f"{UNSURE} {answer.confidence} is below {self._policy.confidence_min:g}"
@@ -215,7 +215,7 @@ class Arbitration:
 
 
 class _Budget:
-    """When the arbiter was asked in the last day; not for two threads at a time."""
+    """The times of the questions of the last day; not for two threads at a time."""
 
     def __init__(self, policy: ArbitrationPolicy) -> None:
         self._bounds = (
@@ -234,7 +234,7 @@ class _Budget:
         return None
 
     def wait_seconds(self, now: float) -> float:
-        """How long until a minute's bound has room; 0 where it has, or another one is reached."""
+        """The seconds until a minute's bound has room; 0 if it has, or another one is reached."""
         (count_max, seconds, _), (day_max, day_seconds, _) = self._bounds
         if not count_max or self._is_spent(day_max, day_seconds, now):
             return 0.0
@@ -253,11 +253,11 @@ class _Budget:
 
 
 class _Breaker:
-    """How often in a row the arbiter was away; not for two threads at a time.
+    """A circuit breaker: counts the arbiter's failures in a row; not for two threads at a time.
 
-    Closed while failures are few. When open, no question is asked. After being open for long enough
-    it lets one question through, and the others wait as long again for its result: so a question
-    that never comes back does not block the others for ever.
+    Closed while failures are few. When open, no question is asked. After some time it lets one
+    question through; the others wait as long again for its result. So a question without an answer
+    does not block the others for ever.
     """
 
     def __init__(self, policy: ArbitrationPolicy) -> None:
@@ -267,34 +267,35 @@ class _Breaker:
         self._open_until = -math.inf
 
     def obstacle(self, now: float) -> str | None:
-        """For how long it is still open, or None."""
+        """The reason not to ask while it is open; else None."""
         if now >= self._open_until:
             return None
         seconds = math.ceil(self._open_until - now)
         return f"circuit open after {self._failures} failures, asked again in {seconds} s"
 
     def begin(self, now: float) -> None:
-        """A question is let through; with an open circuit it is the only one."""
+        """Let a question through; with an open circuit it is the only one."""
         if self._failures >= self._failures_max:
             self._open_until = now + self._reset_seconds
 
     def succeed(self) -> None:
-        """It answered: closed."""
+        """The arbiter answered: close the circuit."""
         self._failures = 0
         self._open_until = -math.inf
 
     def fail(self, now: float) -> None:
-        """It is away: open, where that is so for the last time that is put up with."""
+        """The arbiter failed: open the circuit if it failed too often."""
         self._failures += 1
         if self._failures >= self._failures_max:
             self._open_until = now + self._reset_seconds
 
 
 def question_key(name: str, note: Note, neighbours: Sequence[Neighbour]) -> bytes:
-    """All that an arbiter judges by, and which one it is: equal questions have equal answers.
+    """The key of a question: a digest of the arbiter's name and of all that it judges by.
 
-    The tenant is part of it, so that a quick answer never tells one tenant what another asked;
-    agent and contact are not. A digest, so that no text is kept beyond its answer.
+    Equal questions have equal answers. The tenant is part of the key, so that a quick answer never
+    tells one tenant what another asked; agent and contact are not. It is a digest, so that no text
+    is kept longer than its answer.
     """
     asked = (
         name,
@@ -313,12 +314,12 @@ def _day(time: datetime) -> date:
 
 
 def _without_idle_target(answer: Judgement) -> Judgement:
-    """The same; an ADD has no target, so a number that was put there is never looked up."""
+    """The answer; the target of an ADD is removed, so that it is never looked up."""
     return replace(answer, target=None) if answer.action is Action.ADD else answer
 
 
 def _storable(text: str) -> str:
-    """The text as every engine can keep it: no half surrogate pairs, no null bytes."""
+    """The text in a form that every engine can keep: no half surrogate pairs, no null bytes."""
     return str(text).encode("utf-8", "replace").decode("utf-8").replace("\0", "")
 
 

@@ -32,7 +32,7 @@ in one prompt with others its answer would depend on them.
 _PAUSE_SECONDS, _PAUSE_SECONDS_MAX = 1.0, 60.0
 
 _FAULTS_MAX = 10
-"""How often in a row a server may be away while it is waited for: some ten minutes."""
+"""Failed requests in a row while a batch is waited for: about ten minutes."""
 
 _UNANSWERED = ArbiterAnswerError("the batch came back without an answer to it")
 
@@ -43,7 +43,7 @@ class BatchRejudging:
     Args:
         rejudging: finds the questions, and makes decisions of the answers.
         arbitration: the checks of an answer. Its budget does not count here.
-        arbiter: who is asked.
+        arbiter: the arbiter, which takes batches.
         clock: seconds, never going back.
     """
 
@@ -73,7 +73,7 @@ class BatchRejudging:
             scopes: the contacts.
             batch_id: a batch that was sent before; None for none.
             wait_hours: how long to wait, for all batches together.
-            on_wait: told of each batch when it is sent, and how far it is.
+            on_wait: called with the state of each batch, when it is sent and while it runs.
         """
         ends_at = self._clock() + wait_hours * 3600
         answers = _Answers(self._arbitration)
@@ -126,7 +126,7 @@ class _Answers:
         self.wanted: dict[str, tuple[Note, Sequence[Neighbour]]] = {}
 
     def find(self, note: Note, neighbours: Sequence[Neighbour]) -> Opinion:
-        """The answer; where there is none yet, the question is wanted in the next batch."""
+        """The answer; if there is none yet, the question goes into the next batch."""
         name = question_key(self._arbitration.name, note, neighbours).hex()
         if (answer := self.known.get(name)) is not None:
             return self._arbitration.examined(answer, len(neighbours))
@@ -135,7 +135,7 @@ class _Answers:
         return Opinion(error="it waits for the next batch")
 
     def mark_as_sent(self) -> int:
-        """Nothing is wanted any more, and no text kept; how many questions were sent."""
+        """Forget the texts of the questions that were sent; return their number."""
         sent, self.wanted = self.wanted, {}
         self.known.update(dict.fromkeys(sent, _UNANSWERED))
         return len(sent)

@@ -1,7 +1,7 @@
-"""The cleaner: what is kept of what was said, without personal data and secrets. Writes nothing.
+"""The cleaner: removes personal data and secrets from words before they are kept. Writes nothing.
 
-What is taken out is said by ``reconciler.domain.gate.cleaning`` and by the policy; here they meet
-the finders and the key of this memory.
+``reconciler.domain.gate.cleaning`` and the policy say what is taken out; here they meet the finders
+and the key of this memory.
 """
 
 from __future__ import annotations
@@ -23,14 +23,14 @@ __all__ = ["Cleaner"]
 
 
 class Cleaner:
-    """Removes from what was said what the agent's policy forbids to keep.
+    """Removes the data that the agent's policy forbids to keep.
 
     Args:
         finder: finds personal data and secrets.
         secret_finder: finds secrets and account numbers alone, in a fraction of the time.
-        ids: what lets ids through.
-        token_of: what stands for a sensitive value.
-        policy: what is taken out, by domain; the agent chooses the domain.
+        ids: checks ids.
+        token_of: the token in place of a sensitive value.
+        policy: the data to take out, by domain; the agent chooses the domain.
     """
 
     def __init__(
@@ -53,7 +53,7 @@ class Cleaner:
         return self._policy.of_agent(scope.agent_id)
 
     def clean(self, candidate: Candidate) -> Cleaned:
-        """A candidate without what may not be kept, and what was found in it."""
+        """A candidate without the forbidden data, and the findings in it."""
         policy = self.policy_of(candidate.note.scope)
         return clean(candidate, self._finder.find, self._token_of, policy)
 
@@ -69,19 +69,19 @@ class Cleaner:
         return clean_texts(texts, self._finder.find, self._token_of, policy, turns)
 
     def without_secrets(self, scope: Scope, texts: Sequence[str], turns: int = 0) -> list[str]:
-        """As ``clean_texts``, of secrets and the numbers of cards and accounts alone.
+        """The texts without secrets and the numbers of cards and accounts; see ``clean_texts``.
 
-        That may not even be stored until it is read.
+        Such data may never be stored, not even until a text is read.
         """
         policy = self.policy_of(scope)
         return clean_texts(texts, self._secret_finder.find, self._token_of, policy, turns)
 
     def check_ids(self, *records: object, **ids: str) -> None:
-        """Let ids and names of persons through, which are kept as they are given.
+        """Check ids and names of persons, which are kept as they are given.
 
         Args:
-            *records: what holds ids, also in what it holds.
-            **ids: further ones, by what they are called.
+            *records: records with ids, at any depth.
+            **ids: further ids, by name.
 
         Raises:
             InvalidRequestError: one of them holds a secret, or the number of a card or account.

@@ -1,9 +1,9 @@
-"""One writer at a time for a contact, in this process and in the order in which they came.
+"""One writer at a time for a contact, in this process, in order of arrival.
 
-It only saves work: a writer that looks, decides and commits alone loses no race. The commit
-compares the contact's version, and that keeps a decision right. So after 5 s without progress in
-the queue a writer proceeds anyway, and queues again if it loses. Nothing here knows a graph or an
-engine.
+Turns only save work: a writer that looks, decides and commits alone loses no race. Decisions are
+right without turns, because the commit compares the contact's version. So after 5 s without
+progress in the queue a writer proceeds anyway, and queues again if it loses. Nothing here knows a
+graph or an engine.
 """
 
 from __future__ import annotations
@@ -42,10 +42,10 @@ class ContactTurn:
 
 
 class ContactTurns:
-    """A queue for each contact that is being written about at the moment, and none for the others.
+    """A queue of writers for each contact that is being written about now.
 
     Args:
-        stalled_seconds: how long a queue may stand still before those in it go on without a turn.
+        stalled_seconds: how long a queue may stand still before its writers go on without a turn.
     """
 
     def __init__(self, stalled_seconds: float = STALLED_SECONDS) -> None:
@@ -55,9 +55,9 @@ class ContactTurns:
 
     @contextmanager
     def turn(self, scope: Scope) -> Iterator[ContactTurn]:
-        """The turn to take before each attempt to write; who has it keeps it until the end.
+        """The turn to take before each attempt to write; a writer keeps it until the end.
 
-        Ask no arbiter and embed nothing meanwhile: the others wait.
+        Ask no arbiter and embed nothing meanwhile: the other writers wait.
         """
         with self._queue(scope.contact_key) as turns, turns.turn() as turn:
             yield ContactTurn(turn, self._stalled_seconds)

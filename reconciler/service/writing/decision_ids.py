@@ -1,7 +1,6 @@
-"""The ids of decisions: random, or made of what may happen only once. Keeps and looks up nothing.
+"""The ids of decisions: random, or made from a key that may be used once. Keeps nothing.
 
-An id that follows from what it stands for lets the engine's own uniqueness of ids keep a second
-write out.
+With an id that is made from a key, the engine's own uniqueness of ids prevents a second write.
 """
 
 from __future__ import annotations
@@ -19,11 +18,11 @@ _NAMESPACE = uuid.UUID("3f6d2f0e-7d0b-5a39-9f5e-0a6d1f0c4b7a")
 
 
 class DecisionIds:
-    """Makes the ids under which the decisions of one store are kept.
+    """Makes the ids of the decisions of one store.
 
     Args:
-        key: the store's own. Without it the id that an idempotency key leads to cannot be guessed;
-            all hosts that write to the store have the same.
+        key: the store's secret key, the same on all hosts that write to it. Without it, the id for
+            an idempotency key cannot be guessed.
     """
 
     def __init__(self, key: bytes) -> None:
@@ -36,7 +35,7 @@ class DecisionIds:
         return self.of_key(note.scope, note.idempotency_key)
 
     def of_key(self, scope: Scope, idempotency_key: str) -> str:
-        """The id of the decision that an idempotency key leads to, made or not."""
+        """The id of the decision for an idempotency key, whether or not it was made."""
         said = f"{scope.contact_key}/{idempotency_key}".encode()
         digest = hmac.new(self._key, said, hashlib.sha256).digest()
         return str(uuid.UUID(bytes=digest[:16]))
@@ -46,8 +45,8 @@ class DecisionIds:
 
 
 def settlement_id_of(decision_id: str) -> str:
-    """The id of the decision that settles a held or admitted one; there is one at most.
+    """The id of the decision that settles a held or admitted one; there is at most one.
 
-    This one cannot be guessed without the first id.
+    It cannot be guessed without the first id.
     """
     return str(uuid.uuid5(_NAMESPACE, f"settles/{decision_id}"))

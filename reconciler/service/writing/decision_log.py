@@ -1,7 +1,8 @@
 """One structured log record for every written decision, for the operator.
 
-Ids, words of the code and numbers; never a text, and no name. Logger ``reconciler.decisions``,
-level INFO; what a record holds stands on it as attributes, as formatters and handlers take them.
+It holds ids, words of the code and numbers; never a text or a name. The logger is
+``reconciler.decisions``, the level INFO. The fields are attributes of the record, for formatters
+and handlers.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
-"""The live door: where notes come in, one at a time. Checks the input, decides nothing.
+"""The live door: takes notes in, one at a time. Checks the input, decides nothing.
 
-``NoteFields`` is the one list of what may come with a note's text. Its bases say how far each field
-reaches: an agent's tool, a line of an import, a builder's call. ``LiveDoor`` is for the builder of
-an agent; what the agent itself may call stands in ``service/tools``.
+``NoteFields`` is the only list of a note's fields. Its bases group them by caller: an agent's tool,
+a line of an import, a builder's call. ``LiveDoor`` is for the builder of an agent; the calls of the
+agent itself are in ``service/tools``.
 """
 
 from __future__ import annotations
@@ -114,7 +114,7 @@ class LineFields(AgentFields, total=False):
 
 SCOPE_KEYS = ("tenant", "agent_id", "contact_id")
 LINE_KEYS = (*SCOPE_KEYS, "text", *LineFields.__annotations__, "valid_to")
-"""What a line of an import may have; ``valid_to`` says until when it was true, where it is over."""
+"""The keys of a line of an import; ``valid_to`` is the end of a note that is over."""
 
 
 class EffectFields(TypedDict, total=False):
@@ -151,7 +151,7 @@ class LiveDoor:
     """Makes candidates of notes that are given one at a time, and hands them to the gate.
 
     Args:
-        gate: what every note goes through.
+        gate: judges every note.
         attributes: the attributes of slots that are known.
         live: gives the contact's facts that have not ended, by id.
         clock: the time now, UTC-aware.
@@ -176,7 +176,7 @@ class LiveDoor:
         return self._attributes
 
     def now(self) -> datetime:
-        """The time now, as every note is dated by (UTC)."""
+        """The time now, the date of every undated note (UTC)."""
         return self._clock()
 
     @traced("door")
@@ -186,7 +186,7 @@ class LiveDoor:
         Args:
             scope: the contact's.
             text: one fact.
-            **fields: what comes with it.
+            **fields: the fields of the note.
 
         Raises:
             TypeError: there is no such field.
@@ -212,7 +212,7 @@ class LiveDoor:
 
         Raises:
             UnknownFactError: no fact, or more than one, has a handle.
-            InvalidRequestError: it cannot be meant.
+            InvalidRequestError: the relations contradict each other.
         """
         if not (replaces or repeats or ends or both_hold):
             return None
@@ -234,7 +234,7 @@ class LiveDoor:
         return named_by(name, [*self._live(scope)]) if is_handle else name
 
     def _with_ids(self, scope: Scope, given: Relations) -> Relations:
-        """The same, every fact by its id.
+        """The relations with every fact by its id.
 
         Raises:
             As ``relations``.
@@ -250,7 +250,7 @@ class LiveDoor:
         )
 
     def _with_effects(self, candidate: Candidate, fields: NoteFields) -> Candidate:
-        """The candidate with what it does to facts, and with its end.
+        """The candidate with its effects on facts, and with its end.
 
         Raises:
             InvalidNoteError: its end makes no sense, or it has ended and a person would be asked.
@@ -290,11 +290,11 @@ class LiveDoor:
         return candidate
 
     def _is_the_end_of_others(self, candidate: Candidate, ends_at: datetime) -> bool:
-        """Whether ``valid_to`` is the day on which those facts end that the note only ends.
+        """Whether ``valid_to`` is the end of the facts that the note ends, and not its own.
 
-        The note holds from then on: "No longer needs aluminium." is over no more than its own
-        beginning. A note that says something else, "Is on sabbatical.", has an end of its own, and
-        so has one with a day before they began.
+        A note that only ends facts, "No longer needs aluminium.", begins on that day. A note that
+        says something else, "Is on sabbatical.", has an end of its own; so has one with a day
+        before those facts began.
         """
         # Imported late, as in ``as_said_to_end``.
         from reconciler.domain.guard import only_ends
@@ -311,17 +311,17 @@ class LiveDoor:
         return all(fact.valid_from < ends_at for fact in over)
 
     def warm_up(self) -> None:
-        """Have a note read and judged that is kept nowhere, so that no other waits for the words.
+        """Read and judge a note that is not kept, so that lexicons are loaded beforehand.
 
-        Lexicons, patterns and finders are loaded by the first note that needs them, which takes up
-        to a second, and keeps every other thread of the process from its work.
+        The first note that needs lexicons, patterns and finders loads them. That takes up to a
+        second, and blocks all other threads of the process.
         """
         note = note_of(Scope("any", "any", "any"), _ORDINARY, {}, self._attributes, self._clock())
         self._gate.judge(as_candidate(note, "nobody"))
 
 
 def _over_in_words(ends_at: datetime) -> str:
-    """What is wrong with a note of which the words say that it is over already."""
+    """The fault of a note that is over by its own words."""
     return (
         f"the words say that it was over on {ends_at:%Y-%m-%d}; leave it, or give a valid_from "
         "before that day to keep it as history"
@@ -355,19 +355,19 @@ _ORDINARY = (
     "I usually prefer tea to coffee, but since my wife moved to Pune in March 2025 and works as a "
     "lawyer at Acme, she might not call me before 9 am any more."
 )
-"""A sentence that much of what reads notes has a look at; it holds nothing personal or secret."""
+"""A sentence that loads most readers of notes; it holds nothing personal or secret."""
 
 
 def as_said_to_end(candidate: Candidate, now: datetime) -> Candidate:
-    """The candidate with the end that its words name, if that is still to come, and else none."""
+    """The candidate with the end that its words name, if that is still to come; else without."""
     end = end_in_words(candidate)
     is_ahead = end is not None and end > max(candidate.note.holds_from, now)
     return replace(candidate, holds_until=end if is_ahead else None)
 
 
 def end_in_words(candidate: Candidate) -> datetime | None:
-    """The end that the words of a note name, to come or over; None where they name none plainly."""
-    # Imported late: a help that lists what a note may bring reads no lexicon.
+    """The end that the words of a note name, to come or over; None if they name none plainly."""
+    # Imported late: a help text that lists the fields of a note needs no lexicon.
     from reconciler.domain.values.ends import said_end
 
     return said_end(candidate.note.text, candidate.note.said_at)
@@ -376,7 +376,7 @@ def end_in_words(candidate: Candidate) -> datetime | None:
 def note_of(
     scope: Scope, text: str, fields: Mapping[str, Any], attributes: AttributeBook, now: datetime
 ) -> Note:
-    """The note that a text and its fields make, checked; a time that is not given is now.
+    """The checked note of a text and its fields; a time that is not given is now.
 
     Args:
         scope: the contact's.

@@ -1,7 +1,7 @@
-"""Earlier decisions about an inference, and which still wait. Writes nothing.
+"""Earlier decisions about an inference, and whether they still wait. Writes nothing.
 
-No decision says that later words answered a question; all the same ``pending`` lists it no longer,
-and a yes to it is refused. So nothing that is asked again may be filed under it.
+If later words answered a question, no decision records that. But ``pending`` lists the question no
+longer, and a yes to it is refused. So a new question may not be filed under it.
 """
 
 from __future__ import annotations
@@ -23,9 +23,9 @@ def earlier_decisions(
     """The decisions about an inference about the contact, the oldest first.
 
     Args:
-        store: where decisions are kept.
-        scope: whom the inference is about.
-        inference_key: which inference.
+        store: the store of decisions.
+        scope: the contact that the inference is about.
+        inference_key: the key of the inference.
         now: the time now (UTC).
     """
     earlier = store.list_earlier(scope, inference_key)

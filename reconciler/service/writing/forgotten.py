@@ -1,7 +1,7 @@
 """Forgotten words: looked up once for a contact, and checked before each write about it.
 
-Held at one version of the contact, as its neighbourhood is: an erasure moves the version, so a
-stale look costs a retry and lets nothing through.
+They belong to one version of the contact, as its neighbourhood does. An erasure changes the
+version, so a stale look costs a retry, and lets no forgotten word through.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ _DETAIL = "it was forgotten or revoked before, and does not come back unasked"
 
 
 def keys_of(scope: Scope, said: Iterable[Remembered], digest: Digest) -> frozenset[str]:
-    """The keyed hashes of what was said; the words cannot be read from them."""
+    """The keyed hashes of some words; the words cannot be read from them."""
     return frozenset(digest(saying) for one in said for saying in sayings(scope, one))
 
 
@@ -42,12 +42,12 @@ class Forgotten:
     """The forgotten words of a contact, or those about to be.
 
     Attributes:
-        is_erasing: whether all of it goes.
+        is_erasing: whether the whole contact is being erased.
         session_ids: sessions that were erased.
         going_ids: decisions that lose their words now or soon.
-        emptied: what is left of episodes that words were erased from, by their ids.
-        keys: what was erased or revoked, as keyed hashes.
-        digest: makes them.
+        emptied: the remaining text of partly erased episodes, by their ids.
+        keys: keyed hashes of the erased or revoked words.
+        digest: makes the hashes.
     """
 
     is_erasing: bool = False
@@ -58,11 +58,11 @@ class Forgotten:
     digest: Digest = str
 
     def speaks_against(self, submission: Submission, known: Iterable[Fact]) -> GateReason | None:
-        """Why a submission may not be written as it is; None where it may.
+        """The reason for which a submission may not be written as it is; None if it may.
 
         Args:
-            submission: what is to be written.
-            known: facts that hold; what one of them says already was let in since.
+            submission: the submission.
+            known: facts that hold; words that one of them says were admitted again since.
         """
         if self is NOTHING or submission.is_withheld:
             return None
@@ -79,7 +79,7 @@ class Forgotten:
         )
 
     def _was_emptied(self, evidence: Evidence) -> bool:
-        """Whether it was read before words were erased from it, and cites some of those."""
+        """Whether it cites words that were erased from its episode after it was read."""
         left = self.emptied.get(evidence.episode_id)
         if left is None or left == evidence.text:
             return False
@@ -97,14 +97,14 @@ class Forgotten:
 
 
 NOTHING = Forgotten()
-"""Of most contacts nothing was ever forgotten."""
+"""No forgotten words, as for most contacts."""
 
 
 class ForgottenLook:
-    """Looks up what of a contact was forgotten.
+    """Looks up the forgotten words of a contact.
 
     Args:
-        store: where that is kept.
+        store: the store of erasures.
         digest: a keyed hash of a text.
     """
 
@@ -113,7 +113,7 @@ class ForgottenLook:
         self._digest = digest
 
     def __call__(self, scope: Scope) -> tuple[int, Forgotten]:
-        """The contact's version, and what was forgotten of it then or since."""
+        """The contact's version, and the words forgotten then or since."""
         standing = self._store.standing(scope)
         if not standing.has_forgotten:
             return standing.version, NOTHING
@@ -138,7 +138,7 @@ class Withholding:
     Args:
         policy: the rule's thresholds, for the record.
         gate_policy_of: the gate's policy in a scope.
-        earlier: what was decided about an inference about a contact by now, the oldest first.
+        earlier: the decisions about an inference about a contact up to a time, the oldest first.
         clock: the time now, UTC-aware.
     """
 
@@ -158,10 +158,10 @@ class Withholding:
     def commit(
         self, submission: Submission, reason: GateReason, version: int, number: int
     ) -> Commit:
-        """A refusal without a word of it, or a question whether it may be kept again.
+        """A refusal without any of its words, or a question whether it may be kept again.
 
         Raises:
-            ErasedError: it is a person's decision about what is being erased.
+            ErasedError: it is a person's decision about words that are being erased.
         """
         is_answer = submission.answered_by is not None and reason is GateReason.PENDING_ERASURE
         if submission.is_persons_word or is_answer:
@@ -187,7 +187,7 @@ class Withholding:
         policy = self._gate_policy_of(candidate.note.scope)
         reason = GateReason.FORGOTTEN_BEFORE
         earlier = self._earlier(candidate.note.scope, submission.assessment.inference_key, now)
-        # What waits for another reason may be answered by an operator, which this may not.
+        # A question with another reason may be an operator's; this one is only the contact's.
         same = (e.decision_id for e in earlier if e.reason is reason and e.is_pending(now))
         held = replace(
             submission.assessment,

@@ -1,4 +1,4 @@
-"""Ids and names of persons, which are stored as they are given, and so must hold no secret."""
+"""The check of ids and names of persons: they are stored as given, so they must hold no secret."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ __all__ = ["IdCheck"]
 
 
 class IdCheck:
-    """Lets ids and names of persons through.
+    """Checks ids and names of persons.
 
     Args:
         secret_finder: finds secrets and account numbers.
@@ -28,7 +28,7 @@ class IdCheck:
         self._kind_in = lru_cache(maxsize=4096)(lambda value: _kind_in(value, secret_finder))
 
     def check(self, ids: Iterable[tuple[str, object]]) -> None:
-        """Let ids through, each with what it is called.
+        """Check ids, each with its name.
 
         Raises:
             InvalidRequestError: one of them holds a secret, or an account's number.
@@ -48,11 +48,11 @@ _NAMES = {SensitiveKind.IBAN: "a bank account", SensitiveKind.CREDIT_CARD: "a ca
 
 
 def _kind_in(value: str, finder: SensitiveDataFinder) -> SensitiveKind | None:
-    """The kind of the first character that an id may not have; None if there is none.
+    """The kind of the first sensitive part of an id; None without one.
 
-    Digits alone are no card: of the ids that are sixteen of them, one in ten would look like one.
-    Nor are hexadecimal digits alone a key: a hash is what many callers make an id of. A short word
-    of letters, as most ids are, has room for neither, and no rule is loaded for it.
+    An id of digits alone does not count as a card: one in ten ids of sixteen digits would look like
+    one. An id of hexadecimal digits alone does not count as a key: many callers use a hash. A short
+    word of letters, as most ids are, has room for neither, so no rule is loaded for it.
     """
     if _SHORT_WORD.fullmatch(value):
         return None

@@ -1,8 +1,8 @@
-"""The ledger: the only caller of the commit. Looks, has a plan made, and writes; or again.
+"""The ledger: the only caller of the commit. Looks, has a plan made, writes, and retries.
 
-Looking, planning and writing are no transaction: the commit compares the contact's version with the
-one that was looked at. If another writer came first, nothing is written, and the plan is made again
-on what is there now. So that this is rare, the writers of one process take turns at a contact.
+Looking, planning and writing are not one transaction: the commit compares the contact's version
+with the version at the look. If another writer came first, nothing is written, and the plan is made
+again on the new state. To make this rare, the writers of one process take turns at a contact.
 """
 
 from __future__ import annotations
@@ -40,16 +40,16 @@ class Seen:
     """A contact as a plan sees it.
 
     Attributes:
-        version: the contact's.
-        number: which attempt it is, from 1.
-        neighbours: the facts that the note is decided on, nearest first; None where there is no
-            embedder, empty where nothing is compared.
+        version: the contact's version.
+        number: the number of the attempt, from 1.
+        neighbours: the facts that decide about the note, nearest first; None without an embedder,
+            empty if nothing is compared.
         facts: those facts by id.
-        lapsed: the contact's facts that are written as live but have expired: by their ids until
-            when they held, if their end is known.
-        disputed: what those of them that are in dispute contradict, by their ids.
+        lapsed: the facts that are written as live but have expired, by id, each with its end if it
+            is known.
+        disputed: the other sides of each of those facts that is in dispute, by its id.
         sessions: the keys of the contact's sessions that this process has seen.
-        forgotten: what of the contact was forgotten, or is about to be.
+        forgotten: the contact's forgotten words, and those about to be.
         compare_ms: milliseconds that looking took.
     """
 
@@ -68,13 +68,13 @@ class Ledger:
     """Writes decisions, each exactly once.
 
     Args:
-        store: where decisions are kept.
-        neighbourhoods: what this process knows of the contacts that it writes about.
-        retry_policy: how often to plan again, where other writers keep coming first.
+        store: the store of decisions.
+        neighbourhoods: the facts of contacts that this process has read.
+        retry_policy: how often to plan again, if other writers keep coming first.
         clock: the time now, UTC-aware.
-        withholding: gives what is written in place of what was forgotten; it is asked for only
-            where something was.
-        is_judged: whether a judge may be asked, who reads more than what is near.
+        withholding: makes the decision in place of a note that repeats forgotten words; called only
+            if there are any.
+        is_judged: whether a judge may be asked; it reads more than the nearest facts.
     """
 
     def __init__(
@@ -108,17 +108,17 @@ class Ledger:
         plan: Callable[[Seen], Commit | Other],
         tried: int = 0,
     ) -> Decision | Other:
-        """The decision, after it and what follows from it was written.
+        """Write a decision with its effects, and return it.
 
         Args:
-            submission: what is decided about; its vector is compared, if it has one.
-            plan: what to write on what was seen. It reads at most, and may be called again; what
-                it returns that is no commit is returned, and nothing is written.
+            submission: the submission; its vector is compared, if it has one.
+            plan: makes the commit from the contact as it was seen. It only reads, and may be called
+                again. If it returns something else, that is returned and nothing is written.
             tried: attempts that were made before.
 
         Raises:
-            GraphUnavailableError: the engine stayed unavailable. Whether the last attempt was
-                written is unknown then; the same call with the same idempotency key settles it.
+            GraphUnavailableError: the engine stayed unavailable. Then it is unknown whether the
+                last attempt was written; repeat the call with the same idempotency key.
             GraphConflictError: other writers came first too often; nothing was written.
         """
 
@@ -140,9 +140,9 @@ class Ledger:
 
     @contextmanager
     def turn_at(self, scope: Scope) -> Iterator[Callable[[], None]]:
-        """A turn at a contact for what is no decision; what it gives takes it, before each try.
+        """A turn at a contact for a write that is no decision; call the result before each try.
 
-        What this process knows of the contact is forgotten at the end: it moved on.
+        At the end this process forgets the facts that it has read of the contact: they changed.
         """
         with self._turns.turn(scope) as turn:
             try:
@@ -153,18 +153,18 @@ class Ledger:
     def write_many(
         self, submissions: Sequence[Submission], plan: Callable[[Submission, Seen], object]
     ) -> list[Decision | None]:
-        """The decisions about many notes, written in one transaction.
+        """Write the decisions about many notes in one transaction.
 
         Args:
-            submissions: in the order in which those of one contact are to be decided. Each is
-                planned on what those before it leave behind.
+            submissions: those of one contact in the order in which they are decided. Each is
+                planned on the state that the earlier ones leave.
             plan: as with ``write``.
 
         Returns:
-            For each its decision; None for one that has to be written alone, after this: its plan
-            is no commit, or needs what those before it write; its contact moved on, also while it
-            was read; or the whole batch failed. Then nothing of it is known to be written, and it
-            may have been all the same.
+            A decision for each; None for one that must be written alone, afterwards: its plan is no
+            commit, or depends on writes of the same batch; its contact moved on, perhaps while it
+            was read; or the whole batch failed. After a failure it is unknown whether the batch was
+            written.
         """
         forks: dict[str, Neighbourhood] = {}
         commits: dict[str, Commit] = {}
@@ -177,7 +177,7 @@ class Ledger:
             planned = self._planned(submission, plan, forks)
             if isinstance(planned, Commit) and not _is_alone(planned, commits.values()):
                 commits[decision_id] = planned
-                # What was planned is read from the store, and what it changed as well.
+                # Plans are read from the store, which does not have this commit yet.
                 if not forks[key].apply(planned) or planned.decision.planned_ends:
                     stopped.add(key)
             else:
@@ -191,7 +191,7 @@ class Ledger:
         plan: Callable[[Submission, Seen], object],
         forks: dict[str, Neighbourhood],
     ) -> object:
-        """The plan of one note of many; None if it has to be decided again, alone."""
+        """The plan of one note of a batch; None if it must be decided again, alone."""
         scope = submission.scope
         try:
             if scope.contact_key not in forks:
@@ -228,7 +228,7 @@ class Ledger:
     def _planned_on(
         self, seen: Seen, submission: Submission, plan: Callable[[Seen], Commit | Other]
     ) -> Commit | Other:
-        """The plan; forgotten words do not come in again by themselves."""
+        """The plan, or a withholding: forgotten words do not come back by themselves."""
         reason = seen.forgotten.speaks_against(submission, seen.facts.values())
         if reason is None:
             return plan(seen)
@@ -298,8 +298,8 @@ def _nothing_withheld() -> Withholding:
 def _is_alone(planned: Commit, commits: Iterable[Commit]) -> bool:
     """Whether it cannot be written with these.
 
-    It replaces a fact that they write, and what lies beneath that is not stored yet. Or it revokes
-    one: what comes after it has to be looked up among what was forgotten.
+    Either it replaces a fact that they write, and the history of that fact is not stored yet. Or it
+    revokes a fact: later notes must be compared with the revoked words.
     """
     if planned.decision.action is Action.REVOKE:
         return True

@@ -1,6 +1,6 @@
-"""The reconciler: compares an admitted note with what is known, and decides what becomes of it.
+"""The reconciler: compares an admitted note with the known facts, and plans what to write.
 
-Nothing here writes: the ledger does, on the plans that are made here.
+Nothing here writes: the ledger writes the plans that are made here.
 """
 
 from __future__ import annotations
@@ -90,18 +90,18 @@ class _Question:
 
 
 class MemoryReconciler:
-    """Decides what becomes of a note that the gate admitted.
+    """Decides about a note that the gate admitted: new, a repetition, a replacement or a dispute.
 
     Embedding and arbitrating happen outside the contact's turn and outside any transaction: an
     arbiter may take seconds.
 
     Args:
-        store: what lies beneath a fact is asked of it.
-        ledger: what writes.
-        embedder: its ``dimension`` 0 makes every note an ADD.
+        store: has the facts that a fact superseded.
+        ledger: writes.
+        embedder: with ``dimension`` 0 every note is an ADD.
         arbitration: judges the band between the thresholds; None leaves it to the cut.
         policy: the thresholds.
-        attempts_max: how often the arbiter is asked again, where other writers keep coming first.
+        attempts_max: how often the arbiter is asked again, if other writers keep coming first.
         clock: the time now, UTC-aware.
     """
 
@@ -127,7 +127,7 @@ class MemoryReconciler:
         self._clock = clock
 
     def forget_answers(self) -> None:
-        """Forget what this process remembers of an arbiter's answers."""
+        """Forget the arbiter's answers that this process remembers."""
         if self._arbitration is not None:
             self._arbitration.forget()
 
@@ -136,20 +136,20 @@ class MemoryReconciler:
         """Vectors that can be compared: float32, (n, dimension), unit length.
 
         Raises:
-            EmbeddingError: the model failed, or returned what cannot be compared.
+            EmbeddingError: the model failed, or returned vectors that cannot be compared.
         """
         return embed(self._embedder, texts)
 
     def reconcile(self, submission: Submission) -> Decision:
-        """The decision about an admitted note, after it and what follows from it was written.
+        """Decide about an admitted note, write the decision with its effects, and return it.
 
         Args:
             submission: what to remember; the gate admitted it.
 
         Raises:
             EmbeddingError: the model failed; nothing was written.
-            GraphUnavailableError: the engine stayed unavailable. Whether the last attempt was
-                written is unknown then; the same call with the same idempotency key settles it.
+            GraphUnavailableError: the engine stayed unavailable. Then it is unknown whether the
+                last attempt was written; repeat the call with the same idempotency key.
             GraphConflictError: other writers came first too often; nothing was written.
         """
         if not submission.is_admitted:
@@ -159,17 +159,16 @@ class MemoryReconciler:
         return self._reconciled(self._embedded(submission))
 
     def reconcile_many(self, submissions: Sequence[Submission]) -> list[Decision]:
-        """The decisions about many admitted notes, written together where that is possible.
+        """Decide about many admitted notes, and write them together if possible.
 
-        Those of one contact are decided in their order. One that cannot be written with the others
-        is written alone, so that a bad one costs only itself.
+        The notes of one contact are decided in order. A note that cannot be written with the others
+        is written alone, so that a bad one does not spoil the batch.
 
         Args:
-            submissions: what to remember, each with its vector; no earlier call decided about
-                any of it.
+            submissions: what to remember, each with its vector; none has an earlier decision.
 
         Raises:
-            As ``reconcile``; what was written until then stands.
+            As ``reconcile``; the decisions written until then stand.
         """
         made = self._ledger.write_many(submissions, partial(self._plan, {}))
         return [
@@ -178,14 +177,14 @@ class MemoryReconciler:
         ]
 
     def reconfirm(self, submission: Submission, why: str) -> Decision | None:
-        """One more observation of the live fact that says the same; None where none does.
+        """Count one more observation of the live fact that says the same; None without one.
 
         A note that repeats a known fact needs no confirmation; it is counted, and its words are not
         written as a fact.
 
         Args:
-            submission: what agrees, if anything does.
-            why: why it would have been asked about otherwise.
+            submission: the note that may repeat a fact.
+            why: the reason for which a person would have been asked.
 
         Raises:
             As ``reconcile``.
@@ -194,7 +193,7 @@ class MemoryReconciler:
         return self._ledger.write(submission, partial(self._plan_of_agreement, submission, why))
 
     def record(self, submission: Submission, action: Action) -> Decision:
-        """The decision that writes no fact: how the gate disposed, or what was answered; once.
+        """Record a decision that writes no fact: a disposal of the gate or an answer; only once.
 
         Raises:
             GraphUnavailableError, GraphConflictError: nothing was written.
@@ -215,18 +214,18 @@ class MemoryReconciler:
         over_ids: Collection[str] = (),
         is_again: bool = False,
     ) -> Commit:
-        """A plan that writes no fact: how the gate disposed, or what a person answered.
+        """A plan that writes no fact: it records a disposal of the gate or a person's answer.
 
         Args:
-            submission: what it is about.
+            submission: the note or answer.
             action: what was done with it.
-            seen: what the plan is made on.
+            seen: the contact as the plan sees it.
             ended: facts that end, as they stand.
             until_then: facts that end on the day of a plan, each with that plan.
-            heir: a known fact that takes the place of what ends; the commit keeps it as it ends
-                itself then.
-            over_ids: those that end without it in their place.
-            is_again: whether it says again what ends.
+            heir: a known fact that replaces the ended ones; the commit keeps it with the end that
+                it takes over from them.
+            over_ids: ended facts that it does not replace.
+            is_again: whether it restates the ended facts.
         """
         decision = recorded_plainly(
             submission,
@@ -249,7 +248,7 @@ class MemoryReconciler:
         )
 
     def _embedded(self, submission: Submission) -> Submission:
-        """The same with its vector; raw words may end no fact, so they are compared with none."""
+        """The submission with its vector; raw words get none, because they may end no fact."""
         if submission.is_fallback:
             return submission
         started = time.perf_counter()
@@ -258,10 +257,10 @@ class MemoryReconciler:
         return replace(submission, vector=vector, embed_ms=embed_ms)
 
     def _reconciled(self, submission: Submission, tried: int = 0) -> Decision:
-        """The decision, the arbiter being asked between two turns: it may take seconds.
+        """The decision; the arbiter is asked between two turns, because it may take seconds.
 
-        It is asked again only where the neighbours that it saw changed meanwhile: another writer
-        came first, as in a commit that lost. To ask it for the first time is no lost race.
+        It is asked again only if the neighbours that it saw changed meanwhile: another writer came
+        first, as with a commit that lost. The first question does not count as a lost race.
         """
         opinions: dict[tuple[Neighbour, ...], Opinion] = {}
         plan = partial(self._plan, opinions, submission)
@@ -316,7 +315,7 @@ class MemoryReconciler:
     def _in_time(
         self, verdict: Verdict, note: Note, submission: Submission
     ) -> tuple[Verdict, tuple[Neighbour, ...]]:
-        """The verdict as of today, and the facts that end on the day that the note speaks of."""
+        """The verdict as of today, and the facts that end on the day that the note names."""
         if note.is_ahead(self._clock()):
             return announced(verdict, note)
         if submission.amendment is not None:
@@ -334,7 +333,7 @@ class MemoryReconciler:
         return as_past(verdict, ended_at, known)
 
     def _told(self, submission: Submission, note: Note, seen: Seen) -> Verdict:
-        """The verdict by a model's relations to the facts, if it gave any."""
+        """The verdict by the relations that the candidate names, if any; else by the rule."""
         candidate = submission.candidate
         if candidate.relations is None:
             return self._decided(note, seen)
@@ -358,11 +357,13 @@ class MemoryReconciler:
     def _still_held(
         self, submission: Submission, relations: Relations, seen: Seen
     ) -> Relations | None:
-        """The relations to facts that have not ended; None where there is none left.
+        """The relations to facts that have not ended; None if none is left.
+
+        A proposal that was admitted earlier is related only to the facts that are left.
 
         Raises:
-            RelationError: a fact that the note names has ended, is unknown, or cannot be compared
-                with it. What was proposed earlier is only related to what is left.
+            RelationError: a fact that a new note names has ended, is unknown, or cannot be compared
+                with it.
         """
         scope = submission.note.scope
         comparable = {neighbour.fact_id for neighbour in seen.neighbours or ()}
@@ -470,7 +471,7 @@ class MemoryReconciler:
     def _facts(
         self, decision: Decision, verdict: Verdict, seen: Seen, own: Evidence
     ) -> tuple[Fact | None, Fact | None]:
-        """The new fact, and the one that lives on with an observation more; either may be None."""
+        """The new fact, and the known fact with one more observation; either may be None."""
         if verdict.action is Action.REVOKE:
             return None, None
         known = seen.facts[verdict.target.fact_id] if verdict.target else None
@@ -486,7 +487,7 @@ class MemoryReconciler:
             if target is not None and verdict.action is Action.UPDATE and not is_over:
                 fact = with_slot_of(fact, target)
             return fact, None
-        # Nothing rests on what was said with this very call.
+        # An episode that this call itself makes cannot have been counted before.
         is_read_again = not own.is_new and self._store.rests_on(
             decision.scope, target.fact_id, own.episode_id
         )
@@ -495,7 +496,7 @@ class MemoryReconciler:
         if verdict.is_history:
             fact = written_fact(decision, target.valid_from)
             return fact, None if is_read_again else observed(target)
-        # A plan's end is no end of the new fact's; what it takes over of plans follows from those.
+        # An end by a plan is not the new fact's own end; it takes that over from the plans.
         old = target if target.valid_to is None else self.plans(decision.scope).own(target)
         new = written_fact(decision, restates=target)
         return restating(new, old, is_read_again=is_read_again), None
@@ -513,10 +514,10 @@ class MemoryReconciler:
         is_again: bool,
         counted: Sequence[Fact] = (),
     ) -> Commit:
-        """The commit of a decision, with what follows for plans and for disputes with them.
+        """The commit of a decision, with its consequences for plans and for disputes with them.
 
-        What was planned is read only where it may matter. ``counted`` is a fact that lives on with
-        one more observation, as it stood; the others are those of ``as_disposed``.
+        Plans are read only if they may matter. ``counted`` is a fact that gets one more
+        observation, as it stood before; the other arguments are those of ``as_disposed``.
         """
         concerned = [*ended, *(fact for fact, _ in until_then)]
         is_planned = any(
@@ -553,9 +554,9 @@ class MemoryReconciler:
     def _settled(
         self, decision: Decision, until_then: Sequence[tuple[Fact, Fact]]
     ) -> tuple[tuple[Conflict, ...], tuple[Conflict, ...]]:
-        """The disputes between plans and what holds until their day, as they were and as closed.
+        """The disputes between plans and facts that hold until their day, before and after closing.
 
-        A plan takes those over of what it takes the place of.
+        A plan takes over the disputes of the facts that it replaces.
         """
         known = self._store.list_conflicts(decision.scope) if until_then else ()
         were, are = [], []
@@ -613,7 +614,7 @@ def _of_known_end(ended: Iterable[Fact]) -> list[Fact]:
 
 
 def _ended_at(note: Note, ended: Iterable[Fact]) -> dict[str, datetime]:
-    """When facts ended that did not end from when the note holds: no earlier than they began."""
+    """The ends of facts that do not end when the note begins; never before their own beginning."""
     ends = {fact.fact_id: max(fact.valid_from, _end_by(note, fact)) for fact in ended}
     return {fact_id: at for fact_id, at in ends.items() if at != note.holds_from}
 

@@ -1,4 +1,4 @@
-"""Neighbourhoods: the facts of the contacts that this process knows of, with vectors.
+"""Neighbourhoods: the facts of recent contacts with their vectors, in this process's memory.
 
 Those that have ended are not there; those that expired are, for a note is compared with them too.
 
@@ -46,32 +46,33 @@ from reconciler.service.writing.open_conflicts import OpenConflicts
 __all__ = ["Neighbourhood", "Neighbourhoods"]
 
 _LOOKS_MAX = 3
-"""How often a recall looks at a contact that is being written about, before it loads it again."""
+"""Looks of a recall at a contact that is being written about, before it loads it again."""
 
 _SPARE_ROWS = 16
 _ENDED = np.iinfo(np.int64).min
 _LONG_AGO = datetime(1970, 1, 1, tzinfo=UTC)
 _WORDS_COUNT_MAX = 3
-"""Facts that a judge is shown for their words, however far their meaning is."""
+"""Facts that a judge is shown for their words, at any distance in meaning."""
 _SAME_QUESTION_MAX = 3
-"""Facts that a judge is shown because they answer the note's question, which may have several."""
+"""Facts that a judge is shown because they answer the same question as the note."""
 _READ_COUNT_MAX = 100
-"""Facts without a slot that are read when a note with one comes, the nearest; each once."""
+"""The nearest facts without a slot that are read when a note with a slot comes; each once."""
 
 
 class Neighbourhood:
     """One contact's facts as they were at ``version``, live or expired, for any number of threads.
 
-    A row each. That of a fact that ended since is empty: it has no id, and expired long ago.
+    Each fact has a row. The row of a fact that ended since is empty: it has no id, and expired long
+    ago.
 
     Args:
-        version: the contact's.
+        version: the contact's version.
         facts: its facts that have not ended and can be compared.
         vectors: theirs, float32, shape (len(facts), dimension), unit length.
-        conflicts: which of them are in dispute, by their ids.
-        attributes: gives what reads the slot of a fact that was kept without one.
+        conflicts: the pairs of facts in dispute, by id.
+        attributes: gives the reader of slots, for a fact that was kept without one.
 
-    ``forgotten`` is what of the contact was forgotten, at that version or since.
+    ``forgotten`` has the contact's forgotten words, at that version or since.
     """
 
     def __init__(
@@ -101,21 +102,21 @@ class Neighbourhood:
 
     @property
     def size(self) -> int:
-        """Facts that it takes the room of, those that ended since included; and one for itself."""
+        """Its size in facts: its own, those that ended since, and one for itself."""
         return len(self._rows) + 1
 
     @property
     def version(self) -> int:
-        """The contact's version that it holds at."""
+        """The contact's version for which it holds."""
         return self._version
 
     @property
     def sessions(self) -> Set[str]:
-        """The keys of the contact's sessions that were seen; a hint that saves a look."""
+        """The keys of the contact's sessions that were seen; it saves a look in the store."""
         return self._sessions
 
     def fork(self) -> Neighbourhood:
-        """A separate one at the same version, for plans with commits that are not written yet."""
+        """A copy at the same version, for plans with commits that are not written yet."""
         with self._lock:
             kept = self._kept()
             facts = [self._facts[self._rows[row]] for row in kept]
@@ -145,7 +146,7 @@ class Neighbourhood:
             return self._recallable
 
     def disputed_facts(self, fact_ids: Iterable[str]) -> dict[str, tuple[Fact, ...]]:
-        """Those of these facts that are in dispute, each with the other sides."""
+        """The other sides of each of these facts that is in dispute, by its id."""
         with self._lock:
             others_of = {fact_id: self._conflicts.of(fact_id) for fact_id in fact_ids}
             return {
@@ -157,12 +158,11 @@ class Neighbourhood:
             }
 
     def apply(self, commit: Commit) -> bool:
-        """Take over what was committed; whether it was made on this very version.
+        """Apply a commit; return false if that is not possible.
 
-        A revert is not taken over: what lives again has no vector here.
-
-        A look beside the commit may have found the new fact under the version before: that is no
-        neighbourhood of either.
+        The commit must be made on this version. A revert cannot be applied: the facts that live
+        again have no vector here. Nor can a commit with a fact that is already here: the facts were
+        read during the commit, and fit neither version.
         """
         with self._lock:
             if commit.version != self._version or self._knows(commit.fact) or commit.restored:
@@ -186,13 +186,13 @@ class Neighbourhood:
         Args:
             note: what is compared, with its slot.
             vector: its embedding, float32, shape (dimension,), unit length.
-            now: facts that expired by then, or before the note was said, take no place of those
-                that are live (UTC).
-            named_ids: facts that are among them however far away they are.
+            now: facts that expired by then, or before the note was said, take no place of live
+                facts (UTC).
+            named_ids: facts that are always among them, at any distance.
             is_wide: whether facts that share the note's words, or answer its question, are among
-                them, however far away they are: a judge reads what no cosine tells.
+                them at any distance: a judge reads more than a cosine tells.
         """
-        now = min(now, note.said_at)  # what an import tells of last year met what was known then
+        now = min(now, note.said_at)  # an old note of an import meets the facts of its own time
         with self._lock:
             rows = self._looked_at(note, vector, now)
             alike = self._alike(note, now) if is_wide else set()
@@ -216,25 +216,25 @@ class Neighbourhood:
             return self._version, kept, facts
 
     def vector_of(self, fact_id: str) -> NDArray[np.float32] | None:
-        """The fact's vector; None where it has ended, or is not compared."""
+        """The fact's vector; None if it has ended, or is not compared."""
         with self._lock:
             row = self._places.get(fact_id)
             return None if row is None else self._vectors[row]
 
     def cosine_of(self, fact_id: str, other_id: str) -> float:
-        """The raw cosine of two facts, in [-1, 1]; 0 where one has ended, or is not compared."""
+        """The raw cosine of two facts, in [-1, 1]; 0 if one has ended, or is not compared."""
         one, other = self.vector_of(fact_id), self.vector_of(other_id)
         return 0.0 if one is None or other is None else float(one @ other)
 
     def answers(self, question: str) -> list[Fact]:
-        """The facts that are filed under what a slot asks and have not ended, in no order."""
+        """The facts with a slot for this question that have not ended, in no order."""
         with self._lock:
             return [self._fact_of(row) for row in self._answering(question)]
 
     def lapsed(self, now: datetime) -> dict[str, datetime | None]:
         """The facts that are written as live but have expired by now (UTC).
 
-        By their ids until when they held, where their end is known.
+        The values are the ends of the facts, if they are known.
         """
         with self._lock:
             rows = np.flatnonzero(self._expired(now) & self._holding(self._marked_to))
@@ -245,7 +245,7 @@ class Neighbourhood:
         return fact is not None and fact.fact_id in self._places
 
     def _read_fact(self, fact_id: str) -> Fact:
-        """The fact, with the slot that its words gave away where it is kept without one."""
+        """The fact; if it is kept without a slot, with the one that was read from its words."""
         return self._filed.get(fact_id) or self._facts[fact_id]
 
     def _take_over(self, commit: Commit) -> None:
@@ -263,7 +263,7 @@ class Neighbourhood:
             self._add(commit.fact, commit.vector)
 
     def _keep(self, fact: Fact) -> None:
-        """Take over a fact that was said once more, and may have a slot now."""
+        """Replace a known fact by its new state: it was said once more, and may have a slot now."""
         is_told_otherwise = told(fact) != told(self._facts[fact.fact_id])
         self._unfile(fact.fact_id)
         self._facts[fact.fact_id] = fact
@@ -302,7 +302,7 @@ class Neighbourhood:
             self._rows[row], self._numbers["expires_at"][row] = "", _ENDED
 
     def _make_room(self, dimension: int) -> None:
-        """Leave out the rows of facts that ended, and have half as many again to spare."""
+        """Remove the rows of ended facts, and add half as many spare rows."""
         kept = self._kept()
         room = len(kept) * 3 // 2 + _SPARE_ROWS
         vectors = np.empty((room, dimension), dtype=np.float32)
@@ -334,9 +334,9 @@ class Neighbourhood:
         return is_there & ~self._holding(now)
 
     def _looked_at(self, note: Note, vector: NDArray[np.float32], now: datetime) -> list[int]:
-        """The rows of the ten facts to look at: what shares the slot first, then the nearest.
+        """The rows of the ten facts to look at: those with the same slot first, then the nearest.
 
-        And those of ten that expired, where there are any.
+        If any facts expired, ten of those as well.
         """
         closeness = self._compared(vector)
         is_outcome = self._numbers["is_outcome"][: len(self._rows)]
@@ -365,7 +365,7 @@ class Neighbourhood:
     def _first_of(
         self, note: Note, closeness: NDArray[np.float32], wanted: NDArray[np.bool_]
     ) -> list[int]:
-        """The first of those rows that are wanted; of equally near ones those that came first."""
+        """The best of the wanted rows: rivals first, then the nearest; the older one in a tie."""
         if note.slot is None or note.slot.rival_prefix is None:
             return _nearest(closeness, np.flatnonzero(wanted), NEIGHBOUR_COUNT_MAX)
         nearest = _nearest(closeness, np.flatnonzero(wanted), _READ_COUNT_MAX)
@@ -376,7 +376,7 @@ class Neighbourhood:
         return [*rows, *others][:NEIGHBOUR_COUNT_MAX]
 
     def _rivals(self, note: Note, question: str) -> list[int]:
-        """The rows of all facts that the note's slot, which answers the question, decides about."""
+        """The rows of all rivals: facts that the note's slot decides about, for this question."""
         return [row for row in self._answering(question) if is_rival(note, self._fact_of(row))]
 
     def _answering(self, question: str) -> list[int]:
@@ -400,19 +400,19 @@ class Neighbourhood:
         self._unread -= unread
 
     def _file(self, fact: Fact) -> None:
-        """Have the fact found by the question that its slot answers."""
+        """Index the fact under the question that its slot answers."""
         if self._by_question is not None and fact.slot is not None and fact.slot.key is not None:
             self._by_question[fact.slot.question].add(fact.fact_id)
 
     def _unfile(self, fact_id: str) -> None:
-        """Have it found no longer: it ends, or gets another slot."""
+        """Remove the fact from the index: it ends, or gets another slot."""
         slot = self._read_fact(fact_id).slot
         if self._by_question is not None and slot is not None and slot.key is not None:
             self._by_question[slot.question].discard(fact_id)
         self._filed.pop(fact_id, None)
 
     def _cosines(self, rows: list[int], vector: NDArray[np.float32]) -> list[float]:
-        """Raw and exact: single precision alone is off by some 1e-7, which a bound would notice."""
+        """The exact cosines. Single precision is off by some 1e-7, which matters at a bound."""
         if not rows:
             return []
         ours, given = self._vectors[rows].astype(np.float64), vector.astype(np.float64)
@@ -422,7 +422,7 @@ class Neighbourhood:
 
 
 def _nearest(closeness: NDArray[np.float32], rows: NDArray[np.intp], count: int) -> list[int]:
-    """The nearest of these rows, which are in ascending order, the nearest first."""
+    """The nearest of these rows, the nearest first; the rows must be in ascending order."""
     distance = -closeness[rows]
     if len(rows) > count:
         near = np.flatnonzero(distance <= np.partition(distance, count - 1)[count - 1])
@@ -435,16 +435,16 @@ def _is_filed(fact: Fact) -> bool:
 
 
 class Neighbourhoods:
-    """The neighbourhoods that were used last, at most so many facts in all.
+    """A cache of neighbourhoods, bounded by the number of facts; the last used ones stay.
 
     Args:
-        store: where they are loaded from.
+        store: the store from which they are loaded.
         embedding_model: facts of another model are not compared.
-        facts_max: facts that are kept, of all contacts, some 2.5 kB each, and one more for each
-            contact; 0 keeps none, nor is a contact kept that has more by itself.
-        attributes: gives what reads the slots of facts that were kept without one.
-        forgotten: gives a contact's version, and what was forgotten of it then or since; None
-            where nothing ever is.
+        facts_max: facts that are kept of all contacts, some 2.5 kB each, and one more for each
+            contact. 0 keeps none. A contact with more facts than this is not kept.
+        attributes: gives the reader of slots, for facts that were kept without one.
+        forgotten: gives a contact's version, and the words forgotten then or since; None if
+            nothing is ever forgotten.
     """
 
     def __init__(
@@ -466,15 +466,15 @@ class Neighbourhoods:
         self._size = 0
 
     def of(self, scope: Scope) -> Neighbourhood:
-        """The contact's, as this process last saw it, or loaded now."""
+        """The contact's neighbourhood as this process last saw it, or loaded now."""
         held = self._used(scope)
         return self._loaded(scope) if held is None else held
 
     def current(self, scope: Scope) -> Neighbourhood:
-        """The contact's as it is now, no matter who wrote about it last.
+        """The contact's present neighbourhood, even if another process wrote about it last.
 
-        What this process knows is compared with the contact's version. The writer of this process
-        that changed the version takes it over in a moment, so what is known is kept until the next
+        The cached one is compared with the contact's version. If a writer of this process changed
+        the version, it applies its commit in a moment; so the cached one is kept until the next
         look.
         """
         for look in range(_LOOKS_MAX):
@@ -492,7 +492,7 @@ class Neighbourhoods:
         version, facts, vectors = self._store.load_neighbourhood(scope, self._embedding_model)
         conflicts = self._conflicts(scope)
         loaded = Neighbourhood(version, facts, vectors, conflicts, self._attributes)
-        # Read after the version: what was forgotten in between fails the commit.
+        # Read after the version: an erasure in between makes the commit fail.
         _, loaded.forgotten = self._forgotten(scope)
         if not loaded.forgotten.is_erasing:  # its end moves no version
             with self._lock:
@@ -500,26 +500,26 @@ class Neighbourhoods:
         return loaded
 
     def _conflicts(self, scope: Scope) -> list[tuple[str, str]]:
-        """Read after the facts: one that came in between belongs to a later version."""
+        """The contact's disputes; read after the facts, so that one in between is only too new."""
         return [
             (conflict.new_id, conflict.old_id) for conflict in self._store.list_conflicts(scope)
         ]
 
     def expect(self, scope: Scope, version: int) -> None:
-        """Forget the contact's if it is older than this version."""
+        """Drop the contact's neighbourhood if it is older than this version."""
         key = scope.contact_key
         with self._lock:
             if (held := self._kept.get(key)) is not None and held.version < version:
                 self._leave_out(key)
 
     def version(self, scope: Scope) -> int:
-        """The contact's version, as this process last saw it, or as it is."""
+        """The contact's version as this process last saw it, or from the store."""
         with self._lock:
             held = self._kept.get(scope.contact_key)
         return self._store.contact_version(scope) if held is None else held.version
 
     def standing(self, scope: Scope) -> tuple[int, Forgotten]:
-        """The contact's version, and what was forgotten of it, as last seen or as it is."""
+        """The contact's version and its forgotten words, as last seen or from the store."""
         with self._lock:
             held = self._kept.get(scope.contact_key)
         if isinstance(held, Neighbourhood):
@@ -527,13 +527,13 @@ class Neighbourhoods:
         return self._forgotten(scope)
 
     def apply(self, commit: Commit) -> None:
-        """Take over what was committed."""
+        """Apply a commit."""
         key = commit.decision.scope.contact_key
         with self._lock:
             held = self._kept.get(key)
         if held is None:
             return
-        # What was revoked is looked up among what was forgotten.
+        # A revoked fact's words must be read again as forgotten ones.
         holds = held.apply(commit) and commit.decision.action is not Action.REVOKE
         with self._lock:
             if self._kept.get(key) is not held:
@@ -544,12 +544,12 @@ class Neighbourhoods:
                 self._leave_out(key)
 
     def drop(self, scope: Scope) -> None:
-        """Forget the contact's: another writer came first, or may have come first."""
+        """Drop the contact's neighbourhood: another writer came first, or may have."""
         with self._lock:
             self._leave_out(scope.contact_key)
 
     def _used(self, scope: Scope) -> Neighbourhood | None:
-        """The contact's, now the one that was used last."""
+        """The contact's cached neighbourhood, marked as used last; None without one."""
         key = scope.contact_key
         with self._lock:
             if (held := self._kept.get(key)) is not None:
@@ -557,7 +557,7 @@ class Neighbourhoods:
             return held
 
     def _keep(self, key: str, held: Neighbourhood) -> None:
-        """Keep it, as large as it is now, and leave out what was used longest ago."""
+        """Cache it at its present size, and drop those that were used longest ago."""
         self._leave_out(key)
         if held.size > self._facts_max:
             return

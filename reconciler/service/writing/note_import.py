@@ -53,7 +53,7 @@ _NOTES_AT_ONCE = 100
 while the model is idle."""
 
 _BATCHES_AHEAD = 3
-"""Batches that are embedded, or wait for it, while the one before them is written."""
+"""Batches that are embedded, or wait to be, while an earlier one is written."""
 
 _PROPOSER = "import"
 _TIME_KEYS = ("said_at", "valid_from")
@@ -70,7 +70,7 @@ class LineError:
 
 @dataclass(slots=True, kw_only=True)
 class LeftOut:
-    """How many records were not carried over for one reason, and which was the first."""
+    """The records that were not carried over for one reason: their number, and the first one."""
 
     count: int
     first: str
@@ -81,10 +81,10 @@ class ImportReport:
     """The outcomes of the lines, in numbers.
 
     Attributes:
-        decisions: how often each action was decided by each rule in this run.
+        decisions: the number of decisions of this run, by action and rule.
         resumed: lines that an earlier run, or an earlier line, had decided.
         errors: the refused lines, in their order.
-        not_carried: what was never put to the gate, by the reason.
+        not_carried: the records that never came to the gate, by reason.
     """
 
     decisions: Counter[tuple[str, str]] = field(default_factory=Counter)
@@ -94,29 +94,29 @@ class ImportReport:
 
     @property
     def added(self) -> int:
-        """How many became facts of their own, history among them."""
+        """The number of notes that became new facts, including history."""
         return self._count(Action.ADD)
 
     @property
     def merged(self) -> int:
-        """How many took the place of a fact, only repeated it, or took it back."""
+        """The number of notes that replaced a fact, repeated it, or took it back."""
         return self._count(Action.UPDATE, Action.SKIP, Action.REVOKE)
 
     @property
     def held(self) -> int:
-        """How many wait for an answer; ``ContactMemory.pending`` lists the questions."""
+        """The number of notes that wait for an answer; see ``ContactMemory.pending``."""
         return self._count(Action.HOLD, Action.ADMIT)
 
     @property
     def refused(self) -> int:
-        """How many the gate refused; ``ContactMemory.refusals`` says why."""
+        """The number of notes that the gate refused; ``ContactMemory.refusals`` says why."""
         return self._count(Action.REJECT)
 
     def _count(self, *actions: Action) -> int:
         return sum(count for (action, _), count in self.decisions.items() if action in actions)
 
     def leave_out(self, reason: str, record: str, count: int = 1) -> None:
-        """Count records that are not carried over, of which this is the first."""
+        """Count records that are not carried over; ``record`` is the first of them."""
         self.not_carried.setdefault(reason, LeftOut(count=0, first=record)).count += count
 
     def count(self, decision: Decision) -> None:
@@ -127,7 +127,7 @@ class ImportReport:
             self.decisions[decision.action, decision.decided_by] += 1
 
     def include(self, part: ImportReport) -> None:
-        """Count what became of some of the lines, which are numbered as in the whole."""
+        """Add the report of a part of the lines, which are numbered as in the whole."""
         self.decisions += part.decisions
         self.resumed += part.resumed
         self.errors = sorted([*self.errors, *part.errors], key=lambda error: error.line_number)
@@ -137,7 +137,7 @@ class ImportReport:
 
 @dataclass(slots=True, kw_only=True)
 class _LineBatch:
-    """Lines that are dealt with together, and what became of those that need no decision."""
+    """Lines that are processed together: their candidates, errors, and the number already done."""
 
     lines: int
     errors: list[LineError] = field(default_factory=list)
@@ -146,12 +146,12 @@ class _LineBatch:
 
 
 class NoteImport:
-    """Imports JSON lines, one note each; run again, it takes up where it stopped.
+    """Imports JSON lines, one note each; run again, it continues where it stopped.
 
-    A line without an idempotency key gets one that names the occasion: its own text and how often
-    that came before, with the time that it gives, or else with the source that it stands in. So a
-    file that was imported, killed in the middle, or has grown since, adds only what is new, and an
-    undated line that another file holds is said again.
+    A line without an idempotency key gets one that names the occasion. It is made of the line, the
+    number of equal lines before it and, if the line has no time, the source. So if a file is
+    imported again, after a kill or with more lines, only new lines are added. An undated line that
+    also stands in another file is said again.
 
     Args:
         gate: what every note goes through, one after the other, in the file's order.
@@ -197,8 +197,8 @@ class NoteImport:
         Args:
             lines: JSON objects with ``text`` and, where the defaults lack them, the scope.
             defaults: ``tenant``, ``agent_id``, ``contact_id`` of lines that name none.
-            on_progress: told how many more lines are dealt with.
-            source: where they come from: the same source again is the same occasion.
+            on_progress: told how many more lines are processed.
+            source: the name of their source: the same source again is the same occasion.
 
         Raises:
             GraphUnavailableError, EmbeddingError: what was written until then stands; run again.
@@ -211,10 +211,10 @@ class NoteImport:
         return report
 
     def _embedded(self, judged: Iterator[Sequence[Submission]]) -> Iterator[Sequence[Submission]]:
-        """Each batch with its vectors; the model makes those of the next ones meanwhile.
+        """Each batch with its vectors; the model embeds the next ones meanwhile.
 
-        Only the model has a thread of its own. Judging stays with writing, for both hold the
-        interpreter: side by side each would wait for the other at every statement.
+        Only the model has a thread of its own. Judging and writing share one, because both hold the
+        interpreter: in two threads each would wait for the other at every statement.
         """
         coming: deque[Future[Sequence[Submission]]] = deque()
         with ThreadPoolExecutor(1, thread_name_prefix="import") as ahead:
@@ -226,7 +226,7 @@ class NoteImport:
                 yield coming.popleft().result()
 
     def _with_vectors(self, batch: Sequence[Submission]) -> Sequence[Submission]:
-        """A vector for each that goes to the reconciler; nothing else is embedded."""
+        """The batch; each note that goes to the reconciler has its vector, the others have none."""
         vectors = iter(self._embed([one.note.text for one in batch if one.is_reconciled]))
         return [replace(one, vector=next(vectors)) if one.is_reconciled else one for one in batch]
 
@@ -250,7 +250,7 @@ class NoteImport:
     def _is_left_out(
         self, judged: Submission, report: ImportReport, on_progress: Callable[[int], None]
     ) -> bool:
-        """Whether a question would be asked about what is over: a yes could only make it live."""
+        """Whether a past note needs a question, and so is left out: a yes would make it live."""
         is_refused = judged.assessment.disposal is Disposal.REJECT
         if judged.ended_at is None or judged.is_reconciled or is_refused:
             return False
@@ -310,10 +310,10 @@ class NoteImport:
 
 
 def source_of(lines: Iterable[str], named: str | None) -> str:
-    """What names the source of lines: as it was named, else their file; else this call alone.
+    """The name of a source of lines: the given name, else their file, else a new random one.
 
     Raises:
-        InvalidRequestError: it was named by nothing.
+        InvalidRequestError: the given name is empty.
     """
     if named is not None:
         if not isinstance(named, str) or not named.strip():
@@ -327,10 +327,10 @@ def source_of(lines: Iterable[str], named: str | None) -> str:
 
 
 def place_of(line: str, defaults: Mapping[str, str]) -> tuple[str, datetime | None]:
-    """Where a line belongs among others: its contact's key, and since when it holds, if it says so.
+    """The place of a line among others: its contact's key, and its time, if it has one.
 
     Raises:
-        InvalidRequestError: it cannot be imported. What else may be wrong with it is not looked at.
+        InvalidRequestError: it cannot be imported. Not all possible errors are checked here.
     """
     values = _given(line, defaults)
     dated = (_time(name, values[name]) for name in reversed(_TIME_KEYS) if name in values)
@@ -355,10 +355,10 @@ def _line_values(line: str) -> dict[str, Any]:
 
 
 def _ended_at(value: object, note: Note, now: datetime) -> datetime | None:
-    """Until when it was true.
+    """The end of a past note; None without one.
 
     Raises:
-        InvalidNoteError: that is no time after it began, or has not come yet.
+        InvalidNoteError: the end is not after the beginning, or lies in the future.
     """
     if value is None:
         return None

@@ -1,4 +1,4 @@
-"""Open conflicts: which live facts of a contact are in dispute, kept as commits change it.
+"""Open conflicts: the live facts of a contact that are in dispute, updated with each commit.
 
 Not for several threads at once: the holder has a lock.
 """
@@ -27,21 +27,21 @@ class OpenConflicts:
             self._open(one, other)
 
     def of(self, fact_id: str) -> tuple[str, ...]:
-        """The facts that one is in dispute with, by id; most have none."""
+        """The ids of the other sides of a fact's disputes; empty for most facts."""
         return tuple(sorted(self._others.get(fact_id, ())))
 
     def as_mapping(self) -> dict[str, tuple[str, ...]]:
-        """By the id of each fact in dispute those of the others."""
+        """The ids of the other sides, by the id of each fact in dispute."""
         return {fact_id: self.of(fact_id) for fact_id, others in self._others.items() if others}
 
     def copy(self) -> OpenConflicts:
-        """One of its own with the same pairs."""
+        """A copy with the same pairs."""
         return OpenConflicts((one, other) for one in self._others for other in self._others[one])
 
     def apply(self, commit: Commit) -> None:
-        """Take over what was committed.
+        """Apply a commit.
 
-        What takes an ended fact's place takes its disputes over, as in the graph.
+        A fact that replaces another takes over its disputes, as in the graph.
         """
         decision, fact = commit.decision, commit.fact
         is_live = fact is not None and not fact.has_ended

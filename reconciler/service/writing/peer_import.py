@@ -1,7 +1,7 @@
 """Import from another memory system: its records, in the order of time, through ``NoteImport``.
 
-All of them are read before the first is judged. So a source that cannot be read to its end leaves
-nothing behind, and what was said first is decided first, whatever the source's own order.
+All records are read before the first is judged. So a source that cannot be read to its end leaves
+nothing behind, and the records are decided in the order of time, in any order of the source.
 """
 
 from __future__ import annotations
@@ -24,17 +24,17 @@ _AS_BYTES = ("utf-8", "surrogatepass")
 _KEEP = "INSERT OR IGNORE INTO note VALUES (?, ?, ?, ?)"
 _IN_ORDER = "SELECT line FROM note ORDER BY has_ended, began, number"
 _NUMBER_AT = "SELECT number FROM note ORDER BY has_ended, began, number LIMIT 1 OFFSET ?"
-"""What holds now comes first, so that what is over is put beneath what followed it."""
+"""Records that hold come first, so that past ones are put beneath the facts that followed them."""
 
 
 class PeerImport:
-    """Imports what a reader of another system gives; run again, it adds only what is new.
+    """Imports the records of another memory system; run again, it adds only new ones.
 
-    A record names its occasion itself, by its id there and its time; which export it stands in
-    counts for nothing, so that the next day's export brings only what is new.
+    A record names its occasion by its id there and its time. The export that holds it does not
+    count, so that the next day's export adds only new records.
 
     Args:
-        note_import: what every note goes through.
+        note_import: imports every note.
     """
 
     def __init__(self, *, note_import: NoteImport) -> None:
@@ -51,14 +51,14 @@ class PeerImport:
         Args:
             peer: the other system.
             defaults: ``tenant`` and ``agent_id`` of all notes.
-            on_progress: told how many more records are dealt with.
+            on_progress: told how many more records are processed.
 
         Raises:
             InvalidRequestError, ConfigurationError: the source cannot be read to its end; nothing
                 was written.
             GraphUnavailableError, EmbeddingError: what was written until then stands; run again.
         """
-        with closing(sqlite3.connect("")) as kept:  # a file of its own, which no name leads to
+        with closing(sqlite3.connect("")) as kept:  # a temporary file without a name
             left_out = _keep_notes(peer, kept, on_progress)
             lines = (line.decode(*_AS_BYTES) for (line,) in kept.execute(_IN_ORDER))
             report = self._note_import.run(lines, defaults, on_progress, _SOURCE)
@@ -71,7 +71,7 @@ class PeerImport:
 def _keep_notes(
     peer: PeerMemory, kept: sqlite3.Connection, on_progress: Callable[[int], None]
 ) -> ImportReport:
-    """Keep all notes of the source; gives what was not carried over."""
+    """Keep all notes of the source; return a report of the records that are left out."""
     left_out = ImportReport()
 
     def rows() -> Iterator[tuple[int, bool, str, bytes]]:
@@ -80,7 +80,7 @@ def _keep_notes(
                 line = dict(record.line)
                 began = line.get("valid_from") or line.get("said_at") or ""
                 text = json.dumps(line, ensure_ascii=False, sort_keys=True)
-                # As bytes, for SQLite takes no text with half a character.
+                # As bytes: SQLite refuses a text with a half surrogate pair.
                 yield record.number, "valid_to" in line, began, text.encode(*_AS_BYTES)
             else:
                 left_out.leave_out(record.reason, record.record)

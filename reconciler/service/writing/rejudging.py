@@ -1,9 +1,10 @@
 """Rejudging: asks the arbiter later about decisions that were made without it.
 
-A decision that needed a judge and had none (budget, outage, an unusable answer) holds as the rule
-alone made it, and says so. The judge's later answer is a decision of its own, which relates the
-facts. If the judge would have kept a fact that the decision ended, the answer says so, and a person
-reverts it: undoing and writing again are two steps, and a note could be lost between them.
+A decision that needed a judge and had none (budget, outage, an unusable answer) was made by the
+rule alone, and says so. The judge's later answer is a decision of its own, which relates the facts.
+If the judge would have kept a fact that the decision ended, the answer says so, and a person
+reverts it. It is not reverted here: undoing and writing again are two steps, and a note could be
+lost between them.
 """
 
 from __future__ import annotations
@@ -64,9 +65,9 @@ class Rejudged:
 
     Attributes:
         decision: as it was made.
-        became: what became of it.
-        amendment: the decision that amends it, or keeps that it was upheld; None where unjudged.
-        why: what the judge said, or why it said nothing.
+        became: the result.
+        amendment: the decision that amends it, or records that it was upheld; None if unjudged.
+        why: the judge's words, or the reason for which it gave no answer.
     """
 
     decision: Decision
@@ -89,11 +90,11 @@ class Rejudging:
     """Asks the arbiter about decisions that it did not answer, within its budget.
 
     Args:
-        store: where decisions are kept.
+        store: the store of decisions.
         neighbourhoods: the facts that a note is compared with, and their vectors.
-        relating: takes what the judge says of facts that are known.
-        arbitration: who is asked.
-        decision_ids: the ids under which it is kept that a decision was judged.
+        relating: relates known facts on the judge's word.
+        arbitration: asks the arbiter.
+        decision_ids: makes the ids of the judge's later decisions.
         policy: the rule's thresholds.
         clock: the time now, UTC-aware.
     """
@@ -124,19 +125,19 @@ class Rejudging:
 
         Args:
             scopes: the contacts.
-            is_patient: wait for the arbiter's budget; else what it does not cover stays unjudged.
+            is_patient: wait for the arbiter's budget; else decisions beyond it stay unjudged.
         """
         return self.run_by(partial(self._arbitration.ask, is_patient=is_patient), scopes)
 
     def run_by(self, ask: Ask, scopes: Iterable[Scope]) -> Iterator[Rejudged]:
-        """The same by another way to ask; without a judgement nothing is written."""
+        """The results of ``run`` by another way to ask; without a judgement nothing is written."""
         for scope in scopes:
             made = [one for one in self._store.iter_decisions(scope) if _is_unjudged(one)]
             known = self._store.find_decision_ids(self._id_of(one) for one in made)
             for decision in made:
                 if self._id_of(decision) in known:
                     continue
-                facts = self._neighbourhoods.current(scope)  # each time: what was judged ends some
+                facts = self._neighbourhoods.current(scope)  # each time: a judgement may end facts
                 vector = facts.vector_of(decision.fact_id or "")
                 if vector is not None:
                     yield self._rejudged(decision, facts, vector, ask)
@@ -168,11 +169,11 @@ class Rejudging:
             return self._kept(decision, opinion.judgement, Upheld.UPHELD)
         try:
             return self._related(decision, opinion.judgement, shown)
-        except InvalidRequestError as error:  # what the rules forbid a judge too is not asked again
+        except InvalidRequestError as error:  # the rules forbid it, so it is not asked again
             return self._kept(decision, opinion.judgement, Upheld.UPHELD, str(error))
 
     def _ended(self, decision: Decision) -> Sequence[Neighbour]:
-        """The facts that it ended, as they were then."""
+        """The facts that the decision ended, as they were then."""
         return [one for one in decision.compared_with if one.fact_id in decision.superseded_ids]
 
     def _beside(
@@ -186,7 +187,7 @@ class Rejudging:
     def _related(
         self, decision: Decision, judgement: Judgement, shown: Sequence[Neighbour]
     ) -> Rejudged:
-        """The facts related as the judge says."""
+        """Relate the facts as the judge says."""
         relations = _relations(decision, judgement, shown)
         made = self._relating.relate(
             decision.scope,
@@ -202,7 +203,7 @@ class Rejudging:
     def _kept(
         self, decision: Decision, judgement: Judgement, became: Upheld, why: str | None = None
     ) -> Rejudged:
-        """Nothing changes; that it was judged is kept, so that it is asked about once."""
+        """Change nothing, but record the judgement, so that the judge is asked only once."""
         made = self._relating.uphold(
             decision.scope,
             reason=_reason(decision, judgement),
@@ -216,9 +217,8 @@ class Rejudging:
 class IdleRejudging:
     """Rejudging while a worker has nothing else to do: one contact at a time, never waiting.
 
-    When all contacts were looked at it pauses, for ten minutes at first. The pause doubles, up to a
-    day, as long as nothing can be judged, so that an arbiter that is away or that answers nonsense
-    costs little.
+    After all contacts it pauses, for ten minutes at first. The pause doubles, up to a day, as long
+    as nothing can be judged. So an arbiter that is unreachable or answers nonsense costs little.
 
     Args:
         rejudging: asks the arbiter.
@@ -241,7 +241,7 @@ class IdleRejudging:
         self._due_at: datetime | None = None
 
     def step(self) -> None:
-        """Judge what is unjudged about the next contact, or do nothing during a pause."""
+        """Judge the unjudged decisions about the next contact, or do nothing during a pause."""
         if self._due_at is not None:
             if self._clock() < self._due_at:
                 return

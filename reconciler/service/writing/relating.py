@@ -1,7 +1,7 @@
-"""Relating: what a model says afterwards of facts that are known, as a decision of its own.
+"""Relating: a model's later word on how known facts relate, as a decision of its own.
 
-The rule decides what that may do, by the limits of any verdict; here the facts stay, end or are
-joined. Nothing that a person answers is taken here.
+The rule decides what such a word may do, by the limits of any verdict; here the facts stay, end or
+are joined. Persons' answers are not taken here.
 """
 
 from __future__ import annotations
@@ -59,15 +59,15 @@ class _Outcome:
 
 
 class Relating:
-    """Takes what a model says of two facts or more, once they are known.
+    """Relates known facts on a model's word.
 
     Args:
         gate: reads the reason, as it reads any words that are kept.
-        store: where facts and their conflicts are kept.
+        store: the store of facts and their conflicts.
         neighbourhoods: tell how near two facts are in meaning.
-        reconciler: puts what is said on record.
-        ledger: what writes.
-        decision_ids: the ids under which it is kept.
+        reconciler: makes the record.
+        ledger: writes.
+        decision_ids: makes the ids of decisions.
         policy: the rule's thresholds.
         clock: the time now, UTC-aware.
     """
@@ -114,15 +114,16 @@ class Relating:
             relations: what it does to others.
             decided_by: which model says so: the agent's own, or one that judges.
             reason: why, in its words; None to say no more than what it does.
-            session_id: the conversation in which it is said; what binds then ends only by what the
-                contact said in it. None where a builder answers for that.
+            session_id: the conversation in which it is said; then a binding fact ends only by the
+                contact's own words in it. None if a builder answers for that.
             trust: the trust of the relation's source; None for that of the fact.
             proposed_by: who says so; None for the agent.
             idempotency_key: as that of a note.
 
         Raises:
             UnknownFactError: the contact has no such fact.
-            InvalidRequestError: a fact has ended, or what is said may change nothing; why is said.
+            InvalidRequestError: a fact has ended, or the relation may change nothing; the text says
+                why.
             GraphUnavailableError, GraphConflictError: as a note's.
         """
         for named_id in (fact_id, *relations.named_ids):
@@ -154,7 +155,7 @@ class Relating:
     def refuse(
         self, scope: Scope, why: str, *, session_id: str | None, idempotency_key: str
     ) -> Decision:
-        """Keep that an agent said of facts what cannot be meant; none of them changes.
+        """Record an agent's impossible relation of facts as refused; no fact changes.
 
         Args:
             scope: the contact of the facts.
@@ -167,7 +168,7 @@ class Relating:
         """
         note = self._word(scope, f"{_REFUSED}: {why}", session_id, idempotency_key)
         decision_id = self._decision_ids.of(note)
-        # Its ids follow from the key, so that a call that is made again draws none.
+        # Its ids follow from the key, so that a repeated call makes no new ones.
         said = replace(own_episode_of(note), episode_id=settlement_id_of(decision_id))
         refused = Candidate(note=note, evidence=(said,), proposed_by=f"agent:{scope.agent_id}")
         judged = self._submission(refused, reason=GateReason.WRONG_RELATION)
@@ -176,12 +177,12 @@ class Relating:
     def uphold(
         self, scope: Scope, *, reason: str, proposed_by: str, idempotency_key: str
     ) -> Decision:
-        """Keep that a judge read a fact beside others later, and that it stays as it is.
+        """Record that a judge looked at a fact later, and that it stays as it is.
 
         Args:
             scope: the contact of the fact.
-            reason: what the judge said.
-            proposed_by: which judge.
+            reason: the judge's words.
+            proposed_by: the name of the judge.
             idempotency_key: as that of a note.
 
         Raises:
@@ -199,7 +200,7 @@ class Relating:
         return self._ledger.write(submission, plan)
 
     def _word(self, scope: Scope, said: str, session_id: str | None, key: str | None) -> Note:
-        """Why a model relates facts, as what it said."""
+        """The model's reason as a note."""
         return Note(
             scope=scope,
             text=said,
@@ -256,10 +257,10 @@ class Relating:
         trust: SourceKind | None,
         open_: Sequence[Conflict],
     ) -> _Outcome:
-        """The commit of the relation.
+        """The result of the relations.
 
         Raises:
-            InvalidRequestError: nothing is, for the reason that is given.
+            InvalidRequestError: they may change nothing; the text says why.
         """
         fact, now = facts[fact_id], self._clock()
         near = self._neighbourhoods.current(scope)
@@ -290,7 +291,7 @@ class Relating:
         outcome = replace(_outcome_of(verdict, fact, facts), closed=closed)
         linked = {frozenset((one.new_id, one.old_id)) for one in open_}
         new = tuple(each for each in outcome.against if frozenset((fact_id, each)) not in linked)
-        # That facts hold which hold already is true; it goes on record, and changes nothing.
+        # "Both hold" without a dispute is true; it is recorded, and changes nothing.
         is_idle = set(relations.named_ids) == set(relations.both_hold)
         if not (outcome.ended or new or closed or is_idle):
             if relations.repeats is not None:
@@ -307,7 +308,7 @@ class Relating:
         seen: Seen,
     ) -> Commit:
         stays, now = outcome.stays, self._clock()
-        # What is replaced by what holds from a later day on holds until that day.
+        # A fact that is replaced by one of a later day holds until that day.
         is_ahead = stays.is_upcoming(now)
         until_then = [one for one in outcome.ended if is_ahead and not one.is_upcoming(now)]
         ended = tuple(one for one in outcome.ended if one not in until_then)
@@ -339,7 +340,7 @@ class Relating:
             closed_ids=_ids_of(outcome.closed),
             undo=Undo(
                 before=(*undo.before, *(() if left == stays else (stays.standing,))),
-                # A link that this draws holds no longer once it is undone.
+                # A revert of this decision closes the links that it draws.
                 conflicts=(
                     *undo.conflicts,
                     *outcome.closed,
@@ -358,7 +359,7 @@ class Relating:
 
 
 def _as_note(fact: Fact, trust: SourceKind | None) -> Note:
-    """The fact as what was said, so that the rule decides about it as about any note."""
+    """The fact as a note, so that the rule decides about it as about any note."""
     return Note(
         scope=_ANY,
         text=fact.text,
@@ -384,7 +385,7 @@ def _outcome_of(verdict: Verdict, fact: Fact, facts: Mapping[str, Fact]) -> _Out
 def _links(
     outcome: _Outcome, open_: Sequence[Conflict], by: DecidedBy, reason: str, at: datetime
 ) -> tuple[Conflict, ...]:
-    """The disputes that the fact that stays has from now on: new ones, and those of what ends."""
+    """The new disputes of the fact that stays: its own, and those of the facts that end."""
     stays_id, gone = outcome.stays.fact_id, {one.fact_id for one in outcome.ended}
     linked = {frozenset((one.new_id, one.old_id)) for one in open_}
     settled = {*gone, stays_id, *_ids_of(outcome.closed)}

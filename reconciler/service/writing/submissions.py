@@ -50,7 +50,7 @@ WITHHELD = (
     GateReason.AMBIGUOUS_OWNER,
     GateReason.PRIVATE_EVIDENCE,
 )
-"""Why not even a refusal's record may repeat what was proposed."""
+"""Reasons for which not even the record of a refusal may repeat the proposed words."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -58,24 +58,24 @@ class Submission:
     """A candidate as the gate disposes of it, on its way into the graph.
 
     Args:
-        candidate: cleaned, with what the gate found out about it, and one episode or more.
-        assessment: how the gate disposes of it.
-        door: which door it came through, as recorded.
-        decision_id: the id of its decision, the same at every attempt, so that a second try after a
-            lost answer finds what the first wrote. A proposal is settled under one id.
+        candidate: cleaned, with the gate's findings about it, and one episode or more.
+        assessment: the gate's disposal and its reasons.
+        door: the door that it came through, as recorded.
+        decision_id: the id of its decision, the same at every attempt. So a second try after a lost
+            answer finds the decision of the first. A proposal is settled under one id.
         fact_id: the id of the fact that it may become.
-        settles_id: the held or admitted proposal that this settles, which is settled once.
-        answered_by: who answered it.
+        settles_id: the held or admitted proposal that this settles; each is settled once.
+        answered_by: the person who answered it.
         held_id: the earlier decision under which the same question waits.
-        amendment: who puts something right, and why; None for any other note.
+        amendment: who amends a fact, and why; None for any other note.
         amended_id: the fact that the amendment names, if it names one.
-        is_relating: whether it only says how facts that are known relate.
-        cleaned: what the gate judged, so that it can judge again; None for what is on record.
-        is_own_word: whether a trusted source said it, instead of it being read out of a text.
+        is_relating: whether it only relates known facts to each other.
+        cleaned: what the gate judged, for judging again; None for a candidate from the record.
+        is_own_word: whether a trusted source said it itself; False if it was read out of a text.
         may_ask: whether there is room for another question to the contact.
-        vector: its embedding, float32, shape (dimension,), where it was made; of dimension 0
-            without an embedder. What has none is compared with nothing.
-        embed_ms: milliseconds that making it took.
+        vector: its embedding, float32, shape (dimension,); of dimension 0 without an embedder. None
+            until it is made; a submission without one is compared with nothing.
+        embed_ms: milliseconds that the embedding took.
     """
 
     candidate: Candidate
@@ -102,12 +102,12 @@ class Submission:
 
     @property
     def episode_id(self) -> str:
-        """The note's own evidence, by which an attempt knows its own writing."""
+        """The id of the note's own evidence; by it an attempt recognises its own decision."""
         return self.candidate.evidence[0].episode_id
 
     @property
     def scope(self) -> Scope:
-        """Whom it is about."""
+        """The scope of the contact that it is about."""
         return self.note.scope
 
     @property
@@ -122,19 +122,19 @@ class Submission:
 
     @property
     def ended_at(self) -> datetime | None:
-        """Until when it was true (UTC), where that is over."""
+        """The end of a note that is over (UTC); None for any other."""
         return self.candidate.ended_at
 
     @property
     def named_ids(self) -> tuple[str, ...]:
-        """The facts that it names itself, which are compared however far away they are."""
+        """The facts that it names; they are compared at any distance."""
         amended = () if self.amended_id is None else (self.amended_id,)
         related = self.candidate.relations
         return (*amended, *(related.named_ids if related else ()))
 
     @property
     def is_fallback(self) -> bool:
-        """Whether it is raw words, which are compared with nothing, and nothing with them."""
+        """Whether it is raw words; they are never compared with facts."""
         return self.candidate.is_fallback
 
     @property
@@ -144,22 +144,22 @@ class Submission:
 
     @property
     def is_withheld(self) -> bool:
-        """Whether nothing of what it says is written: its refusal alone is recorded."""
+        """Whether none of its words is written: only its refusal is recorded."""
         return self.assessment.reason in WITHHELD
 
     @property
     def is_persons_word(self) -> bool:
-        """Whether it decides about what is known, which remembers nothing."""
+        """Whether it decides about known facts and adds none."""
         is_answer = self.answered_by is not None and not self.candidate.confirmed_by
         return is_answer or self.is_relating
 
     def about(self, note: Note) -> Submission:
-        """The same, about a note that is worded or dated otherwise."""
+        """The submission with another note, worded or dated differently."""
         return replace(self, candidate=replace(self.candidate, note=note))
 
 
 def withheld(submission: Submission, reason: GateReason) -> Submission:
-    """The same as a refusal without a word of what it said.
+    """The submission as a refusal, without any of its words.
 
     Args:
         submission: what is refused.
@@ -173,7 +173,7 @@ def withheld(submission: Submission, reason: GateReason) -> Submission:
         source_kind=told.source_kind,
         idempotency_key=told.idempotency_key,
     )
-    if assessment.reason is not reason:  # it was let through before that was known
+    if assessment.reason is not reason:  # it was admitted before that was known
         detail = "its evidence was erased, or is about to be"
         assessment = replace(
             assessment.disposed(Disposal.REJECT, reason, detail), findings=(), topic=None
@@ -186,7 +186,7 @@ def withheld(submission: Submission, reason: GateReason) -> Submission:
 
 
 def own_episode_of(note: Note) -> Evidence:
-    """The note as an episode: what a note or a refusal rests on that cites no conversation."""
+    """The note as an episode: the evidence of a note or a refusal that cites no conversation."""
     return Evidence(
         episode_id=str(uuid.uuid4()),
         session_id=note.session,
@@ -200,7 +200,7 @@ def own_episode_of(note: Note) -> Evidence:
 
 
 def recorded_policy(policy: ReconcilePolicy, embedding_model: str) -> RecordedPolicy:
-    """The thresholds as decisions keep them, with the model that they measure."""
+    """The thresholds as decisions record them, with the embedding model that they belong to."""
     return RecordedPolicy(
         profile=policy.profile,
         cosine_update_min=policy.cosine_update_min,
@@ -223,16 +223,16 @@ def recorded(
     opinion: RecordedOpinion | None = None,
     timings: Timings | None = None,
 ) -> Decision:
-    """The record of what was concluded about a submission.
+    """The record of a verdict about a submission.
 
     Args:
-        submission: what it is about.
-        verdict: what was concluded.
-        neighbours: what the note was compared with, nearest first.
-        policy: what it was made under.
+        submission: the submission.
+        verdict: the verdict.
+        neighbours: the facts that the note was compared with, nearest first.
+        policy: the thresholds of the verdict.
         at: now (UTC).
-        version: the contact's, that it leads to.
-        opinion: what an arbiter answered, where one was asked.
+        version: the contact's version after the commit.
+        opinion: the arbiter's answer, if it was asked.
         timings: how long it took.
     """
     own, note = submission.candidate.evidence[0], submission.note
@@ -278,7 +278,7 @@ def recorded_plainly(
     number: int = 1,
     ended_ids: tuple[str, ...] = (),
 ) -> Decision:
-    """The record of a decision that writes no fact: how the gate disposed, or what was answered."""
+    """The record of a decision that writes no fact: a disposal of the gate or an answer."""
     verdict = Verdict(
         action=action,
         decided_by=DecidedBy.ANSWER if submission.answered_by else DecidedBy.GATE,
@@ -290,7 +290,7 @@ def recorded_plainly(
 
 
 def _fact_id(verdict: Verdict, new_id: str) -> str | None:
-    """The fact that says it from here on."""
+    """The fact that says it from now on."""
     if verdict.action is Action.SKIP:
         return verdict.targets[0].fact_id
     return None if verdict.action is Action.REVOKE else new_id

@@ -1,7 +1,7 @@
 """The write gate: the only way to the reconciler. Disposes of candidates, and keeps a record.
 
-What the checks are and what they weigh is in ``reconciler.domain.gate``; here a candidate is
-cleaned, judged against what became of the same inference before, and then reconciled or recorded.
+The checks and their weights are in ``reconciler.domain.gate``. Here a candidate is cleaned, judged
+by earlier decisions about the same inference, and then reconciled or recorded.
 """
 
 from __future__ import annotations
@@ -54,25 +54,25 @@ _MAY_AGREE = (
     GateReason.SENSITIVE_TOPIC,
     GateReason.NEEDS_APPROVAL,
 )
-"""Why a candidate may be held and yet count as agreeing with what is known: that was admitted, with
-consent or approval where it needs one."""
+"""Reasons to hold a candidate that do not matter if it repeats a known fact: that fact was already
+admitted, with consent or approval if it needed any."""
 
 _BATCH_DECISIONS = 50
-"""Decisions in one transaction: with more, none of them becomes cheaper."""
+"""Decisions in one transaction: larger batches make no decision cheaper."""
 
 
 class WriteGate:
-    """Decides whether a candidate earns its place, and keeps a record of what it decided.
+    """Decides whether a candidate is remembered, and records the decision.
 
     The default is not to write. A statement from a trusted source is reconciled by the call that
-    proposes it. What was read out of a text is only proposed, and a second call commits it.
+    proposes it. A claim that was read out of a text is only proposed, and a second call commits it.
 
     Args:
-        store: asked what became of the same inference before.
-        reconciler: what every admitted note goes through.
-        ledger: what writes.
-        cleaner: takes out what may not be kept, and knows floors, handlings and domains.
-        decision_ids: the ids under which decisions are kept.
+        store: has the earlier decisions about the same inference.
+        reconciler: decides about every admitted note.
+        ledger: writes.
+        cleaner: takes out the data that may not be kept, and knows floors, handlings and domains.
+        decision_ids: makes the ids of decisions.
         clock: the time now, UTC-aware.
     """
 
@@ -98,24 +98,24 @@ class WriteGate:
 
         Args:
             candidate: what is proposed.
-            door: which door it came through.
+            door: the door that it came through.
 
         Raises:
-            InvalidRequestError: an id or a name that is kept as it is given holds a secret.
+            InvalidRequestError: an id or a name holds a secret; those are kept as they are given.
         """
         self._cleaner.check_ids(candidate)
         decision_id = self._decision_ids.of(candidate.note)
         return judge(candidate, self._cleaner, self._clock(), door, decision_id)
 
     def settle_many(self, submissions: Iterable[Submission]) -> Iterator[Decision]:
-        """As ``propose`` that may commit, of many that were judged already, written in batches.
+        """Settle many judged notes in batches, each as ``propose`` with ``may_commit`` does.
 
         Args:
-            submissions: notes as ``judge`` found them that no earlier call decided about, each with
-                its vector if it is to be reconciled. Those of one contact are decided in order.
+            submissions: notes from ``judge`` without an earlier decision, each with its vector if
+                it is to be reconciled. The notes of one contact are decided in order.
 
         Raises:
-            As ``propose``; what was yielded until then stands.
+            As ``propose``; the decisions that were yielded until then stand.
         """
         left = list(submissions)
         while left:
@@ -138,16 +138,16 @@ class WriteGate:
 
         Args:
             candidate: what is proposed.
-            door: which door it came through.
+            door: the door that it came through.
             may_commit: whether it is reconciled at once, if it is admitted and its source's own
                 word; its evidence is its own then.
             may_be_fallback: whether it may be raw words that no extractor could read.
-            may_ask: whether there is room for another question to the contact; without it what is
-                held waits silently.
+            may_ask: whether there is room for another question to the contact; without room a held
+                note waits silently.
 
         Raises:
-            InvalidNoteError: it is unknown who confirmed it, its evidence is not what is stored
-                under its ids, or its proposer's name is reserved.
+            InvalidNoteError: it says that it was confirmed, its evidence differs from the stored
+                episodes, or its proposer's name is reserved.
             EmbeddingError: the model failed; nothing was written.
             GraphUnavailableError: the engine stayed unavailable.
             GraphConflictError: other writers came first too often; nothing was written.
@@ -168,8 +168,8 @@ class WriteGate:
     def to_be_asked(self, candidates: Sequence[Candidate]) -> frozenset[str]:
         """The candidates of one session that the contact may be asked about, by idempotency key.
 
-        The most important ones, as far as the session has room for questions beside those that
-        wait. Called again after some of them were proposed, it gives the same.
+        They are the most important ones, as many as the session still has room for beside its
+        waiting questions. A second call, after some were proposed, gives the same result.
 
         Args:
             candidates: of one session, none of them proposed before this session was read.
@@ -194,7 +194,7 @@ class WriteGate:
         return frozenset(key for _, key in by_weight[: max(room - waiting, 0)])
 
     def _question_of(self, candidate: Candidate) -> tuple[float, str] | None:
-        """Its importance and key, if the contact would be asked about it."""
+        """The candidate's importance and key, if the contact would be asked about it."""
         key = candidate.note.idempotency_key
         try:
             submission = self._with_precedents(self.judge(candidate))
@@ -205,16 +205,16 @@ class WriteGate:
         return submission.note.importance or 0.0, key
 
     def commit(self, scope: Scope, decision_id: str, door: str) -> Decision:
-        """Remember what a proposal was admitted as; once, however often it is called.
+        """Reconcile an admitted proposal; repeated calls return the first decision.
 
         Args:
-            scope: whom the proposal is about.
+            scope: the contact of the proposal.
             decision_id: the gate's decision that admitted it.
-            door: which door asks for it.
+            door: the door that asks for it.
 
         Raises:
             UnknownDecisionError: the contact has no such decision.
-            InvalidRequestError: it is no proposal that the gate let through, or was taken back.
+            InvalidRequestError: the gate did not admit it, or it was taken back.
             EmbeddingError, GraphUnavailableError, GraphConflictError: as ``propose``.
         """
         proposal = self._store.get_decision(scope, decision_id)
@@ -245,12 +245,12 @@ class WriteGate:
         return decision
 
     def _refused_since(self, candidate: Candidate) -> Assessment | None:
-        """Why the gate would refuse today what it admitted then, if it would."""
+        """The gate's refusal if it would refuse the candidate today; else None."""
         today = self._with_precedents(self.judge(candidate)).assessment
         return today if today.disposal is Disposal.REJECT else None
 
     def settle(self, submission: Submission) -> Decision:
-        """As ``propose``, of what was judged already; nothing is reconciled by this call."""
+        """Record the disposal of a judged candidate, as ``propose`` does; reconcile nothing."""
         return self._settled(submission, may_commit=False)
 
     def _settled(self, submission: Submission, *, may_commit: bool) -> Decision:
@@ -263,7 +263,8 @@ class WriteGate:
             known := self._reconciler.reconfirm(_agreeing(submission), submission.assessment.detail)
         ):
             return known
-        # Repeated, a hedged word of one's own may be enough; what was read out is not written here.
+        # A hedged word of the source's own may be enough once it is repeated. A claim that was
+        # read out of a text is not written here.
         if may_commit and submission.is_own_word:
             repeated = self._with_precedents(submission)
             if repeated.is_reconciled:
@@ -290,7 +291,7 @@ class WriteGate:
         return replace(submission, assessment=assess(cleaned, policy, self._clock()))
 
     def _with_precedents(self, submission: Submission) -> Submission:
-        """Judged again with what became of the same inference before, where that may matter."""
+        """The submission, judged again by earlier decisions on its inference if they may matter."""
         first, cleaned, note = submission.assessment, submission.cleaned, submission.note
         is_thin = first.is_held or first.reason is GateReason.BELOW_FLOOR
         if cleaned is None or submission.is_reconciled or not (is_thin or submission.is_admitted):
@@ -307,7 +308,7 @@ class WriteGate:
         )
         policy, may_ask = self._cleaner.policy_of(note.scope), submission.may_ask
         assessment = assess(cleaned, policy, now, precedents, may_ask=may_ask)
-        # A question is not filed under what waits without one, where it would not be seen.
+        # A question filed under a note that waits silently would not be seen.
         silent_id = precedents.waiting_id if assessment.question is None else None
         held_id = precedents.pending_id or silent_id
         return replace(
@@ -320,8 +321,8 @@ def _next_of_each_contact(
 ) -> tuple[list[Submission], list[Submission], list[Submission]]:
     """The candidates that can be settled next: recorded only, then reconciled; and the rest.
 
-    What is only recorded looks at what was decided before, so it waits until what came before it
-    about its contact is written, and what comes after it waits for it.
+    A candidate that is only recorded depends on earlier decisions. So it waits until the earlier
+    candidates of its contact are written, and the later ones wait for it.
     """
     alone: list[Submission] = []
     together: list[Submission] = []
@@ -349,9 +350,9 @@ def judge(
 
     Args:
         candidate: as it was proposed.
-        cleaner: takes out what may not be kept; the candidate's agent chooses the domain.
+        cleaner: takes out the data that may not be kept; the candidate's agent chooses the domain.
         now: the time now (UTC).
-        door: which door it came through.
+        door: the door that it came through.
         decision_id: the id that its decision would have.
     """
     policy = cleaner.policy_of(candidate.note.scope)
@@ -368,10 +369,10 @@ def judge(
 
 
 def _as_found(candidate: Candidate, assessment: Assessment) -> Candidate:
-    """The candidate with what the gate found out about it, and an episode that it rests on.
+    """The candidate with the gate's findings about it, and an episode that it rests on.
 
-    Its note is the contact's word from here on where an extractor only passes that on. The gate
-    itself judges it as the extractor's.
+    If an extractor only passes on the contact's word, the note is the contact's word from here on.
+    The gate itself judges it as the extractor's.
     """
     told = candidate.note
     note = replace(
@@ -386,7 +387,7 @@ def _as_found(candidate: Candidate, assessment: Assessment) -> Candidate:
 
 
 def candidate_of(decision: Decision, evidence: Sequence[Evidence]) -> Candidate:
-    """The candidate that a decision was about, as far as it is on record."""
+    """The candidate of a decision, made again from the record."""
     assessment = decision.gate
     own = [item for item in evidence if item.episode_id == decision.episode_id]
     others = [item for item in evidence if item.episode_id != decision.episode_id]
@@ -408,13 +409,13 @@ def candidate_of(decision: Decision, evidence: Sequence[Evidence]) -> Candidate:
 
 
 def _extractors_confidence(assessment: Assessment | None) -> float | None:
-    """The start of a score by an extractor's own confidence."""
+    """The extractor's own confidence, if the score began with it."""
     first = next(iter(assessment.parts), None) if assessment else None
     return first.effect if first and first.name == EXTRACTORS_CONFIDENCE else None
 
 
 def _refuse_fallback(candidate: Candidate) -> None:
-    """Raw words have no floor, so a caller may not claim that its words are raw."""
+    """Refuse a caller's claim that its words are raw: raw words have no floor."""
     if candidate.is_fallback:
         raise InvalidNoteError(
             f"proposed_by {candidate.proposed_by!r} is reserved; name who proposes it"
@@ -422,7 +423,7 @@ def _refuse_fallback(candidate: Candidate) -> None:
 
 
 def _agreeing(submission: Submission) -> Submission:
-    """The same, as what is admitted only because it is known already."""
+    """The submission as admitted, because it repeats a known fact."""
     assessment = submission.assessment.disposed(Disposal.ADMIT, GateReason.ADMITTED, ALL_PASSED)
     return replace(submission, assessment=assessment)
 
