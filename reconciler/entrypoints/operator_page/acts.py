@@ -212,7 +212,7 @@ def undo(visit: Visit) -> Response:
             decision=about.decision(decision_id),
             later=later,
             reason=reason,
-            answered_by=visit.given.get("answered_by") or "operator",
+            person=visit.given.get("answered_by") or "operator",
         )
     return visit.to_contact(made)
 

@@ -15,7 +15,7 @@ from reconciler.domain.reconciling.reverting import undone_by
 from reconciler.domain.records.decisions import Decision
 from reconciler.domain.records.kinds import OPERATOR_DOOR, Action, DecidedBy
 from reconciler.entrypoints.operator_page import words
-from reconciler.errors import ReconcilerError, UnknownDecisionError, UnknownFactError
+from reconciler.errors import UnknownDecisionError, UnknownFactError
 from reconciler.memory import Memory
 from reconciler.service.writing.decision_ids import settlement_id_of
 
@@ -72,11 +72,10 @@ def subject_of(memory: Memory, decision: Decision) -> str:
     """The fact or facts that a decision was about; its own text if that says it."""
     scope = decision.scope
     about = memory.contact(scope.agent_id, scope.contact_id, tenant=scope.tenant)
-    if decision.action is Action.REVERT and decision.undo and decision.undo.decision_ids:
-        try:  # the newest is first, so that what was asked for is last
-            return subject_of(memory, about.decision(decision.undo.decision_ids[-1]))
-        except ReconcilerError:
-            return decision.text
+    if decision.action is Action.REVERT:
+        undone = _undone(about, decision)
+        told = subject_of(memory, undone) if undone else decision.text
+        return f"that {told}" if undone and undone.action is Action.RESOLVE else told
     ids: Iterable[str] = ()
     if decision.action is Action.REVOKE:
         ids = decision.superseded_ids
@@ -90,6 +89,15 @@ def subject_of(memory: Memory, decision: Decision) -> str:
     if decision.action is Action.RESOLVE:
         return f"“{told}” {'holds' if len(texts) == 1 else 'hold'}"
     return told
+
+
+def _undone(about: ContactMemory, revert: Decision) -> Decision | None:
+    """What a person asked to undo; later decisions, which went with it, stand before it."""
+    ids = revert.undo.decision_ids if revert.undo else ()
+    try:
+        return about.decision(ids[-1]) if ids else None
+    except UnknownDecisionError:
+        return None
 
 
 def _text(about: ContactMemory, fact_id: str) -> str | None:
