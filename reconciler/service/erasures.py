@@ -128,7 +128,7 @@ class Erasures:
             tombstones=len(self._tombstones(scope, known, drafted)),
             is_dry_run=True,
         )
-        return replace(drafted, erasure_id="", receipt=receipt, plan=None)
+        return replace(drafted, erasure_id="", receipt=receipt)
 
     def _known(self, scope: Scope, target: ErasureTarget) -> ContactRecords:
         """The known records that a plan is made on; comparisons are left out if everything goes."""

@@ -221,8 +221,9 @@ def test_a_decision_that_others_rest_on_is_undone_with_them_once_they_were_shown
     contact = memory.contact("crm", "priya")
     [pune] = [each for each in contact.decisions() if each.text == "Lives in Pune."]
     page = anna.get("/decision", **PRIYA, decision=pune.decision_id)
-    asked = anna.send(page.form("/undo"))
+    asked = anna.send(page.form("/undo"), answered_by="contact")
     assert asked.status == 409
+    assert asked.form("/undo", answered_by="contact")
     assert "Lives in Goa." in asked.text
     assert held_values(memory, "city") == {"Goa"}
     assert anna.send(asked.form("/undo")).status == 200
@@ -271,6 +272,126 @@ def test_the_home_finds_contacts_and_what_is_known(reader: Browser) -> None:
     assert "Priya Rao" in page.text
     assert "Lives in Goa." in reader.get("/", q="Lives in Goa.").text
     assert "facts hold" in reader.get("/health").text
+
+
+# What a page tells of what was settled.
+
+
+def decision_page(browser: Browser, memory: Memory, text: str) -> Page:
+    decisions = memory.contact("crm", "priya").decisions()
+    made = next(each for each in decisions if each.text == text)
+    return browser.get("/decision", **PRIYA, decision=made.decision_id)
+
+
+def test_what_was_answered_no_is_noted_after_all(anna: Browser, memory: Memory) -> None:
+    page = anna.send(priya(anna).form("/answer", text=HELD[1][0]), answer="no")
+    again = anna.send(page.form("/note", text=HELD[1][0]))
+    assert "The same was answered no before" in again.text
+    noted = anna.send(again.form("/note"), text="Likes aisle seats on trains.")
+    assert "Likes aisle seats on trains." in noted.text
+    found = memory.contact("crm", "priya").decisions()
+    [made] = [each for each in found if each.text == "Likes aisle seats on trains."]
+    assert (made.action, made.proposal.proposed_by) == ("ADD", "anna")
+    assert decision_page(anna, memory, HELD[1][0]).form("/note")
+
+
+def test_receipts_are_found_again(anna: Browser, memory: Memory) -> None:
+    known = memory.contact("crm", "priya").value("employer")
+    fact_id = next(each.fact_id for each in known if each.value == "Hooli")
+    form = anna.get("/erase", **PRIYA, fact=fact_id).form("/erase")
+    receipt = str(
+        anna.send(form, reason="She asked.", confirm="priya").answer.url.raw_path.decode()
+    )
+    erased = anna.get("/fact", **PRIYA, fact=fact_id)
+    for page in (anna.get("/health"), priya(anna), erased):
+        assert receipt in page.links, page.text
+
+
+def test_a_list_names_what_a_decision_took_the_place_of(reader: Browser) -> None:
+    for page in (priya(reader), reader.get("/decisions", **PRIYA)):
+        assert "Lives in Goa. took the place of “Lives in Pune.”" in page.text
+        assert "replaced Lives in Goa." not in page.text
+
+
+def test_an_answered_question_no_longer_waits(anna: Browser, memory: Memory) -> None:
+    [held] = [e for e in memory.contact("crm", "priya").pending() if _text(e) == HELD[0][0]]
+    address = {**PRIYA, "decision": held.decision_id}  # type: ignore[union-attr]
+    assert "until a person confirms it" in anna.get("/decision", **address).text
+    anna.send(priya(anna).form("/answer", text=HELD[0][0]), answer="no")
+    page = anna.get("/decision", **address)
+    assert "until a person confirms it" not in page.text
+    assert "answered no since" in page.text
+    assert "by anna" in page.text
+
+
+def _text(item: object) -> str:
+    return str(getattr(item, "text", ""))
+
+
+def test_what_is_undone_or_erased_offers_no_undo(anna: Browser, memory: Memory) -> None:
+    page = decision_page(anna, memory, "Lives in Goa.")
+    anna.send(page.form("/undo"))
+    page = decision_page(anna, memory, "Lives in Goa.")
+    assert "/undo" not in [form.action for form in page.forms]
+    assert "It was undone since" in page.text
+    made = dict(page.answer.url.params)["decision"]
+    assert "/undo" not in [form.action for form in priya(anna, done=made).forms]
+    anna.send(anna.get("/erase", **PRIYA).form("/erase"), reason="So.", confirm="priya")
+    assert "/undo" not in [form.action for form in decision_page(anna, memory, "[erased]").forms]
+
+
+def test_an_erasure_of_a_fact_names_what_goes_with_it(anna: Browser, memory: Memory) -> None:
+    contact = memory.contact("crm", "priya")
+    first = contact.note("Keeps three cats.").fact_id
+    contact.note("Keeps three cats!")
+    page = anna.get("/erase", **PRIYA, fact=str(first))
+    assert "These facts: Keeps three cats" in page.text
+    assert page.text.count("Keeps three cats") == 3  # in the quotation, and two that go
+    assert "Goa" not in page.text
+
+
+def test_who_was_told_by_the_contact_is_in_the_reason(anna: Browser, memory: Memory) -> None:
+    form = fact_page(anna, memory, "Lives in Goa.").form("/end")
+    anna.send(form, reason="She moved.", answered_by="contact")
+    look = anna.get("/erase", **PRIYA).form("/erase")
+    [made] = memory.contact("crm", "priya").decisions(limit=1)
+    assert made.text == "She moved (told to anna)."
+    receipt = anna.send(look, reason="As asked.", confirm="priya", answered_by="contact")
+    assert "told to anna" in receipt.text
+
+
+def test_an_ended_fact_tells_why_it_ended(anna: Browser, memory: Memory) -> None:
+    anna.send(fact_page(anna, memory, "Lives in Goa.").form("/end"), reason="She moved.")
+    page = fact_page(anna, memory, "Lives in Goa.")
+    assert "Why it ended" in page.text
+    assert "by anna: She moved." in page.text
+    [made] = memory.contact("crm", "priya").decisions(limit=1)
+    assert any(made.decision_id in link for link in page.links)
+
+
+def test_a_settled_dispute_says_which_side_holds(anna: Browser, memory: Memory) -> None:
+    form = priya(anna).form("/settle")
+    side = next(value for name, value in form.fields if name == "side")
+    page = anna.send(form, keep=side, reason="By phone.")
+    assert "Settled. “Works at Initech.” holds" in page.text
+    assert "settled “Works at Initech.” holds reason: By phone." in page.text
+
+
+def test_before_the_first_fact_a_page_says_so(reader: Browser) -> None:
+    day = datetime.now(UTC).date() - timedelta(days=300)
+    page = priya(reader, at=day.isoformat())
+    assert "Nothing was recorded yet; the first fact is of" in page.text
+    assert "0 facts held on" in page.text
+
+
+def test_no_button_leads_to_a_yes_to_what_a_tool_says(anna: Browser, memory: Memory) -> None:
+    memory.contact("crm", "bob").note(
+        "Has ordered 40 desks", importance=0.8, source_kind="tool_output"
+    )
+    page = anna.get("/contact", agent="crm", contact="bob")
+    assert "A tool says this, not the contact." in page.text
+    yes = [given for tag, given in page.elements if tag == "button" and given.get("value") == "yes"]
+    assert [given.get("class") for given in yes] == [None]
 
 
 # Who sees what.
@@ -562,6 +683,29 @@ def test_what_was_written_is_not_lost_with_an_error(anna: Browser, memory: Memor
     assert page.status == 422
     assert "Lives in <b>Rome</b>." in page.text
     assert held_values(memory, "city") == {"Goa"}
+
+
+@pytest.mark.parametrize(
+    ("text", "value", "told"),
+    [
+        ("The deadline is 6 June.", "5 May", "is still “5 May”"),
+        ("The deadline is 15 May.", "5 May", "is still “5 May”"),
+        ("The deadline is 5 May.", "6 June", "still says “5 May”"),
+    ],
+)
+def test_a_correction_of_the_sentence_or_of_the_value_alone_is_refused(
+    anna: Browser, memory: Memory, text: str, value: str, told: str
+) -> None:
+    note = memory.contact("crm", "priya").note
+    note("The deadline is 5 May.", attribute="deadline", value="5 May")
+    form = fact_page(anna, memory, "The deadline is 5 May.").form("/amend", value="5 May")
+    page = anna.send(form, text=text, value=value, reason="By phone.")
+    assert page.status == 422
+    assert told in page.text
+    assert text.rstrip(".") in page.text
+    assert held_values(memory, "deadline") == {"5 May"}
+    page = anna.send(form, text="The deadline is 6 June.", value="6 June", reason="By phone.")
+    assert held_values(memory, "deadline") == {"6 June"}
 
 
 def test_an_erasure_needs_the_contacts_id(anna: Browser, memory: Memory) -> None:

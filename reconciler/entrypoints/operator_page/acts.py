@@ -6,6 +6,7 @@ answer, and can be undone from the page that it leads to.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Collection, Mapping, Sequence
 
 from starlette.responses import Response
@@ -14,6 +15,7 @@ from reconciler.contact_memory import ContactMemory
 from reconciler.domain.records.decisions import Decision
 from reconciler.domain.records.facts import Fact
 from reconciler.domain.records.kinds import OPERATOR_DOOR, Action, SourceKind
+from reconciler.domain.records.slots import Slot
 from reconciler.entrypoints.operator_page import words
 from reconciler.entrypoints.operator_page.visits import NotDoneError, Visit
 from reconciler.errors import RevertRefusedError
@@ -41,7 +43,7 @@ def answer(visit: Visit) -> Response:
 def settle(visit: Visit) -> Response:
     """One side of a dispute holds, all do, or none does."""
     about, sides = visit.about, visit.given.getlist("side")
-    reason = visit.text("reason", words.SETTLED)
+    reason = visit.reason(words.SETTLED)
     choice = visit.text("keep", "")
     if not sides or (choice not in ("both", "neither") and choice not in sides):
         raise NotDoneError(422, "choose which one holds: one of them, both, or neither")
@@ -73,8 +75,8 @@ def _check_open(about: ContactMemory, sides: Sequence[str]) -> None:
     raise NotDoneError(
         409,
         f"this has been settled already, by {by} on {settled.at:%Y-%m-%d at %H:%M} UTC: "
-        f"{settled.reason}. Nothing was changed now. If that was wrong, undo it on the contact's "
-        "page",
+        f"{settled.text.rstrip('.')}. Nothing was changed now. If that was wrong, undo it on the "
+        "contact's page",
     )
 
 
@@ -91,7 +93,7 @@ def renew(visit: Visit) -> Response:
     """Yes, it still holds: the same is noted again, which renews it; or no, and it ends."""
     about, fact_id = visit.about, visit.text("fact")
     if visit.text("answer", "") == "no":
-        reason = visit.text("reason", words.OVER)
+        reason = visit.reason(words.OVER)
         return visit.to_contact(about.revoke(fact_id, by=visit.by, reason=reason))
     known = about.evidence(fact_id).fact
     if known.has_ended:
@@ -99,34 +101,84 @@ def renew(visit: Visit) -> Response:
     return visit.to_contact(_said_again(visit, about, known))
 
 
+def note(visit: Visit) -> Response:
+    """Note after all what was answered no, in these words or others, as who says it now."""
+    about, is_contacts = visit.about, visit.given.get("answered_by") == "contact"
+    known, text = about.decision(visit.text("decision")), visit.text("text")
+    if not words.is_declined(known):
+        raise NotDoneError(409, "this was not answered no; load the contact again")
+    slot = known.note.slot if text == known.text else None
+    return visit.to_contact(
+        about.note(
+            text,
+            source_kind=SourceKind.USER_EXPLICIT if is_contacts else SourceKind.OPERATOR,
+            proposed_by=visit.grant.name,
+            **_filed(slot),  # type: ignore[arg-type]
+        )
+    )
+
+
+def _filed(slot: Slot | None) -> dict[str, str | None]:
+    if slot is None or not slot.attribute or slot.value is None:
+        return {}
+    return {"subject": slot.subject, "attribute": slot.attribute, "value": slot.value}
+
+
 def _said_again(visit: Visit, about: ContactMemory, known: Fact) -> Decision:
     is_contacts = visit.given.get("answered_by") == "contact"
-    slot = known.slot
-    filed = (
-        {"subject": slot.subject, "attribute": slot.attribute, "value": slot.value}
-        if slot and slot.attribute
-        else {}
-    )
     return about.note(
         known.text,
         source_kind=SourceKind.USER_EXPLICIT if is_contacts else SourceKind.OPERATOR,
         proposed_by=visit.grant.name,
-        **filed,  # type: ignore[arg-type]
+        **_filed(known.slot),  # type: ignore[arg-type]
     )
 
 
 def amend(visit: Visit) -> Response:
     """Correct a fact, in the name of the person who is logged in."""
+    about, fact_id = visit.about, visit.text("fact")
+    text, value = visit.text("text"), visit.optional("value")
+    _check_value(about.evidence(fact_id).fact, text, value)
     return visit.to_contact(
-        visit.about.amend(
-            visit.text("text"),
-            fact_id=visit.text("fact"),
-            value=visit.optional("value"),
+        about.amend(
+            text,
+            fact_id=fact_id,
+            value=value,
             by=visit.grant.name,
             reason=visit.text("reason"),
             said_at=visit.day("true_from"),
         )
     )
+
+
+def _check_value(known: Fact, text: str, value: str | None) -> None:
+    """Look whether the new sentence and the value beside it still say the same.
+
+    Raises:
+        NotDoneError: only one of the two was changed.
+    """
+    old = known.slot.value if known.slot else None
+    if not old or not value or not _says(known.text, old) or _says(text, value):
+        return
+    field = words.plain(words.attribute(known))
+    if value == old:
+        raise NotDoneError(
+            422,
+            f"the sentence is now “{text}”, but the {field} beside it is still “{old}”; write "
+            "the new value there too. Nothing was changed",
+        )
+    if _says(text, old):
+        raise NotDoneError(
+            422,
+            f"the {field} is now “{value}”, but the sentence still says “{old}”: “{text}”; write "
+            "the sentence to match. Nothing was changed",
+        )
+
+
+def _says(text: str, value: str) -> bool:
+    """Whether a sentence holds a value, as words of its own: “15 May” does not hold “5 May”."""
+    wanted = re.escape(" ".join(value.split()).casefold())
+    return bool(re.search(rf"(?<!\w){wanted}(?!\w)", " ".join(text.split()).casefold()))
 
 
 def end(visit: Visit) -> Response:
@@ -135,7 +187,7 @@ def end(visit: Visit) -> Response:
         visit.about.revoke(
             visit.text("fact"),
             by=visit.by,
-            reason=visit.text("reason"),
+            reason=visit.reason(),
             never=visit.given.get("never") == "yes",
         )
     )
@@ -144,10 +196,12 @@ def end(visit: Visit) -> Response:
 def undo(visit: Visit) -> Response:
     """Undo a decision; what rests on it goes with it, once the person was shown it."""
     about, decision_id = visit.about, visit.text("decision")
-    reason = visit.text("reason", words.UNDONE)
+    reason = visit.text("reason", words.UNDONE)  # as it is typed: the next form sends it again
     and_later = visit.given.get("and_later") == "yes"
     try:
-        made = about.revert(decision_id, by=visit.by, reason=reason, and_later=and_later)
+        made = about.revert(
+            decision_id, by=visit.by, reason=visit.reason(words.UNDONE), and_later=and_later
+        )
     except RevertRefusedError as error:
         later = [about.decision(each) for each in error.decision_ids]
         return visit.page(
@@ -158,6 +212,7 @@ def undo(visit: Visit) -> Response:
             decision=about.decision(decision_id),
             later=later,
             reason=reason,
+            person=visit.given.get("answered_by") or "operator",
         )
     return visit.to_contact(made)
 
@@ -166,6 +221,7 @@ FORMS: Mapping[str, Callable[[Visit], Response]] = {
     "/answer": answer,
     "/settle": settle,
     "/renew": renew,
+    "/note": note,
     "/amend": amend,
     "/end": end,
     "/undo": undo,

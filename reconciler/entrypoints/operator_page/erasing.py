@@ -11,14 +11,25 @@ from reconciler.entrypoints.operator_page.visits import NotDoneError, Visit
 
 __all__ = ["READS", "WRITES"]
 
+_NAMED_MAX = 10
+
 
 def look(visit: Visit) -> Response:
     """What an erasure would remove, and a form that has it confirmed."""
     about, target = visit.about, _target(visit)
     planned = about.forget(**target, by=visit.by, reason="Looked at before.", dry_run=True)
     known = about.evidence(target["fact_id"]).fact if target.get("fact_id") else None
+    gone = {*planned.plan.fact_ids} if known and planned.plan else set()
+    chains = about.history() if gone else []
+    going = [each for chain in chains for each in chain.facts if each.fact_id in gone]
     return visit.page(
-        "erase.html", **head_of(visit, about), planned=planned, fact=known, target=target
+        "erase.html",
+        **head_of(visit, about),
+        planned=planned,
+        fact=known,
+        target=target,
+        going=going[:_NAMED_MAX],
+        more=len(going[_NAMED_MAX:]),
     )
 
 
@@ -38,7 +49,7 @@ def receipt(visit: Visit) -> Response:
     found = next((one for one in visit.about.erasures() if one.erasure_id == asked), None)
     if found is None:
         raise NotDoneError(404, "there is no erasure of that id for this contact")
-    return visit.page("erasure.html", ids=visit.ids, erasure=found, contact=None)
+    return visit.page("erasure.html", **head_of(visit, visit.about), erasure=found)
 
 
 def erase(visit: Visit) -> Response:
@@ -49,8 +60,7 @@ def erase(visit: Visit) -> Response:
             "the contact's id is not what you wrote; nothing was erased. Go back and write it out"
         )
         raise NotDoneError(422, told)
-    reason = visit.text("reason")
-    done = about.forget(by=visit.by, reason=reason, **_target(visit))  # type: ignore[arg-type]
+    done = about.forget(by=visit.by, reason=visit.reason(), **_target(visit))  # type: ignore[arg-type]
     return visit.to("/erasure", **visit.ids, erasure=done.erasure_id)
 
 

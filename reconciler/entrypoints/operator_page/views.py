@@ -15,10 +15,11 @@ from reconciler.contact_memory import ContactMemory
 from reconciler.domain.recalling.safety import is_never_cut
 from reconciler.domain.records.decisions import Decision
 from reconciler.domain.records.facts import Contact, Dispute, Fact, FactHistory, FoundFact
-from reconciler.domain.records.kinds import Disposal, GateReason, SourceKind
+from reconciler.domain.records.kinds import Disposal, FactState, GateReason, SourceKind
 from reconciler.domain.review.health import ContactHealth
 from reconciler.domain.review.timeline import timeline
 from reconciler.entrypoints.operator_page import words
+from reconciler.entrypoints.operator_page.telling import since
 from reconciler.entrypoints.operator_page.visits import NotDoneError, Visit, address
 from reconciler.errors import InvalidRequestError
 
@@ -66,7 +67,9 @@ def contacts(visit: Visit) -> Response:
         return visit.to("/contact", **visit.ids)
     agent, query = visit.agent, visit.text("q", "")
     if query:
-        return visit.page("found.html", query=query, **_found(agent, query))
+        found = _found(agent, query)
+        names = _names(visit, [each.contact_id for each in found["facts"]])
+        return visit.page("found.html", query=query, names=names, **found)
     after = visit.optional("after")
     listed = agent.contacts(after=after, limit=_PAGE + 1)
     waiting = [] if after else _attention(agent)
@@ -116,7 +119,7 @@ def _found(agent: AgentMemory, query: str) -> dict[str, Any]:
         "left_out": len(named[_PAGE:]),
         "is_cut": len(known) > _SEARCHED_MAX,
         "searched": _SEARCHED_MAX,
-        "facts": _facts_like(agent, query),
+        **_facts_like(agent, query),
     }
 
 
@@ -124,11 +127,15 @@ def _called(contact: Contact) -> str:
     return f"{contact.contact_id} {contact.name or ''}".casefold()
 
 
-def _facts_like(agent: AgentMemory, query: str) -> Sequence[FoundFact]:
+def _facts_like(agent: AgentMemory, query: str) -> dict[str, Any]:
+    """The facts that hold all words of a query; without any, those that are nearest."""
     try:
-        return agent.find(query, limit=_FOUND_MAX)
+        found: Sequence[FoundFact] = agent.find(query, limit=_FOUND_MAX)
     except InvalidRequestError:  # without a model, contacts alone are found
-        return ()
+        found = ()
+    asked = query.casefold().split()
+    exact = [each for each in found if all(word in each.fact.text.casefold() for word in asked)]
+    return {"facts": exact or found, "are_exact": bool(exact)}
 
 
 def contact(visit: Visit) -> Response:
@@ -136,13 +143,14 @@ def contact(visit: Visit) -> Response:
     about = visit.about
     about.check_known()
     at = _instant(visit)
-    chains = about.history(at=at)
+    chains, done = about.history(at=at), _done(visit, about)
     return visit.page(
         "contact.html",
         **head_of(visit, about),
         **_course(visit, chains, at),
         at=at,
-        done=_done(visit, about),
+        done=done,
+        since={each.decision_id: since(about, each) for each in done},
         again=visit.given.getlist("again"),
         **({} if at else _now(about)),
     )
@@ -167,7 +175,7 @@ def _course(visit: Visit, chains: Sequence[FactHistory], at: datetime | None) ->
     held = [head for head in heads if not head.has_ended and not head.is_void]
     first = _number(visit.optional("from"))
     drawn = timeline(chains, at or datetime.now(UTC), _TIMELINE_MAX)
-    facts = [fact for chain in chains for fact in chain.facts]
+    facts = _facts_of(chains)
     return {
         "timeline": drawn,
         "link": lambda fact_id: address("/fact", **visit.ids, fact=fact_id),
@@ -176,9 +184,19 @@ def _course(visit: Visit, chains: Sequence[FactHistory], at: datetime | None) ->
         "first": first,
         "held": len(held),
         "next": first + _FACTS_MAX if len(held) > first + _FACTS_MAX else None,
-        "begins_at": min((fact.recorded_at for fact in facts), default=None),
+        "known_from": _known_from(facts)
+        or (_known_from(_facts_of(visit.about.history())) if at else None),
         "today": datetime.now(UTC).date(),
     }
+
+
+def _facts_of(chains: Iterable[FactHistory]) -> list[Fact]:
+    return [fact for chain in chains for fact in chain.facts]
+
+
+def _known_from(facts: Iterable[Fact]) -> datetime | None:
+    """When the first of the facts was recorded; None without any."""
+    return min((fact.recorded_at for fact in facts), default=None)
 
 
 def _binds(fact: Fact) -> bool:
@@ -198,6 +216,7 @@ def _now(about: ContactMemory) -> dict[str, Any]:
         "expiring": about.expiring(days=_DAYS_AHEAD, limit=_PAGE),
         "profile": about.profile(),
         "recent": about.decisions(limit=_RECENT),
+        "erasures": about.erasures()[::-1][:_ATTENTION_MAX],
     }
 
 
@@ -218,6 +237,8 @@ def fact(visit: Visit) -> Response:
         evidence=evidence,
         chain=chain,
         made=made,
+        ending=_ended_by(about, chain, evidence.fact),
+        erasures=about.erasures()[::-1] if evidence.fact.state is FactState.ERASED else (),
         why=about.explain(made.decision_id) if made else None,
         ended_by={link.old_id: link for link in chain.supersessions},
         attribute=words.attribute(evidence.fact),
@@ -233,6 +254,20 @@ def _made_by(about: ContactMemory, fact_id: str, known: Fact) -> Decision | None
     return written[-1] if written else None
 
 
+def _ended_by(about: ContactMemory, chain: FactHistory, known: Fact) -> Decision | None:
+    """The decision that ended a fact; None where it is not at hand."""
+    if not known.has_ended:
+        return None
+    by_persons = {each.decision_id for each in chain.events if each.fact_id == known.fact_id}
+    near = about.decisions(since=known.recorded_at.replace(microsecond=0), limit=_READ_MAX)
+    ended = (
+        each
+        for each in near
+        if each.decision_id in by_persons or known.fact_id in each.superseded_ids
+    )
+    return next(ended, None)
+
+
 def decision(visit: Visit) -> Response:
     """One decision in plain words; and a form that undoes it."""
     about, decision_id = visit.about, visit.text("decision")
@@ -242,7 +277,7 @@ def decision(visit: Visit) -> Response:
         **head_of(visit, about),
         decision=found,
         why=about.explain(decision_id),
-        is_reversible=found.action in words.REVERSIBLE,
+        since=since(about, found),
     )
 
 
@@ -260,10 +295,11 @@ def decisions(visit: Visit) -> Response:
         limit=_READ_MAX if is_filtered else first + _PAGE + 1,
     )
     fitting = [each for each in found if source in (None, each.note.trust)]
+    shown = fitting[first : first + _PAGE]
     return visit.page(
         "decisions.html",
         given=visit.given,
-        decisions=fitting[first : first + _PAGE],
+        decisions=shown,
         is_counted=is_filtered,
         count=len(fitting),
         is_cut=len(found) == _READ_MAX,
@@ -271,6 +307,7 @@ def decisions(visit: Visit) -> Response:
         first=first,
         next=first + _PAGE if len(fitting) > first + _PAGE else None,
         contact_id=visit.contact_id,
+        names=_names(visit, [each.scope.contact_id for each in shown]),
         choices={"disposal": Disposal, "gate_reason": GateReason, "source": SourceKind},
         query={name: visit.given.get(name) for name in _FILTERS},
     )
@@ -299,7 +336,18 @@ def health(visit: Visit) -> Response:
     whom = visit.about if visit.grant.contact_id else visit.agent
     report = whom.health()
     worst = sorted(report.contacts, key=_troubles, reverse=True)[:_ATTENTION_MAX]
-    return visit.page("health.html", report=report, worst=worst)
+    erasures = whom.erasures()[::-1][:_ATTENTION_MAX]
+    shown = {*(each.contact_id for each in worst), *(each.scope.contact_id for each in erasures)}
+    return visit.page(
+        "health.html", report=report, worst=worst, erasures=erasures, names=_names(visit, shown)
+    )
+
+
+def _names(visit: Visit, contact_ids: Iterable[str | None]) -> dict[str, str]:
+    """The names of these contacts, as far as they are known."""
+    agent = visit.memory.agent(visit.agent_id, tenant=visit.grant.tenant)
+    found = (known for each in {*contact_ids} if each for known in agent.contacts(each))
+    return {known.contact_id: known.name for known in found if known.name}
 
 
 def _troubles(one: ContactHealth) -> tuple[int, int]:

@@ -9,7 +9,7 @@ import hmac
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, time, timedelta
-from functools import cache
+from functools import cache, partial
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
@@ -30,6 +30,7 @@ from reconciler.entrypoints.access.http_door import GRANT
 from reconciler.entrypoints.access.problems import Problem
 from reconciler.entrypoints.operator_page import words
 from reconciler.entrypoints.operator_page.logins import OpenLogin
+from reconciler.entrypoints.operator_page.telling import subject_of
 from reconciler.errors import InvalidRequestError
 from reconciler.memory import Memory
 from reconciler.service.pages.rendering import environment
@@ -151,6 +152,16 @@ class Visit:
             raise NotDoneError(422, f"{words.FIELDS.get(name, name)} is empty; fill it in")
         return found or default or ""
 
+    def reason(self, default: str | None = None) -> str:
+        """Why, with who was told it: the record of the contact's word names no one else.
+
+        Raises:
+            NotDoneError: it is empty, and there is no default.
+        """
+        given = self.text("reason", default)
+        is_told = self.given.get("answered_by") == "contact"
+        return f"{given.rstrip('.')} (told to {self.grant.name})." if is_told else given
+
     def optional(self, name: str) -> str | None:
         """A field; None where it is empty."""
         return self.text(name, "") or None
@@ -177,7 +188,12 @@ class Visit:
         """A page of this memory."""
         agent_id = self.given.get("agent")
         known = agent_id if agent_id in self.grant.agent_ids else self.grant.agent_ids[0]
-        frame = {"grant": self.grant, "form_key": self.form_key, "agent_id": known}
+        frame = {
+            "grant": self.grant,
+            "form_key": self.form_key,
+            "agent_id": known,
+            "subject_of": partial(subject_of, self.memory),
+        }
         return page(template, status, **frame, **values)
 
     def to(self, path: str, **fields: object) -> Response:
