@@ -250,6 +250,7 @@ def test_what_may_have_changed_is_renewed_or_ended(
     page = priya(anna)
     renewed, ended = (form for form in page.forms if form.action == "/renew")
     assert before == 2
+    assert anna.send(renewed, answer="perhaps").status == 422
     assert "said again" in anna.send(renewed, answer="yes").text.lower()
     assert "Ended." in anna.send(ended, answer="no").text
 

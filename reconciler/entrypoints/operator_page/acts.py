@@ -42,7 +42,7 @@ def answer(visit: Visit) -> Response:
 
 def settle(visit: Visit) -> Response:
     """One side of a dispute holds, all do, or none does."""
-    about, sides = visit.about, visit.given.getlist("side")
+    about, sides = visit.about, [*dict.fromkeys(visit.given.getlist("side"))]
     reason = visit.reason(words.SETTLED)
     choice = visit.text("keep", "")
     if not sides or (choice not in ("both", "neither") and choice not in sides):
@@ -92,9 +92,12 @@ def _settled_by(about: ContactMemory, fact_ids: Collection[str]) -> Decision | N
 def renew(visit: Visit) -> Response:
     """Yes, it still holds: the same is noted again, which renews it; or no, and it ends."""
     about, fact_id = visit.about, visit.text("fact")
-    if visit.text("answer", "") == "no":
+    choice = visit.text("answer", "")
+    if choice == "no":
         reason = visit.reason(words.OVER)
         return visit.to_contact(about.revoke(fact_id, by=visit.by, reason=reason))
+    if choice != "yes":
+        raise NotDoneError(422, "choose whether it still holds: yes or no")
     known = about.evidence(fact_id).fact
     if known.has_ended:
         raise NotDoneError(409, "this fact has ended meanwhile; load the contact again")

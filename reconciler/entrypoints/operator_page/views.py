@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from enum import StrEnum
 from typing import Any, TypeVar
 
@@ -248,8 +248,8 @@ def fact(visit: Visit) -> Response:
 
 def _made_by(about: ContactMemory, fact_id: str, known: Fact) -> Decision | None:
     """The decision that wrote a fact; None where it is not among the newest of that moment."""
-    until = known.recorded_at.replace(microsecond=0)
-    near = about.decisions(since=until, limit=_READ_MAX)
+    begins = known.recorded_at.replace(microsecond=0)
+    near = about.decisions(since=begins, until=begins + timedelta(seconds=2), limit=_READ_MAX)
     written = [each for each in near if each.fact_id == fact_id]
     return written[-1] if written else None
 
