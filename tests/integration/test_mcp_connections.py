@@ -138,13 +138,13 @@ def test_a_request_that_does_not_end_is_ended_by_the_server(
 def test_an_answer_that_stays_unread_ends_the_connection(
     server: HttpServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    async def refuse(send: Send, *_: object) -> None:
+    async def flood(_door: object, _scope: object, _receive: object, send: Send) -> None:
         await send({"type": "http.response.start", "status": 401})
         for _piece in range(PIECES):
             await send({"type": "http.response.body", "body": PIECE, "more_body": True})
         await send({"type": "http.response.body", "body": b""})
 
-    monkeypatch.setattr(http_door, "_refuse", refuse)
+    monkeypatch.setattr(TokenDoor, "__call__", flood)
     with connected(server) as [client]:
         client.sendall(HEAD + b"Content-Length: 0\r\n\r\n")
         time.sleep(2)
