@@ -101,39 +101,29 @@ def renew(visit: Visit) -> Response:
     known = about.evidence(fact_id).fact
     if known.has_ended:
         raise NotDoneError(409, "this fact has ended meanwhile; load the contact again")
-    return visit.to_contact(_said_again(visit, about, known))
+    return visit.to_contact(_noted(visit, known.text, known.slot))
 
 
 def note(visit: Visit) -> Response:
     """Note after all what was answered no, in these words or others, as who says it now."""
-    about, is_contacts = visit.about, visit.given.get("answered_by") == "contact"
-    known, text = about.decision(visit.text("decision")), visit.text("text")
+    known, text = visit.about.decision(visit.text("decision")), visit.text("text")
     if not words.is_declined(known):
         raise NotDoneError(409, "this was not answered no; load the contact again")
     slot = known.note.slot if text == known.text else None
-    return visit.to_contact(
-        about.note(
-            text,
-            source_kind=SourceKind.USER_EXPLICIT if is_contacts else SourceKind.OPERATOR,
-            proposed_by=visit.grant.name,
-            **_filed(slot),  # type: ignore[arg-type]
-        )
-    )
+    return visit.to_contact(_noted(visit, text, slot))
 
 
-def _filed(slot: Slot | None) -> dict[str, str | None]:
-    if slot is None or not slot.attribute or slot.value is None:
-        return {}
-    return {"subject": slot.subject, "attribute": slot.attribute, "value": slot.value}
-
-
-def _said_again(visit: Visit, about: ContactMemory, known: Fact) -> Decision:
+def _noted(visit: Visit, text: str, slot: Slot | None) -> Decision:
+    """Note a text as the word of the person who is logged in, or of the contact."""
     is_contacts = visit.given.get("answered_by") == "contact"
-    return about.note(
-        known.text,
+    filed = {}
+    if slot is not None and slot.attribute and slot.value is not None:
+        filed = {"subject": slot.subject, "attribute": slot.attribute, "value": slot.value}
+    return visit.about.note(
+        text,
         source_kind=SourceKind.USER_EXPLICIT if is_contacts else SourceKind.OPERATOR,
         proposed_by=visit.grant.name,
-        **_filed(known.slot),  # type: ignore[arg-type]
+        **filed,  # type: ignore[arg-type]
     )
 
 
