@@ -530,9 +530,10 @@ def test_probes_of_anyone_ask_once_and_keep_no_thread(
     assert len(asked) <= 2
 
 
-def test_one_token_leaves_room_for_others(
-    memory: Memory, api: Api, agent: httpx2.Client, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def _hanging(
+    memory: Memory, monkeypatch: pytest.MonkeyPatch
+) -> tuple[threading.Event, threading.Semaphore]:
+    """Let each recall wait until the event is set; the semaphore counts those that wait."""
     is_over, waiting = threading.Event(), threading.Semaphore(0)
 
     def hang(*_: object) -> None:
@@ -541,6 +542,13 @@ def test_one_token_leaves_room_for_others(
         raise GraphUnavailableError("away")
 
     monkeypatch.setattr(memory._services.store, "contact_version", hang)
+    return is_over, waiting
+
+
+def test_one_token_leaves_room_for_others(
+    memory: Memory, api: Api, agent: httpx2.Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    is_over, waiting = _hanging(memory, monkeypatch)
     with ThreadPoolExecutor(75) as pool, api.client(granted()) as other:
         agent = httpx2.Client(
             base_url=api.url, headers=agent.headers, timeout=60, limits=httpx2.Limits()
@@ -560,14 +568,7 @@ def test_one_token_leaves_room_for_others(
 def test_two_hundred_slow_callers_keep_no_probe_and_no_other_token_waiting(
     memory: Memory, api: Api, agent: httpx2.Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    is_over, waiting = threading.Event(), threading.Semaphore(0)
-
-    def hang(*_: object) -> None:
-        waiting.release()
-        is_over.wait(60)
-        raise GraphUnavailableError("away")
-
-    monkeypatch.setattr(memory._services.store, "contact_version", hang)
+    is_over, waiting = _hanging(memory, monkeypatch)
     headers = [{"Authorization": f"Bearer {api.token(granted())}"} for _ in range(4)]
     with (
         ThreadPoolExecutor(200) as pool,

@@ -19,21 +19,12 @@ from mcp import Client
 
 from reconciler import Memory
 from reconciler.integrations.claude_agent_sdk import claude_agent_server
-from reconciler.testing import HashingEmbedder
 from tests.anthropic_server import AnthropicServer, message, tool_call
 from tests.documents import ROOT, fenced, prints, program
-from tests.engines import embedded_engine
 from tests.mcp_server import granted, serving
 
 ADD, RECALL = "add_contact_note", "recall_contact"
 LIVES = {"text": "Lives in Pune.", "source_kind": "contact"}
-
-
-@pytest.fixture
-def memory(tmp_path: Path) -> Iterator[Memory]:
-    arguments = embedded_engine(tmp_path).settings_arguments
-    with Memory.open(embedder=HashingEmbedder(), **arguments) as opened:
-        yield opened
 
 
 @pytest.fixture

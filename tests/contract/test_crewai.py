@@ -17,10 +17,8 @@ from typing import Any
 import pytest
 
 from reconciler import Memory
-from reconciler.testing import HashingEmbedder
 from tests.anthropic_server import AnthropicServer, Reply, Request, message, tool_call
 from tests.documents import ROOT, prints, program
-from tests.engines import embedded_engine
 
 pytest.importorskip("crewai", reason="CrewAI needs an environment of its own: see this module")
 pytestmark = pytest.mark.filterwarnings("default")  # CrewAI's own
@@ -29,14 +27,12 @@ ADD, RELATE, RECALL = "add_contact_note", "relate_contact_note", "recall_contact
 LIVES = {"text": "Lives in Pune.", "source_kind": "contact"}
 
 
-@pytest.fixture
-def memory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Memory]:
+@pytest.fixture(autouse=True)
+def _quiet(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Keep CrewAI from sending anything, and its files in the test's folder."""
     monkeypatch.setenv("CREWAI_DISABLE_TELEMETRY", "true")
     monkeypatch.setenv("OTEL_SDK_DISABLED", "true")
     monkeypatch.setenv("CREWAI_STORAGE_DIR", str(tmp_path))
-    arguments = embedded_engine(tmp_path).settings_arguments
-    with Memory.open(embedder=HashingEmbedder(), **arguments) as opened:
-        yield opened
 
 
 @pytest.fixture

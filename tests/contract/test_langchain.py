@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 import jsonschema
@@ -13,18 +11,9 @@ from langchain_core.utils.function_calling import convert_to_openai_tool
 
 from reconciler import Memory
 from reconciler.integrations.langchain import langchain_tools
-from reconciler.testing import HashingEmbedder
-from tests.engines import embedded_engine
 
 ADD, RECALL = "add_contact_note", "recall_contact"
 LIVES = {"text": "Lives in Pune.", "source_kind": "user_explicit"}
-
-
-@pytest.fixture
-def memory(tmp_path: Path) -> Iterator[Memory]:
-    arguments = embedded_engine(tmp_path).settings_arguments
-    with Memory.open(embedder=HashingEmbedder(), **arguments) as opened:
-        yield opened
 
 
 @pytest.fixture

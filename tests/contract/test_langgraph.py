@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -23,7 +22,6 @@ from reconciler.integrations.langgraph import (
     langgraph_tools,
 )
 from reconciler.testing import HashingEmbedder
-from tests.engines import embedded_engine
 
 ADD, RECALL = "add_contact_note", "recall_contact"
 LIVES = {"text": "Lives in Pune.", "source_kind": "user_explicit"}
@@ -32,13 +30,6 @@ CITY = {"text": "Lives in Pune.", "attribute": "city", "value": "Pune"}
 HOLDS_ITSELF: dict[str, Any] = {}
 HOLDS_ITSELF["text"] = HOLDS_ITSELF
 MOVED = {"text": "Lives in Goa.", "attribute": "city", "value": "Goa"}
-
-
-@pytest.fixture
-def memory(tmp_path: Path) -> Iterator[Memory]:
-    arguments = embedded_engine(tmp_path).settings_arguments
-    with Memory.open(embedder=HashingEmbedder(), **arguments) as opened:
-        yield opened
 
 
 @pytest.fixture

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import AsyncIterator, Iterator
-from pathlib import Path
+from collections.abc import AsyncIterator
 from typing import Any
 
 import pytest
@@ -19,18 +18,9 @@ from openai.types.responses import (
 
 from reconciler import Memory
 from reconciler.integrations.openai_agents import openai_agents_tools
-from reconciler.testing import HashingEmbedder
-from tests.engines import embedded_engine
 
 ADD, RECALL = "add_contact_note", "recall_contact"
 LIVES = {"text": "Lives in Pune.", "source_kind": "user_explicit"}
-
-
-@pytest.fixture
-def memory(tmp_path: Path) -> Iterator[Memory]:
-    arguments = embedded_engine(tmp_path).settings_arguments
-    with Memory.open(embedder=HashingEmbedder(), **arguments) as opened:
-        yield opened
 
 
 class CallingModel(Model):

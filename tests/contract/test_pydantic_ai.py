@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -15,18 +13,9 @@ from pydantic_ai.models.test import TestModel
 
 from reconciler import Memory
 from reconciler.integrations.pydantic_ai import pydantic_ai_tools
-from reconciler.testing import HashingEmbedder
-from tests.engines import embedded_engine
 
 ADD, RELATE, RECALL = "add_contact_note", "relate_contact_note", "recall_contact"
 LIVES = {"text": "Lives in Pune.", "source_kind": "contact"}
-
-
-@pytest.fixture
-def memory(tmp_path: Path) -> Iterator[Memory]:
-    arguments = embedded_engine(tmp_path).settings_arguments
-    with Memory.open(embedder=HashingEmbedder(), **arguments) as opened:
-        yield opened
 
 
 def _run(agent: Agent[None, str]) -> AgentRunResult[str]:
