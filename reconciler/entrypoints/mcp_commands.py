@@ -213,8 +213,8 @@ def create(
 def list_tokens(tokens: Tokens = None, as_json: AsJson = False) -> None:
     """List the tokens and what each may access; the tokens themselves are never shown."""
     now = datetime.now(UTC)
-    found = token_file(tokens).all()
-    show(as_json, [token.to_dict(now) for token in found], lambda: _tokens_table(found, now))
+    listed = token_file(tokens).all()
+    show(as_json, [token.to_dict(now) for token in listed], lambda: _tokens_table(listed, now))
 
 
 @token_app.command()
@@ -226,8 +226,8 @@ def revoke(
     as_json: AsJson = False,
 ) -> None:
     """Revoke a token; a running server rejects the next request that uses it."""
-    found = token_file(tokens).revoke(token_id)
-    show(as_json, found.to_dict(datetime.now(UTC)), lambda: f"Revoked: {found.token_id}")
+    revoked = token_file(tokens).revoke(token_id)
+    show(as_json, revoked.to_dict(datetime.now(UTC)), lambda: f"Revoked: {revoked.token_id}")
 
 
 def _grant(

@@ -279,9 +279,9 @@ class BoundedServer(uvicorn.Server):
 
 def _address(host: str) -> str:
     """The client of an address: an IPv6 client has a whole network of 64 bits."""
-    found = ipaddress.ip_address(host.partition("%")[0])
-    if isinstance(found, ipaddress.IPv4Address):
-        return str(found)
-    if found.ipv4_mapped is not None:
-        return str(found.ipv4_mapped)
-    return str(ipaddress.ip_network((found, 64), strict=False))
+    parsed = ipaddress.ip_address(host.partition("%")[0])
+    if isinstance(parsed, ipaddress.IPv4Address):
+        return str(parsed)
+    if parsed.ipv4_mapped is not None:
+        return str(parsed.ipv4_mapped)
+    return str(ipaddress.ip_network((parsed, 64), strict=False))

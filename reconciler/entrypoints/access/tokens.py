@@ -150,16 +150,16 @@ class TokenFile:
             ConfigurationError: the file cannot be used.
         """
         with self._changing() as contents:
-            found = next((token for token in contents.tokens if token.token_id == token_id), None)
-            if found is None:
+            revoked = next((token for token in contents.tokens if token.token_id == token_id), None)
+            if revoked is None:
                 raise InvalidRequestError(
                     f"there is no token {token_id!r}; see `reconciler token list`"
                 )
-            if found.revoked_at is None:
-                found = replace(found, revoked_at=self._clock())
+            if revoked.revoked_at is None:
+                revoked = replace(revoked, revoked_at=self._clock())
                 others = (token for token in contents.tokens if token.token_id != token_id)
-                self._write(replace(contents, tokens=(*others, found)))
-        return found
+                self._write(replace(contents, tokens=(*others, revoked)))
+        return revoked
 
     def all(self) -> Sequence[AccessToken]:
         """Every token, also those revoked and expired, in the order in which they were made.
@@ -178,8 +178,8 @@ class TokenFile:
         contents = self._readable()
         if contents is None or len(secret) > _PRESENTED_LENGTH_MAX:
             return None
-        found = contents.by_hash.get(contents.hash(secret))
-        return found if found is not None and found.is_good(self._clock()) else None
+        token = contents.by_hash.get(contents.hash(secret))
+        return token if token is not None and token.is_good(self._clock()) else None
 
     def find_valid(self, token_id: str) -> AccessToken | None:
         """The token of this id, while it is valid; None too if the file cannot be read."""

@@ -141,8 +141,8 @@ def briefing(
     """What to know, and what to ask, when a conversation opens."""
 
     def read() -> dict[str, Any]:
-        found = about.briefing(query, limit=limit)
-        return {**found.to_dict(), "prompt": found.as_prompt()}
+        briefed = about.briefing(query, limit=limit)
+        return {**briefed.to_dict(), "prompt": briefed.as_prompt()}
 
     return answer_unless_known(about, if_none_match, read)
 

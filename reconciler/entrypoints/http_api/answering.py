@@ -236,23 +236,23 @@ def page(
     """
     wanted = limit + 1
     while True:
-        found = list(read(wanted))
-        begin = _after(found, key, after)
-        if len(found) < wanted or (begin is not None and len(found) > begin + limit):
+        items = list(read(wanted))
+        begin = _after(items, key, after)
+        if len(items) < wanted or (begin is not None and len(items) > begin + limit):
             break
         wanted *= 2
     if begin is None:
         raise InvalidRequestError(
             "the list has changed since: what `after` names is not in it; begin again without it"
         )
-    return paged(found[begin:], key, limit)
+    return paged(items[begin:], key, limit)
 
 
-def _after(found: list[Any], key: Callable[[Any], str], after: str | None) -> int | None:
+def _after(items: list[Any], key: Callable[[Any], str], after: str | None) -> int | None:
     """Where the page begins; None where what it comes after is not there."""
     if after is None:
         return 0
-    return next((number for number, item in enumerate(found, 1) if key(item) == after), None)
+    return next((number for number, item in enumerate(items, 1) if key(item) == after), None)
 
 
 def paged(found: Sequence[Any], key: Callable[[Any], str], limit: int) -> dict[str, Any]:

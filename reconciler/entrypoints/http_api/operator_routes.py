@@ -97,8 +97,8 @@ class FindQuery(Filters):  # type: ignore[misc]
 @routes.get(_AGENT + "/contacts", responses={200: {"model": shapes.ContactsPage}})
 def list_contacts(agent: AgentOf, after: After = None, limit: Limit = 50) -> Response:
     """An agent's contacts, by id."""
-    found = agent.contacts(after=after, limit=limit + 1)
-    return answer(paged(found, lambda contact: contact.contact_id, limit))
+    contacts = agent.contacts(after=after, limit=limit + 1)
+    return answer(paged(contacts, lambda contact: contact.contact_id, limit))
 
 
 @routes.get(_AGENT + "/find", responses={200: {"model": list[shapes.FoundFact]}})
@@ -184,8 +184,8 @@ def history(
     """What superseded what, when and why; as of an instant, if it is given."""
 
     def read() -> dict[str, Any]:
-        found = about.history(at=at, after=after, limit=limit + 1)
-        return paged(found, lambda chain: chain.facts[0].fact_id, limit)
+        chains = about.history(at=at, after=after, limit=limit + 1)
+        return paged(chains, lambda chain: chain.facts[0].fact_id, limit)
 
     return answer_unless_known(about, if_none_match, read)
 
@@ -372,8 +372,8 @@ def _decisions(
     asked = given(which)
     if after is not None:
         asked["after"] = _time_and_id(after)
-    found = asked_of.decisions(**asked, limit=limit + 1)
-    return paged(found, lambda one: f"{one.at.isoformat()}~{one.decision_id}", limit)
+    decisions = asked_of.decisions(**asked, limit=limit + 1)
+    return paged(decisions, lambda one: f"{one.at.isoformat()}~{one.decision_id}", limit)
 
 
 def _time_and_id(after: str) -> tuple[datetime, str]:

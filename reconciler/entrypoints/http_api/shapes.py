@@ -129,15 +129,15 @@ class RecallAnswer:
     token_count: int
 
 
-def recall_of(found: Recalled) -> RecallAnswer:
+def recall_of(recalled: Recalled) -> RecallAnswer:
     """What is answered for the facts that were found."""
-    prompt = as_prompt(found)
+    prompt = as_prompt(recalled)
     return RecallAnswer(
-        facts=list(found),
-        outcome=found.outcome,
-        left_out=found.left_out,
-        standing_left_out=found.standing_left_out,
-        known=found.known,
+        facts=list(recalled),
+        outcome=recalled.outcome,
+        left_out=recalled.left_out,
+        standing_left_out=recalled.standing_left_out,
+        known=recalled.known,
         prompt=prompt,
         token_count=token_count(prompt),
     )

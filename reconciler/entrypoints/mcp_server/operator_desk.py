@@ -89,5 +89,5 @@ class OperatorDesk:
 def _evidence(whose: ContactMemory, fact_id: str | None = None, about: str | None = None) -> str:
     if (fact_id is None) is (about is None):
         raise InvalidRequestError("give either fact_id or about")
-    found = whose.evidence_about(about) if about is not None else [whose.evidence(fact_id or "")]
-    return wording.evidence_words(found)
+    evidence = whose.evidence_about(about) if about is not None else [whose.evidence(fact_id or "")]
+    return wording.evidence_words(evidence)

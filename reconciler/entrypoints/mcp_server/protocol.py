@@ -94,12 +94,12 @@ def mcp_server(
         )
 
     async def list_resources(ctx: Any, _: Any) -> types.ListResourcesResult:
-        found = map(_resource, desk.resources(grant_of(ctx)))
-        return types.ListResourcesResult(resources=list(found))
+        resources = map(_resource, desk.resources(grant_of(ctx)))
+        return types.ListResourcesResult(resources=list(resources))
 
     async def list_patterns(ctx: Any, _: Any) -> types.ListResourceTemplatesResult:
-        found = map(_pattern, desk.resource_patterns(grant_of(ctx)))
-        return types.ListResourceTemplatesResult(resource_templates=list(found))
+        patterns = map(_pattern, desk.resource_patterns(grant_of(ctx)))
+        return types.ListResourceTemplatesResult(resource_templates=list(patterns))
 
     async def read_resource(
         ctx: Any, params: types.ReadResourceRequestParams

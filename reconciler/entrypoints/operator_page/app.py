@@ -166,28 +166,28 @@ class _LoginDoor:
         if wanted is None or not same(given.get(FORM_KEY), wanted) or not is_from_here(request):
             return self._form(request, onwards, 403, "Please send the form once more.")
         secret = (given.get("token") or "").strip()
-        found = await run_in_threadpool(self._tokens.find, secret)
-        if found is None:
+        token = await run_in_threadpool(self._tokens.find, secret)
+        if token is None:
             place = request.client.host if request.client else ""
             if self._wrong.wait_seconds(place) > 0:
                 told = "Too many wrong tokens. Wait a minute, then try again."
                 return self._form(request, onwards, 429, told)
             told = "This token is not valid here. It may be mistyped, expired or revoked."
             return self._form(request, onwards, 403, told)
-        if found.grant.profile is not AccessProfile.OPERATOR:
+        if token.grant.profile is not AccessProfile.OPERATOR:
             told = "This is an agent's token. The page needs an operator's."
             return self._form(request, onwards, 403, told)
         entered = RedirectResponse(onwards, 303)
         self._logins.close(self.secret_of(request.headers) or "")  # the browser forgets it now
-        self._set(entered, request, self._cookie, self._logins.open(found))
+        self._set(entered, request, self._cookie, self._logins.open(token))
         return entered
 
     async def leave(self, request: Request) -> Response:
         """End the login, so that its cookie opens nothing any more."""
         given = form_of(await request.body())
         secret = self.secret_of(request.headers) or ""
-        found = self._logins.get(secret)
-        if found is None or not same(given.get(FORM_KEY), found.form_key):
+        login = self._logins.get(secret)
+        if login is None or not same(given.get(FORM_KEY), login.form_key):
             raise NotDoneError(403, "this form is not from this login; load the page again")
         self._logins.close(secret)
         left = RedirectResponse(_LOGIN, 303)

@@ -46,10 +46,10 @@ def receipt(visit: Visit) -> Response:
         NotDoneError: the contact has none of that id.
     """
     asked = visit.text("erasure")
-    found = next((one for one in visit.about.erasures() if one.erasure_id == asked), None)
-    if found is None:
+    erasure = next((one for one in visit.about.erasures() if one.erasure_id == asked), None)
+    if erasure is None:
         raise NotDoneError(404, "there is no erasure of that id for this contact")
-    return visit.page("erasure.html", **head_of(visit, visit.about), erasure=found)
+    return visit.page("erasure.html", **head_of(visit, visit.about), erasure=erasure)
 
 
 def erase(visit: Visit) -> Response:

@@ -68,13 +68,13 @@ class Logins:
 
     def get(self, secret: str) -> OpenLogin | None:
         """The login of this secret; None if there is none, or it is over."""
-        found = self._open.get(secret)
-        return found if found is not None and found.ends_at > self._clock() else None
+        login = self._open.get(secret)
+        return login if login is not None and login.ends_at > self._clock() else None
 
     def find(self, secret: str) -> AccessToken | None:
         """The valid token of the login of this secret; None without one."""
-        found = self.get(secret)
-        return None if found is None else self._tokens.find_valid(found.token_id)
+        login = self.get(secret)
+        return None if login is None else self._tokens.find_valid(login.token_id)
 
     def close(self, secret: str) -> None:
         """End a login; its secret opens nothing from now on."""

@@ -67,9 +67,9 @@ def contacts(visit: Visit) -> Response:
         return visit.to("/contact", **visit.ids)
     agent, query = visit.agent, visit.text("q", "")
     if query:
-        found = _found(agent, query)
-        names = _names(visit, [each.contact_id for each in found["facts"]])
-        return visit.page("found.html", query=query, names=names, **found)
+        matches = _found(agent, query)
+        names = _names(visit, [each.contact_id for each in matches["facts"]])
+        return visit.page("found.html", query=query, names=names, **matches)
     after = visit.optional("after")
     listed = agent.contacts(after=after, limit=_PAGE + 1)
     waiting = [] if after else _attention(agent)
@@ -130,12 +130,12 @@ def _called(contact: Contact) -> str:
 def _facts_like(agent: AgentMemory, query: str) -> dict[str, Any]:
     """The facts that hold all words of a query; without any, those that are nearest."""
     try:
-        found: Sequence[FoundFact] = agent.find(query, limit=_FOUND_MAX)
+        facts: Sequence[FoundFact] = agent.find(query, limit=_FOUND_MAX)
     except InvalidRequestError:  # without a model, contacts alone are found
-        found = ()
+        facts = ()
     asked = query.casefold().split()
-    exact = [each for each in found if all(word in each.fact.text.casefold() for word in asked)]
-    return {"facts": exact or found, "are_exact": bool(exact)}
+    exact = [each for each in facts if all(word in each.fact.text.casefold() for word in asked)]
+    return {"facts": exact or facts, "are_exact": bool(exact)}
 
 
 def contact(visit: Visit) -> Response:
@@ -165,8 +165,8 @@ def _instant(visit: Visit) -> datetime | None:
 def head_of(visit: Visit, about: ContactMemory) -> dict[str, Any]:
     """What a page about a contact has above everything else."""
     agent = visit.memory.agent(about.scope.agent_id, tenant=about.scope.tenant)
-    found = agent.contacts(about.scope.contact_id)
-    return {"contact": found[0] if found else None, "ids": visit.ids}
+    known = agent.contacts(about.scope.contact_id)
+    return {"contact": known[0] if known else None, "ids": visit.ids}
 
 
 def _course(visit: Visit, chains: Sequence[FactHistory], at: datetime | None) -> dict[str, Any]:
@@ -271,13 +271,13 @@ def _ended_by(about: ContactMemory, chain: FactHistory, known: Fact) -> Decision
 def decision(visit: Visit) -> Response:
     """One decision in plain words; and a form that undoes it."""
     about, decision_id = visit.about, visit.text("decision")
-    found = about.decision(decision_id)
+    decided = about.decision(decision_id)
     return visit.page(
         "decision.html",
         **head_of(visit, about),
-        decision=found,
+        decision=decided,
         why=about.explain(decision_id),
-        since=since(about, found),
+        since=since(about, decided),
     )
 
 
@@ -287,14 +287,14 @@ def decisions(visit: Visit) -> Response:
     first = _number(visit.optional("from"))
     is_filtered = any(visit.optional(name) for name in _FILTERS[2:])
     whom = visit.about if visit.given.get("contact") or visit.grant.contact_id else visit.agent
-    found = whom.decisions(
+    read = whom.decisions(
         disposal=_one_of(Disposal, "disposal", visit),
         reason=_one_of(GateReason, "gate_reason", visit),
         since=visit.day("since"),
         until=visit.day("until", at_its_end=True),
         limit=_READ_MAX if is_filtered else first + _PAGE + 1,
     )
-    fitting = [each for each in found if source in (None, each.note.trust)]
+    fitting = [each for each in read if source in (None, each.note.trust)]
     shown = fitting[first : first + _PAGE]
     return visit.page(
         "decisions.html",
@@ -302,7 +302,7 @@ def decisions(visit: Visit) -> Response:
         decisions=shown,
         is_counted=is_filtered,
         count=len(fitting),
-        is_cut=len(found) == _READ_MAX,
+        is_cut=len(read) == _READ_MAX,
         by_source=_counted(each.note.trust for each in fitting),
         first=first,
         next=first + _PAGE if len(fitting) > first + _PAGE else None,
@@ -346,8 +346,8 @@ def health(visit: Visit) -> Response:
 def _names(visit: Visit, contact_ids: Iterable[str | None]) -> dict[str, str]:
     """The names of these contacts, as far as they are known."""
     agent = visit.memory.agent(visit.agent_id, tenant=visit.grant.tenant)
-    found = (known for each in {*contact_ids} if each for known in agent.contacts(each))
-    return {known.contact_id: known.name for known in found if known.name}
+    contacts = (known for each in {*contact_ids} if each for known in agent.contacts(each))
+    return {known.contact_id: known.name for known in contacts if known.name}
 
 
 def _troubles(one: ContactHealth) -> tuple[int, int]:

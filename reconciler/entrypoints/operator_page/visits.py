@@ -107,8 +107,8 @@ class Visit:
             NotDoneError: the grant does not reach so far.
         """
         asked = self.given.get("contact") or None
-        found: str | None = _within(lambda: self.grant.contact(asked))
-        return found
+        reachable: str | None = _within(lambda: self.grant.contact(asked))
+        return reachable
 
     @property
     def agent(self) -> AgentMemory:
@@ -147,10 +147,10 @@ class Visit:
         Raises:
             NotDoneError: it is empty, and there is no default.
         """
-        found = (self.given.get(name) or "").strip()
-        if not found and default is None:
+        given_text = (self.given.get(name) or "").strip()
+        if not given_text and default is None:
             raise NotDoneError(422, f"{words.FIELDS.get(name, name)} is empty; fill it in")
-        return found or default or ""
+        return given_text or default or ""
 
     def reason(self, default: str | None = None) -> str:
         """Why, with who was told it: the record of the contact's word names no one else.
@@ -247,10 +247,10 @@ def login_of(request: Request) -> OpenLogin:
     Raises:
         NotDoneError: it ended a moment ago.
     """
-    found: OpenLogin | None = request.app.state.login_of(request)
-    if found is None:
+    login: OpenLogin | None = request.app.state.login_of(request)
+    if login is None:
         raise NotDoneError(401, "you are no longer logged in; log in again")
-    return found
+    return login
 
 
 def form_of(body: bytes) -> Given:
