@@ -335,6 +335,9 @@ class Neo4jGraph:
         self._is_closed = True
         for pool in (self._calls, self._probes):
             pool.shutdown(wait=False, cancel_futures=True)
+        if self._probe is not None:
+            # No caller waits for it, and the driver fails to close what is being written to.
+            wait([self._probe], _LOOK_AGAIN_SECONDS)
         self._drivers.close()
 
     def _execute(self, text: str, parameters: Mapping[str, Any], access: str) -> list[list[Any]]:

@@ -273,13 +273,13 @@ def test_idle_connections_that_were_dropped_without_a_word_fail_no_call(
     line: tuple[ServerLine, dict[str, Any]], setting: str
 ) -> None:
     wire, arguments = line
-    limits = {"connect_timeout_seconds": 2.0, "idle_check_seconds": 3600.0, setting: 1.0}
+    limits = {"connect_timeout_seconds": 4.0, "idle_check_seconds": 3600.0, setting: 1.0}
     with opened(arguments | {"neo4j": arguments["neo4j"] | limits}) as memory:
         with_idle_connections(memory, 4)
         wire.drop()
         time.sleep(1.1)
         taken = seconds_of_calls(memory, 6)
-        assert sum(taken) < 8, taken  # a single one that is waited for takes 15 and more
+        assert sum(taken) < 14, taken  # a single one that is waited for takes 15 and more
         assert memory.add_contact_note("crm", "alice", "Prefers email").action == "ADD"
 
 
@@ -287,12 +287,12 @@ def test_calls_at_the_same_time_over_dropped_connections_all_succeed(
     line: tuple[ServerLine, dict[str, Any]],
 ) -> None:
     wire, arguments = line
-    limits = {"connect_timeout_seconds": 2.0, "idle_check_seconds": 1.0}
+    limits = {"connect_timeout_seconds": 4.0, "idle_check_seconds": 1.0}
     with opened(arguments | {"neo4j": arguments["neo4j"] | limits}) as memory:
         with_idle_connections(memory, 4)
         wire.drop()
         time.sleep(1.1)
-        with within(8):
+        with within(14):
             with_idle_connections(memory, 4)
 
 
@@ -304,9 +304,9 @@ def test_a_connection_that_was_dropped_right_after_its_use_holds_a_call_up_for_s
     with opened(arguments | {"neo4j": arguments["neo4j"] | usual}) as memory:
         memory.add_contact_note("crm", "alice", "Prefers email")
         wire.drop()
-        with within(16), pytest.raises(GraphUnavailableError, match="did not answer within"):
+        with within(40), pytest.raises(GraphUnavailableError, match="did not answer within"):
             memory.contact("crm", "bob").recall("email")
-        with within(5):
+        with within(14):
             assert len(memory.contact("crm", "alice").recall("email")) == 1
 
 
@@ -339,9 +339,9 @@ def busy(engine: EngineUnderTest, label: str, seconds: float) -> Iterator[None]:
 
 
 def test_a_server_that_is_busy_is_waited_for(one_neo4j: EngineUnderTest) -> None:
-    with opened(changed(one_neo4j, silence_timeout_seconds=3.0)) as memory:
+    with opened(changed(one_neo4j, silence_timeout_seconds=8.0)) as memory:
         memory.add_contact_note("crm", "alice", "Prefers email")
-        with busy(one_neo4j, "Contact", 5):
+        with busy(one_neo4j, "Contact", 9):
             memory.add_contact_note("crm", "alice", "Lives in Pune")
         assert len(memory.contact("crm", "alice").decisions()) == 2
 
@@ -365,9 +365,9 @@ def test_but_no_longer_than_a_query_may_take_and_the_connections_stay_as_they_ar
 def test_where_all_connections_are_in_use_a_busy_server_is_waited_for_all_the_same(
     one_neo4j: EngineUnderTest,
 ) -> None:
-    with opened(changed(one_neo4j, silence_timeout_seconds=3.0, pool_size_max=1)) as memory:
+    with opened(changed(one_neo4j, silence_timeout_seconds=8.0, pool_size_max=1)) as memory:
         memory.add_contact_note("crm", "alice", "Prefers email")
-        with busy(one_neo4j, "Contact", 5):
+        with busy(one_neo4j, "Contact", 9):
             memory.add_contact_note("crm", "alice", "Lives in Pune")
         assert len(memory.contact("crm", "alice").decisions()) == 2
 
@@ -485,6 +485,25 @@ def test_who_waited_for_a_connection_has_the_whole_time_of_a_query_all_the_same(
             graph.run("record_schema_version", version)
         assert ahead == [800.0]
         assert graph._drivers.newest is driver
+
+
+def test_closing_lets_a_look_at_the_server_end(
+    one_neo4j: EngineUnderTest, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    graph = open_graph(load_settings(**one_neo4j.settings_arguments))
+    marks, looks = graph._marks, threading.Event()
+
+    def slowly(driver: neo4j.Driver) -> Any:
+        looks.set()
+        time.sleep(0.3)
+        return marks(driver)
+
+    graph.schema_version()
+    monkeypatch.setattr(graph, "_marks", slowly)
+    look = graph._probed()
+    assert looks.wait(60)
+    graph.close()
+    assert look.exception() is None
 
 
 @pytest.fixture
