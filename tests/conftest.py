@@ -11,6 +11,7 @@ With ``-n``, pytest-xdist runs the tests in worker processes under one that only
 from __future__ import annotations
 
 import contextlib
+import gc
 import os
 from collections.abc import Collection, Iterable, Iterator
 from pathlib import Path
@@ -210,6 +211,17 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     left_out = [item for item, mark in marks.items() if mark and mark.kwargs.get("only")]
     config.hook.pytest_deselected(items=left_out)
     items[:] = [item for item in items if item not in set(left_out)]
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_collection() -> Iterator[object]:
+    """Look for no garbage among the ten thousand tests, now or later: they stay until the end."""
+    gc.disable()
+    try:
+        return (yield)
+    finally:
+        gc.freeze()
+        gc.enable()
 
 
 def pytest_collection_finish(session: pytest.Session) -> None:
