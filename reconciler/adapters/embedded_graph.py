@@ -100,7 +100,7 @@ class EmbeddedGraph:
 
     Args:
         path: the file; its folder is made when it is missing.
-        query_timeout_seconds: a query, or the wait for a connection, that takes longer is ended.
+        query_timeout_seconds: a read, or the wait for a connection, that takes longer is ended.
 
     After the disk failed, or was full, nothing is written until the graph was closed and opened
     again: the engine keeps what it could not write, and would put it into the log later. The same
