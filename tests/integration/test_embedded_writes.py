@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import threading
 import time
 from collections.abc import Mapping
@@ -108,6 +109,20 @@ def test_a_store_that_is_closed_waits_for_no_pause(
         [waiting] = [thread for thread in threading.enumerate() if thread.name == "pause"]
     waiting.join(30)
     assert not waiting.is_alive()
+
+
+def test_an_import_embeds_held_notes_with_the_others(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    embedder, embedded = HashingEmbedder(), []
+    embed = embedder.embed
+    monkeypatch.setattr(embedder, "embed", lambda texts: embedded.append(texts) or embed(texts))
+    about = {"agent_id": "crm", "contact_id": "priya"}
+    said = {"text": "Lives in Pune"}, {"text": "Likes tea", "source_kind": "tool_output"}
+    with Memory.open(embedder=embedder, graph="embedded", embedded_path=tmp_path / "m") as memory:
+        report = memory.import_notes(json.dumps(about | line) for line in said)
+    assert (report.added, report.held) == (1, 1)
+    assert [sorted(texts) for texts in embedded] == [["Likes tea", "Lives in Pune"]]
 
 
 def test_what_writes_took_is_given_back_once_the_log_is_folded_in(
