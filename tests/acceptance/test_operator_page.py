@@ -7,12 +7,15 @@ from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from importlib.resources import files
 from pathlib import Path
+from typing import Any
 from urllib.parse import urlsplit
 
 import httpx2
 import pytest
 
 from reconciler import Memory
+from reconciler.entrypoints.operator_page import views
+from reconciler.service.stores.patient_graph import PatientGraph
 from reconciler.testing import HashingEmbedder
 from tests.chromium import Chromium
 from tests.clocks import Clock
@@ -272,6 +275,61 @@ def test_decisions_are_filtered_and_counted_by_source(anna: Browser, memory: Mem
     assert "2 decisions : 1 by the contact, 1 by a guess of the model." in page.text
     assert "She may like opera." not in anna.get("/decisions", **asked, source="user_explicit").text
     assert "Nothing was decided" in anna.get("/decisions", **asked, until="2020-01-01").text
+
+
+def asked_by(monkeypatch: pytest.MonkeyPatch) -> list[tuple[str, Any]]:
+    """The queries that are run from now on, each with its parameters."""
+    asked: list[tuple[str, Any]] = []
+    run = PatientGraph.run
+
+    def noting(graph: PatientGraph, name: str, given: Any) -> Any:
+        asked.append((name, given))
+        return run(graph, name, given)
+
+    monkeypatch.setattr(PatientGraph, "run", noting)
+    return asked
+
+
+@pytest.mark.on_neo4j_too
+@pytest.mark.parametrize("source", ["", "user_explicit"])
+def test_each_page_of_decisions_is_read_on_from_the_one_before(
+    anna: Browser, memory: Memory, monkeypatch: pytest.MonkeyPatch, source: str
+) -> None:
+    monkeypatch.setattr(views, "_PAGE", 2)
+    monkeypatch.setattr(views, "_READ_MAX", 4)
+    made = list(memory.agent("crm").all_decisions())
+    asked = asked_by(monkeypatch)
+    page, shown = anna.get("/decisions", agent="crm", source=source), list[str]()
+    while True:
+        shown += [link for link in page.links if link.startswith("/decision?")]
+        following = [link for link in page.links if "after=" in link]
+        if not following:
+            break
+        page = Page(anna.client.get(following[0]))
+    wanted = [each for each in made if source in ("", each.note.trust)]
+    assert len(shown) == len(set(shown)) == len(wanted) > 4
+    read = [given["limit"] for name, given in asked if name == "list_decision_ids"]
+    assert set(read) == {4 if source else 3}
+
+
+def test_a_page_that_goes_on_after_nothing_says_so(reader: Browser) -> None:
+    page = reader.get("/decisions", agent="crm", after="yesterday")
+    assert page.status == 422
+    assert "After must be the `next` of a page" in page.text
+
+
+@pytest.mark.on_neo4j_too
+@pytest.mark.parametrize(("path", "lists"), [("/decisions", 1), ("/", 2), ("/health", 2)])
+def test_the_names_of_a_page_are_asked_for_together(
+    anna: Browser, memory: Memory, monkeypatch: pytest.MonkeyPatch, path: str, lists: int
+) -> None:
+    for name in ("bob", "cem", "dia"):
+        memory.contact("crm", name).note("Keeps bees.", contact_name=f"Dr. {name.title()}")
+        memory.contact("crm", name).note("I am diabetic.")
+    asked = asked_by(monkeypatch)
+    page = anna.get(path, agent="crm")
+    assert [name for name in ("Dr. Cem", "Dr. Dia") if name not in page.text] == []
+    assert [name for name, _ in asked].count("list_contacts") == lists
 
 
 def test_the_home_finds_contacts_and_what_is_known(reader: Browser) -> None:
