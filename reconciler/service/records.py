@@ -320,16 +320,25 @@ class Records:
             raise _unknown_fact(scope, fact_id)
         return self._evidence_of(fact, self._store.list_supersessions(scope))
 
-    def evidence_about(self, scope: Scope, about: str) -> list[FactEvidence]:
+    def evidence_about(
+        self, scope: Scope, about: str, attributes: AttributeBook
+    ) -> list[FactEvidence]:
         """The evidence of each fact about something, live facts first.
 
-        What another fact says again stands in that one's evidence, and not by itself.
+        An attribute may have any name that the book knows. What another fact says again stands in
+        that one's evidence, and not by itself.
         """
         from reconciler.domain.recalling.evidence import mentions
 
+        known = attributes.find(about)
+        names = {about, known.name if known else about}
         links = self._store.list_supersessions(scope)
         restated = {link.old_id for link in links if link.is_restatement}
-        facts = [fact for fact in self._store.list_facts(scope) if mentions(fact, about)]
+        facts = [
+            fact
+            for fact in self._store.list_facts(scope)
+            if any(mentions(fact, name) for name in names)
+        ]
         own = [self._evidence_of(fact, links) for fact in facts if fact.fact_id not in restated]
         return sorted(own, key=lambda evidence: not evidence.fact.is_live)
 

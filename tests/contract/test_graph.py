@@ -451,6 +451,7 @@ CALLS: dict[str, dict[str, Any]] = ERASING | {
     "find_agents_facts": {"agent_key": ALICE.agent_key, "fact_ids": [FIRST["fact_id"]]},
     "find_nearest": INDEXED,
     "list_nearest": NEAREST,
+    "find_named_contacts": {"agent_key": ALICE.agent_key, "word": "ali", "limit": 5},
     "list_mentions": {"agent_key": ALICE.agent_key, "word": "a", "offset": 0, "limit": 5},
     "find_resting": {"episode_id": FIRST["episode_id"]},
     "find_schema_version": {},

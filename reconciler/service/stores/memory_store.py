@@ -287,14 +287,21 @@ class MemoryStore:
         return self._near(self._compared("find_nearest", {"agent_key": scope.agent_key, **asked}))
 
     def list_nearest(
-        self, scope: Scope, embedding_model: str, vector: NDArray[np.float32], limit: int
+        self,
+        scope: Scope,
+        embedding_model: str,
+        vector: NDArray[np.float32],
+        limit: int,
+        contact_ids: Sequence[str] | None = None,
     ) -> list[Near]:
-        """The facts of the agent's contacts that are nearest to a vector, exactly.
+        """The facts of the agent's contacts, or of some, that are nearest to a vector, exactly.
 
         Read from some contacts at a time: the facts of ten thousand take longer than a query may.
         """
         asked = _wanted(vector, embedding_model, limit)
-        scopes = [replace(scope, contact_id=i) for i, _ in self.list_contact_ids(scope)]
+        if contact_ids is None:
+            contact_ids = [contact_id for contact_id, _ in self.list_contact_ids(scope)]
+        scopes = [replace(scope, contact_id=contact_id) for contact_id in contact_ids]
         return self._near(self._first("list_nearest", scopes, asked, _by_cosine, limit))
 
     def _near(self, rows: Iterable[Row]) -> list[Near]:
@@ -326,6 +333,20 @@ class MemoryStore:
         asked = {"word": word, "offset": offset, "limit": limit}
         rows = self._graph.run("list_mentions", {"agent_key": scope.agent_key, **asked})
         return [(row["contact_id"], fact) for row, fact in FACTS.pairs(rows)]
+
+    def find_named_contacts(
+        self, scope: Scope, word: str, limit: int
+    ) -> list[tuple[str, str | None]]:
+        """The agent's contacts that have a word in their id or name: the two of each, by id.
+
+        Args:
+            scope: any contact of the agent.
+            word: in small letters; it may be part of a longer one.
+            limit: at most this many.
+        """
+        asked = {"agent_key": scope.agent_key, "word": word, "limit": limit}
+        rows = self._graph.run("find_named_contacts", asked)
+        return [(row["contact_id"], row["name"]) for row in rows]
 
     def list_said(self, fact_ids: Sequence[str]) -> list[Said]:
         """The turns that these facts rest on, once for each fact; in no order.
