@@ -483,9 +483,10 @@ CALLS: dict[str, dict[str, Any]] = ERASING | {
     "list_made_ids": CONTACT,
     "list_revocation_ids": CONTACT | {"door": ""},
     "list_neighbourhood": CONTACT | {"embedding_model": MODEL},
+    "list_plain_facts": {"contact_keys": [ALICE.contact_key], "after": "", "limit": 10},
     "list_pending_ids": {"contact_keys": [ALICE.contact_key], "now": NOON},
     "list_precedents": CONTACT | {"inference_key": "inference-1"},
-    "list_vectors": CONTACT | {"embedding_model": MODEL},
+    "list_vectors": {"contact_keys": [ALICE.contact_key], "embedding_model": MODEL},
     "list_predecessors": {"fact_ids": [SECOND["fact_id"]], "embedding": EAST},
     "list_supersessions": CONTACT,
     "record_correction": CONTACT

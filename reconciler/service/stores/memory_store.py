@@ -236,17 +236,19 @@ class MemoryStore:
         read = FACTS.pairs(rows)
         return version, [fact for _, fact in read], vectors_of([row for row, _ in read])
 
-    def load_vectors(self, scope: Scope, embedding_model: str) -> dict[str, NDArray[np.float32]]:
+    def load_vectors(
+        self, scopes: Sequence[Scope], embedding_model: str
+    ) -> dict[str, NDArray[np.float32]]:
         """The vectors of all facts in scope, of those too that have ended, by the facts' ids.
 
         Args:
-            scope: the contact.
+            scopes: the contacts.
             embedding_model: vectors of another model cannot be compared.
 
         Returns:
             float32, shape (dimension,), unit length, each.
         """
-        asked = {**_contact(scope), "embedding_model": embedding_model}
+        asked = {**_contact_keys(scopes), "embedding_model": embedding_model}
         rows = self._graph.run("list_vectors", asked)
         if not rows:
             self._check_own_model()
@@ -591,9 +593,15 @@ class MemoryStore:
 
     def list_pending(self, scopes: Sequence[Scope], now: datetime) -> Iterator[Decision]:
         """Held notes that wait for an answer, the newest first; read as they are taken."""
-        rows = self._first("list_pending_ids", scopes, {"now": now}, _newest_first)
-        for some in batches(rows, _PAGE):
+        for some in batches(self._pending_ids(scopes, now), _PAGE):
             yield from self._decisions(some)
+
+    def list_pending_ids(self, scopes: Sequence[Scope], now: datetime) -> list[str]:
+        """The ids of these decisions."""
+        return [row["decision_id"] for row in self._pending_ids(scopes, now)]
+
+    def _pending_ids(self, scopes: Sequence[Scope], now: datetime) -> list[Row]:
+        return self._first("list_pending_ids", scopes, {"now": now}, _newest_first)
 
     def list_disputed(self, scopes: Sequence[Scope]) -> Iterator[Scope]:
         """Those contacts of which facts may contradict each other, in their order."""

@@ -70,6 +70,7 @@ class Neighbourhood:
         facts: its facts that have not ended and can be compared.
         vectors: theirs, float32, shape (len(facts), dimension), unit length.
         conflicts: the pairs of facts in dispute, by id.
+        linked_ids: the facts with a link of a dispute, also of one that was settled.
         attributes: gives the reader of slots, for a fact that was kept without one.
 
     ``forgotten`` has the contact's forgotten words, at that version or since.
@@ -81,6 +82,7 @@ class Neighbourhood:
         facts: Iterable[Fact],
         vectors: NDArray[np.float32],
         conflicts: Iterable[tuple[str, str]] = (),
+        linked_ids: Iterable[str] = (),
         attributes: Callable[[], AttributeBook] = lambda: AttributeBook(()),
     ) -> None:
         self._lock = threading.Lock()
@@ -90,7 +92,7 @@ class Neighbourhood:
         self._rows = list(self._facts)
         self._places = {fact_id: row for row, fact_id in enumerate(self._rows)}
         self._vectors, self._numbers = vectors, numbers_of(self._facts.values())
-        self._conflicts = OpenConflicts(conflicts)
+        self._conflicts = OpenConflicts(conflicts, linked_ids)
         self._unread = {other.fact_id for other in self._facts.values() if not _is_filed(other)}
         self._filed: dict[str, Fact] = {}  # those with words that gave away a slot that is not kept
         self._by_question: dict[str, set[str]] | None = None  # made for the first note with a slot
@@ -114,6 +116,11 @@ class Neighbourhood:
     def sessions(self) -> Set[str]:
         """The keys of the contact's sessions that were seen; it saves a look in the store."""
         return self._sessions
+
+    @property
+    def linked_ids(self) -> Set[str]:
+        """The facts that may have a link of a dispute, open or settled; no other one has."""
+        return self._conflicts.linked_ids
 
     def fork(self) -> Neighbourhood:
         """A copy at the same version, for plans with commits that are not written yet."""
@@ -490,20 +497,22 @@ class Neighbourhoods:
 
     def _loaded(self, scope: Scope) -> Neighbourhood:
         version, facts, vectors = self._store.load_neighbourhood(scope, self._embedding_model)
-        conflicts = self._conflicts(scope)
-        loaded = Neighbourhood(version, facts, vectors, conflicts, self._attributes)
+        # Read after the facts, so that a dispute in between is only too new.
+        conflicts = self._store.list_conflicts(scope, is_open=False)
+        loaded = Neighbourhood(
+            version,
+            facts,
+            vectors,
+            [(one.new_id, one.old_id) for one in conflicts if one.is_open],
+            [fact_id for one in conflicts for fact_id in (one.new_id, one.old_id)],
+            self._attributes,
+        )
         # Read after the version: an erasure in between makes the commit fail.
         _, loaded.forgotten = self._forgotten(scope)
         if not loaded.forgotten.is_erasing:  # its end moves no version
             with self._lock:
                 self._keep(scope.contact_key, loaded)
         return loaded
-
-    def _conflicts(self, scope: Scope) -> list[tuple[str, str]]:
-        """The contact's disputes; read after the facts, so that one in between is only too new."""
-        return [
-            (conflict.new_id, conflict.old_id) for conflict in self._store.list_conflicts(scope)
-        ]
 
     def expect(self, scope: Scope, version: int) -> None:
         """Drop the contact's neighbourhood if it is older than this version."""
