@@ -324,7 +324,7 @@ class Cues:
             written = self._lexicon.written_out(joined(self.cue(name, number).pattern))
             try:
                 self._patterns[place] = self._compiled(name, written)
-            except (re.error, OverflowError, RecursionError) as error:
+            except (re.error, OverflowError, RecursionError, FutureWarning) as error:
                 raise ConfigurationError(
                     f"{self._lexicon.source}: {_place(name, number)}: the pattern is not a regular "
                     f"expression: {error}; correct it"

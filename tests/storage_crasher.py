@@ -243,12 +243,28 @@ def _restore(path: Path, say: Say, arm: Callable[[], None]) -> None:
     say({"calls": 0})
 
 
+def _act(name: str) -> Callable[[Path, Say, Callable[[], None]], None]:
+    """Open a store that holds what an act needs, and do it."""
+
+    def act(path: Path, say: Say, arm: Callable[[], None]) -> None:
+        from tests import acts
+
+        with acts.opened({"graph": "embedded", "embedded_path": path}) as memory:
+            arm()
+            for made in acts.ACTS[name](memory, "priya", path.parent):
+                say({"acknowledged": made})
+            say({"calls": 0})
+
+    return act
+
+
 NOTES = ("Lives in Pune.", "Prefers tea to coffee.", "Works at the harbour.")
 LATER_NOTES = ("Has a dog named Rex.", "Plays the cello.")
 TASKS = {
     **{"write": _write, "close": _close, "open": _open, "go on": _go_on, "leave": _leave},
     "reembed": _reembed,
     **{"forget": _forget, "export": _export, "back up": _backup, "restore": _restore},
+    **{name: _act(name) for name in ("relate", "rejudge", "settle")},
 }
 
 

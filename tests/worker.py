@@ -79,11 +79,11 @@ class Worker:
             if key in answer:
                 return
 
-    def kill(self) -> None:
+    def kill(self, doing: str = "writing") -> None:
         """SIGKILL: it can finish nothing; what it said before can still be read."""
         os.kill(self._process.pid, signal.SIGKILL)
         self._process.wait(30)
-        faults.count("writing")
+        faults.count(doing)
 
     def __enter__(self) -> Self:
         return self
@@ -119,12 +119,8 @@ def _main() -> None:
                 _say("open")
             elif command == "close":
                 memory = _closed(memory)
-            elif command == "add":
-                _add(memory, given["notes"])
-            elif command == "import":
-                with Path(given["path"]).open() as lines:
-                    memory.import_notes(lines, on_progress=lambda count: _say(count))
-                _say("imported")
+            else:
+                DOES[command](memory, **given)
         except ReconcilerError as error:
             _say({"error": type(error).__name__, "text": str(error)})
     if memory is not None:
@@ -134,6 +130,25 @@ def _main() -> None:
 def _add(memory: Any, notes: list[dict[str, Any]]) -> None:
     for note in notes:
         _say(memory.add_contact_note("crm", **note).to_dict())
+
+
+def _import(memory: Any, path: str) -> None:
+    with Path(path).open() as lines:
+        memory.import_notes(lines, on_progress=lambda count: _say(count))
+    _say("imported")
+
+
+def _act(_: Any, name: str, settings: dict[str, Any], contact_id: str, folder: str) -> None:
+    from tests import acts
+
+    with acts.opened(settings) as memory:
+        _say("open")
+        for made in acts.ACTS[name](memory, contact_id, Path(folder)):
+            _say(made)
+    _say("done")
+
+
+DOES = {"add": _add, "import": _import, "act": _act}
 
 
 def _closed(memory: Any) -> None:

@@ -112,9 +112,10 @@ _STOP = re.compile(
 """Looked for once in a row of stops: from each of them, a long row would take as its square."""
 _BULLET = re.compile(r"\s*(?:[-*•–]{1,3}\s+|\(?\d{1,2}[.)]\s+)?")
 _NEXT = re.compile(r"\s{0,50}+[\"'“‘«(*_`\[]{0,3}([^\W\d_](?:[\w'’]{0,30}))?")
-_LAST = re.compile(r"(?:[\w'’]+(?:\.[\w'’]+)*)?\Z")
-_DOTTED = re.compile(r"[^\W\d_]{1,2}(?:\.[^\W\d_]{1,2})+")
 _WORD_LENGTH_MAX = 24
+_UP_TO = f"{{1,{_WORD_LENGTH_MAX}}}"  # without it, a long row of letters takes as its square
+_LAST = re.compile(rf"(?:[\w'’]{_UP_TO}(?:\.[\w'’]{_UP_TO}){{0,{_WORD_LENGTH_MAX}}})?\Z")
+_DOTTED = re.compile(r"[^\W\d_]{1,2}(?:\.[^\W\d_]{1,2})+")
 
 
 class _End(NamedTuple):

@@ -24,7 +24,9 @@ def is_made_up(value: str) -> bool:
 
     One capital after a small letter is a brand's name: iPhone.
     """
-    return any(sign.match(value) for sign in (_LETTER_AND_DIGIT, _SIGN_WITHIN)) or any(
+    if _LETTER_AND_DIGIT.match(value) or _SIGN_WITHIN.match(value):
+        return True
+    return any(
         _HUMP.search(word) or len(_STEP.findall(word)) > 1 for word in value.split(None, 1)[:1]
     )
 

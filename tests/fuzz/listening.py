@@ -24,6 +24,7 @@ __all__: list[str] = []
 LOUD = ("reconciler", "detect_secrets")
 """The modules to listen to: patterns of the standard library and of others do not count."""
 
+AT_A_PLACE = {"match", "fullmatch"}
 INLINE = {"sub", "subn", "search", "match", "fullmatch", "findall", "finditer", "split", "compile"}
 
 
@@ -98,9 +99,9 @@ def load_everything() -> None:
                 cues.pattern(name, number)
 
 
-def written_inline() -> Heard:
-    """Expressions that stand in a call of ``re`` somewhere in the package, run or not."""
-    found: Heard = {}
+def written_inline() -> dict[tuple[str, str, int, str], bool]:
+    """Expressions that stand in a call of ``re`` in the package, and whether only to match."""
+    found: dict[tuple[str, str, int, str], bool] = {}
     root = Path(reconciler_folder())
     for file in root.rglob("*.py"):
         where = ".".join(("reconciler", *file.relative_to(root).with_suffix("").parts))
@@ -115,7 +116,8 @@ def written_inline() -> Heard:
                 and isinstance(node.args[0], ast.Constant)
                 and isinstance(node.args[0].value, str)
             ):
-                found[node.func.value.id, node.args[0].value, 0, where] = None
+                key = node.func.value.id, node.args[0].value, 0, where
+                found[key] = found.get(key, True) and node.func.attr in AT_A_PLACE
     return found
 
 
@@ -132,7 +134,7 @@ def only_anchored() -> set[str]:
         for module in list(sys.modules.values())
         if getattr(module, "__name__", "").startswith("reconciler")
         for name, value in vars(module).items()
-        if isinstance(value, re.Pattern) and used.get(name, {""}) <= {"match", "fullmatch"}
+        if isinstance(value, re.Pattern) and used.get(name, {""}) <= AT_A_PLACE
     } | {_TAIL}  # compiled at the first use, and no constant
 
 
@@ -146,5 +148,11 @@ def reconciler_folder() -> str:
 if __name__ == "__main__":
     HEARD = listen()
     load_everything()
-    ANCHORED = only_anchored()
-    json.dump([[*each, each[1] in ANCHORED] for each in HEARD | written_inline()], sys.stdout)
+    ANCHORED, WRITTEN = only_anchored(), written_inline()
+    json.dump(
+        [
+            [*each, WRITTEN.get(each, False) or each[1] in ANCHORED]
+            for each in HEARD | dict.fromkeys(WRITTEN)
+        ],
+        sys.stdout,
+    )

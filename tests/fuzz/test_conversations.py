@@ -55,12 +55,15 @@ WHOLE: tuple[Any, ...] = (
     {"turns": [{"role": "contact", "text": SENTENCES[5], "said_at": 1_769_850_000_000}]},
 )
 """A conversation in each layout of plain messages."""
+SAMPLES = sorted((Path(__file__).parents[1] / "transcripts").iterdir())
 EXPORTS = tuple(
     json.loads(file.read_text("utf-8"))
-    for file in sorted((Path(__file__).parents[1] / "transcripts").glob("*.json"))
-    if "half" not in file.name
+    for file in SAMPLES
+    if file.suffix == ".json" and "half" not in file.name
 )
 """Those of other programs."""
+IN_LINES = tuple(file.read_text("utf-8") for file in SAMPLES if file.suffix in (".jsonl", ".txt"))
+"""Those that are no single document."""
 
 
 def written(document: Any, chance: random.Random) -> bytes:
@@ -77,7 +80,11 @@ def written(document: Any, chance: random.Random) -> bytes:
 
 def transcript(seed: int) -> None:
     chance = random.Random(seed)
-    data = written(bent(chance.choice(WHOLE + EXPORTS), chance), chance)
+    if chance.random() < 0.2:
+        data = bent_text(chance.choice(IN_LINES), chance).encode("utf-8", "surrogatepass")
+        data = bent_bytes(data, chance) if chance.random() < 0.3 else data
+    else:
+        data = written(bent(chance.choice(WHOLE + EXPORTS), chance), chance)
     lines = data.decode("utf-8", "surrogateescape").splitlines(True)
     refusal("transcripts", lambda: [each.turns() for each in read_conversations(lines)])
 

@@ -12,6 +12,7 @@ import httpx2
 import pytest
 from hypothesis import strategies as st
 
+from reconciler.domain.records.handles import handle_of
 from reconciler.entrypoints.access.grants import Grant
 from reconciler.entrypoints.mcp_server.desk import Desk, UnknownNameError
 from tests.fuzz.bench import Bench
@@ -28,7 +29,7 @@ GRANTS = (
     granted("operator", name="dana"),
     granted("operator", "crm", contact_id="priya", name="dana"),
 )
-NAMES = ("add_contact_note", "recall_contact", "hand_over_session")
+NAMES = ("add_contact_note", "recall_contact", "hand_over_session", "relate_contact_note")
 OPERATORS = ("pending", "confirm", "reject", "history", "explain", "evidence", "profile", "health")
 MESSAGES = st.lists(
     st.fixed_dictionaries(
@@ -43,6 +44,7 @@ def calls(draw: st.DrawFn, bench: Bench) -> tuple[Grant, str, dict[str, Any]]:
     """A grant, a tool that it may have, and what a client sends."""
     grant = draw(st.sampled_from(GRANTS))
     name = draw(st.sampled_from(NAMES if grant.profile == "agent" else OPERATORS))
+    handles = st.sampled_from([handle_of(each) for each in bench.ids["fact_id"]])
     usual: dict[str, Any] = {
         "agent_id": st.sampled_from(("crm", "sales", "other")),
         "contact_id": st.sampled_from(("priya", "bob", "nobody")),
@@ -53,6 +55,8 @@ def calls(draw: st.DrawFn, bench: Bench) -> tuple[Grant, str, dict[str, Any]]:
         "messages": MESSAGES,
         "decision_id": st.sampled_from(bench.ids["decision_id"]),
         "fact_id": st.sampled_from(bench.ids["fact_id"]),
+        **dict.fromkeys(("note", "repeats"), handles),
+        **dict.fromkeys(("replaces", "ends", "both_hold"), st.lists(handles, max_size=2)),
     }
     chosen = draw(st.lists(st.sampled_from(sorted(usual)), max_size=5, unique=True))
     given = {each: draw(sometimes(usual[each], JSON_VALUES)) for each in chosen}

@@ -13,14 +13,18 @@ from __future__ import annotations
 
 import asyncio
 import itertools
+import json
 import os
 import random
+import re
 import subprocess
 import sys
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
+from urllib.parse import quote
 
 import pytest
 from mcp import Client
@@ -32,15 +36,21 @@ from reconciler.adapters.noop_embedder import NoopEmbedder
 from reconciler.contact_memory import ContactMemory
 from reconciler.entrypoints.access.grants import AccessProfile, Grant
 from reconciler.entrypoints.cli import app, main
+from reconciler.entrypoints.http_api.app import api
 from reconciler.entrypoints.mcp_server.desk import Desk
+from reconciler.entrypoints.operator_page.acts import FORMS
+from reconciler.entrypoints.operator_page.erasing import READS, WRITES
+from reconciler.entrypoints.operator_page.views import PAGES
 from reconciler.errors import InvalidRequestError, InvalidScopeError
 from reconciler.integrations.langgraph import ReconcilerStore, contact_namespace
 from reconciler.testing import HashingEmbedder
 from tests import faults
 from tests.command_line import environment_of
 from tests.engines import EngineUnderTest
+from tests.http_api import serving_api
 from tests.integration.test_isolation import (
     CALLS,
+    KEY,
     MARK,
     NOBODYS,
     OF_AGENT,
@@ -61,6 +71,7 @@ from tests.integration.test_isolation import (
     view,
 )
 from tests.mcp_server import serving
+from tests.operator_page import Browser
 from tests.whole_graph import links_of, nodes_of
 
 JOINED = Scope("t/e:u", "a/b:v", "c/d:w")
@@ -414,6 +425,179 @@ def test_no_token_of_another_is_answered_over_http(
                     assert result.is_error or not any(each in given for each in TOOLS[name])
 
             server.asked(server.token(grant), ask)
+    world.check_unchanged(own=True)
+
+
+# The API and the page
+
+
+def bodies(path: str, ids: Sequence[str]) -> Iterator[tuple[dict[str, Any], str]]:
+    """What is sent to an address of the API, with each id where the body takes one."""
+    because = {"reason": "It has ended."}
+    usual, *names = {
+        "notes": ({"text": "Likes tea", "source_kind": "user_explicit"}, "session_id"),
+        "sessions": ({"messages": SENT["messages"]}, "session_id"),
+        "resolve": (because, "keep"),
+        "revert": (because,),
+        "revoke": (because,),
+        "amendments": ({"text": "Likes tea", **because}, "fact_id"),
+        "erasures": (because, "fact_id", "session_id"),
+    }.get(path.rpartition("/")[2], ({"answered_by": "contact"},))
+    for name in names:
+        for value in ids:
+            yield usual | {name: [value] if name == "keep" else value}, value
+    if not names:
+        yield usual, ""
+
+
+OWN_BY_NAME = ("/notes", "/sessions")
+"""Addresses that make something of the caller's own under an id of a session."""
+
+Asking = tuple[str, str, dict[str, Any], str]
+"""A method, an address with the scope's place in braces, what else is sent, and the id in it."""
+
+
+def requests(document: dict[str, Any], ids: Sequence[str]) -> Iterator[Asking]:
+    """Every operation of the API with each of the ids, wherever it takes one.
+
+    What makes something of the caller's own under an id comes last, for then the caller has it.
+    """
+    operations = [
+        (path, method, {each["name"] for each in operation.get("parameters", ())})
+        for path, operations in document["paths"].items()
+        for method, operation in operations.items()
+        if path.startswith("/v1/agents")
+    ]
+    for path, method, taken in sorted(operations, key=lambda each: each[0].endswith(OWN_BY_NAME)):
+        yield from _with_ids(path, method, ids)
+        cursors = [*ids, *(f"2026-01-31T09:00:00+00:00~{each}" for each in ids)]
+        for after in cursors if "after" in taken else ():
+            yield method, path, {"params": {"after": after}}, after
+        for key in (KEY, *ids) if "idempotency-key" in taken else ():
+            sent = {"text": "Likes tea", "source_kind": "user_explicit"}
+            yield method, path, {"json": sent, "headers": {"Idempotency-Key": key}}, key
+
+
+def _with_ids(path: str, method: str, ids: Sequence[str]) -> Iterator[Asking]:
+    """An operation with each of the ids in its address, or else in its body."""
+    place = re.search(r"{(decision_id|fact_id|job_id|session_id)}", path)
+    asked = {"params": {"query": "city"} if path.endswith("find") else {}}
+    for body, value in [({}, "")] if method == "get" else bodies(path, ids):
+        given = asked | ({"json": body} if body else {})
+        for each in ids if place else [value]:
+            at = path.replace(place[0], quote(each, safe="")) if place else path
+            yield method, at.replace("{attribute}", "city"), given, each
+
+
+def about(path: str, scope: Scope) -> str:
+    named = {"agent_id": scope.agent_id, "contact_id": scope.contact_id}
+    for name, value in named.items():
+        path = path.replace(f"{{{name}}}", quote(value, safe=""))
+    return path
+
+
+@pytest.mark.parametrize("everything", EVERYTHING)
+@pytest.mark.parametrize("profile", AccessProfile)
+def test_no_token_of_another_is_answered_by_the_api(
+    world: World, attempts: Attempts, profile: AccessProfile, everything: bool, tmp_path: Path
+) -> None:
+    real = {f'"{each}"' for each in world.one_of_each_id()}
+    ids = chosen(world.one_of_each_id(), everything=everything, few=2)
+    document = api(world.memory).openapi()
+    tag = f'W/"{world.memory.contact(**of(VICTIM)).version()}-{datetime.now(UTC):%Y%m%d%H}"'
+    with serving_api(world.memory, tmp_path, calls_per_minute=10**6) as running:
+        for grant in chosen(grants(profile), everything=False, few=12 if everything else 1):
+            own = Scope(grant.tenant, grant.agent_ids[0], grant.contact_id or "ada")
+            with running.client(grant) as client:
+
+                def ask(method: str, path: str, **given: Any) -> Any:
+                    answer = client.request(method, path, **given)
+                    assert answer.status_code < 500, answer.text
+                    return answer
+
+                for method, path, given, value in requests(document, [*ids, NOBODYS]):
+                    answer = ask(method, about(path, VICTIM), **given)
+                    attempts.silent("API", answer.text, method, path, value, repr(grant))
+                    given_tag = {**given, "headers": {"If-None-Match": f"{tag}, *"}}
+                    answer = ask(method, about(path, own), **(given_tag if value else given))
+                    attempts.silent("API", answer.text, method, path, value, repr(grant))
+                    is_named = value and value not in (KEY, NOBODYS)
+                    if is_named and "after" not in str(given) and path.endswith(OWN_BY_NAME):
+                        assert '"replayed": true' not in answer.text
+                    elif is_named and "after" not in str(given):
+                        assert answer.status_code in (403, 404, 422), (method, path, value)
+                    elif is_named and answer.status_code == 200:
+                        found = json.dumps(answer.json()["items"])
+                        assert not any(each in found for each in real), (path, value, found)
+    world.check_unchanged(own=True)
+
+
+PLACES: Mapping[str, Mapping[str, Any]] = {
+    "/": {"after": "", "q": "city"},
+    "/contact": {"done": ""},
+    "/fact": {"fact": ""},
+    "/decision": {"decision": ""},
+    "/decisions": {},
+    "/health": {},
+    "/erase": {"fact": "", "session": "", "confirm": "{contact}", "reason": "It has ended."},
+    "/erasure": {"erasure": ""},
+    "/answer": {"decision": "", "answer": "yes"},
+    "/settle": {"side": "", "keep": "both"},
+    "/renew": {"fact": "", "answer": "yes"},
+    "/note": {"decision": "", "text": "Likes tea."},
+    "/amend": {"fact": "", "text": "Likes tea.", "reason": "Wrong."},
+    "/end": {"fact": "", "reason": "It has ended."},
+    "/undo": {"decision": "", "and_later": "yes"},
+}
+"""Each page and form with what it takes: an empty string where that is an id."""
+
+
+def visits(ids: Sequence[str]) -> Iterator[tuple[str, dict[str, str], str]]:
+    """Every page and form with each of the ids in each place of one."""
+    for path, taken in PLACES.items():
+        usual = {name: value for name, value in taken.items() if value}
+        places = [name for name, value in taken.items() if not value]
+        for place, value in itertools.product(places or [""], ids if places else [""]):
+            yield path, usual | ({place: value} if place else {}), value
+
+
+@pytest.mark.parametrize("everything", EVERYTHING)
+def test_no_login_of_another_sees_or_settles_anything_on_the_page(
+    world: World, attempts: Attempts, everything: bool, tmp_path: Path
+) -> None:
+    reads, writes = {*PAGES, *READS}, {*FORMS, *WRITES}
+    assert PLACES.keys() == reads | writes
+    ids = chosen(world.one_of_each_id(), everything=everything, few=2)
+    whoever = chosen(grants(AccessProfile.OPERATOR), everything=False, few=12 if everything else 1)
+    scopes = [Scope(each.tenant, each.agent_ids[0], each.contact_id or "ada") for each in whoever]
+    world = world.with_notes_of(scopes)
+    with serving_api(world.memory, tmp_path, calls_per_minute=10**6) as running:
+        for grant, own in zip(whoever, scopes, strict=True):
+            with Browser(running.url) as browser:
+                browser.client.follow_redirects = True
+                first = browser.log_in(running.token(grant))
+                key = dict(first.form("/logout").fields)["form_key"]
+                for path, given, value in visits(ids):
+                    for scope in (VICTIM, own):
+                        named = {"agent": scope.agent_id, "contact": scope.contact_id}
+                        fields = {
+                            name: each.format(**named) for name, each in given.items()
+                        } | named
+                        answers = []
+                        if path in reads:
+                            answers.append(browser.client.get(path, params=fields))
+                        if path in writes:
+                            sent = fields | {"form_key": key}
+                            answers.append(browser.client.post(path, data=sent))
+                        for answer in answers:
+                            said = answer.text.replace(value, "") if value else answer.text
+                            attempts.silent("page", said, path, value, repr(grant))
+                            is_open = path == "/" or not value
+                            assert is_open or answer.status_code in (403, 404, 409, 422), (
+                                path,
+                                fields,
+                                answer.text,
+                            )
     world.check_unchanged(own=True)
 
 

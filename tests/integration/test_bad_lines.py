@@ -75,6 +75,12 @@ def held(memory: Memory) -> str:
     return told.decision_id
 
 
+def house_and_flat(memory: Memory) -> list[str]:
+    texts = ("Bought a new house.", "Rents a house from Tom Meyer.")
+    notes = [memory.add_contact_note("crm", "priya", text) for text in texts[::-1]]
+    return [str(each.fact_id) for each in notes[::-1]]
+
+
 def known(memory: Memory) -> str | None:
     return memory.add_contact_note("crm", "priya", "Lives in Goa.").fact_id
 
@@ -110,6 +116,12 @@ WRITES = {
         "MERGE (job:Job",
         lambda memory, _: memory.contact("crm", "priya").submit_session("chat", SAID),
         lambda memory: len(memory.contact("crm", "priya").jobs()),
+    ),
+    "a relation": Write(
+        COMMIT,
+        lambda memory, ids: memory.contact("crm", "priya").relate(ids[0], replaces=[ids[1]]),
+        lambda memory: decisions(memory) - 2,
+        prepare=house_and_flat,
     ),
     "an erasure": Write(
         "CREATE (erasure:Erasure)",

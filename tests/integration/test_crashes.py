@@ -16,9 +16,11 @@ import pytest
 
 from reconciler import Memory
 from reconciler.testing import HashingEmbedder
-from tests import faults, raw_store
+from tests import acts, faults, raw_store
 from tests.engines import EngineUnderTest
+from tests.fuzz.bench import check_ledger
 from tests.mortal_server import MortalServer
+from tests.whole_graph import links_of, nodes_of
 from tests.worker import Worker
 
 KILLS = faults.times(3, 5)
@@ -159,6 +161,36 @@ def test_an_import_that_is_killed_again_and_again_writes_every_line_once(
         decided = Counter(each["text"] for each in _decisions(memory).values())
     assert decided == Counter(line["text"] for line in lines)
     assert halves(one_of_each) == []
+
+
+@pytest.mark.slow
+@pytest.mark.faults(only=True)
+@pytest.mark.parametrize("act", acts.ACTS)
+def test_an_act_that_is_killed_loses_nothing_it_answered_and_leaves_no_halves(
+    one_of_each: EngineUnderTest, tmp_path: Path, act: str
+) -> None:
+    kills, chance = faults.times(1), faults.moments(act)
+    settings = one_of_each.settings_arguments
+    contacts = [f"priya-{number}" for number in range(kills)]
+    for contact_id in contacts:  # each opened by itself: a judge that is away is soon left alone
+        with acts.opened(settings) as memory:
+            acts.prepare(memory, contact_id)
+            known = acts.made(memory, contact_id)
+        with Worker() as worker:
+            given = {"settings": settings, "contact_id": contact_id, "folder": str(tmp_path)}
+            worker.tell("act", name=act, **given)
+            assert worker.answer() == "open"
+            killing = threading.Timer(
+                chance.uniform(0, LATEST_KILL_SECONDS), worker.kill, [f"at an act: {act}"]
+            )
+            killing.start()
+            told = {*worker.answers()} - {"done"}
+            killing.join()
+        with acts.opened(settings) as memory:
+            found = acts.made(memory, contact_id)
+        assert known | told <= found
+        assert len(found) <= len(known) + len(told) + 1
+        check_ledger(nodes_of(one_of_each), links_of(one_of_each))
 
 
 @pytest.mark.slow

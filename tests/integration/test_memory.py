@@ -890,6 +890,7 @@ BAD_NOTES: list[tuple[dict[str, Any], type[ReconcilerError]]] = [
     ({"source_kind": "gossip"}, InvalidNoteError),
     ({"source_reference": "a\0"}, InvalidNoteError),
     ({"contact_name": " "}, InvalidNoteError),
+    ({"contact_name": 1, "text": "Lives in Pune."}, InvalidNoteError),
     ({"session_id": ""}, InvalidNoteError),
     ({"idempotency_key": ""}, InvalidNoteError),
     ({"text": "not in the table"}, EmbeddingError),

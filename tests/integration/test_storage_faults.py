@@ -29,11 +29,13 @@ from reconciler.adapters import embedded_files, embedded_graph
 from reconciler.adapters.embedded_files import EmbeddedFiles
 from reconciler.errors import ConfigurationError, GraphStorageError
 from reconciler.testing import HashingEmbedder
-from tests import faults
+from tests import acts, faults
 from tests.conftest import cannot_run
 from tests.engines import EngineUnderTest
+from tests.fuzz.bench import check_ledger
 from tests.integration.test_crashes import halves
 from tests.storage_crasher import Ended, StorageCrasher, StorageFault
+from tests.whole_graph import links_of, nodes_of
 
 pytestmark = pytest.mark.faults
 PAGES_SAMPLED = 6
@@ -174,6 +176,60 @@ def test_a_kill_while_a_torn_log_is_mended_leaves_it_to_be_mended(
         path = torn()
         assert crasher.run("open", path, StorageFault.KILL_BEFORE, at_call).signal == KILLED
         assert decisions_of(path) == known
+
+
+# What is done besides writing notes
+
+EVERY_ACT = pytest.mark.parametrize("act", acts.ACTS)
+
+
+@pytest.fixture(scope="module")
+def prepared(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with a closed store that holds what the acts need."""
+    folder = tmp_path_factory.mktemp("prepared")
+    with acts.opened({"graph": "embedded", "embedded_path": folder / "memory.lbug"}) as memory:
+        acts.prepare(memory, "priya")
+    return folder
+
+
+def check_act(folder: Path, ended: Ended, known: set[str]) -> None:
+    """What was acknowledged is there, at most one thing beside it, and no half of anything."""
+    given = {"graph": "embedded", "embedded_path": folder / "memory.lbug"}
+    with acts.opened(given) as memory:
+        found = acts.made(memory, "priya")
+    assert known | set(ended.acknowledged) <= found
+    assert len(found) <= len(known) + len(ended.acknowledged) + 1
+    engine = EngineUnderTest("embedded", given)
+    check_ledger(nodes_of(engine), links_of(engine))
+
+
+@pytest.mark.slow
+@EVERY_ACT
+@pytest.mark.parametrize(
+    "fault",
+    [
+        StorageFault.KILL_BEFORE,
+        pytest.param(StorageFault.KILL_HALFWAY, marks=pytest.mark.faults(only=True)),
+        pytest.param(StorageFault.DISK_FULL, marks=pytest.mark.faults(only=True)),
+    ],
+)
+def test_an_act_that_a_kill_or_a_full_disk_ends_loses_nothing_it_answered(
+    crasher: StorageCrasher, prepared: Path, tmp_path: Path, act: str, fault: StorageFault
+) -> None:
+    with acts.opened({"graph": "embedded", "embedded_path": prepared / "memory.lbug"}) as memory:
+        known = acts.made(memory, "priya")
+    whole = crasher.run(act, shutil.copytree(prepared, tmp_path / "whole") / "memory.lbug")
+    assert (whole.errors, len(whole.acknowledged) > 1) == ([], True)
+    met = 0
+    for at_call in spread(list(range(1, len(whole.calls) + 1)), 3):
+        if fault is StorageFault.KILL_HALFWAY and whole.calls[at_call - 1] != "w":
+            continue  # there is no middle of it
+        folder = shutil.copytree(prepared, tmp_path / str(at_call))
+        ended = crasher.run(act, folder / "memory.lbug", fault, at_call)
+        met += ended.signal == KILLED or bool(ended.errors)
+        check_act(folder, ended, known)
+        shutil.rmtree(folder)
+    assert met > 0
 
 
 # A log that was cut

@@ -28,6 +28,7 @@ from reconciler.domain.records.kinds import (
 from reconciler.domain.records.notes import Note, Remembered
 from reconciler.domain.records.scope import Scope
 from reconciler.domain.records.slots import Slot
+from reconciler.errors import InvalidNoteError
 from reconciler.resources import resource_path
 from reconciler.sensitive_data import SensitiveKind
 from tests.tables import every
@@ -93,6 +94,13 @@ def judged(
     **cleaned: Any,
 ) -> Assessment:
     return assess(Cleaned(candidate=proposed, **cleaned), rules, NOW, precedents or Precedents())
+
+
+@pytest.mark.parametrize("name", ["evidence", "confirmed_by", "relations"])
+@pytest.mark.parametrize("wrong", [7, "x", [7]])
+def test_a_candidate_with_a_part_of_another_type_is_refused(name: str, wrong: object) -> None:
+    with pytest.raises(InvalidNoteError, match=f"{name} must be"):
+        replace(candidate(), **{name: wrong})
 
 
 def what(found: Assessment) -> tuple[Disposal, GateReason]:

@@ -84,10 +84,11 @@ def test_a_table_that_is_not_as_it_must_be_is_named(old: str, new: str, said: st
         read(FILE.replace(old, new, 1))
 
 
-def test_a_pattern_that_is_no_regular_expression_is_named() -> None:
+@pytest.mark.parametrize("wrong", ["bring(", "bring[[a]"])
+def test_a_pattern_that_is_no_regular_expression_is_named(wrong: str) -> None:
     said = "drinks.toml: [[order]] number 1: the pattern is not a regular expression"
     with pytest.raises(ConfigurationError, match=re.escape(said)):
-        cues(FILE.replace("bring", "bring(")).pattern("order", 0)
+        cues(FILE.replace("bring", wrong)).pattern("order", 0)
 
 
 def test_a_list_of_words_that_is_missing_is_named() -> None:

@@ -147,6 +147,14 @@ def test_a_file_whose_grant_was_emptied_lets_nobody_in(tokens: TokenFile) -> Non
     assert tokens.find(secret) is None
 
 
+def test_a_file_with_a_time_without_its_zone_lets_nobody_in(tokens: TokenFile) -> None:
+    _, secret = tokens.create(GRANT)
+    held = json.loads(tokens.path.read_text())
+    held["tokens"][0]["expires_at"] = "2999-01-01T00:00:00"
+    tokens.path.write_text(json.dumps(held))
+    assert tokens.find(secret) is None
+
+
 def test_tokens_that_are_made_at_once_are_all_kept(tokens: TokenFile) -> None:
     with ThreadPoolExecutor(8) as pool:
         secrets = list(pool.map(lambda _: TokenFile(tokens.path).create(GRANT)[1], range(24)))

@@ -134,8 +134,10 @@ class Candidate:
     def __post_init__(self) -> None:
         if not isinstance(self.note, Note):
             raise InvalidNoteError("a candidate needs a note: what it claims")
-        if not all(isinstance(evidence, Evidence) for evidence in self.evidence):
-            raise InvalidNoteError("evidence must be a list of Evidence(...)")
+        _check_list("evidence", self.evidence, Evidence)
+        _check_list("confirmed_by", self.confirmed_by, str)
+        if not isinstance(self.relations, Relations | None):
+            raise InvalidNoteError("relations must be Relations(...)")
         check_text("proposed_by", self.proposed_by, _PROPOSER_LENGTH_MAX)
         if self.confidence is not None:
             unit_interval("confidence", self.confidence)
@@ -230,6 +232,12 @@ class Precedents:
     def sessions_with(self, candidate: Candidate) -> int:
         """Distinct sessions, those of the candidate among them."""
         return len(self.sessions | candidate.sessions)
+
+
+def _check_list(name: str, given: object, kind: type) -> None:
+    """Refuse what is not a list of this type."""
+    if not isinstance(given, list | tuple) or not all(isinstance(item, kind) for item in given):
+        raise InvalidNoteError(f"{name} must be a list of {kind.__name__}")
 
 
 def _ids(evidence: Iterable[Evidence]) -> frozenset[str]:

@@ -291,11 +291,18 @@ def _token(given: dict[str, Any]) -> AccessToken:
             name=grant["name"],
             session_id=grant["session_id"],
         ),
-        created_at=datetime.fromisoformat(given["created_at"]),
+        created_at=_time(given["created_at"]),
         expires_at=_maybe_time(given["expires_at"]),
         revoked_at=_maybe_time(given["revoked_at"]),
     )
 
 
 def _maybe_time(given: str | None) -> datetime | None:
-    return None if given is None else datetime.fromisoformat(given)
+    return None if given is None else _time(given)
+
+
+def _time(given: str) -> datetime:
+    at = datetime.fromisoformat(given)
+    if at.tzinfo is None:
+        raise ValueError("a time has no zone")
+    return at

@@ -399,8 +399,9 @@ def note_of(
     given = {name: about.pop(name, None) for name in SlotFields.__annotations__}
     slot = attributes.slot(is_single_valued=given.pop("single_valued"), **given)
     words = None
-    if isinstance(text, str):  # else the note refuses it
-        names = (about.get("contact_name"), scope.contact_id)
+    name = about.get("contact_name")
+    if isinstance(text, str) and isinstance(name, str | None):  # else the note refuses it
+        names = (name, scope.contact_id)
         slot, words = attributes.filled(slot, text, names)
     return Note(
         scope=scope,
