@@ -9,8 +9,12 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+from benchmarks.sizes import IS_SHORT
+
 DATA = Path(__file__).resolve().parents[2] / "shared" / "data"
 HALVES = ("written on", "kept aside")
+LEFT_OUT = "left out: "
+SHORT_CHARACTERS = 40_000
 
 
 def half_of(text: str) -> str:
@@ -23,12 +27,15 @@ def half_of(text: str) -> str:
 
 
 def rows(name: str) -> list[dict[str, Any]] | None:
-    """The file's rows; None, after saying so, where the data is not there."""
+    """The file's rows, some of them in a short form; None, after saying so, without the data."""
     path = DATA / name
     if not path.is_file():
-        print(f"left out: ../shared/data/{name} is not there (see benchmarks/README.md)\n")
+        print(f"{LEFT_OUT}../shared/data/{name} is not there (see benchmarks/README.md)\n")
         return None
-    return [json.loads(line) for line in path.read_text(encoding="utf-8").split("\n") if line]
+    lines = [line for line in path.read_text(encoding="utf-8").split("\n") if line]
+    if IS_SHORT:
+        lines = lines[:: max(1, sum(map(len, lines)) // SHORT_CHARACTERS)]
+    return [json.loads(line) for line in lines]
 
 
 def user_turns(conversations: list[dict[str, Any]]) -> Iterator[dict[str, Any]]:

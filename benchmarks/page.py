@@ -10,13 +10,14 @@ import statistics
 import tempfile
 from pathlib import Path
 
+from benchmarks.sizes import sized
 from reconciler import Memory
 from reconciler.entrypoints.access.grants import AccessProfile, Grant
 from reconciler.settings import load_settings
 from tests.chromium import Chromium
 from tests.http_api import serving_api
 
-LOADS = 11
+LOADS = sized(11, 1)
 PAGES = {
     "contacts": "/?agent=crm",
     "contact": "/contact?agent=crm&contact=priya",

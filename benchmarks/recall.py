@@ -48,6 +48,7 @@ from benchmarks.engines import Engines
 from benchmarks.error_rate import ReadyVectors
 from benchmarks.full_memory import sentences_of
 from benchmarks.sessions import words_of
+from benchmarks.sizes import sized
 from reconciler.bootstrap import open_graph
 from reconciler.config_files import (
     load_attribute_book,
@@ -83,7 +84,7 @@ UNRELATED_COUNT = 30
 """Questions of others that are put to each contact for each of its own."""
 
 SEED = 15
-COUNT, REPEATS = 1_000, 21
+COUNT, REPEATS = sized(1_000, 50), sized(21, 3)
 SCOPE = Scope("benchmark", "crm", "priya")
 BOOK = load_attribute_book(None)
 NOON = datetime(2026, 3, 9, 12, tzinfo=UTC)
