@@ -14,7 +14,7 @@ from benchmarks.sizes import IS_SHORT
 DATA = Path(__file__).resolve().parents[2] / "shared" / "data"
 HALVES = ("written on", "kept aside")
 LEFT_OUT = "left out: "
-SHORT_CHARACTERS = 40_000
+SHORT_CHARACTERS, SHORT_LINES_MIN = 10_000, 2
 
 
 def half_of(text: str) -> str:
@@ -27,15 +27,19 @@ def half_of(text: str) -> str:
 
 
 def rows(name: str) -> list[dict[str, Any]] | None:
-    """The file's rows, some of them in a short form; None, after saying so, without the data."""
+    """The rows of ``json_lines``; None, after saying so, where the data is not there."""
     path = DATA / name
     if not path.is_file():
         print(f"{LEFT_OUT}../shared/data/{name} is not there (see benchmarks/README.md)\n")
         return None
+    return json_lines(path)
+
+
+def json_lines(path: Path) -> list[dict[str, Any]]:
+    """The rows of a file of JSON lines; in a short form some of them, from all parts of it."""
     lines = [line for line in path.read_text(encoding="utf-8").split("\n") if line]
-    if IS_SHORT:
-        lines = lines[:: max(1, sum(map(len, lines)) // SHORT_CHARACTERS)]
-    return [json.loads(line) for line in lines]
+    step = min(sum(map(len, lines)) // SHORT_CHARACTERS, len(lines) // SHORT_LINES_MIN)
+    return [json.loads(line) for line in lines[:: max(1, step) if IS_SHORT else 1]]
 
 
 def user_turns(conversations: list[dict[str, Any]]) -> Iterator[dict[str, Any]]:

@@ -15,7 +15,6 @@ one stays true after its reversal.
 
 from __future__ import annotations
 
-import json
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
@@ -23,7 +22,7 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
-from benchmarks.data import rows
+from benchmarks.data import json_lines, rows
 from benchmarks.engines import Engines
 from benchmarks.error_rate import with_interval
 from reconciler import Memory
@@ -140,7 +139,7 @@ def _report(memory: Memory, told: Sequence[dict[str, Any]], judge: Judge, title:
 
 
 def _report_stories(memory: Memory, told: Sequence[dict[str, Any]], judge: Judge) -> None:
-    own = [json.loads(line) for line in OWN_STORIES.read_text(encoding="utf-8").splitlines()]
+    own = json_lines(OWN_STORIES)
     # No model has answered about our own.
     sets = {"": told} if isinstance(judge, RecordedJudge) else {"": told, "our own ": own}
     for whose, stories in sets.items():
