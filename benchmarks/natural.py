@@ -25,6 +25,7 @@ from typing import Any
 from benchmarks.data import json_lines, rows
 from benchmarks.engines import Engines
 from benchmarks.error_rate import with_interval
+from benchmarks.sizes import sized
 from reconciler import Memory
 from reconciler.domain.records.decisions import Judgement
 from reconciler.domain.records.facts import Neighbour
@@ -84,7 +85,7 @@ Judge = PerfectJudge | RecordedJudge | None
 
 def main(engines: Engines) -> None:
     """Print what was ended, disputed and silent, by set, without and with a judge."""
-    told = natural_rows()
+    told = natural_rows()[:: sized(1, 6)]
     if not told:
         return
     print("## natural changes\n")
@@ -116,10 +117,10 @@ def _report(memory: Memory, told: Sequence[dict[str, Any]], judge: Judge, title:
     print("| set | label | rows | ended | disputed | silent | said again |")
     print("|---|---|--:|--:|--:|--:|--:|")
     pairs = [row for row in told if row["label"] in LABELS]
-    became = {row["id"]: became(memory, row, judge) for row in pairs}
+    outcomes = {row["id"]: became(memory, row, judge) for row in pairs}
     by_set: dict[tuple[str, str], Counter[str]] = {}
     for row in pairs:
-        by_set.setdefault((row["set"], row["label"]), Counter())[became[row["id"]]] += 1
+        by_set.setdefault((row["set"], row["label"]), Counter())[outcomes[row["id"]]] += 1
     for (of, label), counts in sorted(by_set.items()):
         cells = [counts[what] for what in ("ended", "disputed", "silent", "said again")]
         print(f"| {of} | {label} | {counts.total()} | {' | '.join(map(str, cells))} |")
@@ -133,8 +134,8 @@ def _report(memory: Memory, told: Sequence[dict[str, Any]], judge: Judge, title:
         print(f"\nwithout a recorded answer: {len(judge.missing)}")
     print()
     for row in pairs:
-        if (became[row["id"]] != "ended") is (row["label"] in CHANGES):
-            print(f"- {became[row['id']]}: {row['a'][:99]} / {row['b'][:99]}")
+        if (outcomes[row["id"]] != "ended") is (row["label"] in CHANGES):
+            print(f"- {outcomes[row['id']]}: {row['a'][:99]} / {row['b'][:99]}")
     print(flush=True)
 
 
