@@ -36,10 +36,11 @@ def rows(name: str) -> list[dict[str, Any]] | None:
 
 
 def json_lines(path: Path) -> list[dict[str, Any]]:
-    """The rows of a file of JSON lines; in a short form some of them, from all parts of it."""
+    """The rows of a file of JSON lines; in a short form one from the middle of each part."""
     lines = [line for line in path.read_text(encoding="utf-8").split("\n") if line]
     step = min(sum(map(len, lines)) // SHORT_CHARACTERS, len(lines) // SHORT_LINES_MIN)
-    return [json.loads(line) for line in lines[:: max(1, step) if IS_SHORT else 1]]
+    step = max(1, step) if IS_SHORT else 1
+    return [json.loads(line) for line in lines[step // 2 :: step]]
 
 
 def user_turns(conversations: list[dict[str, Any]]) -> Iterator[dict[str, Any]]:

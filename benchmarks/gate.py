@@ -100,7 +100,8 @@ def _print_turns(judge: Judge, turns: Sequence[str]) -> None:
 
 
 def _print_cost(judge: Judge, notes: Sequence[str]) -> None:
-    texts = [text for text in notes if len(text) in ABOUT_200_CHARACTERS][:200]
+    about = [text for text in notes if len(text) in ABOUT_200_CHARACTERS]
+    texts = (about or notes)[:200]  # a short form may have none of that length
     finder = build_sensitive_data_finder()
     stages: dict[str, Callable[[str], object]] = {
         "the whole gate": judge,
