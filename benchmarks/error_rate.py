@@ -20,7 +20,6 @@ from numpy.typing import NDArray
 from benchmarks.data import HALVES, half_of, rows
 from benchmarks.engines import Engines
 from benchmarks.pair_slots import GivenSlot, PairSlots, SlotSource
-from benchmarks.sizes import sized
 from reconciler import Memory
 from reconciler.bootstrap import build_embedder, build_policy
 from reconciler.config_files import load_attribute_book
@@ -51,7 +50,7 @@ NOTES = LONGMEMEVAL + PERSONA
 """The sources that read like notes about a contact."""
 
 SAID_AT = datetime(2026, 1, 1, tzinfo=UTC)
-SAMPLE_EVERY = sized(20, 1)
+SAMPLE_EVERY = 20
 FACTS_OF_A_CONTACT = 20
 
 
