@@ -5,7 +5,9 @@ from __future__ import annotations
 import zipfile
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
+from importlib.resources import files
 from pathlib import Path
+from urllib.parse import urlsplit
 
 import httpx2
 import pytest
@@ -31,6 +33,10 @@ SLIDE = """(() => {
   slider.value = 20;
   for (const each of ['input', 'change']) slider.dispatchEvent(new Event(each));
 })()"""
+LINKS = """[...document.links].map(each => each.href)
+  .filter(each => each.startsWith(location.origin))"""
+FAULTS_OF_ACCESS = """axe.run(document, %s).then(found => found.violations.map(
+  each => `${each.id}: ${each.nodes.slice(0, 3).map(node => node.html).join(' ')}`))"""
 FIELDS = ("answered_by", "keep", "never", "reason", "side", "text", "true_from", "value")
 ASKED = ("agent", "contact", "q", "at", "after", "from", "since", "disposal", "source", "fact",
          "decision", "done", "erasure")  # fmt: skip
@@ -779,3 +785,34 @@ def test_a_walk_in_a_real_browser(api: Api, tmp_path: Path) -> None:
         chromium.wait_for("!!document.querySelector('.notice.warn')", 10)
         assert all(url.startswith(api.url) for url in chromium.asked_for if "//" in url)
         assert not [told for told in chromium.said if "DOM" not in told]
+
+
+def test_every_kind_of_page_is_accessible_in_light_and_dark(still_api: Api, tmp_path: Path) -> None:
+    axe = files("axe_core_python").joinpath("axe.min.js").read_text(encoding="utf-8")
+    by_page: dict[str, list[str]] = {}
+
+    def look(chromium: Chromium) -> None:
+        path = urlsplit(chromium.evaluate("location.href")).path
+        chromium.evaluate(axe)
+        for scheme, rules in (("light", "{}"), ("dark", "{runOnly: ['color-contrast']}")):
+            chromium.emulate("screen", scheme)
+            by_page[f"{path} {scheme}"] = chromium.evaluate(FAULTS_OF_ACCESS % rules)
+
+    with Chromium(tmp_path) as chromium:
+        chromium.open(f"{still_api.url}/")
+        look(chromium)
+        chromium.evaluate("document.getElementById('token').focus()")
+        chromium.type_text(still_api.token(granted("operator", name="anna")))
+        chromium.press("Enter", 13)
+        chromium.wait_for("!document.getElementById('token')")
+        waiting = chromium.evaluate(LINKS)
+        while waiting:
+            url = waiting.pop(0)
+            path = urlsplit(url).path
+            if f"{path} dark" in by_page or path == "/logout":
+                continue
+            chromium.open(url)
+            look(chromium)
+            waiting += chromium.evaluate(LINKS)
+    assert len(by_page) >= 2 * 8, by_page
+    assert not {page: faults for page, faults in by_page.items() if faults}
