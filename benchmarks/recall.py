@@ -193,6 +193,8 @@ def _print_row(setting: Sequence[str], name: str, contacts: Sequence[Contact], r
                 changed += 1
                 stale = _place(found[:8], asked.stale)
                 stale_first += stale < _place(found[:8], asked.newest)
+    if not places:  # of two conversations, in a short form, a half may have none
+        return
     hits = [f"{100 * sum(p <= first for p in places) / len(places):.0f}" for first in FIRST]
     mrr = statistics.mean(1 / place for place in places)
     cells = (*setting, len(places), name, *hits, f"{mrr:.2f}", f"{stale_first} of {changed}")
@@ -222,6 +224,8 @@ def _print_floor(
             for text in drawn.sample(others, min(UNRELATED_COUNT, len(others))):
                 count += 1
                 nothing += not with_(contact, text, asked.at)
+    if not own:  # as above
+        return
     shares = [f"{100 * hits[way] / own:.1f}" for way in (without, with_)]
     lost = f"{100 * emptied / own:.1f}"
     cells = (*setting, count, f"{100 * nothing / max(count, 1):.1f}", lost, *shares)
