@@ -19,11 +19,11 @@ DOCS  := $(VENV)/.installed-docs
 SERVER := $(VENV)/.installed-server
 
 .DEFAULT_GOAL := help
-.PHONY: help install light demo test faults check fmt neo4j bench typescript docs dist clean
+.PHONY: help install light demo test faults check fmt neo4j bench bench-smoke typescript docs dist clean
 
 help:    ## this list
 	@echo "make TARGET, where TARGET is one of"
-	@sed -n 's/^\([a-z0-9]*\):[^#]*## \(.*\)/  \1\t\2/p' $(MAKEFILE_LIST) | expand -t 13
+	@sed -n 's/^\([a-z0-9-]*\):[^#]*## \(.*\)/  \1\t\2/p' $(MAKEFILE_LIST) | expand -t 15
 
 demo:    $(if $(wildcard $(STAMP)),$(STAMP),$(LIGHT)) ## see notes being reconciled, with the real model, on the embedded engine
 	$(BIN)/reconciler demo
@@ -48,6 +48,9 @@ neo4j:   $(if $(wildcard $(STAMP)),$(STAMP),$(SERVER)) ## a Neo4j with the Brows
 
 bench:   $(STAMP) ## measure what benchmarks/RESULTS.md and FIGURES.md claim
 	$(BIN)/python -m benchmarks $(ARGS)
+
+bench-smoke: $(STAMP) ## run a short form of every benchmark, so that none stops working unnoticed
+	SHORT=1 ENGINES=embedded $(BIN)/python -m benchmarks $(ARGS)
 
 typescript: $(STAMP) ## generate, build and test the client for TypeScript; needs Node 20 and npm
 	$(BIN)/python -m tools.export_openapi

@@ -1,15 +1,21 @@
 """``make bench``: every benchmark on every engine that can be had, in one run.
 
 python -m benchmarks                     all of them but peers, which installs packages, and scale
-python -m benchmarks write import        some of them
+python -m benchmarks core recall         some of them
 ENGINES=embedded python -m benchmarks    on some engines
+SHORT=1 python -m benchmarks             each in a short form, only to see that it runs
 python -m benchmarks --help              what each measures
 """
 
 from __future__ import annotations
 
+import io
 import os
 import sys
+import time
+import traceback
+from collections.abc import Sequence
+from contextlib import redirect_stdout
 
 from benchmarks import (
     agent_memory_benchmark,
@@ -37,7 +43,6 @@ from benchmarks import (
     load,
     local_arbiter,
     natural,
-    note_import,
     page,
     poisoning,
     ray_backfill,
@@ -51,15 +56,15 @@ from benchmarks import (
     start,
     threads,
     use_trace,
-    write_cost,
 )
-from benchmarks.engines import engines
+from benchmarks.data import LEFT_OUT
+from benchmarks.engines import Engines, engines
 from benchmarks.peers import comparison
+from benchmarks.sizes import IS_SHORT
 
 BENCHMARKS = {
     "core": core.main,
     "start": start.main,
-    "write": write_cost.main,
     "hand-over": hand_over.main,
     "threads": threads.main,
     "load": load.main,
@@ -67,7 +72,6 @@ BENCHMARKS = {
     "serve": serve.main,
     "page": page.main,
     "archive": archive.main,
-    "import": note_import.main,
     "ray": ray_backfill.main,
     "recall": recall.main,
     "languages": languages.main,
@@ -100,7 +104,9 @@ BENCHMARKS = {
     "poisoning": poisoning.main,
     "peers": comparison.main,
 }
-ONLY_WHEN_NAMED = {"peers", "scale"}
+ONLY_WHEN_NAMED = set() if IS_SHORT else {"peers", "scale"}
+
+OUTCOMES = ("ran", "left out", "FAILED")
 
 
 def main() -> None:
@@ -116,8 +122,46 @@ def main() -> None:
         sys.exit(f"no benchmark {', '.join(unknown)}; there are {', '.join(BENCHMARKS)}")
     print(f"{os.cpu_count()} cores; the machine's load was {os.getloadavg()[0]:.1f} at the start\n")
     with engines() as available:
+        if IS_SHORT:
+            sys.exit(_short(available, wanted))
         for name in wanted:
             BENCHMARKS[name](available)
+
+
+def _short(available: Engines, wanted: Sequence[str]) -> int:
+    """A line for each benchmark, what it printed only if it failed; 1 if one did."""
+    became: dict[str, str] = {}
+    for name in wanted:
+        printed, began, processor = io.StringIO(), time.perf_counter(), _processor_seconds()
+        try:
+            with redirect_stdout(printed):
+                BENCHMARKS[name](available)
+            became[name] = _outcome(printed.getvalue())
+        except (Exception, SystemExit):  # noqa: BLE001 (whatever fails is told, and the next one run)
+            print(printed.getvalue())
+            traceback.print_exc()
+            became[name] = "FAILED"
+        seconds, used = time.perf_counter() - began, _processor_seconds() - processor
+        print(f"{name:17}{seconds:6.1f} s, processor{used:6.1f}  {became[name]}", flush=True)
+    counts = [sum(each.startswith(word) for each in became.values()) for word in OUTCOMES]
+    print("\n" + ", ".join(f"{n} {word}" for n, word in zip(counts, OUTCOMES, strict=True)))
+    return min(1, counts[-1])
+
+
+def _processor_seconds() -> float:
+    """Of this process and of those that it started and that have ended."""
+    return sum(os.times()[:4])
+
+
+def _outcome(printed: str) -> str:
+    """Whether it measured anything, and what it said that it lacks."""
+    lines = [line for line in printed.splitlines() if line and not line.startswith("#")]
+    lacks = dict.fromkeys(
+        line.removeprefix(LEFT_OUT) for line in lines if line.startswith(LEFT_OUT)
+    )
+    if len(lines) > sum(line.startswith(LEFT_OUT) for line in lines):
+        return "ran" + "".join(f"; but {lack}" for lack in lacks)
+    return LEFT_OUT + ("; ".join(lacks) or "not for this engine")
 
 
 main()

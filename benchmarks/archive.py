@@ -6,7 +6,6 @@
 from __future__ import annotations
 
 import json
-import os
 import shutil
 import time
 from collections.abc import Callable
@@ -16,12 +15,16 @@ from typing import Any
 
 from benchmarks.core_side import RandomEmbedder, Store
 from benchmarks.engines import Engines
+from benchmarks.sizes import sized
 from reconciler import Memory
 
-FACTS = int(os.environ.get("FACTS", "100000"))
-FACTS_OF_A_CONTACT = 1000
-BARE = 300
-STORES = {"one contact of 1,000 facts": (1, 1000), "20 contacts of 50 facts": (20, 50)}
+FACTS = sized(100_000, 100, "FACTS")
+FACTS_OF_A_CONTACT = sized(1_000, 50)
+BARE = sized(300, 20)
+STORES = {
+    f"one contact of {FACTS_OF_A_CONTACT:,} facts": (1, FACTS_OF_A_CONTACT),
+    f"20 contacts of {(MANY := sized(50, 3))} facts": (20, MANY),
+}
 
 
 def main(available: Engines) -> None:

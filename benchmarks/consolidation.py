@@ -39,6 +39,7 @@ from benchmarks.engines import Engines
 from benchmarks.error_rate import with_interval
 from benchmarks.invented_facts import invented_row
 from benchmarks.natural import UNBOUNDED
+from benchmarks.sizes import sized
 from reconciler import Memory
 from reconciler.contact_memory import ContactMemory
 from reconciler.domain.records.decisions import Decision, Judgement
@@ -53,6 +54,7 @@ AGENT, CONTACT = "benchmark", "reader"
 BEGAN = datetime(2026, 1, 2, 9, tzinfo=UTC)
 SOURCE = "factconsolidation_sh_6k"
 SEED = 20261125
+SIZES = (sized(450, 12), sized(160, 4), sized(100, 4))
 WRONG_SHOWN_MAX = 12
 FIELDS = ("context", "questions", "answers")
 
@@ -219,7 +221,7 @@ def main(engines: Engines) -> None:
     path = os.environ.get("CONSOLIDATION")
     try:
         listed = fact_list(
-            read_rows(Path(path)) if path else [invented_row(SEED)],
+            read_rows(Path(path)) if path else [invented_row(SEED, *SIZES)],
             os.environ.get("CONSOLIDATION_SOURCE", SOURCE),
         )
     except FactFileError as error:

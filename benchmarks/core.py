@@ -21,14 +21,16 @@ from typing import Any
 
 from benchmarks.data import rows
 from benchmarks.engines import Engines
+from benchmarks.sizes import sized
 from tests.engines import Neo4jEngines
 
 ROOT = Path(__file__).resolve().parents[1]
-RUNS = int(os.environ.get("RUNS", "5"))
-NOTES = int(os.environ.get("NOTES", "5000"))
+RUNS = sized(5, 1, "RUNS")
+NOTES = sized(5_000, 40, "NOTES")
 CONTACTS = [f"contact-{number}" for number in range(4)]
 IMPORT_CONTACTS = 100
-OTHERS = 30_000
+OTHERS = sized(30_000, 200)
+LARGE = (sized(1_000, 150), sized(10_000, 300))
 BLOCK = 5
 THREADS, NOTES_A_THREAD = 32, 8
 
@@ -136,13 +138,13 @@ def _neo4j(sides: dict[str, Side], engine: str) -> Iterator[Figure]:
         side.open(engine, "store")
         for contact in CONTACTS:
             side.ask("fill", store="store", contact=contact, count=100)
-        for count in (1_000, 10_000):
+        for count in LARGE:
             side.ask("fill", store="store", contact=f"large-{count}", count=count)
         side.ask("bare", store="store", count=400)
         side.ask("write", store="store", contacts=CONTACTS, count=100)
     yield from _writes(sides, "≤ 2.5")
-    yield _write(sides, "ADD", "1,000 facts", "≤ 3", ["large-1000"], 3)
-    yield _write(sides, "ADD", "10,000 facts", "≤ 5", ["large-10000"], 1)
+    for count, asked, blocks in zip(LARGE, ("≤ 3", "≤ 5"), (3, 1), strict=True):
+        yield _write(sides, "ADD", f"{count:,} facts", asked, [f"large-{count}"], blocks)
     yield from _recalls(sides)
     yield _threads(sides)
     for side in sides.values():
@@ -163,7 +165,7 @@ def _embedded(sides: dict[str, Side], engine: str) -> Iterator[Figure]:
     yield _among_others(sides)
     for side in sides.values():
         side.ask("close", store="among others")
-        for count in (1_000, 10_000):
+        for count in LARGE:
             side.ask("fill", store="store", contact=f"large-{count}", count=count)
     yield from _recalls(sides)
     for side in sides.values():
@@ -171,13 +173,13 @@ def _embedded(sides: dict[str, Side], engine: str) -> Iterator[Figure]:
     yield from _import(sides, engine)
 
 
-ACTIONS = {"ADD": "ADD", "UPDATE": "UPDATE", "restatement": "UPDATE"}
-"""What a decision about each kind of note must be, so that each figure is of what it names."""
+KINDS = ("ADD", "UPDATE", "restatement")
+"""The side looks into the store, so that each figure is of what it names."""
 
 
 def _writes(sides: dict[str, Side], asked: str) -> Iterator[Figure]:
     """Each kind of write about contacts of a hundred facts; only an ADD has a target."""
-    for kind in ACTIONS:
+    for kind in KINDS:
         target = asked if kind == "ADD" else "-"
         yield _write(sides, kind, "100 facts in the contact", target, CONTACTS, 5)
 
@@ -189,7 +191,7 @@ def _write(
     figure = Figure(f"write, {kind}, {among}", asked)
     bare_job = {"do": "bare", "store": "store", "count": BLOCK}
     write = {"store": "store", "contacts": contacts, "kind": kind}
-    write_job = {"do": "write", "count": BLOCK, "action": ACTIONS[kind], **write}
+    write_job = {"do": "write", "count": BLOCK, "is_checked": True, **write}
     for side in sides.values():
         side.ask("write", count=len(contacts), **write)
     for _ in range(RUNS):
@@ -214,7 +216,7 @@ def _among_others(sides: dict[str, Side]) -> Figure:
 
 
 def _recalls(sides: dict[str, Side]) -> Iterator[Figure]:
-    for count in (1_000, 10_000):
+    for count in LARGE:
         cold = Figure(f"recall among {count:,}, cold, in bare CREATEs", "a tenth; embedded 1/4")
         warm = Figure(f"recall among {count:,}, warm, in bare CREATEs", "a fiftieth")
         for _ in range(RUNS):

@@ -14,7 +14,6 @@ import sys
 import tempfile
 import time
 import uuid
-from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
@@ -32,7 +31,7 @@ DIMENSION = 384
 AGENT = "benchmark"
 NOTES = {
     "ADD": "Asked about parcel {number}",
-    "UPDATE": "Works at Company{number}",
+    "UPDATE": "Lives in {town}",
     "restatement": "Prefers to be contacted by email",
 }
 """What is written, by what becomes of it from the second one about a contact on."""
@@ -97,10 +96,17 @@ class Store:
         self.memory.close()
         self.open()
 
-    def write(self, contact: str, kind: str = "ADD") -> str:
-        """Write a note of a kind of ``NOTES``; returns the decision's action."""
-        text = NOTES[kind].format(number=next(self.numbers))
-        return str(self.memory.add_contact_note(AGENT, contact, text).action)
+    def write(self, contact: str, kind: str = "ADD") -> None:
+        """Write a note of a kind of ``NOTES``."""
+        number = next(self.numbers)
+        town = "".join("abdegilmno"[int(digit)] for digit in f"{number:05}").title()
+        text = NOTES[kind].format(number=number, town=town)
+        self.memory.add_contact_note(AGENT, contact, text)
+
+    def live(self, contacts: list[str]) -> list[str]:
+        """The texts of what is live of some contacts, sorted."""
+        chains = itertools.chain(*(self.memory.contact(AGENT, to).history() for to in contacts))
+        return sorted(fact.text for chain in chains for fact in chain.facts if fact.is_live)
 
     def rows(self, count: int) -> list[dict[str, Any]]:
         vectors = self.embedder.embed([""] * count)
@@ -269,15 +275,24 @@ class Side:
         return times
 
     def write(
-        self, store: str, contacts: list[str], count: int, kind: str = "ADD", action: str = ""
+        self,
+        store: str,
+        contacts: list[str],
+        count: int,
+        kind: str = "ADD",
+        *,
+        is_checked: bool = False,
     ) -> list[float]:
-        """Milliseconds of each write; ``action`` is what each decision must be, "" for any."""
-        writing, actions = self.stores[store], []
+        """Milliseconds of each write; checked, the store must hold what the kind names."""
+        writing = self.stores[store]
+        before = writing.live(contacts) if is_checked else []
         found = [
-            _milliseconds(lambda to=contact: actions.append(writing.write(to, kind)))
+            _milliseconds(lambda to=contact: writing.write(to, kind))
             for contact in itertools.islice(itertools.cycle(contacts), count)
         ]
-        assert not action or set(actions) == {action}, f"{kind}: {Counter(actions)}"
+        if is_checked:
+            became = _became(before, writing.live(contacts), count)
+            assert became == kind, f"writes that should be {kind} were {became}"
         return found
 
     def recall(self, store: str, contact: str, other: str, count: int) -> list[float]:
@@ -322,6 +337,15 @@ class Side:
         report = self.stores[store].memory.import_notes(lines)
         assert not report.errors, report.errors[:3]
         return time.perf_counter() - started
+
+
+def _became(before: list[str], after: list[str], count: int) -> str:
+    """What so many writes were, by the texts that are live before and after them."""
+    if len(after) - len(before) == count:
+        return "ADD"
+    if len(after) != len(before):
+        return f"mixed: {len(before)} live facts, then {len(after)}"
+    return "restatement" if after == before else "UPDATE"
 
 
 def _milliseconds(call: Callable[[], object]) -> float:

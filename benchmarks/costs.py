@@ -22,6 +22,7 @@ from statistics import mean
 from typing import Any
 
 from benchmarks.engines import Engines
+from benchmarks.sizes import sized
 from reconciler import Memory
 from reconciler.adapters.model_arbiter import ANSWER_SHAPE, arbiter_prompt, data_of
 from reconciler.adapters.model_extractor import ANSWER_SHAPE as EXTRACTOR_SHAPE, extractor_prompt
@@ -88,7 +89,8 @@ class Cost:
 
 def main(engines: Engines) -> None:
     """Print calls, tokens and dollars a thousand notes."""
-    recordings = [json.loads(path.read_text("utf-8")) for path in sorted(_agents())]
+    paths = sorted(_agents())[: sized(1_000, 2)]
+    recordings = [json.loads(path.read_text("utf-8")) for path in paths]
     judge, informed = CountingJudge(), CountingJudge()
     for recording in recordings:
         _tell(engines.fresh("embedded"), recording, informed, SLOT)

@@ -9,8 +9,12 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+from benchmarks.sizes import IS_SHORT
+
 DATA = Path(__file__).resolve().parents[2] / "shared" / "data"
 HALVES = ("written on", "kept aside")
+LEFT_OUT = "left out: "
+SHORT_CHARACTERS, SHORT_LINES_MIN = 10_000, 2
 
 
 def half_of(text: str) -> str:
@@ -23,12 +27,20 @@ def half_of(text: str) -> str:
 
 
 def rows(name: str) -> list[dict[str, Any]] | None:
-    """The file's rows; None, after saying so, where the data is not there."""
+    """The rows of ``json_lines``; None, after saying so, where the data is not there."""
     path = DATA / name
     if not path.is_file():
-        print(f"left out: ../shared/data/{name} is not there (see benchmarks/README.md)\n")
+        print(f"{LEFT_OUT}../shared/data/{name} is not there (see benchmarks/README.md)\n")
         return None
-    return [json.loads(line) for line in path.read_text(encoding="utf-8").split("\n") if line]
+    return json_lines(path)
+
+
+def json_lines(path: Path) -> list[dict[str, Any]]:
+    """The rows of a file of JSON lines; in a short form one from the middle of each part."""
+    lines = [line for line in path.read_text(encoding="utf-8").split("\n") if line]
+    step = min(sum(map(len, lines)) // SHORT_CHARACTERS, len(lines) // SHORT_LINES_MIN)
+    step = max(1, step) if IS_SHORT else 1
+    return [json.loads(line) for line in lines[step // 2 :: step]]
 
 
 def user_turns(conversations: list[dict[str, Any]]) -> Iterator[dict[str, Any]]:

@@ -26,6 +26,7 @@ from benchmarks.detail import SAID_AT, cases
 from benchmarks.engines import Engines
 from benchmarks.error_rate import CALIBRATED, READ, Case, ReadyVectors, pair_cases
 from benchmarks.natural import BOTH, CHANGES
+from benchmarks.sizes import sized
 from reconciler.config_files import load_attribute_book
 from reconciler.domain import guard
 from reconciler.domain.guard import differences, languages, matters, order, reading, tokens
@@ -244,6 +245,7 @@ class Bench:
                 label = "distinct" if row["label"] in BOTH else "update"
                 pairs.append(row | {"label": label, "source": "natural"})
         found = [case for case in cases() if half_of(case[1]) == HALVES[1]][::DETAIL_EVERY]
+        pairs, found = pairs[: sized(len(pairs), 8)], found[: sized(len(found), 4)]
         texts = [text for row in pairs for text in (row["a"], row["b"])]
         vectors = ReadyVectors([*texts, *(text for case in found for text in case[1:])])
         book, scope = (

@@ -10,16 +10,17 @@ import time
 from collections.abc import Callable
 from statistics import median
 
+from benchmarks.core_side import RandomEmbedder
 from benchmarks.engines import Engines
-from benchmarks.write_cost import RandomEmbedder
+from benchmarks.sizes import sized
 from reconciler import Memory
 from reconciler.domain.records.erasures import Erasure
 from reconciler.domain.records.scope import Scope
 from reconciler.ports.graph import Purged
 
-FACTS = (100, 1_000)
-OTHERS = 1_000
-LOADS = 30
+FACTS = (sized(100, 10), sized(1_000, 50))
+OTHERS = sized(1_000, 50)
+LOADS = sized(30, 5)
 ASKED = {"by": "contact", "reason": "I asked for it."}
 
 

@@ -441,7 +441,7 @@ def _print_costs(costs: Iterable[Cost]) -> None:
 
 
 def _p95(values: Sequence[float]) -> float:
-    return quantiles(values, n=20)[-1]
+    return quantiles(values, n=20)[-1] if len(values) > 1 else values[0]
 
 
 # The cost

@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from benchmarks.engines import Engines
+from benchmarks.sizes import sized
 from reconciler.bootstrap import open_graph
 from reconciler.domain.recalling.filtering import EVERYTHING
 from reconciler.domain.records.facts import FoundFact
@@ -29,7 +30,7 @@ from tests.commits import committed
 
 __all__ = ["main"]
 
-CONTACTS, FACTS, LIMIT, REPEATS = 100, 100, 8, 21
+CONTACTS, FACTS, LIMIT, REPEATS = sized(100, 10), sized(100, 10), 8, sized(21, 3)
 NOON = datetime(2026, 3, 9, 12, tzinfo=UTC)
 QUESTION = "Which invoice is unpaid since 12 days?"
 EMBEDDER = HashingEmbedder(384)
@@ -58,7 +59,13 @@ def _measured(available: Engines, name: str) -> tuple[float, float | None, float
         graph.migrate(EMBEDDER.dimension)
         store = MemoryStore(graph)
         vectors = _fill(store)
-        finding = FactFinder(store=store, embedder=EMBEDDER, confidence_min=0, clock=lambda: NOON)
+        finding = FactFinder(
+            store=store,
+            embedder=EMBEDDER,
+            confidence_min=0,
+            clock=lambda: NOON,
+            hides_expired=False,
+        )
         scope, asked = Scope("benchmark", "crm", "any"), EMBEDDER.embed([QUESTION])[0]
 
         def find() -> list[FoundFact]:

@@ -5,7 +5,6 @@ Every text is judged as a note at the live door, as the user's own word, under t
 
 from __future__ import annotations
 
-import json
 import re
 import time
 from collections import Counter
@@ -14,7 +13,7 @@ from pathlib import Path
 from statistics import median, quantiles
 from typing import Any
 
-from benchmarks.data import rows
+from benchmarks.data import json_lines, rows
 from benchmarks.gate_literalness import share
 from reconciler.agent_memory import note_to_check
 from reconciler.bootstrap import build_judge, build_sensitive_data_finder
@@ -76,7 +75,7 @@ def _print_ordinary(judge: Judge, pairs: Sequence[dict[str, Any]]) -> None:
 
 
 def _print_refused(judge: Judge, turns: Sequence[str]) -> None:
-    fillers = [json.loads(line)["text"] for line in FILLERS.read_text("utf-8").splitlines()]
+    fillers = [row["text"] for row in json_lines(FILLERS)]
     sets = {"100 fillers, moods and pleasantries of our own making": fillers}
     if greetings := list(_greetings(turns)):
         sets[f"greetings that open harmless turns, at most {GREETING_WORDS_MAX} words"] = greetings
@@ -101,7 +100,8 @@ def _print_turns(judge: Judge, turns: Sequence[str]) -> None:
 
 
 def _print_cost(judge: Judge, notes: Sequence[str]) -> None:
-    texts = [text for text in notes if len(text) in ABOUT_200_CHARACTERS][:200]
+    about = [text for text in notes if len(text) in ABOUT_200_CHARACTERS]
+    texts = (about or notes)[:200]  # a short form may have none of that length
     finder = build_sensitive_data_finder()
     stages: dict[str, Callable[[str], object]] = {
         "the whole gate": judge,

@@ -10,12 +10,11 @@ that no list covers.
 
 from __future__ import annotations
 
-import json
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 
-from benchmarks.data import HALVES, half_of
+from benchmarks.data import HALVES, half_of, json_lines
 from benchmarks.gate_literalness import share
 from reconciler.agent_memory import note_to_check
 from reconciler.bootstrap import build_judge
@@ -62,10 +61,9 @@ def main(_engines: object) -> None:
     print(f"said of a language that one covers: {share(sum(wrong), len(wrong))}\n")
 
 
-def texts() -> Iterator[Row]:
+def texts() -> list[Row]:
     """Each text, with its language and kind."""
-    for line in TEXTS.read_text(encoding="utf-8").splitlines():
-        yield json.loads(line)
+    return json_lines(TEXTS)
 
 
 def reader() -> Callable[[Row], bool]:

@@ -9,13 +9,12 @@ holds a hundred pleasantries that the first phrases were written from.
 
 from __future__ import annotations
 
-import json
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-from benchmarks.data import HALVES, half_of, rows
+from benchmarks.data import HALVES, half_of, json_lines, rows
 from benchmarks.gate_literalness import share
 from reconciler.agent_memory import note_to_check
 from reconciler.bootstrap import build_judge
@@ -80,9 +79,7 @@ def _turns(conversations: Iterable[dict[str, Any]]) -> Iterator[tuple[Half, str,
 
 def _lines(name: str) -> list[dict[str, Any]]:
     path = FOLDER / f"{name}.jsonl"
-    if not path.is_file():
-        return []
-    return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
+    return json_lines(path) if path.is_file() else []
 
 
 def _judge() -> Judge:

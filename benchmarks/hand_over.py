@@ -22,9 +22,10 @@ from typing import Any
 
 import neo4j
 
+from benchmarks.core_side import RandomEmbedder
 from benchmarks.data import rows
 from benchmarks.engines import Engines
-from benchmarks.write_cost import RandomEmbedder
+from benchmarks.sizes import sized
 from reconciler import Memory
 from reconciler.domain.records.jobs import Job
 from reconciler.domain.records.kinds import JobState
@@ -34,8 +35,8 @@ from reconciler.settings import load_settings
 from tests.anthropic_server import AnthropicServer, extraction
 
 TURNS, MORE_TURNS = 12, 2
-ROUNDS, CONTACTS = 150, 30
-WARM_UP_ROUNDS = {"embedded": 20}
+ROUNDS, CONTACTS = sized(150, 4), 30
+WARM_UP_ROUNDS = {"embedded": sized(20, 2)}
 WARM_UP_ROUNDS_SERVER = 400
 TARGET = 3.0
 SLOW_SECONDS = 1.0
@@ -196,7 +197,7 @@ class Rounds:
                 "is_cleaned": each.is_cleaned,
                 "job_id": session_id,
             }
-            for each in reader.episodes(session, datetime.now(UTC))
+            for each in reader.episodes(session, datetime.now(UTC))[0]
         ]
         return {
             "session": {

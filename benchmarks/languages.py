@@ -13,7 +13,6 @@ judge, and with recorded answers of a large language model to the shipped prompt
 
 from __future__ import annotations
 
-import json
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from contextlib import closing
@@ -23,7 +22,7 @@ from itertools import product
 from pathlib import Path
 from typing import Any
 
-from benchmarks.data import HALVES
+from benchmarks.data import HALVES, json_lines
 from benchmarks.engines import Engines
 from benchmarks.natural import BEGAN, HASH_KEY, UNBOUNDED, became
 from reconciler import Memory
@@ -45,7 +44,7 @@ HERE = Path(__file__).parent
 
 def lines_of(name: str) -> list[dict[str, Any]]:
     """The lines of a file beside this one."""
-    return [json.loads(line) for line in (HERE / name).read_text(encoding="utf-8").splitlines()]
+    return json_lines(HERE / name)
 
 
 def main(engines: Engines) -> None:

@@ -28,6 +28,7 @@ from typing import Any
 from benchmarks.core_side import AGENT
 from benchmarks.engines import Engines
 from benchmarks.scale_side import Store
+from benchmarks.sizes import IS_SHORT
 from reconciler import Action, Memory, Turn
 from reconciler.errors import ReconcilerError
 from tests import raw_store
@@ -37,7 +38,7 @@ AGENTS = 32
 PROCESSES = {"embedded": 1}
 PROCESSES_SERVER = 4
 WORKERS = 4
-MINUTES = float(os.environ.get("MINUTES", "3"))
+MINUTES = float(os.environ.get("MINUTES", "0.03" if IS_SHORT else "3"))
 OTHERS = int(os.environ.get("OTHERS", "0"))
 FACTS_OF_EACH = 100
 READINGS = max(int(os.environ.get("READINGS", "5")), 2)

@@ -47,6 +47,7 @@ from sklearn.model_selection import StratifiedKFold  # type: ignore[import-untyp
 from benchmarks.data import rows
 from benchmarks.engines import Engines
 from benchmarks.error_rate import LONGMEMEVAL, ReadyVectors
+from benchmarks.sizes import sized
 from reconciler.domain.guard import Finding, find_differences
 from reconciler.domain.records.findings import Difference
 from reconciler.domain.records.policies import ReconcilePolicy
@@ -63,6 +64,7 @@ from reconciler.domain.review.calibration import (
 
 Vector = NDArray[np.float64]
 
+FOLDS = 5
 LABELS = (PairLabel.DISTINCT, PairLabel.SAME, PairLabel.UPDATE)
 """In the order of a model's columns."""
 
@@ -112,7 +114,7 @@ def main(_available: Engines) -> None:
     pairs = rows("note_pairs.jsonl")
     if pairs is None:
         return
-    examples = list(filter(WIDE.holds, _examples(pairs)))
+    examples = list(filter(WIDE.holds, _examples(pairs))) * sized(1, FOLDS)
     linear = _held_out(Linear.train, examples)
     boosted = _held_out(_boosted, examples)
     seen = _source_seen(_boosted, examples)
@@ -334,7 +336,7 @@ def _source_seen(train: Train, examples: Sequence[Example]) -> Predictions:
     """Each pair as a model sees it that was trained on four fifths of all: no fair test."""
     predictions: dict[str, Vector] = {}
     cells = [f"{each.group} {each.label}" for each in examples]
-    folds = StratifiedKFold(5, shuffle=True, random_state=0).split(cells, cells)
+    folds = StratifiedKFold(FOLDS, shuffle=True, random_state=0).split(cells, cells)
     for trained, asked in folds:
         model = train([examples[number] for number in trained])
         predictions |= _predict(model, [examples[number] for number in asked])

@@ -15,7 +15,6 @@ one stays true after its reversal.
 
 from __future__ import annotations
 
-import json
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
@@ -23,9 +22,10 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
-from benchmarks.data import rows
+from benchmarks.data import json_lines, rows
 from benchmarks.engines import Engines
 from benchmarks.error_rate import with_interval
+from benchmarks.sizes import sized
 from reconciler import Memory
 from reconciler.domain.records.decisions import Judgement
 from reconciler.domain.records.facts import Neighbour
@@ -85,7 +85,7 @@ Judge = PerfectJudge | RecordedJudge | None
 
 def main(engines: Engines) -> None:
     """Print what was ended, disputed and silent, by set, without and with a judge."""
-    told = natural_rows()
+    told = natural_rows()[:: sized(1, 6)]
     if not told:
         return
     print("## natural changes\n")
@@ -117,10 +117,10 @@ def _report(memory: Memory, told: Sequence[dict[str, Any]], judge: Judge, title:
     print("| set | label | rows | ended | disputed | silent | said again |")
     print("|---|---|--:|--:|--:|--:|--:|")
     pairs = [row for row in told if row["label"] in LABELS]
-    became = {row["id"]: became(memory, row, judge) for row in pairs}
+    outcomes = {row["id"]: became(memory, row, judge) for row in pairs}
     by_set: dict[tuple[str, str], Counter[str]] = {}
     for row in pairs:
-        by_set.setdefault((row["set"], row["label"]), Counter())[became[row["id"]]] += 1
+        by_set.setdefault((row["set"], row["label"]), Counter())[outcomes[row["id"]]] += 1
     for (of, label), counts in sorted(by_set.items()):
         cells = [counts[what] for what in ("ended", "disputed", "silent", "said again")]
         print(f"| {of} | {label} | {counts.total()} | {' | '.join(map(str, cells))} |")
@@ -134,13 +134,13 @@ def _report(memory: Memory, told: Sequence[dict[str, Any]], judge: Judge, title:
         print(f"\nwithout a recorded answer: {len(judge.missing)}")
     print()
     for row in pairs:
-        if (became[row["id"]] != "ended") is (row["label"] in CHANGES):
-            print(f"- {became[row['id']]}: {row['a'][:99]} / {row['b'][:99]}")
+        if (outcomes[row["id"]] != "ended") is (row["label"] in CHANGES):
+            print(f"- {outcomes[row['id']]}: {row['a'][:99]} / {row['b'][:99]}")
     print(flush=True)
 
 
 def _report_stories(memory: Memory, told: Sequence[dict[str, Any]], judge: Judge) -> None:
-    own = [json.loads(line) for line in OWN_STORIES.read_text(encoding="utf-8").splitlines()]
+    own = json_lines(OWN_STORIES)
     # No model has answered about our own.
     sets = {"": told} if isinstance(judge, RecordedJudge) else {"": told, "our own ": own}
     for whose, stories in sets.items():

@@ -20,7 +20,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from benchmarks.data import HALVES, half_of
+from benchmarks.data import HALVES, half_of, json_lines
 from benchmarks.engines import Engines
 from benchmarks.gate_literalness import share
 from reconciler import Memory, Turn, as_prompt
@@ -168,8 +168,7 @@ def main(available: Engines) -> None:
 
 
 def _rows() -> Iterator[Row]:
-    for line in FILE.read_text(encoding="utf-8").splitlines():
-        given = json.loads(line)
+    for given in json_lines(FILE):
         yield Row(
             id=given["id"],
             is_attack=given["attack"],
@@ -252,8 +251,7 @@ _WAYS = ("not at all", "in the note", "afterwards")
 
 def relation_tries(memory: Memory) -> Iterator[RelationTry]:
     """What becomes of each row, said by an honest and by a fooled agent, in each way."""
-    for line in RELATIONS.read_text(encoding="utf-8").splitlines():
-        row = json.loads(line)
+    for row in json_lines(RELATIONS):
         for says, word in _SAYS.items():
             for way in _WAYS:
                 yield _relation_try(memory, row, says, word, way)

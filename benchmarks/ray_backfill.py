@@ -10,9 +10,10 @@ from pathlib import Path
 
 from benchmarks.data import rows
 from benchmarks.engines import Engines
+from benchmarks.sizes import sized
 from reconciler import Memory
 
-NOTES = int(os.environ.get("RAY_NOTES", "4000"))
+NOTES = sized(4_000, 100, "RAY_NOTES")
 CONTACTS = 100
 PARTITIONS = 8
 NODE = {"num_cpus": 1, "node_ip_address": "127.0.0.1", "object_store_memory": 80 << 20}

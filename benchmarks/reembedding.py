@@ -10,13 +10,14 @@ import time
 
 from benchmarks.core_side import RandomEmbedder
 from benchmarks.engines import Engines
+from benchmarks.sizes import sized
 from reconciler import Memory
 from reconciler.bootstrap import build_embedder
 from reconciler.settings import load_settings
 
 __all__ = ["main"]
 
-CONTACTS, FACTS, BATCH = 10, 100, 250
+CONTACTS, FACTS, BATCH = 10, sized(100, 5), 250
 
 
 def main(available: Engines) -> None:

@@ -19,16 +19,17 @@ from typing import Any
 from benchmarks.core import ROOT, Side
 from benchmarks.core_side import _milliseconds
 from benchmarks.engines import Engines
+from benchmarks.sizes import sized
 from reconciler.adapters.local_embedder import LocalEmbedder
 from reconciler.adapters.onnx_minilm import OnnxMinilm
 from tests.engines import Neo4jEngines
 
-FACTS = int(os.environ.get("FACTS", "1000000"))
-CONTACTS = int(os.environ.get("CONTACTS", "10000"))
-LARGE = int(os.environ.get("LARGE", "10000"))
-RUNS = int(os.environ.get("RUNS", "5"))
-SMALL = 100
-CALLS_A_RUN = 10
+FACTS = sized(1_000_000, 500, "FACTS")
+CONTACTS = sized(10_000, 10, "CONTACTS")
+LARGE = sized(10_000, 50, "LARGE")
+RUNS = sized(5, 1, "RUNS")
+SMALL = sized(100, 10)
+CALLS_A_RUN = sized(10, 2)
 FILLED_AT_ONCE = 500
 STORES = ("full", "empty")
 ABOUT_A_CONTACT = [

@@ -23,16 +23,17 @@ from urllib.parse import urlsplit
 
 import httpx2
 
+from benchmarks.sizes import sized
 from reconciler import ContactMemory, Memory
 from reconciler.entrypoints.access.grants import AccessProfile, Grant
 from reconciler.entrypoints.access.tokens import TokenFile
 from reconciler.settings import Settings, load_settings
 
-ROUNDS = 300
-CLIENTS = 200
+ROUNDS = sized(300, 5)
+CLIENTS = sized(200, 8)
 TOKENS = 4
 """One has no more than 75 requests under way."""
-CALLS = 10
+CALLS = sized(10, 3)
 FACTS = 20
 AT = "/v1/agents/crm/contacts/priya"
 

@@ -21,7 +21,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from benchmarks.data import DATA, half_of, rows, user_turns
+from benchmarks.data import DATA, half_of, json_lines, rows, user_turns
 from benchmarks.engines import Engines
 from benchmarks.error_rate import with_interval
 from reconciler.config_files import load_attribute_book
@@ -102,8 +102,7 @@ def main(_: Engines) -> None:
     if DATA.is_dir():
         _print_judged(texts())
     if SENTENCES.is_file():
-        lines = SENTENCES.read_text("utf-8").splitlines()
-        _print_labelled([json.loads(line) for line in lines])
+        _print_labelled(json_lines(SENTENCES))
 
 
 def _print_judged(told: Mapping[str, tuple[str, str]]) -> None:

@@ -17,16 +17,17 @@ from statistics import median
 
 from benchmarks.data import rows
 from benchmarks.engines import Engines
+from benchmarks.sizes import sized
 from reconciler.adapters.local_embedder import LoadedModel
 from reconciler.adapters.minilm_weights import weights_folder
 from reconciler.adapters.onnx_minilm import OnnxMinilm
 from reconciler.adapters.sentence_transformer_model import SentenceTransformerModel
 
-RUNS = int(os.environ.get("RUNS", "5"))
+RUNS = sized(5, 1, "RUNS")
 ROOT = Path(__file__).resolve().parents[1]
 SCOPE = ("--agent", "crm", "--contact", "priya")
 ADD = ("-m", "reconciler", "add", "Prefers to be contacted by email.", *SCOPE)
-NOTES = 320
+NOTES = sized(320, 20)
 LAUNCHER = """
 import json, os, sys, time
 began = time.perf_counter()

@@ -9,16 +9,17 @@ from statistics import median, quantiles
 from threading import Barrier
 
 from benchmarks.engines import Engines
+from benchmarks.sizes import IS_SHORT, sized
 from reconciler import Memory
 from reconciler.bootstrap import build_embedder
 from reconciler.errors import ReconcilerError
 from reconciler.ports.embedder import Embedder
 from reconciler.settings import load_settings
 
-CROWDS = ((8, 1, 25), (200, 1, 1), (200, 40, 1))
+CROWDS = ((4, 1, 2),) if IS_SHORT else ((8, 1, 25), (200, 1, 1), (200, 40, 1))
 """Threads, contacts, and notes of each thread."""
 
-ALONE = 50
+ALONE = sized(50, 5)
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,13 +11,14 @@ from datetime import UTC, datetime
 from pathlib import Path
 from statistics import median
 
+from benchmarks.sizes import sized
 from reconciler import Memory
 from reconciler.service.use_trace import UseTrace
 from reconciler.testing import HashingEmbedder
 
 __all__ = ["main"]
 
-FACTS, RECALLS = 300, 3000
+FACTS, RECALLS = sized(300, 20), sized(3_000, 50)
 
 
 def main(_: object) -> None:

@@ -9,9 +9,13 @@ doing. By the name of the schema that is asked for:
 - ``NodeResolutions``: the existing entity of exactly the same name, otherwise none.
 - ``ExtractedEdges``: one edge from the person to the thing, whose fact is the note word for word,
   valid from the episode's own time; so Graphiti need not ask for the time in a second call.
-- ``EdgeDuplicate``: duplicate of those facts that are word for word the same; nothing contradicts.
+- ``EdgeDuplicate``: duplicate of those facts that are word for word the same; contradicted is the
+  fact that the new one replaces (``notes.CHANGES``).
 - ``SummarizedEntities``: no summary has to change.
 - ``EdgeTimestamps``: no end is known.
+- ``claims`` (memvara): for each turn the relation of the note to its thing.
+- ``predicate_resolution``: a new relation; it has one value where a change is told by it.
+- ``answer`` (this project's arbiter): the fact that the note replaces, or that all of them hold.
 
 neo4j-agent-memory and LangGraph's store ask nothing on these doors, and neither do we here.
 """
@@ -24,9 +28,11 @@ from collections.abc import Callable
 from functools import cache
 from typing import Any
 
-from benchmarks.peers.notes import Note, by_text
+from benchmarks.peers.notes import Note, by_text, changes
 
 __all__ = ["answer"]
+
+LISTED = r"'idx': (\d+), 'fact': (['\"])(.*?)\2}"
 
 
 def answer(schema: str, prompt: str) -> dict[str, Any]:
@@ -82,9 +88,46 @@ def _edges(prompt: str) -> dict[str, Any]:
 
 def _duplicates(prompt: str) -> dict[str, Any]:
     fact = _between(prompt, "NEW FACT").strip()
-    known = re.findall(r"'idx': (\d+), 'fact': (['\"])(.*?)\2}", _between(prompt, "EXISTING FACTS"))
+    known = re.findall(LISTED, _between(prompt, "EXISTING FACTS"))
     same = [int(index) for index, _, text in known if text == fact]
-    return {"duplicate_facts": same, "contradicted_facts": []}
+    known += re.findall(LISTED, _between(prompt, "FACT INVALIDATION CANDIDATES"))
+    over = [int(index) for index, _, text in known if text == _replaced().get(fact)]
+    return {"duplicate_facts": same, "contradicted_facts": over}
+
+
+def _claims(prompt: str) -> dict[str, Any]:
+    said = re.findall(r"^\[(\d+)\] \w+: (.*)$", prompt.rsplit("Turns:\n", 1)[1], re.M)
+    rest = {"polarity": 1, "memory_type": "semantic", "confidence": 1.0}
+    rest |= dict.fromkeys(("when", "amount", "unit"))
+    return {
+        "claims": [
+            {
+                "subject": "user",
+                "predicate": _known_notes()[text].relation.replace(" ", "_"),
+                "object": _known_notes()[text].thing,
+                "source_index": int(index),
+                **rest,
+            }
+            for index, text in said
+        ]
+    }
+
+
+def _resolution(prompt: str) -> dict[str, Any]:
+    relation = prompt.rsplit("new predicate: ", 1)[1].partition("\n")[0].replace("_", " ")
+    is_single = any(change.after.relation == relation for change in changes())
+    rest = {"volatility": "slow", "memory_type": "semantic"}
+    return {"canonical": None, "cardinality": "one" if is_single else "many", **rest}
+
+
+def _judged(prompt: str) -> dict[str, Any]:
+    data = json.loads(_between(prompt, "data"))
+    old = _replaced().get(data["note"]["text"])
+    over = [fact["number"] for fact in data["facts"] if fact["text"] == old]
+    verdict: dict[str, Any] = {"reasoning": "", "also": over[1:], "confidence": 1.0}
+    if over:
+        return {**verdict, "relation": "replaces", "target": over[0], "action": "UPDATE"}
+    return {**verdict, "relation": "coexists", "target": None, "action": "ADD"}
 
 
 def _current(prompt: str) -> tuple[str, Note]:
@@ -112,6 +155,13 @@ def _between(prompt: str, tag: str) -> str:
 
 _known_notes = cache(by_text)
 
+
+@cache
+def _replaced() -> dict[str, str]:
+    """What each later news replaces."""
+    return {change.after.text: change.before.text for change in changes()}
+
+
 _ANSWERS: dict[str, Callable[[str], dict[str, Any]]] = {
     "": _memories,
     "ExtractedEntities": _entities,
@@ -119,5 +169,8 @@ _ANSWERS: dict[str, Callable[[str], dict[str, Any]]] = {
     "ExtractedEdges": _edges,
     "EdgeDuplicate": _duplicates,
     "SummarizedEntities": lambda _: {"summaries": []},
+    "claims": _claims,
+    "predicate_resolution": _resolution,
+    "answer": _judged,
     "EdgeTimestamps": lambda _: {"valid_at": None, "invalid_at": None},
 }

@@ -13,7 +13,7 @@ import platformdirs
 
 from tests.neo4j_server import say
 
-__all__ = ["EnvironmentFailedError", "environment", "requirement_files"]
+__all__ = ["EnvironmentFailedError", "environment", "requirement_files", "requirements"]
 
 INSTALL_SECONDS_MAX = 600
 FOLDER = Path(__file__).parent
@@ -27,14 +27,18 @@ def requirement_files() -> list[Path]:
     return sorted(FOLDER.glob("*.txt"))
 
 
+def requirements(name: str) -> str:
+    """What the named environment has, a pinned package a line, its system's first."""
+    return (FOLDER / f"{name}.txt").read_text(encoding="utf-8")
+
+
 def environment(name: str) -> Path:
     """The Python of the environment in which the named requirements are installed.
 
     Raises:
         EnvironmentFailedError: pip did not manage, or took too long.
     """
-    wanted = (FOLDER / f"{name}.txt").read_bytes()
-    key = hashlib.sha256(wanted + sys.version.encode()).hexdigest()[:8]
+    key = hashlib.sha256((requirements(name) + sys.version).encode()).hexdigest()[:8]
     folder = platformdirs.user_cache_path("reconciler") / "peers" / f"{name}-{key}"
     python, done = folder / "bin" / "python", folder / ".installed"
     if not done.exists():

@@ -1,9 +1,8 @@
-"""What is measured of one system, column by column; each column may fail by itself."""
+"""What is measured of one system: rounds of what takes time, then what is counted once."""
 
 from __future__ import annotations
 
 import itertools
-import os
 import sys
 import tempfile
 import time
@@ -22,27 +21,34 @@ from benchmarks.peers.notes import Note
 from benchmarks.peers.results import Result
 from benchmarks.peers.side_process import SideFailedError, SideProcess
 from benchmarks.peers.systems import System
+from benchmarks.sizes import sized
 from tests.neo4j_server import say
 
-__all__ = ["COLUMNS", "measure"]
+__all__ = ["COLUMNS", "ROUNDS", "SHORT_COLUMNS", "Bench", "measure_once", "measure_round"]
 
-OTHERS = 20_000
+ROUNDS = sized(3, 1, "PEERS_ROUNDS")
+NOTES, QUESTIONS, ASKED_OF_ONE = sized(300, 6), sized(30, 3), 8
+IMPORTED, IMPORT_CONTACTS = sized(200, 10), 20
+OTHERS = sized(20_000, 100)
 GROWTH_SECONDS_MAX, GROWTH_NOTES_MIN = 60.0, 20
 FILL_SECONDS_MAX = 480.0
-WRITERS, ROUNDS_OF_WRITERS = 16, 5
-KILLS, STARTED_AHEAD = 20, 6
-WARM_UP_SPARES, MEASURED_SPARES = range(1, 3), range(3, 10)
-COLUMNS = ("latency", "copies", "lost", "background", "growth")
+WRITERS, ROUNDS_OF_WRITERS = sized(16, 4), sized(5, 1)
+KILLS, STARTED_AHEAD = sized(20, 2), 6
+WARM_UP_SPARES, MEASURED_SPARES = range(1, 3), range(3, sized(10, 4))
+IN_ROUNDS = ("latency", "recall", "import")
+SHORT_COLUMNS = (*IN_ROUNDS, "changes")
+COLUMNS = (*SHORT_COLUMNS, "copies", "lost", "background", "growth")
 
 
 @dataclass
 class Bench:
-    """One system with the stores that it was given, all gone at the end of the block."""
+    """One system, its result, and the stores that it was given, which go with the folder."""
 
     system: System
     model_url: str
     folder: Path
     servers: Neo4jPair
+    result: Result
     python: Path = Path(sys.executable)
     logs: Iterator[int] = field(default_factory=itertools.count)
 
@@ -60,7 +66,9 @@ class Bench:
             return {"graph": "embedded", "embedded_path": str(folder / "memory.lbug")}
         return {"folder": str(folder)}
 
-    def side(self, store: dict[str, Any], *, is_first: bool = False) -> SideProcess:
+    def side(
+        self, store: dict[str, Any], *, is_first: bool = False, is_judged: bool = False
+    ) -> SideProcess:
         """One more process that drives the system on that store."""
         config = {
             "store": store,
@@ -68,33 +76,44 @@ class Bench:
             "model_url": self.model_url,
             "person": notes.PERSON,
             "is_first": is_first,
+            "is_judged": is_judged,
         }
         log = self.folder / f"{self.system.key}-{next(self.logs)}.log"
         return SideProcess(self.python, self.system.driver, config, log)
 
 
-def measure(
-    system: System, model_url: str, servers: Neo4jPair, columns: Collection[str] = COLUMNS
-) -> Result:
-    """The columns of one system that are asked for.
+def measure_round(bench: Bench, columns: Collection[str], *, is_warm_up: bool) -> None:
+    """One round on an empty store: the notes, questions by a new process, an import.
+
+    A first round of a few notes, which nothing is kept of, warms the servers up for all systems.
 
     Raises:
-        EnvironmentFailedError: its package could not be installed.
         ServerNotAvailableError, ServerFailedError: there is no Neo4j here.
         SideFailedError: it did not open at all.
     """
-    result = Result(system.key, system.label, system.door, load=os.getloadavg()[0])
-    with tempfile.TemporaryDirectory(prefix="reconciler-peers-") as folder:
-        bench = Bench(system, model_url, Path(folder), servers)
-        store = bench.new_store(0)
-        with bench.side(store, is_first=True) as side:
-            _write_all([side], "warm-up", notes.spare(0))
-        for name in COLUMNS:
-            if name in columns and (name != "background" or system.has_background_door):
-                with _column(result, name):
-                    _MEASURES[name](bench, store, result)
-    result.load_end = os.getloadavg()[0]
-    return result
+    system = bench.system
+    result = Result(system.key, system.label, system.door) if is_warm_up else bench.result
+    store = bench.new_store(0)
+    told = notes.distinct()[:: 15 if is_warm_up else 1][:NOTES]
+    with bench.side(store, is_first=True) as side:
+        _write_all([side], "warm-up", notes.spare(0))
+        with _column(result, "latency"):
+            _measure_writes(side, told, result)
+    for name, measure in (("recall", _measure_recall), ("import", _measure_import)):
+        if name in columns:
+            with _column(result, name), bench.side(store) as side:
+                measure(side, told, result)
+
+
+def measure_once(bench: Bench, columns: Collection[str]) -> None:
+    """What is counted, each in a store of its own; raises as ``measure_round`` does."""
+    store = bench.new_store(0)
+    with bench.side(store, is_first=True) as side:
+        _write_all([side], "warm-up", notes.spare(0))
+    for name, measure in _MEASURES.items():
+        if name in columns and (name != "background" or bench.system.has_background_door):
+            with _column(bench.result, name):
+                measure(bench, store, bench.result)
 
 
 @contextmanager
@@ -144,20 +163,73 @@ def _write_all(
     return times
 
 
-def _measure_writes(bench: Bench, store: dict[str, Any], result: Result) -> None:
-    """The 300 notes, each beside an embedding and a bare insert; then what is live of them."""
-    told = notes.distinct()
-    with bench.side(store) as side:
-        for note in notes.spare(1):
-            side.ask("round", contact="warm-up", note=note.as_json)
-        rounds = [side.ask("round", contact="contact", note=note.as_json) for note in told]
-        live = _live(side, "contact")
-        result.remarks += side.ask("remarks")["remarks"]
-    result.embedding_ms = median(each["embedding"] for each in rounds)
-    result.insert_ms = median(each["insert"] for each in rounds)
-    result.write_ms = median(each["write"] for each in rounds)
+def _measure_writes(side: SideProcess, told: Sequence[Note], result: Result) -> None:
+    """The notes, each beside an embedding and a bare insert; then what is live of them."""
+    for note in notes.spare(1):
+        side.ask("round", contact="warm-up", note=note.as_json)
+    rounds = [side.ask("round", contact="contact", note=note.as_json) for note in told]
+    live = _live(side, "contact")
+    result.remarks += side.ask("remarks")["remarks"]
+    result.embedding_ms.append(median(each["embedding"] for each in rounds))
+    result.insert_ms.append(median(each["insert"] for each in rounds))
+    result.write_ms.append(median(each["write"] for each in rounds))
     result.told = len(told)
     result.kept = sum(1 for note in told if _key(note.text) in live)
+
+
+def _measure_recall(side: SideProcess, told: Sequence[Note], result: Result) -> None:
+    """Questions to a process that has just opened the store; then what memory it holds."""
+    asked = told[-QUESTIONS:]
+    side.ask("open")
+    answers = [
+        side.ask("recall", contact="contact", question=_question(note), count=ASKED_OF_ONE)
+        for note in asked
+    ]
+    result.memory_mib.append(side.ask("memory")["memory"])
+    result.first_recall_ms.append(answers[0]["recall"])
+    result.recall_ms.append(median(each["recall"] for each in answers[1:]))
+    result.asked = len(asked)
+    result.found = sum(
+        _key(note.text) in map(_key, answer["texts"])
+        for note, answer in zip(asked, answers, strict=True)
+    )
+
+
+def _question(note: Note) -> str:
+    return f"What do we know about {note.thing}?"
+
+
+def _measure_import(side: SideProcess, _: Sequence[Note], result: Result) -> None:
+    told = [note for number in range(len(notes.SPARE)) for note in notes.spare(number)][:IMPORTED]
+    lines = [
+        {"contact": f"imported-{number % IMPORT_CONTACTS}", "note": note.as_json}
+        for number, note in enumerate(told)
+    ]
+    result.import_ms.append(
+        side.ask("load", told=lines, within=FILL_SECONDS_MAX)["load"] / len(told)
+    )
+
+
+def _measure_changes(bench: Bench, store: dict[str, Any], result: Result) -> None:
+    """What comes first for a question when a note has replaced another, and whether both come."""
+    changes = notes.changes()[: sized(20, 3)]
+    with bench.side(store, is_judged=True) as side:
+        for number, change in enumerate(changes):
+            for note in (change.before, change.after):
+                side.ask("write", contact=f"changed-{number}", note=note.as_json)
+        recalled = [
+            side.ask("recall", contact=f"changed-{number}", question=change.question, count=5)
+            for number, change in enumerate(changes)
+        ]
+    given = [[_key(text) for text in answer["texts"]] for answer in recalled]
+    result.changes = len(changes)
+    result.newest_first = sum(
+        _key(change.after.text) in texts and texts[0] == _key(change.after.text)
+        for change, texts in zip(changes, given, strict=True)
+    )
+    result.stale_shown = sum(
+        _key(change.before.text) in texts for change, texts in zip(changes, given, strict=True)
+    )
 
 
 def _measure_copies(bench: Bench, store: dict[str, Any], result: Result) -> None:
@@ -257,7 +329,7 @@ def _key(text: str) -> str:
 
 
 _MEASURES: dict[str, Callable[[Bench, dict[str, Any], Result], None]] = {
-    "latency": _measure_writes,
+    "changes": _measure_changes,
     "copies": _measure_copies,
     "lost": _measure_kills,
     "background": _measure_background_kills,

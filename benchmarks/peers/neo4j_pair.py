@@ -1,7 +1,7 @@
 """Two Neo4j servers of our own, one for each of two stores that are compared in turn.
 
-They are started at the first need and emptied for each system, schema and all. So later systems
-find a warmer JVM; each warms up its own queries before it is measured, and ours come first.
+They are started at the first need and emptied for each system, schema and all. Every system has a
+round that does not count before the first that does, so that all find a warm JVM.
 """
 
 from __future__ import annotations

@@ -167,6 +167,77 @@ SPARE = {
 }
 
 
+# What holds of the contact, a question, and the later news: each with the word for its value.
+CHANGES = (
+    ("lives in", "Where does she live?",
+     "Lives in Leeds.", "Leeds", "Has moved to York.", "York"),
+    ("works at", "Who does she work for?",
+     "Works at Halden Logistics.", "Halden Logistics",
+     "Started a new job at Orrin Textiles.", "Orrin Textiles"),
+    ("wants to be contacted by", "How does she want to be contacted?",
+     "Wants to be contacted by email.", "email",
+     "Phone calls suit her better from now on.", "Phone calls"),
+    ("drives", "Which car does she drive?",
+     "Drives a Volvo.", "a Volvo", "Has sold her car and drives a Tesla now.", "a Tesla"),
+    ("has the job of", "What is her job?",
+     "Works as a buyer.", "a buyer", "Was promoted to head of purchasing.", "head of purchasing"),
+    ("has the marital status", "Is she married?",
+     "Is single.", "single", "Got married in May.", "married"),
+    ("has parcels sent to", "Where do her parcels go?",
+     "Parcels go to the Ghent depot.", "the Ghent depot",
+     "From now on parcels go to the Antwerp depot.", "the Antwerp depot"),
+    ("buys packaging from", "Who does she buy packaging from?",
+     "Buys packaging from Quill Robotics.", "Quill Robotics",
+     "Switched to Sable Paper for packaging.", "Sable Paper"),
+    ("has the plan", "Which plan is she on?",
+     "Is on the Basic plan.", "Basic plan", "Upgraded to the Premium plan.", "Premium plan"),
+    ("wants invoices in", "In which language does she want invoices?",
+     "Wants invoices in English.", "English",
+     "Invoices should be in French from now on.", "French"),
+    ("pays by", "How does she pay?",
+     "Pays by cheque.", "cheque", "Pays by card now.", "card"),
+    ("travels to work by", "How does she get to work?",
+     "Takes the train to work.", "the train", "Goes to work by bicycle these days.", "bicycle"),
+    ("drinks in meetings", "What does she drink in meetings?",
+     "Drinks black coffee in meetings.", "black coffee",
+     "Has switched to green tea in meetings.", "green tea"),
+    ("stays in Oslo at", "Which hotel does she use in Oslo?",
+     "Stays at the Grand in Oslo.", "the Grand",
+     "Prefers the Bristol in Oslo now.", "the Bristol"),
+    ("has the account manager", "Who is her account manager?",
+     "Her account manager is Priya.", "Priya",
+     "Tom has taken over as her account manager.", "Tom"),
+    ("trains at", "Where does she train?",
+     "Trains at the Riverside gym.", "Riverside gym",
+     "Left her gym and joined the Hilltop gym.", "Hilltop gym"),
+    ("has the deadline", "When is the deadline?",
+     "The deadline is 3 March.", "3 March", "The deadline was moved to 17 April.", "17 April"),
+    ("has a team of", "How large is her team?",
+     "Her team has six people.", "six people",
+     "Her team has grown to nine people.", "nine people"),
+    ("has the office day", "On which day is she in the office?",
+     "Is in the office on Mondays.", "Mondays", "Her office day is Thursday now.", "Thursday"),
+    ("has the doctor", "Who is her doctor?",
+     "Her doctor is Dr Adair.", "Dr Adair", "Has changed to Dr Hanne, a new doctor.", "Dr Hanne"),
+)  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """A note, the later one that replaces it in plain words, and what is asked then."""
+
+    before: Note
+    after: Note
+    question: str
+
+
+def changes() -> list[Change]:
+    return [
+        Change(Note(before, relation, old), Note(after, relation, new), question)
+        for relation, question, before, old, after, new in CHANGES
+    ]
+
+
 def distinct() -> list[Note]:
     """300 different notes: ten kinds of ten near ones, ten kinds of twenty that are far apart."""
     near = (
@@ -209,5 +280,6 @@ def by_text() -> dict[str, Note]:
         chain.from_iterable(spare(number) for number in range(len(SPARE))),
         (raced(number) for number in range(8)),
         (acknowledged(number, "live") for number in range(20)),
+        *((change.before, change.after) for change in changes()),
     )
     return {note.text: note for note in chain(distinct(), rest)}

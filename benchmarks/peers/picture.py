@@ -50,6 +50,13 @@ PANELS = (
         300,
     ),
     Panel(
+        "Newest value first",
+        "of 20 changes told in\nplain words (20 is right)",
+        lambda result: result.newest_first,
+        lambda result: f"{result.newest_first}",
+        20,
+    ),
+    Panel(
         "Copies of one note",
         "after 16 identical writers\nat once, worst of 5 rounds\n(1 is right)",
         lambda result: max(result.copies, default=None),
@@ -77,7 +84,7 @@ def draw(results: Sequence[Result], path: Path) -> None:
     """Draw the picture into a PNG file; a system without a figure has none in that panel."""
     from matplotlib.figure import Figure  # an extra: `plots`
 
-    figure = Figure(figsize=(13, 1.9 + 0.42 * len(results)), layout="constrained")
+    figure = Figure(figsize=(15, 1.9 + 0.42 * len(results)), layout="constrained")
     axes = figure.subplots(1, len(PANELS), sharey=True, squeeze=False)[0]
     for axis, panel in zip(axes, PANELS, strict=True):
         _draw_panel(axis, panel, results)

@@ -2,40 +2,42 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass, field
+from statistics import median
 from typing import Any
 
-__all__ = ["Result", "remarks", "table"]
+__all__ = ["Result", "remarks", "tables"]
 
-HEADINGS = (
-    ("system", "---"),
-    ("its door", "---"),
-    ("embedding + bare insert, ms", "--:"),
-    ("write, ms", "--:"),
-    ("write / (embedding + insert)", "--:"),
-    ("distinct notes kept", "--:"),
-    ("copies after 16 writers", "--:"),
-    ("writers", "---"),
-    ("lost on SIGKILL", "--:"),
-    ("write among 20,000 others / alone", "--:"),
-)
+Column = tuple[str, Callable[["Result"], str]]
 
 
 @dataclass
 class Result:
-    """One system's figures; None, or an empty list, for what was not measured."""
+    """One system's figures; None, or an empty list, for what was not measured.
+
+    A list has a figure for each round, the median of that round.
+    """
 
     key: str
     label: str
     door: str
     load: float = 0.0
     load_end: float = 0.0
-    embedding_ms: float | None = None
-    insert_ms: float | None = None
-    write_ms: float | None = None
+    embedding_ms: list[float] = field(default_factory=list)
+    insert_ms: list[float] = field(default_factory=list)
+    write_ms: list[float] = field(default_factory=list)
     told: int = 0
     kept: int | None = None
+    first_recall_ms: list[float] = field(default_factory=list)
+    recall_ms: list[float] = field(default_factory=list)
+    asked: int = 0
+    found: int | None = None
+    memory_mib: list[float] = field(default_factory=list)
+    import_ms: list[float] = field(default_factory=list)
+    changes: int = 0
+    newest_first: int | None = None
+    stale_shown: int | None = None
     writers: str = ""
     copies: list[int] = field(default_factory=list)
     failed_writers: int = 0
@@ -50,17 +52,19 @@ class Result:
     remarks: list[str] = field(default_factory=list)
 
     @property
-    def base_ms(self) -> float | None:
-        """What a write cannot do without."""
-        if self.embedding_ms is None or self.insert_ms is None:
-            return None
-        return self.embedding_ms + self.insert_ms
+    def base_ms(self) -> list[float]:
+        """What a write cannot do without, round by round."""
+        pairs = zip(self.embedding_ms, self.insert_ms, strict=True)
+        return [embedding + insert for embedding, insert in pairs]
+
+    @property
+    def latency_ratios(self) -> list[float]:
+        return [write / base for write, base in zip(self.write_ms, self.base_ms, strict=True)]
 
     @property
     def latency_ratio(self) -> float | None:
-        if self.write_ms is None or not self.base_ms:
-            return None
-        return self.write_ms / self.base_ms
+        """The median of the rounds."""
+        return median(self.latency_ratios) if self.write_ms else None
 
     @property
     def growth_ratio(self) -> float | None:
@@ -77,12 +81,14 @@ class Result:
         return cls(**given)
 
 
-def table(results: Iterable[Result]) -> Iterator[str]:
-    """The lines of a Markdown table, the heading first; one line as each result comes."""
-    yield f"| {' | '.join(heading for heading, _ in HEADINGS)} |"
-    yield f"|{'|'.join(rule for _, rule in HEADINGS)}|"
-    for result in results:
-        yield f"| {' | '.join(_cells(result))} |"
+def tables(results: Sequence[Result]) -> Iterator[str]:
+    """The lines of two Markdown tables, of what takes time and of what is counted."""
+    for columns in (TIMES, COUNTS):
+        yield f"| system | {' | '.join(heading for heading, _ in columns)} |"
+        yield f"|---|{'--:|' * len(columns)}"
+        for result in results:
+            yield f"| {' | '.join((result.label, *(cell(result) for _, cell in columns)))} |"
+        yield ""
 
 
 def remarks(results: Iterable[Result]) -> Iterator[str]:
@@ -94,23 +100,23 @@ def remarks(results: Iterable[Result]) -> Iterator[str]:
             yield f"{result.label}: {remark}"
 
 
-def _cells(result: Result) -> list[str]:
-    return [
-        result.label,
-        f"`{result.door}`",
-        _number(result.base_ms, ".1f"),
-        _number(result.write_ms, ".1f"),
-        _number(result.latency_ratio, ".2f"),
-        "–" if result.kept is None else f"{result.kept} of {result.told}",
-        _copies(result),
-        result.writers or "–",
-        _lost(result),
-        _number(result.growth_ratio, ".2f"),
-    ]
-
-
 def _number(value: float | None, shape: str) -> str:
     return "–" if value is None else f"{value:,{shape}}"
+
+
+def _median(values: Sequence[float], shape: str = ".1f") -> str:
+    return _number(median(values) if values else None, shape)
+
+
+def _ratios(values: Sequence[float]) -> str:
+    """The median, and from the least to the most of the rounds."""
+    if not values:
+        return "–"
+    return f"{median(values):.2f} ({min(values):.2f} to {max(values):.2f})"
+
+
+def _of(part: int | None, whole: int) -> str:
+    return "–" if part is None else f"{part} of {whole}"
 
 
 def _copies(result: Result) -> str:
@@ -130,3 +136,25 @@ def _lost(result: Result) -> str:
         else f"; background door {result.lost_background} of {result.kills}"
     )
     return f"{result.lost} of {result.kills}{background}"
+
+
+TIMES: tuple[Column, ...] = (
+    ("its door", lambda result: f"`{result.door}`"),
+    ("embedding + bare insert, ms", lambda result: _median(result.base_ms)),
+    ("write, ms", lambda result: _median(result.write_ms)),
+    ("write / (embedding + insert)", lambda result: _ratios(result.latency_ratios)),
+    ("recall, ms", lambda result: _median(result.recall_ms)),
+    ("first recall, ms", lambda result: _median(result.first_recall_ms)),
+    ("import, ms a note", lambda result: _median(result.import_ms)),
+    ("idle process, MiB", lambda result: _median(result.memory_mib, ".0f")),
+    ("write among others / alone", lambda result: _number(result.growth_ratio, ".2f")),
+)
+COUNTS: tuple[Column, ...] = (
+    ("distinct notes kept", lambda result: _of(result.kept, result.told)),
+    ("found by a question", lambda result: _of(result.found, result.asked)),
+    ("newest value first after a change", lambda result: _of(result.newest_first, result.changes)),
+    ("old value still given", lambda result: _of(result.stale_shown, result.changes)),
+    ("copies after many writers", _copies),
+    ("writers", lambda result: result.writers or "–"),
+    ("lost on SIGKILL", _lost),
+)

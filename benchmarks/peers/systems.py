@@ -74,6 +74,22 @@ SYSTEMS = (
         environment="graphiti",
     ),
     System(
+        key="memvara-remember",
+        label="memvara, triples",
+        door="remember",
+        driver="drive_memvara",
+        store="folder",
+        environment="memvara",
+    ),
+    System(
+        key="memvara-add",
+        label="memvara, sentences",
+        door="add",
+        driver="drive_memvara",
+        store="folder",
+        environment="memvara",
+    ),
+    System(
         key="mem0",
         label="mem0",
         door="add",

@@ -9,7 +9,7 @@ import pytest
 from benchmarks.peers import notes
 from benchmarks.peers.answers import answer
 from benchmarks.peers.environments import requirement_files
-from benchmarks.peers.results import Result, table
+from benchmarks.peers.results import Result, tables
 from benchmarks.peers.systems import SYSTEMS
 
 MEM0 = """\
@@ -26,6 +26,7 @@ user: Owns a kayak.
 ## Observation Date
 2026-01-05"""
 
+NO_CANDIDATES = "<FACT INVALIDATION CANDIDATES>\n[]\n</FACT INVALIDATION CANDIDATES>\n"
 EPISODE = "<CURRENT_MESSAGE>\nDana Whitfield: Owns a kayak.\n</CURRENT_MESSAGE>\n"
 
 
@@ -61,7 +62,7 @@ def test_the_reader_for_graphiti_makes_one_edge_whose_fact_is_the_note():
 
 def test_the_reader_for_graphiti_calls_only_the_same_words_a_duplicate():
     known = [{"idx": 0, "fact": "Invoice 1042 is unpaid."}, {"idx": 1, "fact": "It's Jo's."}]
-    listed = f"<EXISTING FACTS>\n{known}\n</EXISTING FACTS>\n"
+    listed = f"<EXISTING FACTS>\n{known}\n</EXISTING FACTS>\n{NO_CANDIDATES}"
     same = answer("EdgeDuplicate", f"{listed}<NEW FACT>\nIt's Jo's.\n</NEW FACT>")
     near = answer("EdgeDuplicate", f"{listed}<NEW FACT>\nInvoice 1043 is unpaid.\n</NEW FACT>")
     assert (same["duplicate_facts"], near["duplicate_facts"]) == ([1], [])
@@ -75,26 +76,70 @@ def test_the_reader_for_graphiti_knows_an_entity_by_its_very_name():
     assert [each["duplicate_candidate_id"] for each in resolved] == [-1, 4]
 
 
+def test_the_reader_for_graphiti_says_which_fact_the_news_replaces():
+    known = [{"idx": 0, "fact": "Drives a Volvo."}]
+    candidates = [{"idx": 1, "fact": "Lives in Leeds."}]
+    listed = (
+        f"<EXISTING FACTS>\n{known}\n</EXISTING FACTS>\n"
+        f"<FACT INVALIDATION CANDIDATES>\n{candidates}\n</FACT INVALIDATION CANDIDATES>\n"
+    )
+    said = answer("EdgeDuplicate", f"{listed}<NEW FACT>\nHas moved to York.\n</NEW FACT>")
+    assert said == {"duplicate_facts": [], "contradicted_facts": [1]}
+
+
+def test_the_reader_for_memvara_gives_the_later_news_the_relation_of_the_earlier():
+    turns = "Known predicates:\n(none yet)\n\nTurns:\n[0] user: Lives in Leeds.\n"
+    claims = answer("claims", f"{turns}[1] user: Has moved to York.")["claims"]
+    told = [(claim["predicate"], claim["object"], claim["source_index"]) for claim in claims]
+    assert told == [("lives_in", "Leeds", 0), ("lives_in", "York", 1)]
+
+
+@pytest.mark.parametrize(("relation", "has"), [("drives", "one"), ("owns", "many")])
+def test_a_relation_by_which_a_change_is_told_has_one_value(relation, has):
+    said = answer("predicate_resolution", f"new predicate: {relation}\nexisting predicates:\n")
+    assert (said["canonical"], said["cardinality"]) == (None, has)
+
+
+def test_our_judge_names_the_fact_that_the_news_replaces():
+    facts = [{"number": 1, "text": "Drives a Volvo."}, {"number": 2, "text": "Lives in Leeds."}]
+    verdicts = []
+    for text in ("Has moved to York.", "Owns a kayak."):
+        data = json.dumps({"note": {"text": text}, "facts": facts})
+        verdicts.append(answer("answer", f"<data>\n{data}\n</data>"))
+    assert [(said["relation"], said["target"]) for said in verdicts] == [
+        ("replaces", 2),
+        ("coexists", None),
+    ]
+
+
+def test_no_later_news_holds_the_word_for_the_earlier_value():
+    for change in notes.changes():
+        assert change.before.thing not in change.after.text
+
+
 def test_an_unknown_schema_is_an_error_and_no_empty_answer():
     with pytest.raises(KeyError):
         answer("Sentiment", "How does she feel?")
 
 
-def test_a_row_gives_ratios_and_every_round_of_copies():
-    result = Result("key", "label", "door", embedding_ms=2, insert_ms=3, write_ms=10)
+def test_rows_give_the_median_of_the_rounds_and_every_round_of_copies():
+    result = Result("key", "label", "door")
+    result.embedding_ms, result.insert_ms, result.write_ms = [2, 2, 2], [3, 3, 3], [10, 5, 20]
     result.told, result.kept, result.copies, result.writers = 300, 299, [1, 16], "threads"
     result.kills, result.lost, result.lost_background = 20, 0, 1
     result.few_ms, result.many_ms = 4, 5
-    row = list(table([result]))[-1]
-    assert row == (
-        "| label | `door` | 5.0 | 10.0 | 2.00 | 299 of 300 | 1, 16 | threads "
-        "| 0 of 20; background door 1 of 20 | 1.25 |"
+    result.changes, result.newest_first, result.stale_shown = 20, 19, 2
+    times, counts = (line for line in tables([result]) if line.startswith("| label"))
+    assert times == ("| label | `door` | 5.0 | 10.0 | 2.00 (1.00 to 4.00) | – | – | – | – | 1.25 |")
+    assert counts == (
+        "| label | 299 of 300 | – | 19 of 20 | 2 of 20 | 1, 16 | threads "
+        "| 0 of 20; background door 1 of 20 |"
     )
 
 
 def test_what_was_not_measured_is_a_dash():
-    row = list(table([Result("key", "label", "door")]))[-1]
-    assert row == "| label | `door` | – | – | – | – | – | – | – | – |"
+    lines = [line for line in tables([Result("key", "label", "door")]) if "label" in line]
+    assert lines == ["| label | `door`" + 8 * " | –" + " |", "| label" + 7 * " | –" + " |"]
 
 
 def test_figures_survive_their_file():

@@ -18,7 +18,7 @@ from graphiti_core.llm_client.config import LLMConfig
 from graphiti_core.llm_client.openai_generic_client import OpenAIGenericClient
 from graphiti_core.nodes import EntityNode
 from graphiti_core.utils.bulk_utils import add_nodes_and_edges_bulk
-from side import DIMENSION, Bare, Others, serve
+from side import DIMENSION, Bare, OneByOne, Others, serve
 
 
 class InOrder(CrossEncoderClient):
@@ -28,7 +28,7 @@ class InOrder(CrossEncoderClient):
         return [(each, 1.0) for each in passages]
 
 
-class Episodes:
+class Episodes(OneByOne):
     def __init__(self, config: dict[str, Any]) -> None:
         store, url = config["store"], config["model_url"]
         self._person = config["person"]
@@ -69,6 +69,13 @@ class Episodes:
             )
         except GroupsEdgesNotFoundError:
             return []
+        return [edge.fact for edge in edges if not (edge.expired_at or edge.invalid_at)]
+
+    def recall(self, contact: str, question: str, count: int) -> list[str]:
+        """Its search returns what is over too, and says so; that is left out here."""
+        edges = self._loop.run_until_complete(
+            self._graphiti.search(question, group_ids=[contact], num_results=count)
+        )
         return [edge.fact for edge in edges if not (edge.expired_at or edge.invalid_at)]
 
     def embed(self, text: str) -> list[float]:

@@ -36,6 +36,20 @@ class Store:
         found = self._store.search(("memories", contact), limit=100_000)
         return [item.value["text"] for item in found]
 
+    def recall(self, contact: str, question: str, count: int) -> list[str]:
+        found = self._store.search(("memories", contact), query=question, limit=count)
+        return [item.value["text"] for item in found]
+
+    def load(self, told: list[dict[str, Any]]) -> None:
+        self._store.batch(
+            [
+                PutOp(
+                    ("memories", each["contact"]), str(uuid.uuid4()), {"text": each["note"]["text"]}
+                )
+                for each in told
+            ]
+        )
+
     def embed(self, text: str) -> list[float]:
         return self._model.vector(text)
 

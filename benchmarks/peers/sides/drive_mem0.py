@@ -12,10 +12,10 @@ os.environ["MEM0_DIR"] = tempfile.mkdtemp()
 
 from mem0 import Memory
 from qdrant_client import models
-from side import DIMENSION, Others, serve
+from side import DIMENSION, OneByOne, Others, serve
 
 
-class Mem0:
+class Mem0(OneByOne):
     def __init__(self, config: dict[str, Any]) -> None:
         folder, shared = config["store"]["folder"], {"api_key": "none", "model": "minilm"}
         shared["openai_base_url"] = config["model_url"]
@@ -49,8 +49,12 @@ class Mem0:
         found = self._memory.get_all(filters={"user_id": contact}, top_k=10_000)
         return [each["memory"] for each in found["results"]]
 
+    def recall(self, contact: str, question: str, count: int) -> list[str]:
+        found = self._memory.search(question, filters={"user_id": contact}, top_k=count)
+        return [each["memory"] for each in found["results"]]
+
     def embed(self, text: str) -> list[float]:
-        return self._memory.model_move().model.embed(text, "add")
+        return self._memory.embedding_model.embed(text, "add")
 
     def insert(self, text: str, vector: list[float]) -> None:
         point = models.PointStruct(id=str(uuid.uuid4()), vector=vector, payload={"data": text})

@@ -8,7 +8,7 @@ from typing import Any
 
 from neo4j_agent_memory import MemoryClient, MemorySettings, Neo4jConfig
 from pydantic import SecretStr
-from side import DIMENSION, Bare, Model, Others, serve
+from side import DIMENSION, Bare, Model, OneByOne, Others, serve
 
 FILL_PREFERENCES = """
 UNWIND $rows AS row
@@ -40,7 +40,7 @@ class Vectors:
         return self._model.vector(text)
 
 
-class AgentMemory:
+class AgentMemory(OneByOne):
     def __init__(self, config: dict[str, Any]) -> None:
         store = config["store"]
         self._is_facts = config["door"] == "add_fact"
@@ -76,6 +76,16 @@ class AgentMemory:
             return [fact.metadata["text"] for fact in facts]
         found = self._loop.run_until_complete(known.get_preferences_for(contact))
         return [preference.preference for preference in found]
+
+    def recall(self, contact: str, question: str, count: int) -> list[str]:
+        """Of all contacts, for its search takes none; the contact's own are kept where it says."""
+        known = self._client.long_term
+        if not self._is_facts:
+            search = known.search_preferences(question, limit=count)
+            return [found.preference for found in self._loop.run_until_complete(search)]
+        search = known.search_facts(question, limit=count)
+        facts = self._loop.run_until_complete(search)
+        return [fact.metadata["text"] for fact in facts if fact.subject == contact]
 
     def embed(self, text: str) -> list[float]:
         return self._model.vector(text)

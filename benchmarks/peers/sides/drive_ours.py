@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import tempfile
 import uuid
 from collections.abc import Sequence
@@ -10,7 +11,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from side import DIMENSION, Bare, Model, serve
+from side import DIMENSION, Bare, Model, Others, serve
 
 from reconciler import Memory, Turn
 from reconciler.adapters.onnx_minilm import OnnxMinilm
@@ -19,6 +20,15 @@ from reconciler.domain.records.notes import canonical_text
 from reconciler.settings import load_settings
 
 AGENT = "benchmark"
+CONTACTS = "UNWIND $rows AS row MERGE (contact:Contact {contact_key: row.contact})"
+OWN = "fact_id: row.id, text: row.text, state: 'live', embedding_model: 'random'"
+FACTS = f"CREATE (fact:Fact {{{OWN}}})-[:ABOUT]->(contact) WITH fact, row"
+VECTOR_NEO4J = "CALL db.create.setNodeVectorProperty(fact, 'embedding', row.vector)"
+CONTACTS_EMBEDDED = "UNWIND $contacts AS key MERGE (:Contact {contact_key: key})"
+FACTS_EMBEDDED = (
+    "UNWIND $rows AS row MATCH (contact:Contact {contact_key: row.contact}) "
+    f"CREATE (:Fact {{{OWN}, embedding: row.vector}})-[:ABOUT]->(contact)"
+)
 
 
 class LoopbackEmbedder:
@@ -48,7 +58,12 @@ class Ours:
         self._settings = config["store"]
         self.remarks: list[str] = []
         self._model = Model(config["model_url"])
-        own = {"arbiter": {"mode": "off"}, "extractor": {"mode": "explicit"}}
+        judge = {"mode": "auto", "provider": "openai", "base_url": config["model_url"]}
+        judge |= {"model": "stub", "calls_per_minute_max": 1_000_000}
+        own = {
+            "arbiter": judge if config["is_judged"] else {"mode": "off"},
+            "extractor": {"mode": "explicit"},
+        }
         self._memory = Memory.open(
             load_settings(**self._settings, **own), embedder=LoopbackEmbedder(self._model)
         )
@@ -67,6 +82,19 @@ class Ours:
         chains = self._memory.contact(AGENT, contact).history()
         return [fact.text for chain in chains for fact in chain.facts if fact.is_live]
 
+    def recall(self, contact: str, question: str, count: int) -> list[str]:
+        found = self._memory.contact(AGENT, contact).recall(question, limit=count)
+        return [hit.fact.text for hit in found]
+
+    def load(self, told: list[dict[str, Any]]) -> None:
+        report = self._memory.import_notes(
+            json.dumps(
+                {"agent_id": AGENT, "contact_id": each["contact"], "text": each["note"]["text"]}
+            )
+            for each in told
+        )
+        assert not report.errors, report.errors[:3]
+
     def embed(self, text: str) -> list[float]:
         return self._model.vector(text)
 
@@ -74,10 +102,18 @@ class Ours:
         self._bare.insert(text, vector)
 
     def fill(self, count: int) -> None:
-        """Behind its back, as the benchmark ``write`` does: by the memory's own connection."""
-        from benchmarks import write_cost  # not sooner: forty processes here never fill anything
-
-        write_cost._load_others(self._memory, count)
+        """Behind its back, by the memory's own connection."""
+        graph = self._memory._services.store._graph._graph
+        others = Others()
+        for batch in others.rows(count):
+            rows = [row | {"id": str(uuid.uuid4()), "vector": others.vector()} for row in batch]
+            if self._settings["graph"] == "neo4j":
+                graph._driver.execute_query(f"{CONTACTS} {FACTS} {VECTOR_NEO4J}", rows=rows)
+                continue
+            with graph._writer() as connection:
+                contacts = list(dict.fromkeys(row["contact"] for row in rows))
+                connection.execute(CONTACTS_EMBEDDED, {"contacts": contacts}).close()
+                connection.execute(FACTS_EMBEDDED, {"rows": rows}).close()
 
     def hand_over(self, contact: str, note: dict[str, str]) -> None:
         turns = [Turn(role="contact", text=note["text"])]

@@ -21,6 +21,7 @@ import traceback
 from array import array
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 from typing import Any, Protocol
 from urllib.parse import urlsplit
 
@@ -36,6 +37,12 @@ class Side(Protocol):
     def live(self, contact: str) -> list[str]:
         """The texts that the system gives back as current when asked for all of a contact."""
 
+    def recall(self, contact: str, question: str, count: int) -> list[str]:
+        """The texts of what is current, the best for the question first, by its own search."""
+
+    def load(self, told: list[dict[str, Any]]) -> None:
+        """Contacts with notes, by the door for many at once where the system has one."""
+
     def embed(self, text: str) -> list[float]:
         """One vector, fetched as the system fetches it."""
 
@@ -47,6 +54,14 @@ class Side(Protocol):
 
     def close(self) -> None:
         """Close what is open."""
+
+
+class OneByOne:
+    """For a system that has no door for many notes at once."""
+
+    def load(self, told: list[dict[str, Any]]) -> None:
+        for each in told:
+            self.write(each["contact"], each["note"])  # type: ignore[attr-defined]
 
 
 class Model:
@@ -176,6 +191,22 @@ def _live(side: Side, contact: str) -> dict[str, Any]:
     return {"texts": side.live(contact)}
 
 
+def _recall(side: Side, contact: str, question: str, count: int) -> dict[str, Any]:
+    texts: list[str] = []
+    took = _milliseconds(lambda: texts.extend(side.recall(contact, question, count)))
+    return {"recall": took, "texts": texts}
+
+
+def _memory(_: Side) -> dict[str, Any]:
+    """Mebibytes that this process holds in memory; on Linux."""
+    status = Path("/proc/self/status").read_text(encoding="ascii")
+    return {"memory": int(status.partition("VmRSS:")[2].split()[0]) / 1024}
+
+
+def _load(side: Side, told: list[dict[str, Any]]) -> dict[str, Any]:
+    return {"load": _milliseconds(lambda: side.load(told))}
+
+
 def _fill(side: Side, count: int) -> dict[str, Any]:
     return {"fill": _milliseconds(lambda: side.fill(count))}
 
@@ -206,6 +237,9 @@ _DO: dict[str, Callable[..., dict[str, Any]]] = {
     "round": _round,
     "crowd": _crowd,
     "live": _live,
+    "recall": _recall,
+    "memory": _memory,
+    "load": _load,
     "fill": _fill,
     "hand_over": _hand_over,
     "drain": _drain,
