@@ -16,6 +16,7 @@ from reconciler.service.stores.memory_store import DecisionFilter, MemoryStore
 from reconciler.service.writing.decision_ids import DecisionIds
 
 if TYPE_CHECKING:
+    from reconciler.domain.gate.questions import Answers
     from reconciler.domain.recalling.current_values import SlotValue
     from reconciler.domain.recalling.instants import HeldFacts
     from reconciler.domain.records.candidates import Evidence
@@ -264,6 +265,11 @@ class Records:
         """The newest decisions about all contacts of an agent that fit the filter."""
         return self._store.list_newest_decisions(whose, limit, wanted)
 
+    def records(self, scope: Scope) -> list[Decision]:
+        """Every decision about a contact, the newest first, without what it was compared with."""
+        made = self._store.list_records(scope)
+        return sorted(made, key=lambda decision: (-decision.at.timestamp(), decision.decision_id))
+
     def all_decisions(self, scope: Scope) -> Iterator[Decision]:
         """Every decision about a contact, the newest first, read as it is taken."""
         return self._store.iter_decisions(scope)
@@ -400,15 +406,15 @@ class Records:
 
     def held(self, scopes: Sequence[Scope], with_silent: bool = False) -> Iterator[Decision]:
         """The held notes about these contacts, without those that later words have answered."""
-        facts: dict[Scope, list[Fact]] = {}
+        said: dict[Scope, Answers] = {}
         for decision in self._store.list_pending(scopes, self._clock()):
-            from reconciler.domain.gate.questions import answer_since
+            from reconciler.domain.gate.questions import Answers
 
             if decision.question is None and not with_silent:
                 continue
-            if decision.scope not in facts:
-                facts = {decision.scope: self._store.list_facts(decision.scope)}  # one at a time
-            if answer_since(decision.note, facts[decision.scope]) is None:
+            if decision.scope not in said:  # one contact at a time
+                said = {decision.scope: Answers(self._store.list_facts(decision.scope))}
+            if said[decision.scope].since(decision.note) is None:
                 yield decision
 
 
