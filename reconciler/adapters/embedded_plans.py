@@ -33,6 +33,10 @@ _WIDTHS = (7, 8, 15, 16, 31, 32)
 """Bits at which the engine chooses another type for an integer, which it then keeps in a plan."""
 
 
+_OF_PROPERTIES = ("NODE", "REL", "STRUCT")
+"""How the types of columns begin that hold the properties of a node or a link."""
+
+
 class UnreadableRowsError(RuntimeError):
     """A row holds an impossible value: text that is not UTF-8, or a time out of range.
 
@@ -120,7 +124,7 @@ def _say_utc(rows: list[list[Any]], types: list[str]) -> None:
         for row in rows:
             if row[place] is not None:
                 row[place] = row[place].replace(tzinfo=UTC)
-    for place in (place for place, name in enumerate(types) if name in ("NODE", "REL")):
+    for place in (place for place, name in enumerate(types) if name.startswith(_OF_PROPERTIES)):
         for row in rows:
             row[place] = _properties(row[place])
 

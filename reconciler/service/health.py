@@ -196,8 +196,10 @@ class Health:
     def _waiting(
         self, scope: Scope, read: _Read, conflicts: Sequence[Conflict]
     ) -> dict[str, Waiting]:
-        now = self._clock()
-        held = [decision.at for decision in unanswered(read.held, lambda _: read.facts)]
+        from reconciler.domain.gate.questions import Answers
+
+        now, said = self._clock(), Answers(read.facts)
+        held = [decision.at for decision in unanswered(read.held, lambda _: said)]
         open_ = [conflict for conflict in conflicts if conflict.is_open]
         disputed = [each.opened_at for each in disputes_of(scope, read.facts, open_, now)]
         return {"questions": waiting(held, now), "disputes": waiting(disputed, now)}

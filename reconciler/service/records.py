@@ -16,6 +16,7 @@ from reconciler.service.stores.memory_store import DecisionFilter, MemoryStore
 from reconciler.service.writing.decision_ids import DecisionIds
 
 if TYPE_CHECKING:
+    from reconciler.domain.gate.questions import Answers
     from reconciler.domain.recalling.current_values import SlotValue
     from reconciler.domain.recalling.instants import HeldFacts
     from reconciler.domain.records.candidates import Evidence
@@ -264,6 +265,11 @@ class Records:
         """The newest decisions about all contacts of an agent that fit the filter."""
         return self._store.list_newest_decisions(whose, limit, wanted)
 
+    def records(self, scope: Scope) -> list[Decision]:
+        """Every decision about a contact, the newest first, without what it was compared with."""
+        made = self._store.list_records(scope)
+        return sorted(made, key=lambda decision: (-decision.at.timestamp(), decision.decision_id))
+
     def all_decisions(self, scope: Scope) -> Iterator[Decision]:
         """Every decision about a contact, the newest first, read as it is taken."""
         return self._store.iter_decisions(scope)
@@ -409,21 +415,23 @@ class Records:
 
     def held(self, scopes: Sequence[Scope], with_silent: bool = False) -> Iterator[Decision]:
         """The held notes about these contacts, without those that later words have answered."""
-        known: dict[Scope, list[Fact]] = {}
+        said: dict[Scope, Answers] = {}
 
-        def facts_of(scope: Scope) -> Iterable[Fact]:
-            nonlocal known
-            if scope not in known:
-                known = {scope: self._store.list_facts(scope)}  # one at a time
-            return known[scope]
+        def answers_of(scope: Scope) -> Answers:
+            from reconciler.domain.gate.questions import Answers
+
+            nonlocal said
+            if scope not in said:
+                said = {scope: Answers(self._store.list_facts(scope))}  # one contact at a time
+            return said[scope]
 
         pending = self._store.list_pending(scopes, self._clock())
-        return unanswered(pending, facts_of, with_silent=with_silent)
+        return unanswered(pending, answers_of, with_silent=with_silent)
 
 
 def unanswered(
     pending: Iterable[Decision],
-    facts_of: Callable[[Scope], Iterable[Fact]],
+    answers_of: Callable[[Scope], Answers],
     *,
     with_silent: bool = False,
 ) -> Iterator[Decision]:
@@ -431,15 +439,13 @@ def unanswered(
 
     Args:
         pending: held notes without an answer.
-        facts_of: gives a contact's facts; asked for where a note has a question.
+        answers_of: gives what a contact said; asked for where a note has a question.
         with_silent: also those that have no question.
     """
     for decision in pending:
-        from reconciler.domain.gate.questions import answer_since
-
         if decision.question is None and not with_silent:
             continue
-        if answer_since(decision.note, facts_of(decision.scope)) is None:
+        if answers_of(decision.scope).since(decision.note) is None:
             yield decision
 
 

@@ -457,6 +457,8 @@ CALLS: dict[str, dict[str, Any]] = ERASING | {
     "find_schema_version": {},
     "find_store": {},
     "list_comparisons": {"decision_ids": [SECOND["decision_id"]]},
+    "list_contact_comparisons": CONTACT,
+    "list_contact_decisions": CONTACT,
     "list_conflict_links": CONTACT,
     "list_conflicts": CONTACT,
     "count_conflicts": {"now": NOON},

@@ -251,3 +251,17 @@ def test_a_limit_below_one_is_refused(memory: Memory, name: str) -> None:
     for call in (getattr(view, name) for view in views if hasattr(view, name)):
         with pytest.raises(InvalidRequestError, match="limit must be a whole number from 1"):
             call(limit=0)
+
+
+def test_decisions_read_in_one_piece_are_those_that_are_looked_up(
+    memory: Memory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ann = memory.contact("crm", "ann")
+    tell_all(memory, "Lives in Pune")
+    tell_all(memory, "Lives in Delhi")
+    looked_up = ann.decisions()
+    monkeypatch.setattr(memory_store, "_LOOKED_UP_MAX", 1)
+    names = asked_of(memory, monkeypatch)
+    assert ann.decisions() == looked_up
+    assert looked_up[0].compared_with
+    assert {"list_contact_decisions", "list_contact_comparisons"} <= set(names)

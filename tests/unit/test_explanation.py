@@ -28,7 +28,7 @@ from reconciler.domain.records.policies import ReconcilePolicy
 from reconciler.domain.records.scope import Scope
 from reconciler.domain.records.slots import Slot
 from reconciler.domain.review import what_if
-from reconciler.domain.review.explanation import explain
+from reconciler.domain.review.explanation import explain, explain_in_short
 from reconciler.domain.review.what_if import Change, WhatIf, reopen, what_ifs
 from tests.records import changed, decision_of, flat
 from tests.tables import every
@@ -475,6 +475,12 @@ def test_each_part_says_what_is_true_of_the_decision(
 ) -> None:
     said = getattr(explain(decision), part)
     assert expected in (said if isinstance(said, str) else " ".join(said))
+
+
+@every("decision", [case[1] for case in CASES])
+def test_an_explanation_in_short_begins_as_the_whole_one(decision: Decision) -> None:
+    whole = explain(decision)
+    assert explain_in_short(decision) == (whole.outcome, whole.remarks)
 
 
 NEVER_SAID = [

@@ -14,6 +14,7 @@ from reconciler.queries import (
     parse_query,
 )
 from reconciler.resources import engine_names, resource_path
+from reconciler.service.moving.export_schema import load_export_schema
 from tests.tables import every
 
 ENGINES = engine_names()
@@ -359,3 +360,9 @@ def test_a_filter_beside_another_link_is_seen() -> None:
     matched, filtered = "MATCH (a)<-[:ONE]-(b) MATCH (b)-[link:TWO]->(c)", "WHERE link.x = 1"
     assert filtered_beside_another_link(f"{matched} {filtered} RETURN c") == {"link"}
     assert not filtered_beside_another_link(f"{matched} WITH link, c {filtered} RETURN c")
+
+
+def test_an_export_reads_every_property_of_a_fact_that_has_a_place_on_its_line() -> None:
+    exported = load_export_schema()["$defs"]["Fact"]["properties"]["properties"]["properties"]
+    [statement] = load_queries("embedded")["list_whole_facts"].statements
+    assert not [name for name in exported if f"{name}: fact.{name}" not in statement.text]

@@ -9,11 +9,12 @@ guesses into consent.
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterable
 
 from reconciler.domain.gate.literalness import find_hedge
 from reconciler.domain.gate.policy import GatePolicy
-from reconciler.domain.guard import is_repeated_in
+from reconciler.domain.guard import count_words
 from reconciler.domain.records.candidates import Candidate
 from reconciler.domain.records.facts import Fact
 from reconciler.domain.records.kinds import (
@@ -29,7 +30,7 @@ from reconciler.domain.records.slots import Slot, SlotMatch, compare_slots
 from reconciler.lexicon import lexicon
 from reconciler.sensitive_data import SensitiveKind
 
-__all__ = ["answer_since", "contradicts", "is_worth_asking", "question", "revalidation"]
+__all__ = ["Answers", "answer_since", "contradicts", "is_worth_asking", "question", "revalidation"]
 
 
 def is_worth_asking(
@@ -88,9 +89,41 @@ def answer_since(asked: Note, facts: Iterable[Fact]) -> Fact | None:
         asked: what a person would be asked about.
         facts: the contact's.
     """
-    text = canonical_text(asked.text)
-    later = (fact for fact in facts if fact.last_confirmed_at > asked.said_at)
-    return next((fact for fact in later if _answers(fact, asked.slot, text)), None)
+    return Answers(facts).since(asked)
+
+
+class Answers:
+    """The contact's and an operator's own words, each read once, however many are compared.
+
+    Args:
+        facts: the contact's.
+    """
+
+    def __init__(self, facts: Iterable[Fact]) -> None:
+        self._facts = [
+            fact for fact in facts if fact.state is not FactState.REVOKED and fact.word in OWN_WORDS
+        ]
+        self._stems: dict[str, Counter[str]] = {}
+
+    def since(self, asked: Note) -> Fact | None:
+        """As ``answer_since``."""
+        later = [fact for fact in self._facts if fact.last_confirmed_at > asked.said_at]
+        if not later:
+            return None
+        text = canonical_text(asked.text)
+        hedge = find_hedge(text) or ""
+        stems = count_words(re.sub(re.escape(hedge), "", text, flags=re.IGNORECASE))
+        return next((fact for fact in later if self._does(fact, asked.slot, text, stems)), None)
+
+    def _does(self, fact: Fact, slot: Slot | None, text: str, stems: Counter[str]) -> bool:
+        if slot is not None and fact.slot is not None and fact.slot.decides_about(slot):
+            return True
+        return canonical_text(fact.text) == text or (bool(stems) and stems <= self._said(fact))
+
+    def _said(self, fact: Fact) -> Counter[str]:
+        if fact.fact_id not in self._stems:
+            self._stems[fact.fact_id] = count_words(fact.text)
+        return self._stems[fact.fact_id]
 
 
 def contradicts(candidate: Candidate, facts: Iterable[Fact]) -> bool:
@@ -101,16 +134,6 @@ def contradicts(candidate: Candidate, facts: Iterable[Fact]) -> bool:
         fact.fact_id in named or compare_slots(slot, fact.slot) is SlotMatch.CHANGED
         for fact in facts
     )
-
-
-def _answers(fact: Fact, slot: Slot | None, text: str) -> bool:
-    if fact.state is FactState.REVOKED or fact.word not in OWN_WORDS:
-        return False
-    if slot is not None and fact.slot is not None and fact.slot.decides_about(slot):
-        return True
-    hedge = find_hedge(text) or ""
-    plain = re.sub(re.escape(hedge), "", text, flags=re.IGNORECASE)
-    return canonical_text(fact.text) == text or is_repeated_in(plain, fact.text)
 
 
 def _called(topic: str | None) -> str:

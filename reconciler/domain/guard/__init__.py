@@ -23,6 +23,7 @@ Read on in this order; each module imports only those above it::
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 from functools import lru_cache
@@ -45,6 +46,7 @@ from reconciler.domain.guard.changes import (
     stated,
 )
 from reconciler.domain.guard.differences import (
+    count_stems,
     find_additions,
     find_alike,
     find_cessation,
@@ -86,6 +88,7 @@ __all__ = [
     "are_in_order",
     "are_of_a_roster",
     "are_of_other_people",
+    "count_words",
     "denial_in",
     "denies_ever",
     "denies_value",
@@ -453,6 +456,11 @@ def leaves_a_clause_out(note: str, fact: str) -> bool:
 def is_repeated_in(note: str, fact: str) -> bool:
     """Whether the fact has every word of content of the note, so that the note adds none."""
     return says_no_more(read(note), read(fact))
+
+
+def count_words(text: str) -> Counter[str]:
+    """How often each word of content stands in a text, in whatever form."""
+    return count_stems(read(text))
 
 
 def share_a_word(one: str, other: str) -> bool:

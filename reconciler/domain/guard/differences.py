@@ -27,6 +27,7 @@ from reconciler.domain.guard.vocabulary import vocabulary
 from reconciler.domain.records.findings import Difference, Finding
 
 __all__ = [
+    "count_stems",
     "find_additions",
     "find_alike",
     "find_cessation",
@@ -103,7 +104,7 @@ def find_details(new: Reading, old: Reading) -> Iterator[Finding]:
     added = {finding.kind for finding in find_additions(new, old)}
     details = [addition for addition in find_additions(old, new) if addition.kind not in added]
     yield from map(_turned_round, details)
-    if not details and says_no_more(new, old) and (left_out := _stems(old) - _stems(new)):
+    if not details and says_no_more(new, old) and (left_out := count_stems(old) - count_stems(new)):
         said = {word.stem: word.text for word in old.words}
         words = " ".join(said[stem] for stem in left_out.elements())
         yield Finding(kind=Difference.DETAIL, in_note="", in_fact=words)
@@ -114,7 +115,7 @@ def says_no_more(new: Reading, old: Reading) -> bool:
 
     A text without such a word ("A") is no part of another.
     """
-    return bool(new.words) and _stems(new) <= _stems(old)
+    return bool(new.words) and count_stems(new) <= count_stems(old)
 
 
 def find_currencies(new: Reading, old: Reading) -> Iterator[Finding]:
@@ -279,7 +280,8 @@ def _only_look_alike(word: str, other: str) -> bool:
     return is_longer_by_a_letter or not is_form
 
 
-def _stems(reading: Reading) -> Counter[str]:
+def count_stems(reading: Reading) -> Counter[str]:
+    """How often each word of content stands in a text, by its stem."""
     return Counter(word.stem for word in reading.words)
 
 

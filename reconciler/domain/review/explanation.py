@@ -21,10 +21,17 @@ from reconciler.domain.records.facts import Neighbour
 from reconciler.domain.records.kinds import Action, DecidedBy, Disposal, GateReason, Relation
 from reconciler.domain.records.slots import CONTACT_SUBJECT, Slot, SlotMatch, compare_slots
 from reconciler.domain.review.calibration import Outcome, outcome_of_verdict
-from reconciler.domain.review.what_if import Change, Reopened, WhatIf, reopen, what_ifs
+from reconciler.domain.review.what_if import (
+    Change,
+    Reopened,
+    WhatIf,
+    focus_of,
+    reopen,
+    what_ifs,
+)
 from reconciler.domain.visible_text import visible
 
-__all__ = ["Explanation", "explain"]
+__all__ = ["Explanation", "explain", "explain_in_short"]
 
 QUOTE_LENGTH_MAX = 80
 """Characters of a note or fact that a sentence quotes: enough to recognise it by."""
@@ -143,13 +150,21 @@ def explain(decision: Decision, evidence: Iterable[Evidence] = ()) -> Explanatio
     return replace(_explained(decision), evidence=tuple(map(_evidence_sentence, evidence)))
 
 
+def explain_in_short(decision: Decision) -> tuple[str, tuple[str, ...]]:
+    """The outcome and the remarks of an explanation, without deciding again."""
+    if not decision.action.is_reconciled:
+        told = _explain_disposal(decision)
+        return told.outcome, told.remarks
+    return _outcome_sentence(decision), tuple(_remarks(decision))
+
+
 def _explained(decision: Decision) -> Explanation:
     if not decision.action.is_reconciled:
         return _explain_disposal(decision)
     reopened = reopen(decision)
     return Explanation(
         outcome=_outcome_sentence(decision),
-        remarks=tuple(_remarks(reopened)),
+        remarks=tuple(_remarks(decision)),
         neighbours=tuple(_neighbour_sentences(reopened)),
         rule=tuple(_rule_sentences(reopened)),
         differences=tuple(_difference_sentences(reopened)),
@@ -237,8 +252,7 @@ def _fate(outcome: Outcome, targets: Sequence[str], conflicts: Sequence[str]) ->
             return "kept as a new fact of its own"
 
 
-def _remarks(reopened: Reopened) -> Iterator[str]:
-    decision, focus = reopened.decision, reopened.focus
+def _remarks(decision: Decision) -> Iterator[str]:
     if decision.note.slot and decision.note.slot_read_from:
         words = _quote(decision.note.slot_read_from)
         yield f"It came without a slot; {_filed(decision.note.slot)} was read from {words}."
@@ -250,6 +264,7 @@ def _remarks(reopened: Reopened) -> Iterator[str]:
     if decision.decided_by is DecidedBy.AMENDMENT:
         yield _stop(f"The note was {_one_line(decision.reason, ARGUMENT_LENGTH_MAX).rstrip('.')}")
     if decision.correction is not None:
+        focus = focus_of(decision)
         fact = _quote(focus.text) if focus else "what was known"
         related = _RELATED[decision.correction].format(fact=fact)
         yield f"A person has said since that the note {related}; no fact was changed by that."

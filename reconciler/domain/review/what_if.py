@@ -18,7 +18,7 @@ from reconciler.domain.records.kinds import Action, DecidedBy, Relation, SourceK
 from reconciler.domain.records.slots import CONTACT_SUBJECT, Slot, SlotMatch, compare_slots
 from reconciler.domain.review.replay import Replayed, policy_of, replay
 
-__all__ = ["Change", "Reopened", "WhatIf", "reopen", "what_ifs"]
+__all__ = ["Change", "Reopened", "WhatIf", "focus_of", "reopen", "what_ifs"]
 
 WHAT_IF_COUNT_MAX = 5
 """Changes that are told; more than a handful explain nothing."""
@@ -113,20 +113,36 @@ class Reopened:
 
 def reopen(decision: Decision) -> Reopened:
     """The decision, with what deciding it again shows."""
-    compared, apart = decision.compared_with, SlotMatch.APART
-    close = [fact for fact in compared if compare_slots(decision.note.slot, fact.slot) is not apart]
-    by_id = {fact.fact_id: fact for fact in compared}
-    # None stands for a fact that is no longer on record.
-    met = [by_id.get(fact_id) for fact_id in (*decision.verdict.targets, *decision.conflicting_ids)]
+    close, met = _close(decision), _met(decision)
     yields_to = decision.note.trust.is_trusted_less_than
     return Reopened(
         decision=decision,
         unaided=_decide_unaided(decision),
         nearest=next(iter(close), None),
-        focus=next(iter(met or (*close, *compared)), None),
+        focus=focus_of(decision),
         more_trusted=tuple(fact for fact in met if fact and yields_to(fact.trust)),
         is_reproduced=_is_reproduced(decision),
     )
+
+
+def focus_of(decision: Decision) -> Comparison | None:
+    """The fact that it was decided on; None where there is none, or none on record."""
+    facts = _met(decision) or (*_close(decision), *decision.compared_with)
+    return next(iter(facts), None)
+
+
+def _met(decision: Decision) -> list[Comparison | None]:
+    """What it replaced, repeated or contradicts; None for a fact that is no longer on record."""
+    by_id = {fact.fact_id: fact for fact in decision.compared_with}
+    return [
+        by_id.get(fact_id) for fact_id in (*decision.verdict.targets, *decision.conflicting_ids)
+    ]
+
+
+def _close(decision: Decision) -> list[Comparison]:
+    """The facts that the note could take the place of, the most similar one first."""
+    slot, apart = decision.note.slot, SlotMatch.APART
+    return [fact for fact in decision.compared_with if compare_slots(slot, fact.slot) is not apart]
 
 
 def what_ifs(reopened: Reopened) -> list[WhatIf]:

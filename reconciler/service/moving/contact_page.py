@@ -14,7 +14,7 @@ from reconciler.domain.recalling.evidence import told_beside
 from reconciler.domain.records.facts import Fact, FactEvent, FactHistory
 from reconciler.domain.records.kinds import SourceKind
 from reconciler.domain.records.scope import Scope
-from reconciler.domain.review.explanation import explain
+from reconciler.domain.review.explanation import explain_in_short
 from reconciler.errors import InvalidRequestError
 from reconciler.ports.graph import Row
 from reconciler.service.pages.rendering import WHOSE_WORD, render
@@ -72,7 +72,7 @@ class ContactPage:
             pending=list(self._records.pending([scope])),
             before=list(_before(chains)),
             decided=[
-                (decision, explain(decision))
+                (decision, *explain_in_short(decision))
                 for decision in self._records.decisions([scope], _DECISIONS_MAX)
             ],
             sessions=[

@@ -157,15 +157,18 @@ class Damage:
 
     def _sound(self, label: str, held: Row) -> Row:
         """Those properties that are of the type that they should be."""
-        properties: Row = {}
-        for name, value in self._types.known(label, held).items():
-            try:
-                self._types.read(label, {name: value})
-            except (InvalidArchiveError, TypeError, ValueError):
-                continue
-            if value is not None:
-                properties[name] = value
-        return properties
+        known = self._types.known(label, held)
+        told = {name: value for name, value in known.items() if value is not None}
+        if self._is_sound(label, told):
+            return told
+        return {n: value for n, value in told.items() if self._is_sound(label, {n: value})}
+
+    def _is_sound(self, label: str, held: Row) -> bool:
+        try:
+            self._types.read(label, held)
+        except (InvalidArchiveError, TypeError, ValueError):
+            return False
+        return True
 
     def _decided(self, decision_id: str, kept: Row, left: Row, scope: Scope) -> Row:
         """What was done, and the record that says so; only what wrote a fact may say so."""

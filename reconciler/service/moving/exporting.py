@@ -43,6 +43,9 @@ _KEY_BYTES = 32
 
 _CHUNK_BYTES = 1 << 20
 
+_PAGES_AT_ONCE = 10
+"""Pages of nodes whose links are read in one query: each query goes through all of a contact's."""
+
 
 class Exporter:
     """Writes exports.
@@ -221,7 +224,8 @@ class _ContactExport:
 
     def _links(self, kind: str) -> Iterator[bytes]:
         ends = LINKS[kind]
-        bounds = ["", *sorted(self._last_ids[ends.start])]
+        last_ids = sorted(self._last_ids[ends.start])
+        bounds = ["", *last_ids[_PAGES_AT_ONCE - 1 :: _PAGES_AT_ONCE], *last_ids[-1:]]
         for after, until in pairwise(bounds):
             links = self._store.list_links(self._contact_key, kind, after, until)
             for start, end, held in links:

@@ -12,6 +12,7 @@ import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields, is_dataclass
 from datetime import UTC, datetime
+from functools import cache
 from typing import Any
 
 from reconciler.errors import InvalidArchiveError
@@ -221,13 +222,17 @@ def _parts(value: Any) -> Iterable[Any]:
 
 def as_line(values: Mapping[str, Any]) -> bytes:
     """One line of the file, with its end."""
-    text = json.dumps(values, ensure_ascii=False, separators=(",", ":"), default=_as_json)
-    return text.encode("utf-8", "surrogatepass") + b"\n"
+    return _encoder().encode(values).encode("utf-8", "surrogatepass") + b"\n"
 
 
 def vector_text(vector: bytes) -> str:
     """A vector as a line holds it."""
     return base64.b64encode(vector).decode("ascii")
+
+
+@cache
+def _encoder() -> json.JSONEncoder:
+    return json.JSONEncoder(ensure_ascii=False, separators=(",", ":"), default=_as_json)
 
 
 def _as_json(value: Any) -> str:

@@ -35,7 +35,6 @@ _FACTS_OF_CONTACT_MIN = 20
 _REFUSED_MAX = 50
 _DAYS_MAX = 60
 _STRANDS_OPEN = 12
-_DECISIONS_MAX = 100_000
 
 _LEGEND = (
     ("live", "holds"),
@@ -150,7 +149,7 @@ class Report:
         shown = timeline(chains, now, facts_max)
         links = [link for chain in chains for link in chain.supersessions]
         pending = list(self._records.pending([scope]))
-        decisions = self._records.decisions([scope], _DECISIONS_MAX)
+        decisions = self._records.records(scope)
         refused = [decision for decision in decisions if decision.action is Action.REJECT]
         days = _days(decisions)
         return _ContactSection(

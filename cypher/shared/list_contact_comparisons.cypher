@@ -1,0 +1,7 @@
+// The neighbours that all decisions about a contact looked at; in no order. To look each decision up, as
+// `list_comparisons` does, takes twenty times as long.
+// mode: read
+MATCH (contact:Contact {contact_key: $contact_key})<-[:`FOR`]-(decision:Decision)
+MATCH (decision)-[compared:COMPARED_WITH]->(fact:Fact)
+RETURN
+       // include: comparison

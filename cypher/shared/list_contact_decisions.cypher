@@ -1,0 +1,6 @@
+// All decisions about a contact, each as the record that was kept of it; in no order. To look each one
+// up, as `find_decisions` does, takes twenty times as long.
+// mode: read
+MATCH (contact:Contact {contact_key: $contact_key})<-[:`FOR`]-(decision:Decision)
+RETURN decision.decision_id AS decision_id, decision.record AS record,
+       decision.correction AS correction, decision.at AS at
