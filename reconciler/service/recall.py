@@ -85,9 +85,8 @@ class Recall:
             wanted: the filters that facts must pass.
             budget_tokens: as many as fit into a prompt of so many tokens; None for all.
         """
-        begun = self._begin(
-            scope, has_vector=bool(query)
-        )  # is answered while the question is embedded
+        # The store answers while the question is embedded.
+        begun = self._begin(scope, has_vector=bool(query))
         question = question_of(self._embedder, query)
         known = begun()
         question = with_asked(question, known, self._asked)
