@@ -12,6 +12,7 @@ import os
 import sys
 
 from benchmarks import (
+    agent_memory_benchmark,
     archive,
     async_lag,
     consolidation,
@@ -23,6 +24,7 @@ from benchmarks import (
     erasure,
     error_rate,
     finding,
+    forget_eval,
     full_memory,
     gate,
     gate_in_languages,
@@ -86,6 +88,8 @@ BENCHMARKS = {
     "local-arbiter": local_arbiter.main,
     "natural": natural.main,
     "consolidation": consolidation.main,
+    "agent-memory": agent_memory_benchmark.main,
+    "forget-eval": forget_eval.main,
     "costs": costs.main,
     "gate": gate.main,
     "gate-pii": gate_pii.main,

@@ -16,8 +16,8 @@ default settings:
   default budget, which the benchmark's pace uses up; then about what was left unjudged;
 - with the slot of each fact given, and no judge.
 
-What is held, such as a religion, gets the contact's yes at once. The reader takes the value of the
-first fact that is recalled.
+What is held gets a yes at once: a religion the contact's, what reads as an order an operator's. The
+reader takes the value of the first fact that is recalled.
 """
 
 from __future__ import annotations
@@ -40,11 +40,13 @@ from benchmarks.error_rate import with_interval
 from benchmarks.invented_facts import invented_row
 from benchmarks.natural import UNBOUNDED
 from reconciler import Memory
-from reconciler.domain.records.decisions import Judgement
+from reconciler.contact_memory import ContactMemory
+from reconciler.domain.records.decisions import Decision, Judgement
 from reconciler.domain.records.facts import Neighbour
 from reconciler.domain.records.kinds import Action, Relation
 from reconciler.domain.records.notes import Note
 from reconciler.domain.review.calibration import Rate
+from reconciler.errors import InvalidAnswerError
 from reconciler.settings import load_settings
 
 AGENT, CONTACT = "benchmark", "reader"
@@ -298,10 +300,18 @@ def _told(memory: Memory, listed: FactList, has_slots: bool, clock: _Clock) -> I
         made = memory.add_contact_note(AGENT, CONTACT, told.text, said_at=clock.now, **slot)
         if made.action is Action.HOLD:
             yield "HOLD, then yes"
-            made = memory.contact(AGENT, CONTACT).confirm(made.decision_id, "contact")
+            made = said_yes(memory.contact(AGENT, CONTACT), made)
         yield str(made.action)
         if made.opinion.is_missing:
             yield "unjudged"
+
+
+def said_yes(contact: ContactMemory, held: Decision) -> Decision:
+    """What a held note becomes with a yes: the contact's, or an operator's where it takes one."""
+    try:
+        return contact.confirm(held.decision_id, "contact")
+    except InvalidAnswerError:
+        return contact.confirm(held.decision_id, "operator")
 
 
 def _slot(told: Told) -> dict[str, Any]:

@@ -4,6 +4,9 @@ The sessions are those of ``benchmarks.record_sessions``: our own conversations,
 conversations in which something changes, two sessions each. They are read in three ways: the
 extractor is shown nothing that is known, and a judge says what a candidate does to a fact; it is
 shown the nearest facts, and says so itself, with the judge for the rest; the same without a judge.
+
+Where no answers are recorded for a LongMemEval conversation, its turns that hold the evidence are
+told as notes of the live door instead, with default settings and without a judge.
 """
 
 from __future__ import annotations
@@ -28,6 +31,7 @@ from benchmarks.record_sessions import (
 from benchmarks.sessions import Conversation, _cited, changed_conversations
 from reconciler import Memory
 from reconciler.bootstrap import build_embedder
+from reconciler.domain.records.notes import TEXT_LENGTH_MAX
 from reconciler.domain.records.scope import Scope
 from reconciler.domain.review.calibration import Rate
 from reconciler.ports.embedder import Embedder
@@ -56,8 +60,11 @@ class Report:
         newest_first: conversations whose newest evidence is what the first fact rests on, of those
             facts that rest on any of it.
         answered: those whose first fact says the answer's value.
-        newest_found, older_live: conversations in which a recalled fact rests on the newest
-            evidence; in which a fact that rests on older evidence alone is still live.
+        places: by conversation the place of the first recalled fact that rests on the newest
+            evidence, from 1 on; None where none of ``RECALLED`` does.
+        newest_ahead: conversations in which it is found, and no recalled fact that rests on older
+            evidence alone stands before it.
+        older_live: conversations in which a fact that rests on older evidence alone is still live.
         unanswered: questions without a recorded answer, by who was asked.
     """
 
@@ -70,15 +77,20 @@ class Report:
     of: int = 0
     newest_first: int = 0
     answered: int = 0
-    newest_found: int = 0
+    places: list[int | None] = field(default_factory=list)
+    newest_ahead: int = 0
     older_live: int = 0
     shown_otherwise: int = 0
     dropped: int = 0
     unanswered: Counter[str] = field(default_factory=Counter)
     misses: list[str] = field(default_factory=list)
 
+    def among(self, most: int) -> int:
+        """The conversations whose newest value is among the first so many recalled facts."""
+        return sum(place is not None and place <= most for place in self.places)
 
-def main(_: Engines) -> None:
+
+def main(engines: Engines) -> None:
     """Print a column for each way of reading, for our own sessions and for LongMemEval's."""
     told = contacts()
     found = rows("conversations.jsonl") or []
@@ -93,8 +105,45 @@ def main(_: Engines) -> None:
                 for way, how in WAYS.items()
             }
             _print(title, reports)
+        recorded = {contact.contact_id for contact in told}
+        rest = [
+            each
+            for each in conversations.values()
+            if each.contact_id not in recorded and len(each.evidence) > 1
+        ]
+        _print("LongMemEval without recorded answers", {"live door": _live(engines, rest, asked)})
     finally:
         embedder.close()
+
+
+def _live(
+    engines: Engines,
+    conversations: Sequence[Conversation],
+    asked: Mapping[str, Mapping[str, Any]],
+) -> Report:
+    """The same of conversations of which the turns with the evidence are told, and no others."""
+    report = Report()
+    now = [conversations[0].sessions[0][1]] if conversations else []
+    settings = load_settings(**engines.fresh("embedded"))
+    with Memory.open(settings, clock=lambda: now[0]) as memory:
+        for conversation in conversations:
+            contact = memory.contact(AGENT, conversation.contact_id)
+            for session_id, at, turns in conversation.sessions:
+                now[:] = [at]
+                for turn in turns:
+                    if turn.reference in conversation.evidence:
+                        contact.note(
+                            turn.text[:TEXT_LENGTH_MAX],
+                            said_at=at,
+                            session_id=session_id,
+                            source_reference=turn.reference,
+                        )
+                report.sessions += 1
+            report.contacts += 1
+            report.questions.append(len(contact.pending()))
+            _look(memory, Contact(conversation.contact_id, conversation.sessions, False), report)
+            _ask(memory, conversation, asked[conversation.contact_id], report)
+    return report
 
 
 def _report(
@@ -160,7 +209,12 @@ def _ask(
     is_newest = first is not None and newest in cited[first.fact_id]
     report.of += 1
     report.newest_first += is_newest
-    report.newest_found += any(newest in cited[fact.fact_id] for fact in resting)
+    turns_of = [cited.get(ranked.fact.fact_id, set()) for ranked in recalled[:RECALLED]]
+    place = next((n for n, turns in enumerate(turns_of, start=1) if newest in turns), None)
+    report.places.append(place)
+    report.newest_ahead += place is not None and not any(
+        turns & evidence for turns in turns_of[: place - 1]
+    )
     report.answered += any(
         says(ranked.fact.text, str(question["answer"])) for ranked in recalled[:1]
     )
@@ -225,7 +279,11 @@ def _print(title: str, reports: Mapping[str, Report]) -> None:
         for name, counts in (
             ("newest value first", [each.newest_first for each in found]),
             ("the first fact says the answer", [each.answered for each in found]),
-            (f"newest value among {RECALLED}", [each.newest_found for each in found]),
+            *(
+                (f"newest value among the first {most}", [each.among(most) for each in found])
+                for most in (1, 3, RECALLED)
+            ),
+            ("found, and no older value before it", [each.newest_ahead for each in found]),
             ("old value still live", [each.older_live for each in found]),
         ):
             rates = zip(counts, found, strict=True)

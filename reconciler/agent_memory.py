@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Unpack
 
@@ -18,6 +19,7 @@ from reconciler.domain.records.notes import (
     check_text,
 )
 from reconciler.domain.records.scope import Scope
+from reconciler.errors import InvalidScopeError
 from reconciler.opened import at_most, checked_ids
 
 if TYPE_CHECKING:
@@ -66,7 +68,7 @@ class AgentMemory(BoundMemory):
 
     def contacts(
         self,
-        contact_id: str | None = None,
+        contact_id: str | Collection[str] | None = None,
         *,
         after: str | None = None,
         limit: int | None = None,
@@ -74,7 +76,8 @@ class AgentMemory(BoundMemory):
         """The contacts of an agent, by id.
 
         Args:
-            contact_id: only this one, if it is known; None for all of the agent's.
+            contact_id: only this one, or these, as far as they are known; None for all of the
+                agent's.
             after: only those that come after this id: the last one of the page before.
             limit: at most this many; None for all.
 
@@ -87,7 +90,10 @@ class AgentMemory(BoundMemory):
         if contact_id is None:
             scopes = self._services.records.scopes(self._scope, begin, count)
         else:
-            scopes = [self.contact(contact_id).scope]
+            ids = [contact_id] if isinstance(contact_id, str) else contact_id
+            if not isinstance(ids, Collection):
+                raise InvalidScopeError("contact_id must be an id, or several")
+            scopes = [self.contact(each).scope for each in ids]
         return self._services.records.contacts(scopes)
 
     def find(

@@ -303,13 +303,15 @@ class ContactMemory(BoundMemory):
         """The evidence of each fact about something, as ``evidence``; live facts first.
 
         Args:
-            about: an attribute's name, ``city`` for example, or words that all occur in the fact.
+            about: an attribute by any name that the attribute book knows, ``city`` for example, or
+                words that all occur in the fact.
 
         Raises:
             InvalidRequestError: ``about`` is blank.
         """
         check_text("about", about, TEXT_LENGTH_MAX)
-        return self._services.records.evidence_about(self._scope, about.strip())
+        known = self._services.attributes
+        return self._services.records.evidence_about(self._scope, about.strip(), known)
 
     def relate(
         self,

@@ -44,12 +44,22 @@ class Reply:
     body: bytes = b""
     headers: Mapping[str, str] = field(default_factory=dict)
     delay_seconds: float = 0.0
+    waiting: threading.Barrier | None = None
     byte_seconds: float = 0.0
     is_dropped: bool = False
 
     def late(self, seconds: float) -> Reply:
         """The same, after a silence."""
         return replace(self, delay_seconds=seconds)
+
+    def with_others(self, waiting: threading.Barrier) -> Reply:
+        """The same, once as many requests are there as the barrier counts."""
+        return replace(self, waiting=waiting)
+
+    def wait_for_others(self) -> None:
+        """Wait for as many requests as it is to be sent with."""
+        if self.waiting is not None:
+            self.waiting.wait()
 
     def trickled(self, byte_seconds: float) -> Reply:
         """The same, a byte at a time, status line and headers too."""
@@ -363,6 +373,7 @@ class AnthropicServer:
                 sent = self.rfile.read(int(self.headers.get("content-length", 0)))
                 reply = server._taken(self.path, _named(self.headers), sent)
                 server._is_stopping.wait(reply.delay_seconds)
+                reply.wait_for_others()
                 self._send(reply)
 
             do_GET = do_POST  # noqa: N815 - so it is called by http.server

@@ -205,7 +205,7 @@ def _commit(said: dict[str, Any], ended: list[str]) -> dict[str, Any]:
         "fact": _fact(said) if is_written else None,
         "embedding": said["embedding"] if is_written else None,
         "supersessions": _supersessions(said) if is_written else [],
-        "ended_ids": [] if is_revoked else list(said["superseded_ids"]),
+        "linked_ids": [] if is_revoked else list(said["superseded_ids"]),
         "ended_so_far_ids": list(ended),
         "states": [
             {"fact_id": each, "state": state, "valid_to": said["valid_from"], "is_void": None}

@@ -11,8 +11,9 @@ With ``-n``, pytest-xdist runs the tests in worker processes under one that only
 from __future__ import annotations
 
 import contextlib
+import gc
 import os
-from collections.abc import Iterator
+from collections.abc import Collection, Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -32,6 +33,7 @@ from tests.engines import (
 from tests.mortal_server import MortalServer
 from tests.neo4j_artefacts import JavaParts, prepare
 from tests.neo4j_server import ServerFailedError, ServerNotAvailableError, say
+from tests.open_sockets import OpenSockets
 from tests.storage_crasher import CannotCompileError, StorageCrasher, compiled
 
 try:
@@ -39,6 +41,7 @@ try:
 except ValueError as error:
     raise pytest.UsageError(str(error)) from error
 SERVERS = Neo4jEngines(CHOICE)
+SOCKETS = OpenSockets()
 NEO4J_NOT_CHOSEN = pytest.param(
     "neo4j", marks=pytest.mark.skip(reason="ENGINES chose no Neo4j for this run")
 )
@@ -48,6 +51,24 @@ def params_of(names: list[str]) -> list[Any]:
     """Engines as parameters: a worker gets all tests of a Neo4j, so that it is started once."""
     marks = {name: pytest.mark.xdist_group(name) for name in CHOICE.neo4j_names}
     return [pytest.param(name, marks=marks.get(name, ())) for name in names]
+
+
+def cases_of_each(cases: Iterable[Any], on_a_server: Collection[Any]) -> list[Any]:
+    """An engine of ``one_of_each`` with each case; on a Neo4j, where a case takes seconds, some.
+
+    ``make faults`` tries all of them there too.
+    """
+    rare = pytest.mark.faults(only=True)
+    return [
+        pytest.param(
+            *engine.values,
+            case,
+            marks=[*engine.marks, *([rare] if of_server and case not in on_a_server else [])],
+        )
+        for engine in params_of(CHOICE.one_of_each)
+        for of_server in [engine.values != ("embedded",)]
+        for case in cases
+    ]
 
 
 # CI looks at the same examples each time, so that it fails for what was changed; a person's runs
@@ -192,6 +213,17 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     items[:] = [item for item in items if item not in set(left_out)]
 
 
+@pytest.hookimpl(wrapper=True)
+def pytest_collection() -> Iterator[object]:
+    """Look for no garbage among the ten thousand tests, now or later: they stay until the end."""
+    gc.disable()
+    try:
+        return (yield)
+    finally:
+        gc.freeze()
+        gc.enable()
+
+
 def pytest_collection_finish(session: pytest.Session) -> None:
     """Fetch what the selected tests need; without workers start it, while embedded ones run."""
     if session.config.option.collectonly:
@@ -223,6 +255,13 @@ def _neo4j_of(item: pytest.Item) -> str | None:
     params = callspec.params if callspec else {}
     fixtures = ("neo4j_engine", "one_neo4j", "one_of_each", "any_engine", "engine")
     return next((params[name] for name in fixtures if name in params), None)
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_teardown() -> Iterator[None]:
+    """Look for connections that the test left open, once all that it used was given back."""
+    yield
+    SOCKETS.check()
 
 
 @pytest.hookimpl(optionalhook=True)

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import json
 import threading
-import time
 from collections.abc import Callable
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from types import TracebackType
@@ -40,6 +39,7 @@ class EmbeddingsServer:
 
     def __init__(self) -> None:
         self._embedder = LocalEmbedder(OnnxMinilm())
+        self._is_stopping = threading.Event()
         self._http = _QuietServer(("127.0.0.1", 0), self._handler())
         self.base_url = f"http://127.0.0.1:{self._http.server_port}/v1"
         self.reset()
@@ -67,6 +67,7 @@ class EmbeddingsServer:
         error: BaseException | None,
         traceback: TracebackType | None,
     ) -> None:
+        self._is_stopping.set()
         self._http.shutdown()
         self._http.server_close()
         self._embedder.close()
@@ -100,7 +101,7 @@ class EmbeddingsServer:
                 sent = json.loads(self.rfile.read(int(self.headers["content-length"])))
                 said = self.headers.get("authorization", "")
                 status, reply = server._answer(self.path, said, sent)
-                time.sleep(server.delay_seconds)
+                server._is_stopping.wait(server.delay_seconds)
                 body = reply if isinstance(reply, bytes) else json.dumps(reply).encode()
                 self.send_response(status)
                 headers = {"content-type": "application/json", "content-length": str(len(body))}

@@ -158,8 +158,8 @@ SET conflict.decided_by = 'answer', conflict.reason = $commit.said.reason,
 // Where facts end, their open conflicts stay open, and what lies beneath what is linked. The
 // evidence of what is said again stays where it is: a reader follows the links to it.
 // for each commit of each.commits
-// for each ended_id of commit.ended_ids
-MATCH (new:Fact {fact_id: $commit.fact_id}), (old:Fact {fact_id: $ended_id})
+// for each linked_id of commit.linked_ids
+MATCH (new:Fact {fact_id: $commit.fact_id}), (old:Fact {fact_id: $linked_id})
 MATCH (old)-[conflict:CONFLICTS_WITH]-(other:Fact)
 WHERE other.state IN ['live', 'expired', 'archived']
   AND NOT list_contains(CAST($commit.ended_so_far_ids AS STRING[]), other.fact_id)

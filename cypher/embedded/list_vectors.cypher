@@ -1,6 +1,7 @@
-// The vectors of all facts of a contact, of those too that have ended, for what was held then.
+// The vectors of all facts of some contacts, of those too that have ended.
 // mode: read
-MATCH (contact:Contact {contact_key: $contact_key})<-[:ABOUT]-(fact:Fact)
+MATCH (contact:Contact)<-[:ABOUT]-(fact:Fact)
+WHERE contact.contact_key IN $contact_keys
 WITH fact
 MATCH (fact)
 WHERE fact.embedding_model = $embedding_model AND fact.embedding_bytes IS NOT NULL

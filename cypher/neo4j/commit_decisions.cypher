@@ -151,9 +151,9 @@ CALL (each) {
 CALL (each) {
   UNWIND each.commits AS commit
   CALL (commit) {
-    UNWIND commit.ended_ids AS ended_id
+    UNWIND commit.linked_ids AS linked_id
     MATCH (new:Fact {fact_id: commit.fact_id})
-    MATCH (old:Fact {fact_id: ended_id})-[conflict:CONFLICTS_WITH]-(other:Fact)
+    MATCH (old:Fact {fact_id: linked_id})-[conflict:CONFLICTS_WITH]-(other:Fact)
     WHERE other.state IN ['live', 'expired', 'archived'] AND NOT other.fact_id IN commit.ended_so_far_ids
       AND NOT other.fact_id IN coalesce(commit.conflicting_ids, [])
     MERGE (new)-[open:CONFLICTS_WITH]->(other)

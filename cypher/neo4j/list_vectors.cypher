@@ -1,9 +1,10 @@
-// The vectors of all facts of a contact, of those too that have ended, for what was held then.
+// The vectors of all facts of some contacts, of those too that have ended.
 // Soon after the store moved to another model, a vector may still stand under the name of the next
 // one.
 // mode: read
-MATCH (contact:Contact {contact_key: $contact_key})<-[:ABOUT]-(fact:Fact)
-WHERE (fact.embedding_model = $embedding_model OR fact.next_embedding_model = $embedding_model)
+MATCH (contact:Contact)<-[:ABOUT]-(fact:Fact)
+WHERE contact.contact_key IN $contact_keys
+  AND (fact.embedding_model = $embedding_model OR fact.next_embedding_model = $embedding_model)
 WITH fact, fact.embedding_model = $embedding_model AS is_settled
 WITH fact.fact_id AS fact_id,
      CASE WHEN is_settled THEN fact.embedding_bytes ELSE fact.next_embedding_bytes END

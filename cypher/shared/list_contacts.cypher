@@ -1,7 +1,7 @@
 // Contacts by their keys, with what each has noted about itself.
 // mode: read
-// script for each: contact_key of contact_keys
-MATCH (contact:Contact {contact_key: $contact_key})
+MATCH (contact:Contact)
+WHERE contact.contact_key IN $contact_keys
 RETURN contact.tenant AS tenant, contact.agent_id AS agent_id, contact.contact_id AS contact_id,
        contact.name AS name, contact.last_decision_at AS last_decision_at,
        coalesce(contact.recalls, 0) AS recalls, coalesce(contact.empty_recalls, 0) AS empty_recalls

@@ -20,12 +20,14 @@ from reconciler.adapters.embedded_files import (
     BUFFER_POOL_BYTES,
     CHECKPOINT_LOG_BYTES,
     ENGINE_ERRORS,
+    QUIET_LOG_BYTES,
     EmbeddedFiles,
     leave_unchecked,
 )
 from reconciler.adapters.embedded_plans import PlanningConnection, UnreadableRowsError
 from reconciler.adapters.embedded_rewriting import copy_store
 from reconciler.adapters.embedded_statements import bound
+from reconciler.adapters.pauses import Pauses
 from reconciler.errors import (
     ConfigurationError,
     GraphClosedError,
@@ -85,6 +87,9 @@ _REWRITES_MAX = 3
 _PATIENCE_SECONDS = 0.5
 """How long a writer waits for readers before a checkpoint; else the next writer tries again."""
 
+_PAUSE_SECONDS = 1.0
+"""The pause between two writes after which a checkpoint is made beside them."""
+
 _MARK_OPEN = "COMMENT ON TABLE Store IS 'open: what is newest is in the log'"
 _MARK_CLOSED = "COMMENT ON TABLE Store IS ''"
 
@@ -101,7 +106,7 @@ class EmbeddedGraph:
 
     Args:
         path: the file; its folder is made when it is missing.
-        query_timeout_seconds: a query, or the wait for a connection, that takes longer is ended.
+        query_timeout_seconds: a read, or the wait for a connection, that takes longer is ended.
 
     After the disk failed, or was full, nothing is written until the graph was closed and opened
     again: the engine keeps what it could not write, and would put it into the log later. The same
@@ -121,6 +126,7 @@ class EmbeddedGraph:
         self._is_closed = False
         self._failure = ""
         self._files = EmbeddedFiles(self._path)
+        self._pauses = Pauses(self._use_pause, _PAUSE_SECONDS)
         self._maker = Maker()
         leave_alone_in_children(self)
         if not open_stores.claim(self._path, self):
@@ -323,6 +329,7 @@ class EmbeddedGraph:
         if self._is_closed or not self._maker.is_here:
             return
         self._is_closed = True  # who waits to write finds it so: nothing comes after what follows
+        self._pauses.stop()
         try:
             with suppress(GraphError), self._translated(), self._connections.for_writing() as last:
                 if not self._failure:
@@ -373,12 +380,31 @@ class EmbeddedGraph:
             self._connections.note_growth(max(log_bytes - self._log_bytes, 0))
             self._log_bytes = log_bytes
             if log_bytes > CHECKPOINT_LOG_BYTES:
-                self._files.expect_no_log()
-                if self._checkpoint(connection, _PATIENCE_SECONDS):
-                    give_back_memory()  # what the writes took until here, and glibc would keep
-                self._log_bytes = self._files.log_bytes
+                self._shorten_log(connection)
+            elif log_bytes > QUIET_LOG_BYTES:
+                self._pauses.stir()
         except OSError as error:
             _log.warning("%s: %s", self._path, error)
+
+    def _use_pause(self) -> None:
+        """Write the log into the main file while nothing is written; the next pause may do as well.
+
+        What was acknowledged is in the log already, so nothing depends on it.
+        """
+        try:
+            with self._writer() as connection:
+                if self._files.log_bytes > QUIET_LOG_BYTES:
+                    self._shorten_log(connection)
+        except GraphError as error:
+            if not self._is_closed:
+                _log.warning("%s: its log was not folded in: %s", self._path, error)
+
+    def _shorten_log(self, connection: PlanningConnection) -> None:
+        """Write the log into the main file if that is possible now."""
+        self._files.expect_no_log()
+        if self._checkpoint(connection, _PATIENCE_SECONDS):
+            give_back_memory()  # what the writes took until here, and glibc would keep
+        self._log_bytes = self._files.log_bytes
 
     def _mark_open(self, connection: PlanningConnection) -> None:
         """Mark the main file as one with a log, before the first write of this graph.

@@ -342,6 +342,9 @@ class Neo4jGraph:
         self._is_closed = True
         for pool in (self._calls, self._probes):
             pool.shutdown(wait=False, cancel_futures=True)
+        if self._probe is not None:
+            # No caller waits for it, and the driver fails to close what is being written to.
+            wait([self._probe], _LOOK_AGAIN_SECONDS)
         self._drivers.close()
 
     def _execute(self, text: str, parameters: Mapping[str, Any], access: str) -> list[list[Any]]:
@@ -380,7 +383,8 @@ class Neo4jGraph:
         the call: what dropped a connection without a word took the call or its answer along. One
         that still waits for a connection was not sent, and cannot be known.
 
-        The server itself ends what takes too long. That says nothing against the connection.
+        The server itself ends what takes too long. That says nothing against the connection. A call
+        that waited for a connection has its whole time from when it was sent.
         """
         with self._translated():
             driver = self._drivers.newest
@@ -392,9 +396,11 @@ class Neo4jGraph:
     ) -> T:
         with self._translated():
             lost_looks = 0
-            give_up_at = started_at + self._query_timeout_seconds + _END_SECONDS
+            give_up_at = self._give_up_at(started_at)
             while not _is_done(asked, self._patience(give_up_at, lost_looks)):
                 probe = self._probed()
+                if statement is not None and statement.sent_at is not None:
+                    give_up_at = self._give_up_at(statement.sent_at)
                 if monotonic() < give_up_at and self._is_alive(asked, probe):
                     is_lost = asked.running() and _is_lost(statement, probe)
                     lost_looks = lost_looks + 1 if is_lost else 0
@@ -406,6 +412,9 @@ class Neo4jGraph:
                 seconds = monotonic() - started_at
                 raise self._pool_is_full(seconds) if was_waiting else self._too_slow(seconds)
             return asked.result()
+
+    def _give_up_at(self, since: float) -> float:
+        return since + self._query_timeout_seconds + _END_SECONDS
 
     def _patience(self, give_up_at: float, lost_looks: int = 0) -> float:
         """The seconds to wait before looking for a sign of life; finding none takes as long."""
@@ -569,23 +578,23 @@ def _has_good_port(parts: SplitResult) -> bool:
 
 
 class _Marked(neo4j.Query):
-    """A statement with a mark by which the server lists it; it knows whether it was sent."""
+    """A statement with a mark by which the server lists it; it knows when it was sent."""
 
     def __init__(self, text: str, timeout_seconds: float) -> None:
         self.mark = uuid.uuid4().hex
-        self.is_sent = False
+        self.sent_at: float | None = None
         super().__init__(text, metadata={_MARK: self.mark}, timeout=timeout_seconds)
 
     def __str__(self) -> str:
         # The driver takes the text once it has a connection. To begin a transaction would tell the
         # same, at one more round trip for each call.
-        self.is_sent = True
+        self.sent_at = monotonic()
         return super().__str__()
 
 
 def _is_lost(statement: _Marked | None, probe: Future[frozenset[str] | None]) -> bool:
     """Whether the server said that it does not know a call that was sent to it."""
-    if statement is None or not statement.is_sent:
+    if statement is None or statement.sent_at is None:
         return False
     if not probe.done() or probe.cancelled() or probe.exception() is not None:
         return False

@@ -145,6 +145,7 @@ class _Server(ThreadingMixIn, WSGIServer):
     """
 
     daemon_threads = True
+    request_queue_size = 128  # of five, the system makes who comes sixth wait for a second or more
 
     def __init__(self, *given: Any) -> None:
         super().__init__(*given)

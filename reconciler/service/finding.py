@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from dataclasses import dataclass
 from datetime import datetime
+from functools import partial
 from itertools import islice
 from typing import TYPE_CHECKING
 
+from reconciler.domain.recalling.languages import ENGLISH, AskedWords
 from reconciler.domain.recalling.mentions import (
     found_in,
     longest_word,
     mentioning,
+    mentions,
     names_in,
     needles,
 )
@@ -43,7 +46,7 @@ _INDEXED_MAX = 4_000
 """Facts that the index is asked for at most; then the agent's own are looked at one by one."""
 
 _NAME_WEIGHT = 0.3
-"""What a fact that mentions all that a question names is nearer for it, as a cosine."""
+"""What a fact about all that a question names, or mentioning it, is nearer for it, as a cosine."""
 
 _NAMED_MAX = 50
 """Facts that are looked at for a name, those said last: a model reads each."""
@@ -60,6 +63,24 @@ class _Search:
     vector: NDArray[np.float32]
     limit: int
     wanted: RecallFilter
+
+
+@dataclass(frozen=True)
+class _Name:
+    """A name in a query: its spellings, the contacts of that name, and facts that mention it."""
+
+    text: str
+    spellings: tuple[str, ...]
+    contact_ids: Collection[str]
+    facts: Sequence[tuple[str, Fact]]
+
+    @property
+    def is_known(self) -> bool:
+        return bool(self.contact_ids or self.facts)
+
+    def is_of(self, hit: FoundFact) -> bool:
+        is_about = hit.contact_id in self.contact_ids
+        return is_about or found_in(hit.fact, self.spellings) is not None
 
 
 class FactFinder:
@@ -117,7 +138,9 @@ class FactFinder:
     ) -> list[FoundFact]:
         """The live facts of all contacts of the agent that are nearest to a query, nearest first.
 
-        A fact that mentions what the query names counts as nearer. What is not near is left out.
+        A fact that mentions what the query names, or is about a contact of that name, counts as
+        nearer. What is not near is left out. If nothing that an English question names is known,
+        nothing is found: "Where does Oscar live?" is not answered by where others live.
 
         Args:
             scope: any contact of the agent.
@@ -138,11 +161,13 @@ class FactFinder:
         hits = self._growing(self._store.find_nearest, asked, _INDEXED_MAX)
         if len(hits) < limit:
             hits = self._growing(self._store.list_nearest, asked, None)
-        names = names_in(query)
-        named = self._named(asked, names, {hit.fact.fact_id for hit in hits})
-        wanted_names = list(map(needles, names))
-        nearness = {hit.fact.fact_id: _nearness(hit, wanted_names) for hit in (*hits, *named)}
-        ordered = sorted((*hits, *named), key=lambda hit: -nearness[hit.fact.fact_id])
+        names = [self._name(asked, name) for name in names_in(query)]
+        if wanted.min_score is None and _asks_of_unknown(query, names):
+            return []
+        found = {hit.fact.fact_id: hit for hit in hits}
+        found |= {hit.fact.fact_id: hit for hit in self._named(asked, names, found)}
+        nearness = {fact_id: _nearness(hit, names) for fact_id, hit in found.items()}
+        ordered = sorted(found.values(), key=lambda hit: -nearness[hit.fact.fact_id])
         least = self._least(wanted)
         return [hit for hit in ordered if nearness[hit.fact.fact_id] >= least][:limit]
 
@@ -151,26 +176,45 @@ class FactFinder:
             return -1.0
         return self._floor.of(_COMPARED_COUNT)
 
-    def _named(self, asked: _Search, names: Sequence[str], known: set[str]) -> list[FoundFact]:
-        """Facts that mention what the query names and are not found yet, with their cosines."""
-        told: dict[str, tuple[str, Fact]] = {}
-        for name in names:
-            page = self._store.list_mentions(asked.scope, longest_word(name), 0, _NAMED_MAX)
-            for (contact_id, fact), _ in mentioning(
-                self._recallable(page), name, lambda pair: pair[1]
-            ):
-                if asked.wanted.fits(fact) and fact.fact_id not in known:
-                    told[fact.fact_id] = (contact_id, fact)
+    def _name(self, asked: _Search, name: str) -> _Name:
+        """A name with the contacts that it may be of, and the facts that mention it."""
+        word, spellings = longest_word(name), needles(name)
+        contacts = self._store.find_named_contacts(asked.scope, word, _NAMED_MAX)
+        page = self._store.list_mentions(asked.scope, word, 0, _NAMED_MAX)
+        facts = mentioning(self._recallable(page), name, lambda pair: pair[1])
+        return _Name(
+            text=name,
+            spellings=spellings,
+            contact_ids=[
+                contact_id
+                for contact_id, called in contacts
+                if mentions(contact_id, spellings) or mentions(called or "", spellings)
+            ],
+            facts=[pair for pair, _ in facts],
+        )
+
+    def _named(
+        self, asked: _Search, names: Sequence[_Name], known: Collection[str]
+    ) -> Iterator[FoundFact]:
+        """Facts that mention what the query names, or are about it, and are not found yet."""
+        contact_ids = sorted({contact_id for name in names for contact_id in name.contact_ids})
+        if contact_ids:
+            look = partial(self._store.list_nearest, contact_ids=contact_ids)
+            yield from self._growing(look, asked, None)
+        told = {
+            fact.fact_id: (contact_id, fact)
+            for name in names
+            for contact_id, fact in name.facts
+            if asked.wanted.fits(fact) and fact.fact_id not in known
+        }
         if not told:
-            return []
+            return
         vectors = embed(self._embedder, [fact.text for _, fact in told.values()])
         cosines = cosines_to(vectors, asked.vector).tolist()
         least = -1.0 if asked.wanted.min_score is None else asked.wanted.min_score
-        return [
-            FoundFact(contact_id=contact_id, fact=fact, similarity=cosine)
-            for (contact_id, fact), cosine in zip(told.values(), cosines, strict=True)
-            if cosine >= least
-        ]
+        for (contact_id, fact), cosine in zip(told.values(), cosines, strict=True):
+            if cosine >= least:
+                yield FoundFact(contact_id=contact_id, fact=fact, similarity=cosine)
 
     def _growing(
         self, look: Callable[..., list[Near]], asked: _Search, rows_max: int | None
@@ -217,7 +261,19 @@ class FactFinder:
         return is_sure and fact.is_told(hides_expired=self._hides_expired)
 
 
-def _nearness(hit: FoundFact, names: Sequence[tuple[str, ...]]) -> float:
+def _nearness(hit: FoundFact, names: Sequence[_Name]) -> float:
     """The cosine, and more for what is named."""
-    mentioned = sum(found_in(hit.fact, name) is not None for name in names)
-    return (hit.similarity or 0.0) + _NAME_WEIGHT * mentioned / max(len(names), 1)
+    named = sum(name.is_of(hit) for name in names)
+    return (hit.similarity or 0.0) + _NAME_WEIGHT * named / max(len(names), 1)
+
+
+def _asks_of_unknown(query: str, names: Sequence[_Name]) -> bool:
+    """Whether an English question names someone or something, and nothing of it is known.
+
+    In English a name is known by its capital; in German every noun has one. A number is no name.
+    """
+    asked = [name for name in names if not any(map(str.isdigit, name.text))]
+    if not asked or any(name.is_known for name in names):
+        return False
+    reading = AskedWords(query, lambda _: 0)
+    return reading.is_sentence and reading.language == ENGLISH

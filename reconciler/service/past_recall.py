@@ -96,7 +96,7 @@ class PastRecall:
         disputes = _disputes(known.conflicts)
         if question.vector is None:
             return Recallable(facts, disputes=disputes)
-        vectors = self._store.load_vectors(scope, self._embedder.model_id)
+        vectors = self._store.load_vectors([scope], self._embedder.model_id)
         compared = [fact for fact in facts if fact.fact_id in vectors]
         rows = [vectors[fact.fact_id] for fact in compared]
         return Recallable(compared, np.array(rows, dtype=np.float32), disputes)

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     )
     from reconciler.domain.values.attributes import AttributeBook
 
-__all__ = ["Records"]
+__all__ = ["Records", "unanswered"]
 
 _ALL = DecisionFilter()
 
@@ -320,16 +320,25 @@ class Records:
             raise _unknown_fact(scope, fact_id)
         return self._evidence_of(fact, self._store.list_supersessions(scope))
 
-    def evidence_about(self, scope: Scope, about: str) -> list[FactEvidence]:
+    def evidence_about(
+        self, scope: Scope, about: str, attributes: AttributeBook
+    ) -> list[FactEvidence]:
         """The evidence of each fact about something, live facts first.
 
-        What another fact says again stands in that one's evidence, and not by itself.
+        An attribute may have any name that the book knows. What another fact says again stands in
+        that one's evidence, and not by itself.
         """
         from reconciler.domain.recalling.evidence import mentions
 
+        known = attributes.find(about)
+        names = {about, known.name if known else about}
         links = self._store.list_supersessions(scope)
         restated = {link.old_id for link in links if link.is_restatement}
-        facts = [fact for fact in self._store.list_facts(scope) if mentions(fact, about)]
+        facts = [
+            fact
+            for fact in self._store.list_facts(scope)
+            if any(mentions(fact, name) for name in names)
+        ]
         own = [self._evidence_of(fact, links) for fact in facts if fact.fact_id not in restated]
         return sorted(own, key=lambda evidence: not evidence.fact.is_live)
 
@@ -400,16 +409,38 @@ class Records:
 
     def held(self, scopes: Sequence[Scope], with_silent: bool = False) -> Iterator[Decision]:
         """The held notes about these contacts, without those that later words have answered."""
-        facts: dict[Scope, list[Fact]] = {}
-        for decision in self._store.list_pending(scopes, self._clock()):
-            from reconciler.domain.gate.questions import answer_since
+        known: dict[Scope, list[Fact]] = {}
 
-            if decision.question is None and not with_silent:
-                continue
-            if decision.scope not in facts:
-                facts = {decision.scope: self._store.list_facts(decision.scope)}  # one at a time
-            if answer_since(decision.note, facts[decision.scope]) is None:
-                yield decision
+        def facts_of(scope: Scope) -> Iterable[Fact]:
+            nonlocal known
+            if scope not in known:
+                known = {scope: self._store.list_facts(scope)}  # one at a time
+            return known[scope]
+
+        pending = self._store.list_pending(scopes, self._clock())
+        return unanswered(pending, facts_of, with_silent=with_silent)
+
+
+def unanswered(
+    pending: Iterable[Decision],
+    facts_of: Callable[[Scope], Iterable[Fact]],
+    *,
+    with_silent: bool = False,
+) -> Iterator[Decision]:
+    """Those of these held notes that later words have not answered.
+
+    Args:
+        pending: held notes without an answer.
+        facts_of: gives a contact's facts; asked for where a note has a question.
+        with_silent: also those that have no question.
+    """
+    for decision in pending:
+        from reconciler.domain.gate.questions import answer_since
+
+        if decision.question is None and not with_silent:
+            continue
+        if answer_since(decision.note, facts_of(decision.scope)) is None:
+            yield decision
 
 
 def _ids_of(chain: FactHistory) -> list[str]:

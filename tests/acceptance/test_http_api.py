@@ -7,6 +7,7 @@ import ssl
 import threading
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -18,7 +19,7 @@ import pytest
 from reconciler import Memory
 from reconciler.errors import GraphUnavailableError
 from reconciler.testing import HashingEmbedder
-from tests.engines import EngineUnderTest
+from tests.engines import EngineUnderTest, embedded_engine
 from tests.http_api import PRIYA, Api, serving_api
 from tests.http_servers import certified
 from tests.mcp_server import granted
@@ -39,6 +40,25 @@ def memory(any_engine: EngineUnderTest) -> Iterator[Memory]:
 def api(memory: Memory, tmp_path: Path) -> Iterator[Api]:
     with serving_api(memory, tmp_path) as running:
         yield running
+
+
+@pytest.fixture(scope="module")
+def still_api(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Api]:
+    """One server for all that is refused, or changes nothing."""
+    folder = tmp_path_factory.mktemp("still")
+    given = embedded_engine(folder).settings_arguments
+    with (
+        Memory.open(embedder=HashingEmbedder(), **given) as memory,
+        serving_api(memory, folder) as running,
+    ):
+        yield running
+
+
+@pytest.fixture(scope="module")
+def refused(still_api: Api) -> Iterator[httpx2.Client]:
+    """An agent that is let do nothing."""
+    with still_api.client(granted()) as client:
+        yield client
 
 
 @pytest.fixture
@@ -266,11 +286,9 @@ def test_a_page_of_decisions_is_read_on_from_the_one_before(
         (f"{PRIYA}/decisions?after=yesterday~x", "after"),
     ],
 )
-def test_a_parameter_that_cannot_be_used_is_refused(
-    anna: httpx2.Client, path: str, wrong: str
-) -> None:
-    noted(anna, PUNE)
-    assert wrong in problem(anna.get(path), 422, "invalid-request")
+def test_a_parameter_that_cannot_be_used_is_refused(still_api: Api, path: str, wrong: str) -> None:
+    with still_api.client(granted("operator")) as anna:
+        assert wrong in problem(anna.get(path), 422, "invalid-request")
 
 
 def test_any_version_is_known_only_of_what_exists(anna: httpx2.Client) -> None:
@@ -297,17 +315,17 @@ OPERATORS = [
 
 @pytest.mark.parametrize(("method", "path"), OPERATORS)
 def test_an_agents_token_opens_nothing_of_an_operators(
-    agent: httpx2.Client, method: str, path: str
+    refused: httpx2.Client, method: str, path: str
 ) -> None:
     body = {"json": {"reason": "x", "text": "x", "keep": ["x"]}} if method == "POST" else {}
-    problem(agent.request(method, path, **body), 403, "not-granted")  # type: ignore[arg-type]
+    problem(refused.request(method, path, **body), 403, "not-granted")  # type: ignore[arg-type]
 
 
-def test_an_agent_does_not_speak_as_an_operator(agent: httpx2.Client) -> None:
+def test_an_agent_does_not_speak_as_an_operator(refused: httpx2.Client) -> None:
     for kind in ("operator", "approved_doc"):
-        answer = agent.post(f"{PRIYA}/notes", json=PUNE | {"source_kind": kind})
+        answer = refused.post(f"{PRIYA}/notes", json=PUNE | {"source_kind": kind})
         problem(answer, 403, "not-granted")
-    assert done(agent.get(f"{PRIYA}/recall"))["facts"] == []
+    assert done(refused.get(f"{PRIYA}/recall"))["facts"] == []
 
 
 @pytest.mark.parametrize("role", ["operator", "system"])
@@ -369,12 +387,12 @@ def test_a_slash_in_an_id_is_part_of_the_id(
         ([], "dictionary"),
     ],
 )
-def test_a_wrong_body_is_told_what_is_wrong(agent: httpx2.Client, body: Any, told: str) -> None:
-    assert told in problem(agent.post(f"{PRIYA}/notes", json=body), 422, "invalid-request")
+def test_a_wrong_body_is_told_what_is_wrong(refused: httpx2.Client, body: Any, told: str) -> None:
+    assert told in problem(refused.post(f"{PRIYA}/notes", json=body), 422, "invalid-request")
 
 
-def test_a_refused_body_is_not_repeated(agent: httpx2.Client) -> None:
-    answer = agent.post(f"{PRIYA}/notes", json={"text": ["my password is hunter2"]})
+def test_a_refused_body_is_not_repeated(refused: httpx2.Client) -> None:
+    answer = refused.post(f"{PRIYA}/notes", json={"text": ["my password is hunter2"]})
     assert answer.status_code == 422
     assert "hunter2" not in answer.text
 
@@ -398,9 +416,10 @@ SECRET = "Hunter2's \n pass-word"
     ],
 )  # fmt: skip
 def test_no_error_repeats_what_was_sent(
-    anna: httpx2.Client, caplog: pytest.LogCaptureFixture, path: str, body: Any
+    still_api: Api, caplog: pytest.LogCaptureFixture, path: str, body: Any
 ) -> None:
-    answer = anna.post(f"{PRIYA}/{path}", json=body)
+    with still_api.client(granted("operator")) as anna:
+        answer = anna.post(f"{PRIYA}/{path}", json=body)
     assert answer.status_code >= 400, answer.text
     assert "hunter2" not in (answer.text + caplog.text).casefold()
 
@@ -419,15 +438,15 @@ def test_a_fault_is_logged_without_its_words(
 
 
 @pytest.mark.parametrize("body", [b"", b"{", b"\xff\xfe", b"[" * 100_000, b'{"text": "\\ud800"}'])
-def test_what_is_no_json_is_refused(agent: httpx2.Client, body: bytes) -> None:
+def test_what_is_no_json_is_refused(refused: httpx2.Client, body: bytes) -> None:
     headers = {"Content-Type": "application/json"}
-    answer = agent.post(f"{PRIYA}/notes", content=body, headers=headers)
+    answer = refused.post(f"{PRIYA}/notes", content=body, headers=headers)
     assert answer.status_code in (400, 422)
     assert answer.headers["content-type"] == "application/problem+json"
 
 
-def test_a_body_that_is_too_long_is_refused(agent: httpx2.Client) -> None:
-    answer = agent.post(f"{PRIYA}/notes", json={"text": "x" * 5_000_000})
+def test_a_body_that_is_too_long_is_refused(refused: httpx2.Client) -> None:
+    answer = refused.post(f"{PRIYA}/notes", json={"text": "x" * 5_000_000})
     problem(answer, 413, "too-large")
 
 
@@ -437,26 +456,27 @@ def test_a_body_that_is_too_long_is_refused(agent: httpx2.Client) -> None:
      ("Origin", "null", 403), ("Origin", "http://localhost:3000", 200)],
 )  # fmt: skip
 def test_a_web_page_by_another_name_is_refused(
-    agent: httpx2.Client, header: str, value: str, status: int
+    refused: httpx2.Client, header: str, value: str, status: int
 ) -> None:
-    assert agent.get("/v1/access", headers={header: value}).status_code == status
+    assert refused.get("/v1/access", headers={header: value}).status_code == status
 
 
-def test_without_a_good_token_there_are_the_probes_alone(api: Api) -> None:
+def test_without_a_good_token_there_are_the_probes_alone(still_api: Api) -> None:
     for path in ("/healthz", "/readyz", "/openapi.json"):
-        assert httpx2.get(api.url + path).status_code == 200
+        assert httpx2.get(still_api.url + path).status_code == 200
     for path in ("/v1/access", "/metrics", "/v1", "/v1/nope"):
-        problem(httpx2.get(api.url + path), 401, "no-good-token")
+        problem(httpx2.get(still_api.url + path), 401, "no-good-token")
 
 
-def test_an_expired_or_revoked_token_is_turned_away(api: Api) -> None:
-    soon = datetime.now(UTC) + timedelta(seconds=0.5)
-    made, secret = api.tokens.create(granted())
-    api.tokens.revoke(made.token_id)
-    late = api.token(granted(), expires_at=soon)
-    anyio.run(anyio.sleep, 0.6)
+def test_an_expired_or_revoked_token_is_turned_away(still_api: Api) -> None:
+    made, secret = still_api.tokens.create(granted())
+    still_api.tokens.revoke(made.token_id)
+    late = still_api.token(granted(), expires_at=datetime.now(UTC) + timedelta(seconds=1))
+    anyio.run(anyio.sleep, 1.1)
     for each in (secret, late):
-        answer = httpx2.get(f"{api.url}/v1/access", headers={"Authorization": f"Bearer {each}"})
+        answer = httpx2.get(
+            f"{still_api.url}/v1/access", headers={"Authorization": f"Bearer {each}"}
+        )
         problem(answer, 401, "no-good-token")
 
 
@@ -496,8 +516,8 @@ def test_half_a_request_does_not_keep_others_waiting(api: Api, agent: httpx2.Cli
 
 
 @pytest.mark.parametrize("path", ["/healthz", "/readyz", "/openapi.json"])
-def test_an_open_path_waits_for_no_body(api: Api, path: str) -> None:
-    host, port = api.url.removeprefix("http://").split(":")
+def test_an_open_path_waits_for_no_body(still_api: Api, path: str) -> None:
+    host, port = still_api.url.removeprefix("http://").split(":")
     with socket.create_connection((host, int(port)), timeout=5) as client:
         client.sendall(
             f"GET {path} HTTP/1.1\r\nHost: any\r\nContent-Length: 4000000\r\n\r\n".encode()
@@ -516,17 +536,20 @@ def test_probes_of_anyone_ask_once_and_keep_no_thread(
         raise GraphUnavailableError("away")
 
     monkeypatch.setattr(memory._services.store, "describe", hang)
-    with (
-        ThreadPoolExecutor(320) as pool,
-        httpx2.Client(base_url=api.url, timeout=60, limits=httpx2.Limits()) as client,
-    ):
-        probes = [pool.submit(client.get, "/readyz") for _ in range(320)]
+    host, port = api.url.removeprefix("http://").split(":")
+    with ExitStack() as opened:
+        probes = [
+            opened.enter_context(socket.create_connection((host, int(port)), timeout=60))
+            for _ in range(320)
+        ]
+        for each in probes:
+            each.sendall(b"GET /readyz HTTP/1.1\r\nHost: localhost\r\n\r\n")
         try:
-            anyio.run(anyio.sleep, 3)
+            assert httpx2.get(f"{api.url}/healthz", timeout=30).status_code == 200  # came after all
             assert agent.get(f"{PRIYA}/recall", timeout=30).status_code == 200
         finally:
             is_over.set()
-        assert {probe.result().status_code for probe in probes} == {503}
+        assert {each.recv(12) for each in probes} == {b"HTTP/1.1 503"}
     assert len(asked) <= 2
 
 

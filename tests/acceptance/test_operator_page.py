@@ -5,12 +5,17 @@ from __future__ import annotations
 import zipfile
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
+from importlib.resources import files
 from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
 
 import httpx2
 import pytest
 
 from reconciler import Memory
+from reconciler.entrypoints.operator_page import views
+from reconciler.service.stores.patient_graph import PatientGraph
 from reconciler.testing import HashingEmbedder
 from tests.chromium import Chromium
 from tests.clocks import Clock
@@ -31,6 +36,10 @@ SLIDE = """(() => {
   slider.value = 20;
   for (const each of ['input', 'change']) slider.dispatchEvent(new Event(each));
 })()"""
+LINKS = """[...document.links].map(each => each.href)
+  .filter(each => each.startsWith(location.origin))"""
+FAULTS_OF_ACCESS = """axe.run(document, %s).then(found => found.violations.map(
+  each => `${each.id}: ${each.nodes.slice(0, 3).map(node => node.html).join(' ')}`))"""
 FIELDS = ("answered_by", "keep", "never", "reason", "side", "text", "true_from", "value")
 ASKED = ("agent", "contact", "q", "at", "after", "from", "since", "disposal", "source", "fact",
          "decision", "done", "erasure")  # fmt: skip
@@ -266,6 +275,61 @@ def test_decisions_are_filtered_and_counted_by_source(anna: Browser, memory: Mem
     assert "2 decisions : 1 by the contact, 1 by a guess of the model." in page.text
     assert "She may like opera." not in anna.get("/decisions", **asked, source="user_explicit").text
     assert "Nothing was decided" in anna.get("/decisions", **asked, until="2020-01-01").text
+
+
+def asked_by(monkeypatch: pytest.MonkeyPatch) -> list[tuple[str, Any]]:
+    """The queries that are run from now on, each with its parameters."""
+    asked: list[tuple[str, Any]] = []
+    run = PatientGraph.run
+
+    def noting(graph: PatientGraph, name: str, given: Any) -> Any:
+        asked.append((name, given))
+        return run(graph, name, given)
+
+    monkeypatch.setattr(PatientGraph, "run", noting)
+    return asked
+
+
+@pytest.mark.on_neo4j_too
+@pytest.mark.parametrize("source", ["", "user_explicit"])
+def test_each_page_of_decisions_is_read_on_from_the_one_before(
+    anna: Browser, memory: Memory, monkeypatch: pytest.MonkeyPatch, source: str
+) -> None:
+    monkeypatch.setattr(views, "_PAGE", 2)
+    monkeypatch.setattr(views, "_READ_MAX", 4)
+    made = list(memory.agent("crm").all_decisions())
+    asked = asked_by(monkeypatch)
+    page, shown = anna.get("/decisions", agent="crm", source=source), list[str]()
+    while True:
+        shown += [link for link in page.links if link.startswith("/decision?")]
+        following = [link for link in page.links if "after=" in link]
+        if not following:
+            break
+        page = Page(anna.client.get(following[0]))
+    wanted = [each for each in made if source in ("", each.note.trust)]
+    assert len(shown) == len(set(shown)) == len(wanted) > 4
+    read = [given["limit"] for name, given in asked if name == "list_decision_ids"]
+    assert set(read) == {4 if source else 3}
+
+
+def test_a_page_that_goes_on_after_nothing_says_so(reader: Browser) -> None:
+    page = reader.get("/decisions", agent="crm", after="yesterday")
+    assert page.status == 422
+    assert "After must be the `next` of a page" in page.text
+
+
+@pytest.mark.on_neo4j_too
+@pytest.mark.parametrize(("path", "lists"), [("/decisions", 1), ("/", 2), ("/health", 2)])
+def test_the_names_of_a_page_are_asked_for_together(
+    anna: Browser, memory: Memory, monkeypatch: pytest.MonkeyPatch, path: str, lists: int
+) -> None:
+    for name in ("bob", "cem", "dia"):
+        memory.contact("crm", name).note("Keeps bees.", contact_name=f"Dr. {name.title()}")
+        memory.contact("crm", name).note("I am diabetic.")
+    asked = asked_by(monkeypatch)
+    page = anna.get(path, agent="crm")
+    assert [name for name in ("Dr. Cem", "Dr. Dia") if name not in page.text] == []
+    assert [name for name, _ in asked].count("list_contacts") == lists
 
 
 def test_the_home_finds_contacts_and_what_is_known(reader: Browser) -> None:
@@ -779,3 +843,34 @@ def test_a_walk_in_a_real_browser(api: Api, tmp_path: Path) -> None:
         chromium.wait_for("!!document.querySelector('.notice.warn')", 10)
         assert all(url.startswith(api.url) for url in chromium.asked_for if "//" in url)
         assert not [told for told in chromium.said if "DOM" not in told]
+
+
+def test_every_kind_of_page_is_accessible_in_light_and_dark(still_api: Api, tmp_path: Path) -> None:
+    axe = files("axe_core_python").joinpath("axe.min.js").read_text(encoding="utf-8")
+    by_page: dict[str, list[str]] = {}
+
+    def look(chromium: Chromium) -> None:
+        path = urlsplit(chromium.evaluate("location.href")).path
+        chromium.evaluate(axe)
+        for scheme, rules in (("light", "{}"), ("dark", "{runOnly: ['color-contrast']}")):
+            chromium.emulate("screen", scheme)
+            by_page[f"{path} {scheme}"] = chromium.evaluate(FAULTS_OF_ACCESS % rules)
+
+    with Chromium(tmp_path) as chromium:
+        chromium.open(f"{still_api.url}/")
+        look(chromium)
+        chromium.evaluate("document.getElementById('token').focus()")
+        chromium.type_text(still_api.token(granted("operator", name="anna")))
+        chromium.press("Enter", 13)
+        chromium.wait_for("!document.getElementById('token')")
+        waiting = chromium.evaluate(LINKS)
+        while waiting:
+            url = waiting.pop(0)
+            path = urlsplit(url).path
+            if f"{path} dark" in by_page or path == "/logout":
+                continue
+            chromium.open(url)
+            look(chromium)
+            waiting += chromium.evaluate(LINKS)
+    assert len(by_page) >= 2 * 8, by_page
+    assert not {page: faults for page, faults in by_page.items() if faults}

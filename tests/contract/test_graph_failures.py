@@ -7,6 +7,7 @@ them.
 from __future__ import annotations
 
 import contextlib
+import math
 import re
 import signal
 import socket
@@ -23,6 +24,7 @@ import pytest
 from neo4j.exceptions import Neo4jError
 
 from reconciler import Embedder, Memory
+from reconciler.adapters import neo4j_graph
 from reconciler.adapters.noop_embedder import NoopEmbedder
 from reconciler.bootstrap import open_graph
 from reconciler.errors import (
@@ -271,13 +273,13 @@ def test_idle_connections_that_were_dropped_without_a_word_fail_no_call(
     line: tuple[ServerLine, dict[str, Any]], setting: str
 ) -> None:
     wire, arguments = line
-    limits = {"connect_timeout_seconds": 2.0, "idle_check_seconds": 3600.0, setting: 1.0}
+    limits = {"connect_timeout_seconds": 4.0, "idle_check_seconds": 3600.0, setting: 1.0}
     with opened(arguments | {"neo4j": arguments["neo4j"] | limits}) as memory:
         with_idle_connections(memory, 4)
         wire.drop()
         time.sleep(1.1)
         taken = seconds_of_calls(memory, 6)
-        assert sum(taken) < 8, taken  # a single one that is waited for takes 15 and more
+        assert sum(taken) < 14, taken  # a single one that is waited for takes 15 and more
         assert memory.add_contact_note("crm", "alice", "Prefers email").action == "ADD"
 
 
@@ -285,12 +287,12 @@ def test_calls_at_the_same_time_over_dropped_connections_all_succeed(
     line: tuple[ServerLine, dict[str, Any]],
 ) -> None:
     wire, arguments = line
-    limits = {"connect_timeout_seconds": 2.0, "idle_check_seconds": 1.0}
+    limits = {"connect_timeout_seconds": 4.0, "idle_check_seconds": 1.0}
     with opened(arguments | {"neo4j": arguments["neo4j"] | limits}) as memory:
         with_idle_connections(memory, 4)
         wire.drop()
         time.sleep(1.1)
-        with within(8):
+        with within(14):
             with_idle_connections(memory, 4)
 
 
@@ -302,9 +304,9 @@ def test_a_connection_that_was_dropped_right_after_its_use_holds_a_call_up_for_s
     with opened(arguments | {"neo4j": arguments["neo4j"] | usual}) as memory:
         memory.add_contact_note("crm", "alice", "Prefers email")
         wire.drop()
-        with within(16), pytest.raises(GraphUnavailableError, match="did not answer within"):
+        with within(40), pytest.raises(GraphUnavailableError, match="did not answer within"):
             memory.contact("crm", "bob").recall("email")
-        with within(5):
+        with within(14):
             assert len(memory.contact("crm", "alice").recall("email")) == 1
 
 
@@ -337,36 +339,23 @@ def busy(engine: EngineUnderTest, label: str, seconds: float) -> Iterator[None]:
 
 
 def test_a_server_that_is_busy_is_waited_for(one_neo4j: EngineUnderTest) -> None:
-    with opened(changed(one_neo4j, silence_timeout_seconds=3.0)) as memory:
+    with opened(changed(one_neo4j, silence_timeout_seconds=8.0)) as memory:
         memory.add_contact_note("crm", "alice", "Prefers email")
-        with busy(one_neo4j, "Contact", 5):
+        with busy(one_neo4j, "Contact", 9):
             memory.add_contact_note("crm", "alice", "Lives in Pune")
         assert len(memory.contact("crm", "alice").decisions()) == 2
 
 
-def test_but_no_longer_than_a_query_may_take(one_neo4j: EngineUnderTest) -> None:
-    opened(one_neo4j.settings_arguments).close()
-    limits = {"query_timeout_seconds": 3.0}
-    version = {"schema_version": newest_schema_version("neo4j"), "embedding_dimension": 16}
-    with (
-        closing(open_graph(load_settings(**changed(one_neo4j, **limits)))) as graph,
-        busy(one_neo4j, "Store", 60),
-        within(40),
-        pytest.raises(GraphUnavailableError, match="did not answer within 3 s"),
-    ):
-        graph.run("record_schema_version", version)
-
-
-def test_what_the_server_ends_for_its_time_leaves_the_connections_as_they_are(
-    one_neo4j: EngineUnderTest,
+def test_but_no_longer_than_a_query_may_take_and_the_connections_stay_as_they_are(
+    one_neo4j: EngineUnderTest, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setattr(neo4j_graph, "_END_SECONDS", 250.0)  # for a server on a busy machine
     opened(one_neo4j.settings_arguments).close()
     version = {"schema_version": newest_schema_version("neo4j"), "embedding_dimension": 16}
-    settings = load_settings(**changed(one_neo4j, query_timeout_seconds=3.0))
-    with closing(open_graph(settings)) as graph:
-        before = graph._drivers.newest
+    with closing(open_graph(load_settings(**one_neo4j.settings_arguments))) as graph:
+        graph._query_timeout_seconds, before = 3.0, graph._drivers.newest
         with (
-            busy(one_neo4j, "Store", 60),
+            busy(one_neo4j, "Store", 250),
             pytest.raises(GraphUnavailableError, match="did not answer within 3 s"),
         ):
             graph.run("record_schema_version", version)
@@ -376,9 +365,9 @@ def test_what_the_server_ends_for_its_time_leaves_the_connections_as_they_are(
 def test_where_all_connections_are_in_use_a_busy_server_is_waited_for_all_the_same(
     one_neo4j: EngineUnderTest,
 ) -> None:
-    with opened(changed(one_neo4j, silence_timeout_seconds=3.0, pool_size_max=1)) as memory:
+    with opened(changed(one_neo4j, silence_timeout_seconds=8.0, pool_size_max=1)) as memory:
         memory.add_contact_note("crm", "alice", "Prefers email")
-        with busy(one_neo4j, "Contact", 5):
+        with busy(one_neo4j, "Contact", 9):
             memory.add_contact_note("crm", "alice", "Lives in Pune")
         assert len(memory.contact("crm", "alice").decisions()) == 2
 
@@ -411,25 +400,110 @@ def test_a_call_that_waits_for_a_connection_is_not_taken_for_a_lost_one(
         assert graph._drivers.newest is driver
 
 
+def waiting_writers(engine: EngineUnderTest, count: int) -> None:
+    """Return once the server holds back so many of our calls."""
+    server = engine.settings_arguments["neo4j"]
+    shown = (
+        "SHOW TRANSACTIONS YIELD metaData, status WHERE metaData.reconciler_call IS NOT NULL "
+        "AND status STARTS WITH 'Blocked' RETURN count(*)"
+    )
+    with (
+        neo4j.GraphDatabase.driver(
+            server["uri"], auth=(server["username"], server["password"])
+        ) as driver,
+        driver.session(database=server["database"]) as session,
+    ):
+        while session.run(shown).single(strict=True).value() < count:
+            time.sleep(0.05)
+
+
 def test_who_gets_no_connection_is_told_in_time_which_setting_it_is_and_wrote_nothing(
     one_neo4j: EngineUnderTest,
 ) -> None:
-    few = changed(one_neo4j, pool_size_max=2, query_timeout_seconds=4.0)
+    few = changed(one_neo4j, pool_size_max=2, query_timeout_seconds=250.0)
     contacts = [f"contact-{number}" for number in range(6)]
-    with opened(one_neo4j.settings_arguments) as memory:
+    with opened(few) as memory, ThreadPoolExecutor(len(contacts)) as threads:
         for contact in contacts:
             memory.add_contact_note("crm", contact, "Prefers email")
-    with opened(few) as memory, ThreadPoolExecutor(len(contacts)) as threads:
-        with busy(one_neo4j, "Contact", 60), within(40):
-            writing = [threads.submit(memory.add_contact_note, "crm", c, "Tea") for c in contacts]
-            told = {c: str(each.exception()) for c, each in zip(contacts, writing, strict=True)}
-        unsent = [contact for contact, text in told.items() if "nothing was sent" in text]
-        assert len(unsent) >= 2, "two were sent at once, and two perhaps in the last moment"
-        assert all("RECONCILER_NEO4J__POOL_SIZE_MAX" in told[contact] for contact in unsent)
-    with opened(one_neo4j.settings_arguments) as memory:
-        assert [len(memory.contact("crm", contact).decisions()) for contact in unsent] == [1] * len(
-            unsent
+        with busy(one_neo4j, "Contact", 250):
+            sent = [threads.submit(memory.add_contact_note, "crm", c, "Tea") for c in contacts[:2]]
+            waiting_writers(one_neo4j, 2)
+            memory._services._graph._query_timeout_seconds = 1.0
+            unsent = [
+                threads.submit(memory.add_contact_note, "crm", c, "Tea") for c in contacts[2:]
+            ]
+            told = [str(each.exception()) for each in unsent]
+            assert not any(each.done() for each in sent)
+        assert all(each.exception() is None for each in sent)
+        assert all("nothing was sent" in text for text in told)
+        assert all("RECONCILER_NEO4J__POOL_SIZE_MAX" in text for text in told)
+        counts = [len(memory.contact("crm", contact).decisions()) for contact in contacts]
+        assert counts == [2, 2, 1, 1, 1, 1]
+
+
+def test_who_waited_for_a_connection_has_the_whole_time_of_a_query_all_the_same(
+    one_neo4j: EngineUnderTest, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The clock is moved while the call looks whether the server is alive."""
+    opened(one_neo4j.settings_arguments).close()
+    version = {"schema_version": newest_schema_version("neo4j"), "embedding_dimension": 16}
+    limits = {"pool_size_max": 1, "query_timeout_seconds": 600}
+    with closing(open_graph(load_settings(**changed(one_neo4j, **limits)))) as graph:
+        ahead, is_free, driver, probed = (
+            [0.0],
+            threading.Event(),
+            graph._drivers.newest,
+            graph._probed,
         )
+        monkeypatch.setattr(neo4j_graph, "monotonic", lambda: time.monotonic() + ahead[0])
+
+        def looks() -> Iterator[None]:
+            ahead[0] += 400
+            is_free.set()
+            waiting_writers(one_neo4j, 1)
+            yield
+            ahead[0] += 400
+            yield
+            held.close()
+            while True:
+                yield
+
+        look = looks()
+
+        def looking() -> Any:
+            next(look)
+            return probed()
+
+        def soon(give_up_at: float, lost_looks: int = 0) -> float:
+            return 60.0 if give_up_at == math.inf else 0.1
+
+        monkeypatch.setattr(graph, "_probed", looking)
+        monkeypatch.setattr(graph, "_patience", soon)  # a look each moment, a minute to be alive
+        graph._calls.submit(is_free.wait)
+        with contextlib.ExitStack() as held:
+            held.enter_context(busy(one_neo4j, "Store", 250))
+            graph.run("record_schema_version", version)
+        assert ahead == [800.0]
+        assert graph._drivers.newest is driver
+
+
+def test_closing_lets_a_look_at_the_server_end(
+    one_neo4j: EngineUnderTest, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    graph = open_graph(load_settings(**one_neo4j.settings_arguments))
+    marks, looks = graph._marks, threading.Event()
+
+    def slowly(driver: neo4j.Driver) -> Any:
+        looks.set()
+        time.sleep(0.3)
+        return marks(driver)
+
+    graph.schema_version()
+    monkeypatch.setattr(graph, "_marks", slowly)
+    look = graph._probed()
+    assert looks.wait(60)
+    graph.close()
+    assert look.exception() is None
 
 
 @pytest.fixture

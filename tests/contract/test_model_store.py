@@ -69,7 +69,7 @@ def vectors(count: int) -> np.ndarray[tuple[int, ...], np.dtype[np.float32]]:
 def known(graph: Checked, model: str) -> list[tuple[str, list[float]]]:
     """The facts and vectors that a process of that model compares."""
     store = MemoryStore(graph)  # type: ignore[arg-type]
-    return [(key, list(held)) for key, held in store.load_vectors(ALICE, model).items()]
+    return [(key, list(held)) for key, held in store.load_vectors([ALICE], model).items()]
 
 
 def test_a_store_goes_from_one_model_to_another(graph: Checked) -> None:

@@ -396,7 +396,7 @@ def test_closing_waits_no_longer_than_it_may(slow: SlowEmbedder, arguments: dict
         await asyncio.sleep(0)
         started = time.monotonic()
         await memory.close()
-        assert 0.2 <= time.monotonic() - started < 10
+        assert 0.2 <= time.monotonic() - started < 50
         slow.may_end.set()
         ended = await asyncio.gather(under_way, waiting, return_exceptions=True)
         assert isinstance(ended[0], GraphUnavailableError)

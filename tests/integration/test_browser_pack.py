@@ -20,7 +20,7 @@ from reconciler.errors import ConfigurationError
 EVIL = 'x"}</pre><script>alert(1)</script>'
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def pack() -> Iterator[PackServer]:
     with PackServer() as pack:
         yield pack

@@ -8,6 +8,7 @@ from __future__ import annotations
 import shutil
 from collections import Counter
 from collections.abc import Callable, Iterator
+from itertools import zip_longest
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +17,7 @@ import pytest
 from reconciler import Memory, Turn
 from reconciler.errors import DamagedRecordError, ReconcilerError
 from reconciler.testing import HashingEmbedder
-from tests import raw_store
+from tests import faults, raw_store
 from tests.conftest import CHOICE, params_of
 from tests.engines import EngineUnderTest, embedded_engine
 
@@ -69,16 +70,33 @@ ON_A_SERVER = {
 """What ``make test`` damages on Neo4j too, beside ``ON_NEO4J``; ``make faults`` does with all."""
 
 
-def _rows() -> Iterator[Any]:
+def _rows(*, at_once: bool) -> Iterator[Any]:
     for engine in params_of(CHOICE.one_of_each):
         is_embedded = engine.values == ("embedded",)
-        for name in DAMAGE if is_embedded else [*DAMAGE, *ON_NEO4J]:
-            is_for_faults = not is_embedded and name not in {*ON_A_SERVER, *ON_NEO4J}
+        kinds = DAMAGE if is_embedded else [*DAMAGE, *ON_NEO4J]
+        is_grouped = at_once and is_embedded and not faults.EVERY_CALL
+        for names in _groups() if is_grouped else [(name,) for name in kinds]:
+            is_for_faults = not is_embedded and not {*names} & {*ON_A_SERVER, *ON_NEO4J}
             rare = [pytest.mark.faults(only=True)] if is_for_faults else []
-            yield pytest.param(*engine.values, name, marks=[*engine.marks, *rare])
+            told = f"{engine.values[0]}-{names[0]}{' and others' * (len(names) > 1)}"
+            yield pytest.param(*engine.values, names, marks=[*engine.marks, *rare], id=told)
 
 
-DAMAGED = pytest.mark.parametrize(("one_of_each", "name"), list(_rows()), indirect=["one_of_each"])
+def _groups() -> list[tuple[str, ...]]:
+    """All kinds, several in a store: each of them damages something else there."""
+    damaged: dict[str, list[str]] = {}
+    for name, text in DAMAGE.items():
+        damaged.setdefault(text.partition(" WHERE ")[0].partition(" SET ")[0], []).append(name)
+    return [tuple(filter(None, names)) for names in zip_longest(*damaged.values())]
+
+
+DAMAGED = pytest.mark.parametrize(
+    ("one_of_each", "names"), list(_rows(at_once=False)), indirect=["one_of_each"]
+)
+DAMAGED_AT_ONCE = pytest.mark.parametrize(
+    ("one_of_each", "names"), list(_rows(at_once=True)), indirect=["one_of_each"]
+)
+"""For what takes a second or two; ``make faults`` damages one kind at a time there too."""
 
 
 def opened(engine: EngineUnderTest) -> Memory:
@@ -119,9 +137,9 @@ def planted(tmp_path_factory: pytest.TempPathFactory) -> tuple[EngineUnderTest, 
 
 @pytest.fixture
 def ids(
-    one_of_each: EngineUnderTest, planted: tuple[EngineUnderTest, list[str]], name: str
+    one_of_each: EngineUnderTest, planted: tuple[EngineUnderTest, list[str]], names: tuple[str, ...]
 ) -> tuple[str, str]:
-    """A store with one damaged kind of record: the ids of the damaged fact, and of one that stays.
+    """A store with damaged records of these kinds: the ids of the damaged fact, and of another.
 
     On Neo4j it is made each time.
     """
@@ -134,9 +152,9 @@ def ids(
         for suffix in (".lbug", ".key"):
             if paths[0].with_suffix(suffix).exists():
                 shutil.copyfile(paths[0].with_suffix(suffix), paths[1].with_suffix(suffix))
-    text = {**DAMAGE, **ON_NEO4J}[name]
-    given = {"id": lorry if "fact_id" in text else decision_id} if "$id" in text else {}
-    raw_store.query(one_of_each, text, **given)
+    for text in ({**DAMAGE, **ON_NEO4J}[name] for name in names):
+        given = {"id": lorry if "fact_id" in text else decision_id} if "$id" in text else {}
+        raw_store.query(one_of_each, text, **given)
     return lorry, cats
 
 
@@ -177,23 +195,23 @@ def test_what_is_damaged_keeps_nothing_else_from_being_read_and_is_never_quoted(
 
 @DAMAGED
 def test_what_is_asked_for_by_its_id_is_given_or_named(
-    one_of_each: EngineUnderTest, ids: tuple[str, str], name: str
+    one_of_each: EngineUnderTest, ids: tuple[str, str], names: tuple[str, ...]
 ) -> None:
     lorry, cats = ids
     with opened(one_of_each) as memory:
         for decision in memory.contact(*ANN).decisions():
             memory.contact(*ANN).explain(decision.decision_id)
         memory.contact(*ANN).evidence(cats)
-        if "fact_id" in {**DAMAGE, **ON_NEO4J}[name]:
+        if any("fact_id" in {**DAMAGE, **ON_NEO4J}[name] for name in names):
             with pytest.raises(DamagedRecordError) as told:
                 memory.contact(*ANN).evidence(lorry)
             assert told.value.record_ids == (lorry,)
             assert SECRET not in f"{told.value}{told.value.__cause__}"
 
 
-@DAMAGED
+@DAMAGED_AT_ONCE
 def test_what_is_damaged_is_counted_and_an_export_beside_it_can_be_restored(
-    one_of_each: EngineUnderTest, ids: tuple[str, str], name: str, tmp_path: Path
+    one_of_each: EngineUnderTest, ids: tuple[str, str], names: tuple[str, ...], tmp_path: Path
 ) -> None:
     _, cats = ids
     with opened(one_of_each) as memory:
@@ -201,7 +219,7 @@ def test_what_is_damaged_is_counted_and_an_export_beside_it_can_be_restored(
         report = memory.export(tmp_path / "all.jsonl")
         links = [each for each in report.damaged_ids if each.split()[0].isupper()]
         assert len(report.damaged_ids) - len(links) == counted.damaged
-        assert bool(report.damaged_ids) is (name != "a tombstone without a time")
+        assert bool(report.damaged_ids) is (names != ("a tombstone without a time",))
     given: dict[str, Any] = {"graph": "embedded", "embedded_path": tmp_path / "new.lbug"}
     Memory.restore(tmp_path / "all.jsonl", embedder=HashingEmbedder(), **given)
     with Memory.open(embedder=HashingEmbedder(), **given) as memory:
@@ -209,7 +227,7 @@ def test_what_is_damaged_is_counted_and_an_export_beside_it_can_be_restored(
         assert cats in {chain.facts[0].fact_id for chain in memory.contact(*ANN).history()}
 
 
-@DAMAGED
+@DAMAGED_AT_ONCE
 def test_a_fact_is_forgotten_beside_a_damaged_record_as_a_dry_run_planned_it(
     one_of_each: EngineUnderTest, ids: tuple[str, str]
 ) -> None:
@@ -228,7 +246,7 @@ def test_a_fact_is_forgotten_beside_a_damaged_record_as_a_dry_run_planned_it(
 
 
 @pytest.mark.usefixtures("ids")
-@DAMAGED
+@DAMAGED_AT_ONCE
 def test_a_contact_is_forgotten_with_its_damaged_records(
     one_of_each: EngineUnderTest, tmp_path: Path
 ) -> None:

@@ -112,6 +112,13 @@ def graph(
         yield graph
 
 
+def test_contacts_are_first_compared_with_the_least_and_the_greatest_key() -> None:
+    [statement] = QUERIES["list_disputed"].statements
+    text, given = bound(statement, {"contact_keys": ["b", "ab", "c"]})
+    assert "WHERE contact.contact_key >= $least_contact_key AND contact.contact_key <=" in text
+    assert (given["least_contact_key"], given["greatest_contact_key"]) == ("ab", "c")
+
+
 def grow(graph: EmbeddedGraph, count: int) -> None:
     """So many contacts, each with a note of its own, and what comes of one."""
     rows = [str(number) for number in range(count)]

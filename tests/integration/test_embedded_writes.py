@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import json
+import threading
+import time
 from collections.abc import Mapping
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +15,7 @@ import pytest
 from reconciler import Memory
 from reconciler.adapters import embedded_graph
 from reconciler.adapters.embedded_files import EmbeddedFiles
+from reconciler.adapters.embedded_graph import EmbeddedGraph
 from reconciler.adapters.embedded_plans import PlanningConnection
 from reconciler.ports.graph import Row
 from reconciler.testing import HashingEmbedder
@@ -46,6 +51,78 @@ def test_a_note_in_a_known_session_is_six_statements_however_many_it_is_compared
     assert [each.rank for each in kept.compared_with] == [1, 2, 3, 4, 5]
     written = sent[: sent.index("COMMIT") + 1]
     assert [text.split()[0] for text in written] == ["BEGIN", *["MATCH"] * 4, "COMMIT"]
+
+
+def test_a_restatement_looks_for_no_dispute_where_there_is_none(
+    sent: list[str], tmp_path: Path
+) -> None:
+    with Memory.open(
+        embedder=HashingEmbedder(), graph="embedded", embedded_path=tmp_path / "m"
+    ) as memory:
+        memory.add_contact_note("crm", "priya", "Lives in Pune")
+        sent.clear()
+        assert memory.add_contact_note("crm", "priya", "Lives in Pune").superseded_ids
+    assert not [text for text in sent if "CONFLICTS_WITH" in text]
+
+
+def test_a_write_is_made_in_the_thread_of_its_caller(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    timed: list[PlanningConnection] = []
+    monkeypatch.setattr(PlanningConnection, "set_query_timeout", lambda self, _: timed.append(self))
+    with closing(EmbeddedGraph(tmp_path / "m")) as graph:
+        with graph._connections.for_writing() as writer, graph._connections.for_reading() as reader:
+            assert timed[-1] is reader
+        assert writer not in timed
+
+
+def test_the_log_is_shortened_in_a_pause(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(embedded_graph, "QUIET_LOG_BYTES", 1)
+    monkeypatch.setattr(embedded_graph, "_PAUSE_SECONDS", 0.05)
+    files = EmbeddedFiles(tmp_path / "m")
+    with Memory.open(
+        embedder=HashingEmbedder(), graph="embedded", embedded_path=files.main
+    ) as memory:
+        memory.add_contact_note("crm", "priya", "Lives in Pune")
+        await_short_log(files)
+        memory.add_contact_note("crm", "priya", "Likes tea")
+        await_short_log(files)
+        assert len(memory.contact("crm", "priya").recall()) == 2
+
+
+def await_short_log(files: EmbeddedFiles) -> None:
+    give_up_at = time.monotonic() + 60
+    while files.log_bytes:
+        assert time.monotonic() < give_up_at, "the log stayed"
+        time.sleep(0.01)
+
+
+def test_a_store_that_is_closed_waits_for_no_pause(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(embedded_graph, "QUIET_LOG_BYTES", 1)
+    monkeypatch.setattr(embedded_graph, "_PAUSE_SECONDS", 600.0)
+    with Memory.open(
+        embedder=HashingEmbedder(), graph="embedded", embedded_path=tmp_path / "m"
+    ) as memory:
+        memory.add_contact_note("crm", "priya", "Lives in Pune")
+        [waiting] = [thread for thread in threading.enumerate() if thread.name == "pause"]
+    waiting.join(30)
+    assert not waiting.is_alive()
+
+
+def test_an_import_embeds_held_notes_with_the_others(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    embedder, embedded = HashingEmbedder(), []
+    embed = embedder.embed
+    monkeypatch.setattr(embedder, "embed", lambda texts: embedded.append(texts) or embed(texts))
+    about = {"agent_id": "crm", "contact_id": "priya"}
+    said = {"text": "Lives in Pune"}, {"text": "Likes tea", "source_kind": "tool_output"}
+    with Memory.open(embedder=embedder, graph="embedded", embedded_path=tmp_path / "m") as memory:
+        report = memory.import_notes(json.dumps(about | line) for line in said)
+    assert (report.added, report.held) == (1, 1)
+    assert [sorted(texts) for texts in embedded] == [["Likes tea", "Lives in Pune"]]
 
 
 def test_what_writes_took_is_given_back_once_the_log_is_folded_in(

@@ -27,7 +27,7 @@ from tests.storage_crasher import StorageCrasher, StorageFault
 KILLS_OF_A_CONTACT = 4
 KILLS = faults.times(3)
 CONTACTS = 1 + -(-KILLS // KILLS_OF_A_CONTACT)
-CALLS_SAMPLED = 6
+CALLS_SAMPLED = 4
 PLANTED_MIN = 80 * CONTACTS
 """A contact has some ten more, of which some are refused and leave no word."""
 BEFORE_THE_MARK = "before the mark"

@@ -17,6 +17,7 @@ import pytest
 from reconciler import Memory, Turn
 from reconciler.errors import ReconcilerError
 from tests import raw_store
+from tests.conftest import cases_of_each
 from tests.engines import EngineUnderTest
 from tests.erasure_planting import AGENT, ASKED, Words, opened, plant
 
@@ -126,7 +127,11 @@ def given_out(memory: Memory, contact_id: str, folder: Path, engine: EngineUnder
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("part", PARTS)
+@pytest.mark.parametrize(
+    ("one_of_each", "part"),
+    cases_of_each(PARTS, {"contact", "attribute"}),
+    indirect=["one_of_each"],
+)
 def test_nothing_that_is_given_out_after_an_erasure_holds_a_word_of_it(
     one_of_each: EngineUnderTest,
     tmp_path: Path,

@@ -882,6 +882,8 @@ def test_an_outage_is_logged_once_however_long_it_is(
     working = threading.Thread(target=worker.run)
     with caplog.at_level("INFO", "reconciler"):
         working.start()
+        while not caplog.records:
+            time.sleep(0.02)
         time.sleep(0.5)
         worker.stop()
         working.join(60)

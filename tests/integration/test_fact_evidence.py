@@ -159,6 +159,7 @@ def test_one_contact_alone_is_asked_the_same(memory: Memory) -> None:
     made, alice = lives_in(memory, "Pune"), memory.contact("crm", "alice")
     assert alice.evidence(str(made.fact_id)) == why(memory, made)
     assert alice.evidence_about("city") == [why(memory, made)]
+    assert alice.evidence_about("lives_in") == [why(memory, made)]
 
 
 def test_an_explanation_quotes_the_turns_that_a_decision_was_made_on(memory: Memory) -> None:

@@ -68,6 +68,37 @@ def test_a_fact_that_mentions_what_the_query_names_comes_first(
         assert texts(found) == [("bob", "Brightwave is small.")]
 
 
+def test_a_question_that_names_a_contact_finds_what_is_known_about_that_contact(
+    one_of_each: EngineUnderTest,
+) -> None:
+    """Also where its facts do not say the name, and those of others are nearer."""
+    with Memory.open(embedder=HashingEmbedder(1024), **one_of_each.settings_arguments) as memory:
+        for n in range(6):
+            memory.add_contact_note("crm", f"c{n}", f"A plan suits number {n} best today.")
+        memory.add_contact_note("crm", "7", "Has a flat in Goa.", contact_name="Oscar Dahl")
+        memory.add_contact_note("crm", "8", "Has a flat in Bonn.", contact_name="Oscarine Ek")
+        found = memory.agent("crm").find("Which plan for Oscar?", limit=1)
+        assert texts(found) == [("7", "Has a flat in Goa.")]
+
+
+@every(
+    "query, is_found",
+    [
+        ("Does Oscar have three children?", False),
+        ("Does Bob have three children?", True),
+        ("Do they have three children in March?", True),
+        ("Hat er drei Kinder, has three children?", True),
+        ("children Oscar", True),
+    ],
+)
+def test_an_english_question_about_a_name_that_is_not_known_finds_nothing(
+    memory: Memory, query: str, is_found: bool
+) -> None:
+    """German writes every noun with a capital; keywords are no question; a month is no name."""
+    assert bool(memory.agent("crm").find(query)) is is_found
+    assert memory.agent("crm").find(query, min_score=0.0)
+
+
 def test_what_is_not_near_is_not_found_unless_a_score_is_asked_for(
     one_of_each: EngineUnderTest,
 ) -> None:

@@ -15,6 +15,7 @@ from reconciler import Memory
 from reconciler.errors import SchemaError
 from reconciler.testing import HashingEmbedder
 from tests import raw_store, second_schema
+from tests.conftest import cases_of_each
 from tests.engines import EngineUnderTest, wipe_schema
 from tests.job_crasher import Victim, migrate
 
@@ -51,7 +52,11 @@ def moods(engine: EngineUnderTest) -> list[str]:
     return [mood for [mood] in rows]
 
 
-@pytest.mark.parametrize("place", range(second_schema.STATEMENTS + 1))
+@pytest.mark.parametrize(
+    ("one_of_each", "place"),
+    cases_of_each(range(second_schema.STATEMENTS + 1), {1, second_schema.STATEMENTS}),
+    indirect=["one_of_each"],
+)
 def test_an_upgrade_that_is_killed_midway_is_done_by_the_next_one(
     place: int, filled: EngineUnderTest, cypher: Path
 ) -> None:

@@ -64,6 +64,29 @@ def test_one_contact_is_looked_up_without_the_others(
     assert "list_contact_ids" not in names
 
 
+def test_several_contacts_are_looked_up_together(
+    memory: Memory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(memory_store, "_PAGE", 100)
+    tell_all(memory, "Lives in Pune")
+    names = asked_of(memory, monkeypatch)
+    found = memory.agent("crm").contacts({"eva", "bob", "nobody"})
+    assert [contact.contact_id for contact in found] == ["bob", "eva"]
+    assert names == ["count_states", "list_contacts"]
+    assert memory.agent("crm").contacts([]) == []
+
+
+def test_contacts_of_any_script_are_found_together(
+    memory: Memory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(memory_store, "_PAGE", 100)
+    names = ["Zoë", "a", "ä", "ß", "李", "\U0001f9e8"]
+    for name in names:
+        memory.add_contact_note("crm", name, "Lives in Pune")
+    assert {contact.contact_id for contact in memory.agent("crm").contacts()} == set(names)
+    assert all(each.live == 1 for each in memory.agent("crm").health().contacts)
+
+
 def test_a_contact_without_a_fact_is_counted_with_none(memory: Memory) -> None:
     memory.add_contact_note("crm", "ann", THANKS)
     [contact] = memory.agent("crm").contacts()

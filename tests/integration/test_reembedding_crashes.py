@@ -25,7 +25,7 @@ from tests.reembedding_processes import NEW, OLD, SEED, move_on, write_and_recal
 from tests.storage_crasher import StorageCrasher, StorageFault
 
 KILLS = faults.times(4, 6)
-CALLS_SAMPLED = 6
+CALLS_SAMPLED = 4
 FACTS = 60
 WRITERS = 3
 pytestmark = pytest.mark.faults

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from reconciler import Action, Decision, Memory, ToolReply
+from reconciler import Action, Decision, Memory, Scope, ToolReply
 from reconciler.domain.records.handles import handle_of
 from reconciler.domain.records.kinds import Category, DecidedBy, FactState, GateReason, Relation
 from reconciler.domain.records.relations import Relations
@@ -28,6 +28,7 @@ FLAT, HOUSE, RENT = (
     "Pays 900 euros each month.",
 )
 USER = "user_explicit"
+SCOPE = Scope("default", "crm", "ann")
 
 
 @pytest.fixture
@@ -164,6 +165,26 @@ def test_both_hold_closes_a_dispute_until_that_is_undone(memory: Memory, call: C
     assert len(memory.contact(**ANNS).disputes()) == 1
     assert all(hit.disputed_with for hit in memory.contact(**ANNS).recall(query="Lives in Goa."))
     assert call(RELATE, note=pune, both_hold=[goa]).is_error is False
+
+
+@pytest.mark.on_neo4j_too
+@pytest.mark.parametrize("is_read_again", [False, True])
+def test_that_both_hold_goes_over_to_what_is_said_again(
+    memory: Memory, call: Call, is_read_again: bool
+) -> None:
+    red, white = (
+        memory.add_contact_note(**ANNS, text=f"Drinks {wine}.", attribute="wine", value=wine)
+        for wine in ("Merlot", "Riesling")
+    )
+    call(RECALL)
+    call(RELATE, note=handle_of(red.fact_id), both_hold=[handle_of(white.fact_id)])
+    if is_read_again:  # the process that writes did not settle it itself
+        memory._services.neighbourhoods.drop(SCOPE)
+    again = memory.add_contact_note(**ANNS, text="Drinks Merlot.", attribute="wine", value="Merlot")
+    assert again.superseded_ids == (red.fact_id,)
+    [link] = memory._services.store.list_conflicts(SCOPE, is_open=False)
+    assert {link.new_id, link.old_id} == {again.fact_id, white.fact_id}
+    assert not link.is_open
 
 
 @pytest.mark.on_neo4j_too

@@ -26,7 +26,7 @@ WHO = ("crm", "priya")
 TYPED_TOKEN = "[a:0123456789ab]"
 TYPED = [TYPED_TOKEN * 24_800 + "Likes tea.", TYPED_TOKEN * 77_500]
 SECONDS_MAX = 5.0
-"""A bound on a hang: to refuse takes microseconds, to read such a text took a minute."""
+"""Of processor time, a bound on a hang: to refuse takes microseconds, to read one took a minute."""
 
 
 @pytest.fixture(scope="module")
@@ -135,18 +135,18 @@ DOORS: dict[str, Callable[[Memory, str, str], Any]] = {
 def test_a_text_of_typed_tokens_is_refused_at_once(
     memory: Memory, held_id: str, door: str, text: str
 ) -> None:
-    started = time.monotonic()
+    started = time.process_time()
     with pytest.raises(InvalidRequestError, match=r"at most [\d,]+ ") as refused:
         DOORS[door](memory, text, held_id)
-    assert time.monotonic() - started < SECONDS_MAX
+    assert time.process_time() - started < SECONDS_MAX
     assert len(str(refused.value)) < 400
 
 
 @pytest.mark.parametrize("text", TYPED, ids=["397 kB", "1.24 MB"])
 def test_so_is_a_line_of_an_import(memory: Memory, text: str) -> None:
-    started = time.monotonic()
+    started = time.process_time()
     report = memory.import_notes([json.dumps({"text": text})], agent_id="crm", contact_id="priya")
-    assert time.monotonic() - started < SECONDS_MAX
+    assert time.process_time() - started < SECONDS_MAX
     assert "at most" in report.errors[0].message
 
 

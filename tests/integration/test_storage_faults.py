@@ -128,10 +128,10 @@ def check(path: Path, ended: Ended, known: set[str]) -> None:
 @pytest.mark.parametrize(
     ("task", "name", "cases"),
     [
-        ("write", "left open", 12),
-        ("write", "closed", 10),
-        ("open", NEW, 6),
-        ("open", "left open", 4),
+        ("write", "left open", 8),
+        ("write", "closed", 6),
+        ("open", NEW, 4),
+        ("open", "left open", 3),
     ],
 )
 def test_a_kill_at_any_write_or_sync_loses_nothing_and_the_store_opens(
@@ -170,7 +170,7 @@ def test_a_kill_while_a_torn_log_is_mended_leaves_it_to_be_mended(
 
     known = decisions_of(torn())
     calls = crasher.run("open", torn()).calls
-    for at_call in spread(chosen_calls(calls), 6):
+    for at_call in spread(chosen_calls(calls), 4):
         path = torn()
         assert crasher.run("open", path, StorageFault.KILL_BEFORE, at_call).signal == KILLED
         assert decisions_of(path) == known
@@ -358,7 +358,7 @@ def test_a_disk_that_fills_up_while_a_store_is_closed_loses_nothing(
 ) -> None:
     known = decisions_of(store.copy(name))
     calls = crasher.run("close", store.copy(name)).calls
-    for at_call in spread(chosen_calls(calls), 6):
+    for at_call in spread(chosen_calls(calls), 4):
         path = store.copy(name)
         check(path, crasher.run("close", path, StorageFault.DISK_FULL, at_call), known)
 

@@ -55,6 +55,7 @@ from reconciler.ports.graph import Graph, Row
 from reconciler.resources import resource_path
 from reconciler.service.persons.answering import PersonsAnswers
 from reconciler.service.stores.memory_store import MemoryStore
+from reconciler.service.writing.contact_turns import ContactTurns
 from reconciler.settings import load_settings
 from reconciler.testing import HashingEmbedder, TableEmbedder
 from tests import raw_store
@@ -1393,6 +1394,8 @@ def test_of_two_that_hold_with_one_key_at_once_the_second_is_a_replay(
     open_embedded: Open, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     memory = open_embedded(reconcile={"write_attempts_max": 3})
+    # As if they were two processes: the second does not wait for the first one's turn to end.
+    memory._services.reconciler._ledger._turns = ContactTurns(stalled_seconds=0.0)
     write = MemoryStore.commit_decisions
 
     def write_second(*arguments: Any) -> set[str]:

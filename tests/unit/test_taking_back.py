@@ -15,8 +15,10 @@ from reconciler.domain.records.kinds import Action, Category, DecidedBy, SourceK
 from reconciler.domain.records.notes import Note
 from reconciler.domain.records.policies import ReconcilePolicy
 from reconciler.domain.records.scope import Scope
+from reconciler.domain.records.slots import Slot
 
 NOON = datetime(2026, 1, 9, 12, tzinfo=UTC)
+_CITIES = ("London", "Paris")
 TAKEN_BACK = "I misspoke, I do not have a sister."
 
 
@@ -86,3 +88,28 @@ def test_a_lower_or_older_word_a_guess_and_a_bare_rule_take_nothing_back(
     given: dict[str, Any],
 ) -> None:
     assert decided(**given).action is Action.ADD
+
+
+START = NOON - timedelta(days=3)
+
+
+@pytest.mark.parametrize(
+    ("begins", "is_given", "is_void"),
+    [
+        (START, True, True),
+        (START + timedelta(hours=1), True, False),
+        (START, False, False),
+        (None, True, False),
+    ],
+)
+def test_another_value_from_the_same_past_start_says_that_the_first_never_held(
+    begins: datetime | None, is_given: bool, is_void: bool
+) -> None:
+    """A fact that holds since it was said has changed, and was no mistake."""
+    city = {"attribute": "city", "subject": "contact", "is_single_valued": True}
+    london, paris = (Slot(**city, value=name, value_key=name.lower()) for name in _CITIES)
+    fact = {"text": "Lives in London.", "slot": london, "valid_from": START}
+    known = fact | {"is_start_given": is_given}
+    verdict = decided("Lives in Paris.", known, slot=paris, valid_from=begins)
+    assert verdict.action is Action.UPDATE
+    assert bool(verdict.voided) is is_void

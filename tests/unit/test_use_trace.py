@@ -54,7 +54,7 @@ def test_a_thread_writes_behind_after_a_while() -> None:
 
     used = tracing(write, [], 0.01)
     used.note(["a"])
-    assert has_written.wait(10)
+    assert has_written.wait(60)
     used.close()
     assert written == [{"a": Use(1, NOON)}]
 
@@ -75,11 +75,11 @@ def test_a_recall_does_not_wait_for_what_is_being_written() -> None:
 
     def write(used: Mapping[str, Use]) -> None:
         writes.set()
-        may_go_on.wait(10)
+        may_go_on.wait(60)
 
     used = tracing(write, [], 0.01)
     used.note(["a"])
-    assert writes.wait(10)
+    assert writes.wait(60)
     used.note(["b"])  # returns, although the write still goes on
     may_go_on.set()
     used.close()

@@ -10,12 +10,12 @@ import re
 from collections.abc import Callable, Iterable
 from typing import TypeVar
 
-from reconciler.domain.recalling.words import content_words
+from reconciler.domain.recalling.words import DATED, content_words
 from reconciler.domain.records.facts import Fact, FoundIn
 from reconciler.domain.values.text import organisation, text
 from reconciler.errors import InvalidRequestError
 
-__all__ = ["found_in", "longest_word", "mentioning", "names_in", "needles"]
+__all__ = ["found_in", "longest_word", "mentioning", "mentions", "names_in", "needles"]
 
 T = TypeVar("T")
 
@@ -63,9 +63,10 @@ def mentioning(
 def names_in(query: str) -> list[str]:
     """The names in a question: words with a capital letter inside a sentence, and numbers.
 
-    The first word of a question does not count, and a name in small letters is not seen.
+    The first word of a question does not count, nor do months and days of the week; a name in small
+    letters is not seen.
     """
-    names = dict.fromkeys(_NAME.findall(query.strip()))
+    names = (name for name in dict.fromkeys(_NAME.findall(query.strip())) if name not in DATED)
     return [name for name in names if needles(name) and content_words(name)]
 
 
@@ -86,10 +87,11 @@ def found_in(fact: Fact, wanted: tuple[str, ...]) -> FoundIn | None:
         (FoundIn.VALUE, slot.value if slot else None),
         (FoundIn.TEXT, fact.text),
     )
-    return next((place for place, said in places if said and _mentions(said, wanted)), None)
+    return next((place for place, said in places if said and mentions(said, wanted)), None)
 
 
-def _mentions(said: str, wanted: tuple[str, ...]) -> bool:
+def mentions(said: str, wanted: tuple[str, ...]) -> bool:
+    """Whether a text holds one of the needles as whole words."""
     words = f" {text(_POSSESSIVE.sub('', said))} "
     return any(f" {name} " in words for name in wanted)
 

@@ -29,7 +29,7 @@ from reconciler.domain.recalling.languages import (
 )
 from reconciler.domain.records.notes import canonical_text
 
-__all__ = ["WordIndex", "WordMatches", "content_words"]
+__all__ = ["DATED", "WordIndex", "WordMatches", "content_words"]
 
 _PART = re.compile(r"[,;?\n、，；？]")
 """Marks between the things that a query lists: "knee, walking limits"."""
@@ -41,7 +41,7 @@ _NAMED = re.compile(
 _UNSPACED_RUN = re.compile(f"[{UNSPACED}]+")
 _NAMED_MAX, _NAMED_SHARE = 3, 10
 """A name still tells texts apart if at most so many hold it, or at most one in ten."""
-_DATED = frozenset(
+DATED = frozenset(
     word
     for words in (
         "January February March April May June July August September October November December",
@@ -239,7 +239,7 @@ def _named(
 ) -> NDArray[np.bool_]:
     """The texts that hold a whole number or name, or a keyword of a query made of keywords."""
     text = _UNSPACED_RUN.sub(" ", canonical_text(question))
-    given = (name for name in _NAMED.findall(text) if name not in _DATED)
+    given = (name for name in _NAMED.findall(text) if name not in DATED)
     names = [reading.keys(name) for name in given]
     if not reading.is_sentence:
         names += [[word] for word in held]

@@ -166,19 +166,29 @@ _MAY_END: Mapping[DecidedBy, Callable[[Note, Neighbour], bool]] = {
 
 
 def _correcting(note: Note, seen: RuleInput, verdict: Verdict) -> Verdict | None:
-    """The verdict, with those of its targets that the note says were never true.
+    """The verdict, with those of its targets that were never true, as the note says.
 
-    A note that does no more than take them back is no fact of its own: nothing takes their place.
+    It says so in words, or by another value for an attribute with one, from the very instant in the
+    past from which the fact was to hold: then that never held for any time. A note that does no
+    more than take them back is no fact of its own: nothing takes their place.
     """
     if not seen.policy.guard or not verdict.is_replacement:
         return None
     said = with_value_named(note).text
     taken_back = {fact for fact in verdict.targets if takes_back(said, fact.text)}
     never = {fact for fact in verdict.targets if denies_ever(said, fact.text)}
-    voided = tuple(fact for fact in verdict.targets if fact in taken_back | never)
+    corrected = {fact for fact in verdict.targets if _corrects(note, fact)}
+    voided = tuple(fact for fact in verdict.targets if fact in taken_back | never | corrected)
     is_revoked = taken_back == {*verdict.targets} and not verdict.conflicts
     action = Action.REVOKE if is_revoked else verdict.action
     return replace(verdict, action=action, voided=voided) if voided else None
+
+
+def _corrects(note: Note, fact: Neighbour) -> bool:
+    """Whether the note gives another value from the same start, which lay in the past."""
+    begins = note.valid_from
+    is_past = begins is not None and begins < note.said_at and fact.is_start_given
+    return is_past and begins == fact.valid_from and match_of(note, fact) is SlotMatch.CHANGED
 
 
 def _in_order(note: Note, seen: RuleInput, verdict: Verdict) -> Verdict | None:
@@ -275,7 +285,8 @@ LIMITS = (
     ),
     RuleLimit(
         decided_by="as before",
-        when="the note says that what it ends was never true",
+        when="the note says that what it ends was never true, or gives another value from the same "
+        "start in the past",
         what="REVOKE if it does no more than that; else what was never true is marked",
         apply=_correcting,
     ),

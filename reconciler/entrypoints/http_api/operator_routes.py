@@ -6,7 +6,6 @@ What is settled is recorded under the name of the token, or as the contact's own
 from __future__ import annotations
 
 from collections.abc import Iterable
-from datetime import datetime
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Depends, Query, Response
@@ -17,7 +16,6 @@ from reconciler.contact_memory import ContactMemory
 from reconciler.domain.records.decisions import Decision
 from reconciler.domain.records.facts import Contact, Dispute
 from reconciler.domain.records.kinds import Disposal, GateReason, JobState
-from reconciler.domain.records.notes import utc
 from reconciler.entrypoints.access.grants import Grant
 from reconciler.entrypoints.http_api import shapes
 from reconciler.entrypoints.http_api.answering import (
@@ -49,7 +47,7 @@ from reconciler.entrypoints.http_api.bodies import (
     RevocationBody,
     given,
 )
-from reconciler.errors import InvalidNoteError, InvalidRequestError
+from reconciler.entrypoints.places import place_of, read_place
 
 __all__ = ["routes"]
 
@@ -371,19 +369,6 @@ def _decisions(
     """A page of decisions; it is read on from the last one of the page before."""
     asked = given(which)
     if after is not None:
-        asked["after"] = _time_and_id(after)
+        asked["after"] = read_place(after)
     decisions = asked_of.decisions(**asked, limit=limit + 1)
-    return paged(decisions, lambda one: f"{one.at.isoformat()}~{one.decision_id}", limit)
-
-
-def _time_and_id(after: str) -> tuple[datetime, str]:
-    """The decision that a page goes on after.
-
-    Raises:
-        InvalidRequestError: it is none.
-    """
-    at, _, decision_id = after.partition("~")
-    try:
-        return utc("after", datetime.fromisoformat(at)), decision_id
-    except (ValueError, OverflowError, InvalidNoteError):
-        raise InvalidRequestError("after must be the `next` of a page of decisions") from None
+    return paged(decisions, place_of, limit)

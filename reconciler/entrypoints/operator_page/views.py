@@ -21,6 +21,7 @@ from reconciler.domain.review.timeline import timeline
 from reconciler.entrypoints.operator_page import words
 from reconciler.entrypoints.operator_page.telling import since
 from reconciler.entrypoints.operator_page.visits import NotDoneError, Visit, address
+from reconciler.entrypoints.places import place_of, read_place
 from reconciler.errors import InvalidRequestError
 
 __all__ = ["PAGES", "head_of"]
@@ -68,11 +69,11 @@ def contacts(visit: Visit) -> Response:
     agent, query = visit.agent, visit.text("q", "")
     if query:
         matches = _found(agent, query)
-        names = _names(visit, [each.contact_id for each in matches["facts"]])
+        names = _names(visit, (each.contact_id for each in matches["facts"]))
         return visit.page("found.html", query=query, names=names, **matches)
     after = visit.optional("after")
     listed = agent.contacts(after=after, limit=_PAGE + 1)
-    waiting = [] if after else _attention(agent)
+    waiting = [] if after else _attention(visit)
     return visit.page(
         "contacts.html",
         waiting=waiting[:_ATTENTION_MAX],
@@ -86,8 +87,9 @@ def contacts(visit: Visit) -> Response:
     )
 
 
-def _attention(agent: AgentMemory) -> list[_Attention]:
+def _attention(visit: Visit) -> list[_Attention]:
     """The contacts about whom something waits, those with the most first."""
+    agent = visit.agent
     by_contact: dict[str, _Attention] = {}
 
     def of(contact_id: str) -> _Attention:
@@ -104,8 +106,9 @@ def _attention(agent: AgentMemory) -> list[_Attention]:
     for ending in agent.expiring(days=_DAYS_AHEAD, limit=_WAITING_MAX):
         of(ending.contact_id).expiring += 1
     ordered = sorted(by_contact.values(), key=lambda each: each.place)
+    names = _names(visit, (each.contact_id for each in ordered[:_ATTENTION_MAX]))
     for each in ordered[:_ATTENTION_MAX]:
-        each.name = next((known.name for known in agent.contacts(each.contact_id)), None)
+        each.name = names.get(each.contact_id)
     return ordered
 
 
@@ -282,32 +285,35 @@ def decision(visit: Visit) -> Response:
 
 
 def decisions(visit: Visit) -> Response:
-    """The newest decisions of an agent, or of a contact, by disposal, reason, source and day."""
-    source = _one_of(SourceKind, "source", visit)
-    first = _number(visit.optional("from"))
-    is_filtered = any(visit.optional(name) for name in _FILTERS[2:])
+    """The newest decisions of an agent, or of a contact, by disposal, reason, source and day.
+
+    The store knows no source, so that is looked for among the newest.
+    """
+    source, after = _one_of(SourceKind, "source", visit), visit.optional("after")
+    is_counted = after is None and any(visit.optional(name) for name in _FILTERS[2:])
     whom = visit.about if visit.given.get("contact") or visit.grant.contact_id else visit.agent
     read = whom.decisions(
         disposal=_one_of(Disposal, "disposal", visit),
         reason=_one_of(GateReason, "gate_reason", visit),
         since=visit.day("since"),
         until=visit.day("until", at_its_end=True),
-        limit=_READ_MAX if is_filtered else first + _PAGE + 1,
+        after=read_place(after) if after else None,
+        limit=_READ_MAX if is_counted or source else _PAGE + 1,
     )
     fitting = [each for each in read if source in (None, each.note.trust)]
-    shown = fitting[first : first + _PAGE]
+    shown, is_cut = fitting[:_PAGE], len(read) == _READ_MAX
+    last = shown[-1] if len(fitting) > _PAGE else read[-1] if is_cut else None
     return visit.page(
         "decisions.html",
         given=visit.given,
         decisions=shown,
-        is_counted=is_filtered,
+        is_counted=is_counted,
         count=len(fitting),
-        is_cut=len(read) == _READ_MAX,
+        is_cut=is_cut,
         by_source=_counted(each.note.trust for each in fitting),
-        first=first,
-        next=first + _PAGE if len(fitting) > first + _PAGE else None,
+        next=place_of(last) if last else None,
         contact_id=visit.contact_id,
-        names=_names(visit, [each.scope.contact_id for each in shown]),
+        names=_names(visit, (each.scope.contact_id for each in shown)),
         choices={"disposal": Disposal, "gate_reason": GateReason, "source": SourceKind},
         query={name: visit.given.get(name) for name in _FILTERS},
     )
@@ -346,7 +352,7 @@ def health(visit: Visit) -> Response:
 def _names(visit: Visit, contact_ids: Iterable[str | None]) -> dict[str, str]:
     """The names of these contacts, as far as they are known."""
     agent = visit.memory.agent(visit.agent_id, tenant=visit.grant.tenant)
-    contacts = (known for each in {*contact_ids} if each for known in agent.contacts(each))
+    contacts = agent.contacts({each for each in contact_ids if each})
     return {known.contact_id: known.name for known in contacts if known.name}
 
 

@@ -7,7 +7,6 @@ leaves them behind. Never here: a query.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import datetime
@@ -29,7 +28,7 @@ from reconciler.domain.records.notes import CLEANED_GROWTH_MAX, check_text
 from reconciler.domain.records.scope import Scope
 from reconciler.errors import InvalidArchiveError, InvalidNoteError
 from reconciler.ports.graph import Row
-from reconciler.service.moving.lines import KEY_OF, PropertyTypes, as_line
+from reconciler.service.moving.lines import KEY_OF, PropertyTypes
 from reconciler.service.stores.archive_store import ArchiveStore
 from reconciler.service.stores.erasure_store import ERASURES
 from reconciler.service.stores.row_reader import UNREADABLE
@@ -78,30 +77,38 @@ class Damage:
 
     def find(self, scope: Scope, labels: Iterable[str] = KEY_OF) -> list[DamagedNode]:
         """The damaged records of a contact of these labels."""
-        return [node for _, node in self.find_among([scope], labels)]
+        return [
+            DamagedNode(label, node_id, held)
+            for label in labels
+            if label != "Contact"
+            for page in self._store.node_pages(scope.contact_key, label, with_vectors=False)
+            for node_id, held in page
+            if self.is_damaged(label, held, scope)
+        ]
 
-    def find_among(
-        self, scopes: Iterable[Scope], labels: Iterable[str] = KEY_OF
-    ) -> Iterator[tuple[Scope, DamagedNode]]:
-        """The damaged records of several contacts of these labels, each with its contact."""
+    def read_among(
+        self, scopes: Iterable[Scope], labels: Iterable[str], page_size: int
+    ) -> Iterator[tuple[Scope, str, Any]]:
+        """Each record of several contacts of these labels, with contact and label.
+
+        None in the place of a damaged one. A page of records is read at a time.
+        """
         by_key = {scope.contact_key: scope for scope in scopes}
         for label in labels:
-            if label == "Contact":
-                continue
-            for page in self._store.pages_of([*by_key], label, with_vectors=False):
-                for row in page:
-                    scope, held = by_key[row["contact_key"]], row["node"]
-                    if self.is_damaged(label, held, scope):
-                        yield scope, DamagedNode(label, str(row["node_id"]), held)
+            for row in self._store.iter_checked([*by_key], label, page_size):
+                scope = by_key[row["contact_key"]]
+                yield scope, label, self._read(label, row.get("node", row), scope)
 
     def is_damaged(self, label: str, held: Row, scope: Scope) -> bool:
         """Whether a node cannot be read, in its store or on a line of an export."""
+        return self._read(label, held, scope) is None
+
+    def _read(self, label: str, held: Row, scope: Scope) -> Any:
+        """A node's record; None if it cannot be read."""
         try:
-            line = json.loads(as_line(self._types.known(label, held)))
-            read_node(label, self._types.read(label, line), scope)
+            return read_node(label, self._types.read(label, self._types.known(label, held)), scope)
         except UNREADABLE:
-            return True
-        return False
+            return None
 
     def empty(self, scope: Scope, damaged: Iterable[DamagedNode], at: datetime) -> None:
         """Leave of these records only what can be read, and no words."""
@@ -153,7 +160,7 @@ class Damage:
         properties: Row = {}
         for name, value in self._types.known(label, held).items():
             try:
-                self._types.read(label, json.loads(as_line({name: value})))
+                self._types.read(label, {name: value})
             except (InvalidArchiveError, TypeError, ValueError):
                 continue
             if value is not None:
@@ -173,7 +180,7 @@ class Damage:
 
 
 def read_node(label: str, held: Row, scope: Scope) -> Any:
-    """A node's record, as its store reads it; None for a node without one of its own.
+    """A node's record, as its store reads it; of a contact its version, never None.
 
     Raises:
         Exception: any of ``UNREADABLE``, where it cannot be read; its text may quote it.

@@ -171,7 +171,7 @@ class PropertyTypes:
         return Link(kind=kind, from_id=str(ends[0]), to_id=str(ends[1]), properties=properties)
 
     def read(self, name: str, held: Any) -> Row:
-        """The properties of a node or a relationship, as a line holds them, each of its type.
+        """The properties of a node or a relationship, as a line or a store holds them, by type.
 
         Raises:
             InvalidArchiveError: one is unknown, or cannot be.
@@ -200,12 +200,15 @@ def check_bounds(value: Any) -> None:
     Raises:
         ValueError: it holds a number or a time that is out of bounds, or NaN.
     """
-    if isinstance(value, datetime) and not _EARLIEST <= value <= _LATEST:
-        raise ValueError(f"{value.isoformat()} is out of bounds")
-    if isinstance(value, float | int) and not abs(value) <= _NUMBER_MAX:  # also where it is NaN
-        raise ValueError("a number is out of bounds")
-    for part in _parts(value):
-        check_bounds(part)
+    if isinstance(value, datetime):
+        if not _EARLIEST <= value <= _LATEST:
+            raise ValueError(f"{value.isoformat()} is out of bounds")
+    elif isinstance(value, float | int):
+        if not abs(value) <= _NUMBER_MAX:  # also where it is NaN
+            raise ValueError("a number is out of bounds")
+    else:
+        for part in _parts(value):
+            check_bounds(part)
 
 
 def _parts(value: Any) -> Iterable[Any]:
@@ -300,7 +303,8 @@ def _number(value: Any) -> float:
 
 
 def _time(value: Any) -> datetime:
-    time = datetime.fromisoformat(_exactly(str)(value))
+    is_read = isinstance(value, datetime)  # from a store, and not from a line
+    time: datetime = value if is_read else datetime.fromisoformat(_exactly(str)(value))
     if time.tzinfo is None:
         raise ValueError(f"{value!r} names no zone")
     check_bounds(time)

@@ -31,6 +31,9 @@ _NODES: Mapping[str, tuple[str, ...]] = {
     "Erasure": ("list_whole_erasures",),
     "Tombstone": ("list_whole_tombstones",),
 }
+_CHECKED: Mapping[str, tuple[str, ...]] = {**_NODES, "Fact": ("list_plain_facts",)}
+"""One engine takes ten times as long for a whole fact, since it holds vectors."""
+
 _LINKS: Mapping[str, str] = {
     "WITH": "list_with_links",
     "PART_OF": "list_part_of_links",
@@ -147,24 +150,30 @@ class ArchiveStore:
 
         One may come twice.
         """
-        for rows in self.pages_of([contact_key], label, with_vectors=with_vectors):
+        asked = {"with_vectors": with_vectors} if label == "Fact" else {}
+        for rows in self._pages(_NODES[label], [contact_key], PAGE, asked):
             yield [(str(row["node_id"]), row["node"]) for row in rows]
 
-    def pages_of(
-        self, contact_keys: Sequence[str], label: str, *, with_vectors: bool
-    ) -> Iterator[list[Row]]:
-        """As ``node_pages``, of several contacts: rows of contact_key, node_id and node.
+    def iter_checked(
+        self, contact_keys: Sequence[str], label: str, page_size: int
+    ) -> Iterator[Row]:
+        """Several contacts' nodes of one label, each with its contact_key and node_id.
 
-        Each page looks through all that these contacts have of the label.
+        A fact is given in columns, without its vectors. Each page looks through all that these
+        contacts have of the label.
         """
-        asked: dict[str, Any] = {"contact_keys": list(contact_keys), "limit": PAGE}
-        if label == "Fact":
-            asked["with_vectors"] = with_vectors
-        for name in _NODES[label]:
+        for rows in self._pages(_CHECKED[label], contact_keys, page_size, {}):
+            yield from rows
+
+    def _pages(
+        self, names: Sequence[str], contact_keys: Sequence[str], size: int, asked: dict[str, Any]
+    ) -> Iterator[list[Row]]:
+        asked = {"contact_keys": list(contact_keys), "limit": size, **asked}
+        for name in names:
             after, is_full = "", True
             while is_full and (rows := self._graph.run(name, asked | {"after": after})):
                 yield rows
-                after, is_full = rows[-1]["node_id"], len(rows) == PAGE
+                after, is_full = rows[-1]["node_id"], len(rows) == size
 
     def list_links(
         self, contact_key: str, kind: str, after: str, until: str

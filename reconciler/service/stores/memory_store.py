@@ -240,17 +240,19 @@ class MemoryStore:
         columns = readable(rows)
         return version, StoredFacts(columns), vectors_in(columns["embedding_bytes"])
 
-    def load_vectors(self, scope: Scope, embedding_model: str) -> dict[str, NDArray[np.float32]]:
+    def load_vectors(
+        self, scopes: Sequence[Scope], embedding_model: str
+    ) -> dict[str, NDArray[np.float32]]:
         """The vectors of all facts in scope, of those too that have ended, by the facts' ids.
 
         Args:
-            scope: the contact.
+            scopes: the contacts.
             embedding_model: vectors of another model cannot be compared.
 
         Returns:
             float32, shape (dimension,), unit length, each.
         """
-        asked = {**_contact(scope), "embedding_model": embedding_model}
+        asked = {**_contact_keys(scopes), "embedding_model": embedding_model}
         rows = self._graph.run("list_vectors", asked)
         if not rows:
             self._check_own_model()
@@ -289,14 +291,21 @@ class MemoryStore:
         return self._near(self._compared("find_nearest", {"agent_key": scope.agent_key, **asked}))
 
     def list_nearest(
-        self, scope: Scope, embedding_model: str, vector: NDArray[np.float32], limit: int
+        self,
+        scope: Scope,
+        embedding_model: str,
+        vector: NDArray[np.float32],
+        limit: int,
+        contact_ids: Sequence[str] | None = None,
     ) -> list[Near]:
-        """The facts of the agent's contacts that are nearest to a vector, exactly.
+        """The facts of the agent's contacts, or of some, that are nearest to a vector, exactly.
 
         Read from some contacts at a time: the facts of ten thousand take longer than a query may.
         """
         asked = _wanted(vector, embedding_model, limit)
-        scopes = [replace(scope, contact_id=i) for i, _ in self.list_contact_ids(scope)]
+        if contact_ids is None:
+            contact_ids = [contact_id for contact_id, _ in self.list_contact_ids(scope)]
+        scopes = [replace(scope, contact_id=contact_id) for contact_id in contact_ids]
         return self._near(self._first("list_nearest", scopes, asked, _by_cosine, limit))
 
     def _near(self, rows: Iterable[Row]) -> list[Near]:
@@ -328,6 +337,20 @@ class MemoryStore:
         asked = {"word": word, "offset": offset, "limit": limit}
         rows = self._graph.run("list_mentions", {"agent_key": scope.agent_key, **asked})
         return [(row["contact_id"], fact) for row, fact in FACTS.pairs(rows)]
+
+    def find_named_contacts(
+        self, scope: Scope, word: str, limit: int
+    ) -> list[tuple[str, str | None]]:
+        """The agent's contacts that have a word in their id or name: the two of each, by id.
+
+        Args:
+            scope: any contact of the agent.
+            word: in small letters; it may be part of a longer one.
+            limit: at most this many.
+        """
+        asked = {"agent_key": scope.agent_key, "word": word, "limit": limit}
+        rows = self._graph.run("find_named_contacts", asked)
+        return [(row["contact_id"], row["name"]) for row in rows]
 
     def list_said(self, fact_ids: Sequence[str]) -> list[Said]:
         """The turns that these facts rest on, once for each fact; in no order.
@@ -595,9 +618,15 @@ class MemoryStore:
 
     def list_pending(self, scopes: Sequence[Scope], now: datetime) -> Iterator[Decision]:
         """Held notes that wait for an answer, the newest first; read as they are taken."""
-        rows = self._first("list_pending_ids", scopes, {"now": now}, _newest_first)
-        for some in batches(rows, _PAGE):
+        for some in batches(self._pending_ids(scopes, now), _PAGE):
             yield from self._decisions(some)
+
+    def list_pending_ids(self, scopes: Sequence[Scope], now: datetime) -> list[str]:
+        """The ids of these decisions."""
+        return [row["decision_id"] for row in self._pending_ids(scopes, now)]
+
+    def _pending_ids(self, scopes: Sequence[Scope], now: datetime) -> list[Row]:
+        return self._first("list_pending_ids", scopes, {"now": now}, _newest_first)
 
     def list_disputed(self, scopes: Sequence[Scope]) -> Iterator[Scope]:
         """Those contacts of which facts may contradict each other, in their order."""

@@ -48,6 +48,7 @@ class Seen:
         lapsed: the facts that are written as live but have expired, by id, each with its end if it
             is known.
         disputed: the other sides of each of those facts that is in dispute, by its id.
+        linked_ids: the facts that may have a link of a dispute; None if that is not known.
         sessions: the keys of the contact's sessions that this process has seen.
         forgotten: the contact's forgotten words, and those about to be.
         compare_ms: milliseconds that looking took.
@@ -59,6 +60,7 @@ class Seen:
     facts: Mapping[str, Fact] = field(default_factory=dict)
     lapsed: Mapping[str, datetime | None] = field(default_factory=dict)
     disputed: Mapping[str, tuple[Fact, ...]] = field(default_factory=dict)
+    linked_ids: Set[str] | None = None
     sessions: Set[str] = frozenset()
     forgotten: Forgotten = NOTHING
     compare_ms: float = 0.0
@@ -266,6 +268,7 @@ class Ledger:
             lapsed=known.lapsed(now),
             # Should a commit come between the two looks, this plan's own fails its version check.
             disputed=known.disputed_facts(facts),
+            linked_ids=known.linked_ids,
             sessions=known.sessions,
             forgotten=known.forgotten,
         )

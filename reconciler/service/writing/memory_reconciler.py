@@ -249,7 +249,7 @@ class MemoryReconciler:
 
     def _embedded(self, submission: Submission) -> Submission:
         """The submission with its vector; raw words get none, because they may end no fact."""
-        if submission.is_fallback:
+        if submission.is_fallback or submission.vector is not None:
             return submission
         started = time.perf_counter()
         [vector] = self.embed([submission.note.text])
@@ -465,6 +465,7 @@ class MemoryReconciler:
             restated_id=verdict.targets[0].fact_id if is_restated else None,
             kept=kept,
             voided_from={voided.fact_id: voided.valid_from for voided in verdict.voided},
+            linked_ids=seen.linked_ids,
             known_sessions=seen.sessions,
         )
 

@@ -81,6 +81,7 @@ class Neighbourhood:
             needed.
         vectors: theirs, float32, shape (len(facts), dimension), unit length.
         conflicts: the pairs of facts in dispute, by id.
+        linked_ids: the facts with a link of a dispute, also of one that was settled.
         attributes: gives the reader of slots, for a fact that was kept without one.
         numbers: what ranks the facts, where that is known.
         texts: their search texts, where those are known.
@@ -94,6 +95,7 @@ class Neighbourhood:
         facts: Sequence[Fact],
         vectors: NDArray[np.float32],
         conflicts: Iterable[tuple[str, str]] = (),
+        linked_ids: Iterable[str] = (),
         attributes: Callable[[], AttributeBook] = lambda: AttributeBook(()),
         numbers: Numbers | None = None,
         texts: Iterable[str] | None = None,
@@ -106,7 +108,7 @@ class Neighbourhood:
         self._rows: list[str] = self._numbers["fact_id"].tolist()
         self._places = {fact_id: row for row, fact_id in enumerate(self._rows)}
         self._facts = _Facts(facts, self._places)
-        self._conflicts = OpenConflicts(conflicts)
+        self._conflicts = OpenConflicts(conflicts, linked_ids)
         names = self._numbers["attribute"].tolist()
         self._unread = {
             other for other, name in zip(self._rows, names, strict=True) if name is None
@@ -133,6 +135,11 @@ class Neighbourhood:
     def sessions(self) -> Set[str]:
         """The keys of the contact's sessions that were seen; it saves a look in the store."""
         return self._sessions
+
+    @property
+    def linked_ids(self) -> Set[str]:
+        """The facts that may have a link of a dispute, open or settled; no other one has."""
+        return self._conflicts.linked_ids
 
     def fork(self) -> Neighbourhood:
         """A copy at the same version, for plans with commits that are not written yet."""
@@ -578,9 +585,17 @@ class Neighbourhoods:
 
     def _loaded(self, scope: Scope) -> Neighbourhood:
         version, facts, vectors = self._store.load_neighbourhood(scope, self._embedding_model)
-        conflicts = self._conflicts(scope) if len(facts) > 1 else []
+        # Read after the facts, so that a dispute in between is only too new.
+        conflicts = self._store.list_conflicts(scope, is_open=False) if facts else []
         loaded = Neighbourhood(
-            version, facts, vectors, conflicts, self._attributes, facts.numbers, facts.texts
+            version,
+            facts,
+            vectors,
+            [(one.new_id, one.old_id) for one in conflicts if one.is_open],
+            [fact_id for one in conflicts for fact_id in (one.new_id, one.old_id)],
+            self._attributes,
+            facts.numbers,
+            facts.texts,
         )
         # Read after the version: an erasure in between makes the commit fail.
         _, loaded.forgotten = self._forgotten(scope)
@@ -588,12 +603,6 @@ class Neighbourhoods:
             with self._lock:
                 self._keep(scope.contact_key, loaded)
         return loaded
-
-    def _conflicts(self, scope: Scope) -> list[tuple[str, str]]:
-        """The contact's disputes; read after the facts, so that one in between is only too new."""
-        return [
-            (conflict.new_id, conflict.old_id) for conflict in self._store.list_conflicts(scope)
-        ]
 
     def expect(self, scope: Scope, version: int) -> None:
         """Drop the contact's neighbourhood if it is older than this version."""

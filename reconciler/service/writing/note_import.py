@@ -34,7 +34,7 @@ from reconciler.service.writing.doors import (
     note_of,
 )
 from reconciler.service.writing.submissions import Submission
-from reconciler.service.writing.write_gate import WriteGate
+from reconciler.service.writing.write_gate import WriteGate, is_compared
 
 __all__ = [
     "ImportReport",
@@ -226,9 +226,9 @@ class NoteImport:
                 yield coming.popleft().result()
 
     def _with_vectors(self, batch: Sequence[Submission]) -> Sequence[Submission]:
-        """The batch; each note that goes to the reconciler has its vector, the others have none."""
-        vectors = iter(self._embed([one.note.text for one in batch if one.is_reconciled]))
-        return [replace(one, vector=next(vectors)) if one.is_reconciled else one for one in batch]
+        """The batch; each note that is compared has its vector, the others have none."""
+        vectors = iter(self._embed([one.note.text for one in batch if is_compared(one)]))
+        return [replace(one, vector=next(vectors)) if is_compared(one) else one for one in batch]
 
     def _judged(
         self,

@@ -46,7 +46,7 @@ from reconciler.service.writing.submissions import (
 )
 from reconciler.tracing import traced
 
-__all__ = ["WriteGate", "candidate_of", "judge"]
+__all__ = ["WriteGate", "candidate_of", "is_compared", "judge"]
 
 _MAY_AGREE = (
     GateReason.THIN_EVIDENCE,
@@ -112,7 +112,7 @@ class WriteGate:
 
         Args:
             submissions: notes from ``judge`` without an earlier decision, each with its vector if
-                it is to be reconciled. The notes of one contact are decided in order.
+                it ``is_compared``. The notes of one contact are decided in order.
 
         Raises:
             As ``propose``; the decisions that were yielded until then stand.
@@ -274,7 +274,8 @@ class WriteGate:
             made = self._with_precedents(submission)
             return self._reconciler.as_disposed(made, _action_of(made.assessment), seen)
 
-        return self._ledger.write(submission, plan)
+        # What is only recorded is compared with nothing.
+        return self._ledger.write(replace(submission, vector=None), plan)
 
     def _with_own_episodes(self, submission: Submission, given: tuple[Evidence, ...]) -> Submission:
         cleaned = submission.cleaned
@@ -330,7 +331,7 @@ def _next_of_each_contact(
     begun: set[str] = set()
     waiting: set[str] = set()
     for submission in submissions:
-        key, is_alone = submission.scope.contact_key, submission.vector is None
+        key, is_alone = submission.scope.contact_key, not submission.is_reconciled
         if key in waiting or (is_alone and key in begun):
             waiting.add(key)
             left.append(submission)
@@ -340,6 +341,11 @@ def _next_of_each_contact(
             begun.add(key)
             together.append(submission)
     return alone, together, left
+
+
+def is_compared(submission: Submission) -> bool:
+    """Whether a judged candidate is compared with the known facts, and so needs a vector."""
+    return submission.is_reconciled or submission.assessment.reason in _MAY_AGREE
 
 
 @traced("gate")

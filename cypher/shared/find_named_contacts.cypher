@@ -1,0 +1,9 @@
+// An agent's contacts in whose id or name a word stands, in small letters. It may be part of a longer
+// word: the caller looks at whole words.
+// mode: read
+MATCH (agent:Agent {agent_key: $agent_key})-[:KNOWS]->(contact:Contact)
+WITH contact
+WHERE toLower(contact.contact_id) CONTAINS $word OR toLower(coalesce(contact.name, '')) CONTAINS $word
+RETURN contact.contact_id AS contact_id, contact.name AS name
+ORDER BY contact_id
+LIMIT $limit
