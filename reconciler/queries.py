@@ -9,7 +9,8 @@ Columns that several queries return stand once, in ``cypher/fragments``. A line 
 puts them into the text. ``// set to null: columns of fact but fields of fact_left``, within a SET,
 takes away each column that ``cypher/fields/fact_left.txt`` does not name. ``caption(fact.text)``
 stands for what a node's caption shows of a text. In a file for Neo4j ``// times: as text`` has the
-times that are given go there as ISO 8601; the statement makes times of them.
+times that are given go there as ISO 8601; the statement makes times of them. ``// rows: by column``
+has all rows come as one, with a list for each column.
 
 The embedded dialect may hold a script instead: statements divided by a semicolon at a line's end,
 run in one transaction, rolled back at the first one that has a RETURN and gives no row. Its rows
@@ -51,7 +52,7 @@ __all__ = [
 PARAMETER = re.compile(r"\$(\w+(?:\.\w+)*)")
 """A parameter in a query's text, or a value in one that is a map; group 1 is its path."""
 
-_HEADER_LINE = re.compile(r"^//\s*(mode|times|index|script for each):(.*)$")
+_HEADER_LINE = re.compile(r"^//\s*(mode|rows|times|index|script for each):(.*)$")
 _CAPTION = re.compile(r"\bcaption\(([$\w.\[\]]+)\)")
 """Stands for what Neo4j Browser shows of a text: at most 60 characters of it."""
 
@@ -152,6 +153,7 @@ class Query:
     statements: tuple[Statement, ...]
     loop: Loop | None = None
     takes_times_as_text: bool = False
+    is_by_column: bool = False
     index: str | None = None
     """The index that it goes by, which is made when it is first needed; see cypher/README.md."""
 
@@ -259,6 +261,8 @@ def parse_query(name: str, text: str) -> Query:
         raise QueryFileError(f"{name}: the header needs mode: read or write")
     if header.get("times", "as text") != "as text":
         raise QueryFileError(f"{name}: times are given as text, or the line is left out")
+    if header.get("rows", "by column") != "by column":
+        raise QueryFileError(f"{name}: rows come by column, or the line is left out")
     text = _MAPPED.sub(_mapped, _NULLED.sub(_nulled, _INCLUDE.sub(_included, text)))
     statements = _statements(_CAPTION.sub(_captioned, text))
     if not statements:
@@ -272,6 +276,7 @@ def parse_query(name: str, text: str) -> Query:
         statements=statements,
         loop=loop,
         takes_times_as_text="times" in header,
+        is_by_column="rows" in header,
         index=header.get("index"),
     )
 

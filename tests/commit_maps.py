@@ -19,6 +19,7 @@ __all__ = [
     "EAST",
     "MODEL",
     "NOON",
+    "by_row",
     "commit",
     "contacts",
     "decision",
@@ -258,4 +259,13 @@ def _supersessions(said: dict[str, Any]) -> list[dict[str, Any]]:
             "is_restatement": said["restated_id"] in (new_id, old_id),
         }
         for new_id, old_id in pairs
+    ]
+
+
+def by_row(columns: list[Row]) -> list[Row]:
+    """The rows of a query that gives them as one row of columns."""
+    return [
+        dict(zip(held, row, strict=True))
+        for held in columns
+        for row in zip(*held.values(), strict=True)
     ]

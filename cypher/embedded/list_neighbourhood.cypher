@@ -3,6 +3,7 @@
 // The second MATCH keeps the planner on the contact's own facts: with the filter in the first one
 // it scans every fact of the store (228 ms instead of 3 at 100,000 facts of others).
 // mode: read
+// rows: by column
 MATCH (contact:Contact {contact_key: $contact_key})<-[:ABOUT]-(fact:Fact)
 WITH contact.version AS version, fact
 MATCH (fact)

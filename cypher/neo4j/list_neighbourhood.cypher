@@ -4,6 +4,7 @@
 // one.
 // The version is read before the facts: a write in between then fails the version check.
 // mode: read
+// rows: by column
 MATCH (contact:Contact {contact_key: $contact_key})
 WITH contact, contact.version AS version
 MATCH (contact)<-[:ABOUT]-(fact:Fact)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections.abc import Mapping
+from contextlib import closing
 from datetime import UTC, datetime
 from typing import Any
 
@@ -69,15 +70,22 @@ class PlanningConnection(ladybug.Connection):
             UnreadableRowsError: the store's file is damaged where they are.
             RuntimeError: the engine failed.
         """
-        result = self._result(text, dict(given or {}))
-        try:
+        with closing(self._result(text, dict(given or {}))) as result:
             columns: list[str] = result.get_column_names()
             lists = _all_of(result)
             if lists:
                 _say_utc(lists, result.get_column_data_types())
             return [dict(zip(columns, row, strict=True)) for row in lists]
-        finally:
-            result.close()
+
+    def columns(self, text: str, given: Mapping[str, Any]) -> list[Row]:
+        """As ``rows``, with all rows as one that has a list for each column; none without rows."""
+        with closing(self._result(text, dict(given))) as result:
+            columns = list(map(list, zip(*_all_of(result), strict=True)))
+            for place, name in enumerate(result.get_column_data_types()):
+                if columns and name == "TIMESTAMP":
+                    columns[place] = [at and at.replace(tzinfo=UTC) for at in columns[place]]
+            names = result.get_column_names()
+            return [dict(zip(names, columns, strict=True))] if columns else []
 
     def close(self) -> None:
         """Interrupt what runs on it, and give its plans back."""

@@ -233,21 +233,28 @@ class Neo4jGraph:
 
     def run(self, name: str, parameters: Mapping[str, Any]) -> list[Row]:
         """See ``Graph.run``."""
+        return self.begin(name, parameters)()
+
+    def begin(self, name: str, parameters: Mapping[str, Any]) -> Callable[[], list[Row]]:
+        """See ``Graph.begin``."""
         query = self._queries[name]
         query.check_parameters(parameters)
         if query.index and not self._is_built(query.index):
-            return []
+            return list
         given = {_MAP: _Parameters(_sent(parameters, query))}
         text = _in_one_row(_of_one_map(query.statements[0].text, query.loop), query.returns)
         access = neo4j.READ_ACCESS if query.mode == "read" else neo4j.WRITE_ACCESS
+        return partial(self._finished, query, self._begun(text, given, access))
+
+    def _finished(self, query: Query, answer: Callable[[], list[list[Any]]]) -> list[Row]:
         try:
-            [[rows]] = self._execute(text, given, access)
+            [[rows]] = answer()
         except QueryError as error:
             if query.index is None:
                 raise
             self._go_without(query.index, str(error))  # an operator dropped it, for example
             return []
-        return _rows(query.returns, rows)
+        return _by_column(query.returns, rows) if query.is_by_column else _rows(query.returns, rows)
 
     def _is_built(self, index: str) -> bool:
         """Whether an index can be asked; the server is told to build one that there is not.
@@ -296,7 +303,7 @@ class Neo4jGraph:
 
     def describe(self) -> EngineDescription:
         """See ``Graph.describe``."""
-        agent = self._bounded(lambda driver: driver.get_server_info().agent)
+        agent = self._bounded(lambda driver: driver.get_server_info().agent)()
         return EngineDescription(
             engine=self.engine,
             version=str(agent).removeprefix("Neo4j/"),
@@ -341,6 +348,11 @@ class Neo4jGraph:
         self._drivers.close()
 
     def _execute(self, text: str, parameters: Mapping[str, Any], access: str) -> list[list[Any]]:
+        return self._begun(text, parameters, access)()
+
+    def _begun(
+        self, text: str, parameters: Mapping[str, Any], access: str
+    ) -> Callable[[], list[list[Any]]]:
         statement = _Marked(text, self._query_timeout_seconds)
 
         def ask(driver: neo4j.Driver) -> list[list[Any]]:
@@ -353,8 +365,12 @@ class Neo4jGraph:
 
         return self._bounded(ask, statement)
 
-    def _bounded(self, call: Callable[[neo4j.Driver], T], statement: _Marked | None = None) -> T:
-        """The result of the call in bounded time, even if the server falls silent in the middle.
+    def _bounded(
+        self, call: Callable[[neo4j.Driver], T], statement: _Marked | None = None
+    ) -> Callable[[], T]:
+        """Begin the call; what is returned waits for its result.
+
+        That takes bounded time, even if the server falls silent in the middle.
 
         The driver waits for a silent server as long as the server once said, two minutes by
         default. So the call waits in a thread; the connection it hangs on ends with the driver. In
@@ -373,7 +389,13 @@ class Neo4jGraph:
         with self._translated():
             driver = self._drivers.newest
             asked = self._calls.submit(self._noted(call))
-            started_at, lost_looks = monotonic(), 0
+        return partial(self._result, asked, driver, statement, monotonic())
+
+    def _result(
+        self, asked: Future[T], driver: neo4j.Driver, statement: _Marked | None, started_at: float
+    ) -> T:
+        with self._translated():
+            lost_looks = 0
             give_up_at = self._give_up_at(started_at)
             while not _is_done(asked, self._patience(give_up_at, lost_looks)):
                 probe = self._probed()
@@ -650,12 +672,25 @@ def _rows(columns: tuple[str, ...], lists: list[list[Any]]) -> list[Row]:
     rows = [dict(zip(columns, values, strict=True)) for values in lists]
     for name in filter(_is_time, columns):
         for row in rows:
-            if (told := row[name]) is not None:  # it may name its zone behind its offset
-                with suppress(ValueError):  # the reader of the row says that it is no time
-                    row[name] = datetime.fromisoformat(told.partition("[")[0]).astimezone(UTC)
+            row[name] = _time(row[name])
     if rows and any(isinstance(value, _MAPS) for value in rows[0].values()):
         return [{name: _as_map(value) for name, value in row.items()} for row in rows]
     return rows
+
+
+def _by_column(columns: tuple[str, ...], lists: list[list[Any]]) -> list[Row]:
+    if not lists:
+        return []
+    by_column = zip(columns, zip(*lists, strict=True), strict=True)
+    return [{name: list(map(_time, held) if _is_time(name) else held) for name, held in by_column}]
+
+
+def _time(told: str | None) -> Any:
+    """A time that came as text; what is no time stays, for the reader of the row to say so."""
+    if told is not None:
+        with suppress(ValueError):  # it may name its zone behind its offset
+            return datetime.fromisoformat(told.partition("[")[0]).astimezone(UTC)
+    return told
 
 
 def _as_map(value: Any) -> Any:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol
@@ -54,7 +54,8 @@ class Graph(Protocol):
        raises before it is sent (one engine answers a missing parameter with an empty result).
     3. Rows have exactly the columns of the text. Datetimes go in aware and come back in UTC, to the
        microsecond. A node or a link that is returned whole is a map of what it holds, without
-       nulls.
+       nulls. A query with ``// rows: by column`` gives its rows as one, with a list for each
+       column, or none.
     4. A cosine is raw, in [-1, 1], never rescaled; it agrees with numpy to 1e-6.
     5. Of writers that met the same version of a contact, one wins; the others get no row.
     6. Foreign errors arrive as this package's; what is worth another try is ``retryable``.
@@ -81,6 +82,14 @@ class Graph(Protocol):
             GraphConflictError: a deadlock or a concurrent write; nothing was written; retryable.
             QueryError: the engine rejected it.
             GraphStorageError: the disk is full or failing, or what is kept is damaged.
+        """
+        ...
+
+    def begin(self, name: str, parameters: Mapping[str, Any]) -> Callable[[], list[Row]]:
+        """Begin to ``run`` a read; what is returned waits for its rows, or its error.
+
+        A distant engine reads meanwhile. A near one may read at the end; either sees what was
+        written before.
         """
         ...
 

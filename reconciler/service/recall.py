@@ -85,8 +85,10 @@ class Recall:
             wanted: the filters that facts must pass.
             budget_tokens: as many as fit into a prompt of so many tokens; None for all.
         """
+        # The store answers while the question is embedded.
+        begun = self._begin(scope, has_vector=bool(query))
         question = question_of(self._embedder, query)
-        known = self._known(scope, question)
+        known = begun()
         question = with_asked(question, known, self._asked)
         recalled = known.answer(question, wanted, self._how, self._clock(), limit)
         self._use.note_recall(scope.contact_key, is_empty=not recalled.fitting)
@@ -107,7 +109,7 @@ class Recall:
         An engine's first plan takes longer than a recall among a thousand facts.
         """
         question = question_of(self._embedder, _ORDINARY)
-        with_asked(question, self._known(_NOWHERE, question), self._asked)
+        with_asked(question, self._begin(_NOWHERE, has_vector=True)(), self._asked)
         WordIndex(()).matches(_ORDINARY)  # its stemmer, and function words
         for kind in (Slot, Fact):  # there is none to read of a contact that is nowhere
             adapter_of(kind)
@@ -126,11 +128,12 @@ class Recall:
         """
         if not texts:
             return []
+        begun = self._begin(scope, has_vector=True)
         questions = [RecallQuery(text) for text in texts]
         if self._embedder.dimension:
             vectors = embed(self._embedder, texts)
             questions = list(starmap(RecallQuery, zip(texts, vectors, strict=True)))
-        known, now = self._known(scope, questions[0]), self._clock()
+        known, now = begun(), self._clock()
         how = replace(self._how, floor=None)
         best_by_id: dict[str, tuple[int, float, Fact]] = {}
         for question in questions:
@@ -144,11 +147,12 @@ class Recall:
                     )
         return [fact for _, _, fact in sorted(best_by_id.values(), key=_place)[:limit]]
 
-    def _known(self, scope: Scope, question: RecallQuery) -> Recallable:
-        """The contact's facts as they are now; with vectors only if the question has one."""
-        if question.vector is not None:
-            return self._neighbourhoods.current(scope).recallable()
-        return _recallable(self._store.list_facts(scope), self._store.list_conflicts(scope))
+    def _begin(self, scope: Scope, *, has_vector: bool) -> Callable[[], Recallable]:
+        """The contact's facts as they are now or soon; with vectors if a question has one."""
+        if has_vector and self._embedder.dimension:
+            current = self._neighbourhoods.begin(scope)
+            return lambda: current().recallable()
+        return lambda: _recallable(self._store.list_facts(scope), self._store.list_conflicts(scope))
 
 
 def _recallable(facts: Iterable[Fact], conflicts: Iterable[Conflict]) -> Recallable:

@@ -34,6 +34,7 @@ from tests.commit_maps import (
     EAST,
     MODEL,
     NOON,
+    by_row,
     commit,
     contacts,
     decision,
@@ -66,7 +67,8 @@ CONTACT = {"contact_key": ALICE.contact_key}
 
 
 def neighbourhood(graph: Graph, **changes: Any) -> list[Row]:
-    return graph.run("list_neighbourhood", CONTACT | {"embedding_model": MODEL} | changes)
+    asked = CONTACT | {"embedding_model": MODEL} | changes
+    return by_row(graph.run("list_neighbourhood", asked))
 
 
 def facts(graph: Graph) -> list[Row]:
@@ -531,7 +533,9 @@ def told(graph: Graph) -> Graph:
 
 
 def assert_as_declared(graph: Graph, name: str, rows: list[Row]) -> None:
-    assert {tuple(row) for row in rows} == {load_queries(graph.engine)[name].returns}, name
+    query = load_queries(graph.engine)[name]
+    assert {tuple(row) for row in rows} == {query.returns}, name
+    rows = by_row(rows) if query.is_by_column else rows
     lists = [value for row in rows for value in row.values() if isinstance(value, list)]
     assert all(isinstance(each, str) for value in lists for each in value), name
     told_by = {type(value).__module__ for row in rows for value in row.values()}
@@ -553,6 +557,14 @@ def test_rows_of_a_write_have_exactly_the_declared_columns_and_no_vector(
     told: Graph, name: str
 ) -> None:
     assert_as_declared(told, name, told.run(name, CALLS[name]))
+
+
+def test_a_query_by_column_gives_what_rows_would(graph: Graph) -> None:
+    commit(graph, *(decision(version=n, text=f"Fact {n}") for n in range(3)))
+    [columns] = graph.run("list_neighbourhood", CONTACT | {"embedding_model": MODEL})
+    told = {row["fact_id"]: row for row in by_row([columns])}
+    assert {len(held) for held in columns.values()} == {3}
+    assert {row["fact_id"]: told[row["fact_id"]] | row for row in facts(graph)} == told
 
 
 ABOUT_THE_STORE = {"count_contacts", "find_schema_version", "find_store"}

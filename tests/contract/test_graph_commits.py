@@ -17,7 +17,7 @@ from reconciler.errors import GraphConflictError
 from reconciler.ports.graph import Graph
 from reconciler.service.stores.memory_store import MemoryStore
 from tests import raw_store
-from tests.commit_maps import ALICE, DIMENSION, EAST, NOON, commit, decision, skip, update
+from tests.commit_maps import ALICE, DIMENSION, EAST, NOON, by_row, commit, decision, skip, update
 from tests.commits import committed
 from tests.engines import EngineUnderTest, opened
 
@@ -131,7 +131,7 @@ def test_each_of_many_facts_keeps_its_own_vector(graph: Graph) -> None:
     said = [decision(version=n, embedding=each) for n, each in enumerate(vectors)]
     commit(graph, *said)
     asked = {"contact_key": ALICE.contact_key, "embedding_model": said[0]["embedding_model"]}
-    told = {row["fact_id"]: row for row in graph.run("list_neighbourhood", asked)}
+    told = {row["fact_id"]: row for row in by_row(graph.run("list_neighbourhood", asked))}
     for each, vector in zip(said, vectors, strict=True):
         kept = np.frombuffer(told[each["fact_id"]]["embedding_bytes"], dtype=np.float32)
         assert kept.tolist() == vector

@@ -170,7 +170,7 @@ def test_what_is_loaded_is_what_was_written_to_the_letter(shared: Graph) -> None
     written = committed(eve, 0, vector.tolist(), text="Zoë's café", importance=0.25)
     store.commit_decisions([written])
     version, facts, vectors = store.load_neighbourhood(eve, MODEL)
-    assert (version, facts) == (1, [written.fact])
+    assert (version, list(facts)) == (1, [written.fact])
     assert np.array_equal(vectors, [vector])
 
 

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing
 from typing import Any
 
+import numpy as np
 import pytest
+from numpy.typing import NDArray
 
 from reconciler.bootstrap import open_graph
 from reconciler.domain.recalling.recallable import Recalling
@@ -18,6 +20,7 @@ from reconciler.ports.graph import Graph, Row
 from reconciler.service.recall import Recall
 from reconciler.service.stores.commits import Commit
 from reconciler.service.stores.memory_store import MemoryStore
+from reconciler.service.stores.stored_facts import StoredFacts
 from reconciler.service.use_trace import UseTrace
 from reconciler.service.writing.neighbourhoods import Neighbourhoods
 from reconciler.settings import load_settings
@@ -47,6 +50,11 @@ class WatchedGraph:
         rows = self._graph.run(name, parameters)
         self.rows += [dict(row) for row in rows]
         return rows
+
+    def begin(self, name: str, parameters: Mapping[str, Any]) -> Callable[[], list[Row]]:
+        self.before(name)
+        self.asked.append(name)
+        return self._graph.begin(name, parameters)
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self._graph, name)
@@ -111,6 +119,33 @@ def test_a_recall_about_a_contact_that_the_process_knows_asks_once(
     first = recall()
     graph.asked.clear()
     assert (recall(), graph.asked) == (first, ["find_contact_version"])
+
+
+def test_a_recall_asks_for_the_version_before_it_embeds_the_question(
+    graph: WatchedGraph, recall: Callable[[], list[RankedFact]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    recall()
+    graph.asked.clear()
+    asked_before: list[list[str]] = []
+    embed = HashingEmbedder.embed
+
+    def noting(embedder: HashingEmbedder, texts: Sequence[str]) -> NDArray[np.float32]:
+        asked_before.append([*graph.asked])
+        return embed(embedder, texts)
+
+    monkeypatch.setattr(HashingEmbedder, "embed", noting)
+    recall()
+    assert asked_before == [["find_contact_version"]]
+
+
+def test_a_recall_makes_records_of_the_facts_that_it_tells_alone(
+    recall: Callable[[], list[RankedFact]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made, make = [], StoredFacts._fact
+    monkeypatch.setattr(
+        StoredFacts, "_fact", lambda facts, place: made.append(place) or make(facts, place)
+    )
+    assert len(recall()) == len(made) == LIMIT
 
 
 def test_a_recall_after_this_process_wrote_loads_nothing_again(

@@ -308,7 +308,7 @@ def test_slots_and_words_are_found_as_from_a_new_look(
 ) -> None:
     vectors = unit_vectors(len(first) + len(changes) + 1)
     facts = {str(n): told_fact(str(n), *given_) for n, given_ in enumerate(first)}
-    known = Neighbourhood(7, facts.values(), vectors[: len(first)])
+    known = Neighbourhood(7, list(facts.values()), vectors[: len(first)])
     places = {fact_id: row for row, fact_id in enumerate(facts)}
     if is_asked_before:
         answered(known, asked, vectors[-1])
@@ -331,7 +331,7 @@ def test_slots_and_words_are_found_as_from_a_new_look(
             commit = replace(commit, kept=kept, fact=None)
         assert known.apply(commit)
     rows = np.array([places[fact_id] for fact_id in facts], dtype=np.intp)
-    new_look = Neighbourhood(known.version, facts.values(), vectors[rows])
+    new_look = Neighbourhood(known.version, list(facts.values()), vectors[rows])
     assert answered(known, asked, vectors[-1]) == answered(new_look, asked, vectors[-1])
 
 

@@ -6,16 +6,22 @@ now is an argument.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from typing import Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
 
-from reconciler.domain.recalling.safety import is_never_cut
+from reconciler.domain.recalling.safety import (
+    ALLERGY,
+    MATTERS_MOST,
+    is_never_cut,
+    tells_of_allergy,
+)
 from reconciler.domain.records.facts import Fact
-from reconciler.domain.records.kinds import Category, FactState
+from reconciler.domain.records.kinds import Category, FactState, RecallSemantics
+from reconciler.domain.records.notes import CLOCK_SKEW_MAX
 from reconciler.domain.records.policies import DecayPolicy, RankingPolicy
 
 __all__ = [
@@ -28,6 +34,7 @@ __all__ = [
     "holding",
     "is_ahead",
     "joined_ranks",
+    "numbers_in",
     "numbers_of",
     "recency_among",
     "recency_now",
@@ -39,7 +46,8 @@ __all__ = [
 Numbers = NDArray[Any]
 """The numbers that rank facts, one row a fact: importance, confidence, when it was last said,
 when it expires and, if it was said ahead, from when it holds, in microseconds since 1970 (UTC), how
-often it was recalled, and what it is."""
+often it was recalled, and what it is; and its names: its id, the attribute and subject of its
+slot."""
 
 Rows = NDArray[np.intp]
 Scores = NDArray[np.float64]
@@ -56,8 +64,26 @@ _ROW = np.dtype(
         ("is_never_cut", np.bool_),
         ("is_passing", np.bool_),
         ("is_outcome", np.bool_),
+        ("fact_id", np.object_),
+        ("attribute", np.object_),
+        ("subject", np.object_),
     ]
 )
+_OF_FACT = [
+    "fact_id",
+    "text",
+    "importance",
+    "confidence",
+    "recall_count",
+    "last_confirmed_at",
+    "expires_at",
+    "state",
+    "valid_from",
+    "valid_to",
+    "recall_semantics",
+    "category",
+]
+_OF_SLOT = ("attribute", "subject")
 _LONG_AGO = np.iinfo(np.int64).min
 _SILENT = _LONG_AGO + 1
 """The expiry of an archived fact: it is stored, but as silent as an expired one."""
@@ -84,27 +110,48 @@ def cosines_to(vectors: NDArray[np.float32], vector: NDArray[np.float32]) -> NDA
     return cosines
 
 
-def numbers_of(facts: Iterable[Fact]) -> Numbers:
+def numbers_of(facts: Sequence[Fact]) -> Numbers:
     """The numbers that rank these facts, a row each, in their order.
 
     An archived fact is as silent as one that expired long ago.
     """
-    rows = [
-        (
-            fact.importance,
-            fact.confidence,
-            _microseconds(fact.last_confirmed_at),
-            _silent_from(fact),
-            _begins_at(fact),
-            fact.recall_count,
-            fact.is_standing,
-            is_never_cut(fact),
-            fact.is_passing,
-            fact.category is Category.OUTCOME,
-        )
-        for fact in facts
-    ]
-    return np.array(rows, dtype=_ROW)
+    columns = {name: [getattr(fact, name) for fact in facts] for name in _OF_FACT}
+    columns |= {name: [getattr(fact.slot, name, None) for fact in facts] for name in _OF_SLOT}
+    return numbers_in(columns, facts.__getitem__)
+
+
+def numbers_in(columns: Mapping[str, Sequence[Any]], fact_at: Callable[[int], Fact]) -> Numbers:
+    """As ``numbers_of``, where the values of the facts and of their slots are there by column.
+
+    Args:
+        columns: by name, in one order.
+        fact_at: the fact of a row; asked for a few.
+    """
+    numbers = np.empty(len(columns["fact_id"]), dtype=_ROW)
+    for name in ("importance", "confidence", "recall_count", "fact_id", *_OF_SLOT):
+        numbers[name] = columns[name]
+    for name in ("last_confirmed_at", "expires_at"):
+        numbers[name] = list(map(_microseconds, columns[name]))
+    numbers["expires_at"][_are(columns["state"], FactState.ARCHIVED)] = _SILENT
+    begins_at = np.array(list(map(_microseconds, columns["valid_from"])), dtype=np.int64)
+    is_ahead = begins_at > numbers["last_confirmed_at"] + CLOCK_SKEW_MAX // _MICROSECOND
+    numbers["begins_at"] = np.where(is_ahead, begins_at, _LONG_AGO)
+    numbers["is_standing"] = ~_are(columns["recall_semantics"], RecallSemantics.DEFAULT)
+    numbers["is_outcome"] = _are(columns["category"], Category.OUTCOME)
+    is_volatile = _are(columns["category"], Category.VOLATILE)
+    numbers["is_passing"] = is_volatile | ~_are(columns["valid_to"], None)
+    may_matter = numbers["is_standing"] | (numbers["importance"] >= MATTERS_MOST)
+    may_matter |= numbers["attribute"] == ALLERGY
+    if tells_of_allergy("\n".join(columns["text"])):
+        may_matter |= np.fromiter(map(tells_of_allergy, columns["text"]), np.bool_, len(numbers))
+    numbers["is_never_cut"] = False
+    for row in np.flatnonzero(may_matter).tolist():
+        numbers["is_never_cut"][row] = is_never_cut(fact_at(row))
+    return numbers
+
+
+def _are(values: Sequence[Any], value: Any) -> NDArray[np.bool_]:
+    return np.fromiter((each is value for each in values), np.bool_, len(values))
 
 
 def holding(numbers: Numbers, now: datetime) -> NDArray[np.bool_]:
@@ -234,14 +281,6 @@ def _halved(microseconds: NDArray[np.int64], policy: RankingPolicy) -> Scores:
     days = np.maximum(microseconds, 0) / _MICROSECONDS_PER_DAY
     halves: Scores = 0.5 ** (days / policy.recency_half_life_days)
     return halves
-
-
-def _silent_from(fact: Fact) -> int:
-    return _SILENT if fact.state is FactState.ARCHIVED else _microseconds(fact.expires_at)
-
-
-def _begins_at(fact: Fact) -> int:
-    return _microseconds(fact.valid_from) if fact.is_told_ahead else _LONG_AGO
 
 
 def _microseconds(at: datetime | None) -> int:

@@ -41,7 +41,7 @@ from reconciler.domain.records.facts import Fact, RankedFact
 from reconciler.domain.records.policies import DecayPolicy, RankingPolicy, RecallFloor
 from reconciler.domain.records.slots import CONTACT_SUBJECT
 
-__all__ = ["RecallQuery", "Recallable", "Recalling", "Told", "told"]
+__all__ = ["RecallQuery", "Recallable", "Recalling", "Told", "search_text", "told"]
 
 Vectors = NDArray[np.float32]
 
@@ -108,9 +108,14 @@ class Told:
 
 
 def told(fact: Fact) -> str:
+    """The search text of a fact."""
+    subject, attribute = (fact.slot.subject, fact.slot.attribute) if fact.slot else (None, None)
+    return search_text(fact.text, subject, attribute, fact.tags)
+
+
+def search_text(text: str, subject: str | None, attribute: str | None, tags: Sequence[str]) -> str:
     """The search text of a fact: its text, the names of its slot, and its tags."""
-    named = (fact.slot.subject, fact.slot.attribute or "") if fact.slot else ()
-    return " ".join((fact.text, *named, *fact.tags)).replace("_", " ")
+    return " ".join((text, *filter(None, (subject, attribute)), *tags)).replace("_", " ")
 
 
 class Recallable:
@@ -121,7 +126,8 @@ class Recallable:
         vectors: theirs, float32, shape (len(facts), dimension), unit length; None to compare words
             alone.
         disputes: by the id of a fact the ids of those that contradict it.
-        numbers: what ranks the facts, where that is known.
+        numbers: what ranks the facts, where that is known. Only a fact that is told, or filtered,
+            is looked at itself.
         words: their words, where there is an index of them.
         rows: the row of each fact among vectors and words, in ascending order, where those have
             rows of other facts too; None where they have not.
@@ -193,13 +199,13 @@ class Recallable:
         return Recalled(told, fitting=count, held=len(held), known=known, passing=len(asked))
 
     def _ids(self, rows: Rows) -> set[str]:
-        return {self._facts[row].fact_id for row in rows}
+        return set(self._numbers["fact_id"][rows].tolist())
 
     def _never_cut(self, rows: Rows, told: Sequence[RankedFact]) -> Rows:
         """The rows of facts that no budget cuts and that are not in the answer yet."""
         is_left = self._numbers["is_never_cut"] & ~self._numbers["is_standing"]
         ids = {hit.fact.fact_id for hit in told}
-        left = [row for row in rows[is_left[rows]] if self._facts[row].fact_id not in ids]
+        left = [row for row in rows[is_left[rows]] if self._numbers["fact_id"][row] not in ids]
         return np.array(left, dtype=np.intp)
 
     def _held(self, how: Recalling, now: datetime) -> Rows:
@@ -244,18 +250,18 @@ class Recallable:
     def _filed(self) -> dict[str, list[int]]:
         """The rows of the facts of each attribute."""
         rows_of: dict[str, list[int]] = {}
-        for row, fact in enumerate(self._facts):
-            if fact.slot and fact.slot.attribute:
-                rows_of.setdefault(fact.slot.attribute, []).append(row)
+        for row, attribute in enumerate(self._numbers["attribute"].tolist()):
+            if attribute:
+                rows_of.setdefault(attribute, []).append(row)
         return rows_of
 
     @cached_property
     def _others(self) -> dict[tuple[str, ...], list[int]]:
         """The rows of the facts about each person or thing, by its words; without the contact."""
         rows_of: dict[str, list[int]] = {}
-        for row, fact in enumerate(self._facts):
-            if fact.slot and fact.slot.subject != CONTACT_SUBJECT:
-                rows_of.setdefault(fact.slot.subject, []).append(row)
+        for row, subject in enumerate(self._numbers["subject"].tolist()):
+            if subject not in (None, CONTACT_SUBJECT):
+                rows_of.setdefault(subject, []).append(row)
         named = {tuple(content_words(name.replace("_", " "))): name for name in rows_of}
         return {words: rows_of[name] for words, name in named.items() if words}
 
@@ -330,7 +336,8 @@ class Recallable:
     def _disputed(self) -> dict[str, int]:
         """The rows of the facts in dispute: few of many."""
         others = {each for against in self._disputes.values() for each in against}
-        return {fact.fact_id: row for row, fact in enumerate(self._facts) if fact.fact_id in others}
+        ids = self._numbers["fact_id"].tolist()
+        return {fact_id: row for row, fact_id in enumerate(ids) if fact_id in others}
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,9 +9,17 @@ from reconciler.domain.guard import is_lifted
 from reconciler.domain.guard.reading import read
 from reconciler.domain.records.facts import Fact, RankedFact
 
-__all__ = ["holds_always", "holds_until_settled", "is_never_cut", "tells_of_allergy"]
+__all__ = [
+    "ALLERGY",
+    "MATTERS_MOST",
+    "holds_always",
+    "holds_until_settled",
+    "is_never_cut",
+    "tells_of_allergy",
+]
 
-_MATTERS_MOST = 0.95
+ALLERGY = "allergy"
+MATTERS_MOST = 0.95
 """The importance of a limit that binds, such as "never supply latex", or of a fact as grave."""
 _FOR_GOOD = re.compile(
     r"\b(?:never|must not|no(?:thing|body|-one| one| exceptions?))\b", re.IGNORECASE
@@ -26,7 +34,7 @@ def _keeps_safe(fact: Fact) -> bool:
     """
     if fact.is_standing and _FOR_GOOD.search(fact.text):
         return True
-    if fact.slot is not None and fact.slot.attribute == "allergy":
+    if fact.slot is not None and fact.slot.attribute == ALLERGY:
         return True
     return tells_of_allergy(fact.text) and not _lifts(fact)
 
@@ -41,7 +49,7 @@ def tells_of_allergy(text: str) -> bool:
 
 def is_never_cut(fact: Fact) -> bool:
     """Whether no budget cuts it: it keeps the contact safe, or is as important."""
-    return fact.importance >= _MATTERS_MOST or _keeps_safe(fact)
+    return fact.importance >= MATTERS_MOST or _keeps_safe(fact)
 
 
 def holds_always(hit: RankedFact) -> bool:

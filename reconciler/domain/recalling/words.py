@@ -91,13 +91,13 @@ class WordIndex:
     def __init__(self, texts: Iterable[str]) -> None:
         self._lock = threading.Lock()
         self._unread = [texts]
-        self._rows: dict[str, array[int]] = {}
+        self._rows: defaultdict[str, array[int]] = defaultdict(lambda: array("i"))
         """The texts that hold each plain word, once for each time; numpy reads the array as it
         is."""
-        self._lengths = array("i")
+        self._counts = array("i")
         """The number of words in each text."""
-        self._function_words: defaultdict[str, int] = defaultdict(int)
-        """The count of each English function word in the texts; these words have no rows."""
+        self._lengths: Scores | None = None
+        """The same without English function words; counted for the first question."""
         self._forms: dict[str, _Forms] = {}
         """The word forms by language; a language is read at the first question in it."""
 
@@ -120,7 +120,7 @@ class WordIndex:
             words: dict[str, set[str]] = {}
             for word in reading.words(question):
                 words.setdefault(reading.key(word), set()).update(self._alike(word, reading))
-            lengths = np.array(self._lengths, dtype=np.float64)
+            lengths = self._lengths = self._told() if self._lengths is None else self._lengths
             # Counted here: an array that numpy looks at cannot grow.
             counts = [self._times(forms) for forms in words.values()]
         if rows is not None:
@@ -140,23 +140,23 @@ class WordIndex:
         return WordMatches(scores, shares, asked, named)
 
     def _index_unread(self) -> None:
+        if not self._unread:
+            return
         read = [plain_words(text) for text in chain.from_iterable(self._unread)]
-        for row, said in enumerate(read, start=len(self._lengths)):
-            length = 0
+        rows = self._rows
+        for row, said in enumerate(read, start=len(self._counts)):
             for word in said:
-                if word in STOP_WORDS:
-                    self._function_words[word] += 1
-                    continue
-                length += 1
-                rows = self._rows.get(word)
-                if rows is None:
-                    rows = self._rows[word] = array("i")
-                rows.append(row)
-            self._lengths.append(length)
-        self._unread = []
+                rows[word].append(row)
+        self._counts.extend(map(len, read))
+        self._unread, self._lengths = [], None
+
+    def _told(self) -> Scores:
+        """The number of words in each text that say something."""
+        nothing = self._times(STOP_WORDS & self._rows.keys())
+        return np.array(self._counts, dtype=np.float64) - nothing
 
     def _count(self, word: str) -> int:
-        return self._function_words.get(word) or len(self._rows.get(word, ()))
+        return len(self._rows[word]) if word in self._rows else 0
 
     def _alike(self, word: str, reading: AskedWords) -> set[str]:
         """The forms of a word in the texts, by English and by the question's language."""
@@ -174,7 +174,7 @@ class WordIndex:
 
     def _times(self, words: Iterable[str]) -> NDArray[np.intp]:
         """The number of times that each text holds any of these plain words."""
-        times = np.zeros(len(self._lengths), dtype=np.intp)
+        times = np.zeros(len(self._counts), dtype=np.intp)
         for word in words:
             times += np.bincount(self._rows[word], minlength=len(times))
         return times
@@ -187,19 +187,28 @@ class _Forms:
         self._language = language
         self._words: dict[str, list[str]] = {}
         self._read = 0
+        self._unread: defaultdict[str, list[str]] = defaultdict(list)
+        """Words without a stem yet, by what their stem begins with: few letters are asked for."""
 
     def read(self, words: Collection[str]) -> None:
         """Add the words that came since the last call; they keep their order."""
         if self._read == len(words):
             return
         for word in islice(words, self._read, None):
-            for key in self._keys(word):
-                self._words.setdefault(key, []).append(word)
+            if word not in STOP_WORDS:
+                self._unread[self._start(word)].append(word)
         self._read = len(words)
 
     def of(self, word: str) -> set[str]:
         """The forms of a word that the texts hold."""
+        for unread in self._unread.pop(self._start(word), ()):
+            for key in self._keys(unread):
+                self._words.setdefault(key, []).append(unread)
         return {same for key in self._keys(word) for same in self._words.get(key, ())}
+
+    def _start(self, word: str) -> str:
+        """What a word's stem begins with; English alone never changes a word's first letter."""
+        return word[0] if self._language == ENGLISH else ""
 
     def _keys(self, word: str) -> Iterable[str]:
         if self._language == _LETTER:

@@ -54,6 +54,7 @@ from reconciler.service.stores.rows import (
     SAID,
     SUPERSESSIONS,
     TAKEN,
+    vectors_in,
     vectors_of,
     with_comparisons,
 )
@@ -68,6 +69,7 @@ if TYPE_CHECKING:
     from reconciler.domain.records.decisions import Comparison, Decision
     from reconciler.domain.records.evidence import TakenBy
     from reconciler.domain.review.health import ActionCount
+    from reconciler.service.stores.stored_facts import StoredFacts
     from reconciler.service.use_trace import Asked, Use
 
 __all__ = ["DecisionFilter", "MemoryStore", "Near"]
@@ -222,7 +224,7 @@ class MemoryStore:
 
     def load_neighbourhood(
         self, scope: Scope, embedding_model: str
-    ) -> tuple[int, list[Fact], NDArray[np.float32]]:
+    ) -> tuple[int, StoredFacts, NDArray[np.float32]]:
         """A contact's version, its facts that can be compared, and their vectors.
 
         Args:
@@ -233,12 +235,14 @@ class MemoryStore:
             The version; the facts that have not ended, expired ones too; float32, shape
             (len(facts), dimension).
         """
+        from reconciler.service.stores.stored_facts import StoredFacts, readable  # loads numpy
+
         asked = {**_contact(scope), "embedding_model": embedding_model}
         version, rows = self._at_version(scope, "list_neighbourhood", asked)
         if not rows:
             self._check_own_model()
-        read = FACTS.pairs(rows)
-        return version, [fact for _, fact in read], vectors_of([row for row, _ in read])
+        columns = readable(rows)
+        return version, StoredFacts(columns), vectors_in(columns["embedding_bytes"])
 
     def load_vectors(
         self, scopes: Sequence[Scope], embedding_model: str
@@ -769,8 +773,12 @@ class MemoryStore:
 
     def contact_version(self, scope: Scope) -> int:
         """How often anything was decided or erased about a contact; 0 where nothing is known."""
-        rows = self._graph.run("find_contact_version", _contact(scope))
-        return int(rows[0]["version"]) if rows else 0
+        return _version(self._graph.run("find_contact_version", _contact(scope)))
+
+    def begin_contact_version(self, scope: Scope) -> Callable[[], int]:
+        """Ask for the contact's version; what is returned waits for the answer."""
+        answer = self._graph.begin("find_contact_version", _contact(scope))
+        return lambda: _version(answer())
 
     def _newest_ids(self, scopes: Sequence[Scope], limit: int, wanted: DecisionFilter) -> list[Row]:
         """The ids of the newest decisions about some contacts, each with its time and contact."""
@@ -817,14 +825,14 @@ class MemoryStore:
             self.check_model(*self._model)
 
     def _at_version(self, scope: Scope, query: str, asked: dict[str, Any]) -> tuple[int, list[Row]]:
-        """The version of a contact, and the rows of a query that gives it in each of them."""
+        """The version of a contact, and the row of a query by column that has it in a column."""
         if rows := self._graph.run(query, asked):
-            return int(rows[0]["version"]), rows
+            return int(rows[0]["version"][0]), rows
         # No live fact, or no contact: look at the version first and then again, so that a
         # fact written in between fails the version check instead of being missed.
         version = self.contact_version(scope)
-        rows = self._graph.run(query, asked)
-        return int(rows[0]["version"]) if rows else version, rows
+        rows = self._graph.run(query, asked) if version else []  # nothing was ever written at 0
+        return int(rows[0]["version"][0]) if rows else version, rows
 
     def _decisions(self, wanted: Sequence[Row]) -> list[Decision]:
         """Of these ids, each with its contact's key, the decisions that were made, newest first."""
@@ -893,6 +901,10 @@ def _by_cosine(row: Row) -> tuple[float, str]:
 
 def _by_expiry(row: Row) -> tuple[datetime, str, str]:
     return row["expires_at"], row["contact_key"], row["fact_id"]
+
+
+def _version(rows: Sequence[Row]) -> int:
+    return int(rows[0]["version"]) if rows else 0
 
 
 def _contact(scope: Scope) -> dict[str, Any]:

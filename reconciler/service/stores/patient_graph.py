@@ -7,7 +7,7 @@ it writes, so the second run changes nothing.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -57,6 +57,15 @@ class PatientGraph:
             lambda _: self._graph.run(name, parameters),
             retried=self._retried,
         )
+
+    def begin(self, name: str, parameters: Mapping[str, Any]) -> Callable[[], list[Row]]:
+        """Begin a read; it is tried again as by ``run`` when its rows are waited for."""
+        begun = self._graph.begin(name, parameters)
+
+        def attempt(number: int) -> list[Row]:
+            return begun() if number == 1 else self._graph.run(name, parameters)
+
+        return lambda: call_with_retries(self._retry_policy, attempt, retried=self._retried)
 
     def schema_version(self) -> int:
         """The version of the schema in the store; asked once."""

@@ -61,6 +61,7 @@ __all__ = [
     "TAKEN",
     "decision_records",
     "no_vectors",
+    "vectors_in",
     "vectors_of",
     "with_comparisons",
 ]
@@ -90,11 +91,15 @@ _KNOWN_CONTRADICTIONS = (
 
 def vectors_of(rows: Sequence[Row]) -> NDArray[np.float32]:
     """Vectors, float32, shape (rows, dimension); a store without a model has none, of length 0."""
+    return vectors_in([row["embedding_bytes"] for row in rows])
+
+
+def vectors_in(held: Sequence[bytes | None]) -> NDArray[np.float32]:
+    """As ``vectors_of``, of their bytes."""
     import numpy as np
 
-    held = b"".join(row["embedding_bytes"] or b"" for row in rows)
-    vectors = np.frombuffer(held, dtype=np.float32)
-    return vectors.reshape(len(rows), vectors.size // max(len(rows), 1))
+    vectors = np.frombuffer(b"".join(filter(None, held)), dtype=np.float32)
+    return vectors.reshape(len(held), vectors.size // max(len(held), 1))
 
 
 def no_vectors(*shape: int) -> NDArray[np.float32]:

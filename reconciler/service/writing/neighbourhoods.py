@@ -16,14 +16,24 @@ from __future__ import annotations
 
 import threading
 from collections import OrderedDict, defaultdict
-from collections.abc import Callable, Iterable, Sequence, Set
+from collections.abc import (
+    Callable,
+    Iterable,
+    Iterator,
+    Mapping,
+    MutableMapping,
+    Sequence,
+    Set,
+)
 from dataclasses import replace
 from datetime import UTC, datetime
+from functools import partial
+from typing import overload
 
 import numpy as np
 from numpy.typing import NDArray
 
-from reconciler.domain.recalling.ranking import cosines_to, holding, numbers_of
+from reconciler.domain.recalling.ranking import Numbers, cosines_to, holding, numbers_of
 from reconciler.domain.recalling.recallable import Recallable, Told, told
 from reconciler.domain.recalling.words import WordIndex
 from reconciler.domain.reconciling.neighbours import (
@@ -67,11 +77,14 @@ class Neighbourhood:
 
     Args:
         version: the contact's version.
-        facts: its facts that have not ended and can be compared.
+        facts: its facts that have not ended and can be compared; each is looked at when it is
+            needed.
         vectors: theirs, float32, shape (len(facts), dimension), unit length.
         conflicts: the pairs of facts in dispute, by id.
         linked_ids: the facts with a link of a dispute, also of one that was settled.
         attributes: gives the reader of slots, for a fact that was kept without one.
+        numbers: what ranks the facts, where that is known.
+        texts: their search texts, where those are known.
 
     ``forgotten`` has the contact's forgotten words, at that version or since.
     """
@@ -79,24 +92,30 @@ class Neighbourhood:
     def __init__(
         self,
         version: int,
-        facts: Iterable[Fact],
+        facts: Sequence[Fact],
         vectors: NDArray[np.float32],
         conflicts: Iterable[tuple[str, str]] = (),
         linked_ids: Iterable[str] = (),
         attributes: Callable[[], AttributeBook] = lambda: AttributeBook(()),
+        numbers: Numbers | None = None,
+        texts: Iterable[str] | None = None,
     ) -> None:
         self._lock = threading.Lock()
         self._version = version
         self._attributes = attributes
-        self._facts = {fact.fact_id: fact for fact in facts}
-        self._rows = list(self._facts)
+        self._vectors = vectors
+        self._numbers = numbers_of(facts) if numbers is None else numbers
+        self._rows: list[str] = self._numbers["fact_id"].tolist()
         self._places = {fact_id: row for row, fact_id in enumerate(self._rows)}
-        self._vectors, self._numbers = vectors, numbers_of(self._facts.values())
+        self._facts = _Facts(facts, self._places)
         self._conflicts = OpenConflicts(conflicts, linked_ids)
-        self._unread = {other.fact_id for other in self._facts.values() if not _is_filed(other)}
+        names = self._numbers["attribute"].tolist()
+        self._unread = {
+            other for other, name in zip(self._rows, names, strict=True) if name is None
+        }
         self._filed: dict[str, Fact] = {}  # those with words that gave away a slot that is not kept
         self._by_question: dict[str, set[str]] | None = None  # made for the first note with a slot
-        self._words = self._words_of_rows()
+        self._words = WordIndex(Told(facts) if texts is None else texts)
         self._sessions: frozenset[str] = frozenset()  # plans hold it: replaced, never changed
         self.forgotten = NOTHING
         self._marked_to = _LONG_AGO  # what expired until then is written as expired
@@ -126,9 +145,12 @@ class Neighbourhood:
         """A copy at the same version, for plans with commits that are not written yet."""
         with self._lock:
             kept = self._kept()
-            facts = [self._facts[self._rows[row]] for row in kept]
             copy = Neighbourhood(
-                self._version, facts, self._vectors[kept], attributes=self._attributes
+                self._version,
+                self._facts.of([self._rows[row] for row in kept]),
+                self._vectors[kept],
+                attributes=self._attributes,
+                numbers=self._numbers[kept],
             )
             copy._unread &= self._unread
             copy._filed = dict(self._filed)
@@ -143,7 +165,7 @@ class Neighbourhood:
             if self._recallable is None:
                 kept = np.array(self._kept(), dtype=np.intp)
                 self._recallable = Recallable(
-                    [self._facts[fact_id] for fact_id in self._rows if fact_id],
+                    self._facts.of([fact_id for fact_id in self._rows if fact_id]),
                     self._vectors[: len(self._rows)],  # a view: rows in use never change
                     self._conflicts.as_mapping(),
                     numbers=self._numbers[kept],
@@ -311,6 +333,7 @@ class Neighbourhood:
     def _make_room(self, dimension: int) -> None:
         """Remove the rows of ended facts, and add half as many spare rows."""
         kept = self._kept()
+        has_ended = len(kept) < len(self._rows)
         room = len(kept) * 3 // 2 + _SPARE_ROWS
         vectors = np.empty((room, dimension), dtype=np.float32)
         numbers = np.empty(room, dtype=self._numbers.dtype)
@@ -319,7 +342,8 @@ class Neighbourhood:
         self._vectors, self._numbers = vectors, numbers
         self._rows = [self._rows[row] for row in kept]
         self._places = {fact_id: row for row, fact_id in enumerate(self._rows)}
-        self._words = self._words_of_rows()
+        if has_ended:
+            self._words = self._words_of_rows()
 
     def _kept(self) -> list[int]:
         """The rows of facts that have not ended."""
@@ -390,7 +414,7 @@ class Neighbourhood:
         """The rows of all facts that answer a question."""
         if self._by_question is None:
             self._by_question = defaultdict(set)
-            for fact_id in self._facts:
+            for fact_id in self._facts.keys() - self._unread:
                 self._file(self._read_fact(fact_id))
         return [self._places[fact_id] for fact_id in self._by_question.get(question, ())]
 
@@ -437,8 +461,62 @@ def _nearest(closeness: NDArray[np.float32], rows: NDArray[np.intp], count: int)
     return [int(row) for row in rows[np.argsort(distance, kind="stable")][:count]]
 
 
-def _is_filed(fact: Fact) -> bool:
-    return fact.slot is not None and fact.slot.attribute is not None
+class _Facts(MutableMapping[str, Fact]):
+    """Facts by id; one that did not change since it was loaded is looked at when it is asked for.
+
+    Args:
+        loaded: the facts.
+        places: the place of each among them, by its id.
+    """
+
+    def __init__(self, loaded: Sequence[Fact], places: Mapping[str, int]) -> None:
+        self._loaded = loaded
+        self._held: dict[str, Fact | int] = dict(places)
+
+    def __getitem__(self, fact_id: str) -> Fact:
+        return _one(self._held[fact_id], self._loaded)
+
+    def __setitem__(self, fact_id: str, fact: Fact) -> None:
+        self._held[fact_id] = fact
+
+    def __delitem__(self, fact_id: str) -> None:
+        del self._held[fact_id]
+
+    def __contains__(self, fact_id: object) -> bool:
+        return fact_id in self._held
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._held)
+
+    def __len__(self) -> int:
+        return len(self._held)
+
+    def of(self, fact_ids: Iterable[str]) -> Sequence[Fact]:
+        """These facts, as they are now."""
+        return _Some([self._held[fact_id] for fact_id in fact_ids], self._loaded)
+
+
+class _Some(Sequence[Fact]):
+    """Facts in an order; those of which only the place is there are looked at when asked for."""
+
+    def __init__(self, held: Sequence[Fact | int], loaded: Sequence[Fact]) -> None:
+        self._held, self._loaded = held, loaded
+
+    def __len__(self) -> int:
+        return len(self._held)
+
+    @overload
+    def __getitem__(self, place: int) -> Fact: ...
+    @overload
+    def __getitem__(self, place: slice) -> list[Fact]: ...
+    def __getitem__(self, place: int | slice) -> Fact | list[Fact]:
+        if isinstance(place, slice):
+            return [_one(each, self._loaded) for each in self._held[place]]
+        return _one(self._held[place], self._loaded)
+
+
+def _one(held: Fact | int, loaded: Sequence[Fact]) -> Fact:
+    return loaded[held] if isinstance(held, int) else held
 
 
 class Neighbourhoods:
@@ -484,11 +562,21 @@ class Neighbourhoods:
         the version, it applies its commit in a moment; so the cached one is kept until the next
         look.
         """
+        return self.begin(scope)()
+
+    def begin(self, scope: Scope) -> Callable[[], Neighbourhood]:
+        """Ask for the version that ``current`` compares with; what is returned does the rest."""
+        if self._used(scope) is None:
+            return partial(self._loaded, scope)
+        return partial(self._current, scope, self._store.begin_contact_version(scope))
+
+    def _current(self, scope: Scope, first_look: Callable[[], int]) -> Neighbourhood:
         for look in range(_LOOKS_MAX):
             held = self._used(scope)
             if held is None:
                 break
-            known, version = held.version, self._store.contact_version(scope)
+            known = held.version
+            version = self._store.contact_version(scope) if look else first_look()
             if known == version:
                 return held
             if look:
@@ -498,7 +586,7 @@ class Neighbourhoods:
     def _loaded(self, scope: Scope) -> Neighbourhood:
         version, facts, vectors = self._store.load_neighbourhood(scope, self._embedding_model)
         # Read after the facts, so that a dispute in between is only too new.
-        conflicts = self._store.list_conflicts(scope, is_open=False)
+        conflicts = self._store.list_conflicts(scope, is_open=False) if facts else []
         loaded = Neighbourhood(
             version,
             facts,
@@ -506,6 +594,8 @@ class Neighbourhoods:
             [(one.new_id, one.old_id) for one in conflicts if one.is_open],
             [fact_id for one in conflicts for fact_id in (one.new_id, one.old_id)],
             self._attributes,
+            facts.numbers,
+            facts.texts,
         )
         # Read after the version: an erasure in between makes the commit fail.
         _, loaded.forgotten = self._forgotten(scope)

@@ -1,0 +1,118 @@
+"""Stored facts: a contact's facts as they were read, each made a record at its first use.
+
+A recall among ten thousand facts ranks them by a few numbers and by their words, and tells eight.
+Never here: a query.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import MISSING, fields
+from functools import cache, cached_property
+from typing import Any, get_type_hints, overload
+
+from reconciler.domain.recalling.ranking import Numbers, numbers_in
+from reconciler.domain.recalling.recallable import search_text
+from reconciler.domain.records.facts import Fact
+from reconciler.domain.records.slots import Slot
+from reconciler.ports.graph import Row
+from reconciler.service.stores.row_reader import adapter_of
+from reconciler.service.stores.rows import FACTS, SLOT_COLUMNS
+
+__all__ = ["Columns", "StoredFacts", "readable"]
+
+Columns = dict[str, list[Any]]
+
+_FLAGS = ("is_single_valued", "is_known", "is_personal")
+
+
+class StoredFacts(Sequence[Fact]):
+    """Facts of columns that are ``readable``."""
+
+    def __init__(self, columns: Columns) -> None:
+        self._columns = {name: columns[name] for name in _kinds()}
+        self._made: dict[int, Fact] = {}
+
+    def __len__(self) -> int:
+        return len(self._columns["fact_id"])
+
+    @overload
+    def __getitem__(self, place: int) -> Fact: ...
+    @overload
+    def __getitem__(self, place: slice) -> list[Fact]: ...
+    def __getitem__(self, place: int | slice) -> Fact | list[Fact]:
+        if isinstance(place, slice):
+            return [self[each] for each in range(len(self))[place]]
+        if place not in self._made:
+            self._made[place] = self._fact(place)
+        return self._made[place]
+
+    @cached_property
+    def numbers(self) -> Numbers:
+        """What ranks them, in their order."""
+        return numbers_in(self._columns, self.__getitem__)
+
+    @property
+    def texts(self) -> Iterator[str]:
+        """Their search texts, in their order."""
+        names = ("text", "subject", "attribute", "tags")
+        return map(search_text, *(self._columns[name] for name in names))
+
+    def _fact(self, place: int) -> Fact:
+        values = {name: held[place] for name, held in self._columns.items()}
+        said = {name: values.pop(name) for name in SLOT_COLUMNS}
+        return Fact(**values, slot=None if said["subject"] is None else Slot(**said))
+
+
+def readable(rows: Sequence[Row]) -> Columns:
+    """The columns of the facts that can be read, with their values as records have them.
+
+    A fact can be read if each of its values can. So whole columns are read, and single facts only
+    if that fails; the log names those that cannot be read.
+
+    Args:
+        rows: one row of columns, or none.
+    """
+    columns = rows[0] if rows else {name: [] for name in (*_kinds(), "embedding_bytes")}
+    try:
+        return columns | _read(columns)
+    except ValueError:
+        each = zip(*columns.values(), strict=True)
+        good = [row for row, _ in FACTS.pairs(dict(zip(columns, row, strict=True)) for row in each)]
+        kept = {name: [row[name] for row in good] for name in columns}
+        return kept | _read(kept)
+
+
+def _read(columns: Columns) -> Columns:
+    """The values of facts and slots; what was not written has the default of the record.
+
+    Raises:
+        ValueError: one of them cannot be read.
+    """
+    read: Columns = {}
+    for name, (kind, default) in _kinds().items():
+        held = adapter_of(list[kind]).validate_python(columns[name])  # type: ignore[valid-type]
+        if default is not None:
+            held = [default if value is None else value for value in held]
+        read[name] = held
+    flags = zip(*(read[name] for name in _FLAGS), strict=True)
+    if any(
+        subject is not None and None in said
+        for subject, said in zip(read["subject"], flags, strict=True)
+    ):
+        raise ValueError("a slot lacks a flag")
+    return read
+
+
+@cache
+def _kinds() -> dict[str, tuple[Any, Any]]:
+    """Each column with the type of its values, and what stands for one that was not written."""
+    facts, slots = get_type_hints(Fact), get_type_hints(Slot)
+    kinds: dict[str, tuple[Any, Any]] = {name: (slots[name] | None, None) for name in SLOT_COLUMNS}
+    for field in fields(Fact):
+        if field.name == "slot":
+            continue
+        is_needed = field.default is MISSING
+        kind = facts[field.name] if is_needed else facts[field.name] | None
+        kinds[field.name] = (kind, None if is_needed else field.default)
+    return kinds
