@@ -30,7 +30,9 @@ import platformdirs
 
 import benchmarks
 from benchmarks.consolidation import said_yes
+from benchmarks.data import LEFT_OUT
 from benchmarks.engines import Engines
+from benchmarks.sizes import IS_SHORT
 from reconciler import Memory
 from reconciler.contact_memory import ContactMemory
 from reconciler.domain.recalling.mentions import mentions, needles
@@ -46,7 +48,10 @@ VALUES_MAX = 50
 
 def main(engines: Engines) -> None:
     """Print the score by category, without and with links, and the questions missed."""
-    benchmarks.__path__.append(str(_source() / "benchmarks"))
+    source = _source()
+    if source is None:
+        return
+    benchmarks.__path__.append(str(source / "benchmarks"))
     base, dataset, runner = map(_module, ("adapters.base", "dataset", "runner"))
     told = dataset.load()
     results = []
@@ -174,10 +179,13 @@ def _module(name: str) -> Any:
     return importlib.import_module(f"benchmarks.agent_memory.{name}")
 
 
-def _source() -> Path:
-    """The folder of the unpacked source distribution."""
+def _source() -> Path | None:
+    """The folder of the unpacked source distribution; a short form fetches none, and says so."""
     if given := os.environ.get("AGENT_MEMORY"):
         return Path(given)
+    if IS_SHORT:
+        print(f"{LEFT_OUT}AGENT_MEMORY names no folder (see benchmarks/README.md)\n")
+        return None
     cache = platformdirs.user_cache_path("reconciler") / "agent-memory"
     unpacked = cache / SOURCE.replace("==", "-")
     if not unpacked.is_dir():

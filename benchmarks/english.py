@@ -71,7 +71,7 @@ def main(_: Engines) -> None:
         print(f"- {what}: {count}")
     print("\n| without | lines | what changes | ms |")
     print("|---|--:|---|--:|", flush=True)
-    for lens in LENSES:
+    for lens in LENSES[: sized(len(LENSES), 2)]:
         with lens.out():
             found, ms = bench.counts()
         print(f"| {lens.name} | {lens.lines} | {_changed(began, found)} | {ms:.3f} |", flush=True)

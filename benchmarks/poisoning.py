@@ -23,6 +23,7 @@ from typing import Any
 from benchmarks.data import HALVES, half_of, json_lines
 from benchmarks.engines import Engines
 from benchmarks.gate_literalness import share
+from benchmarks.sizes import sized
 from reconciler import Memory, Turn, as_prompt
 from reconciler.domain.records.decisions import Decision
 from reconciler.domain.records.facts import Fact
@@ -153,7 +154,7 @@ class Fooled:
 
 
 def main(available: Engines) -> None:
-    rows = list(_rows())
+    rows = list(_rows())[:: sized(1, 6)]
     for engine in available.names:
         print(f"## poisoning, on {engine}\n")
         found = _all_outcomes(available, engine, rows)
@@ -251,7 +252,7 @@ _WAYS = ("not at all", "in the note", "afterwards")
 
 def relation_tries(memory: Memory) -> Iterator[RelationTry]:
     """What becomes of each row, said by an honest and by a fooled agent, in each way."""
-    for row in json_lines(RELATIONS):
+    for row in json_lines(RELATIONS)[:: sized(1, 6)]:
         for says, word in _SAYS.items():
             for way in _WAYS:
                 yield _relation_try(memory, row, says, word, way)

@@ -112,7 +112,9 @@ def main(engines: Engines) -> None:
             for each in conversations.values()
             if each.contact_id not in recorded and len(each.evidence) > 1
         ]
-        _print("LongMemEval without recorded answers", {"live door": _live(engines, rest, asked)})
+        if rest:
+            live = {"live door": _live(engines, rest[: sized(len(rest), 1)], asked)}
+            _print("LongMemEval without recorded answers", live)
     finally:
         embedder.close()
 
@@ -124,7 +126,7 @@ def _live(
 ) -> Report:
     """The same of conversations of which the turns with the evidence are told, and no others."""
     report = Report()
-    now = [conversations[0].sessions[0][1]] if conversations else []
+    now = [conversations[0].sessions[0][1]]
     settings = load_settings(**engines.fresh("embedded"))
     with Memory.open(settings, clock=lambda: now[0]) as memory:
         for conversation in conversations:

@@ -424,7 +424,7 @@ def _print_outcomes(reports: Sequence[Report]) -> None:
         cells = [each.sessions, each.windows, sum(made), *made, each.unfinished, *facts]
         speed = (
             f"{each.seconds:.1f} | {each.reading_seconds:.1f} "
-            f"| {each.sessions / each.seconds * 60:.0f}"
+            f"| {each.sessions / max(each.seconds, 0.001) * 60:.0f}"
         )
         print(f"| {_name(each)} | {' | '.join(map(str, cells))} | {speed} |")
     print()
