@@ -141,7 +141,7 @@ def sample(name: str) -> Any:
         return 1
     if name.endswith("_at") or name in ("at", "now", "since", "until", "valid_from", "valid_to"):
         return NOON
-    if name.startswith("is_") or name in (
+    if name.startswith(("is_", "with_")) or name in (
         "guard",
         "also_expired",
         "yields_to_live_intent",
