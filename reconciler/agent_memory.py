@@ -68,32 +68,34 @@ class AgentMemory(BoundMemory):
 
     def contacts(
         self,
-        contact_id: str | Collection[str] | None = None,
+        contact_id: str | None = None,
         *,
+        contact_ids: Collection[str] | None = None,
         after: str | None = None,
         limit: int | None = None,
     ) -> list[Contact]:
         """The contacts of an agent, by id.
 
         Args:
-            contact_id: only this one, or these, as far as they are known; None for all of the
-                agent's.
+            contact_id: only this one, if it is known.
+            contact_ids: only these, as far as they are known; without either, all of the agent's.
             after: only those that come after this id: the last one of the page before.
             limit: at most this many; None for all.
 
         Raises:
-            InvalidScopeError: the contact cannot be used, or no contact can have the
-                id to come after.
+            InvalidScopeError: a contact cannot be used, or no contact can have the id to come
+                after.
             InvalidRequestError: the limit is below 1.
         """
         count, begin = at_most(limit), checked_ids({"after": after}).get("after", "")
-        if contact_id is None:
-            scopes = self._services.records.scopes(self._scope, begin, count)
+        if contact_id is not None:
+            scopes = [self.contact(contact_id).scope]
+        elif contact_ids is not None:
+            if isinstance(contact_ids, str) or not isinstance(contact_ids, Collection):
+                raise InvalidScopeError("contact_ids must be a list of ids")
+            scopes = [self.contact(each).scope for each in contact_ids]
         else:
-            ids = [contact_id] if isinstance(contact_id, str) else contact_id
-            if not isinstance(ids, Collection):
-                raise InvalidScopeError("contact_id must be an id, or several")
-            scopes = [self.contact(each).scope for each in ids]
+            scopes = self._services.records.scopes(self._scope, begin, count)
         return self._services.records.contacts(scopes)
 
     def find(

@@ -110,6 +110,7 @@ class Recall:
         """
         question = question_of(self._embedder, _ORDINARY)
         with_asked(question, self._begin(_NOWHERE, has_vector=True)(), self._asked)
+        self._store.list_conflicts(_NOWHERE, is_open=False)  # not asked of a contact without facts
         WordIndex(()).matches(_ORDINARY)  # its stemmer, and function words
         for kind in (Slot, Fact):  # there is none to read of a contact that is nowhere
             adapter_of(kind)

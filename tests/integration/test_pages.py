@@ -70,10 +70,10 @@ def test_several_contacts_are_looked_up_together(
     monkeypatch.setattr(memory_store, "_PAGE", 100)
     tell_all(memory, "Lives in Pune")
     names = asked_of(memory, monkeypatch)
-    found = memory.agent("crm").contacts({"eva", "bob", "nobody"})
+    found = memory.agent("crm").contacts(contact_ids={"eva", "bob", "nobody"})
     assert [contact.contact_id for contact in found] == ["bob", "eva"]
     assert names == ["count_states", "list_contacts"]
-    assert memory.agent("crm").contacts([]) == []
+    assert memory.agent("crm").contacts(contact_ids=[]) == []
 
 
 def test_contacts_of_any_script_are_found_together(

@@ -352,7 +352,7 @@ def health(visit: Visit) -> Response:
 def _names(visit: Visit, contact_ids: Iterable[str | None]) -> dict[str, str]:
     """The names of these contacts, as far as they are known."""
     agent = visit.memory.agent(visit.agent_id, tenant=visit.grant.tenant)
-    contacts = agent.contacts({each for each in contact_ids if each})
+    contacts = agent.contacts(contact_ids={each for each in contact_ids if each})
     return {known.contact_id: known.name for known in contacts if known.name}
 
 
