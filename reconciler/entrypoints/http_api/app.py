@@ -15,7 +15,7 @@ from collections.abc import AsyncIterator, Callable, Iterator, Sequence
 from contextlib import asynccontextmanager, suppress
 from functools import cached_property
 from importlib.metadata import version
-from typing import Any
+from typing import Any, ClassVar
 from urllib.parse import unquote
 
 import anyio
@@ -163,12 +163,17 @@ def api(memory: Memory) -> FastAPI:
 
 
 class _Api(FastAPI):
-    """The endpoints, with a document that is made and written once."""
+    """The endpoints, with a document that is made once: all servers of a process have the same."""
+
+    _made: ClassVar[dict[str, Any]] = {}
 
     def openapi(self) -> dict[str, Any]:
         """The OpenAPI document."""
-        if self.openapi_schema is not None:
-            return self.openapi_schema
+        if not _Api._made:
+            _Api._made = self._described()
+        return _Api._made
+
+    def _described(self) -> dict[str, Any]:
         document = super().openapi()
         parts = document["components"]
         parts["schemas"]["ProblemDetails"] = TypeAdapter(shapes.ProblemDetails).json_schema()
