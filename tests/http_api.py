@@ -14,9 +14,11 @@ from reconciler.entrypoints.access.grants import Grant
 from reconciler.entrypoints.access.http_door import Address
 from reconciler.entrypoints.access.tokens import TokenFile
 from reconciler.entrypoints.http_api.app import BOUNDS, serve_app
+from reconciler.testing import HashingEmbedder
+from tests.engines import embedded_engine
 from tests.http_servers import LOCAL, RunningServer, running
 
-__all__ = ["PRIYA", "Api", "serving_api"]
+__all__ = ["PRIYA", "Api", "serving_api", "serving_api_in"]
 
 PRIYA = "/v1/agents/crm/contacts/priya"
 
@@ -44,3 +46,14 @@ def serving_api(
     app = serve_app(memory, tokens, address, calls_per_minute=calls_per_minute)
     with running(app, address, bounds) as url:
         yield Api(url, tokens)
+
+
+@contextmanager
+def serving_api_in(folder: Path) -> Iterator[Api]:
+    """A server with an empty memory of its own, on the embedded engine in a folder."""
+    given = embedded_engine(folder).settings_arguments
+    with (
+        Memory.open(embedder=HashingEmbedder(), **given) as memory,
+        serving_api(memory, folder) as running,
+    ):
+        yield running

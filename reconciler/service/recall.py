@@ -14,10 +14,9 @@ from reconciler.domain.recalling.recallable import Recallable, Recalling, Recall
 from reconciler.domain.recalling.words import WordIndex
 from reconciler.domain.records.facts import Fact
 from reconciler.domain.records.scope import Scope
-from reconciler.domain.records.slots import CONTACT_SUBJECT, Slot
+from reconciler.domain.records.slots import CONTACT_SUBJECT
 from reconciler.errors import InvalidRequestError
 from reconciler.service.embedding import embed, question_of
-from reconciler.service.stores.row_reader import adapter_of
 from reconciler.service.writing.open_conflicts import OpenConflicts
 
 if TYPE_CHECKING:
@@ -112,8 +111,6 @@ class Recall:
         with_asked(question, self._begin(_NOWHERE, has_vector=True)(), self._asked)
         self._store.list_conflicts(_NOWHERE, is_open=False)  # not asked of a contact without facts
         WordIndex(()).matches(_ORDINARY)  # its stemmer, and function words
-        for kind in (Slot, Fact):  # there is none to read of a contact that is nowhere
-            adapter_of(kind)
         self._neighbourhoods.drop(_NOWHERE)
 
     def near(self, scope: Scope, texts: Sequence[str], limit: int) -> list[Fact]:

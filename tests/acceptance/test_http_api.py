@@ -19,8 +19,8 @@ import pytest
 from reconciler import Memory
 from reconciler.errors import GraphUnavailableError
 from reconciler.testing import HashingEmbedder
-from tests.engines import EngineUnderTest, embedded_engine
-from tests.http_api import PRIYA, Api, serving_api
+from tests.engines import EngineUnderTest
+from tests.http_api import PRIYA, Api, serving_api, serving_api_in
 from tests.http_servers import certified
 from tests.mcp_server import granted
 
@@ -45,12 +45,7 @@ def api(memory: Memory, tmp_path: Path) -> Iterator[Api]:
 @pytest.fixture(scope="module")
 def still_api(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Api]:
     """One server for all that is refused, or changes nothing."""
-    folder = tmp_path_factory.mktemp("still")
-    given = embedded_engine(folder).settings_arguments
-    with (
-        Memory.open(embedder=HashingEmbedder(), **given) as memory,
-        serving_api(memory, folder) as running,
-    ):
+    with serving_api_in(tmp_path_factory.mktemp("still")) as running:
         yield running
 
 

@@ -10,10 +10,7 @@ import schemathesis
 from hypothesis import HealthCheck, Phase, settings
 from schemathesis.checks import CHECKS, load_all_checks
 
-from reconciler import Memory
-from reconciler.testing import HashingEmbedder
-from tests.engines import embedded_engine
-from tests.http_api import PRIYA, Api, serving_api
+from tests.http_api import PRIYA, Api, serving_api_in
 from tests.mcp_server import granted
 
 load_all_checks()
@@ -29,12 +26,7 @@ _EXAMPLES = 8
 
 @pytest.fixture(scope="module")
 def api(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Api]:
-    folder = tmp_path_factory.mktemp("api")
-    arguments = embedded_engine(folder).settings_arguments
-    with (
-        Memory.open(embedder=HashingEmbedder(), **arguments) as memory,
-        serving_api(memory, folder) as running,
-    ):
+    with serving_api_in(tmp_path_factory.mktemp("api")) as running:
         yield running
 
 

@@ -568,11 +568,13 @@ def test_no_login_of_another_sees_or_settles_anything_on_the_page(
     reads, writes = {*PAGES, *READS}, {*FORMS, *WRITES}
     assert PLACES.keys() == reads | writes
     ids = chosen(world.one_of_each_id(), everything=everything, few=2)
-    whoever = chosen(grants(AccessProfile.OPERATOR), everything=False, few=12 if everything else 1)
-    scopes = [Scope(each.tenant, each.agent_ids[0], each.contact_id or "ada") for each in whoever]
+    operators = chosen(
+        grants(AccessProfile.OPERATOR), everything=False, few=12 if everything else 1
+    )
+    scopes = [Scope(each.tenant, each.agent_ids[0], each.contact_id or "ada") for each in operators]
     world = world.with_notes_of(scopes)
     with serving_api(world.memory, tmp_path, calls_per_minute=10**6) as running:
-        for grant, own in zip(whoever, scopes, strict=True):
+        for grant, own in zip(operators, scopes, strict=True):
             with Browser(running.url) as browser:
                 browser.client.follow_redirects = True
                 first = browser.log_in(running.token(grant))

@@ -581,10 +581,6 @@ class MemoryStore:
         """All decisions about a contact, without what each was compared with; in no order."""
         return DECISIONS.all(self._graph.run("list_contact_decisions", _contact(scope)))
 
-    def list_decision_ids(self, scope: Scope, wanted: DecisionFilter = _ALL) -> list[str]:
-        """The ids of all decisions about a contact that fit the filter, the newest first."""
-        return [row["decision_id"] for row in self._newest_ids([scope], _EVERYTHING, wanted)]
-
     def list_decisions(
         self, scopes: Sequence[Scope], limit: int, wanted: DecisionFilter = _ALL
     ) -> list[Decision]:

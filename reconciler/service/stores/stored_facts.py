@@ -6,6 +6,7 @@ Never here: a query.
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Iterator, Sequence
 from dataclasses import MISSING, fields
 from functools import cache, cached_property
@@ -19,14 +20,31 @@ from reconciler.ports.graph import Row
 from reconciler.service.stores.row_reader import adapter_of
 from reconciler.service.stores.rows import FACTS, SLOT_COLUMNS
 
-__all__ = ["Columns", "StoredFacts", "readable"]
+__all__ = ["Columns", "LazyFacts", "StoredFacts", "readable"]
 
 Columns = dict[str, list[Any]]
 
 _FLAGS = ("is_single_valued", "is_known", "is_personal")
 
 
-class StoredFacts(Sequence[Fact]):
+class LazyFacts(Sequence[Fact]):
+    """Facts in an order, each looked at when it is asked for."""
+
+    @overload
+    def __getitem__(self, place: int) -> Fact: ...
+    @overload
+    def __getitem__(self, place: slice) -> list[Fact]: ...
+    def __getitem__(self, place: int | slice) -> Fact | list[Fact]:
+        if isinstance(place, slice):
+            return [self.at(each) for each in range(len(self))[place]]
+        return self.at(place)
+
+    @abstractmethod
+    def at(self, place: int) -> Fact:
+        """The fact at a place."""
+
+
+class StoredFacts(LazyFacts):
     """Facts of columns that are ``readable``."""
 
     def __init__(self, columns: Columns) -> None:
@@ -36,13 +54,8 @@ class StoredFacts(Sequence[Fact]):
     def __len__(self) -> int:
         return len(self._columns["fact_id"])
 
-    @overload
-    def __getitem__(self, place: int) -> Fact: ...
-    @overload
-    def __getitem__(self, place: slice) -> list[Fact]: ...
-    def __getitem__(self, place: int | slice) -> Fact | list[Fact]:
-        if isinstance(place, slice):
-            return [self[each] for each in range(len(self))[place]]
+    def at(self, place: int) -> Fact:
+        """The fact at a place, made at its first use."""
         if place not in self._made:
             self._made[place] = self._fact(place)
         return self._made[place]
@@ -50,7 +63,7 @@ class StoredFacts(Sequence[Fact]):
     @cached_property
     def numbers(self) -> Numbers:
         """What ranks them, in their order."""
-        return numbers_in(self._columns, self.__getitem__)
+        return numbers_in(self._columns, self.at)
 
     @property
     def texts(self) -> Iterator[str]:

@@ -28,7 +28,6 @@ from collections.abc import (
 from dataclasses import replace
 from datetime import UTC, datetime
 from functools import partial
-from typing import overload
 
 import numpy as np
 from numpy.typing import NDArray
@@ -50,6 +49,7 @@ from reconciler.domain.records.scope import Scope
 from reconciler.domain.values.attributes import AttributeBook
 from reconciler.service.stores.commits import Commit
 from reconciler.service.stores.memory_store import MemoryStore
+from reconciler.service.stores.stored_facts import LazyFacts
 from reconciler.service.writing.forgotten import NOTHING, Forgotten
 from reconciler.service.writing.open_conflicts import OpenConflicts
 
@@ -496,7 +496,7 @@ class _Facts(MutableMapping[str, Fact]):
         return _Some([self._held[fact_id] for fact_id in fact_ids], self._loaded)
 
 
-class _Some(Sequence[Fact]):
+class _Some(LazyFacts):
     """Facts in an order; those of which only the place is there are looked at when asked for."""
 
     def __init__(self, held: Sequence[Fact | int], loaded: Sequence[Fact]) -> None:
@@ -505,13 +505,8 @@ class _Some(Sequence[Fact]):
     def __len__(self) -> int:
         return len(self._held)
 
-    @overload
-    def __getitem__(self, place: int) -> Fact: ...
-    @overload
-    def __getitem__(self, place: slice) -> list[Fact]: ...
-    def __getitem__(self, place: int | slice) -> Fact | list[Fact]:
-        if isinstance(place, slice):
-            return [_one(each, self._loaded) for each in self._held[place]]
+    def at(self, place: int) -> Fact:
+        """The fact at a place."""
         return _one(self._held[place], self._loaded)
 
 
