@@ -1,9 +1,7 @@
 // Take away why facts stood beside another: a reason may quote either.
 // mode: write
-MATCH (contact:Contact {contact_key: $contact_key})<-[:ABOUT]-(fact:Fact)
-MATCH (fact)-[link:CONFLICTS_WITH]->(other:Fact)
-WITH fact, link, other
+UNWIND $fact_ids AS fact_id
+MATCH (fact:Fact {fact_id: fact_id})-[link:CONFLICTS_WITH]-(:Fact)
 WHERE link.reason <> '[erased]'
-  AND (fact.fact_id IN $fact_ids OR other.fact_id IN $fact_ids)
 SET link.reason = '[erased]'
 RETURN DISTINCT fact.fact_id AS fact_id

@@ -1,8 +1,8 @@
 // Take away which words of episodes the decisions about a contact cite: they may be those that go.
 // mode: write
-MATCH (contact:Contact {contact_key: $contact_key})<-[:`FOR`]-(decision:Decision)
-MATCH (decision)-[cited:JUDGED]->(episode:Episode)
-WITH cited, episode
-WHERE cited.span IS NOT NULL AND episode.episode_id IN $episode_ids
+UNWIND $episode_ids AS episode_id
+MATCH (episode:Episode {episode_id: episode_id})<-[cited:JUDGED]-(decision:Decision)
+WHERE cited.span IS NOT NULL
+MATCH (decision)-[:`FOR`]->(:Contact {contact_key: $contact_key})
 SET cited.span = NULL
 RETURN DISTINCT episode.episode_id AS episode_id
