@@ -341,6 +341,7 @@ MARKING = CONTACT | {
     "at": NOON,
 }
 ABOUT_FACT = {"fact_ids": [FIRST["fact_id"]]}
+PLAIN = {"contact_keys": [ALICE.contact_key], "after": "", "limit": 10}
 ABOUT_EPISODE = CONTACT | {"episode_ids": [FIRST["episode_id"]]}
 ERASING: dict[str, dict[str, Any]] = {
     "mark_erasure": MARKING
@@ -363,7 +364,7 @@ ERASING: dict[str, dict[str, Any]] = {
     "list_scope_sessions": CONTACT,
     "list_scope_tasks": CONTACT,
     "list_tombstones": CONTACT,
-    "remove_conflict_reasons": CONTACT | {"fact_ids": [SECOND["fact_id"]]},
+    "remove_conflict_reasons": {"fact_ids": [SECOND["fact_id"]]},
     "remove_contact_words": CONTACT | {"erased": "[erased]"},
     "remove_decision_spans": ABOUT_EPISODE,
     "put_fact_ends": {
@@ -384,7 +385,7 @@ ERASING: dict[str, dict[str, Any]] = {
     "remove_facts": ABOUT_FACT | {"at": NOON},
     "remove_job_words": {"job_ids": ["waiting"], "is_ended": True, "at": NOON},
     "remove_session_words": {"session_keys": [SESSION_KEY]},
-    "remove_supersession_reasons": CONTACT | ABOUT_FACT,
+    "remove_supersession_reasons": ABOUT_FACT,
     "remove_task_words": {"task_keys": [TASK["task_key"]]},
     "revive_facts": ABOUT_FACT,
 }
@@ -488,7 +489,7 @@ CALLS: dict[str, dict[str, Any]] = ERASING | {
     "list_made_ids": CONTACT,
     "list_revocation_ids": CONTACT | {"door": ""},
     "list_neighbourhood": CONTACT | {"embedding_model": MODEL},
-    "list_plain_facts": {"contact_keys": [ALICE.contact_key], "after": "", "limit": 10},
+    **dict.fromkeys(("list_plain_decisions", "list_plain_episodes", "list_plain_facts"), PLAIN),
     "list_pending_ids": {"contact_keys": [ALICE.contact_key], "now": NOON},
     "list_precedents": CONTACT | {"inference_key": "inference-1"},
     "list_vectors": {"contact_keys": [ALICE.contact_key], "embedding_model": MODEL},
