@@ -333,7 +333,7 @@ def _main() -> None:
     for line in sys.stdin:
         asked = json.loads(line)
         if asked["task"] in ACTS:
-            import tests.acts  # noqa: F401  once, and only for who needs it
+            import tests.acts  # once, and only for those who need it
         sys.stdout.write(json.dumps(_forked(asked)) + "\n")
         sys.stdout.flush()
 
