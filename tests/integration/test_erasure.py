@@ -33,6 +33,7 @@ from reconciler.errors import (
 )
 from reconciler.service import erasures
 from reconciler.testing import HashingEmbedder, ScriptedExtractor
+from tests.conftest import ON_ANY_ONE
 from tests.engines import EngineUnderTest
 from tests.submissions import propose_to
 from tests.tables import every
@@ -277,6 +278,7 @@ def test_what_was_said_elsewhere_too_holds_again_when_a_session_is_forgotten(
 
 @pytest.mark.parametrize("stage", [Stage.LEASED, Stage.EXTRACTED, Stage.KEPT, Stage.PROPOSED])
 @pytest.mark.parametrize("part", [{}, {"session_id": "chat-1"}])
+@ON_ANY_ONE
 def test_a_worker_with_a_leased_job_writes_nothing_about_a_forgotten_session(
     opened: Open, stage: Stage, part: dict[str, str]
 ) -> None:
