@@ -16,14 +16,13 @@ import httpx2
 import pytest
 
 from reconciler import AgentMemory, ContactMemory, Memory
-from reconciler.entrypoints.access.grants import Grant
 from reconciler.entrypoints.operator_page import views
 from reconciler.service.stores.patient_graph import PatientGraph
 from reconciler.testing import HashingEmbedder
 from tests.chromium import Chromium
 from tests.clocks import Clock
 from tests.engines import EngineUnderTest, embedded_engine
-from tests.http_api import Api, serving_api, serving_api_in
+from tests.http_api import TenantApi, serving_api, serving_api_in
 from tests.mcp_server import granted
 from tests.operator_page import Browser, Form, Page
 
@@ -57,25 +56,19 @@ HOSTILE = {
 
 
 @dataclass(frozen=True)
-class Tenant(Api):
+class Tenant(TenantApi):
     """What a test works with: a tenant of its own on a server that runs for the whole module."""
 
     memory: Memory
     clock: Clock
-    name: str = "default"
 
     def contact(self, agent_id: str, contact_id: str) -> ContactMemory:
         """See ``Memory.contact``."""
-        return self.memory.contact(agent_id, contact_id, tenant=self.name)
+        return self.memory.contact(agent_id, contact_id, tenant=self.tenant)
 
     def agent(self, agent_id: str) -> AgentMemory:
         """See ``Memory.agent``."""
-        return self.memory.agent(agent_id, tenant=self.name)
-
-    def token(self, grant: Grant, **others: Any) -> str:
-        """A new token for a grant; one that names no tenant is for this."""
-        own = replace(grant, tenant=self.name) if grant.tenant == "default" else grant
-        return super().token(own, **others)
+        return self.memory.agent(agent_id, tenant=self.tenant)
 
     def filled(self) -> Tenant:
         """The tenant with a city that changed, three questions, and a dispute about an employer."""
@@ -103,7 +96,7 @@ def served(engine: EngineUnderTest, folder: Path) -> Iterator[Tenant]:
         Memory.open(embedder=HashingEmbedder(), clock=clock, **given) as memory,
         serving_api(memory, folder) as running,
     ):
-        yield Tenant(running.url, running.tokens, memory, clock)
+        yield Tenant(running.url, running.tokens, "default", memory, clock)
 
 
 @pytest.fixture(scope="module")
@@ -118,7 +111,7 @@ def still_api(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Tenant]:
 def memory(any_engine: EngineUnderTest, still_api: Tenant, tmp_path: Path) -> Iterator[Tenant]:
     """A tenant of this test alone; a Neo4j, which is emptied for each test, has its own server."""
     if any_engine.name == "embedded":
-        yield replace(still_api, name=tmp_path.name).filled()
+        yield replace(still_api, tenant=tmp_path.name).filled()
         return
     with served(any_engine, tmp_path) as running:
         yield running.filled()
