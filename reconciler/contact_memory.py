@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import datetime
 from itertools import islice
 from typing import TYPE_CHECKING, Any, Unpack
 
 from reconciler.bound_memory import BoundMemory
 from reconciler.domain.records.choices import (
+    check_callable,
     check_flags,
     check_kind,
     one_of,
@@ -746,6 +747,7 @@ class ContactMemory(BoundMemory):
         by: str,
         reason: str,
         dry_run: bool = False,
+        on_progress: Callable[[int], None] = lambda _: None,
     ) -> Erasure:
         """Erase what is known about a contact, or part of it, for good; it cannot be undone.
 
@@ -762,6 +764,7 @@ class ContactMemory(BoundMemory):
             by: who asks for it, ``contact`` or an operator's name.
             reason: why, in one sentence. It is kept, unless it repeats what is to be erased.
             dry_run: only report what would be erased, and change nothing.
+            on_progress: called with how many more records were read or emptied.
 
         Returns:
             The erasure with its receipt: what was removed, what was searched afterwards, and where
@@ -777,11 +780,17 @@ class ContactMemory(BoundMemory):
         from reconciler.domain.records.erasures import ErasureTarget
 
         check_flags(dry_run=dry_run)
+        check_callable(on_progress=on_progress)
         target = ErasureTarget(
             fact_id=fact_id, session_id=session_id, attribute=attribute, subject=subject
         )
         return self._services.erasures.forget(
-            self._scope, target, by=by, reason=reason, dry_run=dry_run
+            self._scope,
+            target,
+            by=by,
+            reason=reason,
+            dry_run=dry_run,
+            on_progress=on_progress,
         )
 
     def propose(self, candidate: Candidate) -> Decision:

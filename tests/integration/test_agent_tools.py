@@ -442,7 +442,7 @@ def test_many_open_questions_make_a_short_briefing(memory: Memory, tools: AgentT
 def test_the_definitions_of_all_tools_are_short(memory: Memory) -> None:
     tools = memory.agent_tools("crm", "alice", trusted_tools=("erp",), colleague="dana")
     for strict in (False, True):
-        assert len(json.dumps(tools.definitions(strict=strict))) < 6_050
+        assert len(json.dumps(tools.definitions(strict=strict))) < 6_100
 
 
 def test_what_reads_as_a_directive_is_nothing_to_ask_about(tools: AgentTools) -> None:

@@ -781,8 +781,8 @@ def test_threads_that_answer_at_once_leave_one_fact(memory: Memory) -> None:
     assert len(memory.contact("crm", "alice").history()[0].facts) == 1
 
 
-def test_processes_that_answer_at_once_leave_one_fact(neo4j_engine: EngineUnderTest) -> None:
-    arguments = neo4j_engine.settings_arguments
+def test_processes_that_answer_at_once_leave_one_fact(one_neo4j: EngineUnderTest) -> None:
+    arguments = one_neo4j.settings_arguments
     with Memory.open(embedder=NoopEmbedder(), **arguments) as memory:
         waiting = held(memory)
         command = [
@@ -797,7 +797,7 @@ def test_processes_that_answer_at_once_leave_one_fact(neo4j_engine: EngineUnderT
             "--json",
         ]
         environment = os.environ | {"RECONCILER_EMBEDDER__MODEL": "noop"}
-        environment |= environment_of(neo4j_engine)
+        environment |= environment_of(one_neo4j)
         started = [
             subprocess.Popen(
                 [sys.executable, "-m", "reconciler", *command],

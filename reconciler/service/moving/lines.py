@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields, is_dataclass
 from datetime import UTC, datetime
 from functools import cache
+from types import NoneType
 from typing import Any
 
 from reconciler.errors import InvalidArchiveError
@@ -190,6 +191,22 @@ class PropertyTypes:
             except (TypeError, ValueError, OverflowError) as error:
                 raise InvalidArchiveError(f"a {name} has a {key} that cannot be: {error}") from None
         return read
+
+    def check_columns(self, name: str, columns: Mapping[str, Sequence[Any]]) -> None:
+        """Check many nodes of one label, given as a list of values for each property.
+
+        Each value is looked at once, however many nodes have it.
+
+        Raises:
+            TypeError, ValueError, OverflowError: one cannot be.
+        """
+        for key, reader in self._readers[name].items():
+            column = columns[key]
+            kinds = set(map(type, column)) - {NoneType}
+            is_told_apart = len(kinds) == 1 and list not in kinds  # 1 and True are one in a set
+            for value in set(column) if is_told_apart else column:
+                if value is not None:
+                    reader(value)
 
 
 def check_bounds(value: Any) -> None:
