@@ -323,6 +323,7 @@ class ContactMemory(BoundMemory):
         ends: Sequence[str] = (),
         both_hold: Sequence[str] = (),
         reason: str | None = None,
+        idempotency_key: str | None = None,
     ) -> Decision:
         """Say how a remembered fact relates to others, as a decision of its own.
 
@@ -337,6 +338,8 @@ class ContactMemory(BoundMemory):
             ends: facts that are over, without a replacement.
             both_hold: facts that hold beside it; a dispute between them is settled.
             reason: why, in one sentence; None for the relation alone.
+            idempotency_key: as that of a note. A call that is repeated names facts by id, because a
+                handle names no fact that has ended.
 
         Raises:
             InvalidNoteError: the arguments cannot be used.
@@ -355,6 +358,7 @@ class ContactMemory(BoundMemory):
             fact_id,
             relations,
             reason=reason,
+            idempotency_key=idempotency_key,
         )
 
     def tools(
@@ -614,7 +618,8 @@ class ContactMemory(BoundMemory):
         """Correct a fact, as an operator: the new fact replaces it, even the contact's own word.
 
         An operator's plain note ranks below the contact's word and ends nothing of theirs; this
-        does. What the contact says later ends the amendment like any other fact.
+        does. What the contact says later ends the amendment like any other fact. The same call
+        again, with the same reason, returns the first decision, marked ``replayed``.
 
         Args:
             text: what is true, in one sentence, 1 to 2,000 characters.
@@ -658,6 +663,8 @@ class ContactMemory(BoundMemory):
         never: bool = False,
     ) -> Decision:
         """End a fact without replacing it; its history is kept.
+
+        The same call again, with the same reason, returns the first decision, marked ``replayed``.
 
         Args:
             fact_id: the fact, live, expired or archived.

@@ -149,7 +149,7 @@ class Erasures:
             tombstones=len(self._tombstones(scope, known, drafted)),
             is_dry_run=True,
         )
-        return replace(drafted, erasure_id="", receipt=receipt)
+        return replace(drafted, receipt=receipt)
 
     def _known(
         self, scope: Scope, target: ErasureTarget, read: Mapping[str, Sequence[Any]]
@@ -184,7 +184,7 @@ class Erasures:
         texts |= {item.slot.value for item in (*facts, *own) if item.slot and item.slot.value}
         names = {decision.note.contact_name or "" for decision in known.decisions}
         return Erasure(
-            erasure_id=str(uuid.uuid4()),
+            erasure_id="",
             scope=scope,
             target=target,
             kind=target.kind,
@@ -199,8 +199,13 @@ class Erasures:
         self, scope: Scope, target: ErasureTarget, by: str, reason: str, on_progress: Progress
     ) -> Erasure:
         """The erasure, marked: planned on what was seen at the version that the mark moves."""
+        erasure_id = str(uuid.uuid4())
 
-        def once(_: int) -> Erasure:
+        def once(number: int) -> Erasure:
+            if number > 1:  # the answer to an earlier try may have been lost, and not its mark
+                begun = self._store.list_erasures([scope], is_unfinished=True)
+                if own := [erasure for erasure in begun if erasure.erasure_id == erasure_id]:
+                    return own[0]
             version = self._store.standing(scope).version
             read, damaged = self._read(scope, target, on_progress)
             known = self._known(scope, target, read)
@@ -210,6 +215,7 @@ class Erasures:
                 self._damage.empty(scope, damaged, self._clock())
                 known = self._known(scope, target, {})
             drafted = self._drafted(scope, target, by, reason, known)
+            drafted = replace(drafted, erasure_id=erasure_id)
             # The mark puts what is left of an episode in its place: its words go with it.
             emptied = drafted.plan.episodes if drafted.plan else {}
             said = (episode.text for episode in known.judged if episode.episode_id in emptied)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -451,6 +452,17 @@ def test_a_handle_is_read_in_any_case_and_without_its_sign(memory: Memory, call:
     flat, house = noted(call, FLAT), noted(call, HOUSE)
     assert not call(RELATE, note=house[1:].upper(), ends=f" {flat} ").is_error
     assert live(memory) == {HOUSE}
+
+
+def test_the_same_key_of_a_builder_gives_the_first_relation(memory: Memory) -> None:
+    ann = memory.contact(**ANNS)
+    flat, house = (str(ann.note(text).fact_id) for text in (FLAT, HOUSE))
+    first, again = (
+        ann.relate(house, replaces=[flat], idempotency_key="chat-1/2") for _ in range(2)
+    )
+    assert again == replace(first, replayed=True)
+    with pytest.raises(InvalidRequestError, match="has ended already"):
+        ann.relate(house, replaces=[flat], idempotency_key="chat-1/3")
 
 
 def test_a_builder_names_facts_by_id_or_handle(memory: Memory) -> None:

@@ -1356,6 +1356,22 @@ def test_a_revoked_fact_is_ended_and_its_history_kept(memory: Memory) -> None:
     assert (chain.facts[0].is_live, chain.facts[0].valid_to) == (False, ended.note.holds_from)
 
 
+def test_the_same_revocation_again_is_the_first_one_until_it_is_undone(memory: Memory) -> None:
+    first = revoked(memory)
+    [fact_id] = first.superseded_ids
+    alice = memory.contact("crm", "alice")
+
+    def again() -> Decision:
+        return alice.revoke(fact_id, by="dana", reason="Moved away.")
+
+    assert (again().decision_id, again().replayed) == (first.decision_id, True)
+    with pytest.raises(UnknownFactError, match="or it has ended"):
+        alice.revoke(fact_id, by="dana", reason="Moved away.", never=True)
+    alice.revert(first.decision_id, by="dana", reason="She stayed.")
+    second = again()
+    assert (second.replayed, again().decision_id) == (False, second.decision_id)
+
+
 def test_what_is_not_live_cannot_be_revoked(memory: Memory) -> None:
     [fact_id] = revoked(memory).superseded_ids
     for contact_id, wrong in (("alice", fact_id), ("bob", fact_id), ("alice", "nope")):
