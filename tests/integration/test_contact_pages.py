@@ -97,6 +97,8 @@ def rows_read(engine: EngineUnderTest, name: str) -> list[int]:
         neo4j.GraphDatabase.driver(server["uri"], auth=account) as driver,
         driver.session(database=server["database"]) as session,
     ):
+        # The tests' servers keep the plan of a nearly empty store; others plan again as it grows.
+        session.run("CALL db.clearQueryCaches()").consume()
         plan = session.run(f"PROFILE {text}", given=ASKED[name]).consume().profile
     return list(_reads(plan))
 
@@ -110,6 +112,7 @@ def _reads(step: Any) -> Iterator[int]:
 
 def test_a_page_reads_no_more_than_it_tells(one_neo4j: EngineUnderTest) -> None:
     with opened(one_neo4j) as memory:
+        memory.contact(AGENT, "alice").history(limit=5)
         fill(memory)
     read = {name: max(rows_read(one_neo4j, name)) for name in ASKED}
     assert 5 <= read.pop("list_newest_facts") < 5 + 2
