@@ -36,6 +36,7 @@ OWN_LINES = {f"neo4j-{name}": line for name, line in LINES.items()}
 OUR_LABELS = ["Store", "Agent", "Contact", "Fact", "Session", "Episode", "Decision", "Job", "Task"]
 OUR_LABELS += ["Erasure", "Tombstone"]
 OUR_LABELS += ["Expired", "Archived", "Superseded", "Revoked", "Erased"]
+INDEXED_LINKS = {"SUPERSEDES", "CONFLICTS_WITH"}
 
 DELETE_NODES = "MATCH (n) CALL (n) { DETACH DELETE n } IN TRANSACTIONS OF 5000 ROWS"
 COUNT_NODES = "MATCH (n) RETURN count(n)"
@@ -238,7 +239,8 @@ def _refuse_unless_ours(engine: EngineUnderTest, *, may_wipe: bool) -> None:
         schema = _run(engine, LIST_CONSTRAINTS) + _run(engine, LIST_INDEXES)
     except (DriverError, Neo4jError, ValueError) as error:
         raise NotOurDatabaseError(f"NEO4J_URI={uri} cannot be used: {error}") from error
-    foreign_rules = [row[0] for row in schema if not set(row[1] or ["?"]) <= set(OUR_LABELS)]
+    ours = {*OUR_LABELS, *INDEXED_LINKS}
+    foreign_rules = [row[0] for row in schema if not set(row[1] or ["?"]) <= ours]
     found = f"NEO4J_URI={uri}: the tests empty this database between tests, and it"
     if foreign_nodes or foreign_rules:
         raise NotOurDatabaseError(

@@ -255,7 +255,7 @@ def hand_over(told: Connection, arguments: dict[str, Any], given: Sequence[Talk]
 
 
 def migrate(told: Connection, arguments: dict[str, Any], cypher: Path, place: int) -> None:
-    """Bring a store up to the second schema, and stop before a statement of its second step."""
+    """Bring a store up to the invented schema, and stop before a statement of its last step."""
     with second_schema.used(cypher):
         second_schema.stop_before(place, arguments["graph"], lambda: told.send("midway"))
         Memory.open(embedder=HashingEmbedder(16), migrate=True, **arguments).close()

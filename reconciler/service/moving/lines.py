@@ -90,16 +90,18 @@ NOT_EXPORTED: Mapping[str, frozenset[str]] = {
     "Episode": frozenset({"title"}),
     "Fact": frozenset(
         {
-            *("name", "embedding", "embedding_bytes"),
+            *("name", "contact_key", "embedding", "embedding_bytes"),
             *("next_embedding", "next_embedding_bytes", "next_embedding_model"),
         }
     ),
-    "Decision": frozenset({"title"}),
+    "Decision": frozenset({"title", "contact_key"}),
     "COMPARED_WITH": frozenset({"title"}),
+    "SUPERSEDES": frozenset({"contact_key"}),
+    "CONFLICTS_WITH": frozenset({"contact_key"}),
     "Job": frozenset({"locked_by", "leased_by"}),
 }
-"""What has a place of its own, follows from the rest (captions), or means nothing in another store:
-locks, leases, half a move."""
+"""What has a place of its own, follows from the rest (captions, a contact's key), or means nothing
+in another store: locks, leases, half a move."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
