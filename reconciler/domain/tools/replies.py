@@ -10,11 +10,13 @@ from dataclasses import dataclass
 
 from reconciler.domain.guard import share_a_word, share_more_than, tells_of_change
 from reconciler.domain.recalling.briefing import asked_together, is_for_the_contact
+from reconciler.domain.recalling.current_values import ends_own_value
 from reconciler.domain.recalling.prompting import filed_as, quoted, shortened
+from reconciler.domain.reconciling.restating import expiry_of
 from reconciler.domain.records.decisions import Comparison, Decision
 from reconciler.domain.records.facts import Fact
 from reconciler.domain.records.handles import handles_of
-from reconciler.domain.records.kinds import Action, GateReason
+from reconciler.domain.records.kinds import Action, Category, GateReason
 from reconciler.domain.records.slots import CONTACT_SUBJECT, Slot
 from reconciler.errors import ReconcilerError
 
@@ -102,7 +104,9 @@ def reply_about(
         answers: whether it answered an open question.
         asked: what the contact is to be asked in this conversation already.
     """
-    told = [_what_became(decision, asked), _own_handle(decision, show)]
+    told = [_what_became(decision, asked), _own_handle(decision, show), _until_when(decision)]
+    if decision.action is Action.ADD and _tells_of_its_end(decision):
+        told.append("Its value is noted as ended or denied.")
     if answers:
         told.append("That answers what the contact was to be asked about it; do not ask.")
     if complaint:
@@ -198,6 +202,22 @@ def _own_handle(decision: Decision, show: Show) -> str:
     if decision.fact_id is None or not decision.action.is_reconciled:
         return ""
     return f"It is {show([decision.fact_id])[decision.fact_id]}."
+
+
+def _tells_of_its_end(decision: Decision) -> bool:
+    slot = decision.note.slot
+    return slot is not None and slot.value is not None and ends_own_value(decision.text, slot)
+
+
+def _until_when(decision: Decision) -> str:
+    """Until when a new fact of what soon passes is kept; empty for any other decision."""
+    is_new = decision.action in (Action.ADD, Action.UPDATE)
+    is_past = decision.is_history or decision.is_over or decision.verdict.is_restatement
+    is_passing = decision.gate is not None and decision.gate.category is Category.VOLATILE
+    expires_at = expiry_of(decision)
+    if is_past or not (is_new and is_passing and expires_at):
+        return ""
+    return f"It reads as something that passes, and is kept until {expires_at:%Y-%m-%d}."
 
 
 def _close(decision: Decision, siblings: Sequence[Fact]) -> list[Comparison | Fact]:
