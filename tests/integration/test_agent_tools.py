@@ -301,12 +301,14 @@ def test_the_reply_says_until_when_what_passes_is_kept(tools: AgentTools) -> Non
     assert reply.decision is not None
     last = f"{reply.decision.at + timedelta(days=7):%Y-%m-%d}"
     assert reply.text.endswith(f"It reads as something that passes, and is kept until {last}.")
+    given = {"text": "She is still waiting for a flat in Goa.", "valid_to": "2090-01-01"}
+    assert "kept until" not in tools.call(ADD, LIVES | given).text
 
 
 def test_the_reply_says_that_a_new_fact_ends_its_own_value(tools: AgentTools) -> None:
     order = LIVES | {"attribute": "standing_order", "value": "wound spray"}
     over = tools.call(ADD, order | {"text": "The standing order for wound spray has ended."})
-    assert over.text.endswith("Its value is noted as ended or denied.")
+    assert over.text.endswith("It says that its value has ended.")
     begun = tools.call(ADD, order | {"text": "There is a standing order for wound spray."})
     assert "ended" not in begun.text
 

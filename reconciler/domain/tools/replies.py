@@ -8,9 +8,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from reconciler.domain.guard import share_a_word, share_more_than, tells_of_change
+from reconciler.domain.guard import is_over, share_a_word, share_more_than, tells_of_change
 from reconciler.domain.recalling.briefing import asked_together, is_for_the_contact
-from reconciler.domain.recalling.current_values import ends_own_value
 from reconciler.domain.recalling.prompting import filed_as, quoted, shortened
 from reconciler.domain.reconciling.restating import expiry_of
 from reconciler.domain.records.decisions import Comparison, Decision
@@ -106,7 +105,7 @@ def reply_about(
     """
     told = [_what_became(decision, asked), _own_handle(decision, show), _until_when(decision)]
     if decision.action is Action.ADD and _tells_of_its_end(decision):
-        told.append("Its value is noted as ended or denied.")
+        told.append("It says that its value has ended.")
     if answers:
         told.append("That answers what the contact was to be asked about it; do not ask.")
     if complaint:
@@ -206,16 +205,19 @@ def _own_handle(decision: Decision, show: Show) -> str:
 
 def _tells_of_its_end(decision: Decision) -> bool:
     slot = decision.note.slot
-    return slot is not None and slot.value is not None and ends_own_value(decision.text, slot)
+    if slot is None or slot.value is None:
+        return False
+    return is_over(decision.text, slot.value, slot.attribute or "")
 
 
 def _until_when(decision: Decision) -> str:
     """Until when a new fact of what soon passes is kept; empty for any other decision."""
     is_new = decision.action in (Action.ADD, Action.UPDATE)
     is_past = decision.is_history or decision.is_over or decision.verdict.is_restatement
+    has_own_end = decision.proposal.holds_until is not None
     is_passing = decision.gate is not None and decision.gate.category is Category.VOLATILE
     expires_at = expiry_of(decision)
-    if is_past or not (is_new and is_passing and expires_at):
+    if is_past or has_own_end or not (is_new and is_passing and expires_at):
         return ""
     return f"It reads as something that passes, and is kept until {expires_at:%Y-%m-%d}."
 
