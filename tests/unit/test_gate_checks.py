@@ -740,6 +740,7 @@ def test_recall_is_told_how_a_fact_binds(
         ("Do not call, text, email or fax her.", "text", True),
         ("Do not call, text, email or fax her.", "fax", True),
         ("Do not call and email her.", "email", True),
+        ("By e-mail? Please do not email her.", "e-mail", True),
         ("Calls are fine, texts are not; do not email her.", "nothing in writing", True),
     ],
 )

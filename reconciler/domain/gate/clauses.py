@@ -23,7 +23,7 @@ CLAIMS_OPENING = re.compile(
 
 _JOINT = re.compile(r"(?:[,;]\s*|\s)(?:and|while)\s", re.IGNORECASE)
 """What puts one statement beside another; behind a "but" the hedge may take the first one back."""
-_CLAUSE = re.compile(r"[.;:!?]\s+|\b(?:but|because|so)\s|(,\s+|\band\s)", re.IGNORECASE)
+_CLAUSE = re.compile(r"[;:]\s+|\b(?:but|because|so)\s|(,\s+|\band\s)", re.IGNORECASE)
 """Where a clause ends; the group where the next one may go on with what this one forbids."""
 
 _SUBJECT = re.compile(r"(?:(?:i|we|he|she|they|it)\b)?\s*+(?:(?:also|now|still)\s*+)?")
@@ -62,8 +62,10 @@ def forbids_something_else(claim: str, value: str) -> bool:
 
     It is if a clause that forbids nothing speaks of the value, and none that forbids does.
     """
-    clauses = _banning(claim)
-    named = [bans for clause, bans in clauses if share_a_word(clause, value)]
+    named_by = value.replace("-", "")  # "e-mail" is "email"
+    named = [
+        bans for clause, bans in _banning(claim) if share_a_word(clause.replace("-", ""), named_by)
+    ]
     return bool(named) and not any(named) and not denies_value(claim, value)
 
 
@@ -74,12 +76,12 @@ def _banning(claim: str) -> list[tuple[str, bool]]:
     is forbidden as well.
     """
     clauses: list[tuple[str, bool]] = []
-    pieces = [None, *_CLAUSE.split(claim)]
-    for joint, clause in zip(pieces[::2], pieces[1::2], strict=True):
-        clause = clause or ""
-        bans = infer_recall_semantics(clause) is RecallSemantics.NEGATIVE
-        goes_on = joint and not bans and (joint[0] != "," or _lists(clause))
-        clauses.append((clause, bool(bans or (goes_on and clauses[-1][1]))))
+    for sentence in read_text(claim).sentences:
+        pieces = ["", *_CLAUSE.split(sentence.text)]
+        for joint, clause in zip(pieces[::2], pieces[1::2], strict=True):
+            bans = infer_recall_semantics(clause) is RecallSemantics.NEGATIVE
+            goes_on = bool(joint) and (joint[0] != "," or _lists(clause))
+            clauses.append((clause, bans or (goes_on and clauses[-1][1])))
     return clauses
 
 
