@@ -193,6 +193,7 @@ class ContactMemory(BoundMemory):
             is_for_the_contact,
             is_put_by,
             most_important_first,
+            unconfirmed,
         )
 
         # As kept, for what this process has in mind does not say when others recalled it.
@@ -207,7 +208,8 @@ class ContactMemory(BoundMemory):
             known = self._services.recall.everything(self._scope, kept, conflicts)
             facts = most_important_first(known, profile, count)
             self._services.use_trace.note(hit.fact.fact_id for hit in facts)
-        pending = tuple(filter(is_for_the_contact, self._services.records.pending([self._scope])))
+        held = list(self._services.records.pending([self._scope]))
+        pending = tuple(filter(is_for_the_contact, held))
         renewals = tuple(self._services.records.to_renew(self._scope, ASKED_MAX))
         waiting = (*pending, *renewals)
         heard = self._services.session_store.list_last_sessions(self._scope, 3) if waiting else []
@@ -218,6 +220,7 @@ class ContactMemory(BoundMemory):
             pending=pending,
             renewals=renewals,
             put_by=tuple(item for item in waiting if is_put_by(item, heard)),
+            unconfirmed=unconfirmed(held, profile),
         )
 
     def value(

@@ -125,6 +125,16 @@ def test_what_says_less_goes_beneath_what_says_more(memory: Memory, call: Call) 
     assert hit.fact.observations == 2
 
 
+def test_a_repetition_loses_no_words_of_a_fuller_fact(memory: Memory, call: Call) -> None:
+    said = "The outreach rooms on Fennick Road take their deliveries on Thursdays."
+    fuller = noted(call, said)
+    less = "The Fennick Road delivery stays on Thursdays."
+    reply = call(ADD, text=less, source_kind=USER, repeats=fuller)
+    assert reply.text == f"Known already; counted as said again. It is {fuller}."
+    [hit] = memory.contact(**ANNS).recall()
+    assert (hit.fact.text, hit.fact.observations) == (said, 2)
+
+
 def test_what_repeats_another_number_is_kept_apart_and_linked(memory: Memory, call: Call) -> None:
     one, other = noted(call, "The budget is 40k."), noted(call, "We may spend 60k.")
     reply = call(RELATE, note=other, repeats=one)
