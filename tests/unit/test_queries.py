@@ -264,6 +264,15 @@ def test_a_fragment_is_put_into_the_text(cypher: Path) -> None:
     assert "f(fact.b, 1) AS b\nORDER BY" in query.statements[0].text
 
 
+def test_an_order_of_joins_is_a_hint_to_one_engine_and_a_comment_to_the_other() -> None:
+    texts = {
+        engine: load_queries(engine)["list_revoked"].statements[0].text
+        for engine in ("embedded", "neo4j")
+    }
+    assert "HINT ((decision JOIN revoked) JOIN fact)" in texts["embedded"]
+    assert "HINT" not in texts["neo4j"]
+
+
 def test_a_fragment_that_is_not_there_is_said() -> None:
     text = GOOD.replace("ORDER BY", "// include: thing\nORDER BY")
     with pytest.raises(QueryFileError, match=r"there is no cypher/fragments/thing\.cypher"):
