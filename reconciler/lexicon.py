@@ -198,7 +198,6 @@ class Literals(Generic[T]):
             longest = max(literal.split(), key=len)
             entry = (longest, literal, whats)
             self._by_piece.setdefault(longest[:_PIECE], []).append(entry)
-        self._lengths = set(map(len, self._by_piece))
         self._words: dict[str, tuple[tuple[str, set[T]], ...]] = {}
         self._silent: set[str] = set()
 
@@ -215,11 +214,9 @@ class Literals(Generic[T]):
 
     def _within(self, word: str) -> tuple[tuple[str, set[T]], ...]:
         """What the word alone tells of, by ""; and the literals of several words that it is in."""
-        places = range(len(word))
-        starts = {word[at : at + length] for length in self._lengths for at in places}
         alone: set[T] = set()
         beside = []
-        for piece in starts & self._by_piece.keys():
+        for piece in self._by_piece.keys() & _pieces_of(word):
             for longest, literal, told in self._by_piece[piece]:
                 if literal in word:
                     alone |= told
@@ -254,6 +251,13 @@ _WORDS_MAX, _WORD_LENGTH_MAX = 8192, 32
 def _words_in(text: str) -> frozenset[str]:
     """The words of a text, with what stands at them; several lexicons ask it of one text."""
     return frozenset(text.split())
+
+
+@lru_cache(maxsize=256)
+def _pieces_of(word: str) -> frozenset[str]:
+    """What a literal in the word may begin with; several lexicons ask it of one word."""
+    places = range(len(word))
+    return frozenset(word[at : at + size] for size in range(1, _PIECE + 1) for at in places)
 
 
 class Cues:

@@ -7,9 +7,10 @@ made while the store was small reads whole tables when it is large. Never here: 
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import closing
 from datetime import UTC, datetime
+from itertools import chain
 from typing import Any
 
 import ladybug
@@ -33,6 +34,12 @@ _PLANS_MAX = 100
 _WIDTHS = (7, 8, 15, 16, 31, 32)
 """Bits at which the engine chooses another type for an integer, which it then keeps in a plan."""
 
+
+_ROWS_AT_ONCE = 256
+"""Rows that are there at once, where they are put into columns: with more than 700 new lists the
+garbage collector begins, and with 10,000 it takes longer than the engine. Source: measured."""
+
+_EPOCH, _EPOCH_UTC = datetime(1970, 1, 1), datetime(1970, 1, 1, tzinfo=UTC)
 
 _OF_PROPERTIES = ("NODE", "REL", "STRUCT")
 """How the types of columns begin that hold the properties of a node or a link."""
@@ -72,7 +79,7 @@ class PlanningConnection(ladybug.Connection):
         """
         with closing(self._result(text, dict(given or {}))) as result:
             columns: list[str] = result.get_column_names()
-            lists = _all_of(result)
+            lists = list(chain.from_iterable(_pages_of(result)))
             if lists:
                 _say_utc(lists, result.get_column_data_types())
             return [dict(zip(columns, row, strict=True)) for row in lists]
@@ -80,12 +87,15 @@ class PlanningConnection(ladybug.Connection):
     def columns(self, text: str, given: Mapping[str, Any]) -> list[Row]:
         """As ``rows``, with all rows as one that has a list for each column; none without rows."""
         with closing(self._result(text, dict(given))) as result:
-            columns = list(map(list, zip(*_all_of(result), strict=True)))
-            for place, name in enumerate(result.get_column_data_types()):
-                if columns and name == "TIMESTAMP":
-                    columns[place] = [at and at.replace(tzinfo=UTC) for at in columns[place]]
             names = result.get_column_names()
-            return [dict(zip(names, columns, strict=True))] if columns else []
+            columns: dict[str, list[Any]] = {name: [] for name in names}
+            for page in _pages_of(result):
+                for column, values in zip(columns.values(), zip(*page, strict=True), strict=True):
+                    column.extend(values)
+            for name, kind in zip(names, result.get_column_data_types(), strict=True):
+                if kind == "TIMESTAMP":
+                    columns[name] = [at and _utc(at) for at in columns[name]]
+            return [columns] if result.get_num_tuples() else []
 
     def close(self) -> None:
         """Interrupt what runs on it, and give its plans back."""
@@ -110,9 +120,13 @@ class PlanningConnection(ladybug.Connection):
             del self._plans[next(iter(self._plans))]
 
 
-def _all_of(result: ladybug.QueryResult) -> list[Any]:
+def _pages_of(result: ladybug.QueryResult) -> Iterator[list[Any]]:
+    """All rows, some at a time."""
+    left = result.get_num_tuples()
     try:
-        return list(result.get_all())
+        while left > 0:
+            yield [result.get_next() for _ in range(min(left, _ROWS_AT_ONCE))]
+            left -= _ROWS_AT_ONCE
     except (ValueError, OverflowError) as error:
         raise UnreadableRowsError(str(error)) from error
 
@@ -131,16 +145,21 @@ def _say_utc(rows: list[list[Any]], types: list[str]) -> None:
     for place in (place for place, name in enumerate(types) if name == "TIMESTAMP"):
         for row in rows:
             if row[place] is not None:
-                row[place] = row[place].replace(tzinfo=UTC)
+                row[place] = _utc(row[place])
     for place in (place for place, name in enumerate(types) if name.startswith(_OF_PROPERTIES)):
         for row in rows:
             row[place] = _properties(row[place])
 
 
+def _utc(at: datetime) -> datetime:
+    """The time with its zone; ``replace`` takes ten times as long."""
+    return _EPOCH_UTC + (at - _EPOCH)
+
+
 def _properties(entity: Mapping[str, Any]) -> dict[str, Any]:
     """The properties of a node or a link, without the engine's own and without nulls."""
     return {
-        name: held.replace(tzinfo=UTC) if isinstance(held, datetime) else held
+        name: _utc(held) if isinstance(held, datetime) else held
         for name, held in entity.items()
         if held is not None and not name.startswith("_")
     }

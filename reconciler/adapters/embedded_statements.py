@@ -63,9 +63,9 @@ def bound(statement: Statement, given: Mapping[str, Any]) -> tuple[str, dict[str
 
 def _with_lengths(statement: Statement, values: dict[str, Any]) -> tuple[Statement, dict[str, Any]]:
     """The statement with the lengths of its columns as numbers, and the values that it names."""
-    lengths = {name: int(values[name]) for name in _LENGTH.findall(statement.text)}
-    if not lengths:
+    if "FLOAT[$" not in statement.text:
         return statement, values
+    lengths = {name: int(values[name]) for name in _LENGTH.findall(statement.text)}
     text = _LENGTH.sub(lambda match: f"FLOAT[{lengths[match[1]]}]", statement.text)
     left = {path: value for path, value in values.items() if f"${path}" in text}
     return replace(statement, text=text, params=frozenset(left)), left
@@ -77,9 +77,9 @@ def _with_bounds(statement: Statement, values: dict[str, Any]) -> tuple[Statemen
     The engine compares every contact of the store with every key of a list. Of ten thousand
     contacts the bounds leave few, since a list mostly holds neighbours: 3 ms instead of 9.
     """
-    text = _AMONG.sub(rf"\g<0> >= ${_LEAST} AND \g<0> <= ${_GREATEST} AND \g<0>", statement.text)
-    if text == statement.text:
+    if "$contact_keys" not in statement.text or not _AMONG.search(statement.text):
         return statement, values
+    text = _AMONG.sub(rf"\g<0> >= ${_LEAST} AND \g<0> <= ${_GREATEST} AND \g<0>", statement.text)
     keys = values["contact_keys"] or [""]
     values = values | {_LEAST: min(keys), _GREATEST: max(keys)}
     return replace(statement, text=text, params=statement.params | {_LEAST, _GREATEST}), values

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from reconciler.domain.recalling.recallable import RecallQuery
 from reconciler.errors import EmbeddingError
-from reconciler.ports.embedder import Embedder, EmbedsQueries, KnowsUnread
+from reconciler.ports.embedder import Embedder, EmbedsQueries
 from reconciler.sensitive_data import without_hashes
 
 __all__ = ["UNIT_LENGTH_TOLERANCE", "embed", "embed_queries", "question_of", "unread"]
@@ -61,7 +61,9 @@ def _checked(
 
 def unread(embedder: Embedder, text: str) -> str:
     """The parts of a text that the model could not read; empty if the embedder cannot tell."""
-    return embedder.unread(text) if isinstance(embedder, KnowsUnread) else ""
+    # To ask isinstance() of a protocol takes longer than most models take to answer.
+    read: Callable[[str], str] = getattr(embedder, "unread", lambda _: "")
+    return read(text)
 
 
 def question_of(embedder: Embedder, query: str) -> RecallQuery:

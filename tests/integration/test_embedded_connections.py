@@ -6,7 +6,7 @@ import threading
 import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import ExitStack
+from contextlib import ExitStack, closing
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -318,3 +318,18 @@ def test_times_come_with_their_zone_and_nulls_as_they_are(database: ladybug.Data
         noon = datetime(2026, 3, 9, 12, tzinfo=UTC)
         assert connection.rows(text) == [{"at": noon, "number": 1}, {"at": None, "number": 1}]
     pool.close()
+
+
+@pytest.mark.parametrize("size", [0, 1, 255, 256, 257, 600])
+def test_all_rows_come_in_their_order_however_many_pages_they_take(
+    database: ladybug.Database, size: int
+) -> None:
+    text = "UNWIND range(1, $size) AS number RETURN number, timestamp('2026-03-09') AS at"
+    if not size:
+        text = text.replace("RETURN", "WITH number WHERE number < 0 RETURN")
+    with closing(PlanningConnection(database)) as connection:
+        rows = connection.rows(text, {"size": max(size, 1)})
+        columns = connection.columns(text, {"size": max(size, 1)})
+    numbers, times = list(range(1, size + 1)), [datetime(2026, 3, 9, tzinfo=UTC)] * size
+    assert [(row["number"], row["at"]) for row in rows] == list(zip(numbers, times, strict=True))
+    assert columns == ([{"number": numbers, "at": times}] if size else [])

@@ -13,7 +13,7 @@ from array import array
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field
-from itertools import chain, islice
+from itertools import chain, count, islice, repeat
 
 import numpy as np
 from numpy.typing import NDArray
@@ -142,12 +142,18 @@ class WordIndex:
     def _index_unread(self) -> None:
         if not self._unread:
             return
-        read = [plain_words(text) for text in chain.from_iterable(self._unread)]
+        # One list of all words: ten thousand short ones would keep the garbage collector busy.
+        words: list[str] = []
+        counts = array("i")
+        for text in chain.from_iterable(self._unread):
+            said = plain_words(text)
+            words += said
+            counts.append(len(said))
+        owners = chain.from_iterable(map(repeat, count(len(self._counts)), counts))
         rows = self._rows
-        for row, said in enumerate(read, start=len(self._counts)):
-            for word in said:
-                rows[word].append(row)
-        self._counts.extend(map(len, read))
+        for word, row in zip(words, owners, strict=True):
+            rows[word].append(row)
+        self._counts.extend(counts)
         self._unread, self._lengths = [], None
 
     def _told(self) -> Scores:

@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from reconciler.domain.gate.cleaning import AS_GIVEN
 from reconciler.domain.records.candidates import Candidate
 from reconciler.domain.records.decisions import Decision
 from reconciler.domain.records.kinds import IMPORT_DOOR, Action, Disposal
@@ -34,7 +35,7 @@ from reconciler.service.writing.doors import (
     note_of,
 )
 from reconciler.service.writing.submissions import Submission
-from reconciler.service.writing.write_gate import WriteGate, is_compared
+from reconciler.service.writing.write_gate import WriteGate, is_compared, judge
 
 __all__ = [
     "ImportReport",
@@ -57,6 +58,7 @@ _BATCHES_AHEAD = 3
 
 _PROPOSER = "import"
 _TIME_KEYS = ("said_at", "valid_from")
+_ID_KEYS = AS_GIVEN[Note]
 _ENDED_AND_ASKED = "it is over, and the gate would ask about it first"
 
 
@@ -238,13 +240,16 @@ class NoteImport:
     ) -> Iterator[Sequence[Submission]]:
         """The gate's assessments of the notes; those of one contact stand together, in order."""
         for batch in chunks:
-            candidates = self._new(batch)
+            new = self._new(batch)
             report.errors.extend(batch.errors)
             report.resumed += batch.resumed
-            on_progress(batch.lines - len(candidates))
-            by_contact = sorted(candidates, key=lambda candidate: candidate.note.scope.contact_key)
+            on_progress(batch.lines - len(new))
+            by_contact = sorted(new, key=lambda one: one[0].note.scope.contact_key)
             for some in batches(by_contact, _NOTES_AT_ONCE):
-                judged = (self._gate.judge(candidate, IMPORT_DOOR) for candidate in some)
+                judged = (
+                    judge(candidate, self._cleaner, self._clock(), IMPORT_DOOR, decision_id)
+                    for candidate, decision_id in some
+                )
                 yield [one for one in judged if not self._is_left_out(one, report, on_progress)]
 
     def _is_left_out(
@@ -259,12 +264,12 @@ class NoteImport:
         on_progress(1)
         return True
 
-    def _new(self, batch: _LineBatch) -> list[Candidate]:
-        """The notes without a decision by an earlier run or line."""
+    def _new(self, batch: _LineBatch) -> list[tuple[Candidate, str]]:
+        """The notes without a decision by an earlier run or line, each with its decision's id."""
         ids = [self._decision_ids.of(candidate.note) for candidate in batch.candidates]
         done = self._store.find_decision_ids(ids)
         told = zip(batch.candidates, ids, strict=True)
-        new = [candidate for candidate, its_id in told if its_id not in done]
+        new = [(candidate, its_id) for candidate, its_id in told if its_id not in done]
         batch.resumed = len(ids) - len(new)
         return new
 
@@ -295,6 +300,7 @@ class NoteImport:
         fields = {name: values[name] for name in LineFields.__annotations__ if name in values}
         times = {name: _time(name, fields[name]) for name in _TIME_KEYS if name in fields}
         fields |= times
+        self._cleaner.check_ids(scope, **{name: fields[name] for name in _ID_KEYS & fields.keys()})
         if not isinstance(fields.get("single_valued", True), bool):
             raise InvalidNoteError(
                 f"single_valued must be true or false, not {fields['single_valued']!r}"
@@ -304,7 +310,6 @@ class NoteImport:
         if "text" not in values:
             raise InvalidNoteError("text is missing")
         note = note_of(scope, values["text"], fields, self._attributes, now)
-        self._cleaner.check_ids(note)
         ended_at = _ended_at(values.get("valid_to"), note, now)
         return replace(as_candidate(note, _PROPOSER), ended_at=ended_at)
 
