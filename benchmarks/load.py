@@ -7,6 +7,9 @@ the packaged model; workers read what was handed over meanwhile. On the embedded
 are threads of one process, else of four. Facts change and are restated, so that a contact's live
 facts stay few: what grows is a leak, or the engine's cache. Afterwards the graph is looked at:
 whatever was acknowledged is there, no fact has two successors, and each session was read once.
+
+JUDGE_MS=300 has a judge, which the real client of its API asks at a server on the loopback that
+answers after so many milliseconds; JUDGE_CALLS is how many calls a minute a process may make.
 """
 
 from __future__ import annotations
@@ -19,6 +22,7 @@ import time
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack
 from dataclasses import dataclass, field
 from multiprocessing.connection import Connection
 from pathlib import Path
@@ -29,9 +33,10 @@ from benchmarks.core_side import AGENT
 from benchmarks.engines import Engines
 from benchmarks.scale_side import Store
 from benchmarks.sizes import IS_SHORT
-from reconciler import Action, Memory, Turn
+from reconciler import Action, Memory, Turn, load_settings
 from reconciler.errors import ReconcilerError
 from tests import raw_store
+from tests.anthropic_server import AnthropicServer, judgement
 from tests.engines import EngineUnderTest
 
 AGENTS = 32
@@ -40,6 +45,8 @@ PROCESSES_SERVER = 4
 WORKERS = 4
 MINUTES = float(os.environ.get("MINUTES", "0.03" if IS_SHORT else "3"))
 OTHERS = int(os.environ.get("OTHERS", "0"))
+JUDGE_MS = float(os.environ.get("JUDGE_MS", "20" if IS_SHORT else "0"))
+JUDGE_CALLS = int(os.environ.get("JUDGE_CALLS", "600"))
 FACTS_OF_EACH = 100
 READINGS = max(int(os.environ.get("READINGS", "5")), 2)
 """How often memory and handles are read: at the start, at the end, and evenly between."""
@@ -49,6 +56,8 @@ OWN_CONTACTS, SHARED_CONTACTS = 4, 4
 CITIES = ("Pune", "Goa", "Delhi", "Agra", "Mumbai", "Kochi")
 FIRMS = ("Harbour Ltd", "Nordwind Ltd", "Castell Ltd", "Brook Ltd")
 INVOICES = 25
+TEAS = ("green tea", "black tea", "mint tea", "white tea", "rooibos tea", "fennel tea")
+DRINKS = ("Likes {} in the morning.", "Enjoys a cup of {} in the mornings.", "Drinks {} at dawn.")
 QUESTIONS = ("Where does she live?", "Which invoices are open?", "How do I reach her?")
 SHARES = {"note": 45, "recall": 40, "hand-over": 5, "confirm": 10}
 
@@ -78,6 +87,8 @@ class Worked:
     errors: Counter[str] = field(default_factory=Counter)
     decision_ids: set[str] = field(default_factory=set)
     job_ids: set[str] = field(default_factory=set)
+    notes_of_agents: list[int] = field(default_factory=list)
+    judged: Counter[str] = field(default_factory=Counter)
     readings: list[Reading] = field(default_factory=list)
 
 
@@ -89,14 +100,25 @@ def main(available: Engines) -> None:
         if OTHERS:
             _fill(arguments)
         count = PROCESSES.get(name, PROCESSES_SERVER)
-        worked = _work(arguments, count)
+        with ExitStack() as stack:
+            asking = _asking_a_judge(stack) if JUDGE_MS else {}
+            worked = _work(arguments | asking, count)
         drained = _drained(arguments)
         print(
             f"{name}: {count} processes; load {before:.1f} before, {os.getloadavg()[0]:.1f} after\n"
         )
         _print_calls(worked)
+        _print_agents(worked)
         _print_readings(worked)
         _print_graph(EngineUnderTest(name, arguments), worked, drained)
+
+
+def _asking_a_judge(stack: ExitStack) -> dict[str, Any]:
+    """Settings that have a server on the loopback judge: whatever it is shown holds beside."""
+    server = stack.enter_context(AnthropicServer())
+    server.answers(judgement("coexists", None, "ADD").late(JUDGE_MS / 1000))
+    asked = {"api_key": "loopback", "base_url": server.base_url}
+    return {"arbiter": {**asked, "calls_per_minute_max": JUDGE_CALLS}}
 
 
 def _fill(arguments: dict[str, Any]) -> None:
@@ -110,7 +132,7 @@ def _fill(arguments: dict[str, Any]) -> None:
 
 def _work(arguments: dict[str, Any], count: int) -> list[Worked]:
     """What each process did, all of them having begun at once."""
-    with Memory.open(**arguments):
+    with Memory.open(load_settings(**arguments)):
         pass  # so that the store is made before they come
     context = multiprocessing.get_context("spawn")
     start = context.Barrier(count)
@@ -133,7 +155,7 @@ def _process(
     telling: Connection, start: Any, arguments: dict[str, Any], agents: range, workers: int
 ) -> None:
     worked = Worked()
-    with Memory.open(warm_up=True, **arguments) as memory:
+    with Memory.open(load_settings(**arguments), warm_up=True) as memory:
         for _ in range(workers):
             memory.start_worker()
         _agent_at_work(memory, agents[0], 0.0)  # one call of each kind, so that all is loaded
@@ -170,6 +192,8 @@ def _add(to: Worked, done: Worked) -> None:
     to.errors += done.errors
     to.decision_ids |= done.decision_ids
     to.job_ids |= done.job_ids
+    to.judged += done.judged
+    to.notes_of_agents.append(len(done.seconds["note"]))
 
 
 def _agent_at_work(memory: Memory, number: int, end_at: float) -> Worked:
@@ -222,6 +246,7 @@ class Agent:
             [
                 {"text": f"Invoice {1000 + chance.randrange(INVOICES)} is unpaid."},
                 {"text": f"Lives in {city}.", "attribute": "city", "value": city},
+                *({"text": each.format(chance.choice(TEAS))} for each in DRINKS if JUDGE_MS),
             ]
         )
         self._keep(
@@ -256,6 +281,10 @@ class Agent:
 
     def _keep(self, decision: Any) -> None:
         self.worked.decision_ids.add(decision.decision_id)
+        opinion = decision.opinion
+        if opinion.arbiter is not None:
+            answered = "remembered" if opinion.is_cached else "answered"
+            self.worked.judged[opinion.error or answered] += 1
 
 
 def _drained(arguments: dict[str, Any]) -> float:
@@ -281,6 +310,13 @@ def _print_calls(worked: list[Worked]) -> None:
     print(
         f"\n{errors.total()} errors", *(f"- {n} × {text}" for text, n in errors.items()), sep="\n"
     )
+
+
+def _print_agents(worked: list[Worked]) -> None:
+    notes = sorted(number for each in worked for number in each.notes_of_agents)
+    print(f"\nnotes of an agent: {notes[0]} at least, {median(notes):g}, {notes[-1]} at most")
+    judged = sum((each.judged for each in worked), Counter[str]())
+    print(*(f"- judge: {number} × {what}" for what, number in judged.most_common()), sep="\n")
 
 
 def _print_readings(worked: list[Worked]) -> None:

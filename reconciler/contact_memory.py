@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import datetime
 from itertools import islice
 from typing import TYPE_CHECKING, Any, Unpack
 
 from reconciler.bound_memory import BoundMemory
 from reconciler.domain.records.choices import (
+    check_callable,
     check_flags,
     check_kind,
     one_of,
@@ -192,6 +193,7 @@ class ContactMemory(BoundMemory):
             is_for_the_contact,
             is_put_by,
             most_important_first,
+            unconfirmed,
         )
 
         # As kept, for what this process has in mind does not say when others recalled it.
@@ -206,7 +208,8 @@ class ContactMemory(BoundMemory):
             known = self._services.recall.everything(self._scope, kept, conflicts)
             facts = most_important_first(known, profile, count)
             self._services.use_trace.note(hit.fact.fact_id for hit in facts)
-        pending = tuple(filter(is_for_the_contact, self._services.records.pending([self._scope])))
+        held = list(self._services.records.pending([self._scope]))
+        pending = tuple(filter(is_for_the_contact, held))
         renewals = tuple(self._services.records.to_renew(self._scope, ASKED_MAX))
         waiting = (*pending, *renewals)
         heard = self._services.session_store.list_last_sessions(self._scope, 3) if waiting else []
@@ -217,6 +220,7 @@ class ContactMemory(BoundMemory):
             pending=pending,
             renewals=renewals,
             put_by=tuple(item for item in waiting if is_put_by(item, heard)),
+            unconfirmed=unconfirmed(held, profile),
         )
 
     def value(
@@ -322,6 +326,7 @@ class ContactMemory(BoundMemory):
         ends: Sequence[str] = (),
         both_hold: Sequence[str] = (),
         reason: str | None = None,
+        idempotency_key: str | None = None,
     ) -> Decision:
         """Say how a remembered fact relates to others, as a decision of its own.
 
@@ -336,6 +341,8 @@ class ContactMemory(BoundMemory):
             ends: facts that are over, without a replacement.
             both_hold: facts that hold beside it; a dispute between them is settled.
             reason: why, in one sentence; None for the relation alone.
+            idempotency_key: as that of a note. A call that is repeated names facts by id, because a
+                handle names no fact that has ended.
 
         Raises:
             InvalidNoteError: the arguments cannot be used.
@@ -354,6 +361,7 @@ class ContactMemory(BoundMemory):
             fact_id,
             relations,
             reason=reason,
+            idempotency_key=idempotency_key,
         )
 
     def tools(
@@ -615,7 +623,8 @@ class ContactMemory(BoundMemory):
         """Correct a fact, as an operator: the new fact replaces it, even the contact's own word.
 
         An operator's plain note ranks below the contact's word and ends nothing of theirs; this
-        does. What the contact says later ends the amendment like any other fact.
+        does. What the contact says later ends the amendment like any other fact. The same call
+        again, with the same reason, returns the first decision, marked ``replayed``.
 
         Args:
             text: what is true, in one sentence, 1 to 2,000 characters.
@@ -659,6 +668,8 @@ class ContactMemory(BoundMemory):
         never: bool = False,
     ) -> Decision:
         """End a fact without replacing it; its history is kept.
+
+        The same call again, with the same reason, returns the first decision, marked ``replayed``.
 
         Args:
             fact_id: the fact, live, expired or archived.
@@ -741,6 +752,7 @@ class ContactMemory(BoundMemory):
         by: str,
         reason: str,
         dry_run: bool = False,
+        on_progress: Callable[[int], None] = lambda _: None,
     ) -> Erasure:
         """Erase what is known about a contact, or part of it, for good; it cannot be undone.
 
@@ -757,6 +769,7 @@ class ContactMemory(BoundMemory):
             by: who asks for it, ``contact`` or an operator's name.
             reason: why, in one sentence. It is kept, unless it repeats what is to be erased.
             dry_run: only report what would be erased, and change nothing.
+            on_progress: called with how many more records were read or emptied.
 
         Returns:
             The erasure with its receipt: what was removed, what was searched afterwards, and where
@@ -772,11 +785,17 @@ class ContactMemory(BoundMemory):
         from reconciler.domain.records.erasures import ErasureTarget
 
         check_flags(dry_run=dry_run)
+        check_callable(on_progress=on_progress)
         target = ErasureTarget(
             fact_id=fact_id, session_id=session_id, attribute=attribute, subject=subject
         )
         return self._services.erasures.forget(
-            self._scope, target, by=by, reason=reason, dry_run=dry_run
+            self._scope,
+            target,
+            by=by,
+            reason=reason,
+            dry_run=dry_run,
+            on_progress=on_progress,
         )
 
     def propose(self, candidate: Candidate) -> Decision:

@@ -510,14 +510,21 @@ class Memory:
         own = (erasure for erasure in all_erasures if erasure.scope.tenant == chosen)
         return first(own, limit)
 
-    def finish_erasures(self) -> list[Erasure]:
+    def finish_erasures(
+        self, *, on_progress: Callable[[int], None] = lambda _: None
+    ) -> list[Erasure]:
         """Finish all interrupted erasures of the store; returns those that this call finished.
+
+        Args:
+            on_progress: called with how many more records were read or emptied.
 
         Raises:
             GraphUnavailableError: the engine stayed unavailable or busy; call again.
         """
+        check_callable(on_progress=on_progress)
         service = self._services.erasures
-        return [service.finish(erasure) for erasure in service.find([], is_unfinished=True)]
+        unfinished = service.find([], is_unfinished=True)
+        return [service.finish(erasure, on_progress) for erasure in unfinished]
 
     def jobs(
         self,

@@ -10,7 +10,9 @@ puts them into the text. ``// set to null: columns of fact but fields of fact_le
 takes away each column that ``cypher/fields/fact_left.txt`` does not name. ``caption(fact.text)``
 stands for what a node's caption shows of a text. In a file for Neo4j ``// times: as text`` has the
 times that are given go there as ISO 8601; the statement makes times of them. ``// rows: by column``
-has all rows come as one, with a list for each column.
+has all rows come as one, with a list for each column. ``// embedded: join contact, about, fact``
+below a MATCH has the embedded engine join in that order; without it, where links are few, it reads
+all nodes to find them.
 
 The embedded dialect may hold a script instead: statements divided by a semicolon at a line's end,
 run in one transaction, rolled back at the first one that has a RETURN and gives no row. Its rows
@@ -61,6 +63,7 @@ _NULLED = re.compile(
     r"^[ \t]*//\s*set to null: columns of (\w+) but fields of (\w+)[ \t]*$", re.MULTILINE
 )
 _MAPPED = re.compile(r"^[ \t]*//\s*in a map: columns of (\w+)[ \t]*$", re.MULTILINE)
+_JOINED = re.compile(r"^[ \t]*//\s*embedded: join (\w+(?:, \w+)+)[ \t]*$", re.MULTILINE)
 _CONDITION = re.compile(r"^//\s*only when ([\w.]+) is (.+)$", re.MULTILINE)
 _LOOP = re.compile(r"^//\s*for each (\w+ of [\w.]+)[ \t]*$", re.MULTILINE)
 _BRACKETED = re.compile(r"\([^()\[\]]*\)|\[[^()\[\]]*\]")
@@ -218,7 +221,10 @@ def load_queries(engine: str) -> QueryBook:
     for path in paths:
         if path.stem in queries:
             raise QueryFileError(f"{path.name} stands in shared/ and in {engine}/")
-        queries[path.stem] = parse_query(path.stem, path.read_text(encoding="utf-8"))
+        text = path.read_text(encoding="utf-8")
+        if engine == "embedded":
+            text = _JOINED.sub(_joined, text)
+        queries[path.stem] = parse_query(path.stem, text)
     return QueryBook(queries)
 
 
@@ -339,6 +345,14 @@ def _statement(part: str) -> Statement:
 def _captioned(written: re.Match[str]) -> str:
     text = written[1]
     return f"CASE WHEN size({text}) <= 60 THEN {text} ELSE left({text}, 59) + '…' END"
+
+
+def _joined(line: re.Match[str]) -> str:
+    """The embedded engine's hint: the first two are joined, then each next one to what is there."""
+    first, *others = line[1].split(", ")
+    for other in others:
+        first = f"({first} JOIN {other})"
+    return f"HINT {first}"
 
 
 def _included(line: re.Match[str]) -> str:

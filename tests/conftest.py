@@ -71,6 +71,14 @@ def cases_of_each(cases: Iterable[Any], on_a_server: Collection[Any]) -> list[An
     ]
 
 
+ON_ANY_ONE = pytest.mark.parametrize(
+    "one_of_each",
+    params_of(CHOICE.one_of_each if faults.EVERY_CALL else CHOICE.any_one),
+    indirect=True,
+)
+"""For a test with ``one_of_each`` that only ``make faults`` runs on a Neo4j too."""
+
+
 # CI looks at the same examples each time, so that it fails for what was changed; a person's runs
 # look at new ones and find more.
 hypothesis.settings.register_profile("ci", derandomize=True)

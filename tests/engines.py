@@ -36,6 +36,7 @@ OWN_LINES = {f"neo4j-{name}": line for name, line in LINES.items()}
 OUR_LABELS = ["Store", "Agent", "Contact", "Fact", "Session", "Episode", "Decision", "Job", "Task"]
 OUR_LABELS += ["Erasure", "Tombstone"]
 OUR_LABELS += ["Expired", "Archived", "Superseded", "Revoked", "Erased"]
+INDEXED_LINKS = {"SUPERSEDES", "CONFLICTS_WITH"}
 
 DELETE_NODES = "MATCH (n) CALL (n) { DETACH DELETE n } IN TRANSACTIONS OF 5000 ROWS"
 COUNT_NODES = "MATCH (n) RETURN count(n)"
@@ -112,7 +113,7 @@ class Neo4jEngines:
         self._parts: dict[str, JavaParts | DockerParts | ServerNotAvailableError] = {}
         self._arguments: dict[str, Future[dict[str, Any]]] = {}
         self._servers: list[Neo4jServer] = []
-        self._used: set[str] = set()
+        self._used: dict[str, neo4j.Driver] = {}
         self._is_closed = False
         self._lock = threading.Lock()
 
@@ -149,8 +150,9 @@ class Neo4jEngines:
             ServerFailedError: the server did not start.
         """
         engine = EngineUnderTest(name, self.start(name).result())
-        self._used.add(name)
-        _run(engine, DELETE_NODES)
+        if name not in self._used:  # one for all tests: each would connect only to empty it
+            self._used[name] = _driver(engine)
+        _asked(self._used[name], engine, DELETE_NODES)
         return engine
 
     def close(self) -> None:
@@ -164,6 +166,8 @@ class Neo4jEngines:
             server.stop()
         if self.choice.uri:
             self._leave_empty()
+        for driver in self._used.values():
+            driver.close()
 
     def _start(self, name: str) -> dict[str, Any]:
         if self.choice.uri:
@@ -235,7 +239,8 @@ def _refuse_unless_ours(engine: EngineUnderTest, *, may_wipe: bool) -> None:
         schema = _run(engine, LIST_CONSTRAINTS) + _run(engine, LIST_INDEXES)
     except (DriverError, Neo4jError, ValueError) as error:
         raise NotOurDatabaseError(f"NEO4J_URI={uri} cannot be used: {error}") from error
-    foreign_rules = [row[0] for row in schema if not set(row[1] or ["?"]) <= set(OUR_LABELS)]
+    ours = {*OUR_LABELS, *INDEXED_LINKS}
+    foreign_rules = [row[0] for row in schema if not set(row[1] or ["?"]) <= ours]
     found = f"NEO4J_URI={uri}: the tests empty this database between tests, and it"
     if foreign_nodes or foreign_rules:
         raise NotOurDatabaseError(
@@ -250,14 +255,22 @@ def _refuse_unless_ours(engine: EngineUnderTest, *, may_wipe: bool) -> None:
 
 
 def _run(engine: EngineUnderTest, text: str, **parameters: Any) -> list[list[Any]]:
+    with _driver(engine) as driver:
+        return _asked(driver, engine, text, **parameters)
+
+
+def _driver(engine: EngineUnderTest) -> neo4j.Driver:
     server = engine.settings_arguments["neo4j"]
-    with (
-        neo4j.GraphDatabase.driver(
-            server["uri"],
-            auth=(server["username"], server["password"]),
-            connection_timeout=30,
-            notifications_min_severity="OFF",
-        ) as driver,
-        driver.session(database=server["database"]) as session,
-    ):
+    return neo4j.GraphDatabase.driver(
+        server["uri"],
+        auth=(server["username"], server["password"]),
+        connection_timeout=30,
+        notifications_min_severity="OFF",
+    )
+
+
+def _asked(
+    driver: neo4j.Driver, engine: EngineUnderTest, text: str, **parameters: Any
+) -> list[list[Any]]:
+    with driver.session(database=engine.settings_arguments["neo4j"]["database"]) as session:
         return session.run(text, parameters).values()

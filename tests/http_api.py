@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
 import httpx2
 
@@ -18,7 +20,7 @@ from reconciler.testing import HashingEmbedder
 from tests.engines import embedded_engine
 from tests.http_servers import LOCAL, RunningServer, running
 
-__all__ = ["PRIYA", "Api", "serving_api", "serving_api_in"]
+__all__ = ["PRIYA", "Api", "TenantApi", "serving_api", "serving_api_in"]
 
 PRIYA = "/v1/agents/crm/contacts/priya"
 
@@ -30,6 +32,18 @@ class Api(RunningServer):
         """A client with a token for a grant."""
         headers = {"Authorization": f"Bearer {self.token(grant)}"}
         return httpx2.Client(base_url=self.url, headers=headers, timeout=60)
+
+
+@dataclass(frozen=True)
+class TenantApi(Api):
+    """A running HTTP API that several tests share, each for a tenant of its own."""
+
+    tenant: str
+
+    def token(self, grant: Grant, **others: Any) -> str:
+        """A new token for a grant; one that names no tenant is for this."""
+        own = replace(grant, tenant=self.tenant) if grant.tenant == "default" else grant
+        return super().token(own, **others)
 
 
 @contextmanager

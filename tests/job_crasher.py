@@ -2,7 +2,7 @@
 
 Here: what such a process does, the sessions it hands over or reads, and how a test starts it, and
 counts its end. Never here: what has to hold afterwards. Each process is forked from one that has
-imported everything and opened nothing, so that a kill costs tenths of a second.
+imported everything and holds nothing open, so that a kill costs tenths of a second.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ import os
 import re
 import signal
 import sys
+import tempfile
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -25,18 +26,16 @@ from typing import Any
 import reconciler.adapters.embedded_graph
 import reconciler.adapters.neo4j_graph  # noqa: F401  imported before any process is forked
 from reconciler import Memory
-from reconciler.agent_memory import note_to_check
-from reconciler.bootstrap import build_judge
 from reconciler.domain.records.jobs import Stage
 from reconciler.domain.records.kinds import Category
 from reconciler.domain.records.sessions import Episode, Turn
 from reconciler.domain.sessions.extraction import Citation, Extracted, Extraction, Window
-from reconciler.settings import load_settings
 from reconciler.testing import HashingEmbedder
 from tests import faults, second_schema
 
 __all__ = [
     "AGENT",
+    "CONTEXT",
     "CrashPoint",
     "Talk",
     "Victim",
@@ -256,7 +255,7 @@ def hand_over(told: Connection, arguments: dict[str, Any], given: Sequence[Talk]
 
 
 def migrate(told: Connection, arguments: dict[str, Any], cypher: Path, place: int) -> None:
-    """Bring a store up to the second schema, and stop before a statement of its second step."""
+    """Bring a store up to the invented schema, and stop before a statement of its last step."""
     with second_schema.used(cypher):
         second_schema.stop_before(place, arguments["graph"], lambda: told.send("midway"))
         Memory.open(embedder=HashingEmbedder(16), migrate=True, **arguments).close()
@@ -332,15 +331,15 @@ class Victim:
 
 
 def _warm_up() -> None:
-    """Compile the finders' patterns once for all processes; opens nothing and starts no thread."""
-    candidate = note_to_check(
-        "Please remember that my city is Oslo.",
-        agent_id=AGENT,
-        source_kind="extractor",
-        category=None,
-        topic=None,
-    )
-    build_judge(load_settings())(candidate)
+    """Import, compile and load once for all processes what each would at its first talk.
+
+    What it opens is closed again, and no thread is left that a fork could cut off.
+    """
+    with tempfile.TemporaryDirectory() as folder:
+        store = {"graph": "embedded", "embedded_path": Path(folder) / "memory.lbug"}
+        with opened(store) as memory:
+            submit(memory, Talk(number=0))
+            memory.drain()
 
 
 CONTEXT = multiprocessing.get_context("forkserver")

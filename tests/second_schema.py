@@ -1,4 +1,4 @@
-"""An invented second step of the schema, as the next release may bring one.
+"""An invented next step of the schema, as the next release may bring one.
 
 Here: its files, how a process takes them for the shipped ones, and how it stops in the middle of
 the step. Never here: what has to hold afterwards.
@@ -16,10 +16,10 @@ import pytest
 
 from reconciler import queries
 from reconciler.adapters import embedded_rewriting
-from reconciler.queries import Statement, load_migrations
+from reconciler.queries import Statement, load_migrations, newest_schema_version
 from reconciler.resources import resource_path
 
-__all__ = ["STATEMENTS", "stop_before", "used", "write"]
+__all__ = ["NEXT", "SHIPPED", "STATEMENTS", "stop_before", "used", "write"]
 
 STEPS = {
     "embedded": """
@@ -40,12 +40,16 @@ CALL (fact) { SET fact.mood = 'calm' } IN TRANSACTIONS OF 2 ROWS;
 STATEMENTS = 3
 """How many each dialect has."""
 
+SHIPPED = newest_schema_version("neo4j")
+NEXT = SHIPPED + 1
+
 
 def write(cypher: Path) -> None:
-    """Copy the shipped queries into a folder, with the second step beside the first."""
+    """Copy the shipped queries into a folder, with the next step beside the others."""
     shutil.copytree(resource_path("cypher"), cypher)
     for dialect, text in STEPS.items():
-        (cypher / dialect / "migrations" / "0002_moods.cypher").write_text(text.lstrip())
+        path = cypher / dialect / "migrations" / f"{NEXT:04}_moods.cypher"
+        path.write_text(text.lstrip())
 
 
 @contextmanager
@@ -60,14 +64,14 @@ def used(cypher: Path) -> Iterator[None]:
 
 
 def stop_before(place: int, dialect: str, tell: Callable[[], None]) -> None:
-    """Have this process stop for good before that statement of the second step, or after the last.
+    """Have this process stop for good before that statement of the next step, or after the last.
 
     Args:
         place: the statement, counted from 0.
         dialect: the engine's.
         tell: is called as soon as it stands still.
     """
-    statements = load_migrations(dialect)[1].statements
+    statements = load_migrations(dialect)[-1].statements
 
     class Stopping(tuple[Statement, ...]):
         def __iter__(self) -> Iterator[Statement]:
@@ -75,4 +79,4 @@ def stop_before(place: int, dialect: str, tell: Callable[[], None]) -> None:
             tell()
             signal.pause()
 
-    object.__setattr__(load_migrations(dialect)[1], "statements", Stopping(statements))
+    object.__setattr__(load_migrations(dialect)[-1], "statements", Stopping(statements))

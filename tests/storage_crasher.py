@@ -3,7 +3,7 @@
 Here: how such a process is made, and what it does until it ends. Never here: what has to hold
 afterwards. A C library that is loaded first counts every write, sync and rename of the store's
 folder, and kills the process at one of them, or has the disk be full from then on. Each process is
-forked from one that has imported everything and opened nothing.
+forked from one that has imported everything and holds nothing open.
 """
 
 from __future__ import annotations
@@ -260,11 +260,12 @@ def _act(name: str) -> Callable[[Path, Say, Callable[[], None]], None]:
 
 NOTES = ("Lives in Pune.", "Prefers tea to coffee.", "Works at the harbour.")
 LATER_NOTES = ("Has a dog named Rex.", "Plays the cello.")
+ACTS = ("relate", "rejudge", "settle")
 TASKS = {
     **{"write": _write, "close": _close, "open": _open, "go on": _go_on, "leave": _leave},
     "reembed": _reembed,
     **{"forget": _forget, "export": _export, "back up": _backup, "restore": _restore},
-    **{name: _act(name) for name in ("relate", "rejudge", "settle")},
+    **{name: _act(name) for name in ACTS},
 }
 
 
@@ -330,7 +331,10 @@ def _main() -> None:
 
     tests.job_crasher._warm_up()
     for line in sys.stdin:
-        sys.stdout.write(json.dumps(_forked(json.loads(line))) + "\n")
+        asked = json.loads(line)
+        if asked["task"] in ACTS:
+            import tests.acts  # once, and only for those who need it
+        sys.stdout.write(json.dumps(_forked(asked)) + "\n")
         sys.stdout.flush()
 
 

@@ -1,27 +1,25 @@
 """A process of its own with a memory in it, which does what a test tells it.
 
-Commands and answers are JSON, one a line. A note is acknowledged by a line of its own after the
-call returned, so that a test that kills the process knows what was promised until then.
+It is forked as those of ``job_crasher`` are. A note is acknowledged by an answer of its own after
+the call returned, so that a test that kills the process knows what was promised until then.
 """
 
 from __future__ import annotations
 
-import contextlib
-import json
-import os
-import signal
-import subprocess
-import sys
-from collections.abc import Iterator
+import warnings
+from collections.abc import Callable, Iterator
+from multiprocessing.connection import Connection
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
+from reconciler import Memory
+from reconciler.errors import ReconcilerError
+from reconciler.testing import HashingEmbedder
 from tests import faults
+from tests.job_crasher import CONTEXT
 
 __all__ = ["Worker", "WorkerDiedError"]
-
-ROOT = Path(__file__).resolve().parent.parent
 
 
 class WorkerDiedError(Exception):
@@ -29,23 +27,19 @@ class WorkerDiedError(Exception):
 
 
 class Worker:
-    """The test's side: starts the process, talks to it, and ends it one way or another."""
+    """The test's side: has the process forked, talks to it, and ends it one way or another."""
 
     def __init__(self) -> None:
-        self._process = subprocess.Popen(
-            [sys.executable, "-W", "error", "-m", "tests.worker"],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            text=True,
-            cwd=ROOT,
-        )
+        self._answers, answering = CONTEXT.Pipe(duplex=False)
+        commanded, self._commands = CONTEXT.Pipe(duplex=False)
+        self._process = CONTEXT.Process(target=_serve, args=(commanded, answering), daemon=True)
+        self._process.start()
+        commanded.close()
+        answering.close()
 
     def tell(self, command: str, **arguments: Any) -> None:
         """Give a command without waiting for its answer."""
-        assert self._process.stdin is not None
-        line = json.dumps({"command": command, **arguments}, default=str)
-        self._process.stdin.write(line + "\n")
-        self._process.stdin.flush()
+        self._commands.send({"command": command, **arguments})
 
     def answer(self) -> Any:
         """The next answer.
@@ -53,11 +47,10 @@ class Worker:
         Raises:
             WorkerDiedError: the process ended first.
         """
-        assert self._process.stdout is not None
-        line = self._process.stdout.readline()
-        if not line.endswith("\n"):
-            raise WorkerDiedError
-        return json.loads(line)
+        try:
+            return self._answers.recv()
+        except (EOFError, OSError) as error:  # also in the middle of a word
+            raise WorkerDiedError from error
 
     def ask(self, command: str, **arguments: Any) -> Any:
         """Give a command and wait for its answer."""
@@ -81,8 +74,8 @@ class Worker:
 
     def kill(self, doing: str = "writing") -> None:
         """SIGKILL: it can finish nothing; what it said before can still be read."""
-        os.kill(self._process.pid, signal.SIGKILL)
-        self._process.wait(30)
+        self._process.kill()
+        self._process.join(30)
         faults.count(doing)
 
     def __enter__(self) -> Self:
@@ -94,72 +87,64 @@ class Worker:
         exc_value: BaseException | None,
         traceback: TracebackType | None,
     ) -> None:
-        assert self._process.stdin is not None
-        assert self._process.stdout is not None
         if exc_type is not None:
             self._process.kill()
-        with contextlib.suppress(BrokenPipeError):
-            self._process.stdin.close()
-        self._process.stdout.close()
-        self._process.wait(60)
+        self._commands.close()
+        self._answers.close()
+        self._process.join(60)
 
 
-def _main() -> None:
-    from reconciler import Memory
-    from reconciler.errors import ReconcilerError
-    from reconciler.testing import HashingEmbedder
-
+def _serve(commanded: Connection, answering: Connection) -> None:
+    """Do what is asked, one command after another, until no more can come."""
+    warnings.simplefilter("error")
     memory: Memory | None = None
-    for line in sys.stdin:
-        given = json.loads(line)
+    while True:
+        try:
+            given = commanded.recv()
+        except EOFError:
+            break
         command = given.pop("command")
         try:
             if command == "open":
                 memory = Memory.open(embedder=HashingEmbedder(), **given["settings"])
-                _say("open")
+                answering.send("open")
             elif command == "close":
-                memory = _closed(memory)
+                if memory is not None:
+                    memory.close()
+                memory = None
+                answering.send("closed")
             else:
-                DOES[command](memory, **given)
+                DOES[command](answering.send, memory, **given)
         except ReconcilerError as error:
-            _say({"error": type(error).__name__, "text": str(error)})
+            answering.send({"error": type(error).__name__, "text": str(error)})
     if memory is not None:
         memory.close()
 
 
-def _add(memory: Any, notes: list[dict[str, Any]]) -> None:
+Say = Callable[[Any], None]
+
+
+def _add(say: Say, memory: Any, notes: list[dict[str, Any]]) -> None:
     for note in notes:
-        _say(memory.add_contact_note("crm", **note).to_dict())
+        say(memory.add_contact_note("crm", **note).to_dict())
 
 
-def _import(memory: Any, path: str) -> None:
+def _import(say: Say, memory: Any, path: str) -> None:
     with Path(path).open() as lines:
-        memory.import_notes(lines, on_progress=lambda count: _say(count))
-    _say("imported")
+        memory.import_notes(lines, on_progress=say)
+    say("imported")
 
 
-def _act(_: Any, name: str, settings: dict[str, Any], contact_id: str, folder: str) -> None:
+def _act(
+    say: Say, _: Any, name: str, settings: dict[str, Any], contact_id: str, folder: str
+) -> None:
     from tests import acts
 
     with acts.opened(settings) as memory:
-        _say("open")
+        say("open")
         for made in acts.ACTS[name](memory, contact_id, Path(folder)):
-            _say(made)
-    _say("done")
+            say(made)
+    say("done")
 
 
 DOES = {"add": _add, "import": _import, "act": _act}
-
-
-def _closed(memory: Any) -> None:
-    memory.close()
-    _say("closed")
-
-
-def _say(answer: Any) -> None:
-    sys.stdout.write(json.dumps(answer) + "\n")
-    sys.stdout.flush()
-
-
-if __name__ == "__main__":
-    _main()

@@ -159,8 +159,10 @@ SET conflict.decided_by = 'answer', conflict.reason = $commit.said.reason,
 // evidence of what is said again stays where it is: a reader follows the links to it.
 // for each commit of each.commits
 // for each linked_id of commit.linked_ids
-MATCH (new:Fact {fact_id: $commit.fact_id}), (old:Fact {fact_id: $linked_id})
-MATCH (old)-[conflict:CONFLICTS_WITH]-(other:Fact)
+MATCH (new:Fact {fact_id: $commit.fact_id})
+MATCH (old:Fact {fact_id: $linked_id})-[conflict:CONFLICTS_WITH]-(other:Fact)
+// embedded: join old, conflict, other
+WITH new, conflict, other
 WHERE other.state IN ['live', 'expired', 'archived']
   AND NOT list_contains(CAST($commit.ended_so_far_ids AS STRING[]), other.fact_id)
   AND NOT coalesce(list_contains(CAST($commit.conflicting_ids AS STRING[]), other.fact_id), false)

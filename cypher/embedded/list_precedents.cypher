@@ -2,8 +2,9 @@
 // The answer is looked for among the contact's decisions: the other end of SETTLES would be any
 // decision of the store.
 // mode: read
-MATCH (contact:Contact {contact_key: $contact_key})<-[:`FOR`]-(decision:Decision)
-      -[:JUDGED]->(episode:Episode)-[:`IN`]->(session:Session)
+MATCH (contact:Contact {contact_key: $contact_key})<-[made:`FOR`]-(decision:Decision)
+      -[judged:JUDGED]->(episode:Episode)-[held:`IN`]->(session:Session)
+// embedded: join contact, made, decision, judged, episode, held, session
 WITH contact, decision, episode, session
 MATCH (decision) WHERE decision.inference_key = $inference_key
 WITH contact, decision, episode, session

@@ -16,8 +16,9 @@ CREATE (erasure:Erasure {
   started_at: $erasure.started_at, plan: $erasure.plan
 })-[:ERASES]->(contact);
 
-// for each tombstone_key of tombstone_keys
-MERGE (tombstone:Tombstone {tombstone_key: $tombstone_key})
+// only when tombstone_keys is not empty
+UNWIND $tombstone_keys AS tombstone_key
+MERGE (tombstone:Tombstone {tombstone_key: tombstone_key})
   ON CREATE SET tombstone.contact_key = $contact_key, tombstone.at = $at,
                 tombstone.erasure_id = $erasure.erasure_id;
 
@@ -31,8 +32,9 @@ MATCH (session)<-[:READS]-(job:Job)
 SET job.state = 'done', job.finished_at = coalesce(job.finished_at, $at), job.leased_by = NULL;
 
 // From here on nothing is compared with them, so nothing takes their place and carries them along.
-// for each fact_id of fact_ids
-MATCH (fact:Fact {fact_id: $fact_id})
+// only when fact_ids is not empty
+UNWIND $fact_ids AS fact_id
+MATCH (fact:Fact {fact_id: fact_id})
 SET fact.state = 'erased';
 
 // What was read out of these names what goes: the holder of such a job has lost it.

@@ -1,6 +1,6 @@
 // Put what is left of episodes in their place; none where they are as wanted already.
 // mode: write
-// script for each: each of episodes
-MATCH (episode:Episode {episode_id: $each.episode_id})
-SET episode.text = $each.text, episode.source_reference = NULL, episode.is_cleaned = true
+UNWIND $episodes AS each
+MATCH (episode:Episode {episode_id: each.episode_id})
+SET episode.text = each.text, episode.source_reference = NULL, episode.is_cleaned = true
 RETURN episode.episode_id AS episode_id

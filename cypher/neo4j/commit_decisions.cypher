@@ -81,11 +81,11 @@ CALL (contact, each) {
   CREATE (contact)<-[:`FOR`]-(decision:Decision)-[:JUDGED {span: commit.span}]->(episode),
          (contact)<-[:ABOUT]-(fact:Fact)<-[:WROTE]-(decision),
          (fact)-[:EVIDENCED_BY {span: commit.span}]->(episode)
-  SET decision = commit.decision,
+  SET decision = commit.decision, decision.contact_key = contact.contact_key,
       decision.at = datetime(commit.decision.at),
       decision.lapses_at = datetime(commit.decision.lapses_at),
       decision.title = commit.decision.action + ' by ' + commit.decision.decided_by + coalesce(' ' + toString(round(commit.decision.cosine, 2)), ''),
-      fact = commit.fact,
+      fact = commit.fact, fact.contact_key = contact.contact_key,
       fact.name = caption(commit.fact.text),
       fact.recorded_at = datetime(commit.fact.recorded_at),
       fact.valid_from = datetime(commit.fact.valid_from),
@@ -103,7 +103,7 @@ CALL (contact, each) {
   WITH contact, commit WHERE commit.fact IS NULL
   MATCH (episode:Episode {episode_id: commit.decision.episode_id})
   CREATE (contact)<-[:`FOR`]-(decision:Decision)-[:JUDGED {span: commit.span}]->(episode)
-  SET decision = commit.decision,
+  SET decision = commit.decision, decision.contact_key = contact.contact_key,
       decision.at = datetime(commit.decision.at),
       decision.lapses_at = datetime(commit.decision.lapses_at),
       decision.title = commit.decision.action + ' by ' + commit.decision.decided_by + coalesce(' ' + toString(round(commit.decision.cosine, 2)), '')
@@ -134,7 +134,7 @@ CALL (each) {
   MATCH (other:Fact {fact_id: conflicting_id})
   CREATE (new)-[conflict:CONFLICTS_WITH]->(other)
   SET conflict.decided_by = commit.said.decided_by, conflict.reason = commit.said.reason,
-      conflict.at = datetime(commit.said.at)
+      conflict.at = datetime(commit.said.at), conflict.contact_key = each.contact_key
 }
 // It was said that both hold: the link stays, and is no open question any more.
 CALL (each) {
@@ -150,7 +150,7 @@ CALL (each) {
 // Each commit has its own subquery, because it sees what the one before it wrote.
 CALL (each) {
   UNWIND each.commits AS commit
-  CALL (commit) {
+  CALL (each, commit) {
     UNWIND commit.linked_ids AS linked_id
     MATCH (new:Fact {fact_id: commit.fact_id})
     MATCH (old:Fact {fact_id: linked_id})-[conflict:CONFLICTS_WITH]-(other:Fact)
@@ -158,7 +158,7 @@ CALL (each) {
       AND NOT other.fact_id IN coalesce(commit.conflicting_ids, [])
     MERGE (new)-[open:CONFLICTS_WITH]->(other)
       ON CREATE SET open.decided_by = conflict.decided_by, open.reason = conflict.reason,
-                    open.at = conflict.at
+                    open.at = conflict.at, open.contact_key = each.contact_key
   }
 }
 CALL (each) {
@@ -169,7 +169,7 @@ CALL (each) {
   CREATE (new)-[supersedes:SUPERSEDES]->(old)
   SET supersedes.cosine = link.cosine, supersedes.decided_by = link.decided_by,
       supersedes.reason = link.reason, supersedes.at = datetime(link.at),
-      supersedes.is_restatement = link.is_restatement
+      supersedes.is_restatement = link.is_restatement, supersedes.contact_key = each.contact_key
 }
 // Where older facts stand after all commits: what is seen to have expired, is renewed, or ends.
 CALL (each) {
@@ -212,7 +212,7 @@ CALL (each) {
 // each other.
 CALL (each) {
   UNWIND each.commits AS commit
-  WITH commit WHERE size(commit.reverted_ids) + size(commit.restored) + size(commit.reopened) > 0
+  WITH each, commit WHERE size(commit.reverted_ids) + size(commit.restored) + size(commit.reopened) > 0
   CALL (commit) {
     UNWIND commit.restored AS before
     MATCH (fact:Fact {fact_id: before.fact_id})
@@ -248,13 +248,13 @@ CALL (each) {
     CREATE (fact)-[:EVIDENCED_BY {span: judged.span}]->(episode)
   }
   // What lives again may contradict what came in while it had ended: such a pair has no link yet.
-  CALL (commit) {
+  CALL (each, commit) {
     UNWIND commit.reopened AS pair
     MATCH (new:Fact {fact_id: pair.new_id})
     MATCH (old:Fact {fact_id: pair.old_id})
     MERGE (new)-[conflict:CONFLICTS_WITH]->(old)
     SET conflict.decided_by = pair.decided_by, conflict.reason = pair.reason,
-        conflict.at = datetime(pair.at)
+        conflict.at = datetime(pair.at), conflict.contact_key = each.contact_key
   }
   UNWIND commit.reverted_ids AS reverted_id
   MATCH (decision:Decision {decision_id: commit.decision_id})

@@ -1,9 +1,9 @@
 // The held candidates of some contacts that have no answer yet; not those that were to wait until now only.
 // mode: read
-MATCH (contact:Contact)<-[:`FOR`]-(decision:Decision)
-WHERE contact.contact_key IN $contact_keys
+MATCH (decision:Decision)
+WHERE decision.contact_key IN $contact_keys
   AND decision.action = 'HOLD' AND decision.held_id IS NULL
   AND (decision.lapses_at IS NULL OR decision.lapses_at > $now)
   AND NOT EXISTS { MATCH (decision)<-[:SETTLES]-(answer:Decision) }
-RETURN contact.contact_key AS contact_key, decision.decision_id AS decision_id,
+RETURN decision.contact_key AS contact_key, decision.decision_id AS decision_id,
        decision.at AS at

@@ -24,13 +24,16 @@ CALL (row) {
 }
 CALL (row) {
   WITH row WHERE $label = 'Fact'
-  MATCH (fact:Fact {fact_id: row.node_id})
-  SET fact = row.node, fact.fact_id = row.node_id, fact.name = caption(row.node.text)
+  MATCH (fact:Fact {fact_id: row.node_id})-[:ABOUT]->(contact:Contact)
+  SET fact = row.node, fact.fact_id = row.node_id, fact.contact_key = contact.contact_key,
+      fact.name = caption(row.node.text)
 }
 CALL (row) {
   WITH row WHERE $label = 'Decision'
-  MATCH (decision:Decision {decision_id: row.node_id})
-  SET decision = row.node, decision.decision_id = row.node_id, decision.title = row.node.action + ' by ' + row.node.decided_by
+  MATCH (decision:Decision {decision_id: row.node_id})-[:`FOR`]->(contact:Contact)
+  SET decision = row.node, decision.decision_id = row.node_id,
+      decision.contact_key = contact.contact_key,
+      decision.title = row.node.action + ' by ' + row.node.decided_by
 }
 CALL (row) {
   WITH row WHERE $label = 'Erasure'

@@ -46,7 +46,7 @@ CALL (contact) {
   MATCH (one:Fact {fact_id: row.from_id})
   MATCH (other:Fact {fact_id: row.to_id})
   CREATE (one)-[link:SUPERSEDES]->(other)
-  SET link = row.link
+  SET link = row.link, link.contact_key = $contact_key
 }
 CALL (contact) {
   WITH contact WHERE $type = 'CONFLICTS_WITH'
@@ -54,7 +54,7 @@ CALL (contact) {
   MATCH (one:Fact {fact_id: row.from_id})
   MATCH (other:Fact {fact_id: row.to_id})
   CREATE (one)-[link:CONFLICTS_WITH]->(other)
-  SET link = row.link
+  SET link = row.link, link.contact_key = $contact_key
 }
 CALL (contact) {
   WITH contact WHERE $type = 'EVIDENCED_BY'

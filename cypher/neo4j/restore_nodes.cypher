@@ -29,7 +29,7 @@ CALL (contact) {
   WITH contact WHERE $label = 'Fact'
   UNWIND $nodes AS row
   CREATE (fact:Fact)-[:ABOUT]->(contact)
-  SET fact = row.node,
+  SET fact = row.node, fact.contact_key = contact.contact_key,
       fact.name = caption(row.node.text),
       fact:$(CASE row.node.state WHEN 'live' THEN [] ELSE [toUpper(left(row.node.state, 1)) + substring(row.node.state, 1)] END)
   WITH fact, row WHERE row.embedding IS NOT NULL
@@ -39,7 +39,7 @@ CALL (contact) {
   WITH contact WHERE $label = 'Decision'
   UNWIND $nodes AS row
   CREATE (decision:Decision)-[:`FOR`]->(contact)
-  SET decision = row.node,
+  SET decision = row.node, decision.contact_key = contact.contact_key,
       decision.title = row.node.action + ' by ' + row.node.decided_by + coalesce(' ' + toString(round(row.node.cosine, 2)), '')
 }
 CALL (contact) {

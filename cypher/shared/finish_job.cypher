@@ -1,6 +1,7 @@
 // A job is done: what became of its candidates is counted on it and on its session, once.
 // mode: write
-MATCH (job:Job {job_id: $job_id})-[:READS]->(session:Session)
+MATCH (job:Job {job_id: $job_id})-[reads:READS]->(session:Session)
+// embedded: join job, reads, session
 SET job.locked_by = $lease_id
 WITH job, session
 WHERE job.state = 'running' AND job.leased_by = $lease_id

@@ -1,5 +1,6 @@
 // A page of some contacts' facts in columns, with all that an export holds of them but the vectors.
 // mode: read
+// rows: by column
 MATCH (contact:Contact)<-[:ABOUT]-(fact:Fact)
 WHERE contact.contact_key IN $contact_keys
 WITH contact.contact_key AS contact_key, fact

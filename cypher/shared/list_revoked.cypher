@@ -1,6 +1,7 @@
 // What these decisions revoked; the caller looks at which of it is revoked still.
 // mode: read
 // script for each: wanted_id of decision_ids
-MATCH (decision:Decision {decision_id: $wanted_id})-[:REVOKED]->(fact:Fact)
+MATCH (decision:Decision {decision_id: $wanted_id})-[revoked:REVOKED]->(fact:Fact)
+// embedded: join decision, revoked, fact
 RETURN
        // include: fact

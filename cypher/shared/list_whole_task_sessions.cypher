@@ -1,9 +1,10 @@
 // A page of the sessions that are part of some contacts' tasks, as they are kept, for an export: also
 // such in which no turn was kept yet.
 // mode: read
-MATCH (contact:Contact)<-[:CONCERNS]-(task:Task)
+MATCH (contact:Contact)<-[concerns:CONCERNS]-(task:Task)
+      <-[part:PART_OF]-(session:Session)
 WHERE contact.contact_key IN $contact_keys
-MATCH (task)<-[:PART_OF]-(session:Session)
+// embedded: join contact, concerns, task, part, session
 WITH contact.contact_key AS contact_key, session
 WHERE session.session_key > $after
 RETURN contact_key, session.session_key AS node_id, session AS node

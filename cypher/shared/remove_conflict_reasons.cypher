@@ -1,7 +1,8 @@
 // Take away why facts stood beside another: a reason may quote either.
 // mode: write
-MATCH (contact:Contact {contact_key: $contact_key})<-[:ABOUT]-(fact:Fact)
-MATCH (fact)-[link:CONFLICTS_WITH]->(other:Fact)
+MATCH (contact:Contact {contact_key: $contact_key})<-[about:ABOUT]-(fact:Fact)
+      -[link:CONFLICTS_WITH]->(other:Fact)
+// embedded: join contact, about, fact, link, other
 WITH fact, link, other
 WHERE link.reason <> '[erased]'
   AND (fact.fact_id IN $fact_ids OR other.fact_id IN $fact_ids)

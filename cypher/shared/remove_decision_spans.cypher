@@ -1,8 +1,9 @@
-// Take away which words of episodes the decisions about a contact cite: they may be those that go.
+// Take away the words that decisions about a contact cite of episodes that are erased.
 // mode: write
-MATCH (contact:Contact {contact_key: $contact_key})<-[:`FOR`]-(decision:Decision)
-MATCH (decision)-[cited:JUDGED]->(episode:Episode)
+MATCH (contact:Contact {contact_key: $contact_key})<-[made:`FOR`]-(decision:Decision)
+      -[cited:JUDGED]->(episode:Episode)
+// embedded: join contact, made, decision, cited, episode
 WITH cited, episode
-WHERE cited.span IS NOT NULL AND episode.episode_id IN $episode_ids
+WHERE episode.episode_id IN $episode_ids AND cited.span IS NOT NULL
 SET cited.span = NULL
 RETURN DISTINCT episode.episode_id AS episode_id

@@ -1,7 +1,8 @@
 // Take away why facts took the place of another, or gave way to one: a reason may quote either.
 // mode: write
-MATCH (contact:Contact {contact_key: $contact_key})<-[:ABOUT]-(fact:Fact)
-MATCH (fact)-[link:SUPERSEDES]->(other:Fact)
+MATCH (contact:Contact {contact_key: $contact_key})<-[about:ABOUT]-(fact:Fact)
+      -[link:SUPERSEDES]->(other:Fact)
+// embedded: join contact, about, fact, link, other
 WITH fact, link, other
 WHERE link.reason <> '[erased]'
   AND (fact.fact_id IN $fact_ids OR other.fact_id IN $fact_ids)

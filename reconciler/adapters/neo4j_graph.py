@@ -290,16 +290,31 @@ class Neo4jGraph:
         return int(rows[0]["schema_version"] or 0) if rows else 0
 
     def migrate(self, embedding_dimension: int) -> int:
-        """See ``Graph.migrate``."""
+        """See ``Graph.migrate``.
+
+        A statement that takes where it left off, ``$after``, is run until it gives no row, so that
+        none takes longer than a query may; a store that has what it writes is left alone.
+        """
+        held = self.schema_version()
         for migration in load_migrations(self.engine):
             for statement in migration.statements:
-                self._execute(statement.text, {}, neo4j.WRITE_ACCESS)
+                if not statement.params:
+                    self._execute(statement.text, {}, neo4j.WRITE_ACCESS)
+                elif held < migration.version:
+                    self._walk(statement.text)
         newest = newest_schema_version(self.engine)
         self.run(
             "record_schema_version",
             {"schema_version": newest, "embedding_dimension": embedding_dimension},
         )
         return newest
+
+    def _walk(self, text: str) -> None:
+        after, done = "", 0
+        while rows := self._execute(text, {"after": after}, neo4j.WRITE_ACCESS):
+            [[after, count]] = rows
+            done += count
+            _log.info("Neo4j at %s: %d contacts are brought up to date", self._uri, done)
 
     def describe(self) -> EngineDescription:
         """See ``Graph.describe``."""

@@ -40,6 +40,7 @@ from reconciler.entrypoints.options import (
     parse_time,
     show,
 )
+from reconciler.entrypoints.progress import bar
 from reconciler.memory import Memory
 from reconciler.service.writing.doors import NoteFields
 
@@ -101,6 +102,7 @@ class CommandRow:
         options: types by option, with ``typer.Option``, instead of the signature's. An option that
             the call does not take goes to ``view`` and ``plain`` alone.
         defaults: defaults by option, instead of the signature's.
+        counts: what the call counts while it runs, for a bar; empty if it calls nothing back.
     """
 
     name: str
@@ -113,6 +115,7 @@ class CommandRow:
     words: Mapping[str, str] = field(default_factory=dict)
     options: Mapping[str, Any] = field(default_factory=dict)
     defaults: Mapping[str, Any] = field(default_factory=dict)
+    counts: str = ""
 
     def add_to(self, app: typer.Typer) -> None:
         """Give the command line this command."""
@@ -131,8 +134,8 @@ class _Command:
     def __call__(self, *, as_json: bool, **given: Any) -> None:
         row = self._row
         arguments = dict(_arguments(self._parameters, given))
-        with _opened(row, given) as memory:
-            result = row.call(memory, **arguments)
+        with _opened(row, given) as memory, _telling(row, as_json) as told:
+            result = row.call(memory, **arguments, **told)
         plain = _drawn(row.plain, result, given) if as_json else None
         show(as_json, plain, lambda: _drawn(row.view, result, given))
         if not row.is_good(result):
@@ -310,6 +313,16 @@ def _opened(row: CommandRow, given: Mapping[str, Any]) -> Iterator[AgentMemory |
         yield asked
         if not row.writes:
             asked.check_known()
+
+
+@contextmanager
+def _telling(row: CommandRow, is_quiet: bool) -> Iterator[Mapping[str, Any]]:
+    """The argument by which the call moves a bar; none if it calls nothing back."""
+    if not row.counts:
+        yield {}
+        return
+    with bar(row.counts, None, is_quiet) as update:
+        yield {"on_progress": lambda count: update(advance=count)}
 
 
 def _arguments(

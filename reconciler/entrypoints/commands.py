@@ -316,6 +316,7 @@ ROWS = (
         erasure_panel,
         is_good=lambda erasure: erasure.receipt.is_clean,
         writes=True,
+        counts="records",
     ),
     CommandRow("archive", BoundMemory.archive, archived_view, writes=True),
     _Decides("unarchive", ContactMemory.unarchive),
@@ -324,6 +325,7 @@ ROWS = (
         BoundMemory.health,
         health_view,
         help="Report a memory's duplicates, stale facts, disputes and open questions.",
+        counts="contacts",
     ),
     _Decides(
         "correct",

@@ -32,6 +32,7 @@ from reconciler.entrypoints.options import (
     reading,
     show,
 )
+from reconciler.entrypoints.progress import bar
 from reconciler.entrypoints.rendering import assessment_view, history_tree
 from reconciler.errors import InvalidRequestError
 from reconciler.memory import Memory
@@ -163,7 +164,8 @@ def erasures(
     """List the erasures, and how far each one got."""
     with reading(None if finish else agent, contact, tenant) as memory:
         if finish:
-            finished = memory.finish_erasures()
+            with bar("records", None, as_json) as update:
+                finished = memory.finish_erasures(on_progress=lambda count: update(advance=count))
         else:
             finished = call_of(memory, "erasures", agent, contact, tenant)(
                 unfinished=unfinished, limit=limit

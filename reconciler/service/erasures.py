@@ -8,7 +8,7 @@ erasure removes. No agent's call leads here.
 from __future__ import annotations
 
 import uuid
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from datetime import datetime
 from typing import Any
@@ -36,6 +36,7 @@ from reconciler.errors import (
     UnknownContactError,
     UnknownFactError,
 )
+from reconciler.service.batches import batches
 from reconciler.service.moving.damage import Damage, DamagedNode
 from reconciler.service.moving.lines import KEY_OF
 from reconciler.service.stores.erasure_store import ErasureStore, Marks, Words
@@ -46,8 +47,14 @@ from reconciler.service.writing.ledger import Ledger
 
 __all__ = ["Erasures"]
 
+Progress = Callable[[int], None]
+
 _REMOVALS_MAX = 5
+_BATCH = 500
+"""Nodes in one transaction, so that none grows without bound."""
+
 _QUOTING = ("Decision", "Episode")
+_READ = tuple(label for label in KEY_OF if label != "Contact")
 _NODES = ("Fact", "Decision", "Episode", "Session", "Job", "Task")
 
 
@@ -87,30 +94,42 @@ class Erasures:
         self._clock = clock
 
     def forget(
-        self, scope: Scope, target: ErasureTarget, *, by: str, reason: str, dry_run: bool
+        self,
+        scope: Scope,
+        target: ErasureTarget,
+        *,
+        by: str,
+        reason: str,
+        dry_run: bool,
+        on_progress: Progress,
     ) -> Erasure:
         """The erasure, finished; see ``ContactMemory.forget``."""
         check_person(by, scope)
         check_text("reason", reason, TEXT_LENGTH_MAX)
         self._ids.check([("by", by)])
         if dry_run:
-            return self._previewed(scope, target, by, reason)
+            return self._previewed(scope, target, by, reason, on_progress)
         unfinished = self._store.list_erasures([scope], is_unfinished=True)
-        finished = [(erasure, self.finish(erasure)) for erasure in unfinished]
+        finished = [(erasure, self.finish(erasure, on_progress)) for erasure in unfinished]
         for begun, done in finished:
             if _is_same(begun, target):
                 return done
         self._store.check_purge()
-        return self.finish(self._marked(scope, target, by, reason))
+        return self.finish(self._marked(scope, target, by, reason, on_progress), on_progress)
 
     def find(self, scopes: Iterable[Scope], *, is_unfinished: bool) -> list[Erasure]:
         """Erasures about these contacts, the oldest first; about any, where none is named."""
         return self._store.list_erasures(scopes, is_unfinished=is_unfinished)
 
-    def finish(self, erasure: Erasure) -> Erasure:
-        """The erasure, finished from where it stands; harmless where it is finished."""
+    def finish(self, erasure: Erasure, on_progress: Progress = lambda _: None) -> Erasure:
+        """The erasure, finished from where it stands; harmless where it is finished.
+
+        Args:
+            erasure: as it stands.
+            on_progress: told how many more records were read or emptied.
+        """
         if erasure.state is ErasureState.PENDING:
-            erasure = self._removed(erasure)
+            erasure = self._removed(erasure, on_progress)
         if erasure.state is ErasureState.REMOVED:
             receipt = replace(erasure.receipt, **asdict(self._store.purge(erasure)))
             if receipt.texts_in_files:
@@ -118,9 +137,11 @@ class Erasures:
             erasure = self._store.move(erasure, ErasureState.DONE, receipt, self._clock())
         return erasure
 
-    def _previewed(self, scope: Scope, target: ErasureTarget, by: str, reason: str) -> Erasure:
-        damaged = self._damaged(scope, target)
-        known = self._with_remains(self._known(scope, target), damaged, scope)
+    def _previewed(
+        self, scope: Scope, target: ErasureTarget, by: str, reason: str, on_progress: Progress
+    ) -> Erasure:
+        read, damaged = self._read(scope, target, on_progress)
+        known = self._with_remains(self._known(scope, target, read), damaged, scope)
         _check_known(scope, target, known, damaged)
         drafted = self._drafted(scope, target, by, reason, known)
         receipt = ErasureReceipt(
@@ -128,12 +149,16 @@ class Erasures:
             tombstones=len(self._tombstones(scope, known, drafted)),
             is_dry_run=True,
         )
-        return replace(drafted, erasure_id="", receipt=receipt)
+        return replace(drafted, receipt=receipt)
 
-    def _known(self, scope: Scope, target: ErasureTarget) -> ContactRecords:
+    def _known(
+        self, scope: Scope, target: ErasureTarget, read: Mapping[str, Sequence[Any]]
+    ) -> ContactRecords:
         """The known records that a plan is made on; comparisons are left out if everything goes."""
-        is_compared = target.kind is not ErasureKind.CONTACT
-        return self._store.load_known(scope, is_compared=is_compared)
+        decisions = read.get("Decision")
+        if target.kind is not ErasureKind.CONTACT:
+            decisions = self._store.list_compared(scope)
+        return self._store.load_known(scope, read.get("Fact"), decisions)
 
     def _with_remains(
         self, known: ContactRecords, damaged: Iterable[DamagedNode], scope: Scope
@@ -159,7 +184,7 @@ class Erasures:
         texts |= {item.slot.value for item in (*facts, *own) if item.slot and item.slot.value}
         names = {decision.note.contact_name or "" for decision in known.decisions}
         return Erasure(
-            erasure_id=str(uuid.uuid4()),
+            erasure_id="",
             scope=scope,
             target=target,
             kind=target.kind,
@@ -170,19 +195,27 @@ class Erasures:
             plan=plan,
         )
 
-    def _marked(self, scope: Scope, target: ErasureTarget, by: str, reason: str) -> Erasure:
+    def _marked(
+        self, scope: Scope, target: ErasureTarget, by: str, reason: str, on_progress: Progress
+    ) -> Erasure:
         """The erasure, marked: planned on what was seen at the version that the mark moves."""
+        erasure_id = str(uuid.uuid4())
 
-        def once(_: int) -> Erasure:
+        def once(number: int) -> Erasure:
+            if number > 1:  # the answer to an earlier try may have been lost, and not its mark
+                begun = self._store.list_erasures([scope], is_unfinished=True)
+                if own := [erasure for erasure in begun if erasure.erasure_id == erasure_id]:
+                    return own[0]
             version = self._store.standing(scope).version
-            damaged = self._damaged(scope, target)
-            known = self._known(scope, target)
+            read, damaged = self._read(scope, target, on_progress)
+            known = self._known(scope, target, read)
             _check_known(scope, target, known, damaged)  # before anything is emptied
             if damaged:
                 self._store.expect_mark(scope, _words_of(damaged))
                 self._damage.empty(scope, damaged, self._clock())
-                known = self._known(scope, target)
+                known = self._known(scope, target, {})
             drafted = self._drafted(scope, target, by, reason, known)
+            drafted = replace(drafted, erasure_id=erasure_id)
             # The mark puts what is left of an episode in its place: its words go with it.
             emptied = drafted.plan.episodes if drafted.plan else {}
             said = (episode.text for episode in known.judged if episode.episode_id in emptied)
@@ -198,19 +231,23 @@ class Erasures:
                 self._retry_policy, once, before_each=take_turn, retried=GraphConflictError
             )
 
-    def _damaged(self, scope: Scope, target: ErasureTarget) -> list[DamagedNode]:
-        """The contact's damaged records, which go with the target.
+    def _read(
+        self, scope: Scope, target: ErasureTarget, on_progress: Progress
+    ) -> tuple[Mapping[str, Sequence[Any]], list[DamagedNode]]:
+        """The contact's records by label, and the damaged ones, which go with the target.
 
-        Of a whole contact it is all of that. Else it is the fact that is to be forgotten, and every
-        decision and episode: what such a record says, no plan can tell.
+        Damaged records of a whole contact all go. Else it is the fact that is to be forgotten, and
+        every decision and episode: what such a record says, no plan can tell. If any is damaged, no
+        others are given: the store may still read what is damaged only in what no plan needs.
         """
         is_whole = target.kind is ErasureKind.CONTACT
-        damaged = self._damage.find(scope, KEY_OF if is_whole else ("Fact", *_QUOTING))
-        return [
+        found = self._damage.read(scope, _READ if is_whole else ("Fact", *_QUOTING), on_progress)
+        damaged = [
             node
-            for node in damaged
+            for node in found.damaged
             if is_whole or node.label in _QUOTING or node.node_id == target.fact_id
         ]
+        return {} if found.damaged else found.whole, damaged
 
     def _marks(self, known: ContactRecords, drafted: Erasure) -> Marks:
         keys = self._tombstones(drafted.scope, known, drafted)
@@ -235,7 +272,7 @@ class Erasures:
         plan = drafted.plan or ErasurePlan()
         return said_by(*_going_of(known, plan, drafted.kind))
 
-    def _removed(self, erasure: Erasure) -> Erasure:
+    def _removed(self, erasure: Erasure, on_progress: Progress) -> Erasure:
         """The erasure with its words gone from the graph, and searched for again.
 
         What is found is removed again. While anything is left the erasure is not finished.
@@ -247,17 +284,17 @@ class Erasures:
             current = self._store.find(erasure)
             if current.state is not ErasureState.PENDING:  # another thread finished it meanwhile
                 return current
-            damaged = self._damaged(scope, erasure.target)
+            read, damaged = self._read(scope, erasure.target, on_progress)
             self._store.expect_purge(erasure, _words_of(damaged))
             self._damage.empty(scope, damaged, self._clock())
-            known = self._store.load_known(scope)
+            known = self._store.load_known(scope, read.get("Fact"), read.get("Decision"))
             going = self._going(erasure, known)
             # Again: while it is pending nothing new is written, so all that was seen is to go.
             current = self._store.find(erasure)
             if current.state is not ErasureState.PENDING:
                 return current
-            self._store.expect_purge(erasure, self._texts(erasure, going))
-            looked = self._looked_for(erasure, known, going)
+            self._store.expect_purge(erasure, self._texts(erasure, known, going))
+            looked = self._looked_for(erasure, known, going, on_progress)
         receipt = replace(
             looked, removed=_counted(going), tombstones=len(self._store.list_tombstones(scope))
         )
@@ -265,36 +302,47 @@ class Erasures:
             return replace(erasure, receipt=receipt)
         return self._store.move(erasure, ErasureState.REMOVED, receipt, None)
 
-    def _looked_for(self, erasure: Erasure, known: ContactRecords, going: _Going) -> ErasureReceipt:
+    def _looked_for(
+        self, erasure: Erasure, known: ContactRecords, going: _Going, on_progress: Progress
+    ) -> ErasureReceipt:
         """Remove, and look again, as often as words are still found.
 
         Another process may have written between reading and removing.
         """
         words = self._goes(known, erasure)
         for _ in range(_REMOVALS_MAX):
-            self._remove(erasure, known, going)
-            receipt = self._verified(erasure, going, words)
+            self._remove(erasure, known, going, on_progress)
+            known = self._store.load_known(erasure.scope)
+            receipt = self._verified(erasure, known, going, words)
             if not receipt.remaining_ids:
                 break
-            known = self._store.load_known(erasure.scope)
             going = self._going(erasure, known)
         return receipt
 
-    def _remove(self, erasure: Erasure, known: ContactRecords, going: _Going) -> None:
+    def _remove(
+        self, erasure: Erasure, known: ContactRecords, going: _Going, on_progress: Progress
+    ) -> None:
         """Decisions first and facts last; each may be done again, and changes nothing then."""
         store, plan, at = self._store, going.plan, erasure.started_at
         own, quoting = frozenset(plan.decision_ids), frozenset(plan.quoting_ids)
         gone = frozenset(plan.fact_ids)
         emptied = [without_words(e, at) for e in known.decisions if e.decision_id in own]
         argued = [without_argument(e, gone) for e in known.decisions if e.decision_id in quoting]
-        store.put_decisions([*emptied, *argued])
-        store.put_episodes(erasure.scope, plan.episodes)
-        store.remove_session_words(plan.session_keys)
-        store.remove_job_words(going.job_ids, at, is_ended=erasure.kind in _ENDING)
-        store.remove_task_words(going.task_keys)
-        store.remove_facts(erasure.scope, plan.fact_ids, at)
-        store.revive_facts(plan.revived_ids)
-        store.put_ends(plan.ends)
+        is_ended = erasure.kind in _ENDING
+        steps: list[tuple[Iterable[Any], Callable[[list[Any]], None]]] = [
+            ([*emptied, *argued], store.put_decisions),
+            (plan.episodes.items(), lambda some: store.put_episodes(erasure.scope, dict(some))),
+            (plan.session_keys, store.remove_session_words),
+            (going.job_ids, lambda some: store.remove_job_words(some, at, is_ended=is_ended)),
+            (going.task_keys, store.remove_task_words),
+            (plan.fact_ids, lambda some: store.remove_facts(some, at)),
+            (plan.revived_ids, store.revive_facts),
+            (plan.ends, store.put_ends),
+        ]
+        for nodes, remove in steps:
+            for some in batches(nodes, _BATCH):
+                remove(some)
+                on_progress(len(some))
         if erasure.kind is ErasureKind.CONTACT:
             store.remove_contact_words(erasure.scope)
 
@@ -319,25 +367,31 @@ class Erasures:
             task_keys=store.tasks_of(scope, sessions) if erasure.kind in _ENDING else [],
         )
 
-    def _texts(self, erasure: Erasure, going: _Going) -> Iterator[str]:
+    def _texts(self, erasure: Erasure, known: ContactRecords, going: _Going) -> Iterator[str]:
         """The texts of all that loses words, whole; read only by an engine that looks for them."""
         plan = going.plan
         keys = {*plan.fact_ids, *plan.decision_ids, *plan.quoting_ids, *plan.episodes}
         keys |= {*plan.session_keys, *going.job_ids, *going.task_keys}
         is_whole = erasure.kind is ErasureKind.CONTACT
         yield from (erasure.target.attribute or "", erasure.target.subject or "")
-        for words in self._store.words(erasure.scope):
+        for words in self._store.words(erasure.scope, known):
             if is_whole or not keys.isdisjoint(words.key.split()):
                 yield words.text
 
-    def _verified(self, erasure: Erasure, going: _Going, words: set[str]) -> ErasureReceipt:
-        """The remaining words, found by reading everything in scope again."""
-        read, plan = self._store.words(erasure.scope), going.plan
+    def _verified(
+        self, erasure: Erasure, known: ContactRecords, going: _Going, words: set[str]
+    ) -> ErasureReceipt:
+        """The remaining words of everything in scope, which was read again."""
+        read, plan = self._store.words(erasure.scope, known), going.plan
         gone = {*plan.fact_ids, *plan.decision_ids, *plan.session_keys, *going.task_keys}
         gone |= {key for key, text in plan.episodes.items() if text == ERASED}
         is_whole = erasure.kind is ErasureKind.CONTACT
-        left = [text for text in read if text.text and (is_whole or text.key in gone)]
-        beside = [text for text in read if text not in left and _holds(text, words)]
+        left: list[Words] = []
+        others: list[Words] = []
+        for text in read:
+            if text.text:
+                (left if is_whole or text.key in gone else others).append(text)
+        beside = [text for text in others if _holds(text, words)]
         return ErasureReceipt(
             verified=len(read),
             remaining_ids=tuple(f"{text.label} {text.key}" for text in left),

@@ -36,9 +36,9 @@ if TYPE_CHECKING:
 
 __all__ = ["Health"]
 
-_CONTACTS_AT_ONCE = 100
+_CONTACTS_AT_ONCE = 400
 
-_RECORDS_AT_ONCE = 2_000
+_RECORDS_AT_ONCE = 5_000
 """Of so many records the contacts are read together. One with more is read alone, by pages of the
 store; a query takes milliseconds, however little it finds."""
 

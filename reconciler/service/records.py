@@ -157,7 +157,7 @@ class Records:
             heads += [place.fact_id for place in places if place.fact_id not in superseded_ids]
             if limit is None or count is None or len(places) < count or len(heads) >= limit:
                 return heads[:limit]
-            # Each look goes through the whole contact: the more were superseded, the longer it is.
+            # A look may go through the whole contact: the more were superseded, the longer it is.
             after, count = places[-1], 2 * count
 
     def _page(

@@ -80,7 +80,7 @@ def test_what_a_judge_changed_stands_beside_what_the_rules_alone_make_of_it(judg
     assert ("dana", "25") in rows  # single sign-on
     assert ("tomas", "26") in rows  # another employer
     assert "kept as a new fact" in table
-    assert "SSO is the abbreviation of single sign-on" in table
+    assert "with SSO for single sign-on" in table
 
 
 def test_each_note_is_told_at_its_own_time(judged: Shown) -> None:

@@ -20,7 +20,7 @@ from reconciler import Memory
 from reconciler.errors import GraphUnavailableError
 from reconciler.testing import HashingEmbedder
 from tests.engines import EngineUnderTest
-from tests.http_api import PRIYA, Api, serving_api, serving_api_in
+from tests.http_api import PRIYA, Api, TenantApi, serving_api, serving_api_in
 from tests.http_servers import certified
 from tests.mcp_server import granted
 
@@ -36,15 +36,9 @@ def memory(any_engine: EngineUnderTest) -> Iterator[Memory]:
         yield opened
 
 
-@pytest.fixture
-def api(memory: Memory, tmp_path: Path) -> Iterator[Api]:
-    with serving_api(memory, tmp_path) as running:
-        yield running
-
-
 @pytest.fixture(scope="module")
 def still_api(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Api]:
-    """One server for all that is refused, or changes nothing."""
+    """One server for all that is refused, changes nothing, or has a tenant of its own."""
     with serving_api_in(tmp_path_factory.mktemp("still")) as running:
         yield running
 
@@ -54,6 +48,16 @@ def refused(still_api: Api) -> Iterator[httpx2.Client]:
     """An agent that is let do nothing."""
     with still_api.client(granted()) as client:
         yield client
+
+
+@pytest.fixture
+def api(request: pytest.FixtureRequest, still_api: Api, tmp_path: Path) -> Iterator[Api]:
+    """A server of its own for a test that takes the memory; a tenant of its own for another."""
+    if "memory" not in request.fixturenames:
+        yield TenantApi(still_api.url, still_api.tokens, tmp_path.name)
+        return
+    with serving_api(request.getfixturevalue("memory"), tmp_path) as running:
+        yield running
 
 
 @pytest.fixture
@@ -87,6 +91,7 @@ def problem(answer: httpx2.Response, status: int, kind: str) -> str:
 
 
 @pytest.mark.on_neo4j_too
+@pytest.mark.usefixtures("memory")
 def test_an_operators_morning(agent: httpx2.Client, anna: httpx2.Client) -> None:
     first, held = noted(agent, PUNE), noted(agent, GUESS)
     moved = noted(agent, GOA)
@@ -183,6 +188,7 @@ def test_the_location_of_a_job_leads_to_it(agent: httpx2.Client, contact: str) -
     assert done(agent.get(answer.headers["location"]))["job_id"] == job_id
 
 
+@pytest.mark.usefixtures("memory")  # metrics are of a store that has one tenant
 def test_contacts_find_health_and_metrics_are_told(
     agent: httpx2.Client, anna: httpx2.Client
 ) -> None:
@@ -252,17 +258,17 @@ def test_what_is_known_is_not_sent_again_until_it_changes(
     assert done(anna.get(f"{PRIYA}/profile", headers=known))[0]["value"] == "Goa"
 
 
-@pytest.mark.parametrize("path", [f"{PRIYA}/decisions", "/v1/agents/crm/decisions"])
-def test_pages_lead_to_each_decision_once(memory: Memory, anna: httpx2.Client, path: str) -> None:
+def test_pages_lead_to_each_decision_once(memory: Memory, anna: httpx2.Client) -> None:
     lines = [f'{{"text": "Owns bicycle number {number}."}}' for number in range(7)]
     memory.import_notes(lines, agent_id="crm", contact_id="priya")
-    ids: list[str] = []
-    after: dict[str, str] | None = {}
-    while after is not None:
-        page = done(anna.get(path, params={"limit": "3", **after}))
-        ids += [item["decision_id"] for item in page["items"]]
-        after = {"after": page["next"]} if page["next"] else None
-    assert len(ids) == len(set(ids)) == 7
+    for path in (f"{PRIYA}/decisions", "/v1/agents/crm/decisions"):
+        ids: list[str] = []
+        after: dict[str, str] | None = {}
+        while after is not None:
+            page = done(anna.get(path, params={"limit": "3", **after}))
+            ids += [item["decision_id"] for item in page["items"]]
+            after = {"after": page["next"]} if page["next"] else None
+        assert len(ids) == len(set(ids)) == 7
 
 
 def test_a_page_of_decisions_is_read_on_from_the_one_before(

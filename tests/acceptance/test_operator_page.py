@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import zipfile
 from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from importlib.resources import files
 from pathlib import Path
@@ -13,14 +15,14 @@ from urllib.parse import urlsplit
 import httpx2
 import pytest
 
-from reconciler import Memory
+from reconciler import AgentMemory, ContactMemory, Memory
 from reconciler.entrypoints.operator_page import views
 from reconciler.service.stores.patient_graph import PatientGraph
 from reconciler.testing import HashingEmbedder
 from tests.chromium import Chromium
 from tests.clocks import Clock
 from tests.engines import EngineUnderTest, embedded_engine
-from tests.http_api import Api, serving_api
+from tests.http_api import TenantApi, serving_api, serving_api_in
 from tests.mcp_server import granted
 from tests.operator_page import Browser, Form, Page
 
@@ -53,63 +55,83 @@ HOSTILE = {
 }
 
 
-@pytest.fixture
-def clock() -> Clock:
-    return Clock(datetime.now(UTC) - timedelta(days=60))
+@dataclass(frozen=True)
+class Tenant(TenantApi):
+    """What a test works with: a tenant of its own on a server that runs for the whole module."""
+
+    memory: Memory
+    clock: Clock
+
+    def contact(self, agent_id: str, contact_id: str) -> ContactMemory:
+        """See ``Memory.contact``."""
+        return self.memory.contact(agent_id, contact_id, tenant=self.tenant)
+
+    def agent(self, agent_id: str) -> AgentMemory:
+        """See ``Memory.agent``."""
+        return self.memory.agent(agent_id, tenant=self.tenant)
+
+    def filled(self) -> Tenant:
+        """The tenant with a city that changed, three questions, and a dispute about an employer."""
+        self.clock.now = datetime.now(UTC) - timedelta(days=60)
+        priya = self.contact("crm", "priya")
+        priya.note("Lives in Pune.", attribute="city", value="Pune", contact_name="Priya Rao")
+        priya.note("Works at Initech.", attribute="employer", value="Initech")
+        self.clock.pass_days(45)
+        priya.note("Lives in Goa.", attribute="city", value="Goa")
+        for text, fields in HELD:
+            priya.note(text, **fields)
+        self.clock.pass_days(1)
+        by_tom = {"source_kind": "operator", "proposed_by": "tom"}
+        priya.note("Works at Hooli.", attribute="employer", value="Hooli", **by_tom)
+        self.contact("crm", "bob").note("Keeps bees.")
+        self.clock.now = datetime.now(UTC)
+        return self
+
+
+@contextmanager
+def served(engine: EngineUnderTest, folder: Path) -> Iterator[Tenant]:
+    """A server, for its first tenant."""
+    clock, given = Clock(datetime.now(UTC)), engine.settings_arguments
+    with (
+        Memory.open(embedder=HashingEmbedder(), clock=clock, **given) as memory,
+        serving_api(memory, folder) as running,
+    ):
+        yield Tenant(running.url, running.tokens, "default", memory, clock)
+
+
+@pytest.fixture(scope="module")
+def still_api(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Tenant]:
+    """The tenant of all tests that change nothing."""
+    folder = tmp_path_factory.mktemp("page")
+    with served(embedded_engine(folder), folder) as running:
+        yield running.filled()
 
 
 @pytest.fixture
-def memory(any_engine: EngineUnderTest, clock: Clock) -> Iterator[Memory]:
-    given = any_engine.settings_arguments
-    with Memory.open(embedder=HashingEmbedder(), clock=clock, **given) as opened:
-        fill(opened, clock)
-        clock.now = datetime.now(UTC)
-        yield opened
-
-
-def fill(memory: Memory, clock: Clock) -> None:
-    """A city that changed, three questions, and a dispute about the employer."""
-    priya = memory.contact("crm", "priya")
-    priya.note("Lives in Pune.", attribute="city", value="Pune", contact_name="Priya Rao")
-    priya.note("Works at Initech.", attribute="employer", value="Initech")
-    clock.pass_days(45)
-    priya.note("Lives in Goa.", attribute="city", value="Goa")
-    for text, fields in HELD:
-        priya.note(text, **fields)
-    clock.pass_days(1)
-    by_tom = {"source_kind": "operator", "proposed_by": "tom"}
-    priya.note("Works at Hooli.", attribute="employer", value="Hooli", **by_tom)
-    memory.contact("crm", "bob").note("Keeps bees.")
+def memory(any_engine: EngineUnderTest, still_api: Tenant, tmp_path: Path) -> Iterator[Tenant]:
+    """A tenant of this test alone; a Neo4j, which is emptied for each test, has its own server."""
+    if any_engine.name == "embedded":
+        yield replace(still_api, tenant=tmp_path.name).filled()
+        return
+    with served(any_engine, tmp_path) as running:
+        yield running.filled()
 
 
 @pytest.fixture
-def api(memory: Memory, tmp_path: Path) -> Iterator[Api]:
-    with serving_api(memory, tmp_path) as running:
-        yield running
+def api(memory: Tenant) -> Tenant:
+    return memory
 
 
 @pytest.fixture
-def anna(api: Api) -> Iterator[Browser]:
+def anna(api: Tenant) -> Iterator[Browser]:
     """An operator who is logged in."""
     with Browser(api.url) as browser:
         assert "Needs you" in browser.log_in(api.token(granted("operator", name="anna"))).text
         yield browser
 
 
-@pytest.fixture(scope="module")
-def still_api(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Api]:
-    """One server for all tests that change nothing."""
-    folder, clock = tmp_path_factory.mktemp("page"), Clock(datetime.now(UTC) - timedelta(days=60))
-    given = embedded_engine(folder).settings_arguments
-    with Memory.open(embedder=HashingEmbedder(), clock=clock, **given) as opened:
-        fill(opened, clock)
-        clock.now = datetime.now(UTC)
-        with serving_api(opened, folder) as running:
-            yield running
-
-
 @pytest.fixture
-def reader(still_api: Api) -> Iterator[Browser]:
+def reader(still_api: Tenant) -> Iterator[Browser]:
     """An operator who only looks."""
     with Browser(still_api.url) as browser:
         browser.log_in(still_api.token(granted("operator", name="anna")))
@@ -124,18 +146,18 @@ def questions(page: Page) -> list[Form]:
     return [form for form in page.forms if form.action == "/answer"]
 
 
-def held_values(memory: Memory, attribute: str) -> set[str]:
+def held_values(memory: Tenant, attribute: str) -> set[str]:
     return {each.value for each in memory.contact("crm", "priya").value(attribute)}
 
 
-def fact_page(browser: Browser, memory: Memory, text: str) -> Page:
+def fact_page(browser: Browser, memory: Tenant, text: str) -> Page:
     facts = [each.facts[0] for each in memory.contact("crm", "priya").history()]
     [fact_id] = [each.fact_id for each in facts if each.text == text]
     return browser.get("/fact", **PRIYA, fact=fact_id)
 
 
 @pytest.mark.on_neo4j_too
-def test_an_operators_morning(anna: Browser, memory: Memory) -> None:
+def test_an_operators_morning(anna: Browser, memory: Tenant) -> None:
     home = anna.get("/")
     assert "3 questions , 1 dispute" in home.text
     page = priya(anna)
@@ -177,13 +199,13 @@ def test_an_operators_morning(anna: Browser, memory: Memory) -> None:
     assert {*left} == {"[erased]"}
 
 
-def test_what_is_settled_bears_the_name_of_who_is_logged_in(anna: Browser, memory: Memory) -> None:
+def test_what_is_settled_bears_the_name_of_who_is_logged_in(anna: Browser, memory: Tenant) -> None:
     anna.send(priya(anna).form("/answer", text=HELD[0][0]), answer="yes")
     [made] = memory.contact("crm", "priya").decisions(limit=1)
     assert made.proposal.answered_by == "anna"
 
 
-def test_what_the_contact_told_is_the_contacts_own_word(anna: Browser, memory: Memory) -> None:
+def test_what_the_contact_told_is_the_contacts_own_word(anna: Browser, memory: Tenant) -> None:
     anna.send(priya(anna).form("/answer", text=HELD[0][0]), answer="yes", answered_by="contact")
     [made] = memory.contact("crm", "priya").decisions(limit=1)
     assert made.proposal.answered_by == "contact"
@@ -193,7 +215,7 @@ def test_what_the_contact_told_is_the_contacts_own_word(anna: Browser, memory: M
     ("choice", "left"), [("both", {"Initech", "Hooli"}), ("neither", set()), ("first", {"Initech"})]
 )
 def test_a_dispute_is_settled_each_way(
-    anna: Browser, memory: Memory, choice: str, left: set[str]
+    anna: Browser, memory: Tenant, choice: str, left: set[str]
 ) -> None:
     settle = priya(anna).form("/settle")
     sides = [value for name, value in settle.fields if name == "side"]
@@ -207,7 +229,7 @@ def test_a_dispute_is_settled_each_way(
 
 
 def test_the_second_of_two_hears_that_it_has_been_settled(
-    api: Api, anna: Browser, memory: Memory
+    api: Tenant, anna: Browser, memory: Tenant
 ) -> None:
     with Browser(api.url) as bea:
         bea.log_in(api.token(granted("operator", name="bea")))
@@ -228,7 +250,7 @@ def test_the_second_of_two_hears_that_it_has_been_settled(
 
 
 def test_a_decision_that_others_rest_on_is_undone_with_them_once_they_were_shown(
-    anna: Browser, memory: Memory
+    anna: Browser, memory: Tenant
 ) -> None:
     contact = memory.contact("crm", "priya")
     [pune] = [each for each in contact.decisions() if each.text == "Lives in Pune."]
@@ -242,7 +264,7 @@ def test_a_decision_that_others_rest_on_is_undone_with_them_once_they_were_shown
     assert held_values(memory, "city") == set()
 
 
-def test_a_fact_tells_why_on_what_and_since_when(anna: Browser, memory: Memory) -> None:
+def test_a_fact_tells_why_on_what_and_since_when(anna: Browser, memory: Tenant) -> None:
     page = fact_page(anna, memory, "Lives in Goa.")
     for told in ("Why it is kept", "The contact said so on", "Lives in Pune.", "Replaced on"):
         assert told in page.text
@@ -251,14 +273,12 @@ def test_a_fact_tells_why_on_what_and_since_when(anna: Browser, memory: Memory) 
     assert held_values(memory, "city") == set()
 
 
-def test_what_may_have_changed_is_renewed_or_ended(
-    anna: Browser, memory: Memory, clock: Clock
-) -> None:
+def test_what_may_have_changed_is_renewed_or_ended(anna: Browser, memory: Tenant) -> None:
     contact = memory.contact("crm", "priya")
     for text in ("The budget is 100 euros this week.", "The lift is broken this week."):
         contact.note(text, category="volatile")
     before = len(contact.expiring(days=14))
-    clock.pass_days(1)
+    memory.clock.pass_days(1)
     page = priya(anna)
     renewed, ended = (form for form in page.forms if form.action == "/renew")
     assert before == 2
@@ -267,7 +287,7 @@ def test_what_may_have_changed_is_renewed_or_ended(
     assert "Ended." in anna.send(ended, answer="no").text
 
 
-def test_decisions_are_filtered_and_counted_by_source(anna: Browser, memory: Memory) -> None:
+def test_decisions_are_filtered_and_counted_by_source(anna: Browser, memory: Tenant) -> None:
     contact = memory.contact("crm", "priya")
     contact.note("ok thanks")
     contact.note("She may like opera.", source_kind="model_guess")
@@ -294,25 +314,26 @@ def asked_by(monkeypatch: pytest.MonkeyPatch) -> list[tuple[str, Any]]:
 
 
 @pytest.mark.on_neo4j_too
-@pytest.mark.parametrize("source", ["", "user_explicit"])
 def test_each_page_of_decisions_is_read_on_from_the_one_before(
-    anna: Browser, memory: Memory, monkeypatch: pytest.MonkeyPatch, source: str
+    anna: Browser, memory: Tenant, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(views, "_PAGE", 2)
     monkeypatch.setattr(views, "_READ_MAX", 4)
     made = list(memory.agent("crm").all_decisions())
     asked = asked_by(monkeypatch)
-    page, shown = anna.get("/decisions", agent="crm", source=source), list[str]()
-    while True:
-        shown += [link for link in page.links if link.startswith("/decision?")]
-        following = [link for link in page.links if "after=" in link]
-        if not following:
-            break
-        page = Page(anna.client.get(following[0]))
-    wanted = [each for each in made if source in ("", each.note.trust)]
-    assert len(shown) == len(set(shown)) == len(wanted) > 4
-    read = [given["limit"] for name, given in asked if name == "list_decision_ids"]
-    assert set(read) == {4 if source else 3}
+    for source, size in (("", 3), ("user_explicit", 4)):
+        asked.clear()
+        page, shown = anna.get("/decisions", agent="crm", source=source), list[str]()
+        while True:
+            shown += [link for link in page.links if link.startswith("/decision?")]
+            following = [link for link in page.links if "after=" in link]
+            if not following:
+                break
+            page = Page(anna.client.get(following[0]))
+        wanted = [each for each in made if source in ("", each.note.trust)]
+        assert len(shown) == len(set(shown)) == len(wanted) > 4
+        read = [given["limit"] for name, given in asked if name == "list_decision_ids"]
+        assert set(read) == {size}
 
 
 def test_a_page_that_goes_on_after_nothing_says_so(reader: Browser) -> None:
@@ -322,17 +343,18 @@ def test_a_page_that_goes_on_after_nothing_says_so(reader: Browser) -> None:
 
 
 @pytest.mark.on_neo4j_too
-@pytest.mark.parametrize(("path", "lists"), [("/decisions", 1), ("/", 2), ("/health", 2)])
 def test_the_names_of_a_page_are_asked_for_together(
-    anna: Browser, memory: Memory, monkeypatch: pytest.MonkeyPatch, path: str, lists: int
+    anna: Browser, memory: Tenant, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     for name in ("bob", "cem", "dia"):
         memory.contact("crm", name).note("Keeps bees.", contact_name=f"Dr. {name.title()}")
         memory.contact("crm", name).note("I am diabetic.")
     asked = asked_by(monkeypatch)
-    page = anna.get(path, agent="crm")
-    assert [name for name in ("Dr. Cem", "Dr. Dia") if name not in page.text] == []
-    assert [name for name, _ in asked].count("list_contacts") == lists
+    for path, lists in (("/decisions", 1), ("/", 2), ("/health", 2)):
+        asked.clear()
+        page = anna.get(path, agent="crm")
+        assert [name for name in ("Dr. Cem", "Dr. Dia") if name not in page.text] == []
+        assert [name for name, _ in asked].count("list_contacts") == lists
 
 
 def test_the_home_finds_contacts_and_what_is_known(reader: Browser) -> None:
@@ -345,13 +367,13 @@ def test_the_home_finds_contacts_and_what_is_known(reader: Browser) -> None:
 # What a page tells of what was settled.
 
 
-def decision_page(browser: Browser, memory: Memory, text: str) -> Page:
+def decision_page(browser: Browser, memory: Tenant, text: str) -> Page:
     decisions = memory.contact("crm", "priya").decisions()
     made = next(each for each in decisions if each.text == text)
     return browser.get("/decision", **PRIYA, decision=made.decision_id)
 
 
-def test_what_was_answered_no_is_noted_after_all(anna: Browser, memory: Memory) -> None:
+def test_what_was_answered_no_is_noted_after_all(anna: Browser, memory: Tenant) -> None:
     page = anna.send(priya(anna).form("/answer", text=HELD[1][0]), answer="no")
     again = anna.send(page.form("/note", text=HELD[1][0]))
     assert "The same was answered no before" in again.text
@@ -363,7 +385,7 @@ def test_what_was_answered_no_is_noted_after_all(anna: Browser, memory: Memory) 
     assert decision_page(anna, memory, HELD[1][0]).form("/note")
 
 
-def test_receipts_are_found_again(anna: Browser, memory: Memory) -> None:
+def test_receipts_are_found_again(anna: Browser, memory: Tenant) -> None:
     known = memory.contact("crm", "priya").value("employer")
     fact_id = next(each.fact_id for each in known if each.value == "Hooli")
     form = anna.get("/erase", **PRIYA, fact=fact_id).form("/erase")
@@ -381,7 +403,7 @@ def test_a_list_names_what_a_decision_took_the_place_of(reader: Browser) -> None
         assert "replaced Lives in Goa." not in page.text
 
 
-def test_an_answered_question_no_longer_waits(anna: Browser, memory: Memory) -> None:
+def test_an_answered_question_no_longer_waits(anna: Browser, memory: Tenant) -> None:
     [held] = [e for e in memory.contact("crm", "priya").pending() if _text(e) == HELD[0][0]]
     address = {**PRIYA, "decision": held.decision_id}  # type: ignore[union-attr]
     assert "until a person confirms it" in anna.get("/decision", **address).text
@@ -396,7 +418,7 @@ def _text(item: object) -> str:
     return str(getattr(item, "text", ""))
 
 
-def test_what_is_undone_or_erased_offers_no_undo(anna: Browser, memory: Memory) -> None:
+def test_what_is_undone_or_erased_offers_no_undo(anna: Browser, memory: Tenant) -> None:
     page = decision_page(anna, memory, "Lives in Goa.")
     anna.send(page.form("/undo"))
     page = decision_page(anna, memory, "Lives in Goa.")
@@ -408,7 +430,7 @@ def test_what_is_undone_or_erased_offers_no_undo(anna: Browser, memory: Memory) 
     assert "/undo" not in [form.action for form in decision_page(anna, memory, "[erased]").forms]
 
 
-def test_an_erasure_of_a_fact_names_what_goes_with_it(anna: Browser, memory: Memory) -> None:
+def test_an_erasure_of_a_fact_names_what_goes_with_it(anna: Browser, memory: Tenant) -> None:
     contact = memory.contact("crm", "priya")
     first = contact.note("Keeps three cats.").fact_id
     contact.note("Keeps three cats!")
@@ -418,7 +440,7 @@ def test_an_erasure_of_a_fact_names_what_goes_with_it(anna: Browser, memory: Mem
     assert "Goa" not in page.text
 
 
-def test_who_was_told_by_the_contact_is_in_the_reason(anna: Browser, memory: Memory) -> None:
+def test_who_was_told_by_the_contact_is_in_the_reason(anna: Browser, memory: Tenant) -> None:
     form = fact_page(anna, memory, "Lives in Goa.").form("/end")
     anna.send(form, reason="She moved.", answered_by="contact")
     look = anna.get("/erase", **PRIYA).form("/erase")
@@ -428,7 +450,7 @@ def test_who_was_told_by_the_contact_is_in_the_reason(anna: Browser, memory: Mem
     assert "told to anna" in receipt.text
 
 
-def test_an_ended_fact_tells_why_it_ended(anna: Browser, memory: Memory) -> None:
+def test_an_ended_fact_tells_why_it_ended(anna: Browser, memory: Tenant) -> None:
     anna.send(fact_page(anna, memory, "Lives in Goa.").form("/end"), reason="She moved.")
     page = fact_page(anna, memory, "Lives in Goa.")
     assert "Why it ended" in page.text
@@ -437,7 +459,7 @@ def test_an_ended_fact_tells_why_it_ended(anna: Browser, memory: Memory) -> None
     assert any(made.decision_id in link for link in page.links)
 
 
-def test_a_settled_dispute_says_which_side_holds(anna: Browser, memory: Memory) -> None:
+def test_a_settled_dispute_says_which_side_holds(anna: Browser, memory: Tenant) -> None:
     form = priya(anna).form("/settle")
     side = next(value for name, value in form.fields if name == "side")
     page = anna.send(form, keep=side, reason="By phone.")
@@ -452,7 +474,7 @@ def test_before_the_first_fact_a_page_says_so(reader: Browser) -> None:
     assert "0 facts held on" in page.text
 
 
-def test_no_button_leads_to_a_yes_to_what_a_tool_says(anna: Browser, memory: Memory) -> None:
+def test_no_button_leads_to_a_yes_to_what_a_tool_says(anna: Browser, memory: Tenant) -> None:
     memory.contact("crm", "bob").note(
         "Has ordered 40 desks", importance=0.8, source_kind="tool_output"
     )
@@ -474,12 +496,12 @@ def test_no_button_leads_to_a_yes_to_what_a_tool_says(anna: Browser, memory: Mem
     ],
 )
 def test_a_token_for_something_else_sees_and_settles_nothing(
-    api: Api, anna: Browser, memory: Memory, grant: object
+    still_api: Tenant, reader: Browser, grant: object
 ) -> None:
-    page = priya(anna)
-    fact_id = memory.contact("crm", "priya").value("city")[0].fact_id
-    with Browser(api.url) as eve:
-        eve.log_in(api.token(grant))  # type: ignore[arg-type]
+    page = priya(reader)
+    fact_id = still_api.contact("crm", "priya").value("city")[0].fact_id
+    with Browser(still_api.url) as eve:
+        eve.log_in(still_api.token(grant))  # type: ignore[arg-type]
         seen = [
             *(eve.get("/"), priya(eve), eve.get("/decisions", agent="crm"), eve.get("/health")),
             *(eve.get("/fact", **PRIYA, fact=fact_id), eve.get("/erase", **PRIYA)),
@@ -495,17 +517,17 @@ def test_a_token_for_something_else_sees_and_settles_nothing(
     assert "Goa" not in told
     assert "Initech" not in told
     assert {each.status for each in done} <= {403, 404, 409, 422}
-    assert memory.contact("crm", "priya").decisions(limit=1)[0].text == "Works at Hooli."
+    assert still_api.contact("crm", "priya").decisions(limit=1)[0].text == "Works at Hooli."
 
 
-def test_a_token_of_one_contact_opens_that_contacts_page(still_api: Api) -> None:
+def test_a_token_of_one_contact_opens_that_contacts_page(still_api: Tenant) -> None:
     with Browser(still_api.url) as browser:
         page = browser.log_in(still_api.token(granted("operator", contact_id="bob")))
         assert page.answer.url.path == "/contact"
         assert "Keeps bees." in page.text
 
 
-def test_an_agents_token_does_not_log_in(still_api: Api) -> None:
+def test_an_agents_token_does_not_log_in(still_api: Tenant) -> None:
     with Browser(still_api.url) as browser:
         page = browser.log_in(still_api.token(granted()))
         assert page.status == 403
@@ -516,7 +538,7 @@ def test_an_agents_token_does_not_log_in(still_api: Api) -> None:
 # Sessions.
 
 
-def test_a_revoked_token_ends_the_session_at_the_next_request(still_api: Api) -> None:
+def test_a_revoked_token_ends_the_session_at_the_next_request(still_api: Tenant) -> None:
     made, secret = still_api.tokens.create(granted("operator", name="anna"))
     with Browser(still_api.url) as browser:
         browser.log_in(secret)
@@ -528,7 +550,7 @@ def test_a_revoked_token_ends_the_session_at_the_next_request(still_api: Api) ->
         assert priya(browser).answer.url.path == "/login"
 
 
-def test_an_expired_token_ends_the_session(still_api: Api) -> None:
+def test_an_expired_token_ends_the_session(still_api: Tenant) -> None:
     soon = datetime.now(UTC) + timedelta(seconds=2)
     _, secret = still_api.tokens.create(granted("operator"), soon)
     with Browser(still_api.url) as browser:
@@ -538,15 +560,17 @@ def test_an_expired_token_ends_the_session(still_api: Api) -> None:
         assert browser.get("/").answer.url.path == "/login"
 
 
-def test_a_cookie_that_is_replayed_after_the_logout_opens_nothing(api: Api, anna: Browser) -> None:
-    kept = {"Cookie": f"reconciler={anna.client.cookies['reconciler']}"}
-    assert anna.send(anna.get("/").form("/logout")).answer.url.path == "/login"
-    with Browser(api.url) as other:
+def test_a_cookie_that_is_replayed_after_the_logout_opens_nothing(
+    still_api: Tenant, reader: Browser
+) -> None:
+    kept = {"Cookie": f"reconciler={reader.client.cookies['reconciler']}"}
+    assert reader.send(reader.get("/").form("/logout")).answer.url.path == "/login"
+    with Browser(still_api.url) as other:
         answer = other.client.get("/", headers=kept, follow_redirects=False)
         assert (answer.status_code, answer.headers["location"]) == (303, "/login")
 
 
-def test_cookies_are_closed_to_scripts_and_other_sites(still_api: Api) -> None:
+def test_cookies_are_closed_to_scripts_and_other_sites(still_api: Tenant) -> None:
     with Browser(still_api.url) as browser:
         form = browser.get("/login").form("/login")
         browser.client.follow_redirects = False
@@ -560,7 +584,7 @@ def test_cookies_are_closed_to_scripts_and_other_sites(still_api: Api) -> None:
             assert ("Secure" in cookie) is is_secure
 
 
-def test_eleven_logins_of_a_token_leave_ten(still_api: Api) -> None:
+def test_eleven_logins_of_a_token_leave_ten(still_api: Tenant) -> None:
     token = still_api.token(granted("operator"))
     browsers = [Browser(still_api.url) for _ in range(11)]
     for browser in browsers:
@@ -571,7 +595,7 @@ def test_eleven_logins_of_a_token_leave_ten(still_api: Api) -> None:
         browser.client.close()
 
 
-def test_to_log_in_again_ends_the_login_of_before(still_api: Api) -> None:
+def test_to_log_in_again_ends_the_login_of_before(still_api: Tenant) -> None:
     token = still_api.token(granted("operator"))
     with Browser(still_api.url) as browser:
         browser.log_in(token)
@@ -582,14 +606,14 @@ def test_to_log_in_again_ends_the_login_of_before(still_api: Api) -> None:
     assert answer.headers["location"] == "/login"
 
 
-def test_an_odd_cookie_of_another_program_prevents_no_login(still_api: Api) -> None:
+def test_an_odd_cookie_of_another_program_prevents_no_login(still_api: Tenant) -> None:
     with Browser(still_api.url) as browser:
         browser.client.cookies.set("foo", '{"a":1}')
         assert browser.log_in(still_api.token(granted("operator"))).answer.url.path == "/"
 
 
-def test_wrong_tokens_are_counted(api: Api) -> None:
-    with Browser(api.url) as browser:
+def test_wrong_tokens_are_counted(tmp_path: Path) -> None:
+    with serving_api_in(tmp_path) as own, Browser(own.url) as browser:
         answers = [browser.log_in(f"rcl_{number}").status for number in range(12)]
     assert answers == [403] * 10 + [429] * 2
 
@@ -601,7 +625,7 @@ def test_wrong_tokens_are_counted(api: Api) -> None:
         *("javascript:x", "/\t/x", "//[", "/" + "x" * 1_000),
     ],
 )
-def test_a_login_leads_to_no_other_site(still_api: Api, onwards: str) -> None:
+def test_a_login_leads_to_no_other_site(still_api: Tenant, onwards: str) -> None:
     with Browser(still_api.url) as browser:
         form = browser.get("/login", next=onwards).form("/login")
         assert dict(form.fields)["next"] == "/"
@@ -610,7 +634,7 @@ def test_a_login_leads_to_no_other_site(still_api: Api, onwards: str) -> None:
         assert answer.headers["location"] == "/"
 
 
-def test_a_login_leads_on_to_the_page_that_was_asked_for(still_api: Api) -> None:
+def test_a_login_leads_on_to_the_page_that_was_asked_for(still_api: Tenant) -> None:
     with Browser(still_api.url) as browser:
         asked = priya(browser)
         assert asked.answer.url.path == "/login"
@@ -624,24 +648,24 @@ def test_a_login_leads_on_to_the_page_that_was_asked_for(still_api: Api) -> None
 
 @pytest.mark.parametrize("key", [None, "", "wrong"])
 def test_a_form_without_its_key_does_nothing(
-    anna: Browser, memory: Memory, key: str | None
+    reader: Browser, still_api: Tenant, key: str | None
 ) -> None:
-    for form in priya(anna).forms:
+    for form in priya(reader).forms:
         if form.action not in ("/", "/contact"):
-            answer = anna.send(form, form_key=key, answer="yes", keep="both")
+            answer = reader.send(form, form_key=key, answer="yes", keep="both")
             assert answer.status == 403, form.action
             assert "this form is not from this login" in answer.text.lower()
-    assert memory.contact("crm", "priya").decisions(limit=1)[0].text == "Works at Hooli."
+    assert still_api.contact("crm", "priya").decisions(limit=1)[0].text == "Works at Hooli."
 
 
-def test_a_form_of_another_login_does_nothing(api: Api, anna: Browser) -> None:
-    with Browser(api.url) as bea:
-        bea.log_in(api.token(granted("operator", name="bea")))
+def test_a_form_of_another_login_does_nothing(still_api: Tenant, reader: Browser) -> None:
+    with Browser(still_api.url) as bea:
+        bea.log_in(still_api.token(granted("operator", name="bea")))
         form = questions(priya(bea))[0]
-    assert anna.send(form, answer="yes").status == 403
+    assert reader.send(form, answer="yes").status == 403
 
 
-def test_a_login_form_of_another_browser_does_nothing(still_api: Api) -> None:
+def test_a_login_form_of_another_browser_does_nothing(still_api: Tenant) -> None:
     with Browser(still_api.url) as one, Browser(still_api.url) as other:
         form = one.get("/login").form("/login")
         answer = other.send(form, token=still_api.token(granted("operator")))
@@ -660,12 +684,12 @@ def test_a_login_form_of_another_browser_does_nothing(still_api: Api) -> None:
     ],
 )
 def test_what_another_site_sends_does_nothing(
-    anna: Browser, memory: Memory, headers: dict[str, str], status: int
+    reader: Browser, still_api: Tenant, headers: dict[str, str], status: int
 ) -> None:
-    answer = anna.send(questions(priya(anna))[0], answer="yes", headers=headers)
+    answer = reader.send(questions(priya(reader))[0], answer="yes", headers=headers)
     assert answer.status == status
     assert answer.answer.headers["content-type"].startswith("text/html")
-    assert memory.contact("crm", "priya").decisions(limit=1)[0].text == "Works at Hooli."
+    assert still_api.contact("crm", "priya").decisions(limit=1)[0].text == "Works at Hooli."
 
 
 # Bad input.
@@ -673,7 +697,7 @@ def test_what_another_site_sends_does_nothing(
 
 @pytest.mark.parametrize("kind", HOSTILE)
 def test_hostile_texts_in_the_fields_of_a_form_do_no_harm(
-    anna: Browser, memory: Memory, kind: str
+    anna: Browser, memory: Tenant, kind: str
 ) -> None:
     page, fact = priya(anna), fact_page(anna, memory, "Lives in Goa.")
     forms = [
@@ -706,7 +730,7 @@ def _is_harmless(page: Page) -> None:
     assert not any("style" in given for _, given in page.elements)
 
 
-def test_a_hostile_fact_is_shown_with_all_that_it_hides(anna: Browser, memory: Memory) -> None:
+def test_a_hostile_fact_is_shown_with_all_that_it_hides(anna: Browser, memory: Tenant) -> None:
     memory.contact("crm", "priya").note(SCRIPT)
     page = priya(anna)
     assert "<script>alert(1)" in page.text
@@ -743,14 +767,14 @@ def test_bad_input_gets_a_page_that_says_what_to_do(
     assert {"/"} & {*page.links}
 
 
-def test_what_was_written_is_not_lost_with_an_error(anna: Browser, memory: Memory) -> None:
-    form = fact_page(anna, memory, "Lives in Goa.").form("/amend")
-    page = anna.send(
+def test_what_was_written_is_not_lost_with_an_error(reader: Browser, still_api: Tenant) -> None:
+    form = fact_page(reader, still_api, "Lives in Goa.").form("/amend")
+    page = reader.send(
         form, text="Lives in <b>Rome</b>.", value="Rome", reason="By post.", true_from="2001-02-31"
     )
     assert page.status == 422
     assert "Lives in <b>Rome</b>." in page.text
-    assert held_values(memory, "city") == {"Goa"}
+    assert held_values(still_api, "city") == {"Goa"}
 
 
 @pytest.mark.parametrize(
@@ -762,7 +786,7 @@ def test_what_was_written_is_not_lost_with_an_error(anna: Browser, memory: Memor
     ],
 )
 def test_a_correction_of_the_sentence_or_of_the_value_alone_is_refused(
-    anna: Browser, memory: Memory, text: str, value: str, told: str
+    anna: Browser, memory: Tenant, text: str, value: str, told: str
 ) -> None:
     note = memory.contact("crm", "priya").note
     note("The deadline is 5 May.", attribute="deadline", value="5 May")
@@ -776,12 +800,12 @@ def test_a_correction_of_the_sentence_or_of_the_value_alone_is_refused(
     assert held_values(memory, "deadline") == {"6 June"}
 
 
-def test_an_erasure_needs_the_contacts_id(anna: Browser, memory: Memory) -> None:
-    form = anna.get("/erase", **PRIYA).form("/erase")
-    page = anna.send(form, reason="She asked.", confirm="Priya")
+def test_an_erasure_needs_the_contacts_id(reader: Browser, still_api: Tenant) -> None:
+    form = reader.get("/erase", **PRIYA).form("/erase")
+    page = reader.send(form, reason="She asked.", confirm="Priya")
     assert page.status == 422
-    assert memory.contact("crm", "priya").erasures() == []
-    assert held_values(memory, "city") == {"Goa"}
+    assert still_api.contact("crm", "priya").erasures() == []
+    assert held_values(still_api, "city") == {"Goa"}
 
 
 @pytest.mark.parametrize("size", [300_000, 5_000_000])
@@ -791,7 +815,7 @@ def test_a_body_that_is_too_large_is_refused_with_a_page(reader: Browser, size: 
     assert "send less" in page.text
 
 
-def test_a_login_body_is_small(still_api: Api) -> None:
+def test_a_login_body_is_small(still_api: Tenant) -> None:
     with Browser(still_api.url) as browser:
         assert browser.send(browser.get("/login").form("/login"), token="x" * 5_000).status == 413
 
@@ -827,7 +851,7 @@ def test_the_wheel_holds_the_templates(built: Path) -> None:
     assert {str(path.relative_to(folder.parents[2])) for path in kept} <= names
 
 
-def test_a_walk_in_a_real_browser(api: Api, tmp_path: Path) -> None:
+def test_a_walk_in_a_real_browser(api: Tenant, tmp_path: Path) -> None:
     with Chromium(tmp_path) as chromium:
         chromium.open(f"{api.url}/contact?agent=crm&contact=priya")
         chromium.evaluate("document.getElementById('token').focus()")
@@ -848,7 +872,9 @@ def test_a_walk_in_a_real_browser(api: Api, tmp_path: Path) -> None:
         assert not [told for told in chromium.said if "DOM" not in told]
 
 
-def test_every_kind_of_page_is_accessible_in_light_and_dark(still_api: Api, tmp_path: Path) -> None:
+def test_every_kind_of_page_is_accessible_in_light_and_dark(
+    still_api: Tenant, tmp_path: Path
+) -> None:
     axe = files("axe_core_python").joinpath("axe.min.js").read_text(encoding="utf-8")
     by_page: dict[str, list[str]] = {}
 

@@ -47,14 +47,17 @@ def _served(_app: object, _address: object, bound: socket.socket, _bounds: objec
     bound.close()
 
 
-@pytest.mark.parametrize("command", _commands())
+COMMANDS = _commands()
+
+
+@pytest.mark.parametrize("command", COMMANDS)
 def test_no_command_repeats_a_secret(
     run: Run, command: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     monkeypatch.chdir(tmp_path)  # a secret may be typed for the name of a file that is made
     monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO()))  # what serves it ends at once
     monkeypatch.setattr("reconciler.entrypoints.access.http_door.serve_http", _served)
-    for typed in _commands()[command]:
+    for typed in COMMANDS[command]:
         _, out, err = run(*command.split(), *typed)
         assert "Quw7xKp" not in out + err, typed
 

@@ -14,6 +14,7 @@ import subprocess
 import warnings
 from collections.abc import Callable, Iterator
 from fnmatch import fnmatchcase
+from functools import cache
 from itertools import count, cycle, dropwhile
 from pathlib import Path
 from typing import Any
@@ -23,6 +24,7 @@ import typer
 from typer.main import get_command
 
 from reconciler import load_settings
+from reconciler.adapters.onnx_minilm import OnnxMinilm
 from reconciler.entrypoints.cli import app
 from tests.command_line import Run, json_of
 from tests.documents import MARKDOWN, ROOT, fenced, prints, prose
@@ -62,6 +64,9 @@ EXPORTS = {
 """What other memory systems gave, by the names that the documents give it."""
 SHOWN = {"chat.jsonl": "background_door.md", "notes.jsonl": "importing.md"}
 """Files of JSON lines, and the page that shows each."""
+
+LOADED = cache(OnnxMinilm().load)
+"""The real model, loaded once and not by each command, as if all were run by one process."""
 
 NUMBERS = count(1)
 ILLNESSES = cycle(("asthma", "diabetes", "epilepsy", "migraine", "arthritis"))
@@ -205,6 +210,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setenv("RECONCILER_EMBEDDED_PATH", str(tmp_path / "memory.lbug"))
     monkeypatch.setenv("RECONCILER_EMBEDDER__MODEL", "noop")
     monkeypatch.setenv("COLUMNS", "200")
+    monkeypatch.setattr(OnnxMinilm, "load", lambda _: LOADED())
     for name, page in SHOWN.items():
         [block] = fenced(ROOT / "docs" / page, "json")
         (here / name).write_text(block, encoding="utf-8")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -11,16 +10,43 @@ import pytest
 from reconciler import Memory
 from reconciler.ports.graph import Graph
 from reconciler.testing import HashingEmbedder
-from tests.commit_maps import DIMENSION
-from tests.engines import EngineUnderTest, embedded_engine, opened as opened_graph
+from tests.engines import EngineUnderTest, embedded_engine
+from tests.kept_stores import KeptStore
+
+
+@pytest.fixture(scope="module")
+def kept_stores() -> Iterator[dict[str, KeptStore]]:
+    """What tests of the module have opened, by the engine's name."""
+    stores: dict[str, KeptStore] = {}
+    yield stores
+    for kept in stores.values():
+        kept.graph.close()
 
 
 @pytest.fixture
-def graph(engine: EngineUnderTest) -> Iterator[Graph]:
+def kept(
+    engine: EngineUnderTest,
+    kept_stores: dict[str, KeptStore],
+    tmp_path_factory: pytest.TempPathFactory,
+) -> KeptStore:
+    """An empty store at the newest schema, open since the first test of the module that took it.
+
+    A test that closes a store, or takes its schema away, takes ``engine`` and opens another.
+    """
+    if engine.name not in kept_stores:
+        kept_stores[engine.name] = KeptStore.on(engine, tmp_path_factory.mktemp("kept"))
+    kept = kept_stores[engine.name]
+    if engine.name == "embedded":
+        kept.empty()
+    else:  # ``engine`` emptied it
+        kept.made_ready()
+    return kept
+
+
+@pytest.fixture
+def graph(kept: KeptStore) -> Graph:
     """An empty store at the newest schema."""
-    with closing(opened_graph(engine)) as graph:
-        graph.migrate(DIMENSION)
-        yield graph
+    return kept.graph
 
 
 @pytest.fixture

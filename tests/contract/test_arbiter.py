@@ -348,7 +348,7 @@ def test_1_nothing_goes_on_after_a_time_out(server: AnthropicServer, build: Buil
 
 def test_1_after_a_time_out_the_next_judgement_works(server: AnthropicServer, build: Build) -> None:
     server.answers(answer(**FIELDS).late(30), answer(**FIELDS))
-    arbiter = build(timeout_seconds=1.5)
+    arbiter = build(timeout_seconds=1.0)
     _fails_in_time(arbiter, "no answer")
 
     assert refines(judge(arbiter))
@@ -830,7 +830,7 @@ def test_a_call_that_was_turned_away_is_made_again(server: AnthropicServer, buil
 
 
 def test_a_short_wait_is_kept(server: AnthropicServer, build: Build) -> None:
-    server.answers(api_error(429, retry_after="1"), answer(**FIELDS))
+    server.answers(api_error(429, retry_after="0.2"), answer(**FIELDS))
 
     assert refines(judge(build(retries_max=1)))
 

@@ -361,7 +361,7 @@ def test_1_whoever_keeps_it_waiting_is_given_up(
 
 def test_1_after_a_time_out_the_next_window_is_read(server: AnthropicServer, build: Build) -> None:
     server.answers(READ.late(30), READ)
-    extractor = build(timeout_seconds=1.5)
+    extractor = build(timeout_seconds=1.0)
     with pytest.raises(ExtractionUnavailableError):
         extract(extractor)
 

@@ -20,6 +20,7 @@ from tests import raw_store
 from tests.commit_maps import ALICE, DIMENSION, EAST, NOON, by_row, commit, decision, skip, update
 from tests.commits import committed
 from tests.engines import EngineUnderTest, opened
+from tests.kept_stores import KeptStore
 
 BOB, CAROL = Scope("acme", "crm", "bob"), Scope("acme", "crm", "carol")
 CROWD = [Scope("acme", "crm", f"contact {number}") for number in range(6)]
@@ -137,19 +138,15 @@ def test_each_of_many_facts_keeps_its_own_vector(graph: Graph) -> None:
         assert kept.tolist() == vector
 
 
-def test_one_session_of_many_decisions_is_kept_once(engine: EngineUnderTest) -> None:
-    with closing(opened(engine)) as graph:
-        graph.migrate(DIMENSION)
-        commit(graph, *(decision(version=n, session_id=f"call-{n % 2}") for n in range(6)))
-    found = raw_store.counts(engine)
+def test_one_session_of_many_decisions_is_kept_once(kept: KeptStore) -> None:
+    commit(kept.graph, *(decision(version=n, session_id=f"call-{n % 2}") for n in range(6)))
+    found = raw_store.counts(kept.engine)
     assert (found["Session"], found["Episode"], found["Decision"]) == (2, 6, 6)
 
 
-def test_one_episode_of_many_decisions_is_kept_once(engine: EngineUnderTest) -> None:
-    with closing(opened(engine)) as graph:
-        graph.migrate(DIMENSION)
-        commit(graph, *(decision(version=n, episode_id="turn-1") for n in range(3)))
-    found = raw_store.counts(engine)
+def test_one_episode_of_many_decisions_is_kept_once(kept: KeptStore) -> None:
+    commit(kept.graph, *(decision(version=n, episode_id="turn-1") for n in range(3)))
+    found = raw_store.counts(kept.engine)
     assert (found["Session"], found["Episode"], found["Fact"]) == (1, 1, 3)
 
 
@@ -201,7 +198,7 @@ def test_a_conflict_with_a_fact_that_is_revoked_is_closed(graph: Graph) -> None:
 # Times
 
 
-def test_every_time_that_a_commit_writes_is_kept_as_a_time(engine: EngineUnderTest) -> None:
+def test_every_time_that_a_commit_writes_is_kept_as_a_time(kept: KeptStore) -> None:
     later = {"lapses_at": NOON, "expires_at": NOON, "valid_to": NOON}
     one = decision(**later)
     two = decision(version=1, conflicting_ids=[one["fact_id"]], is_new=True)
@@ -209,12 +206,15 @@ def test_every_time_that_a_commit_writes_is_kept_as_a_time(engine: EngineUnderTe
     counted = skip(two, version=3)
     counted["kept"] |= {"expires_at": NOON, "last_confirmed_at": NOON + timedelta(hours=1)}
     gone = update(said_again, version=4, action="REVOKE", fact_id=None)
-    with closing(opened(engine)) as graph:
-        graph.migrate(DIMENSION)
-        commit(graph, one, two, said_again, counted, gone)
+    commit(kept.graph, one, two, said_again, counted, gone)
     texts = "MATCH (n) RETURN n UNION ALL MATCH ()-[n]->() RETURN n"
-    kept = [dict(node) for text in texts.split(" UNION ALL ") for [node] in _rows(engine, text)]
-    times = [(name, each[name]) for each in kept for name in each if _is_time(name)]
+    rows = [row for text in texts.split(" UNION ALL ") for row in _rows(kept.engine, text)]
+    times = [
+        (name, each[name])
+        for each in (dict(node) for [node] in rows)
+        for name in each
+        if _is_time(name)
+    ]
     assert len({name for name, value in times if value is not None}) == 11
     assert [name for name, value in times if isinstance(value, str)] == []
 
@@ -231,17 +231,15 @@ def _is_time(name: str) -> bool:
 
 
 def test_a_contact_that_moved_on_writes_nothing_and_the_others_stand(
-    engine: EngineUnderTest,
+    kept: KeptStore,
 ) -> None:
     late = [decision(BOB, version=0), decision(BOB, version=1)]
-    with closing(opened(engine)) as graph:
-        graph.migrate(DIMENSION)
-        commit(graph, decision(BOB))
-        rows = commit(graph, decision(ALICE), *late, decision(CAROL), decision(CAROL, version=1))
-        assert {row["contact_key"] for row in rows} == {ALICE.contact_key, CAROL.contact_key}
-        assert versions(graph, ALICE, BOB, CAROL) == [1, 1, 2]
-        assert not {each["decision_id"] for each in late} & set(made(graph, ALICE, BOB, CAROL))
-    assert raw_store.counts(engine) == {
+    commit(kept.graph, decision(BOB))
+    rows = commit(kept.graph, decision(ALICE), *late, decision(CAROL), decision(CAROL, version=1))
+    assert {row["contact_key"] for row in rows} == {ALICE.contact_key, CAROL.contact_key}
+    assert versions(kept.graph, ALICE, BOB, CAROL) == [1, 1, 2]
+    assert not {each["decision_id"] for each in late} & set(made(kept.graph, ALICE, BOB, CAROL))
+    assert raw_store.counts(kept.engine) == {
         "Agent": 1,
         "Contact": 3,
         "Session": 3,
@@ -251,26 +249,22 @@ def test_a_contact_that_moved_on_writes_nothing_and_the_others_stand(
     }
 
 
-def test_a_transaction_in_which_all_moved_on_writes_nothing(engine: EngineUnderTest) -> None:
-    with closing(opened(engine)) as graph:
-        graph.migrate(DIMENSION)
-        commit(graph, decision(ALICE), decision(BOB))
-        assert commit(graph, decision(ALICE), decision(BOB)) == []
-    assert raw_store.counts(engine)["Decision"] == 2
+def test_a_transaction_in_which_all_moved_on_writes_nothing(kept: KeptStore) -> None:
+    commit(kept.graph, decision(ALICE), decision(BOB))
+    assert commit(kept.graph, decision(ALICE), decision(BOB)) == []
+    assert raw_store.counts(kept.engine)["Decision"] == 2
 
 
 def test_nothing_of_any_contact_is_written_where_one_decision_fails(
-    engine: EngineUnderTest,
+    kept: KeptStore,
 ) -> None:
-    with closing(opened(engine)) as graph:
-        graph.migrate(DIMENSION)
-        first = decision(BOB)
-        commit(graph, first)
-    before = raw_store.everything(engine)
+    first = decision(BOB)
+    commit(kept.graph, first)
+    before = raw_store.everything(kept.engine)
     broken = decision(BOB, version=2, decision_id=first["decision_id"])
-    with closing(opened(engine)) as graph, pytest.raises(GraphConflictError):
-        commit(graph, decision(ALICE), decision(BOB, version=1), broken, decision(CAROL))
-    assert raw_store.everything(engine) == before
+    with pytest.raises(GraphConflictError):
+        commit(kept.graph, decision(ALICE), decision(BOB, version=1), broken, decision(CAROL))
+    assert raw_store.everything(kept.engine) == before
 
 
 # Hints
@@ -286,14 +280,12 @@ def test_what_is_new_is_written_without_a_look(graph: Graph) -> None:
     assert resting(graph, second, more[0]) == [True]
 
 
-def test_a_session_that_is_known_grows_with_what_is_said_in_it(engine: EngineUnderTest) -> None:
+def test_a_session_that_is_known_grows_with_what_is_said_in_it(kept: KeptStore) -> None:
     said = [NOON, NOON + timedelta(hours=1), NOON - timedelta(hours=1)]
-    with closing(opened(engine)) as graph:
-        graph.migrate(DIMENSION)
-        for version, at in enumerate(said):
-            known = ["call-1"] if version else []
-            assert commit(graph, decision(version=version, said_at=at, knows=known))
-    rows = raw_store.query(engine, "MATCH (s:Session) RETURN s.started_at, s.ended_at")
+    for version, at in enumerate(said):
+        known = ["call-1"] if version else []
+        assert commit(kept.graph, decision(version=version, said_at=at, knows=known))
+    rows = raw_store.query(kept.engine, "MATCH (s:Session) RETURN s.started_at, s.ended_at")
     assert [[_hour(time) for time in row] for row in rows] == [[11, 13]]
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
@@ -20,9 +20,9 @@ from reconciler.domain.records.sessions import Episode
 from reconciler.domain.records.turns import Role
 from reconciler.domain.sessions.extraction import Claim, Extracted
 from reconciler.errors import LeaseLostError
+from reconciler.ports.graph import Graph
 from reconciler.service.stores.retry import call_with_retries
 from reconciler.service.stores.session_store import JobFilter, ReadSession, SessionStore
-from tests.engines import EngineUnderTest, opened
 
 NOON = datetime(2026, 3, 9, 12, tzinfo=UTC)
 MINUTE = timedelta(minutes=1)
@@ -52,11 +52,8 @@ T = TypeVar("T")
 
 
 @pytest.fixture
-def store(engine: EngineUnderTest) -> Iterator[SessionStore]:
-    graph = opened(engine)
-    graph.migrate(4)
-    yield SessionStore(graph)
-    graph.close()
+def store(graph: Graph) -> SessionStore:
+    return SessionStore(graph)
 
 
 def turns(count: int, first: int = 0) -> list[Episode]:

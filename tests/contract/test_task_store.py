@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import closing
 from datetime import UTC, datetime, timedelta
 from functools import partial
 from itertools import chain
@@ -18,9 +17,9 @@ from reconciler.domain.records.scope import Scope
 from reconciler.domain.tasks.task_states import TaskState
 from reconciler.domain.tasks.tasks import Task
 from reconciler.errors import UnknownTaskError
+from reconciler.ports.graph import Graph
 from reconciler.service.stores.retry import call_with_retries
 from reconciler.service.stores.task_store import TaskStore
-from tests.engines import EngineUnderTest, opened
 
 ALICE, BOB = Scope("acme", "crm", "alice"), Scope("acme", "crm", "bob")
 NOON = datetime(2026, 3, 9, 12, tzinfo=UTC)
@@ -29,11 +28,9 @@ THREADS, ROUNDS = 6, 5
 
 
 @pytest.fixture
-def store(engine: EngineUnderTest) -> Iterator[TaskStore]:
+def store(graph: Graph) -> TaskStore:
     """The tasks of a store that has a schema and nothing in it."""
-    with closing(opened(engine)) as graph:
-        graph.migrate(8)
-        yield TaskStore(graph)
+    return TaskStore(graph)
 
 
 def begin(store: TaskStore, **given: Any) -> Task:

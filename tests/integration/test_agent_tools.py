@@ -7,7 +7,7 @@ import json
 import logging
 import re
 from collections.abc import Iterator, Mapping
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any, get_args
 
@@ -296,6 +296,37 @@ def test_a_new_fact_is_told_as_new(tools: AgentTools) -> None:
     assert (reply.text, reply.is_error) == (told, False)
 
 
+def test_the_reply_says_until_when_what_passes_is_kept(tools: AgentTools) -> None:
+    reply = tools.call(ADD, LIVES | {"text": "She is still waiting for invoice 17 to be settled."})
+    assert reply.decision is not None
+    last = f"{reply.decision.at + timedelta(days=7):%Y-%m-%d}"
+    assert reply.text.endswith(f"It reads as something that passes, and is kept until {last}.")
+    given = {"text": "She is still waiting for a flat in Goa.", "valid_to": "2090-01-01"}
+    assert "kept until" not in tools.call(ADD, LIVES | given).text
+
+
+def test_the_reply_says_that_a_new_fact_ends_its_own_value(tools: AgentTools) -> None:
+    order = LIVES | {"attribute": "standing_order", "value": "wound spray"}
+    over = tools.call(ADD, order | {"text": "The standing order for wound spray has ended."})
+    assert over.text.endswith("It says that its value has ended.")
+    begun = tools.call(ADD, order | {"text": "There is a standing order for wound spray."})
+    assert "ended" not in begun.text
+
+
+def test_a_briefing_names_what_a_tool_told_otherwise_and_not_the_value(tools: AgentTools) -> None:
+    plan = LIVES | {"text": "Is on the Silver plan.", "attribute": "plan", "value": "Silver"}
+    tools.call(ADD, plan)
+    told = "May be out of date, as something newer waits for an operator: plan."
+    assert told not in tools.call(RECALL, {}).text
+    tool = {"source_kind": "tool", "source_reference": "billing"}
+    tools.call(ADD, plan | tool)
+    assert told not in tools.call(RECALL, {}).text
+    tools.call(ADD, plan | tool | {"text": "Moved to the Gold plan.", "value": "Gold"})
+    briefing = tools.call(RECALL, {}).text
+    assert told in briefing
+    assert "Gold" not in briefing
+
+
 def test_what_a_note_replaced_is_named(tools: AgentTools) -> None:
     tools.call(ADD, LIVES | {"attribute": "city", "value": "Pune"})
     sent = {"text": "Moved to <b>Goa</b>.", "attribute": "city", "value": "Goa"}
@@ -442,7 +473,7 @@ def test_many_open_questions_make_a_short_briefing(memory: Memory, tools: AgentT
 def test_the_definitions_of_all_tools_are_short(memory: Memory) -> None:
     tools = memory.agent_tools("crm", "alice", trusted_tools=("erp",), colleague="dana")
     for strict in (False, True):
-        assert len(json.dumps(tools.definitions(strict=strict))) < 6_050
+        assert len(json.dumps(tools.definitions(strict=strict))) < 6_100
 
 
 def test_what_reads_as_a_directive_is_nothing_to_ask_about(tools: AgentTools) -> None:

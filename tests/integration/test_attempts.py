@@ -46,6 +46,7 @@ from reconciler.integrations.langgraph import ReconcilerStore, contact_namespace
 from reconciler.testing import HashingEmbedder
 from tests import faults
 from tests.command_line import environment_of
+from tests.conftest import ON_ANY_ONE
 from tests.engines import EngineUnderTest
 from tests.http_api import serving_api
 from tests.integration.test_isolation import (
@@ -404,6 +405,7 @@ def test_no_tool_tells_a_client_beyond_its_grant_anything(
 
 @pytest.mark.parametrize("everything", EVERYTHING)
 @pytest.mark.parametrize("profile", AccessProfile)
+@ON_ANY_ONE
 def test_no_token_of_another_is_answered_over_http(
     world: World, attempts: Attempts, profile: AccessProfile, everything: bool, tmp_path: Path
 ) -> None:
@@ -498,6 +500,7 @@ def about(path: str, scope: Scope) -> str:
 
 @pytest.mark.parametrize("everything", EVERYTHING)
 @pytest.mark.parametrize("profile", AccessProfile)
+@ON_ANY_ONE
 def test_no_token_of_another_is_answered_by_the_api(
     world: World, attempts: Attempts, profile: AccessProfile, everything: bool, tmp_path: Path
 ) -> None:
@@ -562,6 +565,7 @@ def visits(ids: Sequence[str]) -> Iterator[tuple[str, dict[str, str], str]]:
 
 
 @pytest.mark.parametrize("everything", EVERYTHING)
+@ON_ANY_ONE
 def test_no_login_of_another_sees_or_settles_anything_on_the_page(
     world: World, attempts: Attempts, everything: bool, tmp_path: Path
 ) -> None:
@@ -705,6 +709,7 @@ def typed(
 
 
 @pytest.mark.parametrize("everything", EVERYTHING)
+@ON_ANY_ONE
 def test_no_command_tells_anybody_anything_of_the_victims(
     kept: World, typed: Callable[..., str], attempts: Attempts, everything: bool
 ) -> None:

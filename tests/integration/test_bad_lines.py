@@ -9,23 +9,28 @@ write is there whole or not at all, and the same call again is the same write.
 from __future__ import annotations
 
 import json
+import tempfile
 import threading
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from pathlib import Path
 from typing import Any
 
 import pytest
 
-from reconciler import Memory, SourceKind, Turn
+from reconciler import Memory, SourceKind, Turn, load_settings
 from reconciler.domain.records.turns import Role
 from reconciler.errors import GraphUnavailableError
 from reconciler.testing import HashingEmbedder
 from tests import raw_store
+from tests.acts import JUDGE, NOT_JUDGED
 from tests.bad_line import BadLine, LineFault, Moment, bad_line
 from tests.engines import EngineUnderTest
+from tests.http_api import PRIYA, serving_api
 from tests.integration.test_crashes import WHOLE
+from tests.mcp_server import granted
 from tests.whole_graph import links_of, nodes_of
 
 # Each waits for a time-out of seconds, and how long it takes depends on the machine.
@@ -55,6 +60,8 @@ class Write:
         count: how many of its writes there are.
         whole: how many there are after it.
         prepare: what has to be there first.
+        fails: the error that its caller gets.
+        told: its words.
     """
 
     statement: str
@@ -62,6 +69,12 @@ class Write:
     count: Callable[[Memory], int]
     whole: int = 1
     prepare: Callable[[Memory], object] = lambda memory: None
+    fails: type[Exception] = GraphUnavailableError
+    told: str = r"Neo4j at bolt://127\.0\.0\.1:\d+ "
+
+
+class ProblemError(Exception):
+    """The API answered with a problem: its status, type, ``Retry-After`` and body."""
 
 
 def decisions(memory: Memory) -> int:
@@ -89,6 +102,45 @@ def forget(memory: Memory, fact_id: Any) -> object:
     return memory.contact("crm", "priya").forget(
         fact_id=fact_id, by="contact", reason="I asked for it."
     )
+
+
+def not_judged(memory: Memory) -> None:
+    """Two notes of which a judge was to be asked, and was away; it is back."""
+    JUDGE.is_away = True
+    for text in NOT_JUDGED[:2]:
+        memory.add_contact_note("crm", "priya", text)
+    JUDGE.is_away = False
+
+
+def in_dispute(memory: Memory) -> str | None:
+    about = memory.contact("crm", "priya")
+    made = about.note("Lives in Pune.", attribute="city", value="Pune")
+    about.note("Lives in Goa.", attribute="city", value="Goa", source_kind="operator")
+    assert about.disputes()
+    return made.fact_id
+
+
+def end(memory: Memory, fact_id: Any) -> str:
+    about = memory.contact("crm", "priya")
+    return about.revoke(fact_id, by="anna", reason="Moved away.").decision_id
+
+
+def amend(memory: Memory, **which: Any) -> object:
+    about = memory.contact("crm", "priya")
+    return about.amend("Lives in Agra.", **which, by="anna", reason="Heard wrong.")
+
+
+def note_over_http(memory: Memory, _: Any) -> None:
+    with (
+        tempfile.TemporaryDirectory() as folder,
+        serving_api(memory, Path(folder)) as api,
+        api.client(granted()) as client,
+    ):
+        headers = {"Idempotency-Key": "a key"}
+        answer = client.post(f"{PRIYA}/notes", json={"text": "Keeps bees."}, headers=headers)
+    if not answer.is_success:
+        form = [answer.headers.get(name) for name in ("Content-Type", "Retry-After")]
+        raise ProblemError(answer.status_code, *form, answer.text)
 
 
 COMMIT = "UNWIND $given.contacts AS each"
@@ -119,7 +171,9 @@ WRITES = {
     ),
     "a relation": Write(
         COMMIT,
-        lambda memory, ids: memory.contact("crm", "priya").relate(ids[0], replaces=[ids[1]]),
+        lambda memory, ids: memory.contact("crm", "priya").relate(
+            ids[0], replaces=[ids[1]], idempotency_key="a key"
+        ),
         lambda memory: decisions(memory) - 2,
         prepare=house_and_flat,
     ),
@@ -129,20 +183,71 @@ WRITES = {
         lambda memory: len(memory.contact("crm", "priya").erasures()),
         prepare=known,
     ),
+    "a rejudgement": Write(
+        COMMIT,
+        lambda memory, _: list(memory.contact("crm", "priya").rejudge()),
+        lambda memory: decisions(memory) - 2,
+        prepare=not_judged,
+    ),
+    "an amendment": Write(
+        COMMIT,
+        lambda memory, fact_id: amend(memory, fact_id=fact_id, value="Agra"),
+        lambda memory: decisions(memory) - 1,
+        prepare=known,
+    ),
+    "an amendment of an attribute": Write(
+        COMMIT,
+        lambda memory, _: amend(memory, attribute="city", value="Agra"),
+        lambda memory: decisions(memory) - 2,
+        prepare=in_dispute,
+    ),
+    "a settled dispute": Write(
+        COMMIT,
+        lambda memory, fact_id: memory.contact("crm", "priya").resolve(
+            fact_id, by="contact", reason="I live there."
+        ),
+        lambda memory: decisions(memory) - 2,
+        prepare=in_dispute,
+    ),
+    "an end": Write(COMMIT, end, lambda memory: decisions(memory) - 1, prepare=known),
+    "an undoing": Write(
+        COMMIT,
+        lambda memory, decision_id: memory.contact("crm", "priya").revert(
+            decision_id, by="anna", reason="Still lives there."
+        ),
+        lambda memory: decisions(memory) - 2,
+        prepare=lambda memory: end(memory, known(memory)),
+    ),
+    "a note over the API": Write(
+        COMMIT,
+        note_over_http,
+        decisions,
+        fails=ProblemError,
+        told=r"^\(503, 'application/problem\+json', '1', '(?!.*bolt:).*The same call may be sent "
+        "again a little later; it is carried out once at most",
+    ),
 }
 EVERY_WRITE = pytest.mark.parametrize("write", WRITES.values(), ids=WRITES)
 
 
 def opened(server: dict[str, Any], **reconcile: float) -> Memory:
     settings = {"graph": "neo4j", "neo4j": server, "reconcile": reconcile}
-    return Memory.open(embedder=HashingEmbedder(16), **settings)
+    given = load_settings(**settings, arbiter={"reach": 0.4})
+    return Memory.open(given, embedder=HashingEmbedder(16), arbiter=JUDGE)
+
+
+@pytest.fixture(autouse=True)
+def judge_is_away(monkeypatch: pytest.MonkeyPatch) -> None:
+    """So that a note is decided by the rule alone; a write that needs the judge calls it back."""
+    monkeypatch.setattr(JUDGE, "is_away", True)
 
 
 @pytest.fixture
 def server(one_neo4j: EngineUnderTest) -> dict[str, Any]:
-    """How the server itself is reached; its store is made."""
+    """How the server itself is reached; its store is made, and a first slow write is over."""
     server: dict[str, Any] = one_neo4j.settings_arguments["neo4j"]
-    opened(server).close()
+    with opened(server) as memory:
+        memory.add_contact_note("desk", "tom", "Likes tea.")
     return server
 
 
@@ -168,7 +273,7 @@ def impatient(server: dict[str, Any], line: BadLine) -> dict[str, Any]:
 
 def fails_in_time(write: Write, memory: Memory, prepared: Any) -> None:
     started = time.monotonic()
-    with pytest.raises(GraphUnavailableError, match=r"Neo4j at bolt://127\.0\.0\.1:\d+ "):
+    with pytest.raises(write.fails, match=write.told):
         write.make(memory, prepared)
     assert time.monotonic() - started < WAITED_SECONDS_MAX
 

@@ -17,13 +17,14 @@ import pytest
 from reconciler import Memory
 from reconciler.testing import HashingEmbedder
 from tests import acts, faults, raw_store
+from tests.conftest import ON_ANY_ONE
 from tests.engines import EngineUnderTest
 from tests.fuzz.bench import check_ledger
 from tests.mortal_server import MortalServer
 from tests.whole_graph import links_of, nodes_of
 from tests.worker import Worker
 
-KILLS = faults.times(3, 5)
+KILLS = faults.times(2, 5)
 NOTES_MAX = 500
 LATEST_KILL_SECONDS = 0.4
 
@@ -121,6 +122,7 @@ def _decisions(memory: Memory) -> dict[str, dict[str, Any]]:
     return {each.decision_id: each.to_dict() for each in found}
 
 
+@ON_ANY_ONE
 def test_a_store_works_on_after_its_writer_was_killed(one_of_each: EngineUnderTest) -> None:
     last = killed_while_writing(one_of_each, 0, seconds=0.05)[-1]["note"]
     contact_id = last["scope"]["contact_id"]
@@ -132,6 +134,7 @@ def test_a_store_works_on_after_its_writer_was_killed(one_of_each: EngineUnderTe
 
 
 @pytest.mark.slow
+@ON_ANY_ONE
 def test_an_import_that_is_killed_again_and_again_writes_every_line_once(
     one_of_each: EngineUnderTest, tmp_path: Path
 ) -> None:

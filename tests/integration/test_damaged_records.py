@@ -63,40 +63,33 @@ ON_NEO4J: dict[str, str] = {
     "a time that is a word": f"MATCH (n:Fact) WHERE n.fact_id = $id SET n.valid_from = '{SECRET}'",
 }
 
-ON_A_SERVER = {
-    "a fact without a text",
-    "an erasure's plan",
-}
+ON_A_SERVER = ("a fact without a text", "an erasure's plan")
 """What ``make test`` damages on Neo4j too, beside ``ON_NEO4J``; ``make faults`` does with all."""
 
 
-def _rows(*, at_once: bool) -> Iterator[Any]:
+def _rows() -> Iterator[Any]:
     for engine in params_of(CHOICE.one_of_each):
         is_embedded = engine.values == ("embedded",)
-        kinds = DAMAGE if is_embedded else [*DAMAGE, *ON_NEO4J]
-        is_grouped = at_once and is_embedded and not faults.EVERY_CALL
-        for names in _groups() if is_grouped else [(name,) for name in kinds]:
-            is_for_faults = not is_embedded and not {*names} & {*ON_A_SERVER, *ON_NEO4J}
-            rare = [pytest.mark.faults(only=True)] if is_for_faults else []
+        if faults.EVERY_CALL:
+            groups = [(name,) for name in (DAMAGE if is_embedded else DAMAGE | ON_NEO4J)]
+        else:
+            groups = _groups([*DAMAGE] if is_embedded else [*ON_A_SERVER, *ON_NEO4J])
+        for names in groups:
             told = f"{engine.values[0]}-{names[0]}{' and others' * (len(names) > 1)}"
-            yield pytest.param(*engine.values, names, marks=[*engine.marks, *rare], id=told)
+            yield pytest.param(*engine.values, names, marks=engine.marks, id=told)
 
 
-def _groups() -> list[tuple[str, ...]]:
-    """All kinds, several in a store: each of them damages something else there."""
+def _groups(kinds: list[str]) -> list[tuple[str, ...]]:
+    """All of the kinds, several in a store: each of them damages something else there."""
     damaged: dict[str, list[str]] = {}
-    for name, text in DAMAGE.items():
+    for name in kinds:
+        text = (DAMAGE | ON_NEO4J)[name]
         damaged.setdefault(text.partition(" WHERE ")[0].partition(" SET ")[0], []).append(name)
     return [tuple(filter(None, names)) for names in zip_longest(*damaged.values())]
 
 
-DAMAGED = pytest.mark.parametrize(
-    ("one_of_each", "names"), list(_rows(at_once=False)), indirect=["one_of_each"]
-)
-DAMAGED_AT_ONCE = pytest.mark.parametrize(
-    ("one_of_each", "names"), list(_rows(at_once=True)), indirect=["one_of_each"]
-)
-"""For what takes a second or two; ``make faults`` damages one kind at a time there too."""
+DAMAGED = pytest.mark.parametrize(("one_of_each", "names"), list(_rows()), indirect=["one_of_each"])
+"""``make faults`` damages one kind at a time."""
 
 
 def opened(engine: EngineUnderTest) -> Memory:
@@ -209,7 +202,7 @@ def test_what_is_asked_for_by_its_id_is_given_or_named(
             assert SECRET not in f"{told.value}{told.value.__cause__}"
 
 
-@DAMAGED_AT_ONCE
+@DAMAGED
 def test_what_is_damaged_is_counted_and_an_export_beside_it_can_be_restored(
     one_of_each: EngineUnderTest, ids: tuple[str, str], names: tuple[str, ...], tmp_path: Path
 ) -> None:
@@ -227,7 +220,7 @@ def test_what_is_damaged_is_counted_and_an_export_beside_it_can_be_restored(
         assert cats in {chain.facts[0].fact_id for chain in memory.contact(*ANN).history()}
 
 
-@DAMAGED_AT_ONCE
+@DAMAGED
 def test_a_fact_is_forgotten_beside_a_damaged_record_as_a_dry_run_planned_it(
     one_of_each: EngineUnderTest, ids: tuple[str, str]
 ) -> None:
@@ -246,7 +239,7 @@ def test_a_fact_is_forgotten_beside_a_damaged_record_as_a_dry_run_planned_it(
 
 
 @pytest.mark.usefixtures("ids")
-@DAMAGED_AT_ONCE
+@DAMAGED
 def test_a_contact_is_forgotten_with_its_damaged_records(
     one_of_each: EngineUnderTest, tmp_path: Path
 ) -> None:

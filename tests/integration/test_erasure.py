@@ -13,6 +13,7 @@ import pytest
 
 from reconciler import Action, Decision, Memory
 from reconciler.adapters import embedded_graph
+from reconciler.adapters.embedded_plans import PlanningConnection
 from reconciler.domain.records.candidates import Candidate, Evidence
 from reconciler.domain.records.erasures import ERASED, Erasure
 from reconciler.domain.records.jobs import Stage
@@ -30,7 +31,9 @@ from reconciler.errors import (
     UnknownContactError,
     UnknownFactError,
 )
+from reconciler.service import erasures
 from reconciler.testing import HashingEmbedder, ScriptedExtractor
+from tests.conftest import ON_ANY_ONE
 from tests.engines import EngineUnderTest
 from tests.submissions import propose_to
 from tests.tables import every
@@ -275,6 +278,7 @@ def test_what_was_said_elsewhere_too_holds_again_when_a_session_is_forgotten(
 
 @pytest.mark.parametrize("stage", [Stage.LEASED, Stage.EXTRACTED, Stage.KEPT, Stage.PROPOSED])
 @pytest.mark.parametrize("part", [{}, {"session_id": "chat-1"}])
+@ON_ANY_ONE
 def test_a_worker_with_a_leased_job_writes_nothing_about_a_forgotten_session(
     opened: Open, stage: Stage, part: dict[str, str]
 ) -> None:
@@ -443,6 +447,54 @@ def test_an_erasure_that_was_cut_off_is_finished_by_the_same_call(
 
 def _cut_off(*_: Any) -> None:
     raise KeyboardInterrupt
+
+
+def test_an_erasure_tells_how_far_it_is_and_goes_on_after_a_stop_within_a_contact(
+    memory: Memory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def stop_at(count: int) -> None:
+        told.append(count)
+        if sum(told) > 25:
+            raise KeyboardInterrupt
+
+    monkeypatch.setattr(erasures, "_BATCH", 2)
+    for number in range(6):
+        lives_in(memory, f"Quixotia {number}")
+    told: list[int] = []
+    with pytest.raises(KeyboardInterrupt):
+        forget(memory, on_progress=stop_at)
+    [unfinished] = memory.erasures(unfinished=True)
+    told.clear()
+    [done] = memory.finish_erasures(on_progress=told.append)
+    assert (done.erasure_id, done.receipt.is_clean) == (unfinished.erasure_id, True)
+    # Facts, decisions and episodes are read, and emptied by twos; then there is one session.
+    assert told.count(2) == 9
+    assert sum(told) >= 36
+
+
+def test_an_erasure_asks_the_engine_once_for_each_decision_and_else_for_many_nodes(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked: list[str] = []
+    rows = PlanningConnection.rows
+
+    def counting(self: PlanningConnection, text: str, given: Any = None) -> Any:
+        asked.append(text)
+        return rows(self, text, given)
+
+    monkeypatch.setattr(PlanningConnection, "rows", counting)
+    counts = []
+    for facts in (5, 45):
+        path = tmp_path / str(facts) / "memory.lbug"
+        with Memory.open(
+            embedder=HashingEmbedder(), graph="embedded", embedded_path=path
+        ) as memory:
+            for number in range(facts):
+                say(memory, f"Owns the house with number {number}.")
+            asked.clear()
+            forget(memory)
+            counts.append(len(asked))
+    assert counts[1] - counts[0] == 45 - 5
 
 
 def test_readers_and_writers_go_on_while_a_store_is_written_anew(memory: Memory) -> None:

@@ -140,13 +140,13 @@ def test_who_comes_late_with_a_removal_leaves_an_erasure_that_is_done_as_it_is(
     words = store.words
     others: list[list[Erasure]] = []
 
-    def after_the_other(scope: Any) -> Any:
+    def after_the_other(scope: Any, known: Any) -> Any:
         if not others:
             others.append([])
             thread = threading.Thread(target=lambda: others[0].extend([_done(store, seen)]))
             thread.start()
             thread.join()
-        return words(scope)
+        return words(scope, known)
 
     with pytest.MonkeyPatch.context() as patched:
         patched.setattr(store, "words", after_the_other)

@@ -129,7 +129,7 @@ def given_out(memory: Memory, contact_id: str, folder: Path, engine: EngineUnder
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("one_of_each", "part"),
-    cases_of_each(PARTS, {"contact", "attribute"}),
+    cases_of_each(PARTS, {"contact"}),
     indirect=["one_of_each"],
 )
 def test_nothing_that_is_given_out_after_an_erasure_holds_a_word_of_it(

@@ -16,6 +16,9 @@ from reconciler.domain.recalling.prompting import without_recalled
 from reconciler.domain.records.kinds import Action, GateReason
 from reconciler.domain.review.health import ContactHealth
 from reconciler.errors import InvalidAnswerError, InvalidScopeError
+from reconciler.queries import load_queries
+from reconciler.service.moving.export_schema import load_export_schema
+from reconciler.service.stores.archive_store import IN_COLUMNS
 from reconciler.service.stores.patient_graph import PatientGraph
 from reconciler.testing import HashingEmbedder, TableEmbedder
 from tests import raw_store
@@ -86,6 +89,8 @@ def test_health_asks_about_contacts_together_and_finds_those_with_damaged_record
     for damage in (
         "MATCH (n:Fact) WHERE n.text = 'Likes contact-07.' SET n.trust = '?'",
         "MATCH (n:Episode) WHERE n.text = 'Likes contact-09.' SET n.text = NULL",
+        "MATCH (n:Decision) WHERE n.text = 'Likes contact-11.' SET n.record = '{}'",
+        "MATCH (n:Decision) WHERE n.text = 'Likes contact-12.' SET n.disposal = '?'",
     ):
         raw_store.query(any_engine, damage)
     asked: list[str] = []
@@ -97,9 +102,19 @@ def test_health_asks_about_contacts_together_and_finds_those_with_damaged_record
         asked.clear()
         found = memory.agent("crm").health().contacts
     damaged = {contact.contact_id: contact.damaged for contact in found if contact.damaged}
-    assert damaged == {"contact-07": 1, "contact-09": 1}
+    assert damaged == dict.fromkeys(("contact-07", "contact-09", "contact-11", "contact-12"), 1)
     assert len(found) == len(names)
     assert len(asked) <= 25
+
+
+@pytest.mark.parametrize("label", IN_COLUMNS)
+def test_health_looks_at_all_that_an_export_holds_of_a_record(label: str) -> None:
+    [statement] = load_queries("embedded")[IN_COLUMNS[label]].statements
+    described = load_export_schema()["$defs"][label]["properties"]["properties"]["properties"]
+    variable = label.lower()
+    assert {name for name in described if f"{variable}.{name} AS {name}" in statement.text} == {
+        *described
+    }
 
 
 @pytest.mark.on_neo4j_too

@@ -44,6 +44,7 @@ from reconciler.service.tasks.task_memory import TaskMemory
 from reconciler.service.tools.agent_tools import AgentTools
 from reconciler.service.writing.doors import as_candidate
 from reconciler.testing import HashingEmbedder
+from tests.conftest import ON_ANY_ONE
 from tests.engines import EngineUnderTest
 from tests.submissions import propose_to
 from tests.whole_graph import links_of, nodes_of
@@ -370,6 +371,7 @@ def test_every_tool_is_in_the_table_with_the_ids_that_it_takes(world: World) -> 
 # No attacker gets in
 
 
+@ON_ANY_ONE
 def test_no_id_of_another_scope_is_answered_otherwise_than_one_that_nobody_has(
     world: World,
 ) -> None:
@@ -484,6 +486,7 @@ def grants(profile: AccessProfile) -> dict[str, Grant]:
 
 
 @pytest.mark.parametrize("profile", AccessProfile)
+@ON_ANY_ONE
 def test_no_tool_reaches_beyond_its_grant(world: World, profile: AccessProfile) -> None:
     for whose in ATTACKERS:
         desk, grant = Desk(world.memory), grants(profile)[whose]

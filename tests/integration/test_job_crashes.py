@@ -17,6 +17,7 @@ import pytest
 from reconciler.domain.records.jobs import Job, Stage
 from reconciler.domain.records.kinds import JobState
 from tests import faults, raw_store
+from tests.conftest import ON_ANY_ONE, cases_of_each
 from tests.engines import EngineUnderTest
 from tests.job_crasher import (
     CrashPoint,
@@ -177,7 +178,12 @@ def test_an_undisturbed_run_leaves_behind_what_is_expected(one_of_each: EngineUn
     assert remembered(one_of_each) == expected(talks(4))
 
 
-@pytest.mark.parametrize("stage", Stage, ids=lambda stage: stage.name.lower())
+@pytest.mark.parametrize(
+    ("one_of_each", "stage"),
+    cases_of_each(Stage, {Stage.COMMITTED}),
+    indirect=["one_of_each"],
+    ids=lambda value: value if isinstance(value, str) else value.name.lower(),
+)
 def test_a_worker_killed_at_a_stage_loses_nothing_and_repeats_nothing(
     one_of_each: EngineUnderTest, stage: Stage
 ) -> None:
@@ -206,6 +212,7 @@ READINGS = [
 ]
 
 
+@ON_ANY_ONE
 def test_what_was_read_first_and_kept_is_what_is_remembered(one_of_each: EngineUnderTest) -> None:
     given = talks(1)
     for number, fault in enumerate(READINGS):
@@ -289,12 +296,14 @@ def dead_job(one_of_each: EngineUnderTest) -> Job:
     return job
 
 
+@ON_ANY_ONE
 def test_a_job_that_ends_all_its_workers_is_dead_and_says_why(dead_job: Job) -> None:
     assert dead_job.state is JobState.DEAD
     assert dead_job.last_error
     assert "without a word" in dead_job.last_error
 
 
+@ON_ANY_ONE
 def test_a_dead_job_is_done_after_a_retry(one_of_each: EngineUnderTest, dead_job: Job) -> None:
     with opened(one_of_each.settings_arguments) as memory:
         memory.contact(dead_job.scope.agent_id, dead_job.scope.contact_id).retry(dead_job.job_id)

@@ -38,7 +38,7 @@ TRANSLATED = {
     "action": "ERSETZEN",
     "confidence": 0.9,
 }
-SILENCE = "40 s of silence"
+SILENCE = "20 s of silence"
 BAD = {
     "another dialect": (Reply(body=b'{"result": {"verdict": "replaces"}}'), "reply is not"),
     "prose": (message("It replaces fact 1."), "no whole JSON object"),
@@ -46,7 +46,7 @@ BAD = {
     "another language": (message("Die Notiz ersetzt Fakt 1."), "no whole JSON object"),
     "JSON in another language": (answer(**TRANSLATED), "relation"),
     "a fact that was not shown": (judgement("replaces", 7, "UPDATE"), "fact 7, but 1 were shown"),
-    SILENCE: (REPLACES.late(40), "no answer within 3 s"),
+    SILENCE: (REPLACES.late(20), "no answer within 1 s"),
     "429": (api_error(429), "too many calls (HTTP 429)"),
     "429 with a wait": (api_error(429, retry_after="60"), "too many calls (HTTP 429)"),
 }
@@ -76,17 +76,18 @@ def open_shop(any_engine: EngineUnderTest, server: AnthropicServer) -> OpenShop:
     return _open
 
 
-@pytest.mark.parametrize("provider", ["anthropic", "openai"])
-@pytest.mark.parametrize("bad", BAD)
+@pytest.mark.parametrize(
+    ("provider", "bad"), [*(("anthropic", bad) for bad in BAD), ("openai", SILENCE)]
+)
 def test_a_note_is_kept_as_unjudged_in_bounded_time_and_judged_later(
     open_shop: OpenShop, server: AnthropicServer, provider: str, bad: str
 ) -> None:
     reply, why = BAD[bad]
     server.answers(reply)
-    with open_shop(provider, 3.0 if bad == SILENCE else 20.0) as memory:
+    with open_shop(provider, 1.0 if bad == SILENCE else 20.0) as memory:
         memory.add_contact_note(*CRM, OLD, said_at=NOON)
         made = memory.add_contact_note(*CRM, NEW, said_at=NOON + timedelta(days=1))
-        assert made.opinion.is_missing, "who waits for 40 s has an answer"
+        assert made.opinion.is_missing, "who waits for 20 s has an answer"
         assert why in str(made.opinion.error)
         assert live(memory) == {OLD, NEW}
 

@@ -293,7 +293,7 @@ def test_the_memory_does_what_its_model_says(tmp_path: Path) -> None:
     run_state_machine_as_test(
         lambda: MemoryMachine(store),
         settings=settings(
-            max_examples=faults.times(5, 12),
+            max_examples=faults.times(3, 12),
             stateful_step_count=30,
             deadline=None,
             suppress_health_check=[HealthCheck.too_slow],

@@ -160,11 +160,12 @@ def test_a_life_has_every_label_and_every_relationship(moved: Path) -> None:
 def test_a_memory_that_moves_to_another_engine_and_back_is_the_same_graph(
     source: EngineUnderTest,
     moved: Path,
-    engine: EngineUnderTest,
+    one_of_each: EngineUnderTest,
     target: EngineUnderTest,
     tmp_path: Path,
 ) -> None:
-    other = embedded_engine(tmp_path / "other") if engine.name == "embedded" else engine
+    is_embedded = one_of_each.name == "embedded"
+    other = embedded_engine(tmp_path / "other") if is_embedded else one_of_each
     restored(other, moved)
     with opened(other) as memory:
         memory.export(tmp_path / "back.jsonl", vectors=True, keys=True)

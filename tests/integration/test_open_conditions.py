@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from itertools import product
+from itertools import cycle, product
 
 import pytest
 
 from reconciler import Memory, Turn
 from reconciler.settings import load_settings
 from reconciler.testing import HashingEmbedder
+from tests import faults
 from tests.engines import EngineUnderTest
 
 TRUE = "Works at Acme."
@@ -35,14 +36,16 @@ def words(listed: str) -> list[str]:
     return [word.strip() for word in listed.split(",")]
 
 
+WITH_SUBJECTS = product if faults.EVERY_CALL else lambda openers, who: zip(openers, cycle(who))
+"""Each opener with one of the subjects in turn; ``make faults`` tries each with all of them."""
 TEXTS = [
     *(
         f"{opener} {who} closes, I work at Globex."
-        for opener, who in product(words(LEADING), SUBJECTS)
+        for opener, who in WITH_SUBJECTS(words(LEADING), SUBJECTS)
     ),
     *(
         f"I work at Globex {opener} {who} closes."
-        for opener, who in product(words(TRAILING), SUBJECTS)
+        for opener, who in WITH_SUBJECTS(words(TRAILING), SUBJECTS)
     ),
     *(f"{reporting} I work at Globex." for reporting in REPORTING),
 ]
@@ -63,6 +66,7 @@ def live(memory: Memory, contact: str) -> list[str]:
     return [recalled.fact.text for recalled in memory.contact("crm", contact).recall()]
 
 
+@pytest.mark.faults
 def test_what_hangs_on_something_ends_no_fact_at_the_live_door(memory: Memory) -> None:
     for text in TEXTS:
         memory.add_contact_note("crm", text, TRUE)
@@ -70,6 +74,7 @@ def test_what_hangs_on_something_ends_no_fact_at_the_live_door(memory: Memory) -
     assert [text for text in TEXTS if TRUE not in live(memory, text)] == []
 
 
+@pytest.mark.faults
 def test_what_hangs_on_something_is_no_fact_of_a_session(memory: Memory) -> None:
     for text in TEXTS:
         memory.add_contact_note("crm", text, TRUE)

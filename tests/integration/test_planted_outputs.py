@@ -24,6 +24,7 @@ from reconciler.entrypoints.mcp_server.desk import Desk
 from reconciler.entrypoints.metrics import serve_metrics
 from reconciler.errors import ReconcilerError
 from reconciler.settings import LogSettings
+from tests.conftest import ON_ANY_ONE
 from tests.engines import EngineUnderTest
 from tests.integration.test_observing import asked, exported
 from tests.planting import KINDS, NOTATIONS, Planter
@@ -99,6 +100,7 @@ def shown(memory: Memory, folder: Path, engine: str) -> Iterator[str]:
         yield from (each.read_bytes().decode("latin-1") for each in folder.rglob("backup*"))
 
 
+@ON_ANY_ONE
 def test_nothing_that_leaves_a_memory_repeats_what_must_not_be_kept(
     memory: Memory,
     one_of_each: EngineUnderTest,

@@ -35,6 +35,7 @@ from reconciler.domain.tools.contact_tools import (
 from reconciler.service.tasks.memory_context import Cited, MemoryContext
 from reconciler.service.writing.doors import LINE_KEYS
 from tests import raw_store
+from tests.conftest import ON_ANY_ONE
 from tests.engines import EngineUnderTest
 from tests.planting import KINDS, NOTATIONS, Planter, fields_of_record, text_parameters
 from tests.submissions import call_about, propose_to
@@ -400,6 +401,7 @@ def _bytes_of(engine: EngineUnderTest) -> list[str]:
     return [each.read_bytes().decode("latin-1") for each in sorted(folder.iterdir())]
 
 
+@ON_ANY_ONE
 @pytest.mark.parametrize(
     "everything",
     [

@@ -25,6 +25,7 @@ from reconciler.domain.records.kinds import Disposal, RecallSemantics, SourceKin
 from reconciler.errors import InvalidRequestError
 from reconciler.settings import load_settings
 from reconciler.testing import HashingEmbedder
+from tests import faults
 from tests.documents import ROOT
 from tests.engines import EngineUnderTest, embedded_engine
 
@@ -140,12 +141,13 @@ def test_no_tool_document_or_proposer_says_yes(memory: Memory) -> None:
     assert set(held) <= set(waiting(memory))
 
 
+@pytest.mark.faults
 def test_no_relation_of_an_honest_agent_ends_a_better_word_and_none_ends_an_operators(
     tmp_path: Path,
 ) -> None:
     arguments = embedded_engine(tmp_path).settings_arguments
     with Memory.open(embedder=HashingEmbedder(), **arguments) as memory:
-        tries = list(relation_tries(memory))
-    assert len({each.id for each in tries}) >= 10
+        tries = list(relation_tries(memory, step=1 if faults.EVERY_CALL else 3))
+    assert len({each.id for each in tries}) >= 5
     assert [each for each in tries if each.says == "honest agent" and each.ended] == []
     assert [each for each in tries if str(SourceKind.OPERATOR) in each.ended] == []

@@ -24,6 +24,7 @@ from reconciler.errors import (
 from reconciler.service.stores.archive_store import ArchiveStore
 from reconciler.testing import HashingEmbedder, TableEmbedder
 from tests import raw_store
+from tests.conftest import ON_ANY_ONE
 from tests.engines import EngineUnderTest, embedded_engine
 from tests.tables import every
 
@@ -203,6 +204,7 @@ AFTERWARDS: dict[str, Callable[[Memory], Any]] = {
 }
 
 
+@ON_ANY_ONE
 @pytest.mark.parametrize("call", AFTERWARDS)
 def test_who_still_has_the_old_model_is_told_so_and_writes_nothing(
     engine: EngineUnderTest, call: str

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -122,6 +123,16 @@ def test_what_says_less_goes_beneath_what_says_more(memory: Memory, call: Call) 
     [hit] = memory.contact(**ANNS).recall()
     assert hit.fact.text == "Our budget is 40k and we need 12 laptops."
     assert hit.fact.observations == 2
+
+
+def test_a_repetition_loses_no_words_of_a_fuller_fact(memory: Memory, call: Call) -> None:
+    said = "The outreach rooms on Fennick Road take their deliveries on Thursdays."
+    fuller = noted(call, said)
+    less = "The Fennick Road delivery stays on Thursdays."
+    reply = call(ADD, text=less, source_kind=USER, repeats=fuller)
+    assert reply.text == f"Known already; counted as said again. It is {fuller}."
+    [hit] = memory.contact(**ANNS).recall()
+    assert (hit.fact.text, hit.fact.observations) == (said, 2)
 
 
 def test_what_repeats_another_number_is_kept_apart_and_linked(memory: Memory, call: Call) -> None:
@@ -451,6 +462,17 @@ def test_a_handle_is_read_in_any_case_and_without_its_sign(memory: Memory, call:
     flat, house = noted(call, FLAT), noted(call, HOUSE)
     assert not call(RELATE, note=house[1:].upper(), ends=f" {flat} ").is_error
     assert live(memory) == {HOUSE}
+
+
+def test_the_same_key_of_a_builder_gives_the_first_relation(memory: Memory) -> None:
+    ann = memory.contact(**ANNS)
+    flat, house = (str(ann.note(text).fact_id) for text in (FLAT, HOUSE))
+    first, again = (
+        ann.relate(house, replaces=[flat], idempotency_key="chat-1/2") for _ in range(2)
+    )
+    assert again == replace(first, replayed=True)
+    with pytest.raises(InvalidRequestError, match="has ended already"):
+        ann.relate(house, replaces=[flat], idempotency_key="chat-1/3")
 
 
 def test_a_builder_names_facts_by_id_or_handle(memory: Memory) -> None:

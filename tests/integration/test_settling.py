@@ -352,6 +352,44 @@ def test_an_operators_amendment_ends_what_the_contact_said(opened: Open, by_id: 
     assert made.superseded_ids == (pune.fact_id,)
 
 
+@pytest.mark.parametrize("by_id", [True, False])
+def test_the_same_amendment_again_is_the_first_one_until_it_is_undone(
+    opened: Open, by_id: bool
+) -> None:
+    memory = opened()
+    pune = say(memory, "Lives in Pune", **city("Pune"))
+    which = {"fact_id": pune.fact_id} if by_id else {"attribute": "city"}
+    first = amend(memory, **which, value="Mumbai")
+    again = amend(memory, **which, value="Mumbai")
+    assert (again.decision_id, again.replayed) == (first.decision_id, True)
+    memory.contact("crm", "alice").revert(first.decision_id, by="anna", reason="No.")
+    assert not amend(memory, **which, value="Mumbai").replayed
+    assert live(memory) == ["Lives in Mumbai"]
+
+
+def test_an_amendment_whose_fact_was_replaced_is_made_again(opened: Open) -> None:
+    memory = opened()
+    say(memory, "Lives in Pune", **city("Pune"))
+    amend(memory, attribute="city", value="Mumbai")
+    amend(memory, attribute="city", value="Goa", text="Lives in Goa")
+    assert not amend(memory, attribute="city", value="Mumbai").replayed
+    assert live(memory) == ["Lives in Mumbai"]
+
+
+@pytest.mark.parametrize(
+    "other", [{"by": "olga"}, {"reason": "Heard wrong."}, {"text": "Lives in Goa", "value": "Goa"}]
+)
+def test_another_amendment_of_a_fact_that_was_amended_is_refused(
+    opened: Open, other: dict[str, str]
+) -> None:
+    memory = opened()
+    pune = say(memory, "Lives in Pune", **city("Pune"))
+    given = {"fact_id": pune.fact_id, "value": "Mumbai"}
+    amend(memory, **given)
+    with pytest.raises(UnknownFactError, match="or it has ended"):
+        amend(memory, **given | other)
+
+
 def test_an_amendment_ends_a_fact_without_a_slot_however_far_its_words_are(opened: Open) -> None:
     memory = opened()
     said = say(memory, "Signs for everything above 5,000 euros")

@@ -18,7 +18,7 @@ from reconciler.testing import HashingEmbedder
 
 PRIYA = ("crm", "priya")
 PROGRAM = """
-import os, sys, time
+import os, signal, sys, time
 from reconciler import Memory
 from reconciler.testing import HashingEmbedder
 
@@ -85,7 +85,13 @@ def test_a_server_that_the_environment_names_is_not_written_to(
 
 @pytest.mark.parametrize(
     "ending",
-    ["", "sys.exit(1)", "os.kill(os.getpid(), 2); time.sleep(9)", "os.fork() or sys.exit()"],
+    [
+        "",
+        "sys.exit(1)",
+        # A program in a shell's background would ignore it, as it would be told to.
+        "signal.signal(2, signal.default_int_handler); os.kill(os.getpid(), 2); time.sleep(9)",
+        "os.fork() or sys.exit()",
+    ],
     ids=["end", "exit", "interrupt", "fork"],
 )
 def test_it_is_removed_when_a_program_ends_that_did_not_close_it(

@@ -781,8 +781,8 @@ def test_threads_that_answer_at_once_leave_one_fact(memory: Memory) -> None:
     assert len(memory.contact("crm", "alice").history()[0].facts) == 1
 
 
-def test_processes_that_answer_at_once_leave_one_fact(neo4j_engine: EngineUnderTest) -> None:
-    arguments = neo4j_engine.settings_arguments
+def test_processes_that_answer_at_once_leave_one_fact(one_neo4j: EngineUnderTest) -> None:
+    arguments = one_neo4j.settings_arguments
     with Memory.open(embedder=NoopEmbedder(), **arguments) as memory:
         waiting = held(memory)
         command = [
@@ -797,7 +797,7 @@ def test_processes_that_answer_at_once_leave_one_fact(neo4j_engine: EngineUnderT
             "--json",
         ]
         environment = os.environ | {"RECONCILER_EMBEDDER__MODEL": "noop"}
-        environment |= environment_of(neo4j_engine)
+        environment |= environment_of(one_neo4j)
         started = [
             subprocess.Popen(
                 [sys.executable, "-m", "reconciler", *command],
@@ -1354,6 +1354,22 @@ def test_a_revoked_fact_is_ended_and_its_history_kept(memory: Memory) -> None:
     assert live(memory) == []
     [chain] = memory.contact("crm", "alice").history()
     assert (chain.facts[0].is_live, chain.facts[0].valid_to) == (False, ended.note.holds_from)
+
+
+def test_the_same_revocation_again_is_the_first_one_until_it_is_undone(memory: Memory) -> None:
+    first = revoked(memory)
+    [fact_id] = first.superseded_ids
+    alice = memory.contact("crm", "alice")
+
+    def again() -> Decision:
+        return alice.revoke(fact_id, by="dana", reason="Moved away.")
+
+    assert (again().decision_id, again().replayed) == (first.decision_id, True)
+    with pytest.raises(UnknownFactError, match="or it has ended"):
+        alice.revoke(fact_id, by="dana", reason="Moved away.", never=True)
+    alice.revert(first.decision_id, by="dana", reason="She stayed.")
+    second = again()
+    assert (second.replayed, again().decision_id) == (False, second.decision_id)
 
 
 def test_what_is_not_live_cannot_be_revoked(memory: Memory) -> None:

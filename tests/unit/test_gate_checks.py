@@ -728,6 +728,32 @@ def test_recall_is_told_how_a_fact_binds(
     assert (found.recall_semantics, found.yields_to_live_intent) == (semantics, yields)
 
 
+@every(
+    ("text", "value", "is_unwanted"),
+    [
+        ("Contact her by WhatsApp; please do not email her any more.", "WhatsApp", False),
+        ("Reach her by phone and do not email her.", "phone", False),
+        ("Do not email her, she reads her WhatsApp.", "WhatsApp", False),
+        ("Do not email her but use the portal.", "portal", False),
+        ("Please do not email her any more.", "email", True),
+        ("Email was fine before, but please stop emailing her.", "email", True),
+        ("Do not call, text, email or fax her.", "text", True),
+        ("Do not call, text, email or fax her.", "fax", True),
+        ("Do not call and email her.", "email", True),
+        ("By e-mail? Please do not email her.", "e-mail", True),
+        ("Calls are fine, texts are not; do not email her.", "nothing in writing", True),
+    ],
+)
+def test_a_ban_is_about_the_value_in_its_own_clause(
+    text: str, value: str, is_unwanted: bool
+) -> None:
+    slot = Slot(
+        subject="contact", attribute="preferred_channel", value=value, is_single_valued=True
+    )
+    found = judged(candidate(text, slot=slot)).recall_semantics
+    assert found is (RecallSemantics.NEGATIVE if is_unwanted else RecallSemantics.CONSTRAINT)
+
+
 # What became of it before
 
 

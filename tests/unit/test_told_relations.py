@@ -141,7 +141,15 @@ CERTIFIED = "Every batch comes with a 3.1 certificate"
             SKIP,
             AGENT,
         ),
-        ("Shipping needs a form.", "Never ships without a form.", UPDATE, AGENT),
+        ("Shipping needs a form.", "Never ships without a form.", SKIP, AGENT),
+        # Of two that say the same in other words, the one that says more stays.
+        (
+            "The outreach rooms on the hill get parcels.",
+            "The hill still gets parcels.",
+            SKIP,
+            AGENT,
+        ),
+        ("The hill gets parcels.", "The outreach rooms on the hill get parcels.", UPDATE, AGENT),
         (
             "Bars are no longer than 3 metres.",
             "Bars are longer than 3 metres.",

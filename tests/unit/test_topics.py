@@ -21,7 +21,10 @@ POLICY = tomllib.loads((resource_path("config") / "policy.toml").read_text(encod
 TOPICS = Topics(
     {
         name: TopicTerms(
-            tuple(topic["terms"]), tuple(topic["except"]), tuple(topic.get("places", ()))
+            tuple(topic["terms"]),
+            tuple(topic["except"]),
+            tuple(topic.get("places", ())),
+            tuple(topic.get("goods", ())),
         )
         for name, topic in POLICY["topics"].items()
     }
@@ -42,6 +45,11 @@ Their day surgery has twelve beds
 The Linz site is a day surgery
 The clinic has two sites: the day surgery at Alder Quay and the outreach rooms on Fennick Road
 Deliveries to the day surgery go to the back door
+Standard delivery has been a bit slow for the day surgery
+Standard delivery has been a bit slow for the Alder Quay day surgery
+The courier left the parcels at the Linz day surgery
+Invoices for the day surgery need a number
+Parcels are left in the hospital by the night shift
 The day surgery site is open until six
 Finds Standard delivery a bit slow for the surgery
 The parcel weighs 82 kg
@@ -217,6 +225,10 @@ def test_a_term_that_says_nothing_is_refused(term: str) -> None:
         "Goes in for day surgery on Friday",
         "The procedure is a day surgery",
         "Goes to the day surgery on Friday",
+        "Wants her delivery moved for the day surgery on Friday",
+        "The delivery has to come before the day surgery",
+        "Needs parcels on Monday, is at the day surgery on Friday",
+        "Delivery of the crutches is for the knee surgery",
         "Had a day surgery at the Linz site",
         "Her operation at the Linz clinic is a day surgery",
     ],

@@ -11,6 +11,8 @@ from collections.abc import Iterator, Mapping, Set
 from dataclasses import MISSING, Field, fields, is_dataclass, replace
 from datetime import datetime
 from enum import Enum
+from functools import cache
+from types import NoneType
 from typing import Any
 
 from reconciler.domain.records.assessment import Assessment, CheckFinding, ScorePart
@@ -71,6 +73,8 @@ STAYS: Mapping[type, frozenset[str]] = {
 }
 """The strings of a record that stay: ids, and names out of lists of ours. Numbers, times and
 enumerations stay without being named. A record of a class that is not here goes as a whole."""
+
+_WORDLESS = (NoneType, bool, int, float, datetime, Enum)
 
 _WORD = re.compile(r"\w[\w'’-]*")
 _TELLING_LENGTH_MIN = 4
@@ -172,26 +176,37 @@ def argued(decision: Decision) -> str:
 
 def words_of(record: Any) -> Iterator[str]:
     """All words of a record that an erasure takes, and what stands in the place of such words."""
-    stays = STAYS.get(type(record), frozenset())
-    for described in fields(record):
-        if described.name not in stays:
-            for item in _items(getattr(record, described.name)):
-                if is_dataclass(item):
-                    yield from words_of(item)
-                elif not _is_wordless(item):
-                    yield str(item)
+    for described in _worded(record.__class__):
+        for item in _items(getattr(record, described.name)):
+            if isinstance(item, _WORDLESS):
+                continue
+            if is_dataclass(item):
+                yield from words_of(item)
+            else:
+                yield str(item)
+
+
+@cache
+def _worded(kind: type) -> tuple[Field[Any], ...]:
+    """The fields of a record that may hold words."""
+    stays = STAYS.get(kind, frozenset())
+    return tuple(described for described in fields(kind) if described.name not in stays)
 
 
 def _emptied(record: Any) -> Any:
     """A record without words: a field that held any has its default; one without, ``[erased]``."""
-    own = {each.name: (getattr(record, each.name), each) for each in fields(record)}
-    stays = STAYS[type(record)]
-    return replace(record, **{n: _left(*held) for n, held in own.items() if n not in stays})
+    left = {}
+    for described in _worded(record.__class__):
+        value = getattr(record, described.name)
+        kept = _left(value, described)
+        if kept is not value:
+            left[described.name] = kept
+    return replace(record, **left) if left else record
 
 
 def _left(value: Any, described: Field[Any]) -> Any:
     items = _items(value)
-    if all(map(_is_wordless, items)):
+    if all(isinstance(item, _WORDLESS) for item in items):
         return value
     if all(type(item) in STAYS for item in items):
         emptied = tuple(map(_emptied, items))
@@ -203,10 +218,6 @@ def _left(value: Any, described: Field[Any]) -> Any:
 
 def _items(value: Any) -> tuple[Any, ...]:
     return value if isinstance(value, tuple) else (value,)
-
-
-def _is_wordless(value: object) -> bool:
-    return value is None or isinstance(value, bool | int | float | datetime | Enum)
 
 
 def _undo(undo: Undo, gone_ids: Set[str]) -> Undo:

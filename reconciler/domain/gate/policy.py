@@ -165,6 +165,7 @@ class TopicRule(_PolicyTable):
     terms: tuple[str, ...]
     exceptions: tuple[str, ...] = Field(default=(), alias="except")
     places: tuple[str, ...] = ()
+    goods: tuple[str, ...] = ()
     everyday: tuple[str, ...] = ()
     everyday_unless: tuple[str, ...] = ()
 
@@ -270,7 +271,7 @@ class GatePolicy:
             known = ", ".join(file.domains)
             raise ConfigurationError(f"policy: no domain {chosen}; there are {known}")
         topics = {
-            name: TopicTerms(rule.terms, rule.exceptions, rule.places)
+            name: TopicTerms(rule.terms, rule.exceptions, rule.places, rule.goods)
             for name, rule in file.topics.items()
         }
         everyday = {

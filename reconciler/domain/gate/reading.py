@@ -16,7 +16,7 @@ from reconciler.domain.gate.classification import (
     infer_weight,
     is_in_person,
 )
-from reconciler.domain.gate.clauses import find_hedge_of
+from reconciler.domain.gate.clauses import find_hedge_of, forbids_something_else
 from reconciler.domain.gate.cleaning import words_of
 from reconciler.domain.gate.injection import DirectiveFinding, find_directives
 from reconciler.domain.gate.literalness import (
@@ -77,7 +77,7 @@ def read(candidate: Candidate, policy: GatePolicy) -> ClaimReading:
     quoted = tuple(
         dict.fromkeys(span for evidence in candidate.evidence for span in evidence.quoted)
     )
-    semantics = infer_recall_semantics(claim)
+    semantics = _semantics(candidate)
     words = dict(words_of(candidate.note))
     said = _said(candidate.note, words, quoted)
     topics = policy.topics.find(said, _names(candidate.note))
@@ -110,6 +110,15 @@ def _weight(note: Note, claim: str, meaning: MeaningFinding) -> Weight:
     if is_known and weight in (Weight.COMMITMENT, Weight.CIRCUMSTANCE):
         return Weight.IDENTITY
     return weight
+
+
+def _semantics(candidate: Candidate) -> RecallSemantics | None:
+    """What the claim orders or forbids; a ban on something else than its value binds."""
+    semantics, slot = infer_recall_semantics(candidate.claim), candidate.note.slot
+    is_ban = semantics is RecallSemantics.NEGATIVE
+    if is_ban and slot and slot.value and forbids_something_else(candidate.claim, slot.value):
+        return RecallSemantics.CONSTRAINT
+    return semantics
 
 
 _MAY_LAST = frozenset(Meaning) - {Meaning.FILLER, Meaning.RAW_OUTPUT}

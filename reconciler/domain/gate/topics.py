@@ -26,6 +26,12 @@ _IS_UNSPACED = re.compile(r"[\u3040-\u30ff\u3400-\u9fff]")
 _OWNED = re.compile(r"\*|'s |s' |^(?:an?|her|his|my|our|the|their) ")
 """What shows that words name no place of their own, or are no plain name."""
 
+_OF_A_PERSON = re.compile(
+    r"\b(?:i|me|my|we|us|our|you|your|he|him|his|she|her|they|them|their|who|before|after)\b"
+)
+"""In a clause with one of these, a delivery may be for a person: "her delivery for the surgery"."""
+
+_CLAUSE = re.compile(r"[^,;:.!?]+")
 _GAP = "[ -]"
 _ANY_WORD = "[^ -]*[^ ,;:.!?-]"
 _ANY_ENDING = r"[\w']*"
@@ -43,6 +49,8 @@ class TopicTerms:
         exceptions: phrases within which a term does not count. A term that reaches beyond its
             phrase counts, and so does one that stands a second time outside of it.
         places: what the name of a firm or place may end with. Within such a name no term counts.
+        goods: what goes to a place. Behind "to", "for", "at", "in" or "into" the place counts as
+            its name: "parcels for the day surgery".
 
     Raises:
         ConfigurationError: a term or an exception is blank, or has an asterisk within a word.
@@ -51,9 +59,10 @@ class TopicTerms:
     terms: tuple[str, ...]
     exceptions: tuple[str, ...] = ()
     places: tuple[str, ...] = ()
+    goods: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
-        for term in (*self.terms, *self.exceptions):
+        for term in (*self.terms, *self.exceptions, *self.goods):
             if not _TERM.fullmatch(_one_line(term)):
                 raise ConfigurationError(
                     f"topics: {term!r} is not a term; write words, each with at most an asterisk "
@@ -73,6 +82,7 @@ class TopicTerms:
             if excepted is None:
                 excepted = list(_spans(self._any_exception, folded)) if self.exceptions else []
                 excepted += chain(*(_spans(_pattern(name), folded) for name in self._named(names)))
+                excepted += self._addressed(folded)
             if not any(first <= start and end <= last for first, last in excepted):
                 return term
         return None
@@ -90,6 +100,21 @@ class TopicTerms:
         for name in map(_one_line, names):
             if name.endswith(endings) and _OWNED.search(name) is None:
                 yield name
+
+    def _addressed(self, folded: str) -> Iterator[tuple[int, int]]:
+        """Where the text names a place that goods go to, in a clause that speaks of no person."""
+        for clause in _CLAUSE.finditer(folded) if self.goods and self.places else ():
+            if not _OF_A_PERSON.search(clause.group()):
+                for match in self._any_address.finditer(clause.group()):
+                    yield clause.start() + match.start("place"), clause.start() + match.end("place")
+
+    @cached_property
+    def _any_address(self) -> re.Pattern[str]:
+        goods, places = ("|".join(map(_branch, terms)) for terms in (self.goods, self.places))
+        return re.compile(
+            rf"(?<!\w)(?:{goods})(?!\w)(?: [^ ]+){{0,6}}? "
+            rf"(?P<place>(?:to|for|at|in(?:to)?) the (?:[^ ]+ ){{0,2}}?(?:{places}))(?!\w)"
+        )
 
     @cached_property
     def _any_exception(self) -> re.Pattern[str]:

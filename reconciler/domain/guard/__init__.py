@@ -124,6 +124,7 @@ __all__ = [
     "said_plainly",
     "says_beside",
     "says_it_changed",
+    "says_more_than",
     "share_a_word",
     "share_more_than",
     "takes_back",
@@ -445,6 +446,12 @@ def find_left_out(note: str, fact: str) -> tuple[Finding, ...]:
 def _own_words(note: str, fact: str) -> tuple[set[str], set[str]]:
     new, old = read(note), read(fact)
     return words_of_its_own(new, old), words_of_its_own(old, new)
+
+
+def says_more_than(fact: str, note: str) -> bool:
+    """Whether both share words of content, and the fact has more of its own than the note."""
+    only_new, only_old = _own_words(note, fact)
+    return share_a_word(note, fact) and len(only_old) > len(only_new)
 
 
 def leaves_a_clause_out(note: str, fact: str) -> bool:

@@ -14,7 +14,8 @@ from reconciler.domain.recalling.recalled import Recalled
 from reconciler.domain.recalling.safety import holds_always
 from reconciler.domain.records.decisions import Decision
 from reconciler.domain.records.facts import Dispute, ExpiringFact, Fact
-from reconciler.domain.records.kinds import LIVE_DOOR, NOT_FOR_CONTACTS
+from reconciler.domain.records.kinds import LIVE_DOOR, NOT_FOR_CONTACTS, GateReason
+from reconciler.domain.records.slots import CONTACT_SUBJECT
 
 __all__ = [
     "ASKED_MAX",
@@ -26,6 +27,7 @@ __all__ = [
     "is_for_the_contact",
     "is_put_by",
     "most_important_first",
+    "unconfirmed",
 ]
 
 ASKED_MAX = 2
@@ -61,6 +63,7 @@ class Briefing:
         pending: what waits for the contact's answer: what is held, then what is in dispute.
         renewals: what may have changed since it was said: the two that matter most.
         put_by: those of both that were asked before, and now wait for an operator.
+        unconfirmed: attributes of the profile of which a newer value waits for an operator.
     """
 
     facts: Recalled
@@ -69,6 +72,7 @@ class Briefing:
     pending: tuple[Decision | Dispute, ...]
     renewals: tuple[ExpiringFact, ...] = ()
     put_by: tuple[Decision | Dispute | ExpiringFact, ...] = ()
+    unconfirmed: tuple[str, ...] = ()
 
     @property
     def questions(self) -> tuple[str, ...]:
@@ -97,7 +101,7 @@ class Briefing:
         if budget_tokens is not None:
             asked, taken = _asked_within(asked, budget_tokens // 4)
             facts = within_budget(facts, budget_tokens - taken, handles)
-        return as_prompt(facts, asked, handles, new_ids=self.changed)
+        return as_prompt(facts, asked, handles, new_ids=self.changed, unconfirmed=self.unconfirmed)
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values; for each question its words and the ids that an answer names."""
@@ -203,6 +207,31 @@ def is_for_the_contact(pending: Decision | Dispute) -> bool:
     if isinstance(pending, Dispute):
         return True
     return pending.gate is not None and pending.gate.reason not in NOT_FOR_CONTACTS
+
+
+def unconfirmed(
+    pending: Iterable[Decision | Dispute], profile: Iterable[SlotValue]
+) -> tuple[str, ...]:
+    """The attributes of which a tool or a document told a newer value, which waits for an operator.
+
+    The value is not given: it is not trusted yet.
+    """
+    told = [
+        (held.note.slot, held.note.said_at)
+        for held in pending
+        if isinstance(held, Decision) and held.note.slot and held.gate
+        if held.gate.reason is GateReason.UNTRUSTED_SOURCE
+    ]
+    names = (
+        value.attribute
+        if value.subject == CONTACT_SUBJECT
+        else f"{value.subject}: {value.attribute}"
+        for value in profile
+        for slot, said_at in told
+        if (slot.subject, slot.attribute) == (value.subject, value.attribute)
+        if value.last_confirmed_at < said_at and slot.value != value.value
+    )
+    return tuple(dict.fromkeys(names))
 
 
 def is_put_by(

@@ -64,6 +64,7 @@ _RECALLED = re.compile(
 _MARK = "[recalled facts]"
 STANDING_PART = 5
 """Standing constraints take at most one in so many tokens of a budget: a fifth."""
+_UNCONFIRMED = "May be out of date, as something newer waits for an operator: {names}."
 _EMPTY = "Nothing is known."
 _NOTHING_FITS = "Nothing that is known fits the question."
 _NOTHING_PASSES = "Nothing that is known passes the filters; leave one out."
@@ -98,6 +99,7 @@ def as_prompt(
     handles: Mapping[str, str] = MappingProxyType({}),
     *,
     new_ids: Collection[str] = (),
+    unconfirmed: Sequence[str] = (),
 ) -> str:
     """Recalled facts in a fence, one a line: those that always hold, then those that fit.
 
@@ -111,10 +113,13 @@ def as_prompt(
         questions: for the contact; they follow the facts.
         handles: the short names of facts in a model's tools, by fact id.
         new_ids: of facts that are marked as new.
+        unconfirmed: attributes of which a newer value waits for an operator.
     """
     answer = ranked if isinstance(ranked, Recalled) else Recalled(ranked)
     opening = _OPENING + _how_disputed(answer)
     asked = [_TO_ASK, *(f"- {_escaped(question)}" for question in questions)] if questions else []
+    if unconfirmed:
+        asked.append(_UNCONFIRMED.format(names=_escaped(", ".join(unconfirmed))))
     return "\n".join((opening, *_body(answer, handles, frozenset(new_ids)), *asked, _CLOSING))
 
 

@@ -11,6 +11,7 @@ from reconciler.domain.guard import (
     leaves_a_denial_out,
     opens,
     said_plainly,
+    says_more_than,
 )
 from reconciler.domain.reconciling.by_slot import slot_alone
 from reconciler.domain.reconciling.limits import by_standing
@@ -83,8 +84,7 @@ def _told_again(
     """The note as one more observation of the fact that a model says it repeats.
 
     The same cannot hold another number, name or negation, no matter what the model says. If the
-    note leaves something out ("and carries an adrenaline pen"), the fact stays; else the note takes
-    its place.
+    fact says more ("and carries an adrenaline pen"), it stays; else the note takes its place.
     """
     reason = f"the {related_by} says that it repeats what is known"
     if match_of(note, fact) in (SlotMatch.APART, SlotMatch.OPEN):
@@ -96,7 +96,7 @@ def _told_again(
     if _says_otherwise(plain_note, plain_fact, otherwise) and not opens(note.text, fact.text):
         return kept_apart(note, fact, findings, reason)
     says_less = bool(losses_of(note, fact)) or is_repeated_in(note.text, fact.text)
-    says_less |= leaves_a_clause_out(note.text, fact.text)
+    says_less |= leaves_a_clause_out(note.text, fact.text) or says_more_than(fact.text, note.text)
     is_dropped = says_less and not fact.word.is_trusted_less_than(note.trust)
     return Verdict(
         action=Action.SKIP if is_dropped else Action.UPDATE,
@@ -170,7 +170,7 @@ TOLD = Rule(
     decided_by="agent, extractor",
     when="a model that read the note and the facts says which fact it replaces, ends or repeats",
     what="UPDATE of what it replaces or ends, and of another value in the note's slot; what it "
-    "repeats is SKIP, UPDATE where the note leaves nothing out, and ADD where the guard finds "
+    "repeats is SKIP, UPDATE unless the fact says more, and ADD where the guard finds "
     'another number, name or "not"',
     apply=_as_told,
 )

@@ -116,7 +116,8 @@ def add_tool(
         parameters=(
             Parameter(
                 name="text",
-                description="A sentence that stands alone: 'Moved to Pune in March.'",
+                description="A sentence that stands alone, in the language it was said in: "
+                "'Moved to Pune in March.'",
                 missing="give the fact in a sentence that stands alone",
                 length_max=TEXT_LENGTH_MAX,
             ),
@@ -139,13 +140,14 @@ def add_tool(
             Parameter(
                 name="attribute",
                 description=(
-                    f"What is said. One value at a time: {one}. Several: {many}. Or another name "
-                    "in snake_case. Null where the fact is no value."
+                    f"What is said. One value at a time: {one}. Several: {many}. Or another "
+                    "English name in snake_case. Null where the fact is no value."
                 ),
             ),
             Parameter(
                 name="value",
-                description="The attribute's value alone: 'Pune', '40,000 EUR'. Null for none.",
+                description="The attribute's value alone, not translated: 'Pune', '40,000 EUR'. "
+                "Null for none.",
                 also=(Kind.NUMBER, Kind.BOOLEAN),
             ),
             Parameter(

@@ -8,13 +8,14 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from reconciler.domain.guard import share_a_word, share_more_than, tells_of_change
+from reconciler.domain.guard import is_over, share_a_word, share_more_than, tells_of_change
 from reconciler.domain.recalling.briefing import asked_together, is_for_the_contact
 from reconciler.domain.recalling.prompting import filed_as, quoted, shortened
+from reconciler.domain.reconciling.restating import expiry_of
 from reconciler.domain.records.decisions import Comparison, Decision
 from reconciler.domain.records.facts import Fact
 from reconciler.domain.records.handles import handles_of
-from reconciler.domain.records.kinds import Action, GateReason
+from reconciler.domain.records.kinds import Action, Category, GateReason
 from reconciler.domain.records.slots import CONTACT_SUBJECT, Slot
 from reconciler.errors import ReconcilerError
 
@@ -102,7 +103,9 @@ def reply_about(
         answers: whether it answered an open question.
         asked: what the contact is to be asked in this conversation already.
     """
-    told = [_what_became(decision, asked), _own_handle(decision, show)]
+    told = [_what_became(decision, asked), _own_handle(decision, show), _until_when(decision)]
+    if decision.action is Action.ADD and _tells_of_its_end(decision):
+        told.append("It says that its value has ended.")
     if answers:
         told.append("That answers what the contact was to be asked about it; do not ask.")
     if complaint:
@@ -198,6 +201,25 @@ def _own_handle(decision: Decision, show: Show) -> str:
     if decision.fact_id is None or not decision.action.is_reconciled:
         return ""
     return f"It is {show([decision.fact_id])[decision.fact_id]}."
+
+
+def _tells_of_its_end(decision: Decision) -> bool:
+    slot = decision.note.slot
+    if slot is None or slot.value is None:
+        return False
+    return is_over(decision.text, slot.value, slot.attribute or "")
+
+
+def _until_when(decision: Decision) -> str:
+    """Until when a new fact of what soon passes is kept; empty for any other decision."""
+    is_new = decision.action in (Action.ADD, Action.UPDATE)
+    is_past = decision.is_history or decision.is_over or decision.verdict.is_restatement
+    has_own_end = decision.proposal.holds_until is not None
+    is_passing = decision.gate is not None and decision.gate.category is Category.VOLATILE
+    expires_at = expiry_of(decision)
+    if is_past or has_own_end or not (is_new and is_passing and expires_at):
+        return ""
+    return f"It reads as something that passes, and is kept until {expires_at:%Y-%m-%d}."
 
 
 def _close(decision: Decision, siblings: Sequence[Fact]) -> list[Comparison | Fact]:

@@ -17,7 +17,8 @@ _NAMED_MAX = 10
 def look(visit: Visit) -> Response:
     """What an erasure would remove, and a form that has it confirmed."""
     about, target = visit.about, _target(visit)
-    planned = about.forget(**target, by=visit.by, reason="Looked at before.", dry_run=True)
+    asked = {"by": visit.by, "reason": "Looked at before."}
+    planned = about.forget(**target, **asked, dry_run=True)  # type: ignore[arg-type]
     known = about.evidence(target["fact_id"]).fact if target.get("fact_id") else None
     gone = {*planned.plan.fact_ids} if known and planned.plan else set()
     chains = about.history() if gone else []

@@ -1,4 +1,4 @@
-// A slider beside the day: every page works without this file.
+// A slider beside the day, and how long an erasure takes: every page works without this file.
 "use strict";
 for (const form of document.querySelectorAll("form.as-of[data-first]")) {
   const day = form.elements.at;
@@ -18,4 +18,15 @@ for (const form of document.querySelectorAll("form.as-of[data-first]")) {
   day.addEventListener("change", () => { slider.value = (Date.parse(day.value) - first) / millisecondsOfDay; told(); });
   told();
   form.append(slider);
+}
+for (const form of document.querySelectorAll("form[data-busy]")) {
+  form.addEventListener("submit", () => {
+    const told = Object.assign(document.createElement("p"), { role: "status", textContent: form.dataset.busy });
+    const seconds = document.createElement("span");
+    const began = Date.now();
+    setInterval(() => { seconds.textContent = ` ${Math.round((Date.now() - began) / 1000)} s`; }, 1000);
+    told.append(seconds);
+    form.append(told);
+    form.querySelector("button").disabled = true;
+  });
 }

@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields, is_dataclass
 from datetime import UTC, datetime
 from functools import cache
+from types import NoneType
 from typing import Any
 
 from reconciler.errors import InvalidArchiveError
@@ -89,16 +90,18 @@ NOT_EXPORTED: Mapping[str, frozenset[str]] = {
     "Episode": frozenset({"title"}),
     "Fact": frozenset(
         {
-            *("name", "embedding", "embedding_bytes"),
+            *("name", "contact_key", "embedding", "embedding_bytes"),
             *("next_embedding", "next_embedding_bytes", "next_embedding_model"),
         }
     ),
-    "Decision": frozenset({"title"}),
+    "Decision": frozenset({"title", "contact_key"}),
     "COMPARED_WITH": frozenset({"title"}),
+    "SUPERSEDES": frozenset({"contact_key"}),
+    "CONFLICTS_WITH": frozenset({"contact_key"}),
     "Job": frozenset({"locked_by", "leased_by"}),
 }
-"""What has a place of its own, follows from the rest (captions), or means nothing in another store:
-locks, leases, half a move."""
+"""What has a place of its own, follows from the rest (captions, a contact's key), or means nothing
+in another store: locks, leases, half a move."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -190,6 +193,22 @@ class PropertyTypes:
             except (TypeError, ValueError, OverflowError) as error:
                 raise InvalidArchiveError(f"a {name} has a {key} that cannot be: {error}") from None
         return read
+
+    def check_columns(self, name: str, columns: Mapping[str, Sequence[Any]]) -> None:
+        """Check many nodes of one label, given as a list of values for each property.
+
+        Each value is looked at once, however many nodes have it.
+
+        Raises:
+            TypeError, ValueError, OverflowError: one cannot be.
+        """
+        for key, reader in self._readers[name].items():
+            column = columns[key]
+            kinds = set(map(type, column)) - {NoneType}
+            is_told_apart = len(kinds) == 1 and list not in kinds  # 1 and True are one in a set
+            for value in set(column) if is_told_apart else column:
+                if value is not None:
+                    reader(value)
 
 
 def check_bounds(value: Any) -> None:

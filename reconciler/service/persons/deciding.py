@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from datetime import datetime
+from functools import partial
 from typing import TYPE_CHECKING
 
 from reconciler.domain.erasing.redaction import check_not_erased
@@ -22,6 +23,7 @@ from reconciler.domain.records.facts import Fact
 from reconciler.domain.records.kinds import (
     OPERATOR_DOOR,
     Action,
+    DecidedBy,
     Disposal,
     FactState,
     GateReason,
@@ -57,6 +59,8 @@ _SHOWN_MAX = 10
 
 _ANSWERS_MAX = 1_000
 """The number of an operator's last decisions in which an earlier answer is searched for."""
+
+_BY_PERSONS = DecisionFilter(door=OPERATOR_DOOR)
 
 
 class PersonsDecisions:
@@ -94,7 +98,7 @@ class PersonsDecisions:
     def revoke(
         self, scope: Scope, fact_id: str, *, by: str, reason: str, never: bool = False
     ) -> Decision:
-        """End a fact without a successor.
+        """End a fact without a successor; the same call again returns the first decision.
 
         With ``never`` it was never true, so its interval becomes empty.
 
@@ -104,8 +108,17 @@ class PersonsDecisions:
         """
         submission = self._decided("revoked", scope, by, reason)
 
-        def plan(seen: Seen) -> Commit:
-            ended = self._lasting(scope, fact_id)
+        def is_same(made: Decision) -> bool:
+            is_revoked = made.action is Action.REVOKE and fact_id in made.superseded_ids
+            said = (made.text, made.proposal.answered_by, bool(made.verdict.voided))
+            return is_revoked and said == (submission.note.text, by, never)
+
+        def plan(seen: Seen) -> Commit | Decision:
+            ended = self._known(scope, fact_id)
+            if ended.has_ended:
+                if earlier := self._made_before(scope, is_same):
+                    return earlier
+                raise UnknownFactError(_ended(scope, fact_id))
             commit = self._revoked(submission, [ended], seen)
             return _voiding(commit, ended) if never else commit
 
@@ -173,6 +186,8 @@ class PersonsDecisions:
     ) -> Decision:
         """Replace a known fact, from any source, by an operator's dated statement.
 
+        The same call again returns the first decision, unless it was undone or has been replaced.
+
         Raises:
             InvalidRequestError: there is nothing to amend, or it holds from later on.
             UnknownFactError: the contact has no fact of that id, or it has ended.
@@ -186,8 +201,9 @@ class PersonsDecisions:
         check_text("reason", reason, TEXT_LENGTH_MAX)
         if (fact_id is None) is (slot.get("attribute") is None):
             raise InvalidRequestError("name what to amend: either fact_id or attribute")
-        if fact_id is not None:
-            slot = _slot_of(self._lasting(scope, fact_id), slot)
+        known = None if fact_id is None else self._known(scope, fact_id)
+        if known is not None:
+            slot = _slot_of(known, slot)
         if slot.get("attribute") is not None and slot.get("value") is None:
             raise InvalidRequestError(
                 f"the fact is filed under {slot.get('attribute')}; give value, what holds instead"
@@ -200,12 +216,30 @@ class PersonsDecisions:
             )
         candidate = as_said_to_end(as_candidate(note, by), self._clock())
         submission = self._gate.judge(candidate, OPERATOR_DOOR)
+        [why] = self._cleaner.clean_texts(scope, [reason])
+        amending = replace(submission, amendment=f"{by}: {why}", amended_id=fact_id)
+        if earlier := self._amended_before(amending, said_at, known):
+            return earlier
         if not submission.is_reconciled:
             return self._gate.settle(submission)
-        [why] = self._cleaner.clean_texts(scope, [reason])
-        return self._reconciler.reconcile(
-            replace(submission, amendment=f"{by}: {why}", amended_id=fact_id)
-        )
+        return self._reconciler.reconcile(amending)
+
+    def _amended_before(
+        self, amending: Submission, said_at: datetime | None, known: Fact | None
+    ) -> Decision | None:
+        """The decision of the same amendment, if what it ended has ended or what it wrote holds.
+
+        Raises:
+            UnknownFactError: the fact has ended, and not by this amendment.
+        """
+        scope = amending.scope
+        earlier = self._made_before(scope, partial(_is_amendment, amending, said_at))
+        if known is not None and known.has_ended:
+            if earlier is None:
+                raise UnknownFactError(_ended(scope, known.fact_id))
+            return earlier
+        wrote = earlier and self._store.find_fact(scope, str(earlier.fact_id))
+        return earlier if wrote and not wrote.has_ended else None
 
     def archive(
         self,
@@ -403,8 +437,7 @@ class PersonsDecisions:
         """
         ids = {fact.fact_id for fact in facts}
         action = Action.RESOLVE if is_kept else Action.REVOKE
-        by_persons = DecisionFilter(door=OPERATOR_DOOR)
-        for made in self._store.list_decisions([scope], _ANSWERS_MAX, by_persons):
+        for made in self._store.list_decisions([scope], _ANSWERS_MAX, _BY_PERSONS):
             named = (made.fact_id, *made.closed_ids) if is_kept else made.superseded_ids
             if made.action is action and ids <= {*named}:
                 return made.as_replay()
@@ -481,21 +514,52 @@ class PersonsDecisions:
         )
         return as_candidate(note, by)
 
-    def _lasting(self, scope: Scope, fact_id: str) -> Fact:
-        """The fact, if it has not ended.
+    def _known(self, scope: Scope, fact_id: str) -> Fact:
+        """The fact, live or ended.
 
         Raises:
-            UnknownFactError: the contact has no such fact, or it has ended.
+            UnknownFactError: the contact has no such fact.
         """
         check_identifier("fact_id", fact_id, UnknownFactError)
         fact = self._store.find_fact(scope, fact_id)
-        if fact is None or fact.has_ended:
-            raise UnknownFactError(f"{_none(scope, fact_id)}, or it has ended")
+        if fact is None:
+            raise UnknownFactError(_ended(scope, fact_id))
         return fact
+
+    def _made_before(self, scope: Scope, is_same: Callable[[Decision], bool]) -> Decision | None:
+        """What an earlier call decided that was the same, unless it was undone since.
+
+        A person's call has no key. If its answer was lost, the same call again must not fail
+        because of what the first one did.
+        """
+        made = self._store.list_decisions([scope], _ANSWERS_MAX, _BY_PERSONS)
+        same = (one for one in made if is_same(one) and not undone_by(one, made))
+        return next((one.as_replay() for one in same), None)
+
+
+def _is_amendment(amending: Submission, said_at: datetime | None, made: Decision) -> bool:
+    """Whether a decision is that of the same amendment."""
+    ended = (*made.superseded_ids, *made.ends_on_the_day_ids)
+    return (
+        made.decided_by is DecidedBy.AMENDMENT
+        and made.reason == f"amended by {amending.amendment}"
+        and made.text == amending.note.text
+        and _key_of(made.note) == _key_of(amending.note)
+        and amending.amended_id in (None, *ended)
+        and said_at in (None, made.note.said_at)
+    )
+
+
+def _key_of(note: Note) -> str | None:
+    return note.slot.key if note.slot else None
 
 
 def _none(scope: Scope, fact_id: str) -> str:
     return f"contact {scope.contact_id} has no fact {fact_id}"
+
+
+def _ended(scope: Scope, fact_id: str) -> str:
+    return f"{_none(scope, fact_id)}, or it has ended"
 
 
 def _voiding(commit: Commit, ended: Fact) -> Commit:

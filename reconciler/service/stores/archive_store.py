@@ -16,7 +16,7 @@ from reconciler.errors import UnknownContactError
 from reconciler.ports.graph import EngineDescription, Graph, Row
 from reconciler.service.batches import batches
 
-__all__ = ["ArchiveStore", "BoundStore", "ContactFilter"]
+__all__ = ["IN_COLUMNS", "ArchiveStore", "BoundStore", "ContactFilter"]
 
 PAGE = 500
 """Nodes that are read in one query."""
@@ -31,8 +31,13 @@ _NODES: Mapping[str, tuple[str, ...]] = {
     "Erasure": ("list_whole_erasures",),
     "Tombstone": ("list_whole_tombstones",),
 }
-_CHECKED: Mapping[str, tuple[str, ...]] = {**_NODES, "Fact": ("list_plain_facts",)}
-"""One engine takes ten times as long for a whole fact, since it holds vectors."""
+IN_COLUMNS: Mapping[str, str] = {
+    "Episode": "list_plain_episodes",
+    "Fact": "list_plain_facts",
+    "Decision": "list_plain_decisions",
+}
+"""What contacts have many of. To make a map of each takes three times as long, and one engine needs
+ten times as long for a whole fact, since it holds vectors."""
 
 _LINKS: Mapping[str, str] = {
     "WITH": "list_with_links",
@@ -144,26 +149,36 @@ class ArchiveStore:
         return dict(rows[0]["node"]) if rows else None
 
     def node_pages(
-        self, contact_key: str, label: str, *, with_vectors: bool
+        self, contact_key: str, label: str, *, with_vectors: bool, size: int | None = None
     ) -> Iterator[list[tuple[str, Row]]]:
         """A contact's nodes of one label, page after page: each id with the properties.
 
-        One may come twice.
+        One may come twice. Each page looks through all that the contact has of the label.
         """
         asked = {"with_vectors": with_vectors} if label == "Fact" else {}
-        for rows in self._pages(_NODES[label], [contact_key], PAGE, asked):
+        for rows in self._pages(_NODES[label], [contact_key], size or PAGE, asked):
             yield [(str(row["node_id"]), row["node"]) for row in rows]
 
-    def iter_checked(
+    def iter_nodes(
+        self, contact_keys: Sequence[str], label: str, page_size: int
+    ) -> Iterator[tuple[str, Row]]:
+        """Several contacts' nodes of one label, each with the key of its contact."""
+        for rows in self._pages(_NODES[label], contact_keys, page_size, {}):
+            yield from ((row["contact_key"], row["node"]) for row in rows)
+
+    def column_pages(
         self, contact_keys: Sequence[str], label: str, page_size: int
     ) -> Iterator[Row]:
-        """Several contacts' nodes of one label, each with its contact_key and node_id.
+        """Several contacts' nodes of one of ``IN_COLUMNS``, page after page, as lists of values.
 
-        A fact is given in columns, without its vectors. Each page looks through all that these
-        contacts have of the label.
+        Without vectors. Each page looks through all that these contacts have of the label.
         """
-        for rows in self._pages(_CHECKED[label], contact_keys, page_size, {}):
-            yield from rows
+        asked = {"contact_keys": list(contact_keys), "limit": page_size}
+        after, is_full = "", True
+        while is_full and (rows := self._graph.run(IN_COLUMNS[label], asked | {"after": after})):
+            [columns] = rows
+            yield columns
+            after, is_full = columns["node_id"][-1], len(columns["node_id"]) == page_size
 
     def _pages(
         self, names: Sequence[str], contact_keys: Sequence[str], size: int, asked: dict[str, Any]

@@ -31,7 +31,6 @@ from reconciler.domain.records.facts import Fact
 from reconciler.domain.records.kinds import FactState
 from reconciler.domain.records.scope import Scope
 from reconciler.ports.graph import Graph, Purged, Row
-from reconciler.service.batches import batches
 from reconciler.service.stores.memory_store import DecisionFilter, MemoryStore
 from reconciler.service.stores.row_reader import RowReader, validated
 
@@ -47,8 +46,6 @@ __all__ = [
 ]
 
 _EVERYTHING = 1_000_000_000
-_BATCH = 500
-"""Nodes in one transaction, so that none grows without bound."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -90,6 +87,8 @@ class Marks:
 class ErasureStore:
     """Erasures and their traces, in one graph.
 
+    What removes words does so in one transaction, so it is given some nodes at a time.
+
     Invariant: nothing here reads or writes outside the scope it is given. One exception: the list
     of unfinished erasures, for the caller that finishes them.
 
@@ -129,18 +128,24 @@ class ErasureStore:
         rows = self._graph.run("list_emptied_episodes", _contact(scope))
         return {row["episode_id"]: row["text"] for row in rows}
 
-    def load_known(self, scope: Scope, *, is_compared: bool = False) -> ContactRecords:
-        """All that is known of a contact; with what each decision was compared with, if asked."""
+    def load_known(
+        self,
+        scope: Scope,
+        facts: Sequence[Fact] | None = None,
+        decisions: Sequence[Decision] | None = None,
+    ) -> ContactRecords:
+        """All that is known of a contact; facts and decisions are read unless they are given."""
         judged = self._run("list_judged_words", scope)
         return ContactRecords(
-            facts=self._memory.list_facts(scope),
+            facts=self._memory.list_facts(scope) if facts is None else facts,
             links=self._memory.list_supersessions(scope),
-            decisions=self._compared(scope) if is_compared else self._memory.list_records(scope),
+            decisions=self._memory.list_records(scope) if decisions is None else decisions,
             judged=_JUDGED.all(judged),
             session_keys={row["session_id"]: row["session_key"] for row in self._sessions(scope)},
         )
 
-    def _compared(self, scope: Scope) -> list[Decision]:
+    def list_compared(self, scope: Scope) -> list[Decision]:
+        """All decisions about a contact, with what each was compared with."""
         return self._memory.list_decisions([scope], _EVERYTHING, DecisionFilter())
 
     def list_session_keys(self, scope: Scope, *, handed_over: bool = False) -> list[str]:
@@ -165,72 +170,62 @@ class ErasureStore:
         }
         return bool(self._graph.run("mark_erasure", given))
 
-    def remove_facts(self, scope: Scope, fact_ids: Sequence[str], at: datetime) -> None:
+    def remove_facts(self, fact_ids: Sequence[str], at: datetime) -> None:
         """Take away what facts say, and why they are linked."""
-        for some in batches(fact_ids, _BATCH):
-            self._graph.run("remove_facts", {"fact_ids": some, "at": at})
-            about = {**_contact(scope), "fact_ids": some}
-            self._graph.run("remove_supersession_reasons", about)
-            self._graph.run("remove_conflict_reasons", about)
+        self._graph.run("remove_facts", {"fact_ids": list(fact_ids), "at": at})
+        self._graph.run("remove_supersession_reasons", {"fact_ids": list(fact_ids)})
+        self._graph.run("remove_conflict_reasons", {"fact_ids": list(fact_ids)})
 
     def revive_facts(self, fact_ids: Sequence[str]) -> None:
         """Have facts hold again."""
-        if fact_ids:
-            self._graph.run("revive_facts", {"fact_ids": list(fact_ids)})
+        self._graph.run("revive_facts", {"fact_ids": list(fact_ids)})
 
     def put_ends(self, ends: Sequence[FactEnd]) -> None:
         """Have facts end so."""
-        for some in batches(ends, _BATCH):
-            self._graph.run("put_fact_ends", {"ends": [asdict(end) for end in some]})
+        self._graph.run("put_fact_ends", {"ends": [asdict(end) for end in ends]})
 
     def put_decisions(self, decisions: Sequence[Decision]) -> None:
         """Put records in the place of those of the same ids."""
-        for some in batches(decisions, _BATCH):
-            maps = [_decision_map(self._memory, decision) for decision in some]
-            self._graph.run("remove_decisions", {"decisions": maps})
+        maps = [_decision_map(self._memory, decision) for decision in decisions]
+        self._graph.run("remove_decisions", {"decisions": maps})
 
     def put_episodes(self, scope: Scope, episodes: Mapping[str, str]) -> None:
         """Put what is left of episodes in their place, and take away which words were cited."""
-        for some in batches(_episode_maps(episodes), _BATCH):
-            self._graph.run("remove_episodes", {"episodes": some})
-            ids = {**_contact(scope), "episode_ids": [row["episode_id"] for row in some]}
-            self._graph.run("remove_fact_spans", ids)
-            self._graph.run("remove_decision_spans", ids)
+        self._graph.run("remove_episodes", {"episodes": _episode_maps(episodes)})
+        ids = {**_contact(scope), "episode_ids": list(episodes)}
+        self._graph.run("remove_fact_spans", ids)
+        self._graph.run("remove_decision_spans", ids)
 
     def remove_session_words(self, session_keys: Sequence[str]) -> None:
         """Take the summaries of sessions away."""
-        for some in batches(session_keys, _BATCH):
-            self._graph.run("remove_session_words", {"session_keys": some})
+        self._graph.run("remove_session_words", {"session_keys": list(session_keys)})
 
     def remove_job_words(self, job_ids: Sequence[str], at: datetime, *, is_ended: bool) -> None:
         """Take away what was read for jobs; ended, they are over."""
-        for some in batches(job_ids, _BATCH):
-            given = {"job_ids": some, "at": at, "is_ended": is_ended}
-            self._graph.run("remove_job_words", given)
+        given = {"job_ids": list(job_ids), "at": at, "is_ended": is_ended}
+        self._graph.run("remove_job_words", given)
 
     def remove_task_words(self, task_keys: Sequence[str]) -> None:
         """Take away what tasks are about."""
-        for some in batches(task_keys, _BATCH):
-            self._graph.run("remove_task_words", {"task_keys": some})
+        self._graph.run("remove_task_words", {"task_keys": list(task_keys)})
 
     def remove_contact_words(self, scope: Scope) -> None:
         """Take away the contact's name, and the reasons of what was forgotten of it earlier."""
         self._graph.run("remove_contact_words", _contact(scope) | {"erased": ERASED})
 
-    def words(self, scope: Scope) -> list[Words]:
-        """All that is kept of a contact in words, node by node, read again from the graph."""
-        records = self._memory.list_records(scope)
+    def words(self, scope: Scope, known: ContactRecords) -> list[Words]:
+        """All that is kept of a contact in words, node by node: what is known, and the rest."""
         return [
-            *self._words_of_facts(scope),
+            *(_node_words("Fact", each.fact_id, _joined(words_of(each))) for each in known.facts),
             *(
-                _node_words("Decision", record.decision_id, _joined(words_of(record)))
-                for record in records
+                _node_words("Decision", each.decision_id, _joined(words_of(each)))
+                for each in known.decisions
             ),
             *self._words_of("Episode", "list_scope_episodes", "episode_id", scope),
             *self._words_of("Session", "list_scope_sessions", "session_key", scope),
             *self._words_of("Job", "list_scope_jobs", "job_id", scope),
             *self._words_of("Task", "list_scope_tasks", "task_key", scope),
-            *self._words_of_links(scope),
+            *self._words_of_links(scope, known),
         ]
 
     def move(
@@ -318,12 +313,6 @@ class ErasureStore:
     def _run(self, name: str, scope: Scope) -> list[Row]:
         return self._graph.run(name, _contact(scope))
 
-    def _words_of_facts(self, scope: Scope) -> list[Words]:
-        return [
-            _node_words("Fact", fact.fact_id, _joined(words_of(fact)))
-            for fact in self._memory.list_facts(scope)
-        ]
-
     def _words_of(self, label: str, query: str, key: str, scope: Scope) -> list[Words]:
         rows = self._run(query, scope)
         left_out = {key, "session_key", "session_id", "state", "turns"}
@@ -337,11 +326,8 @@ class ErasureStore:
             for row in rows
         ]
 
-    def _words_of_links(self, scope: Scope) -> list[Words]:
-        links = [
-            (supersession.new_id, supersession.old_id, supersession.reason)
-            for supersession in self._memory.list_supersessions(scope)
-        ]
+    def _words_of_links(self, scope: Scope, known: ContactRecords) -> list[Words]:
+        links = [(link.new_id, link.old_id, link.reason) for link in known.links]
         rows = self._run("list_scope_reasons", scope)
         links += [(row["new_id"], row["old_id"], row["reason"]) for row in rows]
         spans = self._run("list_judged_words", scope)

@@ -20,7 +20,7 @@ from reconciler.ports.graph import Row
 from reconciler.service.stores.row_reader import adapter_of
 from reconciler.service.stores.rows import FACTS, SLOT_COLUMNS
 
-__all__ = ["Columns", "LazyFacts", "StoredFacts", "readable"]
+__all__ = ["Columns", "LazyFacts", "StoredFacts", "facts_in", "readable"]
 
 Columns = dict[str, list[Any]]
 
@@ -75,6 +75,15 @@ class StoredFacts(LazyFacts):
         values = {name: held[place] for name, held in self._columns.items()}
         said = {name: values.pop(name) for name in SLOT_COLUMNS}
         return Fact(**values, slot=None if said["subject"] is None else Slot(**said))
+
+
+def facts_in(columns: Columns) -> StoredFacts:
+    """The facts in columns.
+
+    Raises:
+        ValueError: one cannot be read.
+    """
+    return StoredFacts(_read(columns))
 
 
 def readable(rows: Sequence[Row]) -> Columns:

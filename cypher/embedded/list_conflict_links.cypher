@@ -1,7 +1,8 @@
 // All that was ever kept side by side because it may contradict each other, also of facts that have
 // ended since, for what was in dispute at an instant.
 // mode: read
-MATCH (contact:Contact {contact_key: $contact_key})<-[:ABOUT]-(new:Fact)
-MATCH (new)-[conflict:CONFLICTS_WITH]->(old:Fact)
+MATCH (contact:Contact {contact_key: $contact_key})<-[about:ABOUT]-(new:Fact)
+      -[conflict:CONFLICTS_WITH]->(old:Fact)
+// embedded: join contact, about, new, conflict, old
 RETURN new.fact_id AS new_id, old.fact_id AS old_id, conflict.decided_by AS decided_by,
        conflict.reason AS reason, conflict.at AS at

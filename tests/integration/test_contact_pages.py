@@ -1,0 +1,157 @@
+"""On Neo4j facts and decisions name their contact, and a page of a contact is read by an index."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from contextlib import contextmanager
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import neo4j
+import pytest
+
+from reconciler import Memory
+from reconciler.adapters.neo4j_graph import _in_one_row, _of_one_map
+from reconciler.errors import SchemaError
+from reconciler.queries import load_queries
+from reconciler.testing import HashingEmbedder
+from tests import raw_store
+from tests.engines import EngineUnderTest
+
+AGENT, KEY = "crm", "default/crm/alice"
+FAR = datetime(9000, 1, 1, tzinfo=UTC)
+COUNT = 200
+INDEXES = (
+    "fact_order",
+    "decision_action",
+    "decision_door",
+    "supersedes_contact",
+    "conflict_contact",
+)
+ASKED: dict[str, dict[str, Any]] = {
+    "list_newest_facts": {
+        **{"contact_key": KEY, "confirmed_before": FAR, "recorded_before": FAR},
+        **{"after_id": "", "limit": 5},
+    },
+    "list_pending_ids": {"contact_keys": [KEY], "now": FAR},
+    "list_revocation_ids": {"contact_key": KEY, "door": "operator"},
+    **{
+        name: {"contact_key": KEY}
+        for name in ("list_supersessions", "list_conflicts", "list_conflict_links")
+    },
+}
+NAMELESS = """
+MATCH (contact:Contact)<-[:ABOUT|`FOR`]-(own)
+WHERE coalesce(own.contact_key, '') <> contact.contact_key
+RETURN labels(own) AS named
+UNION ALL
+MATCH (contact:Contact)<-[:ABOUT]-(:Fact)-[link:SUPERSEDES|CONFLICTS_WITH]->(:Fact)
+WHERE coalesce(link.contact_key, '') <> contact.contact_key
+RETURN type(link) AS named"""
+DAMAGE = "MATCH (own:{}) WITH own LIMIT 1 SET own.text = 7, own.reason = 7, own.record = '{{'"
+
+
+@contextmanager
+def opened(engine: EngineUnderTest, **how: Any) -> Iterator[Memory]:
+    with Memory.open(embedder=HashingEmbedder(16), **engine.settings_arguments, **how) as memory:
+        yield memory
+
+
+def word(number: int) -> str:
+    """No number, and no name: two of those would be in dispute."""
+    return "".join("abcdefghij"[int(digit)] for digit in str(number + 1000))
+
+
+def fill(memory: Memory) -> None:
+    """One contact with much in it, and a little of all that its pages tell."""
+    memory.import_notes(
+        json.dumps({"agent_id": AGENT, "contact_id": "alice", "text": f"Likes {word(number)}."})
+        for number in range(COUNT)
+    )
+    alice = memory.contact(AGENT, "alice")
+    for text in ("Has diabetes.", "Plays the cello.", "Lives in Pune.", "Lives in Goa."):
+        memory.add_contact_note(AGENT, "alice", text)
+    for city in ("Lisbon", "Porto"):
+        memory.add_contact_note(
+            AGENT, "alice", f"Rents a flat in {city}.", attribute="flat", value=city
+        )
+    [cello] = [each.facts[0] for each in alice.history() if "cello" in each.facts[0].text]
+    alice.revoke(cello.fact_id, by="dana", reason="Never did.")
+
+
+def pages(memory: Memory) -> list[object]:
+    alice = memory.contact(AGENT, "alice")
+    first = alice.history(limit=5)
+    rest = alice.history(limit=5, after=first[-1].facts[0].fact_id)
+    return [first, rest, alice.pending(), alice.history(limit=3)]
+
+
+def rows_read(engine: EngineUnderTest, name: str) -> list[int]:
+    """How many rows each step of a query's plan gave that reads nodes or links."""
+    query, server = load_queries("neo4j")[name], engine.settings_arguments["neo4j"]
+    text = _in_one_row(_of_one_map(query.statements[0].text, query.loop), query.returns)
+    account = (server["username"], server["password"])
+    with (
+        neo4j.GraphDatabase.driver(server["uri"], auth=account) as driver,
+        driver.session(database=server["database"]) as session,
+    ):
+        # The tests' servers keep the plan of a nearly empty store; others plan again as it grows.
+        session.run("CALL db.clearQueryCaches()").consume()
+        plan = session.run(f"PROFILE {text}", given=ASKED[name]).consume().profile
+    return list(_reads(plan))
+
+
+def _reads(step: Any) -> Iterator[int]:
+    if any(word in step["operatorType"] for word in ("Seek", "Scan", "Expand")):
+        yield step["args"]["Rows"]
+    for child in step.get("children", []):
+        yield from _reads(child)
+
+
+def test_a_page_reads_no_more_than_it_tells(one_neo4j: EngineUnderTest) -> None:
+    with opened(one_neo4j) as memory:
+        memory.contact(AGENT, "alice").history(limit=5)
+        fill(memory)
+    read = {name: max(rows_read(one_neo4j, name)) for name in ASKED}
+    assert 5 <= read.pop("list_newest_facts") < 5 + 2
+    assert read == dict.fromkeys(read, 1)
+
+
+def test_what_is_written_names_its_contact_whatever_becomes_of_it(
+    one_neo4j: EngineUnderTest, tmp_path: Path
+) -> None:
+    with opened(one_neo4j) as memory:
+        fill(memory)
+        memory.export(tmp_path / "all.jsonl")
+        for label in ("Fact", "Decision"):
+            raw_store.query(one_neo4j, DAMAGE.format(label))
+        memory.contact(AGENT, "alice").forget(by="dana", reason="Asked for it.")
+        assert raw_store.query(one_neo4j, NAMELESS) == []
+    raw_store.query(one_neo4j, "MATCH (node) DETACH DELETE node")
+    Memory.restore(
+        tmp_path / "all.jsonl", embedder=HashingEmbedder(16), **one_neo4j.settings_arguments
+    )
+    assert raw_store.query(one_neo4j, NAMELESS) == []
+
+
+@pytest.mark.parametrize("is_half_done", [False, True])
+def test_a_store_of_the_first_schema_gets_its_keys_and_tells_the_same_pages(
+    is_half_done: bool, one_neo4j: EngineUnderTest
+) -> None:
+    with opened(one_neo4j) as memory:
+        fill(memory)
+        for number in range(45):
+            memory.add_contact_note(AGENT, f"contact {number}", "Lives in Pune.")
+        told = pages(memory)
+    left_out = "WHERE own.contact_key > 'default/crm/contact 2'" if is_half_done else ""
+    raw_store.query(one_neo4j, f"MATCH (own:Fact|Decision) {left_out} REMOVE own.contact_key")
+    for index in INDEXES:
+        raw_store.query(one_neo4j, f"DROP INDEX {index}")
+    raw_store.query(one_neo4j, "MATCH (store:Store) SET store.schema_version = 1")
+    with pytest.raises(SchemaError, match=r"version 1.*works with 2"), opened(one_neo4j):
+        pass
+    with opened(one_neo4j, migrate=True) as memory:
+        assert pages(memory) == told
+    assert raw_store.query(one_neo4j, NAMELESS) == []
