@@ -579,8 +579,9 @@ class ContactMemory(BoundMemory):
 
     def resolve(
         self,
-        keep: str | Sequence[str],
+        keep: str | Sequence[str] = (),
         *,
+        neither: str | Sequence[str] = (),
         by: str,
         reason: str,
     ) -> Decision:
@@ -591,19 +592,20 @@ class ContactMemory(BoundMemory):
         Args:
             keep: the id of the fact that holds; several ids if all of them hold and the dispute is
                 over. If a fact has been said again since, its old id still works.
+            neither: in place of ``keep``, the ids of all sides of a dispute of which none holds;
+                they are revoked in one decision, which one ``revert`` undoes.
             by: ``contact`` with the contact's own answer, or an operator's name; never an agent.
             reason: why, in one sentence.
 
         Raises:
             InvalidNoteError: the arguments cannot be used.
             UnknownFactError: the contact has no such fact.
-            InvalidAnswerError: the facts are in no open dispute, one has ended, or it is not this
-                person's to answer.
+            InvalidAnswerError: the facts are in no open dispute, one to keep has ended, a side of
+                which none holds is not named, or it is not this person's to answer.
         """
-        if not isinstance(keep, Iterable):
-            raise InvalidRequestError("keep must be a fact's id, or a list of ids")
-        kept = (keep,) if isinstance(keep, str) else tuple(keep)
-        return self._services.persons.resolve(self._scope, kept, by=by, reason=reason)
+        return self._services.persons.resolve(
+            self._scope, _ids("keep", keep), _ids("neither", neither), by=by, reason=reason
+        )
 
     def amend(
         self,
@@ -910,3 +912,10 @@ class ContactMemory(BoundMemory):
         return (
             None if at is None else not_in_the_future(utc(name, at), self._services.clock(), name)
         )
+
+
+def _ids(name: str, given: str | Sequence[str]) -> tuple[str, ...]:
+    """One id or several, as several."""
+    if not isinstance(given, Iterable):
+        raise InvalidRequestError(f"{name} must be a fact's id, or a list of ids")
+    return (given,) if isinstance(given, str) else tuple(given)

@@ -137,6 +137,9 @@ def settle(memory: Memory, contact_id: str, folder: Path) -> Iterator[str]:
         ]
         [dispute] = client.get(f"{at}/disputes").json()["items"]
         sides = [each["fact_id"] for each in dispute["facts"]]
+        neither = sent("/settle", side=sides, keep="neither")  # type: ignore[arg-type]
+        yield neither
+        yield sent("/undo", decision=neither)
         yield sent("/settle", side=sides, keep=sides[0], answered_by="contact")  # type: ignore[arg-type]
         ended = sent("/end", fact=sides[0], reason="Moved away.")
         yield ended

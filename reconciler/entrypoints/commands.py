@@ -282,6 +282,7 @@ ROWS = (
         words={
             "keep": "The id of the fact that holds, as `reconciler disputes` prints it; several if "
             "all of them hold.",
+            "neither": "The id of a side of a dispute of which none holds; repeat for all sides.",
             "by": _ANSWER["by"],
         },
     ),

@@ -62,6 +62,15 @@ def test_resolve_ends_the_other_side_and_says_so(run: Run, sides: list[str]) -> 
     assert "Nothing is in dispute." in run("disputes", *AGENT)[1]
 
 
+def test_resolve_says_that_neither_holds(run: Run, sides: list[str]) -> None:
+    named = [word for each in sides for word in ("--neither", each)]
+    made = json_of(run, "resolve", *SCOPE, *named, "--by", "anna", "--reason", "She moved.")
+    assert (made["verdict"]["action"], sorted(made["superseded_ids"])) == ("REVOKE", sorted(sides))
+    assert json_of(run, "disputes", *SCOPE) == []
+    code, _, err = run("resolve", *SCOPE, "--by", "anna", "--reason", "She moved.")
+    assert (code, "say which facts to keep" in err) == (2, True)
+
+
 def test_relate_says_how_facts_relate_and_what_may_not_change(run: Run, sides: list[str]) -> None:
     code, _, err = run("relate", *SCOPE, sides[1])
     assert (code, "say how it relates" in err) == (2, True)

@@ -127,6 +127,21 @@ def test_a_dispute_is_settled_in_the_operators_name(
     assert done(anna.get("/v1/agents/crm/disputes"))["items"] == []
 
 
+def test_that_neither_side_holds_is_one_decision(agent: httpx2.Client, anna: httpx2.Client) -> None:
+    noted(agent, PUNE)
+    noted(anna, GOA | {"source_kind": "operator"})
+    at = f"{PRIYA}/disputes/resolve"
+    [dispute] = done(anna.get(f"{PRIYA}/disputes"))["items"]
+    sides = [fact["fact_id"] for fact in dispute["facts"]]
+    problem(anna.post(at, json={"reason": "She moved."}), 409, "invalid-answer")
+    problem(anna.post(at, json={"neither": [], "reason": "She moved."}), 422, "invalid-request")
+    made = done(anna.post(at, json={"neither": sides, "reason": "She moved."}))
+    assert sorted(made["superseded_ids"]) == sorted(sides)
+    assert done(anna.get(f"{PRIYA}/profile")) == []
+    done(anna.post(f"{PRIYA}/decisions/{made['decision_id']}/revert", json={"reason": "No."}))
+    assert len(done(anna.get(f"{PRIYA}/disputes"))["items"]) == 1
+
+
 @pytest.mark.parametrize("act", ["reject", "withdraw"])
 def test_what_waits_is_answered_once(agent: httpx2.Client, anna: httpx2.Client, act: str) -> None:
     at = f"{PRIYA}/decisions/{noted(agent, GUESS)['decision_id']}"

@@ -223,6 +223,9 @@ def test_a_dispute_is_settled_each_way(
     assert page.status == 200
     assert held_values(memory, "employer") == left
     assert memory.contact("crm", "priya").disputes() == []
+    anna.send(page.form("/undo"))
+    assert held_values(memory, "employer") == {"Initech", "Hooli"}
+    assert len(memory.contact("crm", "priya").disputes()) == 1
 
 
 def test_the_second_of_two_hears_that_it_has_been_settled(

@@ -153,7 +153,7 @@ def body(path: str, served: Served, chance: Chance) -> dict[str, Any]:
         "sessions": {"messages": [message, {"role": "assistant", "content": "Noted."}]},
         "confirm": {"answered_by": "contact", "text": said},
         "revert": because | {"and_later": True},
-        "resolve": because | {"keep": chance.sample(ids["fact_id"], 2)},
+        "resolve": because | {chance.choice(("keep", "neither")): chance.sample(ids["fact_id"], 2)},
         "amendments": {"text": said, "reason": "Wrong.", "fact_id": value("fact", served, chance)},
         "revoke": because | {"never": False},
         "erasures": because | {"dry_run": True, "attribute": "city"},

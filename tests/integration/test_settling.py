@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from reconciler import Decision, Memory, SourceKind, as_prompt
-from reconciler.domain.records.kinds import Action, Category, DecidedBy
+from reconciler.domain.records.kinds import Action, Category, DecidedBy, FactState
 from reconciler.domain.records.sessions import Turn
 from reconciler.domain.sessions.extraction import Citation, Extracted, Extraction
 from reconciler.errors import InvalidAnswerError, InvalidRequestError, UnknownFactError
@@ -196,6 +196,50 @@ def test_both_may_be_kept_where_they_do_not_contradict(opened: Open) -> None:
     assert (made.superseded_ids, disputes(memory)) == ((), [])
     assert live(memory) == sorted([THREE, TWO])
     assert all(not each.disputed_with for each in memory.contact("crm", "alice").recall(THREE))
+
+
+@pytest.mark.on_neo4j_too
+def test_that_neither_holds_is_one_decision_and_one_undo(opened: Open) -> None:
+    memory = opened()
+    alice, ids = memory.contact("crm", "alice"), [each.fact_id for each in disputed(memory)]
+    count = len(alice.decisions())
+    made = alice.resolve(neither=ids, by="anna", reason="She moved on.")
+    assert (made.action, sorted(made.superseded_ids)) == (Action.REVOKE, sorted(ids))
+    assert (live(memory), disputes(memory), len(alice.decisions())) == ([], [], count + 1)
+    assert {alice.evidence(each).fact.state for each in ids} == {FactState.REVOKED}
+    again = alice.resolve(neither=ids, by="anna", reason="She moved on.")
+    assert (again.decision_id, again.replayed) == (made.decision_id, True)
+    alice.revert(made.decision_id, by="anna", reason="A mix-up.")
+    assert live(memory) == ["Lives in Mumbai", "Lives in Pune"]
+    assert disputes(memory) == [{"Lives in Pune", "Lives in Mumbai"}]
+
+
+def test_what_was_restated_or_named_in_part_is_the_same_dispute(opened: Open) -> None:
+    memory = opened()
+    alice, (upper, lower) = memory.contact("crm", "alice"), disputed(memory)
+    again = say(memory, "Lives in Mumbai", 10, source_kind=OPERATOR, **city("Mumbai"))
+    with pytest.raises(InvalidAnswerError, match=f"also in dispute with them: {again.fact_id}"):
+        alice.resolve(neither=upper.fact_id, by="anna", reason="Checked.")
+    made = alice.resolve(neither=[upper.fact_id, lower.fact_id], by="anna", reason="Checked.")
+    assert {*made.superseded_ids} == {upper.fact_id, again.fact_id}
+
+
+@pytest.mark.parametrize("both", [True, False])
+def test_either_keep_or_neither_is_named(opened: Open, both: bool) -> None:
+    memory = opened()
+    ids = [each.fact_id for each in disputed(memory)] if both else []
+    with pytest.raises(InvalidAnswerError, match="say which facts to keep, or name with neither"):
+        memory.contact("crm", "alice").resolve(ids, neither=ids, by="anna", reason="Checked.")
+
+
+def test_of_facts_in_no_dispute_it_is_not_said_that_neither_holds(opened: Open) -> None:
+    memory = opened()
+    kept, lost = disputed(memory)
+    alice = memory.contact("crm", "alice")
+    alice.resolve(kept.fact_id, by="anna", reason="Checked.")
+    with pytest.raises(InvalidAnswerError, match="no open dispute"):
+        alice.resolve(neither=[kept.fact_id, lost.fact_id], by="anna", reason="Checked.")
+    assert live(memory) == ["Lives in Pune"]
 
 
 def test_later_evidence_that_agrees_with_one_side_settles_it(opened: Open) -> None:

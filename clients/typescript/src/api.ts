@@ -575,7 +575,7 @@ export interface paths {
         put?: never;
         /**
          * Resolve
-         * @description Settle a dispute: the facts to keep hold, and those in dispute with them end.
+         * @description Settle a dispute: the facts to keep hold, and those against them end; or none holds.
          */
         post: operations["resolve"];
         delete?: never;
@@ -2503,7 +2503,7 @@ export interface components {
         };
         /**
          * ResolutionBody
-         * @description Which of the facts in dispute hold.
+         * @description Which of the facts in dispute hold: give either ``keep`` or ``neither``.
          */
         ResolutionBody: {
             /**
@@ -2513,8 +2513,16 @@ export interface components {
              * @enum {string}
              */
             answered_by: "contact" | "operator";
-            /** Keep */
-            keep: string[];
+            /**
+             * Keep
+             * @description The facts that hold.
+             */
+            keep?: string[] | null;
+            /**
+             * Neither
+             * @description All sides of a dispute of which none holds.
+             */
+            neither?: string[] | null;
             /**
              * Reason
              * @description Why, in one sentence.

@@ -197,8 +197,8 @@ export class ContactMemory extends Bound<{ agent_id: string; contact_id: string 
     return this.list(`${CONTACT}/disputes`, query);
   }
 
-  /** Settles a dispute: the facts to keep hold, and those in dispute with them end. */
-  resolve(what: Body<"ResolutionBody", "keep" | "reason">) {
+  /** Settles a dispute: the facts to keep hold, and those against them end; or none holds. */
+  resolve(what: Body<"ResolutionBody", "reason">) {
     return this.caller.post(`${CONTACT}/disputes/resolve`, this.ids, what);
   }
 

@@ -65,6 +65,9 @@ AnsweredBy = Annotated[
 ]
 
 
+_Sides = Annotated[list[str], Field(min_length=1, max_length=100)]
+
+
 class Body(BaseModel):
     """What a request brings: nothing else than is named, and no value taken for another."""
 
@@ -143,9 +146,12 @@ class ConfirmationBody(AnswerBody):
 
 
 class ResolutionBody(AnswerBody):
-    """Which of the facts in dispute hold."""
+    """Which of the facts in dispute hold: give either ``keep`` or ``neither``."""
 
-    keep: list[str] = Field(min_length=1, max_length=100)
+    keep: Annotated[_Sides | None, Field(description="The facts that hold.")] = None
+    neither: Annotated[
+        _Sides | None, Field(description="All sides of a dispute of which none holds.")
+    ] = None
     reason: Reason
 
 

@@ -274,7 +274,7 @@ def list_disputes(
 
 @routes.post(_CONTACT + "/disputes/resolve", responses=_DECIDED)
 def resolve(about: ContactOf, grant: GrantOf, body: ResolutionBody) -> Response:
-    """Settle a dispute: the facts to keep hold, and those in dispute with them end."""
+    """Settle a dispute: the facts to keep hold, and those against them end; or none holds."""
     return answer(about.resolve(**_by(grant, body)))
 
 

@@ -48,14 +48,8 @@ def settle(visit: Visit) -> Response:
     if not sides or (choice not in ("both", "neither") and choice not in sides):
         raise NotDoneError(422, "choose which one holds: one of them, both, or neither")
     _check_open(about, sides)
-    if choice == "neither":
-        return visit.to_contact(*(_ended(visit, about, side, reason) for side in sides))
-    keep = sides if choice == "both" else [choice]
-    return visit.to_contact(about.resolve(keep, by=visit.by, reason=reason))
-
-
-def _ended(visit: Visit, about: ContactMemory, fact_id: str, reason: str) -> Decision:
-    return about.revoke(fact_id, by=visit.by, reason=reason)
+    holds = {"both": {"keep": sides}, "neither": {"neither": sides}}.get(choice, {"keep": [choice]})
+    return visit.to_contact(about.resolve(**holds, by=visit.by, reason=reason))
 
 
 def _check_open(about: ContactMemory, sides: Sequence[str]) -> None:

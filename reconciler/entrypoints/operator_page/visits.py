@@ -200,11 +200,10 @@ class Visit:
         """An answer that leads on to a page, so that to load it again repeats nothing."""
         return RedirectResponse(address(path, **fields), 303)
 
-    def to_contact(self, *done: Decision) -> Response:
+    def to_contact(self, done: Decision) -> Response:
         """An answer that leads to the contact's page, which tells what was decided."""
-        again = [each.decision_id for each in done if each.replayed]
-        ids = [each.decision_id for each in done]
-        return self.to("/contact", **self.ids, done=ids, again=again)
+        again = done.decision_id if done.replayed else None
+        return self.to("/contact", **self.ids, done=done.decision_id, again=again)
 
 
 def view(look: Callable[[Visit], Response]) -> Callable[[Request], Any]:

@@ -119,13 +119,16 @@ class PersonsDecisions:
                 if earlier := self._made_before(scope, is_same):
                     return earlier
                 raise UnknownFactError(_ended(scope, fact_id))
-            # No fact ends before it began, except a plan.
-            begun = [] if ended.is_upcoming(self._clock()) else [ended.valid_from]
-            about = submission.about(submission.note.no_earlier_than(begun))
-            commit = self._reconciler.as_disposed(about, Action.REVOKE, seen, [ended])
+            commit = self._revoked(submission, [ended], seen)
             return _voiding(commit, ended) if never else commit
 
         return self._ledger.write(submission, plan)
+
+    def _revoked(self, submission: Submission, ended: Sequence[Fact], seen: Seen) -> Commit:
+        # No fact ends before it began, except a plan.
+        begun = [fact.valid_from for fact in ended if not fact.is_upcoming(self._clock())]
+        about = submission.about(submission.note.no_earlier_than(begun))
+        return self._reconciler.as_disposed(about, Action.REVOKE, seen, ended)
 
     def revert(
         self, scope: Scope, decision_id: str, *, by: str, reason: str, and_later: bool = False
@@ -313,33 +316,69 @@ class PersonsDecisions:
 
         return self._ledger.write(submission, plan)
 
-    def resolve(self, scope: Scope, keep: Sequence[str], *, by: str, reason: str) -> Decision:
-        """Resolve disputes: end the other sides of the kept facts; repeated calls change nothing.
+    def resolve(
+        self, scope: Scope, keep: Sequence[str], neither: Sequence[str], *, by: str, reason: str
+    ) -> Decision:
+        """Resolve disputes: end what does not hold; repeated calls change nothing.
 
         Args:
             scope: the contact.
             keep: the facts that hold. A fact in dispute with one of them ends, unless it is kept
                 too: then both hold, and the dispute is closed. A fact in dispute only with kept
                 facts that hold from a later day on ends on that day.
+            neither: in place of ``keep``, all sides of a dispute of which none holds; all end.
             by: the contact, or an operator's name.
             reason: why, in one sentence.
 
         Raises:
-            InvalidAnswerError: the facts are in no open dispute, or one has ended.
+            InvalidAnswerError: the facts are in no open dispute, one to keep has ended, or a side
+                of which none holds is not named.
             UnknownFactError: the contact has no such fact.
         """
         submission = self._decided("settled", scope, by, reason)
-        if not keep:
-            raise InvalidAnswerError("say which facts to keep; `reconciler disputes` lists them")
+        if bool(keep) is bool(neither):
+            raise InvalidAnswerError(
+                "say which facts to keep, or name with neither those of which none holds; "
+                "`reconciler disputes` lists them"
+            )
 
         def plan(seen: Seen) -> Commit | Decision:
-            kept = self._heads(scope, keep)
-            return self._resolved(submission, kept, seen) or self._earlier(scope, kept)
+            facts = self._heads(scope, keep or neither)
+            planned = self._kept if keep else self._none_kept
+            return planned(submission, facts, seen) or self._earlier(
+                scope, facts, is_kept=bool(keep)
+            )
 
         return self._ledger.write(submission, plan)
 
-    def _resolved(self, submission: Submission, kept: Sequence[Fact], seen: Seen) -> Commit | None:
-        """The plan; None if nothing is in dispute with the kept facts."""
+    def _none_kept(
+        self, submission: Submission, sides: Sequence[Fact], seen: Seen
+    ) -> Commit | None:
+        """The plan by which all sides end; None if one is in dispute with nothing."""
+        side_ids = {fact.fact_id for fact in sides}
+        conflicts = self._store.list_conflicts(submission.note.scope)
+        pairs = [{conflict.new_id, conflict.old_id} for conflict in conflicts]
+        disputed_ids = set().union(*(pair for pair in pairs if pair & side_ids))
+        if not side_ids <= disputed_ids:
+            return None
+        if more := sorted(disputed_ids - side_ids):
+            raise InvalidAnswerError(
+                f"also in dispute with them: {', '.join(more)}; name all sides, or say which to "
+                "keep"
+            )
+        return self._revoked(submission, sides, seen)
+
+    def _kept(self, submission: Submission, kept: Sequence[Fact], seen: Seen) -> Commit | None:
+        """The plan; None if nothing is in dispute with the kept facts.
+
+        Raises:
+            InvalidAnswerError: one of them has ended.
+        """
+        if gone := next((fact.fact_id for fact in kept if fact.has_ended), None):
+            raise InvalidAnswerError(
+                f"fact {gone} has ended and cannot be kept; `reconciler history --fact {gone}` "
+                "says what took its place"
+            )
         scope, kept_ids = submission.note.scope, {fact.fact_id for fact in kept}
         conflicts = self._store.list_conflicts(scope)
         pairs = [{conflict.new_id, conflict.old_id} for conflict in conflicts]
@@ -390,15 +429,17 @@ class PersonsDecisions:
         ]
         return [(fact, plan) for fact, plan in pairs if plan.is_upcoming(now) and fact != plan]
 
-    def _earlier(self, scope: Scope, kept: Sequence[Fact]) -> Decision:
-        """The answer that was given already.
+    def _earlier(self, scope: Scope, facts: Sequence[Fact], *, is_kept: bool) -> Decision:
+        """The answer that was given already: these facts hold, or none of them does.
 
         Raises:
             InvalidAnswerError: none was.
         """
-        ids = {fact.fact_id for fact in kept}
+        ids = {fact.fact_id for fact in facts}
+        action = Action.RESOLVE if is_kept else Action.REVOKE
         for made in self._store.list_decisions([scope], _ANSWERS_MAX, _BY_PERSONS):
-            if made.action is Action.RESOLVE and ids <= {made.fact_id, *made.closed_ids}:
+            named = (made.fact_id, *made.closed_ids) if is_kept else made.superseded_ids
+            if made.action is action and ids <= {*named}:
                 return made.as_replay()
         raise InvalidAnswerError(
             f"{' and '.join(sorted(ids))}: in no open dispute; `reconciler disputes` lists those "
@@ -406,7 +447,7 @@ class PersonsDecisions:
         )
 
     def _heads(self, scope: Scope, fact_ids: Sequence[str]) -> list[Fact]:
-        """The live facts that stand for these facts now, each once: their newest restatements."""
+        """The facts that stand for these facts now, each once: their newest restatements."""
         for fact_id in fact_ids:
             check_identifier("keep", fact_id, UnknownFactError)
         after = {
@@ -424,11 +465,6 @@ class PersonsDecisions:
         fact = self._store.find_fact(scope, last)
         if fact is None:
             raise UnknownFactError(_none(scope, fact_id))
-        if fact.has_ended:
-            raise InvalidAnswerError(
-                f"fact {fact_id} has ended and cannot be kept; `reconciler history --fact "
-                f"{fact_id}` says what took its place"
-            )
         return fact
 
     def correct(self, scope: Scope, decision_id: str, relation: Relation) -> Decision:
