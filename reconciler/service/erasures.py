@@ -335,7 +335,7 @@ class Erasures:
             (plan.session_keys, store.remove_session_words),
             (going.job_ids, lambda some: store.remove_job_words(some, at, is_ended=is_ended)),
             (going.task_keys, store.remove_task_words),
-            (plan.fact_ids, lambda some: store.remove_facts(some, at)),
+            (plan.fact_ids, lambda some: store.remove_facts(erasure.scope, some, at)),
             (plan.revived_ids, store.revive_facts),
             (plan.ends, store.put_ends),
         ]

@@ -170,11 +170,12 @@ class ErasureStore:
         }
         return bool(self._graph.run("mark_erasure", given))
 
-    def remove_facts(self, fact_ids: Sequence[str], at: datetime) -> None:
-        """Take away what facts say, and why they are linked."""
+    def remove_facts(self, scope: Scope, fact_ids: Sequence[str], at: datetime) -> None:
+        """Take away what facts of a contact say, and why they are linked."""
         self._graph.run("remove_facts", {"fact_ids": list(fact_ids), "at": at})
-        self._graph.run("remove_supersession_reasons", {"fact_ids": list(fact_ids)})
-        self._graph.run("remove_conflict_reasons", {"fact_ids": list(fact_ids)})
+        ids = {**_contact(scope), "fact_ids": list(fact_ids)}
+        self._graph.run("remove_supersession_reasons", ids)
+        self._graph.run("remove_conflict_reasons", ids)
 
     def revive_facts(self, fact_ids: Sequence[str]) -> None:
         """Have facts hold again."""
