@@ -21,7 +21,7 @@ from reconciler.domain.records.notes import (
     not_in_the_future,
     utc,
 )
-from reconciler.domain.records.scope import Scope
+from reconciler.domain.records.scope import Scope, check_identifier
 from reconciler.errors import (
     InvalidNoteError,
     InvalidRequestError,
@@ -350,6 +350,8 @@ class ContactMemory(BoundMemory):
             InvalidRequestError: a fact has ended, nothing is related, or nothing may change by it.
         """
         scope, door = self._scope, self._services.live_door
+        if idempotency_key is not None:
+            check_identifier("idempotency_key", idempotency_key, InvalidNoteError)
         fact_id = door.fact_id(scope, fact)
         relations = door.relations(scope, replaces, repeats, ends, both_hold)
         if relations is None:

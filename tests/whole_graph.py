@@ -20,6 +20,9 @@ CAPTIONS = {"Fact": "name", "Decision": "title", "Session": "title", "Episode": 
 LINK_CAPTION = "title"
 """What only Neo4j has, for its Browser, and what follows from the rest: see test_captions.py."""
 
+PAGE_KEY, PAGED = "contact_key", ("Fact", "Decision")
+"""What only Neo4j has, for its indexes, and what follows from the rest: see test_contact_pages.py."""
+
 Held = dict[str, Any]
 
 
@@ -29,13 +32,15 @@ def nodes_of(engine: EngineUnderTest) -> dict[tuple[str, str], Held]:
     for label, node in raw_store.query(engine, f"MATCH (n) RETURN {_label(engine, 'n')}, n"):
         held = _held(node)
         held.pop(CAPTIONS.get(label, ""), None)
+        if label in PAGED:
+            held.pop(PAGE_KEY, None)
         if label != "Store":
             found[label, held[KEYS[label]]] = held
     return found
 
 
 def _uncaptioned(link: Held) -> Held:
-    return {name: value for name, value in link.items() if name != LINK_CAPTION}
+    return {name: value for name, value in link.items() if name not in (LINK_CAPTION, PAGE_KEY)}
 
 
 def links_of(engine: EngineUnderTest) -> list[tuple[Any, ...]]:

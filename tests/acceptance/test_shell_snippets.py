@@ -168,6 +168,18 @@ def _disputed(run: Run) -> str:
     return str(json_of(run, "add", *WHO, "Works at Acme.", *slot, "Acme")["fact_id"])
 
 
+SIDES: list[str] = []
+
+
+def _side(run: Run) -> str:
+    """One side of a dispute after the other."""
+    if not SIDES:
+        _disputed(run)
+        [dispute, *_] = json_of(run, "disputes", *WHO)
+        SIDES.extend(str(fact["fact_id"]) for fact in dispute["facts"])
+    return SIDES.pop()
+
+
 def _said(run: Run) -> str:
     """What the contact said: no relation ends an operator's word."""
     text = f"Owns the house at number {next(NUMBERS)} of the Mill Road."
@@ -191,6 +203,7 @@ READY: dict[str, Callable[[Run], str]] = {
     "reject DECISION_ID": _held,
     "withdraw DECISION_ID": _held,
     "resolve FACT_ID": _disputed,
+    "--neither FACT_ID": _side,
     "relate FACT_ID": _said,
     "job JOB_ID": _job,
     "token revoke": _token,

@@ -348,7 +348,7 @@ ERASING: dict[str, dict[str, Any]] = {
     "list_scope_sessions": CONTACT,
     "list_scope_tasks": CONTACT,
     "list_tombstones": CONTACT,
-    "remove_conflict_reasons": {"fact_ids": [SECOND["fact_id"]]},
+    "remove_conflict_reasons": CONTACT | {"fact_ids": [SECOND["fact_id"]]},
     "remove_contact_words": CONTACT | {"erased": "[erased]"},
     "remove_decision_spans": ABOUT_EPISODE,
     "put_fact_ends": {
@@ -369,7 +369,7 @@ ERASING: dict[str, dict[str, Any]] = {
     "remove_facts": ABOUT_FACT | {"at": NOON},
     "remove_job_words": {"job_ids": ["waiting"], "is_ended": True, "at": NOON},
     "remove_session_words": {"session_keys": [SESSION_KEY]},
-    "remove_supersession_reasons": ABOUT_FACT,
+    "remove_supersession_reasons": CONTACT | ABOUT_FACT,
     "remove_task_words": {"task_keys": [TASK["task_key"]]},
     "revive_facts": ABOUT_FACT,
 }

@@ -25,7 +25,11 @@ AFFIRMED = {
     "caterer-01": {"forbidden_ingredient": ["sesame"], "preferred_channel": ["WhatsApp"]},
     "clinic-02": {"latex_policy": ["latex-free"], "delivery_day": ["Thursday", "Wednesday"]},
     "machine-04": {"max_bar_length": ["three metres"], "collection_day": ["Thursday"]},
-    "property-03": {"boiler_service_month": ["July"], "access_contact": ["Greta Pymont"]},
+    "property-03": {
+        "managed_building": ["Sorrel Court", "Sorrel House"],
+        "boiler_service_month": ["July"],
+        "access_contact": ["Greta Pymont"],
+    },
     "travel-05": {"earliest_departure": ["09:00"]},
 }
 """Values that hold, in the words of a "not" or a "no"."""
@@ -69,5 +73,5 @@ def test_a_limit_that_a_recorded_customer_set_leads_each_briefing(tmp_path: Path
     assert len(briefings) >= 2
     for briefing in briefings[1:]:  # the first is of a contact of whom nothing is known
         _, _, limits = briefing.partition("Holds whatever is asked:\n")
-        leading = limits.splitlines()[:2]
+        leading = limits.splitlines()[:3]
         assert any(line.startswith("- #v6tc Needs a 3.1 certificate") for line in leading)

@@ -40,6 +40,13 @@ def values(*facts: Fact) -> list[str]:
     return [each.value for each in current_values(facts, {}, BOOK)]
 
 
+def test_the_end_of_one_of_several_values_leaves_the_others() -> None:
+    court = fact("Manages Sorrel Court.", "managed_building", "Sorrel Court")
+    sold = "Merrow Place has been sold, and she no longer manages it; everything there is to stop."
+    place = fact(sold, "managed_building", "Merrow Place", day=1)
+    assert values(court, place) == ["Sorrel Court"]
+
+
 @pytest.mark.parametrize(("text", "attribute", "value"), OVER)
 def test_a_fact_whose_words_end_its_own_value_holds_none(
     text: str, attribute: str, value: str

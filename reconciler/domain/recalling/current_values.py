@@ -260,11 +260,22 @@ def _denies(other: Fact, fact: Fact, slot: Slot, attributes: AttributeBook) -> b
         # A name that the caller made up may be another word for the other one.
         is_same = told.value_key == slot.value_key and not (told.is_known and slot.is_known)
         return is_same and _is_denied(other, told, attributes)
-    return (
-        deny_each_other(other.text, fact.text)
-        or _narrows(other.text, told, slot, attributes)
-        or _ends(other, fact, slot, attributes)
-    )
+    if _narrows(other.text, told, slot, attributes):
+        return True
+    if _is_of_another_value(other.text, told, slot):
+        return False
+    return deny_each_other(other.text, fact.text) or _ends(other, fact, slot, attributes)
+
+
+def _is_of_another_value(text: str, told: Slot, slot: Slot) -> bool:
+    """Whether a text names its own value of the attribute, and not the slot's.
+
+    "Merrow Place has been sold, and she no longer manages it" says nothing of Sorrel Court.
+    """
+    if told.attribute != slot.attribute or not told.value or not slot.value:
+        return False
+    words = text.casefold()
+    return told.value.casefold() in words and slot.value.casefold() not in words
 
 
 def _narrows(text: str, told: Slot, slot: Slot, attributes: AttributeBook) -> bool:
