@@ -21,7 +21,7 @@ LINK_CAPTION = "title"
 """What only Neo4j has, for its Browser, and what follows from the rest: see test_captions.py."""
 
 PAGE_KEY, PAGED = "contact_key", ("Fact", "Decision")
-"""What only Neo4j has, for its indexes, and what follows from the rest: see test_contact_pages.py."""
+"""What only Neo4j has, for its indexes: see test_contact_pages.py."""
 
 Held = dict[str, Any]
 

@@ -252,8 +252,13 @@ def _denies(other: Fact, fact: Fact, slot: Slot, attributes: AttributeBook) -> b
         return deny_each_other(other.text, fact.text) or (
             _is_about(other.text, slot.subject) and _ends(other, fact, slot, attributes)
         )
-    if told.subject != slot.subject:
-        return False
+    return told.subject == slot.subject and _denies_by_slot(other, told, fact, slot, attributes)
+
+
+def _denies_by_slot(
+    other: Fact, told: Slot, fact: Fact, slot: Slot, attributes: AttributeBook
+) -> bool:
+    """Whether a fact that is filed under a slot of the same subject denies the slot's value."""
     if told.key == slot.key:
         return _is_denied(other, told, attributes)
     if told.key is not None and told.attribute != slot.attribute:
