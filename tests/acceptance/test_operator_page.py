@@ -112,6 +112,7 @@ def memory(any_engine: EngineUnderTest, still_api: Tenant, tmp_path: Path) -> It
     """A tenant of this test alone; a Neo4j, which is emptied for each test, has its own server."""
     if any_engine.name == "embedded":
         yield replace(still_api, tenant=tmp_path.name).filled()
+        still_api.clock.now = datetime.now(UTC)
         return
     with served(any_engine, tmp_path) as running:
         yield running.filled()

@@ -218,6 +218,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """An empty folder with the files that the documents read, and a store of its own."""
     here = tmp_path / "here"
     here.mkdir()
+    SIDES.clear()
     monkeypatch.chdir(here)
     monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "data"))
     monkeypatch.setenv("RECONCILER_EMBEDDED_PATH", str(tmp_path / "memory.lbug"))

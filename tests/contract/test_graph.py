@@ -144,15 +144,19 @@ def test_a_graph_tells_its_engine_version_and_place_and_no_password(kept: KeptSt
 
 
 @pytest.mark.parametrize("duplicate", ["decision_id", "fact_id"])
-def test_a_write_that_fails_in_the_middle_leaves_nothing(kept: KeptStore, duplicate: str) -> None:
+def test_a_write_that_fails_in_the_middle_leaves_nothing(
+    engine: EngineUnderTest, duplicate: str
+) -> None:
     first = decision()
-    commit(kept.graph, first)
-    before = raw_store.everything(kept.engine)
+    with closing(opened(engine)) as graph:
+        graph.migrate(DIMENSION)
+        commit(graph, first)
+    before = raw_store.everything(engine)
     for scope, at_version in ((ALICE, 1), (Scope("acme", "other", "bob"), 0)):
         broken = decision(scope, version=at_version, **{duplicate: first[duplicate]})
-        with pytest.raises(GraphConflictError):
-            commit(kept.graph, broken)
-        assert raw_store.everything(kept.engine) == before
+        with closing(opened(engine)) as graph, pytest.raises(GraphConflictError):
+            commit(graph, broken)
+        assert raw_store.everything(engine) == before
 
 
 def test_an_update_that_fails_in_the_middle_leaves_the_old_fact_live(graph: Graph) -> None:

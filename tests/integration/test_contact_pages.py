@@ -146,7 +146,10 @@ def test_a_store_of_the_first_schema_gets_its_keys_and_tells_the_same_pages(
             memory.add_contact_note(AGENT, f"contact {number}", "Lives in Pune.")
         told = pages(memory)
     left_out = "WHERE own.contact_key > 'default/crm/contact 2'" if is_half_done else ""
-    raw_store.query(one_neo4j, f"MATCH (own:Fact|Decision) {left_out} REMOVE own.contact_key")
+    own = f"MATCH (own:Fact|Decision) {left_out}"
+    link = "MATCH (own)-[link:SUPERSEDES|CONFLICTS_WITH]->(:Fact) REMOVE link.contact_key"
+    raw_store.query(one_neo4j, f"{own} WITH own {link}")
+    raw_store.query(one_neo4j, f"{own} REMOVE own.contact_key")
     for index in INDEXES:
         raw_store.query(one_neo4j, f"DROP INDEX {index}")
     raw_store.query(one_neo4j, "MATCH (store:Store) SET store.schema_version = 1")

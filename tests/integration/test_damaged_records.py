@@ -84,7 +84,8 @@ def _groups(kinds: list[str]) -> list[tuple[str, ...]]:
     damaged: dict[str, list[str]] = {}
     for name in kinds:
         text = (DAMAGE | ON_NEO4J)[name]
-        damaged.setdefault(text.partition(" WHERE ")[0].partition(" SET ")[0], []).append(name)
+        place = "$id" if "$id" in text else text.partition(" WHERE ")[0].partition(" SET ")[0]
+        damaged.setdefault(place, []).append(name)
     return [tuple(filter(None, names)) for names in zip_longest(*damaged.values())]
 
 

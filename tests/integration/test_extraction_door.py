@@ -824,10 +824,17 @@ def test_a_job_is_begun_only_so_often_where_its_workers_never_return(opened: Ope
 def test_a_heart_beat_keeps_a_slow_job(opened: Open) -> None:
     memory = opened(answer(city("Pune")), jobs=FAST | {"lease_seconds": 2.0})
     job_id = memory.contact("crm", "alice").submit_session("chat", said(PUNE))
-    release = threading.Event()
-    worker = memory.worker(lambda stage: release.wait(60) and None if stage == 1 else None)
+    begun, release = threading.Event(), threading.Event()
+
+    def wait(stage: Stage) -> None:
+        if stage == 1:
+            begun.set()
+            release.wait(60)
+
+    worker = memory.worker(wait)
     thread = threading.Thread(target=worker.work_once)
     thread.start()
+    assert begun.wait(60)
     time.sleep(2.3)
     assert memory._services.session_store.list_due_jobs(datetime.now(UTC)) == []
     assert thread.is_alive()

@@ -16,7 +16,7 @@ from reconciler.errors import SchemaError
 from reconciler.testing import HashingEmbedder
 from tests import raw_store, second_schema
 from tests.conftest import cases_of_each
-from tests.engines import EngineUnderTest, wipe_schema
+from tests.engines import EngineUnderTest, embedded_engine, wipe_schema
 from tests.job_crasher import Victim, migrate
 
 TEXTS = ("Lives in Pune.", "Likes tea.", "Has two cats.", "Plays the cello.", "Drives a lorry.")
@@ -98,3 +98,14 @@ def test_those_who_upgrade_a_store_at_once_all_get_through(
             assert set(threads.map(upgraded, range(8))) == {len(TEXTS)}
     finally:
         wipe_schema(neo4j_engine)
+
+
+def test_an_embedded_store_of_the_first_schema_is_brought_up_to_date(tmp_path: Path) -> None:
+    """That of a Neo4j is in test_contact_pages.py: only there the second step changes anything."""
+    engine = embedded_engine(tmp_path)
+    fill(engine)
+    raw_store.query(engine, "MATCH (store:Store) SET store.schema_version = 1")
+    with pytest.raises(SchemaError, match="version 1"):
+        opened(engine)
+    with opened(engine, migrate=True) as memory:
+        assert len(memory.contact("crm", "alice").history()) == len(TEXTS)

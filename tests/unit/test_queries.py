@@ -211,7 +211,8 @@ def test_a_name_in_shared_and_in_a_dialect_is_refused(engine: str, cypher: Path)
 def test_shipped_migrations_are_numbered_from_1(engine: str) -> None:
     versions = [migration.version for migration in load_migrations(engine)]
     assert versions == list(range(1, newest_schema_version(engine) + 1))
-    assert load_migrations(engine)[0].statements
+    empty = [each.version for each in load_migrations(engine) if not each.statements]
+    assert empty == ([2] if engine == "embedded" else [])
 
 
 def test_all_engines_are_at_the_same_schema_version() -> None:
