@@ -214,6 +214,16 @@ def test_that_neither_holds_is_one_decision_and_one_undo(opened: Open) -> None:
     assert disputes(memory) == [{"Lives in Pune", "Lives in Mumbai"}]
 
 
+def test_an_undone_answer_is_not_given_again_for_facts_in_no_dispute(opened: Open) -> None:
+    memory = opened()
+    alice, ids = memory.contact("crm", "alice"), [each.fact_id for each in disputed(memory)]
+    made = alice.resolve(neither=ids, by="anna", reason="She moved on.")
+    alice.revert(made.decision_id, by="anna", reason="A mix-up.")
+    alice.resolve(ids[0], by="anna", reason="Checked.")
+    with pytest.raises(InvalidAnswerError, match="no open dispute"):
+        alice.resolve(neither=ids, by="anna", reason="She moved on.")
+
+
 def test_what_was_restated_or_named_in_part_is_the_same_dispute(opened: Open) -> None:
     memory = opened()
     alice, (upper, lower) = memory.contact("crm", "alice"), disputed(memory)
@@ -365,6 +375,18 @@ def test_the_same_amendment_again_is_the_first_one_until_it_is_undone(
     memory.contact("crm", "alice").revert(first.decision_id, by="anna", reason="No.")
     assert not amend(memory, **which, value="Mumbai").replayed
     assert live(memory) == ["Lives in Mumbai"]
+
+
+def test_an_amendment_that_is_in_dispute_since_settles_it_when_it_is_made_again(
+    opened: Open,
+) -> None:
+    memory = opened()
+    say(memory, "Lives in Pune", **city("Pune"))
+    amend(memory, attribute="city", value="Mumbai")
+    say(memory, "Lives in Goa", said_at=None, source_kind="approved_doc", **city("Goa"))
+    assert disputes(memory) == [{"Lives in Mumbai", "Lives in Goa"}]
+    assert not amend(memory, attribute="city", value="Mumbai").replayed
+    assert (live(memory), disputes(memory)) == (["Lives in Mumbai"], [])
 
 
 def test_an_amendment_whose_fact_was_replaced_is_made_again(opened: Open) -> None:

@@ -47,6 +47,28 @@ def test_the_end_of_one_of_several_values_leaves_the_others() -> None:
     assert values(court, place) == ["Sorrel Court"]
 
 
+@pytest.mark.parametrize(
+    ("held", "attribute", "fuller", "shorter", "said"),
+    [
+        ("Lives in {}", "city", "Bangalore, India", "Bangalore", "No longer lives in {}"),
+        ("Works at {}", "employer", "Nordlys Energy AS", "Nordlys", "No longer works at {}"),
+        (
+            "Manages {}",
+            "managed_building",
+            "Merrow Place, Leeds",
+            "Merrow Place",
+            "Sold {}, and no longer manages it",
+        ),
+        ("Goes {}", "hobby", "sailing on the lake", "sailing", "Has given up {}"),
+    ],
+)
+def test_the_end_of_a_value_in_fewer_words_takes_the_fuller_one(
+    held: str, attribute: str, fuller: str, shorter: str, said: str
+) -> None:
+    known = fact(held.format(fuller), attribute, fuller)
+    assert values(known, fact(said.format(shorter), attribute, shorter, day=1)) == []
+
+
 @pytest.mark.parametrize(("text", "attribute", "value"), OVER)
 def test_a_fact_whose_words_end_its_own_value_holds_none(
     text: str, attribute: str, value: str

@@ -26,6 +26,9 @@ _JOINT = re.compile(r"(?:[,;]\s*|\s)(?:and|while)\s", re.IGNORECASE)
 _CLAUSE = re.compile(r"[;:]\s+|\b(?:but|because|so)\s|(,\s+|\band\s)", re.IGNORECASE)
 """Where a clause ends; the group where the next one may go on with what this one forbids."""
 
+_REFERS_BACK = re.compile(r"\b(?:it|there|such)\b|\bany\W*$", re.IGNORECASE)
+"""A ban with one of these may be about what was named before: "but never use it"."""
+
 _SUBJECT = re.compile(r"(?:(?:i|we|he|she|they|it)\b)?\s*+(?:(?:also|now|still)\s*+)?")
 
 
@@ -64,7 +67,9 @@ def forbids_something_else(claim: str, value: str) -> bool:
     """
     named_by = value.replace("-", "")  # "e-mail" is "email"
     named = [
-        bans for clause, bans in _banning(claim) if share_a_word(clause.replace("-", ""), named_by)
+        bans
+        for clause, bans in _banning(claim)
+        if share_a_word(clause.replace("-", ""), named_by) or (bans and _REFERS_BACK.search(clause))
     ]
     return bool(named) and not any(named) and not denies_value(claim, value)
 

@@ -27,7 +27,8 @@ _OWNED = re.compile(r"\*|'s |s' |^(?:an?|her|his|my|our|the|their) ")
 """What shows that words name no place of their own, or are no plain name."""
 
 _OF_A_PERSON = re.compile(
-    r"\b(?:i|me|my|we|us|our|you|your|he|him|his|she|her|they|them|their|who|before|after)\b"
+    r"\b(?:i|me|my|we|us|our|you|your|he|him|his|she|her|they|them|their|who|before|after"
+    r"|contact|customer|client|caller|patient|mr|mrs|ms|dr)\b"
 )
 """In a clause with one of these, a delivery may be for a person: "her delivery for the surgery"."""
 
@@ -106,14 +107,17 @@ class TopicTerms:
         for clause in _CLAUSE.finditer(folded) if self.goods and self.places else ():
             if not _OF_A_PERSON.search(clause.group()):
                 for match in self._any_address.finditer(clause.group()):
-                    yield clause.start() + match.start("place"), clause.start() + match.end("place")
+                    start, end = match.span(match.lastgroup or 0)
+                    yield clause.start() + start, clause.start() + end
 
     @cached_property
     def _any_address(self) -> re.Pattern[str]:
         goods, places = ("|".join(map(_branch, terms)) for terms in (self.goods, self.places))
+        between = r"(?: (?!(?:for|of|to|with)\b)[^ ]+){0,6}?"
+        behind = r"(?:to|for|at|in(?:to)?) the "
         return re.compile(
-            rf"(?<!\w)(?:{goods})(?!\w)(?: [^ ]+){{0,6}}? "
-            rf"(?P<place>(?:to|for|at|in(?:to)?) the (?:[^ ]+ ){{0,2}}?(?:{places}))(?!\w)"
+            rf"(?<!\w)(?:{goods})(?!\w){between} (?:(?P<place>{behind}(?:{places}))"
+            rf"|{behind}(?:[^ ]+ ){{1,2}}?(?P<named>{places}))(?!\w)"
         )
 
     @cached_property

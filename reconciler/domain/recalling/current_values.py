@@ -280,6 +280,9 @@ def _is_of_another_value(text: str, told: Slot, slot: Slot) -> bool:
     if told.attribute != slot.attribute or not told.value or not slot.value:
         return False
     words = text.casefold()
+    own, others = stems_of(told.value), stems_of(slot.value)
+    if own <= others or others <= own:
+        return False  # "No longer lives in Bangalore" is about "Bangalore, India"
     return told.value.casefold() in words and slot.value.casefold() not in words
 
 

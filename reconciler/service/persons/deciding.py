@@ -239,7 +239,10 @@ class PersonsDecisions:
                 raise UnknownFactError(_ended(scope, known.fact_id))
             return earlier
         wrote = earlier and self._store.find_fact(scope, str(earlier.fact_id))
-        return earlier if wrote and not wrote.has_ended else None
+        if wrote is None or not wrote.is_live or wrote.is_expired(self._clock()):
+            return None
+        disputed = {i for c in self._store.list_conflicts(scope) for i in (c.new_id, c.old_id)}
+        return None if wrote.fact_id in disputed else earlier
 
     def archive(
         self,
@@ -437,10 +440,13 @@ class PersonsDecisions:
         """
         ids = {fact.fact_id for fact in facts}
         action = Action.RESOLVE if is_kept else Action.REVOKE
-        for made in self._store.list_decisions([scope], _ANSWERS_MAX, _BY_PERSONS):
+
+        def is_same(made: Decision) -> bool:
             named = (made.fact_id, *made.closed_ids) if is_kept else made.superseded_ids
-            if made.action is action and ids <= {*named}:
-                return made.as_replay()
+            return made.action is action and ids <= {*named}
+
+        if earlier := self._made_before(scope, is_same):
+            return earlier
         raise InvalidAnswerError(
             f"{' and '.join(sorted(ids))}: in no open dispute; `reconciler disputes` lists those "
             "that are"
