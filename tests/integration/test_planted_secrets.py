@@ -142,7 +142,9 @@ def walk_live(memory: Memory, planter: Planter) -> None:
     )
     named = {**RELATED, "both_hold": others}
     planter.walk(
-        "relate", call_about(memory, "relate"), {**WHOSE, "fact": fact, **named, "reason": None}
+        "relate",
+        call_about(memory, "relate"),
+        {**WHOSE, "fact": fact, **named, "reason": None, "idempotency_key": None},
     )
     relation = {"note": fact, **named}
     planter.walk("tool relate", lambda **given: called(RELATE_CONTACT_NOTE, given), relation)
@@ -446,7 +448,10 @@ def test_no_secret_is_kept_logged_or_said_whatever_field_it_came_in(
         (text_parameters(ContactMemory.confirm), ANSWER),
         ({each.name for each in add_tool(()).parameters} - NO_WORDS, dict.fromkeys(TOLD)),
         ({each.name for each in recall_tool().parameters}, dict.fromkeys(ASKED)),
-        (text_parameters(ContactMemory.relate), {**WHOSE, "fact": "", **RELATED, "reason": None}),
+        (
+            text_parameters(ContactMemory.relate),
+            {**WHOSE, "fact": "", **RELATED, "reason": None, "idempotency_key": None},
+        ),
         ({each.name for each in relate_tool().parameters}, {"note": "", **RELATED}),
     ],
 )
