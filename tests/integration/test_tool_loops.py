@@ -73,11 +73,16 @@ def check(told: list[tuple[str, bool]], memory: Memory) -> None:
     assert memory.agent("crm", tenant="globex").contacts() == []
 
 
+@pytest.fixture
+def client(server: AnthropicServer) -> Iterator[anthropic.Anthropic]:
+    with anthropic.Anthropic(base_url=server.base_url, api_key="none-needed") as client:
+        yield client
+
+
 def test_the_loop_that_the_documents_show_ends_with_the_fact_remembered(
-    memory: Memory, server: AnthropicServer
+    memory: Memory, server: AnthropicServer, client: anthropic.Anthropic
 ) -> None:
     tools = memory.agent_tools("crm", "alice", session_id="chat-1")
-    client = anthropic.Anthropic(base_url=server.base_url, api_key="none-needed")
     messages: list[Any] = list(ASKED)
     definitions: Any = tools.definitions()
     while True:
@@ -111,10 +116,9 @@ def test_the_loop_that_the_documents_show_ends_with_the_fact_remembered(
 
 @pytest.mark.filterwarnings("ignore::DeprecationWarning")
 def test_the_sdks_tool_runner_calls_the_tools_by_itself(
-    memory: Memory, server: AnthropicServer
+    memory: Memory, server: AnthropicServer, client: anthropic.Anthropic
 ) -> None:
     tools = memory.agent_tools("crm", "alice", session_id="chat-1")
-    client = anthropic.Anthropic(base_url=server.base_url, api_key="none-needed")
     runner = client.beta.messages.tool_runner(
         model="claude-test",
         max_tokens=500,

@@ -170,7 +170,7 @@ TOLD = Rule(
     decided_by="agent, extractor",
     when="a model that read the note and the facts says which fact it replaces, ends or repeats",
     what="UPDATE of what it replaces or ends, and of another value in the note's slot; what it "
-    "repeats is SKIP, UPDATE unless the fact says more, and ADD where the guard finds "
+    "repeats is SKIP if the fact says more, else UPDATE; it is ADD if the guard finds "
     'another number, name or "not"',
     apply=_as_told,
 )

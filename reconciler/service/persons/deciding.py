@@ -238,7 +238,7 @@ class PersonsDecisions:
             if earlier is None:
                 raise UnknownFactError(_ended(scope, known.fact_id))
             return earlier
-        wrote = earlier and self._store.find_fact(scope, str(earlier.fact_id))
+        wrote = self._store.find_fact(scope, str(earlier.fact_id)) if earlier else None
         if wrote is None or not wrote.is_live or wrote.is_expired(self._clock()):
             return None
         disputed = {i for c in self._store.list_conflicts(scope) for i in (c.new_id, c.old_id)}
