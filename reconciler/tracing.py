@@ -22,10 +22,11 @@ _UNTRACED: AbstractContextManager[Any] = nullcontext()
 
 def span(name: str) -> AbstractContextManager[Any]:
     """A span around the block: ``reconciler.door``, ``.gate``, ``.embed``, ``.look`` and so on."""
-    trace = sys.modules.get("opentelemetry.trace")
-    if trace is None:
+    # Another thread may be in the middle of the import: then the module has no such function yet.
+    get_tracer = getattr(sys.modules.get("opentelemetry.trace"), "get_tracer", None)
+    if get_tracer is None:
         return _UNTRACED
-    tracer = trace.get_tracer("reconciler")
+    tracer = get_tracer("reconciler")
     started: AbstractContextManager[Any] = tracer.start_as_current_span(
         f"reconciler.{name}", record_exception=False, set_status_on_exception=False
     )
