@@ -348,7 +348,6 @@ ERASING: dict[str, dict[str, Any]] = {
     "list_revoked": {"decision_ids": [REVOKED["decision_id"]]},
     "list_scope_episodes": CONTACT,
     "list_scope_jobs": CONTACT,
-    "list_scope_reasons": CONTACT,
     "list_scope_sessions": CONTACT,
     "list_scope_tasks": CONTACT,
     "list_tombstones": CONTACT,
