@@ -83,6 +83,7 @@ from reconciler.domain.records.notes import canonical_text
 
 __all__ = [
     "Finding",
+    "adds_a_statement",
     "answer_one_question",
     "answers_anew",
     "are_in_order",
@@ -151,6 +152,9 @@ _OPEN = (Difference.ROLES, Difference.UNREAD)
 _YEAR = re.compile(r"(?:19|20)\d\d")
 _CLAUSE = re.compile(r"[,;:]|\b(?:and|but|because|so)\b", re.IGNORECASE)
 """Where a clause ends: what follows may be a detail of its own, a number as well."""
+
+_STATEMENT = re.compile(r";|[.!?]\s|\b(?:and|but|because|so)\b", re.IGNORECASE)
+"""Where a statement of its own begins; a comma may only begin an aside: "not even for free"."""
 
 _THE_CONTACT = re.compile(r"^\s*the contact\s+", re.IGNORECASE)
 """Whom a reader of conversations names, and whom a note without a subject is about."""
@@ -456,8 +460,17 @@ def says_more_than(fact: str, note: str) -> bool:
 
 def leaves_a_clause_out(note: str, fact: str) -> bool:
     """Whether a clause of the fact shares no word with the note: "and carries a pen"."""
-    said, clauses = read(note).stems, [read(each).stems for each in _CLAUSE.split(fact)]
-    return len(clauses) > 1 and any(clause and clause.isdisjoint(said) for clause in clauses)
+    return _has_a_part_apart(fact, note, _CLAUSE)
+
+
+def adds_a_statement(note: str, fact: str) -> bool:
+    """Whether a statement of the note shares no word with the fact: "and has asthma"."""
+    return _has_a_part_apart(note, fact, _STATEMENT)
+
+
+def _has_a_part_apart(text: str, other: str, ends: re.Pattern[str]) -> bool:
+    said, parts = read(other).stems, [read(each).stems for each in ends.split(text)]
+    return len(parts) > 1 and any(part and part.isdisjoint(said) for part in parts)
 
 
 def is_repeated_in(note: str, fact: str) -> bool:
