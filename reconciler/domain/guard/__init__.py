@@ -156,6 +156,9 @@ _CLAUSE = re.compile(r"[,;:]|\b(?:and|but|because|so)\b", re.IGNORECASE)
 _STATEMENT = re.compile(r";|[.!?]\s|\b(?:and|but|because|so)\b", re.IGNORECASE)
 """Where a statement of its own begins; a comma may only begin an aside: "not even for free"."""
 
+_REQUIRED = r"only\1with"
+"""What "never … without" says, put plainly."""
+
 _THE_CONTACT = re.compile(r"^\s*the contact\s+", re.IGNORECASE)
 """Whom a reader of conversations names, and whom a note without a subject is about."""
 
@@ -340,9 +343,11 @@ def only_ends(note: str, fact: str) -> bool:
 def denies_value(text: str, value: str) -> bool:
     """Whether the text says that the value does not hold: "Never worked at Globex", "left Globex".
 
-    A word may stand for the value: "Never worked there".
+    A word may stand for the value: "Never worked there". What "never without" it needs holds.
     """
-    return denies(read(named_in(text, value)), read(value))
+    never_without = _vocabulary().not_without.pattern
+    plain = re.sub(never_without, _REQUIRED, text, flags=re.IGNORECASE)
+    return denies(read(named_in(plain, value)), read(value))
 
 
 def denies_value_ever(text: str, value: str) -> bool:
@@ -519,7 +524,7 @@ def said_plainly(text: str, other: str) -> str:
     ways = (
         (known.no_more_than, known.at_most, "at most"),
         (known.no_less_than, known.at_least, "at least"),
-        (known.not_without, known.requires, r"only\1with"),
+        (known.not_without, known.requires, _REQUIRED),
     )
     for denied, plain, instead in ways:
         if plain.search(beside) and not denied.search(beside):
