@@ -155,6 +155,12 @@ CERTIFIED = "Every batch comes with a 3.1 certificate"
             ADD,
             DecidedBy.GUARD,
         ),
+        (
+            "Is allergic to nuts and carries a pen.",
+            "Is allergic to nuts. Has asthma.",
+            ADD,
+            DecidedBy.GUARD,
+        ),
         ("No sesame: not in oils, not in breads.", "No sesame, not even for free.", SKIP, AGENT),
         # Of two that say the same in other words, the one that says more stays.
         (

@@ -24,7 +24,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from functools import lru_cache
 
@@ -80,6 +80,7 @@ from reconciler.domain.guard.reading import Reading, lowered, read
 from reconciler.domain.guard.vocabulary import vocabulary as _vocabulary
 from reconciler.domain.records.findings import Difference, Finding
 from reconciler.domain.records.notes import canonical_text
+from reconciler.domain.text_reading import read_text
 
 __all__ = [
     "Finding",
@@ -153,8 +154,8 @@ _YEAR = re.compile(r"(?:19|20)\d\d")
 _CLAUSE = re.compile(r"[,;:]|\b(?:and|but|because|so)\b", re.IGNORECASE)
 """Where a clause ends: what follows may be a detail of its own, a number as well."""
 
-_STATEMENT = re.compile(r";|[.!?]\s|\b(?:and|but|because|so)\b", re.IGNORECASE)
-"""Where a statement of its own begins; a comma may only begin an aside: "not even for free"."""
+_STATEMENT = re.compile(r";|\b(?:and|but|because|so)\b", re.IGNORECASE)
+"""Where a statement of its own begins; behind a comma may be an aside: "not even for free"."""
 
 _REQUIRED = r"only\1with"
 """What "never … without" says, put plainly."""
@@ -465,17 +466,19 @@ def says_more_than(fact: str, note: str) -> bool:
 
 def leaves_a_clause_out(note: str, fact: str) -> bool:
     """Whether a clause of the fact shares no word with the note: "and carries a pen"."""
-    return _has_a_part_apart(fact, note, _CLAUSE)
+    return _is_one_apart(_CLAUSE.split(fact), note)
 
 
 def adds_a_statement(note: str, fact: str) -> bool:
     """Whether a statement of the note shares no word with the fact: "and has asthma"."""
-    return _has_a_part_apart(note, fact, _STATEMENT)
+    sentences = (sentence.text for sentence in read_text(note).sentences)
+    return _is_one_apart([part for each in sentences for part in _STATEMENT.split(each)], fact)
 
 
-def _has_a_part_apart(text: str, other: str, ends: re.Pattern[str]) -> bool:
-    said, parts = read(other).stems, [read(each).stems for each in ends.split(text)]
-    return len(parts) > 1 and any(part and part.isdisjoint(said) for part in parts)
+def _is_one_apart(parts: Sequence[str], other: str) -> bool:
+    """Whether one of several parts of a text shares no word of content with the other text."""
+    said, stems = read(other).stems, [read(part).stems for part in parts]
+    return len(stems) > 1 and any(part and part.isdisjoint(said) for part in stems)
 
 
 def is_repeated_in(note: str, fact: str) -> bool:
