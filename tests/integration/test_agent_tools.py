@@ -305,6 +305,15 @@ def test_the_reply_says_until_when_what_passes_is_kept(tools: AgentTools) -> Non
     assert "kept until" not in tools.call(ADD, LIVES | given).text
 
 
+def test_the_reply_says_what_of_a_note_is_not_kept_and_how_to_keep_it(tools: AgentTools) -> None:
+    said = "Deliveries go to 9 Oak Road, Bath, on weekdays."
+    reply = tools.call("add_contact_note", {"text": said, "source_kind": "contact"}).text
+    assert "] stands for what is not kept. To keep it, note it as the value of" in reply
+    given = {"attribute": "shipping_address", "value": "9 Oak Road, Bath"}
+    note = {"text": "Deliver to 9 Oak Road, Bath.", "source_kind": "contact"}
+    assert "not kept" not in tools.call("add_contact_note", note | given).text
+
+
 def test_the_reply_says_that_a_new_fact_ends_its_own_value(tools: AgentTools) -> None:
     order = LIVES | {"attribute": "standing_order", "value": "wound spray"}
     over = tools.call(ADD, order | {"text": "The standing order for wound spray has ended."})
