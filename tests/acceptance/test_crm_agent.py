@@ -30,7 +30,7 @@ def claude() -> RecordedClaude:
 
 
 class Ran(NamedTuple):
-    """The example after its end: its status, what it printed, and the conversations that it held."""
+    """The example after its end: its status, what it printed, and what it held."""
 
     status: int
     printed: list[str]
