@@ -20,7 +20,7 @@ from typing import Any
 import hypothesis
 import pytest
 
-from tests import faults, kept_memory
+from tests import faults, kept_certificates, kept_memory
 from tests.engines import (
     OWN_LINES,
     Choice,
@@ -88,6 +88,7 @@ if os.environ.get("CI"):
 
 # Thousands of embedded stores are made and closed in one process.
 kept_memory.keep_freed_memory()
+kept_certificates.keep_certificates()
 
 
 @pytest.fixture(params=params_of(CHOICE.names))
