@@ -5,7 +5,6 @@ A record of each kind is damaged behind the package's back, and then everything 
 
 from __future__ import annotations
 
-import shutil
 from collections import Counter
 from collections.abc import Callable, Iterator
 from itertools import zip_longest
@@ -20,6 +19,7 @@ from reconciler.testing import HashingEmbedder
 from tests import faults, raw_store
 from tests.conftest import CHOICE, params_of
 from tests.engines import EngineUnderTest, embedded_engine
+from tests.kept_stores import copy_of
 
 ANN = "crm", "ann"
 ASKED: dict[str, Any] = {"by": "contact", "reason": "I asked for it."}
@@ -140,11 +140,7 @@ def ids(
         lorry, cats, decision_id = living(one_of_each)
     else:
         made, (lorry, cats, decision_id) = planted
-        paths = [each.settings_arguments["embedded_path"] for each in (made, one_of_each)]
-        paths[1].parent.mkdir(parents=True, exist_ok=True)
-        for suffix in (".lbug", ".key"):
-            if paths[0].with_suffix(suffix).exists():
-                shutil.copyfile(paths[0].with_suffix(suffix), paths[1].with_suffix(suffix))
+        copy_of(made, one_of_each)
     for text in ({**DAMAGE, **ON_NEO4J}[name] for name in names):
         given = {"id": lorry if "fact_id" in text else decision_id} if "$id" in text else {}
         raw_store.query(one_of_each, text, **given)

@@ -90,7 +90,10 @@ def test_a_profile_lists_what_it_promises_in_every_version_of_the_protocol(
 @pytest.mark.parametrize("bound", [{}, {"contact_id": "priya"}])
 @pytest.mark.parametrize("agents", [("crm",), ("crm", "sales")])
 def test_what_the_schemas_require_is_what_the_grant_leaves_open(
-    untouched: tuple[Memory, HttpServer], profile: str, bound: dict[str, str], agents: tuple[str, ...]
+    untouched: tuple[Memory, HttpServer],
+    profile: str,
+    bound: dict[str, str],
+    agents: tuple[str, ...],
 ) -> None:
     _, server = untouched
     for tool in server.asked(server.token(granted(profile, *agents, **bound)), _tools):
@@ -101,7 +104,9 @@ def test_what_the_schemas_require_is_what_the_grant_leaves_open(
         assert ("agent_id" in schema["properties"]) is (len(agents) > 1)
 
 
-def test_no_grant_gives_a_model_the_choice_of_tenant_or_name(untouched: tuple[Memory, HttpServer]) -> None:
+def test_no_grant_gives_a_model_the_choice_of_tenant_or_name(
+    untouched: tuple[Memory, HttpServer],
+) -> None:
     _, server = untouched
     for profile in ("agent", "operator"):
         for tool in server.asked(server.token(granted(profile, "crm", "sales")), _tools):
@@ -323,7 +328,9 @@ def test_a_text_that_is_too_long_is_refused_in_words(
     assert memory.contact("crm", "priya").recall() == []
 
 
-def test_a_request_that_is_too_large_is_refused_unread(untouched: tuple[Memory, HttpServer]) -> None:
+def test_a_request_that_is_too_large_is_refused_unread(
+    untouched: tuple[Memory, HttpServer],
+) -> None:
     _, server = untouched
     token = f"Bearer {server.token(granted())}"
     body = {"jsonrpc": "2.0", "id": 1, "method": "tools/list", "params": {"x": "y" * 5_000_000}}
@@ -545,17 +552,12 @@ def test_listening_everywhere_lets_no_name_in_but_those_given() -> None:
     assert not {"0.0.0.0", "*"} & hosts
 
 
-@pytest.fixture
-def store(one_of_each: EngineUnderTest) -> EngineUnderTest:
-    return one_of_each
-
-
 @pytest.mark.slow
 def test_the_command_serves_until_it_is_told_to_stop_and_leaves_the_store_whole(
-    store: EngineUnderTest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    any_engine: EngineUnderTest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     tokens = tmp_path / "tokens.json"
-    environment = os.environ | environment_of(store) | {"RECONCILER_EMBEDDER__MODEL": "noop"}
+    environment = os.environ | environment_of(any_engine) | {"RECONCILER_EMBEDDER__MODEL": "noop"}
     command = [sys.executable, "-m", "reconciler"]
     made = subprocess.run(
         [*command, "token", "create", "--agent", "crm", "--tokens", str(tokens), "--json"],
