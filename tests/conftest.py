@@ -200,7 +200,10 @@ def pytest_configure(config: pytest.Config) -> None:
             SERVERS.check_callers_database()
         except NotOurDatabaseError as error:
             raise pytest.UsageError(str(error)) from error
-    if not config.getoption("numprocesses", default=None):
+    if config.getoption("numprocesses", default=None):
+        kept_memory.fetch_by_huge_pages()
+    else:
+        kept_memory.hand_on_no_huge_pages()
         scrub_environment()
 
 

@@ -115,7 +115,6 @@ def judgement(relation: Relation, action: Action, target: int | None = 1) -> Jud
 # The rule, on each engine
 
 
-@pytest.mark.on_neo4j_too
 @pytest.mark.parametrize(
     ("update_min", "add_max", "action", "decided_by"),
     [
@@ -142,7 +141,6 @@ def test_a_cosine_of_exactly_one_half_against_each_bound(
     assert live(memory) == (sorted([BASE, "Wants email"]) if action is ADD else ["Wants email"])
 
 
-@pytest.mark.on_neo4j_too
 @pytest.mark.parametrize(
     ("cosine", "action", "decided_by"),
     [
@@ -638,7 +636,6 @@ def test_a_replay_writes_nothing(engine: EngineUnderTest, open_memory: Open) -> 
     assert raw_store.everything(engine) == before
 
 
-@pytest.mark.on_neo4j_too
 @pytest.mark.parametrize(
     "elsewhere",
     [
