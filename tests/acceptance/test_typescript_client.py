@@ -67,11 +67,11 @@ def test_its_own_tests_pass_against_a_running_server(served: dict[str, str]) -> 
     assert "# fail 0" in _run(served, "npm", "test")
 
 
-@pytest.mark.parametrize(("example", "shown"), [("remember", 0), ("agent", 1)])
+@pytest.mark.parametrize(("example", "shown"), [("remember", 0), ("agent", 1), ("answers", 2)])
 def test_an_example_prints_what_its_page_shows(
     served: dict[str, str], example: str, shown: int
 ) -> None:
-    outputs = [block for block in fenced(PAGE, "text") if "<recalled_facts>" in block]
+    outputs = [block for block in fenced(PAGE, "text") if "emembered" in block]
     printed = _run(served, "node", f"dist/examples/{example}.js")
     assert prints(outputs[shown], printed), printed
 

@@ -42,7 +42,7 @@ const conversations = [
 ] as const;
 
 for (const [number, [prompt, standIn]] of conversations.entries()) {
-  const tools = contactTools(memory, "priya", `chat-${number + 1}`);
+  const tools = contactTools(memory, "noor", `chat-${number + 1}`);
   const agent = new ToolLoopAgent({ model: AI_MODEL ?? standIn, tools });
   const { text } = await agent.generate({ prompt });
   console.log(`> ${prompt}\n${text}\n`);
