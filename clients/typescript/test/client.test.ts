@@ -250,8 +250,8 @@ test("a call outlasts a restart of the server", async (t) => {
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   const { port } = server.address() as AddressInfo;
   await new Promise((resolve) => server.close(resolve));
-  setTimeout(() => server.listen(port, "127.0.0.1"), 3_000);
-  t.after(() => (server.closeAllConnections(), server.close()));
+  const restart = setTimeout(() => server.listen(port, "127.0.0.1"), 3_000);
+  t.after(() => (clearTimeout(restart), server.closeAllConnections(), server.close()));
   assert.equal((await clientOf(`http://127.0.0.1:${port}`).access()).profile, "agent");
 });
 
