@@ -211,6 +211,14 @@ def test_the_same_key_makes_one_decision(agent: httpx2.Client) -> None:
     assert (first["replayed"], again["replayed"]) == (False, True)
 
 
+def test_the_key_of_another_note_is_refused(agent: httpx2.Client, anna: httpx2.Client) -> None:
+    key = {"Idempotency-Key": "k-1"}
+    done(agent.post(f"{PRIYA}/notes", json=PUNE, headers=key))
+    other = agent.post(f"{PRIYA}/notes", json={"text": "Budget is 60 lakh."}, headers=key)
+    assert "use a new key" in problem(other, 422, "invalid-note")
+    assert done(anna.get(PRIYA))["live_facts"] == 1
+
+
 def test_the_same_key_of_another_caller_is_another_key(
     api: Api, agent: httpx2.Client, anna: httpx2.Client
 ) -> None:
