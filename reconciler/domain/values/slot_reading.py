@@ -313,6 +313,7 @@ class SlotReader:
         self._by_first: dict[str, list[_Shape]] = {}
         self._by_last: dict[str, list[_Shape]] = {}
         self._cards: dict[str, _Shape] = {}
+        self._said_with: dict[str, set[str]] = {}
         self._regions: frozenset[str] = frozenset()
         self._ends: dict[tuple[str, ...], dict[str, set[str]]] = {}
         for attribute in attributes:
@@ -320,7 +321,9 @@ class SlotReader:
                 for phrase in phrases:
                     ends = self._ends.setdefault(tuple(_split_words(phrase).folded), {})
                     ends.setdefault(attribute.name, set()).add(key_of(value))
+            said_with = self._said_with.setdefault(attribute.name, set())
             for shape in _shapes(attribute):
+                said_with.update(shape.before, shape.behind)
                 words, index = (
                     (shape.before[:1], self._by_first)
                     if shape.before
@@ -387,13 +390,13 @@ class SlotReader:
                     yield told
 
     def _who_ends(self, told: _Told, over: _Words, names: Collection[str]) -> _Who | None:
-        """Of whom the words say that another value of what is told is over, and no more than that."""
+        """Of whom the words say that another value of what is told is over, and no more."""
         plain = self._plain(over, names)
         if plain and plain.slot.is_denied and plain.shape.attribute == told.shape.attribute:
             is_other = key_of(plain.slot.value) != key_of(told.slot.value)
             return plain.who if is_other and not plain.slot.subject else None
         words = _clause(over).words
-        light = stems_of(" ".join((*told.shape.before, *told.shape.behind)))
+        light = stems_of(" ".join(self._said_with[told.shape.attribute]))
         for who in _who(words, names):
             start = who.end + (words.at(who.end) == "has")
             for at in range(start + 1, len(words.said)) if not who.subject else ():
@@ -531,7 +534,7 @@ def _is_one(first: _Who, second: _Who) -> bool:
     return not all(said) or said[0] == said[1]
 
 
-def _is_end(words: _Words, at: int, value: str, light: Collection[str]) -> bool:
+def _is_end(words: _Words, at: int, value: str, light: frozenset[str]) -> bool:
     """Whether words that name a value from there on say that it is over, and nothing else."""
     own = stems_of(value)
     if vocabulary().ended_before.fullmatch(" ".join(words.folded[:at])):
