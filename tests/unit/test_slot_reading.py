@@ -366,6 +366,8 @@ def test_what_ends_one_value_and_states_the_next_is_read_with_the_next(
         "She left Infosys and he works at Wipro.",
         "Our CEO left Infosys and now works at Wipro.",
         "She left Pune, lives in Goa and works at Wipro.",
+        "Left it to her husband who left Pune and lives in Goa.",
+        "Left Ravi and her son left Pune and lives in Goa.",
         "Relocated her team from Pune to Goa.",
         "No longer works at Infosys and Wipro.",
         "No longer at Infosys, joined Wipro in May.",

@@ -536,12 +536,16 @@ def _is_one(first: _Who, second: _Who) -> bool:
 
 def _is_end(words: _Words, at: int, value: str, light: frozenset[str]) -> bool:
     """Whether words that name a value from there on say that it is over, and nothing else."""
-    own = stems_of(value)
-    if vocabulary().ended_before.fullmatch(" ".join(words.folded[:at])):
+    own, before = stems_of(value), words.folded[:at]
+    if vocabulary().ended_before.fullmatch(" ".join(before)):
         return True
-    reading = read_as_the_guard(" ".join(words.said))
+    if not _JOINTS.isdisjoint(before):
+        return False
+    reading, small = read_as_the_guard(" ".join(words.said)), light | vocabulary().light
     return any(
-        denial.text.startswith(words.at(0)) and own <= {*denial.reach} <= own | light
+        denial.text.startswith(words.at(0))
+        and own <= {*denial.reach} <= own | light
+        and stems_of(" ".join(before)) <= stems_of(denial.text) | small
         for denial in reading.ceased
     )
 
