@@ -29,15 +29,15 @@ _CHOICES = "choose yes, no, or give the answer in other words"
 def answer(visit: Visit) -> Response:
     """Yes, no, or other words to a question."""
     about, decision_id = visit.about, visit.text("decision")
-    choice = visit.text("answer", "")
+    choice, told_to = visit.text("answer", ""), visit.grant.name
     if choice == "no":
-        return visit.to_contact(about.reject(decision_id, visit.by))
+        return visit.to_contact(about.reject(decision_id, visit.by, told_to=told_to))
     if choice == "withdraw":
-        return visit.to_contact(about.withdraw(decision_id, visit.by))
+        return visit.to_contact(about.withdraw(decision_id, visit.by, told_to=told_to))
     if choice not in ("yes", "words"):
         raise NotDoneError(422, _CHOICES)
     told = visit.text("text") if choice == "words" else None
-    return visit.to_contact(about.confirm(decision_id, visit.by, text=told))
+    return visit.to_contact(about.confirm(decision_id, visit.by, text=told, told_to=told_to))
 
 
 def settle(visit: Visit) -> Response:
