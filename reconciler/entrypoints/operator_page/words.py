@@ -128,6 +128,7 @@ _PLAINLY: Sequence[tuple[str, str]] = (
     (r"\bcosine\b", "similarity"),
     (r"\bfiled under nothing\b", "stored without an attribute"),
     (r"\bfiled under\b", "stored under"),
+    (r"\bthe user's own word\b", "the contact's own word"),
     (r"\bword of user_explicit\b", "word of the contact"),
     (r"\bword of (\w+?)_(\w+)\b", r"word of \1 \2"),
     (r"\bunder policy (\S+) for domain (\S+?)(?=\.?$)", r"by the rules for \2, version \1"),
@@ -136,7 +137,7 @@ RECORDS: Mapping[str, str] = {"Episode": "statement"}
 """The kinds of records that a receipt counts, as a reader knows them; the others are plain."""
 
 _THRESHOLDS = re.compile(r'\bThe thresholds of the profile "[^"]*" decided\b')
-_ISO_TIME = re.compile(r"\b(\d{4}-\d\d-\d\d)(?: (\d\d:\d\d)(?::\d\d)?)?(?![-\w])")
+_ISO_TIME = re.compile(r"(?<![-\w])(\d{4}-\d\d-\d\d)(?: (\d\d:\d\d)(?::\d\d)?)?(?![-\w])")
 _SCORE = "The gate was sure of it to"
 _REASONED = frozenset(
     {Action.REVOKE, Action.RESOLVE, Action.REVERT, Action.ARCHIVE, Action.UNARCHIVE}
