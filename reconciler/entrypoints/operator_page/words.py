@@ -254,7 +254,7 @@ def answer(decision: Decision) -> str:
     if decision.action is Action.HOLD:
         return "Not remembered yet: it waits for a yes below."
     if decision.action is Action.REJECT:
-        return f"Not remembered: {decision.reason}."
+        return f"Not remembered: {decision.reason.rstrip('.')}."
     return decision.answer
 
 
