@@ -321,8 +321,8 @@ def _telling(row: CommandRow, is_quiet: bool) -> Iterator[Mapping[str, Any]]:
     if not row.counts:
         yield {}
         return
-    with bar(row.counts, None, is_quiet) as update:
-        yield {"on_progress": lambda count: update(advance=count)}
+    with bar(row.counts, None, is_quiet) as advance:
+        yield {"on_progress": advance}
 
 
 def _arguments(

@@ -14,8 +14,11 @@ import pytest
 
 from reconciler import Memory
 from reconciler.adapters.neo4j_graph import _in_one_row, _of_one_map
+from reconciler.entrypoints.check import DoctorCheck
+from reconciler.entrypoints.doctor import checkup
 from reconciler.errors import SchemaError
 from reconciler.queries import load_queries
+from reconciler.settings import load_settings
 from reconciler.testing import HashingEmbedder
 from tests import raw_store
 from tests.engines import EngineUnderTest
@@ -158,3 +161,27 @@ def test_a_store_of_the_first_schema_gets_its_keys_and_tells_the_same_pages(
     with opened(one_neo4j, migrate=True) as memory:
         assert pages(memory) == told
     assert raw_store.query(one_neo4j, NAMELESS) == []
+
+
+def test_what_an_earlier_version_went_on_to_write_is_counted_and_repaired(
+    one_neo4j: EngineUnderTest,
+) -> None:
+    """A process looks at the schema when it starts, so one that runs on writes without keys."""
+    with opened(one_neo4j) as memory:
+        fill(memory)
+    raw_store.query(one_neo4j, "MATCH (own:Fact) WITH own LIMIT 2 REMOVE own.contact_key")
+    raw_store.query(one_neo4j, "MATCH (own:Decision) WITH own LIMIT 1 REMOVE own.contact_key")
+    raw_store.query(one_neo4j, "MATCH ()-[link:CONFLICTS_WITH]->() REMOVE link.contact_key")
+    assert len(raw_store.query(one_neo4j, NAMELESS)) > 3
+    found = schema_check(one_neo4j)
+    assert not found.is_ok
+    assert found.finding.startswith("3 facts and decisions")
+    assert "stop it, then run `reconciler init`" in found.finding
+    with opened(one_neo4j, migrate=True):
+        assert raw_store.query(one_neo4j, NAMELESS) == []
+    assert schema_check(one_neo4j).finding == "version 2"
+
+
+def schema_check(engine: EngineUnderTest) -> DoctorCheck:
+    checks = checkup(load_settings(**engine.settings_arguments))
+    return next(check for check in checks if check.name == "schema")

@@ -182,6 +182,21 @@ class MemoryStore:
                 "install the newer version of this package that made it"
             )
 
+    def check_keys(self) -> None:
+        """Check that what was written is found by its contact's key.
+
+        Raises:
+            SchemaError: a process of an earlier version wrote without keys; the text says what to
+                do.
+        """
+        [counted] = self._graph.run("count_keyless", {})
+        if counted["nodes"]:
+            raise SchemaError(
+                f"{counted['nodes']} facts and decisions lack their contact's key, so some pages "
+                "leave them out: a process of an earlier version wrote them. Find it and stop it, "
+                "then run `reconciler init`"
+            )
+
     def check_model(self, embedding_model: str, embedding_dimension: int) -> None:
         """Let a store through that is bound to this model.
 
