@@ -14,7 +14,7 @@ from reconciler.domain.records.choices import (
     check_kind,
     one_of,
 )
-from reconciler.domain.records.kinds import AnyRelation, Relation
+from reconciler.domain.records.kinds import PROPOSAL_DOOR, AnyRelation, Relation
 from reconciler.domain.records.notes import (
     TEXT_LENGTH_MAX,
     check_text,
@@ -48,8 +48,6 @@ if TYPE_CHECKING:
     from reconciler.service.writing.doors import NoteFields, SlotFields
 
 __all__ = ["ContactMemory"]
-
-PROPOSAL_DOOR = "proposal"
 
 
 class ContactMemory(BoundMemory):
@@ -341,11 +339,11 @@ class ContactMemory(BoundMemory):
             ends: facts that are over, without a replacement.
             both_hold: facts that hold beside it; a dispute between them is settled.
             reason: why, in one sentence; None for the relation alone.
-            idempotency_key: as that of a note. A call that is repeated names facts by id, because a
-                handle names no fact that has ended.
+            idempotency_key: as that of a note; it belongs to one relation and its reason. A call
+                that is repeated names facts by id, because a handle names no fact that has ended.
 
         Raises:
-            InvalidNoteError: the arguments cannot be used.
+            InvalidNoteError: the arguments cannot be used, or the key belongs to another call.
             UnknownFactError: the contact has no such fact, or two have the handle.
             InvalidRequestError: a fact has ended, nothing is related, or nothing may change by it.
         """
@@ -812,8 +810,8 @@ class ContactMemory(BoundMemory):
 
         Raises:
             InvalidNoteError: a text is too long, its time lies in the future, it does not name who
-                confirmed it, its evidence is not what is stored under its ids, or its
-                proposer's name is reserved.
+                confirmed it, its evidence is not what is stored under its ids, its
+                proposer's name is reserved, or its key belongs to another note.
             GraphUnavailableError: the engine stayed unavailable.
         """
         from reconciler.domain.records.candidates import Candidate

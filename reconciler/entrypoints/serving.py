@@ -150,7 +150,11 @@ def serve(
     from reconciler.entrypoints.access.http_door import is_loopback, listen
 
     if not any(token.is_good(datetime.now(UTC)) for token in tokens.all()):
-        _LOG.warning("no token exists, so no client is admitted; see `reconciler token create`")
+        _LOG.warning(
+            "no good token is in %s, so no client is admitted; `reconciler token create`, with the "
+            "same --tokens, makes one",
+            tokens.path,
+        )
     if address.certificate is None and not is_loopback(address.host):
         _LOG.warning(
             "tokens and what is known of contacts go over the network unencrypted; give "

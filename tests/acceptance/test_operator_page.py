@@ -913,6 +913,7 @@ def test_pages_ask_no_other_host_for_anything(reader: Browser) -> None:
                 assert (given.get(name) or "/").startswith(("/", "#"))
 
 
+@pytest.mark.xdist_group("installed")  # where the wheel is built
 def test_the_wheel_holds_the_templates(built: Path) -> None:
     [wheel] = built.glob("*.whl")
     names = {name for name in zipfile.ZipFile(wheel).namelist() if "operator_page/" in name}

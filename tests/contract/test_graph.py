@@ -435,7 +435,7 @@ CALLS: dict[str, dict[str, Any]] = ERASING | {
     "count_refusals": {"contact_keys": [ALICE.contact_key]},
     "find_contact_version": CONTACT,
     "find_decisions": CONTACT | {"decision_ids": [SECOND["decision_id"]]},
-    "find_decision_ids": {"decision_ids": [FIRST["decision_id"], SECOND["decision_id"]]},
+    "find_decided_texts": {"decision_ids": [FIRST["decision_id"], SECOND["decision_id"]]},
     "find_episodes": CONTACT | {"episode_ids": [FIRST["episode_id"]]},
     "find_facts": CONTACT | {"fact_ids": [FIRST["fact_id"]]},
     "find_agents_facts": {"agent_key": ALICE.agent_key, "fact_ids": [FIRST["fact_id"]]},

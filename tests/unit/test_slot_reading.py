@@ -57,6 +57,7 @@ EXAMPLES = {
     "phone": "+44 7700 900123",
     "place": "Łódź",
     "role": "Head of Sales",
+    "street_address": "9 Oak Road, Bath",
     "time_zone": "CET",
     "url": "linkedin.com/in/ada",
 }
@@ -95,6 +96,21 @@ def test_a_statement_behind_any_other_word_is_not_read(denied: str) -> None:
     texts = [_plain(attribute, said)[0] for attribute, said in STATEMENTS]
     read = [text for text in texts if BOOK.read_slot(denied.format(text[0].lower() + text[1:]))]
     assert read == []
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Customer number is 4471-2290-11.",
+        "The client number is 4471-2290-11.",
+        "The address of the office is 5 Elm Street, Leeds.",
+        "Her sister's address is 5 Elm Street, Leeds.",
+        "Her address is Room 5.30.",
+        "Her address is 5 doors from here.",
+    ],
+)
+def test_what_only_looks_like_a_phone_or_an_address_is_not_read(text: str) -> None:
+    assert BOOK.read_slot(text) is None
 
 
 @pytest.mark.parametrize("ending", [" and Bob", " I think", " if he signs", " or so", " until May"])

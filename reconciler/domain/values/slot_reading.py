@@ -380,7 +380,7 @@ class SlotReader:
         for who in _who(words, names):
             for start in {who.end, who.end + (words.at(who.end) == "has")}:
                 for shape in self._by_first.get(words.at(start), ()):
-                    if words.has(shape.before, start) and not (shape.is_headless and who.said):
+                    if words.has(shape.before, start) and _may_begin(who, shape, words):
                         yield shape, start + len(shape.before), who
         for shape in self._by_last.get(words.folded[-1] if words.folded else "", ()):
             yield shape, 0, _Who(0)
@@ -416,6 +416,15 @@ class SlotReader:
         if not all(is_value(each, shape.kind, shape.known) for each in filter(None, (value, old))):
             return None
         return (attribute, value) if value else None
+
+
+def _may_begin(who: _Who, shape: _Shape, words: _Words) -> bool:
+    """Whether words of the shape may follow: "her number is", and no "customer number is"."""
+    if not who.said:
+        return True
+    names_it = len(shape.before) > 1 and shape.before[-1] == "is"  # begins with a noun
+    is_owner = words.at(who.end - 1) in _listed("possessive")
+    return not shape.is_headless and (is_owner or not names_it)
 
 
 _Place = tuple[_Shape, int, _Who]

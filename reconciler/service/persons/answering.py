@@ -150,7 +150,7 @@ class PersonsAnswers:
         if decision.proposal.held_id is not None:
             decision = self._store.get_decision(scope, decision.proposal.held_id)
         if decision.action not in actions or decision.gate is None:
-            disputed = "; what it is in dispute with is settled with `reconciler resolve`"
+            disputed = "; what it is in dispute with is settled with `resolve`"
             raise InvalidAnswerError(
                 f"decision {decision_id} is {decision.action}; only what is held can be answered"
                 + (disputed if decision.conflicting_ids else "")
@@ -308,5 +308,5 @@ def _same_answer(settled: Decision, wanted: frozenset[Action]) -> Decision:
         return settled
     raise InvalidAnswerError(
         f"decision {settled.proposal.settles_id} was settled already, as {settled.action}, "
-        f"by {settled.proposal.answered_by}; a fact is ended with `reconciler revoke`"
+        f"by {settled.proposal.answered_by}; a fact is ended with `revoke`"
     )

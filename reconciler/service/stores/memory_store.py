@@ -744,10 +744,10 @@ class MemoryStore:
             raise UnknownDecisionError(f"contact {scope.contact_id} has no decision {decision_id}")
         return decision
 
-    def find_decision_ids(self, decision_ids: Iterable[str]) -> set[str]:
-        """Those of these decisions that were made already."""
-        rows = self._graph.run("find_decision_ids", {"decision_ids": list(decision_ids)})
-        return {str(row["decision_id"]) for row in rows}
+    def find_decided_texts(self, decision_ids: Iterable[str]) -> dict[str, str]:
+        """The texts of those of these decisions that were made already, by their ids."""
+        rows = self._graph.run("find_decided_texts", {"decision_ids": list(decision_ids)})
+        return {str(row["decision_id"]): str(row["text"]) for row in rows}
 
     def record_correction(
         self, scope: Scope, decision_id: str, relation: Relation, at: datetime
