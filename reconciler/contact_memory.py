@@ -536,6 +536,7 @@ class ContactMemory(BoundMemory):
         by: str,
         *,
         text: str | None = None,
+        told_to: str | None = None,
     ) -> Decision:
         """Answer yes to a held note; it is stored once, as the word of the person who answers.
 
@@ -543,7 +544,9 @@ class ContactMemory(BoundMemory):
             decision_id: the held decision.
             by: ``contact`` with the contact's own answer, or an operator's name; never
                 its proposer.
-            text: the fact in the words of the answer; None for the words of the question.
+            text: the fact in the words of the answer, which holds from now on and rests on
+                these words alone; None for the words of the question.
+            told_to: who took the contact's answer, for the record; unused with an operator's.
 
         Raises:
             UnknownDecisionError: the contact has no such decision; another contact's gives the same
@@ -551,31 +554,35 @@ class ContactMemory(BoundMemory):
             InvalidAnswerError: nothing waits under that id, it lapsed, was answered differently, or
                 this person may not answer it.
         """
-        return self._services.answers.confirm(self._scope, decision_id, by, text)
+        return self._services.answers.confirm(self._scope, decision_id, by, text, told_to)
 
     def reject(
         self,
         decision_id: str,
         by: str,
+        *,
+        told_to: str | None = None,
     ) -> Decision:
         """Answer no to a held note: nothing is stored, and the question is not asked again.
 
         Raises:
             As ``confirm``.
         """
-        return self._services.answers.reject(self._scope, decision_id, by)
+        return self._services.answers.reject(self._scope, decision_id, by, told_to)
 
     def withdraw(
         self,
         decision_id: str,
         by: str,
+        *,
+        told_to: str | None = None,
     ) -> Decision:
         """Withdraw a held note and its question; it may be proposed again.
 
         Raises:
             As ``confirm``.
         """
-        return self._services.answers.withdraw(self._scope, decision_id, by)
+        return self._services.answers.withdraw(self._scope, decision_id, by, told_to)
 
     def resolve(
         self,
