@@ -18,7 +18,7 @@ from reconciler.domain.guard import (
     takes_back,
     tells_of_change,
 )
-from reconciler.domain.reconciling.neighbours import match_of
+from reconciler.domain.reconciling.neighbours import are_filed_apart, match_of
 from reconciler.domain.reconciling.verdicts import (
     Rule,
     RuleInput,
@@ -117,7 +117,7 @@ def _by_wording(note: Note, seen: RuleInput, _: Verdict | None) -> Verdict | Non
 
 
 def _is_again(note: Note, fact: Neighbour, seen: RuleInput) -> bool:
-    if not rewords(note.text, fact.text):
+    if are_filed_apart(note, fact) or not rewords(note.text, fact.text):
         return False
     findings = unlike(note, fact, seen.policy, seen.unread)
     has_moved = [each for each in findings if each.kind is Difference.ROLES]
