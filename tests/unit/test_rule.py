@@ -1149,3 +1149,11 @@ def test_a_fact_that_was_given_another_attribute_is_ended_by_no_cosine(
     said, known = (slot(value, attribute=name, is_known=False) for name, value in (new, old))
     verdict = decide(note(text, slot=said), [neighbour(cosine, text, slot=known)], DEFAULT)
     assert (verdict.action, verdict.conflicts) == (ADD, ())
+
+
+@pytest.mark.parametrize("cosine", [0.99, 0.9])
+def test_one_other_word_before_a_noun_or_of_direction_restates_nothing(cosine: float) -> None:
+    elder = neighbour(cosine, "Her elder daughter is allergic to nuts")
+    assert decide(note("Her younger daughter is allergic to nuts"), [elder], DEFAULT).action is ADD
+    owed = neighbour(cosine, "Owes money to Anna")
+    assert decide(note("Owes money from Anna"), [owed], DEFAULT).action is ADD

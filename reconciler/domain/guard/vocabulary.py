@@ -43,6 +43,7 @@ class Vocabulary:
         self.currencies = known.by_word("currency")
         self.degrees = word_set("degree")
         self.denying_signs = word_set("denying_sign")
+        self.directions = word_set("direction")
         self.disposing = word_set("disposing")
         self.doubts = word_set("doubt")
         self.ended_before = cue("ended_before")

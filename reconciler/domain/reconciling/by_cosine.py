@@ -10,6 +10,7 @@ from reconciler.domain.guard import (
     find_changes,
     has_many_other_words,
     leaves_words_out,
+    replaces_a_word,
 )
 from reconciler.domain.reconciling.neighbours import are_filed_apart, are_two_questions
 from reconciler.domain.reconciling.verdicts import (
@@ -85,7 +86,8 @@ def _unlike_the_nearest(note: Note, seen: RuleInput, _: Verdict | None) -> Verdi
 
 def _leaving_words_out(note: Note, seen: RuleInput, _: Verdict | None) -> Verdict | None:
     nearest = _nearest(seen)
-    if not seen.policy.guard or not leaves_words_out(note.text, nearest.text):
+    texts = note.text, nearest.text
+    if not seen.policy.guard or not (leaves_words_out(*texts) or replaces_a_word(*texts)):
         return None
     reason = f"{cosine_of(nearest)}, yet it has words that the note leaves out"
     return _left_open(add(DecidedBy.GUARD, reason))
@@ -130,10 +132,14 @@ def _restated(
             for candidate in near
             if not are_filed_apart(note, candidate)
             and not unlike(note, candidate, policy, unread)
-            and not (policy.guard and has_many_other_words(note.text, candidate.text))
+            and not (policy.guard and _has_other_words(note.text, candidate.text))
         ),
         None,
     )
+
+
+def _has_other_words(note: str, fact: str) -> bool:
+    return has_many_other_words(note, fact) or replaces_a_word(note, fact)
 
 
 def _beside(

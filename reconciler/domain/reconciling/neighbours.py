@@ -25,8 +25,8 @@ from reconciler.sensitive_data import TOKEN
 
 __all__ = [
     "NEIGHBOUR_COUNT_MAX",
-    "are_of_one_kind",
     "are_filed_apart",
+    "are_of_one_kind",
     "are_of_several_matters",
     "are_two_questions",
     "filed",
@@ -132,9 +132,9 @@ def are_other_matters(one: Note | Fact | Neighbour, other: Fact | Neighbour) -> 
 
 
 def are_filed_apart(note: Note, fact: Neighbour) -> bool:
-    """Whether the caller gave the note another attribute than the fact's: no cosine makes one of it.
+    """Whether the caller gave the note another attribute than the fact's.
 
-    "Yes, that is fine." answers whatever it was asked.
+    Then no cosine makes one of the two: "Yes, that is fine." answers whatever was asked.
     """
     new, old = note.slot, fact.slot
     if note.slot_read_from is not None or not (new and old and new.attribute and old.attribute):
