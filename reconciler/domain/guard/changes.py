@@ -13,7 +13,7 @@ from itertools import takewhile
 from typing import NamedTuple
 
 from reconciler.domain.guard.differences import is_of_another, words_of_its_own
-from reconciler.domain.guard.reading import Denial, Reading, folded, lowered, may_be_verb, read
+from reconciler.domain.guard.reading import Count, Denial, Reading, folded, lowered, may_be_verb, read
 from reconciler.domain.guard.tokens import Token, stem_of, tokens_of
 from reconciler.domain.guard.vocabulary import vocabulary
 from reconciler.domain.records.findings import Difference, Finding
@@ -165,12 +165,39 @@ def ends(note: str, fact: str) -> bool:
             return False
         may_differ = verb if ended.text.split()[0] in vocabulary().disposing else set()
         what = _without_dates(ended.reach) - _cues(note)
-        return bool(what) and what <= old.stems and left_out <= may_differ
+        is_all = bool(what) and what <= old.stems and left_out <= may_differ
+        return is_all and not _is_of_a_part(new, old)
     if not before or not before <= old.stems:
         return False
     # What it is done with may go unsaid where the rest is said: "pays (rent) by direct debit".
     is_named = bool(_content(note) & _content(fact) - before)
     return len(left_out - verb) <= is_named
+
+
+def _is_of_a_part(note: Reading, fact: Reading) -> bool:
+    """Whether what has ended is another number of the fact's things, or another one of them."""
+    known = vocabulary()
+    here, there = ({token.text.casefold() for token in each.tokens} for each in (note, fact))
+    if (here - there) & (known.parts | (known.directions & _behind_the_end(note))):
+        return True
+    if note.values.get("ordinal", {}).keys() - fact.values.get("ordinal", {}).keys():
+        return True
+    numbers = {count.value for count in fact.counts} or {"1"}
+    return any(
+        count.kind == "number" and count.value not in numbers and fact.stems & _counted(count)
+        for count in note.counts
+    )
+
+
+def _counted(count: Count) -> set[str]:
+    """What a number counts: "one of her cars" names it further behind."""
+    return {*count.things} or {*count.context}
+
+
+def _behind_the_end(note: Reading) -> set[str]:
+    """The words behind the first that tells that something is over: "gave up" is no direction."""
+    said = vocabulary().cessation.search(note.canonical)
+    return {token.value for token in tokens_of(note.canonical[said.end() :])} if said else set()
 
 
 def replaces_a_word(note: str, fact: str) -> bool:
@@ -468,6 +495,8 @@ def answers_anew(note: str, fact: str, findings: Iterable[Finding]) -> bool:
     if not changed or any(each.kind is Difference.ROLES for each in findings):
         return False
     new, old = read(note), read(fact)
+    if (over := _ended(new)) and over.text.split()[0] in vocabulary().disposing:
+        return False  # who sold one of two cars has another
     said = " ".join(f"{each.in_note} {each.in_fact}" for each in findings)
     aside = {token.value for token in tokens_of(said)} | _cues(note) | vocabulary().measures
     left_out, added = words_of_its_own(old, new) - aside, words_of_its_own(new, old) - aside

@@ -72,6 +72,7 @@ class Vocabulary:
         self.numerals = _numbers("cardinal") | _numbers("numeral")
         self.occasions = word_set("occasion")
         self.ordinals = _numbers("ordinal")
+        self.parts = word_set("part")
         self.payments = word_set("payment")
         self.positions = word_set("position")
         self.possessives = word_set("possessive")
