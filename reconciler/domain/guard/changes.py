@@ -7,18 +7,29 @@ matter is told by the words that they share, never by a cosine alone. No grammar
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from functools import cache, lru_cache
 from itertools import takewhile
 from typing import NamedTuple
 
 from reconciler.domain.guard.differences import is_of_another, words_of_its_own
-from reconciler.domain.guard.reading import Count, Denial, Reading, folded, lowered, may_be_verb, read
+from reconciler.domain.guard.reading import (
+    Count,
+    Denial,
+    Reading,
+    Word,
+    content_words,
+    folded,
+    lowered,
+    may_be_verb,
+    read,
+)
 from reconciler.domain.guard.tokens import Token, stem_of, tokens_of
 from reconciler.domain.guard.vocabulary import vocabulary
 from reconciler.domain.records.findings import Difference, Finding
 from reconciler.domain.records.notes import canonical_text
 from reconciler.domain.text_reading import read_text
+from reconciler.lexicon import lexicon
 
 __all__ = [
     "answer_one_question",
@@ -29,6 +40,7 @@ __all__ = [
     "differ_in_head",
     "ends",
     "is_event",
+    "is_said_of_another",
     "is_wording_of",
     "names_before",
     "replaces_a_word",
@@ -74,6 +86,8 @@ _ADVERB = re.compile(r"\b\w{3,20}ly\b")
 _CAPITAL = re.compile(r"[^\W\d_a-zß-ÿ][\w'-]*")
 _TWO_NAMES = re.compile(r"[A-Z][\w'-]*(?: [A-Z][\w'-]*){1,2}")
 _CAPITAL_OR_DIGIT = re.compile(r"[^\W_a-z]|@")
+
+_WORD = re.compile(r"\w+")
 
 _IS_THE = re.compile(r"\bis (?:now )?the\b")
 _WAY = re.compile(
@@ -198,6 +212,86 @@ def _behind_the_end(note: Reading) -> set[str]:
     """The words behind the first that tells that something is over: "gave up" is no direction."""
     said = vocabulary().cessation.search(note.canonical)
     return {token.value for token in tokens_of(note.canonical[said.end() :])} if said else set()
+
+
+def is_said_of_another(note: str, fact: str, names: Iterable[str | None]) -> bool:
+    """Whether a note of change has a subject that is neither the contact nor named by the fact.
+
+    "The plumber left Siemens" ends no job of the contact's. A subject that is left out, a pronoun
+    or a word for a contact is the contact. If the note names the subject of the fact, it
+    tells of that, no matter who changed it: "her employer shortened the notice period".
+
+    Args:
+        note: what says that something has changed.
+        fact: what it might end.
+        names: what the contact is called, as far as it is known.
+    """
+    own = (
+        lexicon("values")
+        .word_set("contact_word")
+        .union(*(_WORD.findall((name or "").casefold()) for name in names))
+    )
+    stems, named = read(fact).stems, {word.stem for word in _head(fact)}
+    if named and named <= read(note).stems:
+        return False
+    return any(
+        word.text.casefold() not in own
+        and not any(word.stem.startswith(stem) or stem.startswith(word.stem) for stem in stems)
+        for word in _subject(note)
+    )
+
+
+@lru_cache(maxsize=1024)
+def _subject(note: str) -> tuple[Word, ...]:
+    """The words of content of whom or what has changed: those before the verb.
+
+    None if the note opens with a verb or with what tells of a change, or has "she" before that.
+    """
+    known, plain = vocabulary(), canonical_text(note)
+    cues = (cue.search(plain.casefold()) for cue in (known.cessation, known.change))
+    tokens = list(read(plain[: min((cue.start() for cue in cues if cue), default=0)]).tokens)
+    denied = next((at for at, token in enumerate(tokens) if token.value in known.negations), None)
+    if denied is not None:  # "eats no meat any more"
+        del tokens[denied - (denied > 0 and tokens[denied - 1].kind == "word") :]
+    return _subject_in(tokens)
+
+
+@lru_cache(maxsize=4096)
+def _head(fact: str) -> tuple[Word, ...]:
+    """The words of content before the fact's "is" or "has"."""
+    tokens = read(fact).tokens
+    verbs = (at for at, each in enumerate(tokens) if each.value in vocabulary().auxiliaries)
+    return _subject_in(tokens[: next(verbs, 0)])
+
+
+def _subject_in(tokens: Sequence[Token]) -> tuple[Word, ...]:
+    if any(token.value in vocabulary().nominatives for token in tokens) or _opens_with_verb(tokens):
+        return ()
+    return tuple(_before_the_verb(content_words(tokens)))
+
+
+def _opens_with_verb(tokens: Sequence[Token]) -> bool:
+    """Whether a text such as "Pays by card now" leaves out who does it."""
+    first, *others = tokens or [Token("mark", "", "")]
+    if not others or first.kind != "word" or not may_be_verb(first.text):
+        return False
+    second = others[0]
+    return second.value not in vocabulary().auxiliaries and not may_be_verb(second.text)
+
+
+def _before_the_verb(words: Iterable[Word]) -> Iterator[Word]:
+    """The words up to the verb, but for those of a phrase such as "after the surgery"."""
+    aside = vocabulary().light | vocabulary().measures
+    is_governed = has_begun = False
+    for word in words:
+        if has_begun and (word.gap in ("is", "other") or may_be_verb(word.text)):
+            return
+        is_governed = word.gap in ("phrase", "of") or (is_governed and word.gap in ("", "hyphen"))
+        is_governed = is_governed and word.kind == "word"
+        is_plain = word.kind == "word" and word.stem not in aside
+        if is_plain and not is_governed and not _ADVERB.fullmatch(word.text):
+            has_begun = True
+            yield word
 
 
 def replaces_a_word(note: str, fact: str) -> bool:

@@ -65,6 +65,7 @@ class Vocabulary:
         self.multipliers = _numbers("multiplier")
         self.negations = word_set("negation")
         self.negative_prefixes = words("negative_prefix")
+        self.nominatives = word_set("nominative")
         self.no_less_than = cue("no_less_than")
         self.no_more_than = cue("no_more_than")
         self.not_without = cue("not_without")
