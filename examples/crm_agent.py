@@ -171,7 +171,7 @@ def main() -> int:
         if path.exists():
             sys.exit(f"{folder} has a memory already; name a folder that has none")
         folder.mkdir(parents=True, exist_ok=True)
-        claude = (
+        claude = stack.enter_context(
             anthropic.Anthropic() if has_key else stack.enter_context(RecordedClaude()).client()
         )
         story, right = Story.read(), 0

@@ -155,15 +155,7 @@ def load_attribute_sentences() -> dict[str, AttributeSentences]:
     Raises:
         ConfigurationError: the file cannot be read, or is not made of lists of sentences.
     """
-    from reconciler.domain.recalling.asking import AttributeSentences
-
-    path, text = _attribute_sentences()
-    return {
-        name: AttributeSentences(
-            *(_sentences(path, given, kind) for kind in ("questions", "facts"))
-        )
-        for name, given in _parsed(path, text).items()
-    }
+    return dict(_read_sentences(*_attribute_sentences()))
 
 
 def load_own_questions(own: Path | None) -> dict[str, Sequence[str]]:
@@ -329,8 +321,20 @@ def load_prices(provider: str, model: str) -> dict[str, float]:
     return {f"usd_per_million_{name}_tokens": price[name] for name in ("input", "output")}
 
 
-# Both take longer to make than a store takes to open, and neither changes once it is made. The
-# text is a part of the key, so a file that was edited counts at the next opening.
+# They take longer to make than a store takes to open, and none changes once it is made. The text
+# is a part of the key, so a file that was edited counts at the next opening.
+
+
+@lru_cache(maxsize=1)
+def _read_sentences(path: Path, text: str) -> dict[str, AttributeSentences]:
+    from reconciler.domain.recalling.asking import AttributeSentences
+
+    return {
+        name: AttributeSentences(
+            *(_sentences(path, given, kind) for kind in ("questions", "facts"))
+        )
+        for name, given in _parsed(path, text).items()
+    }
 
 
 @lru_cache(maxsize=8)

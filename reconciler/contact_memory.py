@@ -14,7 +14,7 @@ from reconciler.domain.records.choices import (
     check_kind,
     one_of,
 )
-from reconciler.domain.records.kinds import AnyRelation, Relation
+from reconciler.domain.records.kinds import PROPOSAL_DOOR, AnyRelation, Relation
 from reconciler.domain.records.notes import (
     TEXT_LENGTH_MAX,
     check_text,
@@ -48,8 +48,6 @@ if TYPE_CHECKING:
     from reconciler.service.writing.doors import NoteFields, SlotFields
 
 __all__ = ["ContactMemory"]
-
-PROPOSAL_DOOR = "proposal"
 
 
 class ContactMemory(BoundMemory):
@@ -341,11 +339,11 @@ class ContactMemory(BoundMemory):
             ends: facts that are over, without a replacement.
             both_hold: facts that hold beside it; a dispute between them is settled.
             reason: why, in one sentence; None for the relation alone.
-            idempotency_key: as that of a note. A call that is repeated names facts by id, because a
-                handle names no fact that has ended.
+            idempotency_key: as that of a note; it belongs to one relation and its reason. A call
+                that is repeated names facts by id, because a handle names no fact that has ended.
 
         Raises:
-            InvalidNoteError: the arguments cannot be used.
+            InvalidNoteError: the arguments cannot be used, or the key belongs to another call.
             UnknownFactError: the contact has no such fact, or two have the handle.
             InvalidRequestError: a fact has ended, nothing is related, or nothing may change by it.
         """
@@ -538,6 +536,7 @@ class ContactMemory(BoundMemory):
         by: str,
         *,
         text: str | None = None,
+        told_to: str | None = None,
     ) -> Decision:
         """Answer yes to a held note; it is stored once, as the word of the person who answers.
 
@@ -545,7 +544,9 @@ class ContactMemory(BoundMemory):
             decision_id: the held decision.
             by: ``contact`` with the contact's own answer, or an operator's name; never
                 its proposer.
-            text: the fact in the words of the answer; None for the words of the question.
+            text: the fact in the words of the answer, which holds from now on and rests on
+                these words alone; None for the words of the question.
+            told_to: who took the contact's answer, for the record; unused with an operator's.
 
         Raises:
             UnknownDecisionError: the contact has no such decision; another contact's gives the same
@@ -553,31 +554,35 @@ class ContactMemory(BoundMemory):
             InvalidAnswerError: nothing waits under that id, it lapsed, was answered differently, or
                 this person may not answer it.
         """
-        return self._services.answers.confirm(self._scope, decision_id, by, text)
+        return self._services.answers.confirm(self._scope, decision_id, by, text, told_to)
 
     def reject(
         self,
         decision_id: str,
         by: str,
+        *,
+        told_to: str | None = None,
     ) -> Decision:
         """Answer no to a held note: nothing is stored, and the question is not asked again.
 
         Raises:
             As ``confirm``.
         """
-        return self._services.answers.reject(self._scope, decision_id, by)
+        return self._services.answers.reject(self._scope, decision_id, by, told_to)
 
     def withdraw(
         self,
         decision_id: str,
         by: str,
+        *,
+        told_to: str | None = None,
     ) -> Decision:
         """Withdraw a held note and its question; it may be proposed again.
 
         Raises:
             As ``confirm``.
         """
-        return self._services.answers.withdraw(self._scope, decision_id, by)
+        return self._services.answers.withdraw(self._scope, decision_id, by, told_to)
 
     def resolve(
         self,
@@ -805,8 +810,8 @@ class ContactMemory(BoundMemory):
 
         Raises:
             InvalidNoteError: a text is too long, its time lies in the future, it does not name who
-                confirmed it, its evidence is not what is stored under its ids, or its
-                proposer's name is reserved.
+                confirmed it, its evidence is not what is stored under its ids, its
+                proposer's name is reserved, or its key belongs to another note.
             GraphUnavailableError: the engine stayed unavailable.
         """
         from reconciler.domain.records.candidates import Candidate

@@ -227,7 +227,8 @@ class Memory:
 
         Raises:
             InvalidScopeError: tenant, agent or contact cannot be used; nothing was written.
-            InvalidNoteError: the note cannot be used; nothing was written.
+            InvalidNoteError: the note cannot be used, or its key belongs to another note; nothing
+                was written.
             EmbeddingError: the model failed; nothing was written.
             GraphUnavailableError: the engine stayed unavailable; call again with the same key.
             GraphConflictError: other writers came first too often; nothing was written.

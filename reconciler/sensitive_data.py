@@ -14,6 +14,7 @@ __all__ = [
     "TOKEN",
     "SensitiveKind",
     "SensitiveSpan",
+    "is_redaction_of",
     "key_check",
     "keyed_digest",
     "keyed_token",
@@ -47,6 +48,10 @@ class SensitiveKind(StrEnum):
     MEDICAL_RECORD = "medical_record"
     IP_ADDRESS = "ip_address"
     SECRET = "secret"  # noqa: S105
+
+
+_OF_A_VALUE = re.compile(rf"\[(?:{'|'.join(SensitiveKind)})(?::[0-9a-f]{{12}})?\]")
+_HASHED = re.compile(r"\[[a-z_]+:[0-9a-f]{12}\]")
 
 
 @dataclass(frozen=True, slots=True, order=True)
@@ -112,6 +117,23 @@ def redact(
         parts += [text[done : span.start], token_of(span.kind, text[span.start : span.end])]
         done = span.end
     return "".join((*parts, text[done:]))
+
+
+def is_redaction_of(text: str, redacted: str) -> bool:
+    """Whether the second text may be the first one, with tokens in place of some of its values.
+
+    A token with a hash in the first text must stand in the second one as well: equal hashes are
+    equal values.
+    """
+    first, *between = _OF_A_VALUE.split(redacted)
+    if not between or not {*_HASHED.findall(text)} <= {*_HASHED.findall(redacted)}:
+        return False
+    last, at = between.pop(), len(first)
+    for piece in between:
+        at = text.find(piece, at) + len(piece)
+        if at < len(piece):
+            return False
+    return text.startswith(first) and text[at:].endswith(last)
 
 
 def without_hashes(text: str) -> str:

@@ -75,6 +75,9 @@ __all__ = [
 ]
 
 _PREFIX = "RECONCILER_"
+_OF_CLIENTS = frozenset({"RECONCILER_TOKEN", "RECONCILER_URL"})
+"""What clients of the HTTP API read, as its pages show; none is a setting."""
+
 _SECONDS_MAX = 31_536_000.0
 """A year. Timers, and dates that lie so far ahead, fail at numbers that are far larger."""
 
@@ -451,7 +454,7 @@ def _described(problem: ErrorDetails) -> str:
 
 def _is_unknown(variable: str) -> bool:
     """Whether it looks like a setting but is not one; a wrong name in a group is an error."""
-    if not variable.upper().startswith(_PREFIX):
+    if not variable.upper().startswith(_PREFIX) or variable in _OF_CLIENTS:
         return False
     setting, nested, _ = variable.upper().partition("__")
     return f"{setting}{nested}" not in _first_parts()

@@ -15,6 +15,7 @@ from __future__ import annotations
 import hashlib
 from collections import deque
 from collections.abc import Iterable, Mapping, Sequence
+from functools import lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
@@ -228,6 +229,7 @@ def _check_open(is_closed: bool) -> None:
         )
 
 
+@lru_cache(maxsize=8192)  # each memory asks for the words of the same shipped questions
 def _direction(word: str, dimension: int) -> NDArray[np.float64]:
     seed = int.from_bytes(hashlib.sha256(word.encode()).digest()[:8])
     return np.random.default_rng(seed).standard_normal(dimension)

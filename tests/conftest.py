@@ -20,7 +20,7 @@ from typing import Any
 import hypothesis
 import pytest
 
-from tests import faults, kept_memory
+from tests import faults, kept_certificates, kept_memory
 from tests.engines import (
     OWN_LINES,
     Choice,
@@ -88,6 +88,7 @@ if os.environ.get("CI"):
 
 # Thousands of embedded stores are made and closed in one process.
 kept_memory.keep_freed_memory()
+kept_certificates.keep_certificates()
 
 
 @pytest.fixture(params=params_of(CHOICE.names))
@@ -199,7 +200,10 @@ def pytest_configure(config: pytest.Config) -> None:
             SERVERS.check_callers_database()
         except NotOurDatabaseError as error:
             raise pytest.UsageError(str(error)) from error
-    if not config.getoption("numprocesses", default=None):
+    if config.getoption("numprocesses", default=None):
+        kept_memory.fetch_by_huge_pages()
+    else:
+        kept_memory.hand_on_no_huge_pages()
         scrub_environment()
 
 

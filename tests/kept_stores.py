@@ -1,7 +1,11 @@
-"""A store that stays open for the tests of a module: to open one takes longer than to empty it."""
+"""Stores that the tests of a module share: to open one takes longer than to empty it.
+
+And to fill one takes longer than to copy it.
+"""
 
 from __future__ import annotations
 
+import shutil
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -11,7 +15,7 @@ from tests import raw_store
 from tests.commit_maps import DIMENSION
 from tests.engines import EngineUnderTest, embedded_engine, opened
 
-__all__ = ["KeptStore"]
+__all__ = ["KeptStore", "copy_of"]
 
 
 @dataclass(frozen=True)
@@ -40,3 +44,12 @@ class KeptStore:
         given = {"schema_version": newest, "embedding_dimension": DIMENSION}
         self.graph.run("record_schema_version", given)
         return self.graph
+
+
+def copy_of(made: EngineUnderTest, engine: EngineUnderTest) -> None:
+    """Put a closed embedded store, with its key, into the place of another one."""
+    source, target = (each.settings_arguments["embedded_path"] for each in (made, engine))
+    target.parent.mkdir(parents=True, exist_ok=True)
+    for suffix in (".lbug", ".key"):
+        if source.with_suffix(suffix).exists():
+            shutil.copyfile(source.with_suffix(suffix), target.with_suffix(suffix))

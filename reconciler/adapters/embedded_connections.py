@@ -29,7 +29,7 @@ class _Share:
     """The queue for some connections, and those of them that are idle."""
 
     turns: Turns
-    busy: str
+    use: str
     idle: list[PlanningConnection] = field(default_factory=list)
 
 
@@ -57,11 +57,8 @@ class EmbeddedConnections:
         self._database = database
         self._path = path
         self._query_timeout_seconds = query_timeout_seconds
-        self._writer = _Share(Turns(1), "other writers were first")
-        self._readers = _Share(
-            Turns(CONNECTIONS_MAX - 1),
-            f"its {CONNECTIONS_MAX - 1} connections for reading were in use",
-        )
+        self._writer = _Share(Turns(1), "write")
+        self._readers = _Share(Turns(CONNECTIONS_MAX - 1), "read")
         self._lock = threading.Lock()
         self._open: set[PlanningConnection] = set()
         self._is_closed = False
@@ -79,7 +76,7 @@ class EmbeddedConnections:
         """A connection of the caller's own; they are not safe to share between threads.
 
         Raises:
-            GraphUnavailableError: others had them all for too long.
+            GraphUnavailableError: other calls, a checkpoint or an erasure held the store too long.
             GraphClosedError: this was closed.
         """
         with self._lent(self._readers) as connection:
@@ -90,7 +87,7 @@ class EmbeddedConnections:
         """The writer's connection; the engine allows one write transaction at a time.
 
         Raises:
-            GraphUnavailableError: other writers were first for too long.
+            GraphUnavailableError: other calls or an erasure held the store too long.
             GraphClosedError: this was closed.
         """
         with self._lent(self._writer) as connection:
@@ -147,7 +144,8 @@ class EmbeddedConnections:
         with share.turns.turn() as turn:
             if not turn.take(seconds):
                 raise GraphUnavailableError(
-                    f"{self._path}: {share.busy} for {seconds:g} s, and nothing was done; try "
+                    f"{self._path}: no turn to {share.use} came within {seconds:g} s, and nothing "
+                    "was done. Other calls, a checkpoint or an erasure may hold the store; try "
                     "again, with fewer calls at the same time"
                 )
             connection = self._idle_or_new(share)

@@ -22,7 +22,7 @@ from reconciler.entrypoints.options import (
     existing,
     show,
 )
-from reconciler.entrypoints.progress import progress
+from reconciler.entrypoints.progress import bar, progress
 from reconciler.entrypoints.rendering import counted, terminal
 from reconciler.errors import GraphLockedError, InvalidRequestError
 from reconciler.memory import Memory
@@ -82,16 +82,9 @@ def export(
         return
     target = sys.stdout.buffer if out == _STANDARD_OUTPUT else out
     quiet = as_json or out == _STANDARD_OUTPUT
-    with _opened("export") as memory, progress("contacts", quiet) as advance:
-        done = 0
-
-        def on_progress(count: int) -> None:
-            nonlocal done
-            done += count
-            advance(done, None)
-
+    with _opened("export") as memory, bar("contacts", None, quiet) as advance:
         report = call_of(memory, "export", agent, contact, tenant)(
-            target, vectors=vectors, keys=keys, overwrite=overwrite, on_progress=on_progress
+            target, vectors=vectors, keys=keys, overwrite=overwrite, on_progress=advance
         )
     if out == _STANDARD_OUTPUT:
         terminal(stderr=True).print(_export_text(report))

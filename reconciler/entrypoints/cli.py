@@ -8,7 +8,7 @@ from __future__ import annotations
 import gc
 import inspect
 import sys
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from copy import copy
 from dataclasses import asdict
@@ -372,7 +372,7 @@ def _measured_from_file(file: Path, is_quiet: bool) -> tuple[list[MeasuredPair],
         pairs = read_pairs(read_lines(stream), attributes)
     with (
         closing(build_embedder(settings)) as embedder,
-        _progress(file.name, len(pairs), is_quiet) as advance,
+        bar(file.name, len(pairs), is_quiet, has_end=True) as advance,
     ):
         measured = measure_pairs(pairs, lambda texts: embed(embedder, texts), advance)
         return measured, embedder.model_id
@@ -389,9 +389,3 @@ def _measured_from_decisions(
         decisions = of_whom(memory, agent, contact, tenant).all_decisions()
         model = memory.model_move().model
         return pairs_from_decisions(decisions, model), model
-
-
-@contextmanager
-def _progress(name: str, total: int | None, is_quiet: bool) -> Iterator[Callable[[int], None]]:
-    with bar(name, total, is_quiet, has_end=True) as update:
-        yield lambda count: update(advance=count)

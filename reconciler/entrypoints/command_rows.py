@@ -24,7 +24,6 @@ from typing import (
     get_args,
     get_origin,
     get_type_hints,
-    is_typeddict,
 )
 
 import typer
@@ -36,6 +35,8 @@ from reconciler.entrypoints.options import (
     ContactId,
     MaybeContactId,
     Tenant,
+    descriptions,
+    field_descriptions,
     of_whom,
     parse_time,
     show,
@@ -73,8 +74,6 @@ _TEXTS = ("query", "text")
 """A call with one of these needs the embedder."""
 
 _TIME = "ISO 8601 with a zone"
-_SECTION = re.compile(r"^(?:Args|Attributes):\n((?: {4}.*+\n?+|\n)*+)", re.MULTILINE)
-_ENTRY = re.compile(r"^ {4}(\w+): (.*(?:\n {8}.*)*)", re.MULTILINE)
 _SENTENCE_END = re.compile(r"(?<=[.]) (?=[A-Z])")
 
 
@@ -236,7 +235,7 @@ def _parameters(row: CommandRow) -> Iterator[_Parameter]:
     """The parameters that the command gives; not the contact, nor calls back."""
     signature = inspect.signature(row.call)
     given = [each for each in list(signature.parameters.values())[1:] if not _is_left_out(each)]
-    texts = _descriptions(row.call)
+    texts = descriptions(row.call)
     hints = _hints(row, given)
     for each in given:
         if each.kind is each.VAR_KEYWORD:
@@ -250,11 +249,8 @@ def _parameters(row: CommandRow) -> Iterator[_Parameter]:
 
 
 def _fields(fields: Any) -> Iterator[_Parameter]:
-    """The fields of a ``TypedDict``; each of its bases describes a part of them."""
-    texts: dict[str, str] = {}
-    for each in vars(sys.modules[fields.__module__]).values():
-        if is_typeddict(each) and each.__annotations__.keys() <= fields.__annotations__.keys():
-            texts |= _descriptions(each)
+    """The fields of a ``TypedDict``."""
+    texts = field_descriptions(fields)
     for name, hint in get_type_hints(fields).items():
         text = texts.get(name, "")
         yield _Parameter(name, hint, None, is_argument=False, is_field=True, text=text)
@@ -270,12 +266,6 @@ def _hints(row: CommandRow, given: Iterable[inspect.Parameter]) -> dict[str, Any
     annotations = {each.name: each.annotation for each in given if each.name not in row.options}
     names = {**vars(sys.modules[row.call.__module__]), **_FIELDS}
     return get_type_hints(SimpleNamespace(__annotations__=annotations), names)
-
-
-def _descriptions(described: Any) -> dict[str, str]:
-    """The descriptions of parameters or attributes in a docstring, by name."""
-    section = _SECTION.search(inspect.getdoc(described) or "")
-    return dict(_ENTRY.findall(section[1])) if section else {}
 
 
 def _first_sentence(text: str) -> str:
@@ -321,8 +311,8 @@ def _telling(row: CommandRow, is_quiet: bool) -> Iterator[Mapping[str, Any]]:
     if not row.counts:
         yield {}
         return
-    with bar(row.counts, None, is_quiet) as update:
-        yield {"on_progress": lambda count: update(advance=count)}
+    with bar(row.counts, None, is_quiet) as advance:
+        yield {"on_progress": advance}
 
 
 def _arguments(

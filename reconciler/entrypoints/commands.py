@@ -146,6 +146,7 @@ _Decides = partial(CommandRow, view=decision_made, writes=True)
 _ANSWER = {
     "decision_id": "The decision's id, as `reconciler pending` prints it.",
     "by": "Who answers: contact, or an operator's name.",
+    "told_to": "Who took the answer, for the record, if it is the contact's.",
 }
 
 ROWS = (

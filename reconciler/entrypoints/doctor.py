@@ -186,6 +186,7 @@ def _schema(store: MemoryStore) -> str:
     if version == 0:
         return f"none yet; the first write, or `reconciler init`, makes version {wanted}"
     store.check_schema_version()
+    store.check_keys()
     return f"version {version}"
 
 

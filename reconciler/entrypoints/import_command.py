@@ -113,10 +113,7 @@ def import_file(
             )
         if "://" not in file:
             existing(Path(file))
-        with (
-            Memory.open(warm_up=True) as memory,
-            bar(str(system), None, as_json) as update,
-        ):
+        with Memory.open(warm_up=True) as memory, bar(str(system), None, as_json) as advance:
             report = of_whom(memory, agent, contact, tenant).import_from(
                 cast("PeerSystem", system),
                 file,
@@ -125,7 +122,7 @@ def import_file(
                 username=username,
                 password=password,
                 database=database,
-                on_progress=lambda count: update(advance=count),
+                on_progress=advance,
             )
     seconds = time.perf_counter() - started
     show(as_json, _values(report, seconds), lambda: import_summary(report, seconds))
@@ -152,7 +149,7 @@ def _from_lines(
     with (
         Memory.open(warm_up=not by_ray) as memory,
         opened(file) as stream,
-        bar(file.name, _line_count(file), is_quiet, has_end=True) as update,
+        bar(file.name, _line_count(file), is_quiet, has_end=True) as advance,
     ):
         return imported(
             memory,
@@ -161,7 +158,7 @@ def _from_lines(
             agent_id=agent,
             contact_id=contact,
             source=str(file.resolve()) if file.is_file() else None,
-            on_progress=lambda count: update(advance=count),
+            on_progress=advance,
             **by_ray,
         )
 

@@ -164,8 +164,8 @@ def erasures(
     """List the erasures, and how far each one got."""
     with reading(None if finish else agent, contact, tenant) as memory:
         if finish:
-            with bar("records", None, as_json) as update:
-                finished = memory.finish_erasures(on_progress=lambda count: update(advance=count))
+            with bar("records", None, as_json) as advance:
+                finished = memory.finish_erasures(on_progress=advance)
         else:
             finished = call_of(memory, "erasures", agent, contact, tenant)(
                 unfinished=unfinished, limit=limit

@@ -180,13 +180,13 @@ def _hand_over_all(
     silent = sum(not turns for _, turns in said)
     said = sorted(((name, turns) for name, turns in said if turns), key=_first_said)
     made = []
-    with Memory.open() as memory, bar("conversations", len(said), as_json) as update:
+    with Memory.open() as memory, bar("conversations", len(said), as_json) as advance:
         for session_id, turns in said:
             try:
                 made.append((hand_over(memory, session_id, turns), turns))
             except InvalidSessionError as error:
                 refused[session_id] = str(error)
-            update(advance=1)
+            advance(1)
     plain = {
         "sessions": [_handed_over(job, turns) for job, turns in made],
         "refused": [{"session_id": name, "error": why} for name, why in refused.items()],
@@ -432,8 +432,8 @@ def _drain(memory: Memory, asked: _Signals, is_quiet: bool) -> list[Job]:
 
 @contextmanager
 def _progress(total: int, is_quiet: bool) -> Iterator[Callable[[Job], None]]:
-    with bar("jobs", total, is_quiet) as update:
-        yield lambda job: update(advance=job.state in _ENDED)
+    with bar("jobs", total, is_quiet) as advance:
+        yield lambda job: advance(job.state in _ENDED)
 
 
 def _unfinished(report: QueueReport) -> int:

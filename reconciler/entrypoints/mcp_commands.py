@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import logging
 import re
+import shlex
 from datetime import UTC, datetime, timedelta
 from enum import StrEnum
 from typing import TYPE_CHECKING, Annotated
@@ -202,9 +203,10 @@ def create(
         print_json({"token": secret, **made.to_dict(datetime.now(UTC))})
         return
     typer.echo(secret)
+    in_file = f" --tokens {shlex.quote(str(tokens))}" if tokens else ""
     terminal(stderr=True).print(
         f"Token {made.token_id} is not shown again; clients send it as `Authorization: Bearer …`. "
-        f"Revoke it with `reconciler token revoke {made.token_id}`.",
+        f"Revoke it with `reconciler token revoke {made.token_id}{in_file}`.",
         markup=False,
     )
 

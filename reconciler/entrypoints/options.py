@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import inspect
 import json
+import re
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from datetime import UTC, date, datetime
 from functools import partial
 from pathlib import Path
-from typing import Annotated, Any, BinaryIO, cast
+from typing import Annotated, Any, BinaryIO, cast, is_typeddict
 
 import typer
 
@@ -31,7 +33,9 @@ __all__ = [
     "Overwrite",
     "Tenant",
     "call_of",
+    "descriptions",
     "existing",
+    "field_descriptions",
     "json_value",
     "of_whom",
     "opened",
@@ -54,6 +58,24 @@ MaybeContactId = Annotated[
 Overwrite = Annotated[bool, typer.Option("--overwrite", help="Replace the file if it exists.")]
 
 STANDARD_INPUT = Path("-")
+
+_SECTION = re.compile(r"^(?:Args|Attributes):\n((?: {4}.*+\n?+|\n)*+)", re.MULTILINE)
+_ENTRY = re.compile(r"^ {4}(\w+): (.*(?:\n {8}.*)*)", re.MULTILINE)
+
+
+def descriptions(described: Any) -> dict[str, str]:
+    """The descriptions of parameters or attributes in a docstring, by name."""
+    section = _SECTION.search(inspect.getdoc(described) or "")
+    return dict(_ENTRY.findall(section[1])) if section else {}
+
+
+def field_descriptions(fields: Any) -> dict[str, str]:
+    """Those of the fields of a ``TypedDict``; each of its bases describes a part of them."""
+    texts: dict[str, str] = {}
+    for each in vars(sys.modules[fields.__module__]).values():
+        if is_typeddict(each) and each.__annotations__.keys() <= fields.__annotations__.keys():
+            texts |= descriptions(each)
+    return texts
 
 
 def existing(file: Path | None) -> Path | None:

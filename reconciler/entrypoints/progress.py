@@ -21,15 +21,15 @@ def progress(name: str, is_quiet: bool) -> Iterator[Callable[[int, int | None], 
         name: the counted things.
         is_quiet: show nothing.
     """
-    with bar(name, None, is_quiet) as update:
+    with _shown(name, None, is_quiet) as update:
         yield lambda done, total: update(completed=done, total=total)
 
 
 @contextmanager
 def bar(
     name: str, total: int | None, is_quiet: bool, *, has_end: bool = False
-) -> Iterator[Callable[..., None]]:
-    """A bar; call what it gives like ``rich.progress.Progress.update``, without the task.
+) -> Iterator[Callable[[int], None]]:
+    """A bar; call what it gives with how many more are done.
 
     Args:
         name: the counted things.
@@ -37,6 +37,15 @@ def bar(
         is_quiet: show nothing.
         has_end: also say how long it will take.
     """
+    with _shown(name, total, is_quiet, has_end=has_end) as update:
+        yield lambda count: update(advance=count)
+
+
+@contextmanager
+def _shown(
+    name: str, total: int | None, is_quiet: bool, *, has_end: bool = False
+) -> Iterator[Callable[..., None]]:
+    """A bar; call what it gives like ``rich.progress.Progress.update``, without the task."""
     from rich.progress import (
         BarColumn,
         MofNCompleteColumn,

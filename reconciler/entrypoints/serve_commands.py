@@ -72,6 +72,7 @@ def serve_api(
             known,
             worker=worker,
             path="/v1",
+            has_page=True,
             bounds=BOUNDS,
             as_json=as_json,
         )

@@ -131,6 +131,7 @@ def serve(
     *,
     worker: bool | None,
     path: str = "",
+    has_page: bool = False,
     bounds: Bounds | None = None,
     as_json: bool = False,
 ) -> None:
@@ -142,13 +143,18 @@ def serve(
         tokens: the tokens that let clients in.
         worker: whether this process reads handed-over sessions; None for what the engine needs.
         path: the path after the address in the message.
+        has_page: whether a person finds a page at /, so that its address is told too.
         bounds: the resources of a client without a good token; None for the usual ones.
         as_json: tell the address as JSON.
     """
     from reconciler.entrypoints.access.http_door import is_loopback, listen
 
     if not any(token.is_good(datetime.now(UTC)) for token in tokens.all()):
-        _LOG.warning("no token exists, so no client is admitted; see `reconciler token create`")
+        _LOG.warning(
+            "no good token is in %s, so no client is admitted; `reconciler token create`, with the "
+            "same --tokens, makes one",
+            tokens.path,
+        )
     if address.certificate is None and not is_loopback(address.host):
         _LOG.warning(
             "tokens and what is known of contacts go over the network unencrypted; give "
@@ -158,11 +164,14 @@ def serve(
         port = bound.getsockname()[1]
         scheme = "http" if address.certificate is None else "https"
         host = f"[{address.host}]" if ":" in address.host else address.host
-        url = f"{scheme}://{host}:{port}{path}"
+        root = f"{scheme}://{host}:{port}"
         if as_json:
-            typer.echo(f'{{"url": "{url}"}}')
+            typer.echo(f'{{"url": "{root}{path}"}}')
         else:
-            terminal().print(f"Serving at {url}", markup=False, soft_wrap=True)
+            terminal().print(f"Serving at {root}{path}", markup=False, soft_wrap=True)
+            if has_page:
+                told = f"The page for a browser is at {root}/"
+                terminal().print(told, markup=False, soft_wrap=True)
         _serve(app_of(memory), address, bound, bounds)
 
 

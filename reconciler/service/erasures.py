@@ -457,7 +457,9 @@ def _check_known(
         )
     fact_ids = {fact.fact_id for fact in known.facts}.union(unread_ids)
     if target.fact_id is not None and target.fact_id not in fact_ids:
-        raise UnknownFactError(f"contact {scope.contact_id} has no fact {target.fact_id}")
+        raise UnknownFactError(
+            f"contact {scope.contact_id} has no fact {target.fact_id}; `history` lists those it has"
+        )
     if target.session_id is not None and target.session_id not in known.session_keys:
         raise InvalidSessionError(f"contact {scope.contact_id} has no session {target.session_id}")
 

@@ -466,7 +466,9 @@ def _place_after(
 
 def _unknown_fact(scope: Scope, fact_id: str, at: datetime | None = None) -> UnknownFactError:
     then = "" if at is None else f" at {at.isoformat()}"
-    return UnknownFactError(f"contact {scope.contact_id} has no fact {fact_id}{then}")
+    return UnknownFactError(
+        f"contact {scope.contact_id} has no fact {fact_id}{then}; `history` lists those it has"
+    )
 
 
 def _is_persons(decision: Decision) -> bool:

@@ -6,15 +6,22 @@ import subprocess
 import sys
 import sysconfig
 import venv
+from functools import cache
 from pathlib import Path
 
 import pytest
+import typer.main
 
+from reconciler.entrypoints import cli
 from reconciler.entrypoints.cli import main
 from tests.command_line import Installed, Run, environment_of
 from tests.engines import EngineUnderTest, embedded_engine
 
 ROOT = Path(__file__).resolve().parents[2]
+
+APP_OF = cache(cli._app_of)
+COMMAND_OF = cache(typer.main.get_command)
+"""Typer reads a command's options from its function, which takes longer than many a command."""
 
 
 @pytest.fixture
@@ -26,6 +33,8 @@ def engine(tmp_path: Path) -> EngineUnderTest:
 @pytest.fixture
 def command_line(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Run:
     """Runs a command as it stands: exit code, output, errors."""
+    monkeypatch.setattr(cli, "_app_of", lambda called: APP_OF(tuple(called)))
+    monkeypatch.setattr(typer.main, "get_command", COMMAND_OF)
 
     def run(*arguments: str) -> tuple[int, str, str]:
         monkeypatch.setattr("sys.argv", ["reconciler", *arguments])

@@ -77,6 +77,8 @@ def test_add_with_the_same_key_replays(run: Run) -> None:
     first = json_of(run, "add", *SCOPE, "Lives in Pune.", "--idempotency-key", "k")
     again = json_of(run, "add", *SCOPE, "Lives in Pune.", "--idempotency-key", "k")
     assert again == first | {"replayed": True}
+    code, _, told = run("add", *SCOPE, "Budget is 60 lakh.", "--idempotency-key", "k")
+    assert (code, "use a new key" in " ".join(told.split())) == (2, True)
 
 
 @pytest.mark.on_neo4j_too

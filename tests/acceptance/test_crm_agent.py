@@ -5,26 +5,20 @@ What should be known after each one was written before any answer was recorded.
 
 from __future__ import annotations
 
-import os
-import subprocess
+import io
 import sys
+from collections.abc import Iterator
+from contextlib import redirect_stdout
 from pathlib import Path
+from typing import Any, NamedTuple
 
-import anthropic
 import pytest
 
-from tests.crm_recordings import (
-    Held,
-    RecordedClaude,
-    RecordingClaude,
-    Story,
-    played,
-    what_is_missing,
-)
-from tests.documents import ROOT
+from tests.crm_recordings import Held, RecordedClaude, RecordingClaude, Story
 from tools.write_crm_page import PAGE, written
 
 pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("crm")]  # held once, not by each worker
+EXAMPLE: Any = sys.modules[Held.__module__]
 STORY = Story.read()
 DAYS = [f"{each.at:%Y-%m-%d}" for each in STORY.conversations]
 TO_RECORD = "record it with: python -m tests.crm_recordings FOLDER"
@@ -35,13 +29,41 @@ def claude() -> RecordedClaude:
     return RecordedClaude()
 
 
+class Ran(NamedTuple):
+    """The example after its end: its status, what it printed, and what it held."""
+
+    status: int
+    printed: list[str]
+    held: list[Held]
+
+
 @pytest.fixture(scope="module")
-def held(claude: RecordedClaude) -> dict[str, Held]:
+def ran(claude: RecordedClaude) -> Ran:
+    """The example as it is started without a key."""
+    held: list[Held] = []
+    printed = io.StringIO()
+    hold_all = EXAMPLE.hold_all
+
+    def watched(*given: Any) -> Iterator[Held]:
+        for each in hold_all(*given):
+            held.append(each)
+            yield each
+
+    with pytest.MonkeyPatch.context() as patch, redirect_stdout(printed):
+        patch.setattr(sys, "argv", ["crm_agent.py"])
+        patch.setattr(EXAMPLE, "hold_all", watched)
+        patch.setattr(EXAMPLE, "RecordedClaude", lambda: claude)
+        try:
+            status = EXAMPLE.main()
+        except SystemExit as missing:
+            pytest.fail(f"{missing}; {TO_RECORD}", pytrace=False)
+    return Ran(status, printed.getvalue().splitlines(), held)
+
+
+@pytest.fixture(scope="module")
+def held(ran: Ran) -> dict[str, Held]:
     """All conversations, by day."""
-    try:
-        return {f"{each.conversation.at:%Y-%m-%d}": each for each in played(claude)}
-    except anthropic.NotFoundError as error:
-        pytest.fail(f"{what_is_missing(error)}; {TO_RECORD}", pytrace=False)
+    return {f"{each.conversation.at:%Y-%m-%d}": each for each in ran.held}
 
 
 def test_there_are_twelve_conversations_over_eight_months() -> None:
@@ -69,17 +91,9 @@ def test_the_page_shows_what_the_calls_return(held: dict[str, Held]) -> None:
     assert written(shown, held.values()) == shown, "python tools/write_crm_page.py writes it"
 
 
-def test_the_example_runs_without_a_key(held: dict[str, Held], tmp_path: Path) -> None:
-    ended = subprocess.run(
-        [sys.executable, ROOT / "examples" / "crm_agent.py"],
-        cwd=tmp_path,
-        env=os.environ | {"PYTHONPATH": str(ROOT)},
-        stdout=subprocess.PIPE,
-        text=True,
-        check=False,
-    )
-    assert ended.stdout.splitlines()[-1] == "12 of 12 conversations left what they should"
-    assert ended.returncode == 0
+def test_the_example_runs_without_a_key(ran: Ran) -> None:
+    assert ran.printed[-1] == "12 of 12 conversations left what they should"
+    assert ran.status == 0
 
 
 def test_an_empty_memory_is_not_what_any_conversation_should_leave() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import runpy
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -114,17 +115,12 @@ def test_what_the_agent_merely_supposed_was_held_and_is_nowhere_in_the_store(ran
     assert "jams" not in stored
 
 
-def test_the_chat_says_what_it_needs_before_it_makes_a_memory(tmp_path: Path) -> None:
-    named = {name: each for name, each in os.environ.items() if not name.startswith("ANTHROPIC_")}
-    ended = subprocess.run(
-        [sys.executable, ROOT / "examples" / "chat.py", "priya"],
-        cwd=tmp_path,
-        env=named | {"PYTHONPATH": str(ROOT)},
-        input="",
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert (ended.returncode, ended.stdout) == (1, "")
-    assert ended.stderr == "Set ANTHROPIC_API_KEY first: this chat asks Claude.\n"
+def test_the_chat_says_what_it_needs_before_it_makes_a_memory(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(sys, "argv", ["chat.py", "priya"])
+    with pytest.raises(SystemExit, match=r"^Set ANTHROPIC_API_KEY first: this chat asks Claude\.$"):
+        runpy.run_path(str(ROOT / "examples" / "chat.py"), run_name="__main__")
+    assert capsys.readouterr() == ("", "")
     assert list(tmp_path.iterdir()) == []

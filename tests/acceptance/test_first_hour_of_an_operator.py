@@ -1,6 +1,7 @@
 """An operator's first hour: compose's commands as they stand, run without Docker beside a Neo4j.
 
-Only hosts and ports are others: the loopback, and free ones.
+Only hosts and ports are others: the loopback, and free ones. The services have processes of their
+own; the commands that come to an end run in this one.
 """
 
 from __future__ import annotations
@@ -17,10 +18,11 @@ from contextlib import contextmanager
 from pathlib import Path
 from urllib.request import urlopen
 
+import pytest
 import yaml
 
 from reconciler.entrypoints.access.tokens import TokenFile
-from tests.command_line import environment_of
+from tests.command_line import Run, environment_of
 from tests.engines import EngineUnderTest, embedded_engine
 from tests.mcp_server import HttpServer, called
 
@@ -33,11 +35,19 @@ HASH_KEY = "sixteen characters and more"
 
 
 def test_from_compose_to_a_memory_that_is_served_read_scraped_and_moved(
-    one_neo4j: EngineUnderTest, tmp_path: Path
+    one_neo4j: EngineUnderTest, tmp_path: Path, command_line: Run
 ) -> None:
+    def run(environment: dict[str, str], *arguments: str) -> str:
+        with pytest.MonkeyPatch.context() as patch:
+            for name, value in environment.items():
+                patch.setenv(name, value)
+            code, out, err = command_line(*arguments)
+        assert code == 0, err
+        return out
+
     image = dict(re.findall(r"(RECONCILER_\w+)=(\S+)", RECIPE))
     own = {"RECONCILER_GATE__HASH_KEY": HASH_KEY, "RECONCILER_EMBEDDER__MODEL": "noop"}
-    everywhere = os.environ | image | own | {"XDG_DATA_HOME": str(tmp_path), "COLUMNS": "200"}
+    everywhere = image | own | {"XDG_DATA_HOME": str(tmp_path), "COLUMNS": "200"}
     environment = everywhere | environment_of(one_neo4j)
     run(environment, "init")
     [create] = re.findall(r"run --rm mcp (token create .+)", COMPOSE)
@@ -66,18 +76,6 @@ def test_from_compose_to_a_memory_that_is_served_read_scraped_and_moved(
     assert "Lives in Pune." in run(elsewhere, "recall", *who)
 
 
-def run(environment: dict[str, str], *arguments: str) -> str:
-    done = subprocess.run(
-        [sys.executable, "-m", "reconciler", *arguments],
-        env=environment,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert done.returncode == 0, done.stderr
-    return done.stdout
-
-
 @contextmanager
 def started(
     environment: dict[str, str], service: str, *more: str
@@ -87,7 +85,7 @@ def started(
     free = ["0" if each.isdigit() else each for each in words]
     with subprocess.Popen(
         [sys.executable, "-m", "reconciler", *free, *more],
-        env=environment,
+        env=os.environ | environment,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,

@@ -211,6 +211,14 @@ def test_the_same_key_makes_one_decision(agent: httpx2.Client) -> None:
     assert (first["replayed"], again["replayed"]) == (False, True)
 
 
+def test_the_key_of_another_note_is_refused(agent: httpx2.Client, anna: httpx2.Client) -> None:
+    key = {"Idempotency-Key": "k-1"}
+    done(agent.post(f"{PRIYA}/notes", json=PUNE, headers=key))
+    other = agent.post(f"{PRIYA}/notes", json={"text": "Budget is 60 lakh."}, headers=key)
+    assert "use a new key" in problem(other, 422, "invalid-note")
+    assert done(anna.get(PRIYA))["live_facts"] == 1
+
+
 def test_the_same_key_of_another_caller_is_another_key(
     api: Api, agent: httpx2.Client, anna: httpx2.Client
 ) -> None:
@@ -490,7 +498,23 @@ def test_without_a_good_token_there_are_the_probes_alone(still_api: Api) -> None
     for path in ("/healthz", "/readyz", "/openapi.json"):
         assert httpx2.get(still_api.url + path).status_code == 200
     for path in ("/v1/access", "/metrics", "/v1", "/v1/nope"):
-        problem(httpx2.get(still_api.url + path), 401, "no-good-token")
+        told = problem(httpx2.get(still_api.url + path), 401, "no-good-token")
+        assert "`reconciler token list`" in told
+
+
+def test_a_path_that_does_not_exist_is_told_where_the_paths_are(anna: httpx2.Client) -> None:
+    told = problem(anna.get(f"{PRIYA}/nope"), 404, "no-such-path")
+    assert "/openapi.json" in told
+
+
+def test_the_document_describes_each_field_of_a_note_and_each_filter(still_api: Api) -> None:
+    document = httpx2.get(f"{still_api.url}/openapi.json").json()
+    fields = document["components"]["schemas"]["NoteBody"]["properties"]
+    recall = document["paths"]["/v1/agents/{agent_id}/contacts/{contact_id}/recall"]["get"]
+    filters = {each["name"]: each for each in recall["parameters"]}
+    nothing_said = {"query", "limit", "budget_tokens", "as_of", "valid_at", "If-None-Match"}
+    described = {**fields, **{k: v for k, v in filters.items() if k not in nothing_said}}
+    assert [name for name, field in described.items() if not field.get("description")] == []
 
 
 def test_an_expired_or_revoked_token_is_turned_away(still_api: Api) -> None:

@@ -21,7 +21,10 @@ ROOT = Path(__file__).resolve().parents[2]
 pytestmark = pytest.mark.xdist_group("installed")  # built once, not by each worker
 EXAMPLES = list(examples())
 RUN_BLOCKS = """
-import contextlib, io, json, os, sys, tempfile
+import contextlib, functools, io, json, os, sys, tempfile
+from reconciler.adapters.onnx_minilm import OnnxMinilm
+loaded = functools.cache(OnnxMinilm().load)
+OnnxMinilm.load = lambda _: loaded()
 for code in json.load(open(sys.argv[1], encoding="utf-8")):
     folder = tempfile.mkdtemp(dir=".")
     os.environ["RECONCILER_EMBEDDED_PATH"] = folder + "/memory.lbug"
@@ -30,7 +33,10 @@ for code in json.load(open(sys.argv[1], encoding="utf-8")):
         exec(compile(code, "a block", "exec"), {"__name__": "__main__"})
     print(json.dumps(printed.getvalue()))
 """
-"""Runs blocks of code, each on a memory of its own; prints a line of JSON for each."""
+"""Runs blocks of code, each on a memory of its own; prints a line of JSON for each.
+
+The real model is loaded once and not by each block, as if one program held all of them.
+"""
 
 
 def test_the_installed_wheel_brings_its_queries_and_prompts(

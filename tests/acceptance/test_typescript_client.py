@@ -47,10 +47,14 @@ def served(tmp_path: Path) -> Iterator[dict[str, str]]:
         }
 
 
-def _run(variables: dict[str, str], *command: str) -> str:
-    ended = subprocess.run(
+def _ended(variables: dict[str, str], *command: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
         command, cwd=CLIENT, env=os.environ | variables, capture_output=True, text=True, check=False
     )
+
+
+def _run(variables: dict[str, str], *command: str) -> str:
+    ended = _ended(variables, *command)
     assert ended.returncode == 0, ended.stdout + ended.stderr
     return ended.stdout
 
@@ -63,10 +67,26 @@ def test_its_own_tests_pass_against_a_running_server(served: dict[str, str]) -> 
     assert "# fail 0" in _run(served, "npm", "test")
 
 
-@pytest.mark.parametrize(("example", "shown"), [("remember", 0), ("agent", 1)])
+@pytest.mark.parametrize(("example", "shown"), [("remember", 0), ("agent", 1), ("answers", 2)])
 def test_an_example_prints_what_its_page_shows(
     served: dict[str, str], example: str, shown: int
 ) -> None:
-    outputs = [block for block in fenced(PAGE, "text") if "<recalled_facts>" in block]
+    outputs = [block for block in fenced(PAGE, "text") if "emembered" in block]
     printed = _run(served, "node", f"dist/examples/{example}.js")
     assert prints(outputs[shown], printed), printed
+
+
+@pytest.mark.parametrize(
+    ("wrong", "told"),
+    [
+        ({"RECONCILER_TOKEN": "rcl_wrong"}, "`reconciler token list` says which are good"),
+        ({"RECONCILER_TOKEN": ""}, "token is empty"),
+        ({"RECONCILER_URL": "http://127.0.0.1:1"}, "is `reconciler serve` running there?"),
+    ],
+)
+def test_an_agent_with_a_wrong_token_or_address_ends_with_the_remedy(
+    served: dict[str, str], wrong: dict[str, str], told: str
+) -> None:
+    ended = _ended(served | wrong, "node", "dist/examples/agent.js")
+    assert (ended.returncode, ended.stdout) == (1, "")
+    assert told in ended.stderr

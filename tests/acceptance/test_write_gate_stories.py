@@ -262,7 +262,7 @@ def test_a_confirmed_fact_rests_on_the_answer(open_memory: Open, engine: EngineU
     answered = memory.contact("crm", "alice").confirm(held.decision_id, CONTACT)
     memory.close()
     evidence = evidence_of(engine, answered)
-    assert evidence[answered.episode_id] == f"Asked: {held.question}\nAnswered by contact: yes."
+    assert evidence[answered.episode_id] == f"Answered by contact: yes.\nAsked: {held.question}"
     assert evidence[held.episode_id] == SARCASM
 
 

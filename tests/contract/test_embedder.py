@@ -74,9 +74,9 @@ VARIED = [
     "𝔘𝔫𝔦𝔠𝔬𝔡𝔢 letters",
     "اتصل بها بعد الخامسة",
     "[MASK] means a token [SEP] here",
-    "https://example.org/" + "abcdefgh/" * 150,
-    "unbelievably " * 400,
-    "한국어로 말씀해 주세요 " * 40,
+    "https://example.org/" + "abcdefgh/" * 70,
+    "unbelievably " * 110,
+    "한국어로 말씀해 주세요 " * 20,
     *(
         f"{'the contract renews on the first of March ' * n}{n}"
         for n in (*range(1, 25, 4), *NEAR, 63)

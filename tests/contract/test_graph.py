@@ -348,7 +348,6 @@ ERASING: dict[str, dict[str, Any]] = {
     "list_revoked": {"decision_ids": [REVOKED["decision_id"]]},
     "list_scope_episodes": CONTACT,
     "list_scope_jobs": CONTACT,
-    "list_scope_reasons": CONTACT,
     "list_scope_sessions": CONTACT,
     "list_scope_tasks": CONTACT,
     "list_tombstones": CONTACT,
@@ -436,7 +435,7 @@ CALLS: dict[str, dict[str, Any]] = ERASING | {
     "count_refusals": {"contact_keys": [ALICE.contact_key]},
     "find_contact_version": CONTACT,
     "find_decisions": CONTACT | {"decision_ids": [SECOND["decision_id"]]},
-    "find_decision_ids": {"decision_ids": [FIRST["decision_id"], SECOND["decision_id"]]},
+    "find_decided_texts": {"decision_ids": [FIRST["decision_id"], SECOND["decision_id"]]},
     "find_episodes": CONTACT | {"episode_ids": [FIRST["episode_id"]]},
     "find_facts": CONTACT | {"fact_ids": [FIRST["fact_id"]]},
     "find_agents_facts": {"agent_key": ALICE.agent_key, "fact_ids": [FIRST["fact_id"]]},
@@ -454,6 +453,7 @@ CALLS: dict[str, dict[str, Any]] = ERASING | {
     "list_conflicts": CONTACT,
     "count_conflicts": {"now": NOON},
     "count_facts": {"now": NOON},
+    "count_keyless": {},
     "list_agents": {},
     "count_states": {"contact_keys": [ALICE.contact_key], "now": NOON},
     "list_contact_ids": {"agent_key": ALICE.agent_key, "after": "", "limit": 5},
@@ -562,7 +562,7 @@ def test_a_query_by_column_gives_what_rows_would(graph: Graph) -> None:
     assert {row["fact_id"]: told[row["fact_id"]] | row for row in facts(graph)} == told
 
 
-ABOUT_THE_STORE = {"count_contacts", "find_schema_version", "find_store"}
+ABOUT_THE_STORE = {"count_contacts", "count_keyless", "find_schema_version", "find_store"}
 
 
 def test_a_query_about_nothing_gives_no_row(graph: Graph) -> None:

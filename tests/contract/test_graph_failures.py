@@ -319,7 +319,7 @@ def busy(engine: EngineUnderTest, label: str, seconds: float) -> Iterator[None]:
 def test_a_server_that_is_busy_is_waited_for(one_neo4j: EngineUnderTest) -> None:
     with opened(changed(one_neo4j, silence_timeout_seconds=4.0)) as memory:
         memory.add_contact_note("crm", "alice", "Prefers email")
-        with busy(one_neo4j, "Contact", 6):
+        with busy(one_neo4j, "Contact", 4.5):
             memory.add_contact_note("crm", "alice", "Lives in Pune")
         assert len(memory.contact("crm", "alice").decisions()) == 2
 
@@ -345,7 +345,7 @@ def test_where_all_connections_are_in_use_a_busy_server_is_waited_for_all_the_sa
 ) -> None:
     with opened(changed(one_neo4j, silence_timeout_seconds=4.0, pool_size_max=1)) as memory:
         memory.add_contact_note("crm", "alice", "Prefers email")
-        with busy(one_neo4j, "Contact", 6):
+        with busy(one_neo4j, "Contact", 4.5):
             memory.add_contact_note("crm", "alice", "Lives in Pune")
         assert len(memory.contact("crm", "alice").decisions()) == 2
 

@@ -559,7 +559,7 @@ def _components(nodes: Iterable[Any], after: Callable[[Any], Iterable[Any]]) -> 
             elif node not in following:
                 following[node] = list(after(node))
                 stack.append((node, True))
-                stack.extend((other, False) for other in following[node])
+                stack.extend((other, False) for other in following[node] if other not in following)
     for node, others in following.items():
         for other in others:
             back.setdefault(other, []).append(node)
@@ -680,6 +680,9 @@ class _Judge:
     def _two_ways(self, loop: list[int]) -> str | None:
         """A word that leads from a place of the loop back to it in two ways."""
         within = set(loop)
+        ahead = [[times for edge, times in self._edges[at] if edge[0] in within] for at in loop]
+        if all(each == [1] for each in ahead):
+            return None  # a plain circle
 
         def after(node: tuple[int, int]) -> list[tuple[int, int]]:
             return [

@@ -15,6 +15,7 @@ import sys
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cache
 from itertools import pairwise
 from re import _constants as codes, _parser as parser  # type: ignore[attr-defined]
 from typing import Any
@@ -151,6 +152,7 @@ class Pump:
         return f"{self.before[:60]!r} + {self.unit[:40]!r} * n + {self.after!r}"
 
 
+@cache
 def _pumps(text: str, flags: int) -> list[Pump]:
     try:
         tree = parser.parse(_in_words_of_re(text, flags), flags & _FLAGS_OF_BOTH)

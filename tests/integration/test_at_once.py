@@ -11,6 +11,7 @@ from typing import Any
 from reconciler import Memory
 from reconciler.adapters.noop_embedder import NoopEmbedder
 from tests.command_line import environment_of
+from tests.conftest import ON_ANY_ONE
 from tests.engines import EngineUnderTest, embedded_engine
 
 
@@ -43,6 +44,7 @@ def ended(processes: list[subprocess.Popen[str]]) -> list[tuple[int, str]]:
     return found
 
 
+@ON_ANY_ONE
 def test_commands_at_once_do_their_work_or_are_told_who_has_the_file(
     one_of_each: EngineUnderTest,
 ) -> None:

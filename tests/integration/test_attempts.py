@@ -222,6 +222,7 @@ def refusing() -> list[tuple[str, str]]:
 
 
 @pytest.mark.parametrize("everything", EVERYTHING)
+@ON_ANY_ONE
 def test_no_method_answers_anybody_about_an_id_of_the_victims(
     world: World, attempts: Attempts, everything: bool
 ) -> None:

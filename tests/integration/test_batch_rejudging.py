@@ -42,6 +42,12 @@ REPLACES = judgement("replaces", 1, "UPDATE")
 COEXISTS = judgement("coexists", None, "ADD")
 
 
+@pytest.fixture(autouse=True)
+def short_pauses(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Between two looks at a batch."""
+    monkeypatch.setattr(batch_rejudging, "_PAUSE_SECONDS", 0.05)
+
+
 @pytest.fixture(params=["anthropic", "openai"])
 def provider(request: pytest.FixtureRequest) -> str:
     return str(request.param)
@@ -295,7 +301,7 @@ def test_a_server_that_is_away_for_a_while_is_waited_for(
         if len(states) == 2:  # the first look
             assert server.batches is not None
             server.batches.is_away = True
-            threading.Timer(2, setattr, (server.batches, "is_away", False)).start()
+            threading.Timer(0.3, setattr, (server.batches, "is_away", False)).start()
 
     assert became(shop.rejudge(on_wait=leave)) == [Upheld.AMENDED]
     assert len(states) == 3

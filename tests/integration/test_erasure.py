@@ -172,6 +172,7 @@ def test_a_forgotten_attribute_goes_with_all_its_values(memory: Memory) -> None:
     assert done.target.attribute is None
 
 
+@ON_ANY_ONE
 def test_what_was_forgotten_does_not_come_back_in_other_case_width_or_punctuation(
     memory: Memory,
 ) -> None:
@@ -183,6 +184,7 @@ def test_what_was_forgotten_does_not_come_back_in_other_case_width_or_punctuatio
     assert say(memory, "Flies to Newark in May.").action is Action.ADD
 
 
+@ON_ANY_ONE
 def test_what_was_forgotten_is_held_until_the_contact_says_yes(memory: Memory) -> None:
     lives_in(memory, "Pune")
     forget(memory)
@@ -194,6 +196,7 @@ def test_what_was_forgotten_is_held_until_the_contact_says_yes(memory: Memory) -
     assert lives_in(memory, "Pune").action is not Action.HOLD
 
 
+@ON_ANY_ONE
 def test_what_was_forgotten_is_asked_about_once_however_often_it_is_said(memory: Memory) -> None:
     made = say(memory, "Prefers tea.")
     forget(memory, fact_id=str(made.fact_id))
@@ -207,6 +210,7 @@ def test_what_was_forgotten_is_asked_about_once_however_often_it_is_said(memory:
     assert memory.contact(AGENT, PRIYA).pending() == []
 
 
+@ON_ANY_ONE
 def test_the_question_about_what_was_forgotten_hides_behind_no_other(memory: Memory) -> None:
     lives_in(memory, "Goa")
     forget(memory)
@@ -222,6 +226,7 @@ def test_the_question_about_what_was_forgotten_hides_behind_no_other(memory: Mem
     ]
 
 
+@ON_ANY_ONE
 def test_a_reader_of_conversations_does_not_bring_back_what_was_forgotten(opened: Open) -> None:
     tea = replace(PUNE.candidates[0], text="The contact prefers tea.", attribute=None, value=None)
     memory = opened(replace(PUNE, candidates=(tea,)))
@@ -234,6 +239,7 @@ def test_a_reader_of_conversations_does_not_bring_back_what_was_forgotten(opened
     assert list(waiting) == [GateReason.FORGOTTEN_BEFORE]
 
 
+@ON_ANY_ONE
 def test_what_says_something_else_is_not_held(memory: Memory) -> None:
     lives_in(memory, "Pune")
     forget(memory, attribute="city")
@@ -241,6 +247,7 @@ def test_what_says_something_else_is_not_held(memory: Memory) -> None:
     assert memory.add_contact_note(AGENT, "bob", "Lives in Pune.").action is Action.ADD
 
 
+@ON_ANY_ONE
 def test_what_was_revoked_does_not_come_back_unasked(memory: Memory) -> None:
     pune = lives_in(memory, "Pune")
     revoked = memory.contact(AGENT, PRIYA).revoke(str(pune.fact_id), by="anna", reason="A mix-up.")
@@ -297,6 +304,7 @@ def test_a_worker_with_a_leased_job_writes_nothing_about_a_forgotten_session(
     assert "Pune" not in str(list(decisions(memory).values()))
 
 
+@ON_ANY_ONE
 def test_a_worker_begins_anew_where_an_attribute_is_forgotten_that_it_has_read(
     opened: Open,
 ) -> None:
@@ -315,6 +323,7 @@ def test_a_worker_begins_anew_where_an_attribute_is_forgotten_that_it_has_read(
     assert recalled(memory) == set()
 
 
+@ON_ANY_ONE
 def test_a_reason_keeps_neither_the_contact_s_name_nor_what_it_had_said(memory: Memory) -> None:
     lives_in(memory, "Quixotia", contact_name="Priya Sharma")
     done = forget(memory, reason="Ms. Sharma left Quixotia, ticket 4711.")
@@ -322,6 +331,7 @@ def test_a_reason_keeps_neither_the_contact_s_name_nor_what_it_had_said(memory: 
     assert [each.reason for each in memory.agent(AGENT).erasures()] == [done.reason]
 
 
+@ON_ANY_ONE
 def test_what_was_erased_is_explained_and_replayed_without_its_words(memory: Memory) -> None:
     lives_in(memory, "Pune")
     changed = lives_in(memory, "Delhi")
@@ -330,6 +340,7 @@ def test_what_was_erased_is_explained_and_replayed_without_its_words(memory: Mem
     assert memory.contact(AGENT, PRIYA).replay("seed") == []
 
 
+@ON_ANY_ONE
 def test_notes_of_today_go_on_after_the_days_session_was_forgotten(memory: Memory) -> None:
     lives_in(memory, "Pune")
     [day] = {each.note.session_id for each in decisions(memory).values()}
@@ -410,6 +421,7 @@ def test_a_dry_run_says_what_would_go_and_changes_nothing(memory: Memory) -> Non
         ({"by": AGENT}, InvalidAnswerError),
     ],
 )
+@ON_ANY_ONE
 def test_what_cannot_be_forgotten_so_changes_nothing(
     memory: Memory, given: dict[str, Any], error: type[Exception]
 ) -> None:

@@ -820,7 +820,6 @@ def test_a_job_is_begun_only_so_often_where_its_workers_never_return(opened: Ope
     assert "without a word" in (job.last_error or "")
 
 
-@pytest.mark.on_neo4j_too
 def test_a_heart_beat_keeps_a_slow_job(opened: Open) -> None:
     memory = opened(answer(city("Pune")), jobs=FAST | {"lease_seconds": 2.0})
     job_id = memory.contact("crm", "alice").submit_session("chat", said(PUNE))

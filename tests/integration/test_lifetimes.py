@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from reconciler import Decision, Memory, SourceKind
+from reconciler import Action, Decision, Memory, SourceKind
 from reconciler.domain.recalling.prompting import as_prompt
 from reconciler.errors import InvalidNoteError
 from reconciler.testing import HashingEmbedder
@@ -105,6 +105,17 @@ def test_what_is_said_again_lives_as_long_as_before_from_then_on(
     assert list(told(memory).values()) == [False]
     clock.pass_days(2)
     assert list(told(memory).values()) == [True]
+
+
+def test_what_is_said_again_renews_it_among_any_number_of_live_facts(
+    clock: Clock, memory: Memory
+) -> None:
+    say(memory, STAND)
+    clock.pass_days(400)
+    for number in range(8):
+        say(memory, f"Owns a boat with the number {number}.")
+    assert say(memory, STAND).action is Action.UPDATE
+    assert told(memory)[STAND] is False
 
 
 def test_what_a_model_says_to_repeat_another_renews_it(clock: Clock, memory: Memory) -> None:

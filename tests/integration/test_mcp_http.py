@@ -9,6 +9,7 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -50,6 +51,17 @@ def server(memory: Memory, tmp_path: Path) -> Iterator[HttpServer]:
         yield running
 
 
+@pytest.fixture(scope="module")
+def untouched(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Memory, HttpServer]]:
+    """One server for those who write nothing: it takes a fifth of a second to stop one."""
+    folder = tmp_path_factory.mktemp("untouched")
+    arguments = embedded_engine(folder).settings_arguments
+    with Memory.open(embedder=HashingEmbedder(), **arguments) as memory:
+        with serving(memory, folder) as running:
+            yield memory, running
+        assert memory.agent("crm").decisions() == memory.jobs() == []
+
+
 async def _tools(client: Client) -> list[Any]:
     return (await client.list_tools()).tools
 
@@ -67,8 +79,9 @@ def test_a_note_that_one_client_adds_is_what_another_recalls(server: HttpServer)
     ("profile", "names"), [("agent", AGENT_TOOLS), ("operator", OPERATOR_TOOLS)]
 )
 def test_a_profile_lists_what_it_promises_in_every_version_of_the_protocol(
-    server: HttpServer, profile: str, names: set[str], mode: str
+    untouched: tuple[Memory, HttpServer], profile: str, names: set[str], mode: str
 ) -> None:
+    _, server = untouched
     found = server.asked(server.token(granted(profile)), _tools, mode=mode)
     assert {each.name for each in found} == names
 
@@ -77,8 +90,12 @@ def test_a_profile_lists_what_it_promises_in_every_version_of_the_protocol(
 @pytest.mark.parametrize("bound", [{}, {"contact_id": "priya"}])
 @pytest.mark.parametrize("agents", [("crm",), ("crm", "sales")])
 def test_what_the_schemas_require_is_what_the_grant_leaves_open(
-    server: HttpServer, profile: str, bound: dict[str, str], agents: tuple[str, ...]
+    untouched: tuple[Memory, HttpServer],
+    profile: str,
+    bound: dict[str, str],
+    agents: tuple[str, ...],
 ) -> None:
+    _, server = untouched
     for tool in server.asked(server.token(granted(profile, *agents, **bound)), _tools):
         schema = tool.input_schema
         jsonschema.Draft202012Validator.check_schema(schema)
@@ -87,7 +104,10 @@ def test_what_the_schemas_require_is_what_the_grant_leaves_open(
         assert ("agent_id" in schema["properties"]) is (len(agents) > 1)
 
 
-def test_no_grant_gives_a_model_the_choice_of_tenant_or_name(server: HttpServer) -> None:
+def test_no_grant_gives_a_model_the_choice_of_tenant_or_name(
+    untouched: tuple[Memory, HttpServer],
+) -> None:
+    _, server = untouched
     for profile in ("agent", "operator"):
         for tool in server.asked(server.token(granted(profile, "crm", "sales")), _tools):
             taken = tool.input_schema["properties"].keys()
@@ -298,8 +318,9 @@ def test_two_clients_at_once_lose_nothing_and_repeat_nothing(
 
 @pytest.mark.parametrize("length", [2_001, 100_000])
 def test_a_text_that_is_too_long_is_refused_in_words(
-    server: HttpServer, memory: Memory, length: int
+    untouched: tuple[Memory, HttpServer], length: int
 ) -> None:
+    memory, server = untouched
     note = LIVES | PRIYA | {"text": "a " * (length // 2) + "b"}
     text, is_error = server.asked(server.token(granted()), called(ADD, note))
     assert is_error
@@ -307,7 +328,10 @@ def test_a_text_that_is_too_long_is_refused_in_words(
     assert memory.contact("crm", "priya").recall() == []
 
 
-def test_a_request_that_is_too_large_is_refused_unread(server: HttpServer) -> None:
+def test_a_request_that_is_too_large_is_refused_unread(
+    untouched: tuple[Memory, HttpServer],
+) -> None:
+    _, server = untouched
     token = f"Bearer {server.token(granted())}"
     body = {"jsonrpc": "2.0", "id": 1, "method": "tools/list", "params": {"x": "y" * 5_000_000}}
     assert server.post(body, Authorization=token).status_code == 413
@@ -324,8 +348,9 @@ def test_a_request_that_is_too_large_is_refused_unread(server: HttpServer) -> No
     ],
 )
 def test_a_web_page_by_another_name_is_refused(
-    server: HttpServer, header: str, value: str, status: int
+    untouched: tuple[Memory, HttpServer], header: str, value: str, status: int
 ) -> None:
+    _, server = untouched
     token = f"Bearer {server.token(granted())}"
     given = {"Authorization": token, header: value, "MCP_Protocol_Version": "2025-06-18"}
     assert server.post(**given).status_code == status
@@ -335,8 +360,9 @@ def test_a_web_page_by_another_name_is_refused(
     "body", ["", "{", "[]", "null", '"x"', "{}", '{"jsonrpc": "2.0", "id": 1}', "[" * 5_000]
 )
 def test_what_is_no_request_of_the_protocols_is_refused_without_a_trace(
-    server: HttpServer, body: str
+    untouched: tuple[Memory, HttpServer], body: str
 ) -> None:
+    _, server = untouched
     headers = {
         "Authorization": f"Bearer {server.token(granted())}",
         "Content-Type": "application/json",
@@ -348,7 +374,8 @@ def test_what_is_no_request_of_the_protocols_is_refused_without_a_trace(
 
 
 @pytest.mark.parametrize("method", ["GET", "DELETE", "PUT", "OPTIONS"])
-def test_nothing_but_post_is_served(server: HttpServer, method: str) -> None:
+def test_nothing_but_post_is_served(untouched: tuple[Memory, HttpServer], method: str) -> None:
+    _, server = untouched
     token = server.token(granted())
     answer = httpx2.request(method, server.url, headers={"Authorization": f"Bearer {token}"})
     assert answer.status_code == 405
@@ -389,25 +416,22 @@ def test_the_resources_of_a_contact_are_listed_and_read(server: HttpServer, memo
     assert all("Pune" in text for text in found.values())
 
 
-@pytest.mark.parametrize(
-    "uri",
-    [
+def test_a_resource_beyond_the_grant_is_there_as_little_as_one_that_is_not(
+    server: HttpServer, memory: Memory
+) -> None:
+    memory.add_contact_note("crm", "tom", "Lives in Rome.")
+    token = server.token(granted(contact_id="priya"))
+    for uri in (
         "memory://contacts/crm/tom/profile",
         "memory://contacts/sales/priya/profile",
         "memory://contacts/crm/priya/embedding",
         "memory://contacts/crm/priya/../tom/profile",
         "memory://contacts/crm//profile",
         "file:///etc/passwd",
-    ],
-)
-def test_a_resource_beyond_the_grant_is_there_as_little_as_one_that_is_not(
-    server: HttpServer, memory: Memory, uri: str
-) -> None:
-    memory.add_contact_note("crm", "tom", "Lives in Rome.")
-    token = server.token(granted(contact_id="priya"))
-    with pytest.raises(MCPError, match="there is no") as caught:
-        server.asked(token, lambda client: client.read_resource(uri))
-    assert caught.value.code == -32602
+    ):
+        with pytest.raises(MCPError, match="there is no") as caught:
+            server.asked(token, partial(Client.read_resource, uri=uri))
+        assert caught.value.code == -32602, uri
 
 
 def test_the_prompt_opens_a_conversation_with_what_is_known_and_what_to_ask(
@@ -443,8 +467,9 @@ def test_the_prompt_opens_a_conversation_with_what_is_known_and_what_to_ask(
     ],
 )
 def test_a_conversation_that_cannot_be_taken_is_refused_in_words(
-    server: HttpServer, memory: Memory, given: dict[str, Any], told: str
+    untouched: tuple[Memory, HttpServer], given: dict[str, Any], told: str
 ) -> None:
+    memory, server = untouched
     text, is_error = server.asked(
         server.token(granted()), called("hand_over_session", given | PRIYA)
     )
@@ -527,17 +552,12 @@ def test_listening_everywhere_lets_no_name_in_but_those_given() -> None:
     assert not {"0.0.0.0", "*"} & hosts
 
 
-@pytest.fixture
-def store(one_of_each: EngineUnderTest) -> EngineUnderTest:
-    return one_of_each
-
-
 @pytest.mark.slow
 def test_the_command_serves_until_it_is_told_to_stop_and_leaves_the_store_whole(
-    store: EngineUnderTest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    any_engine: EngineUnderTest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     tokens = tmp_path / "tokens.json"
-    environment = os.environ | environment_of(store) | {"RECONCILER_EMBEDDER__MODEL": "noop"}
+    environment = os.environ | environment_of(any_engine) | {"RECONCILER_EMBEDDER__MODEL": "noop"}
     command = [sys.executable, "-m", "reconciler"]
     made = subprocess.run(
         [*command, "token", "create", "--agent", "crm", "--tokens", str(tokens), "--json"],

@@ -38,6 +38,8 @@ from reconciler.errors import (
     UnknownDecisionError,
     UnknownFactError,
 )
+from reconciler.service.stores.memory_store import MemoryStore
+from reconciler.service.writing.contact_turns import ContactTurns
 from reconciler.settings import load_settings
 from reconciler.testing import HashingEmbedder, ScriptedArbiter, TableEmbedder
 from tests import raw_store
@@ -115,7 +117,6 @@ def judgement(relation: Relation, action: Action, target: int | None = 1) -> Jud
 # The rule, on each engine
 
 
-@pytest.mark.on_neo4j_too
 @pytest.mark.parametrize(
     ("update_min", "add_max", "action", "decided_by"),
     [
@@ -142,7 +143,6 @@ def test_a_cosine_of_exactly_one_half_against_each_bound(
     assert live(memory) == (sorted([BASE, "Wants email"]) if action is ADD else ["Wants email"])
 
 
-@pytest.mark.on_neo4j_too
 @pytest.mark.parametrize(
     ("cosine", "action", "decided_by"),
     [
@@ -634,11 +634,45 @@ def test_a_replay_writes_nothing(engine: EngineUnderTest, open_memory: Open) -> 
         say(memory, "D", idempotency_key="key")
     before = raw_store.everything(engine)
     with open_memory(CHAIN) as memory:
-        assert say(memory, "B", idempotency_key="key").text == "D"
+        assert say(memory, " D.", idempotency_key="key").text == "D"
     assert raw_store.everything(engine) == before
 
 
 @pytest.mark.on_neo4j_too
+def test_a_key_of_another_note_is_refused_and_writes_nothing(
+    engine: EngineUnderTest, open_memory: Open
+) -> None:
+    with open_memory(CHAIN) as memory:
+        say(memory, "D", idempotency_key="key")
+    before = raw_store.everything(engine)
+    with (
+        open_memory(CHAIN) as memory,
+        pytest.raises(InvalidNoteError, match=r"another note .* use a new key"),
+    ):
+        say(memory, "B", idempotency_key="key")
+    assert raw_store.everything(engine) == before
+
+
+@pytest.mark.on_neo4j_too
+def test_of_two_notes_with_one_key_at_once_one_is_written_and_one_refused(
+    open_memory: Open, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    memory = open_memory(CHAIN)
+    # As if they were two processes: the second does not wait for the first one's turn to end.
+    memory._services.reconciler._ledger._turns = ContactTurns(stalled_seconds=0.0)
+    write = MemoryStore.commit_decisions
+
+    def write_second(*arguments: Any) -> set[str]:
+        monkeypatch.undo()
+        say(memory, "B", idempotency_key="key")
+        return write(*arguments)
+
+    monkeypatch.setattr(MemoryStore, "commit_decisions", write_second)
+    with pytest.raises(InvalidNoteError, match="another note"):
+        say(memory, "D", idempotency_key="key")
+    assert live(memory) == ["B"]
+
+
 @pytest.mark.parametrize(
     "elsewhere",
     [
@@ -1157,9 +1191,33 @@ def test_the_same_text_on_two_lines_is_two_notes(open_memory: Open) -> None:
 
 def test_the_same_key_on_two_lines_is_one_note(open_memory: Open) -> None:
     memory = open_memory(IMPORTED)
-    twice = [line("D", idempotency_key="key"), line("spare", idempotency_key="key")]
+    twice = [line("D", idempotency_key="key"), line("D", idempotency_key="key")]
     assert imported(memory, twice) == ({"ADD": 1}, 1)
     assert live(memory) == ["D"]
+
+
+@pytest.mark.on_neo4j_too
+def test_a_line_with_the_key_of_another_note_is_an_error(open_memory: Open) -> None:
+    memory = open_memory(IMPORTED)
+    say(memory, "late", idempotency_key="said")
+    first, second = line("D", idempotency_key="key"), line("spare", idempotency_key="key")
+    lines = [first, second, line("spare", idempotency_key="said"), "{"]
+    for resumed in (0, 1):
+        report = memory.import_notes(lines)
+        assert [error.line_number for error in report.errors] == [2, 3, 4]
+        assert "belongs to another note" in report.errors[0].message
+        assert report.errors[0].message == report.errors[1].message
+        assert report.resumed == resumed
+    assert sorted(live(memory)) == ["D", "late"]
+
+
+def test_a_line_of_an_earlier_import_is_known_although_it_was_redacted(open_memory: Open) -> None:
+    memory = open_memory({}, embedder=NoopEmbedder())
+    said = [line("Call 98450 12345", idempotency_key="key")]
+    imported(memory, said)
+    assert imported(memory, said) == ({}, 1)
+    report = memory.import_notes([line("Call 98450 54321", idempotency_key="key")])
+    assert [error.line_number for error in report.errors] == [1]
 
 
 def test_a_key_that_the_live_door_used_is_known_to_an_import(open_memory: Open) -> None:

@@ -42,6 +42,7 @@ from reconciler.service.tasks.memory_context import Cited, MemoryContext, Propos
 from reconciler.service.writing.write_gate import candidate_of
 from reconciler.testing import HashingEmbedder, ScriptedExtractor
 from tests import raw_store
+from tests.conftest import ON_ANY_ONE
 from tests.engines import EngineUnderTest, embedded_engine
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -292,6 +293,7 @@ os.kill(os.getpid(), signal.SIGKILL)
 """
 
 
+@ON_ANY_ONE
 def test_a_killed_task_goes_on_with_the_same_done_subtasks(
     open_memory: Open, one_of_each: EngineUnderTest
 ) -> None:

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
+from functools import partial
 from itertools import combinations, count
 from pathlib import Path
 from typing import Any
@@ -29,8 +30,8 @@ from reconciler.domain.guard import find_differences
 from reconciler.domain.records.decisions import Judgement
 from reconciler.domain.records.facts import FactHistory, Neighbour
 from reconciler.domain.records.kinds import Action, Relation
-from reconciler.domain.records.notes import Note
-from reconciler.errors import ArbiterError, ArbiterRefusedError
+from reconciler.domain.records.notes import Note, canonical_text
+from reconciler.errors import ArbiterError, ArbiterRefusedError, InvalidNoteError
 from reconciler.service.writing.neighbourhoods import Neighbourhoods
 from reconciler.testing import TableEmbedder
 from tests import faults
@@ -223,7 +224,8 @@ class MemoryMachine(RuleBasedStateMachine):
         self.store.arbiter.answer = answer
         # A note without a date gets the time of a clock that steps to and fro.
         self.store.now = DAYS[-1] if said.is_dated else said.said_at
-        decision = self.store.memory.add_contact_note(
+        add = partial(
+            self.store.memory.add_contact_note,
             self.agent_id,
             contact_id,
             said.text,
@@ -232,6 +234,12 @@ class MemoryMachine(RuleBasedStateMachine):
             idempotency_key=key,
             **(said.slot._asdict() if said.slot else {}),
         )
+        first = known.by_key.get(key or "")
+        if first is not None and canonical_text(first.text) != canonical_text(said.text):
+            with pytest.raises(InvalidNoteError, match="another note"):
+                add()
+            return
+        decision = add()
         if key in known.by_key:
             assert decision == known.by_key[key].as_replay()
             return

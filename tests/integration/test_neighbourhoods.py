@@ -175,14 +175,14 @@ def test_what_is_loaded_is_what_was_written_to_the_letter(shared: Graph) -> None
 
 
 def test_a_time_that_another_program_wrote_with_its_zone_is_read(
-    neo4j_engine: EngineUnderTest,
+    one_neo4j: EngineUnderTest,
 ) -> None:
-    arguments = {"embedder": HashingEmbedder(16), **neo4j_engine.settings_arguments}
+    arguments = {"embedder": HashingEmbedder(16), **one_neo4j.settings_arguments}
     with Memory.open(**arguments) as memory:
         memory.add_contact_note("crm", "alice", "Lives in Pune.")
         [before] = memory.contact("crm", "alice").recall("Where does she live?")
     zoned = "datetime({datetime: f.recorded_at, timezone: 'Europe/Berlin'})"
-    raw_store.query(neo4j_engine, f"MATCH (f:Fact) SET f.recorded_at = {zoned}")
+    raw_store.query(one_neo4j, f"MATCH (f:Fact) SET f.recorded_at = {zoned}")
     with Memory.open(**arguments) as memory:
         [found] = memory.contact("crm", "alice").recall("Where does she live?")
     assert found.fact.recorded_at == before.fact.recorded_at

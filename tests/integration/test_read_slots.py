@@ -92,6 +92,25 @@ def test_no_number_is_left_in_the_words_that_a_slot_was_read_from(memory: Memory
             assert said not in decision.text
 
 
+@pytest.mark.parametrize(
+    "texts",
+    [
+        ["Her email is a@example.com.", "Her email changed to b@example.com."],
+        ["Her phone is +44 7700 900123.", "Her phone number is now +44 7700 900199."],
+        ["Her new address is 9 Oak Road, Bath.", "She lives at 5 Elm Street, Leeds."],
+    ],
+    ids=["email", "phone", "address"],
+)
+def test_personal_data_is_replaced_by_what_is_told_later(memory: Memory, texts: list[str]) -> None:
+    with memory:
+        tell(memory, texts)
+        said = texts[-1].rstrip(".")
+        (current,) = memory.contact("crm", "priya").profile()
+        assert current.value
+        assert said.endswith(current.value)
+        assert chains(memory) == [2]
+
+
 def test_lines_of_an_import_are_read_too(memory: Memory) -> None:
     with memory:
         lines = [json.dumps({"text": text}) for text in CITY]

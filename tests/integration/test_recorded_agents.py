@@ -29,8 +29,12 @@ AFFIRMED = {
         "managed_building": ["Sorrel Court", "Sorrel House"],
         "boiler_service_month": ["July"],
         "access_contact": ["Greta Pymont"],
+        "flat_access_notice": ["48 hours' written notice, except for water through a ceiling"],
     },
-    "travel-05": {"earliest_departure": ["09:00"]},
+    "travel-05": {
+        "earliest_departure": ["09:00"],
+        "room_preference": ["two connecting rooms, else one big family room"],
+    },
 }
 """Values that hold, in the words of a "not" or a "no"."""
 

@@ -26,6 +26,7 @@ from reconciler.testing import HashingEmbedder, TableEmbedder
 from tests import raw_store
 from tests.conftest import ON_ANY_ONE
 from tests.engines import EngineUnderTest, embedded_engine
+from tests.kept_stores import copy_of
 from tests.tables import every
 
 OLD, NEW = HashingEmbedder(16), HashingEmbedder(24)
@@ -59,12 +60,30 @@ def engine(one_of_each: EngineUnderTest) -> EngineUnderTest:
     return one_of_each
 
 
+@pytest.fixture
+def moving(engine: EngineUnderTest, made: EngineUnderTest) -> EngineUnderTest:
+    """The engine with the memory of ``fill`` in it."""
+    if engine.name == "embedded":
+        copy_of(made, engine)
+    else:
+        fill(engine)
+    return engine
+
+
 def opened(engine: EngineUnderTest, embedder: Any = OLD) -> Memory:
     """The engine's memory, under a model."""
     return Memory.open(embedder=embedder, **SEED, **engine.settings_arguments)
 
 
-def planted(engine: EngineUnderTest) -> None:
+@pytest.fixture(scope="module")
+def made(tmp_path_factory: pytest.TempPathFactory) -> EngineUnderTest:
+    """An embedded store that is copied, since making one takes longer than a copy."""
+    engine = embedded_engine(tmp_path_factory.mktemp("made"))
+    fill(engine)
+    return engine
+
+
+def fill(engine: EngineUnderTest) -> None:
     """A memory of two contacts, with facts that ended, too."""
     with opened(engine) as memory:
         for text in NOTES:
@@ -116,12 +135,11 @@ def half_way(memory: Memory, embedder: Any = NEW) -> None:
 
 @pytest.mark.parametrize("embedder", [NEW, OtherEmbedder(SAME_LENGTH)], ids=["longer", "as long"])
 def test_all_facts_have_the_new_vectors_and_are_recalled_by_them(
-    engine: EngineUnderTest, embedder: Any
+    moving: EngineUnderTest, embedder: Any
 ) -> None:
-    planted(engine)
-    before = len(raw_store.query(engine, VECTORS))
+    before = len(raw_store.query(moving, VECTORS))
     told: list[tuple[int, int]] = []
-    with opened(engine) as memory:
+    with opened(moving) as memory:
         histories = memory.contact("crm", "priya").history()
         report = memory.reembed(
             embedder, batch_size=3, on_progress=lambda *n: told.append(n), **USUAL
@@ -130,8 +148,8 @@ def test_all_facts_have_the_new_vectors_and_are_recalled_by_them(
         assert (report.embedded, report.resumed) == (before, 0)
         assert told[-1] == (before, before)
         assert memory.model_move().state is MoveState.NONE
-    assert check_vectors(engine, embedder) == before
-    with opened(engine, embedder) as memory:
+    assert check_vectors(moving, embedder) == before
+    with opened(moving, embedder) as memory:
         assert memory.contact("crm", "priya").history() == histories
         for text in NOTES[1:]:
             assert memory.contact("crm", "priya").recall(text)[0].fact.text == text
@@ -140,12 +158,11 @@ def test_all_facts_have_the_new_vectors_and_are_recalled_by_them(
         assert again.superseded_ids
         memory.add_contact_note("crm", "priya", "Lives in Delhi.", attribute="city")
         memory.add_contact_note("crm", "eve", "Likes rain.")
-    assert check_vectors(engine, embedder) == before + 3
+    assert check_vectors(moving, embedder) == before + 3
 
 
-def test_a_run_that_was_cut_off_goes_on_where_it_stopped(engine: EngineUnderTest) -> None:
-    planted(engine)
-    with opened(engine) as memory:
+def test_a_run_that_was_cut_off_goes_on_where_it_stopped(moving: EngineUnderTest) -> None:
+    with opened(moving) as memory:
         half_way(memory)
         found = memory.model_move()
         assert (found.state, found.model, found.next_model, found.moved) == (
@@ -154,18 +171,17 @@ def test_a_run_that_was_cut_off_goes_on_where_it_stopped(engine: EngineUnderTest
             NEW.model_id,
             3,
         )
-    with opened(engine) as memory:  # the store is still the old model's
+    with opened(moving) as memory:  # the store is still the old model's
         assert memory.contact("crm", "priya").recall(NOTES[0])[0].fact.text == NOTES[0]
         report = memory.reembed(NEW, **USUAL)
     assert report.resumed == 3
-    assert check_vectors(engine, NEW) == report.resumed + report.embedded
+    assert check_vectors(moving, NEW) == report.resumed + report.embedded
 
 
 def test_writes_and_recalls_go_on_meanwhile_and_what_is_written_moves_too(
-    engine: EngineUnderTest,
+    moving: EngineUnderTest,
 ) -> None:
-    planted(engine)
-    with opened(engine) as memory:
+    with opened(moving) as memory:
 
         def on_progress(done: int, _: int) -> None:
             if done <= 6:
@@ -174,8 +190,8 @@ def test_writes_and_recalls_go_on_meanwhile_and_what_is_written_moves_too(
                 assert memory.contact("crm", "priya").recall(NOTES[3])[0].fact.text == NOTES[3]
 
         report = memory.reembed(NEW, batch_size=3, on_progress=on_progress, **USUAL)
-    assert check_vectors(engine, NEW) == report.embedded
-    with opened(engine, NEW) as memory:
+    assert check_vectors(moving, NEW) == report.embedded
+    with opened(moving, NEW) as memory:
         assert (
             memory.contact("crm", "priya").recall("Owns book number 3.")[0].fact.text.endswith("3.")
         )
@@ -207,37 +223,35 @@ AFTERWARDS: dict[str, Callable[[Memory], Any]] = {
 @ON_ANY_ONE
 @pytest.mark.parametrize("call", AFTERWARDS)
 def test_who_still_has_the_old_model_is_told_so_and_writes_nothing(
-    engine: EngineUnderTest, call: str
+    moving: EngineUnderTest, call: str
 ) -> None:
-    planted(engine)
-    with opened(engine) as memory:
+    with opened(moving) as memory:
         memory.contact("crm", "priya").recall("Where does she live?")  # its neighbourhood is kept
         memory.reembed(NEW, **USUAL)
         before = memory.agent("crm").decisions()
         with pytest.raises(SchemaError, match=f"holds vectors of {NEW.model_id}.*reembed"):
             AFTERWARDS[call](memory)
         assert memory.agent("crm").decisions() == before
-    check_vectors(engine, NEW)
+    check_vectors(moving, NEW)
 
 
+@ON_ANY_ONE
 def test_a_store_that_was_never_opened_with_the_new_model_opens_with_it_alone(
-    engine: EngineUnderTest,
+    moving: EngineUnderTest,
 ) -> None:
-    planted(engine)
-    with opened(engine) as memory:
+    with opened(moving) as memory:
         half_way(memory)
     with pytest.raises(SchemaError, match=OLD.model_id):
-        opened(engine, NEW)
-    with opened(engine) as memory:
+        opened(moving, NEW)
+    with opened(moving) as memory:
         memory.reembed(NEW, **USUAL)
     with pytest.raises(SchemaError, match=NEW.model_id):
-        opened(engine)
-    opened(engine, NEW).close()
+        opened(moving)
+    opened(moving, NEW).close()
 
 
-def test_what_was_erased_half_way_gets_no_vector(engine: EngineUnderTest) -> None:
-    planted(engine)
-    with opened(engine) as memory:
+def test_what_was_erased_half_way_gets_no_vector(moving: EngineUnderTest) -> None:
+    with opened(moving) as memory:
         half_way(memory)
         assert (
             memory.contact("crm", "priya")
@@ -246,16 +260,16 @@ def test_what_was_erased_half_way_gets_no_vector(engine: EngineUnderTest) -> Non
         )
         assert memory.model_move().facts == 1
         memory.reembed(NEW, **USUAL)
-    assert check_vectors(engine, NEW) == 1
+    assert check_vectors(moving, NEW) == 1
     left = """MATCH (fact:Fact) WHERE fact.state = 'erased' AND (fact.embedding IS NOT NULL
         OR fact.embedding_bytes IS NOT NULL OR fact.next_embedding IS NOT NULL
         OR fact.next_embedding_bytes IS NOT NULL) RETURN fact.fact_id"""
-    assert raw_store.query(engine, left) == []
+    assert raw_store.query(moving, left) == []
 
 
-def test_what_is_erased_while_it_is_embedded_gets_no_vector(engine: EngineUnderTest) -> None:
-    planted(engine)
-    with opened(engine) as memory:
+@ON_ANY_ONE
+def test_what_is_erased_while_it_is_embedded_gets_no_vector(moving: EngineUnderTest) -> None:
+    with opened(moving) as memory:
 
         class Erasing(HashingEmbedder):
             def embed(self, texts: Any) -> Any:
@@ -265,16 +279,18 @@ def test_what_is_erased_while_it_is_embedded_gets_no_vector(engine: EngineUnderT
 
         report = memory.reembed(Erasing(24), **USUAL)
         assert report.embedded == 1
-    assert check_vectors(engine, NEW) == 1
+    assert check_vectors(moving, NEW) == 1
     left = """MATCH (fact:Fact) WHERE fact.state = 'erased' AND (fact.embedding IS NOT NULL
         OR fact.embedding_bytes IS NOT NULL OR fact.next_embedding IS NOT NULL
         OR fact.next_embedding_bytes IS NOT NULL) RETURN fact.fact_id"""
-    assert raw_store.query(engine, left) == []
+    assert raw_store.query(moving, left) == []
 
 
-def test_a_backup_half_way_goes_on_where_it_is_restored(tmp_path: Path) -> None:
+def test_a_backup_half_way_goes_on_where_it_is_restored(
+    made: EngineUnderTest, tmp_path: Path
+) -> None:
     engine = embedded_engine(tmp_path / "one")
-    planted(engine)
+    copy_of(made, engine)
     with opened(engine) as memory:
         half_way(memory)
         memory.backup(tmp_path / "backup.tar")
@@ -286,11 +302,11 @@ def test_a_backup_half_way_goes_on_where_it_is_restored(tmp_path: Path) -> None:
     check_vectors(other, NEW)
 
 
+@ON_ANY_ONE
 def test_an_export_half_way_holds_nothing_of_the_move(
-    engine: EngineUnderTest, tmp_path: Path
+    moving: EngineUnderTest, tmp_path: Path
 ) -> None:
-    planted(engine)
-    with opened(engine) as memory:
+    with opened(moving) as memory:
         half_way(memory)
         assert memory.export(tmp_path / "all.jsonl", vectors=True).left_out == {}
     assert "next_embedding" not in (tmp_path / "all.jsonl").read_text(encoding="utf-8")
@@ -300,11 +316,12 @@ def test_an_export_half_way_holds_nothing_of_the_move(
     check_vectors(other, OLD)
 
 
+@ON_ANY_ONE
 def test_an_export_goes_into_a_store_that_moves_and_moves_with_it(
-    engine: EngineUnderTest, tmp_path: Path
+    engine: EngineUnderTest, made: EngineUnderTest, tmp_path: Path
 ) -> None:
     source = embedded_engine(tmp_path / "source")
-    planted(source)
+    copy_of(made, source)
     with opened(source) as memory:
         memory.export(tmp_path / "all.jsonl")
     with opened(engine) as memory:
@@ -319,9 +336,9 @@ def test_an_export_goes_into_a_store_that_moves_and_moves_with_it(
     check_vectors(engine, NEW)
 
 
-def test_no_store_moves_while_a_contact_is_not_restored_whole(engine: EngineUnderTest) -> None:
-    planted(engine)
-    with opened(engine) as memory:
+@ON_ANY_ONE
+def test_no_store_moves_while_a_contact_is_not_restored_whole(moving: EngineUnderTest) -> None:
+    with opened(moving) as memory:
         ArchiveStore(memory._services._graph).begin_contact(SCOPE, "(being restored)")
         with pytest.raises(GraphConflictError, match="1 contacts are incomplete"):
             memory.reembed(NEW, **USUAL)
@@ -330,38 +347,36 @@ def test_no_store_moves_while_a_contact_is_not_restored_whole(engine: EngineUnde
         assert memory.contact("crm", "priya").recall(NOTES[0])[0].fact.text == NOTES[0]
 
 
-def test_a_move_that_is_given_up_leaves_nothing(engine: EngineUnderTest) -> None:
-    planted(engine)
-    with opened(engine) as memory:
+def test_a_move_that_is_given_up_leaves_nothing(moving: EngineUnderTest) -> None:
+    with opened(moving) as memory:
         half_way(memory)
         assert memory.cancel_reembed().state is MoveState.NONE
         with pytest.raises(InvalidRequestError, match="does not move"):
             memory.cancel_reembed()
         memory.add_contact_note("crm", "priya", "Plays the piano.")
-    check_vectors(engine, OLD)
-    with opened(engine) as memory:
+    check_vectors(moving, OLD)
+    with opened(moving) as memory:
         memory.reembed(OtherEmbedder(16), **USUAL)
-    check_vectors(engine, OtherEmbedder(16))
+    check_vectors(moving, OtherEmbedder(16))
 
 
-def test_a_move_that_is_given_up_while_it_runs_ends_with_an_error(engine: EngineUnderTest) -> None:
-    planted(engine)
-    with opened(engine) as memory:
+@ON_ANY_ONE
+def test_a_move_that_is_given_up_while_it_runs_ends_with_an_error(moving: EngineUnderTest) -> None:
+    with opened(moving) as memory:
         with pytest.raises(InvalidRequestError, match="was cancelled meanwhile"):
             memory.reembed(
                 NEW, batch_size=3, on_progress=lambda *_: memory.cancel_reembed() and None, **USUAL
             )
         assert memory.model_move().state is MoveState.NONE
-    check_vectors(engine, OLD)
+    check_vectors(moving, OLD)
 
 
-def test_a_store_moves_twice_and_back(engine: EngineUnderTest) -> None:
-    planted(engine)
+def test_a_store_moves_twice_and_back(moving: EngineUnderTest) -> None:
     for before, after in ((OLD, NEW), (NEW, OtherEmbedder(8)), (OtherEmbedder(8), OLD)):
-        with opened(engine, before) as memory:
+        with opened(moving, before) as memory:
             memory.reembed(after, **USUAL)
-        check_vectors(engine, after)
-    with opened(engine) as memory:
+        check_vectors(moving, after)
+    with opened(moving) as memory:
         memory.add_contact_note("crm", "priya", "Plays the piano.")
         memory.contact("crm", "bob").forget(
             by="contact", reason="He asked."
@@ -372,7 +387,7 @@ def test_a_store_moves_twice_and_back(engine: EngineUnderTest) -> None:
         memory.contact("crm", "priya").forget(fact_id=fact_id, by="operator", reason="Wrong.")
         assert memory.model_move().moved >= 2  # written again, with the vectors of both models
         memory.reembed(NEW, **USUAL)
-    check_vectors(engine, NEW)
+    check_vectors(moving, NEW)
 
 
 def test_a_store_without_vectors_gets_them(engine: EngineUnderTest) -> None:
@@ -392,10 +407,10 @@ def test_an_empty_store_moves(engine: EngineUnderTest) -> None:
     assert check_vectors(engine, NEW) == 1
 
 
-def test_a_model_that_fails_leaves_what_was_embedded(engine: EngineUnderTest) -> None:
-    planted(engine)
+@ON_ANY_ONE
+def test_a_model_that_fails_leaves_what_was_embedded(moving: EngineUnderTest) -> None:
     known = TableEmbedder({"Lives in Pune.": [1, 0, 0]}, 3)
-    with opened(engine) as memory:
+    with opened(moving) as memory:
         with pytest.raises(EmbeddingError):
             memory.reembed(known, batch_size=1, **USUAL)
         assert memory.model_move().next_model == known.model_id
@@ -453,7 +468,7 @@ BAD: dict[str, tuple[dict[str, Any], type[Exception], str]] = {
 @pytest.fixture
 def unmoved(any_engine: EngineUnderTest) -> Iterator[Memory]:
     """A memory that keeps its vectors."""
-    planted(any_engine)
+    fill(any_engine)
     with opened(any_engine) as memory:
         yield memory
     check_vectors(any_engine, OLD)
@@ -467,18 +482,18 @@ def test_bad_input_changes_nothing(unmoved: Memory, case: str) -> None:
     assert unmoved.model_move().state is MoveState.NONE
 
 
-def test_a_second_move_elsewhere_is_refused(engine: EngineUnderTest) -> None:
-    planted(engine)
-    with opened(engine) as memory:
+@ON_ANY_ONE
+def test_a_second_move_elsewhere_is_refused(moving: EngineUnderTest) -> None:
+    with opened(moving) as memory:
         half_way(memory)
         with pytest.raises(InvalidRequestError, match=r"moves to hashing-24@test already \(3 of"):
             memory.reembed(OtherEmbedder(16), **USUAL)
         assert memory.model_move().next_model == NEW.model_id
 
 
-def test_two_runs_at_once_in_a_process_are_refused(engine: EngineUnderTest) -> None:
-    planted(engine)
-    with opened(engine) as memory:
+@ON_ANY_ONE
+def test_two_runs_at_once_in_a_process_are_refused(moving: EngineUnderTest) -> None:
+    with opened(moving) as memory:
         refused: list[InvalidRequestError] = []
 
         def again(*_: int) -> None:
@@ -490,10 +505,11 @@ def test_two_runs_at_once_in_a_process_are_refused(engine: EngineUnderTest) -> N
     assert refused
 
 
+@ON_ANY_ONE
 def test_a_profile_that_was_calibrated_on_the_model_is_asked_for_and_named(
     one_of_each: EngineUnderTest, tmp_path: Path
 ) -> None:
-    planted(one_of_each)
+    fill(one_of_each)
     profile = tmp_path / "own.toml"
     profile.write_text(
         'name = "own"\nembedding_model = "hashing-24@test"\n'

@@ -16,7 +16,7 @@ from reconciler import Action, Decision, Memory, Scope, ToolReply
 from reconciler.domain.records.handles import handle_of
 from reconciler.domain.records.kinds import Category, DecidedBy, FactState, GateReason, Relation
 from reconciler.domain.records.relations import Relations
-from reconciler.errors import InvalidRequestError, UnknownFactError
+from reconciler.errors import InvalidNoteError, InvalidRequestError, UnknownFactError
 from reconciler.testing import HashingEmbedder
 from tests.engines import EngineUnderTest
 from tests.tables import every
@@ -473,6 +473,23 @@ def test_the_same_key_of_a_builder_gives_the_first_relation(memory: Memory) -> N
     assert again == replace(first, replayed=True)
     with pytest.raises(InvalidRequestError, match="has ended already"):
         ann.relate(house, replaces=[flat], idempotency_key="chat-1/3")
+
+
+def test_the_key_of_a_builders_relation_belongs_to_it_alone(memory: Memory) -> None:
+    ann = memory.contact(**ANNS)
+    flat, house, rent = (str(ann.note(text).fact_id) for text in (FLAT, HOUSE, RENT))
+    why = {"reason": "They moved.", "idempotency_key": "key"}
+    made = ann.relate(house, replaces=[flat], **why)
+    assert ann.relate(house, replaces=[flat], **why) == made.as_replay()
+    others: list[Callable[[], object]] = [
+        lambda: ann.relate(house, ends=[rent], **why),
+        lambda: ann.relate(house, replaces=[flat], **why | {"reason": "It burnt down."}),
+        lambda: ann.note("Has a dog.", idempotency_key="key"),
+    ]
+    for other in others:
+        with pytest.raises(InvalidNoteError, match="belongs to another note or relation"):
+            other()
+    assert live(memory) == {HOUSE, RENT}
 
 
 def test_a_builder_names_facts_by_id_or_handle(memory: Memory) -> None:

@@ -168,7 +168,7 @@ def test_an_id_of_what_was_restated_since_names_the_same_side(opened: Open) -> N
 def test_a_fact_in_no_dispute_is_not_resolved(opened: Open) -> None:
     memory = opened()
     said = say(memory, "Lives in Pune", **city("Pune"))
-    with pytest.raises(InvalidAnswerError, match="no open dispute; `reconciler disputes` lists"):
+    with pytest.raises(InvalidAnswerError, match="no open dispute; `disputes` lists"):
         memory.contact("crm", "alice").resolve(said.fact_id, by="anna", reason="Checked.")
     with pytest.raises(UnknownFactError):
         memory.contact("crm", "alice").resolve("nobody's", by="anna", reason="Checked.")

@@ -602,7 +602,7 @@ def test_readers_never_make_the_engine_keep_a_third_file(
                 found.update(each.name for each in path.parent.iterdir())
 
         reading = [pool.submit(read) for _ in range(2)]
-        for number in range(faults.times(12)):
+        for number in range(faults.times(6, 12)):
             memory.add_contact_note("crm", "priya", f"Owns {number} boats.")
         is_over.set()
         for each in reading:

@@ -1387,7 +1387,7 @@ def test_what_is_not_live_cannot_be_revoked(memory: Memory) -> None:
     ("first", "now"),
     [
         (("Prefers tea", {"source_kind": EXTRACTOR}), ("Prefers tea", {})),
-        ((SAID["secret"], {}), ("Lives in Pune", {})),
+        ((SAID["secret"], {}), (SAID["secret"], {"source_kind": EXTRACTOR})),
     ],
     ids=["held", "refused"],
 )
@@ -1400,9 +1400,34 @@ def test_a_key_replays_its_first_disposal_whatever_would_become_of_it_now(
     assert (live(memory), len(memory.agent("crm").decisions())) == ([], 1)
 
 
-def test_a_key_that_was_admitted_replays_for_what_would_be_refused(embedded: Memory) -> None:
-    made = say(embedded, "Lives in Pune", idempotency_key="key")
-    assert say(embedded, SAID["secret"], idempotency_key="key") == replace(made, replayed=True)
+@pytest.mark.parametrize(("first", "now"), [("Lives in Pune", "secret"), ("secret", "Lives")])
+def test_a_key_of_another_note_is_refused_also_if_one_of_them_is(
+    embedded: Memory, first: str, now: str
+) -> None:
+    say(embedded, SAID.get(first, first), idempotency_key="key")
+    with pytest.raises(InvalidNoteError, match="belongs to another note"):
+        say(embedded, SAID.get(now, now), idempotency_key="key")
+    assert len(embedded.agent("crm").decisions()) == 1
+
+
+def test_a_key_is_that_of_one_value_although_it_is_redacted(embedded: Memory) -> None:
+    said = "Her email is {}@acme.example"
+    first = say(embedded, said.format("ann"), idempotency_key="key")
+    assert "ann@" not in first.text
+    assert say(embedded, said.format("ann"), idempotency_key="key") == first.as_replay()
+    with pytest.raises(InvalidNoteError, match="belongs to another note"):
+        say(embedded, said.format("bob"), idempotency_key="key")
+
+
+def test_a_key_of_a_proposal_belongs_to_it_alone(embedded: Memory) -> None:
+    def propose(text: str) -> Decision:
+        note = Note(scope=ALICE, text=text, said_at=datetime.now(UTC), idempotency_key="key")
+        return propose_to(embedded, Candidate(note=note, evidence=(), proposed_by="builder"))
+
+    made = propose("Prefers tea")
+    assert propose("Prefers tea") == made.as_replay()
+    with pytest.raises(InvalidNoteError, match="belongs to another note"):
+        propose("Lives in Pune")
 
 
 @pytest.mark.on_neo4j_too

@@ -17,5 +17,5 @@ def test_the_page_shows_the_clients_examples_as_they_are() -> None:
         path.read_text(encoding="utf-8") for path in (TARGET.parent / "examples").glob("*.ts")
     )
     shown = list(fenced(ROOT / "docs" / "typescript.md", "ts"))
-    assert len(shown) == 3
+    assert len(shown) == 4
     assert [block for block in shown if block not in examples] == []

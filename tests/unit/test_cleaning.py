@@ -23,7 +23,13 @@ from reconciler.domain.records.notes import TEXT_LENGTH_MAX, Note
 from reconciler.domain.records.scope import Scope
 from reconciler.domain.records.slots import Slot
 from reconciler.resources import resource_path
-from reconciler.sensitive_data import SensitiveKind, SensitiveSpan, keyed_token, redact
+from reconciler.sensitive_data import (
+    SensitiveKind,
+    SensitiveSpan,
+    is_redaction_of,
+    keyed_token,
+    redact,
+)
 from tests.tables import every
 
 EMAIL, PHONE, ADDRESS = SensitiveKind.EMAIL, SensitiveKind.PHONE, SensitiveKind.STREET_ADDRESS
@@ -487,3 +493,27 @@ def test_every_id_of_a_candidate_and_of_its_evidence_is_told() -> None:
     told = list(ids_of(replace(candidate(), evidence=evidence)))
     assert {("episode_id", each.episode_id) for each in evidence} < set(told)
     assert ("contact_id", candidate().note.scope.contact_id) in told
+
+
+ONE, OTHER = token_of(PHONE, "5550"), token_of(PHONE, "7771")
+
+
+@pytest.mark.parametrize(
+    ("text", "redacted", "expected"),
+    [
+        ("Call 5550 or 7771", f"Call {ONE} or {OTHER}", True),
+        (f"Call {ONE} or 7771", f"Call {ONE} or {OTHER}", True),
+        ("5550", "[secret]", True),
+        (f"Call {OTHER}", f"Call {ONE}", False),
+        ("Mail 5550", f"Call {ONE}", False),
+        ("Call 5550 today", f"Call {ONE} tomorrow", False),
+        ("Call 5550", f"Call {ONE} or {OTHER}", False),
+        ("Call 5550", "Call 7771", False),
+        ("Write first", "[call] first", False),
+        ("Call me", f"Call {ONE}ll me", False),
+    ],
+)
+def test_a_redaction_of_a_text_is_that_text_but_for_its_values(
+    text: str, redacted: str, expected: bool
+) -> None:
+    assert is_redaction_of(text, redacted) is expected

@@ -546,6 +546,8 @@ def test_what_only_ends_or_denies_a_part_is_no_correction(said: str, fact: str) 
         ("Globex", "Never worked there."),
         ("Pune", "Doesn't live here any more"),
         ("chess", "Stopped playing it."),
+        ("notice", "Enters without notice."),
+        ("phone", "If it is urgent, not by phone"),
     ],
 )
 def test_a_denied_or_ended_value_is_denied(value: str, text: str) -> None:
@@ -567,6 +569,10 @@ def test_a_denied_or_ended_value_is_denied(value: str, text: str) -> None:
         ("single", "She is not married, and that is that"),
         ("Globex", "Works there."),
         ("Globex", "There is no other job"),
+        ("48 hours' notice", "Nobody enters without 48 hours' notice."),
+        ("a certificate", "Never ships without a certificate."),
+        ("two connecting rooms", "Two connecting rooms; if nothing connecting is free, one."),
+        ("text message", "When she does not answer, a text message"),
     ],
 )
 def test_a_value_that_stands_in_the_place_of_a_denied_one_is_not_denied(

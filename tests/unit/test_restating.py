@@ -467,6 +467,9 @@ def test_only_a_yes_is_the_contacts_confirmation(action: Action, is_confirmed: b
     [
         ("lives in pune!", None, PUNE),
         ("Lives in Goa", None, None),
+        ("She left Pune.", None, PUNE),
+        ("She left Pune and rents in Goa.", None, None),
+        ("Moved from Pune to Goa.", None, None),
         ("Lives in Puneville", None, None),
         ("lives in pune!", GOA, GOA),
         ("lives in pune!", ABOUT_HER, ABOUT_HER),

@@ -516,6 +516,8 @@ def test_no_setting_is_warned_of(
     monkeypatch.setenv("RECONCILER_TENANT", "acme")
     monkeypatch.setenv("reconciler_recall__limit", "5")
     monkeypatch.setenv("RECONCILER_JOBS", '{"attempts_max": 2}')
+    monkeypatch.setenv("RECONCILER_TOKEN", "rcl_x")  # a client's, on the same machine
+    monkeypatch.setenv("RECONCILER_URL", "http://127.0.0.1:8766")
     load_settings()
     assert not caplog.records
 

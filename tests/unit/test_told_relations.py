@@ -142,6 +142,26 @@ CERTIFIED = "Every batch comes with a 3.1 certificate"
             AGENT,
         ),
         ("Shipping needs a form.", "Never ships without a form.", SKIP, AGENT),
+        # What each says beside the other is kept; an aside after a comma may be the same again.
+        (
+            "Is allergic to nuts and carries a pen.",
+            "Is allergic to nuts and has asthma.",
+            ADD,
+            DecidedBy.GUARD,
+        ),
+        (
+            "Wants tea at four, with milk and sugar.",
+            "Wants tea at four; collects mugs.",
+            ADD,
+            DecidedBy.GUARD,
+        ),
+        (
+            "Is allergic to nuts and carries a pen.",
+            "Is allergic to nuts. Has asthma.",
+            ADD,
+            DecidedBy.GUARD,
+        ),
+        ("No sesame: not in oils, not in breads.", "No sesame, not even for free.", SKIP, AGENT),
         # Of two that say the same in other words, the one that says more stays.
         (
             "The outreach rooms on the hill get parcels.",

@@ -16,6 +16,8 @@ function scripted(toolName: string, input: object): LanguageModel {
   return new MockLanguageModelV4({
     doGenerate: async ({ prompt }) => {
       const [answered] = prompt.flatMap(({ role, content }) => (role === "tool" ? content : []));
+      if (answered?.type === "tool-result" && answered.output.type === "error-text")
+        throw new Error(answered.output.value);
       if (answered?.type === "tool-result" && answered.output.type === "text") {
         const text = answered.output.value;
         const finishReason = { unified: "stop" as const, raw: undefined };
@@ -29,7 +31,9 @@ function scripted(toolName: string, input: object): LanguageModel {
 }
 
 const { RECONCILER_URL = "http://127.0.0.1:8766", RECONCILER_TOKEN = "", AI_MODEL } = process.env;
-const memory = createMemoryClient({ baseUrl: RECONCILER_URL, token: RECONCILER_TOKEN });
+const server = { baseUrl: RECONCILER_URL, token: RECONCILER_TOKEN };
+await createMemoryClient({ ...server, retryMs: 0 }).access(); // a wrong token or address ends it here
+const memory = createMemoryClient(server);
 const city = (name: string) => ({ text: `Lives in ${name}.`, attribute: "city", value: name });
 const conversations = [
   ["I moved to Pune.", scripted("add_contact_note", { ...city("Pune"), said_by: "contact" })],
@@ -38,7 +42,7 @@ const conversations = [
 ] as const;
 
 for (const [number, [prompt, standIn]] of conversations.entries()) {
-  const tools = contactTools(memory, "priya", `chat-${number + 1}`);
+  const tools = contactTools(memory, "noor", `chat-${number + 1}`);
   const agent = new ToolLoopAgent({ model: AI_MODEL ?? standIn, tools });
   const { text } = await agent.generate({ prompt });
   console.log(`> ${prompt}\n${text}\n`);

@@ -2095,43 +2095,99 @@ export interface components {
              * @description One fact, in a sentence that stands alone.
              */
             text: string;
-            /** Subject */
+            /**
+             * Subject
+             * @description Whom or what it is about, for example `wife`; null for the contact.
+             */
             subject?: string | null;
-            /** Attribute */
+            /**
+             * Attribute
+             * @description The attribute, for example `city`. The known ones are those of `config/attributes.toml`; any other works by its name. null if unknown.
+             */
             attribute?: string | null;
-            /** Value */
+            /**
+             * Value
+             * @description Its value, for example `Pune`. null supersedes nothing.
+             */
             value?: string | number | null;
-            /** Single Valued */
+            /**
+             * Single Valued
+             * @description Whether the attribute holds one value at a time, so that another value supersedes; null for what the file says. Where that says nothing, another value ends nothing, and is linked or judged.
+             */
             single_valued?: boolean | null;
+            /** @description The kind of source, one of `SourceKind`; give the least trusted that is true. A tool's output waits for a person's yes, a model's guess is never written. */
             source_kind?: components["schemas"]["SourceKind"] | null;
-            /** Source Reference */
+            /**
+             * Source Reference
+             * @description Where its source can be looked up, for example a call or a ticket.
+             */
             source_reference?: string | null;
-            /** Importance */
+            /**
+             * Importance
+             * @description How much it matters in the long run, 0 to 1; null for the gate's judgement.
+             */
             importance?: number | null;
-            /** Valid From */
+            /**
+             * Valid From
+             * @description From when it is true, time-zone aware; null for when it was said. An older note supersedes nothing newer. A day to come: until then what it replaces stays the value.
+             */
             valid_from?: string | null;
-            /** Contact Name */
+            /**
+             * Contact Name
+             * @description The contact's name.
+             */
             contact_name?: string | null;
-            /** Said At */
+            /**
+             * Said At
+             * @description When it was said, time-zone aware; null for now.
+             */
             said_at?: string | null;
+            /** @description Preference, fact, decision, procedure, summary, outcome or volatile; null to read it from the text. */
             category?: components["schemas"]["Category"] | null;
-            /** Topic */
+            /**
+             * Topic
+             * @description A broad field of life, for example `work`.
+             */
             topic?: string | null;
-            /** Lifetime Days */
+            /**
+             * Lifetime Days
+             * @description After how many days from when it was said it may have changed, 1 to 3,650; null for the policy's number.
+             */
             lifetime_days?: number | null;
-            /** Tags */
+            /**
+             * Tags
+             * @description Words to find it by.
+             */
             tags?: string[] | null;
-            /** Artefact */
+            /**
+             * Artefact
+             * @description A reference to a document or a row that it points to; never fetched.
+             */
             artefact?: string | null;
-            /** Session Id */
+            /**
+             * Session Id
+             * @description The session that the evidence belongs to; null for one per UTC day.
+             */
             session_id?: string | null;
-            /** Replaces */
+            /**
+             * Replaces
+             * @description Facts that it replaces, by id or handle.
+             */
             replaces?: string[] | null;
-            /** Repeats */
+            /**
+             * Repeats
+             * @description The fact that says the same, by id or handle.
+             */
             repeats?: string | null;
-            /** Ends */
+            /**
+             * Ends
+             * @description Facts that are over and that it does not replace, by id or handle.
+             */
             ends?: string[] | null;
-            /** Valid To */
+            /**
+             * Valid To
+             * @description Until when it is true, time-zone aware; null for no known end. From then on it is no longer recalled, whatever its lifetime. If that time has passed already, the note is kept as history. In a note that only ends facts, the day on which those end.
+             */
             valid_to?: string | null;
         };
         /**
@@ -3222,7 +3278,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The same key about a contact, from the same caller, gives the first decision, as `replayed`. A caller is a profile, a name and a session of a token. */
+                /** @description The same key about a contact, from the same caller, gives the first decision, as `replayed`; with another text it is refused with 422. A caller is a profile, a name and a session of a token. */
                 "idempotency-key"?: string | null;
             };
             path: {
@@ -3264,15 +3320,25 @@ export interface operations {
     recall: {
         parameters: {
             query?: {
+                /** @description Only facts about this attribute, for example `city`. A fact without an attribute passes if its words name it. */
                 attribute?: string | null;
+                /** @description Only facts of this category. */
                 category?: components["schemas"]["Category"] | null;
+                /** @description Only facts on this topic. */
                 topic?: string | null;
+                /** @description Only facts with all of these tags. */
                 tags?: string[] | null;
+                /** @description Only facts about this subject; `contact` for the contact itself. */
                 subject?: string | null;
+                /** @description Only facts with at least this score in this recall. */
                 min_score?: number | null;
+                /** @description Only facts with at least this confidence, 0 to 1. */
                 min_confidence?: number | null;
+                /** @description Only facts last said at or after this time, time-zone aware. */
                 since?: string | null;
+                /** @description Only facts last said before this time, time-zone aware. */
                 until?: string | null;
+                /** @description Only facts from a source that is trusted at least this much. */
                 trust?: components["schemas"]["SourceKind"] | null;
                 query?: string;
                 limit?: number | null;
@@ -3492,15 +3558,25 @@ export interface operations {
     find: {
         parameters: {
             query: {
+                /** @description Only facts about this attribute, for example `city`. A fact without an attribute passes if its words name it. */
                 attribute?: string | null;
+                /** @description Only facts of this category. */
                 category?: components["schemas"]["Category"] | null;
+                /** @description Only facts on this topic. */
                 topic?: string | null;
+                /** @description Only facts with all of these tags. */
                 tags?: string[] | null;
+                /** @description Only facts about this subject; `contact` for the contact itself. */
                 subject?: string | null;
+                /** @description Only facts with at least this score in this recall. */
                 min_score?: number | null;
+                /** @description Only facts with at least this confidence, 0 to 1. */
                 min_confidence?: number | null;
+                /** @description Only facts last said at or after this time, time-zone aware. */
                 since?: string | null;
+                /** @description Only facts last said before this time, time-zone aware. */
                 until?: string | null;
+                /** @description Only facts from a source that is trusted at least this much. */
                 trust?: components["schemas"]["SourceKind"] | null;
                 query: string;
                 limit?: number | null;

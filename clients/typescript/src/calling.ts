@@ -6,12 +6,16 @@ type Path = keyof paths;
 type Parameters<Operation, In extends string> = Operation extends {
   parameters: { [key in In]?: infer Given };
 }
-  ? Given
+  ? [Given] extends [never]
+    ? undefined
+    : Given
   : never;
+/** All of it may be left out, or be undefined, also under `exactOptionalPropertyTypes`. */
+export type Optional<Given> = { [Name in keyof Given]?: Given[Name] | undefined };
 type Body<Operation> = Operation extends {
   requestBody: { content: { "application/json": infer Given } };
 }
-  ? Partial<Given>
+  ? Optional<Given>
   : undefined;
 type Json<Status, Response> = [Status, Response] extends [
   200 | 202,
@@ -29,12 +33,15 @@ export interface ClientOptions {
   baseUrl: string;
   /** What `reconciler token create` printed. */
   token: string;
-  /** How long one attempt may take, and the longest wait before the next one; 30,000. */
-  timeoutMs?: number;
-  /** How often a call is sent again after a failure that may pass; 2. */
-  retryCountMax?: number;
+  /** How long one attempt may take; 30,000. */
+  timeoutMs?: number | undefined;
+  /**
+   * For how long a call is sent again after a failure that may pass, such as a restart of the
+   * server; 10,000. The waits double. With 0 it is sent once.
+   */
+  retryMs?: number | undefined;
   /** Ends the calls, for example when the user has left. */
-  signal?: AbortSignal;
+  signal?: AbortSignal | undefined;
 }
 
 /** What went wrong. `message` says what to do; `problem` is what the server said (RFC 9457). */
@@ -44,6 +51,8 @@ export class MemoryError extends Error {
   readonly isUncertain: boolean;
   /** How long the server asks to wait. */
   readonly retryAfterMs: number | undefined;
+  /** The key that a note was sent with: send the note again with it, and it is decided once. */
+  idempotencyKey: string | undefined;
 
   constructor(
     readonly problem: Problem,
@@ -75,14 +84,15 @@ export class Caller {
   readonly #root: string;
 
   constructor(readonly options: ClientOptions) {
-    this.#root = new URL(options.baseUrl).href.replace(/\/(v1\/?)?$/, "");
+    this.#root = rootOf(options.baseUrl);
+    checkToken(options.token);
   }
 
   /** Reads. Where the path has a name in braces, `ids` has what it stands for. */
   async get<At extends Path>(
     path: At,
     ids: Parameters<paths[At]["get"], "path">,
-    query: Parameters<paths[At]["get"], "query"> | {} = {},
+    query: Optional<Parameters<paths[At]["get"], "query">> | {} = {},
   ): Promise<Answer<paths[At]["get"]>> {
     const asked = new URLSearchParams();
     for (const [name, value] of Object.entries(query))
@@ -95,24 +105,34 @@ export class Caller {
     path: At,
     ids: Parameters<paths[At]["post"], "path">,
     body: Body<paths[At]["post"]>,
-    { mayRepeat = false, headers = {} } = {},
+    { mayRepeat = false, idempotencyKey }: { mayRepeat?: boolean; idempotencyKey?: string } = {},
   ): Promise<Answer<paths[At]["post"]>> {
+    const headers = idempotencyKey === undefined ? {} : keyed(idempotencyKey);
     const sent = { method: "POST", headers, ...(body && { body: JSON.stringify(body) }) };
-    return this.#answer(filled(path, ids), sent, mayRepeat);
+    try {
+      return await this.#answer(filled(path, ids), sent, mayRepeat);
+    } catch (error) {
+      if (error instanceof MemoryError) error.idempotencyKey = idempotencyKey;
+      throw error;
+    }
   }
 
   /** What the server calls retryable it has not done; after no answer, `mayRepeat` decides. */
   async #answer<Data>(path: string, sent: RequestInit, mayRepeat: boolean): Promise<Data> {
-    const { timeoutMs = 30_000, retryCountMax = 2, signal } = this.options;
+    const { timeoutMs = 30_000, retryMs = 10_000, signal } = this.options;
+    let until: number | undefined;
     for (let attempt = 0; ; attempt++) {
       try {
         return await this.#attempt(path, sent, timeoutMs);
       } catch (cause) {
         signal?.throwIfAborted();
         const error = cause instanceof MemoryError ? cause : this.#unanswered(cause, timeoutMs);
-        const waitMs = error.retryAfterMs ?? 200 * 2 ** attempt * (0.5 + Math.random());
+        until ??= Date.now() + retryMs;
+        const leftMs = until - Date.now();
+        const growingMs = 200 * 2 ** attempt * (0.5 + Math.random());
+        const waitMs = Math.max(error.retryAfterMs ?? 0, Math.min(growingMs, leftMs));
         const mayHelp = error.isRetryable && (mayRepeat || !error.isUncertain);
-        if (!mayHelp || attempt >= retryCountMax || waitMs > timeoutMs) throw error;
+        if (!mayHelp || leftMs <= 0 || waitMs > leftMs) throw error;
         await new Promise((resolve) => setTimeout(resolve, waitMs));
       }
     }
@@ -162,6 +182,39 @@ function problem(kind: string, detail: string, status = 0, is_retryable = false)
   return { type, title: kind, status, detail, is_retryable, errors: null, decision_ids: null };
 }
 
+function wrongInput(detail: string): MemoryError {
+  return new MemoryError(problem("invalid-request", detail));
+}
+
+/** The server's address, without the `/v1` that `reconciler serve` prints. */
+function rootOf(baseUrl: string): string {
+  if (/^https?:/i.test(baseUrl) && URL.canParse(baseUrl))
+    return new URL(baseUrl).href.replace(/\/(v1\/?)?$/, "");
+  const given = JSON.stringify(baseUrl);
+  throw wrongInput(
+    `baseUrl is ${given}; give the address that \`reconciler serve\` prints, with http:// or ` +
+      "https://, such as http://127.0.0.1:8766",
+  );
+}
+
+/** Without repeating it: an error may be shown or logged. */
+function checkToken(token: string): void {
+  const remedy = "give the whole line that `reconciler token create` printed";
+  if (!token) throw wrongInput(`token is empty; ${remedy}`);
+  if (!/^[\x21-\x7e]+$/.test(token))
+    throw wrongInput(`token has a space, a line end or a sign such as "…" in it; ${remedy}`);
+}
+
+/** The header; one holds Latin-1 alone. */
+function keyed(idempotencyKey: string): { "Idempotency-Key": string } {
+  if (/^[\x20-\x7e\xa0-\xff]+$/.test(idempotencyKey)) return { "Idempotency-Key": idempotencyKey };
+  const given = JSON.stringify(idempotencyKey);
+  throw wrongInput(
+    `idempotency_key cannot be ${given}: it travels in a header; use letters without accents, ` +
+      "digits and signs such as - / :",
+  );
+}
+
 function filled(path: string, ids: object | undefined): string {
   const known = new Map(Object.entries(ids ?? {}));
   return path.replace(/\{(\w+)\}/g, (_, name) => part(name, known.get(name)));
@@ -170,5 +223,7 @@ function filled(path: string, ids: object | undefined): string {
 /** An id as part of a path. Nothing, or dots alone, would lead to another path. */
 function part(name: string, id: unknown): string {
   if (typeof id === "string" && !/^\.{0,2}$/.test(id)) return encodeURIComponent(id);
-  throw new MemoryError(problem("invalid-request", `${name} cannot be ${JSON.stringify(id)}`));
+  throw wrongInput(
+    `${name} cannot be ${JSON.stringify(id)}; give a string that is neither empty nor only dots`,
+  );
 }

@@ -5,7 +5,7 @@
  * API's own names; `api.ts`, which is generated from its document, has their types.
  */
 import type { components, operations, paths } from "./api.js";
-import { Caller, type Answer, type ClientOptions } from "./calling.js";
+import { Caller, type Answer, type ClientOptions, type Optional } from "./calling.js";
 
 export { MemoryError, type ClientOptions } from "./calling.js";
 export type { components, operations, paths } from "./api.js";
@@ -13,12 +13,11 @@ export type { components, operations, paths } from "./api.js";
 /** The types that the API names, such as `Schemas["Decision"]`. */
 export type Schemas = components["schemas"];
 
-type Query<Name extends keyof operations> = Omit<
-  NonNullable<operations[Name]["parameters"]["query"]>,
-  "after"
+type Query<Name extends keyof operations> = Optional<
+  Omit<NonNullable<operations[Name]["parameters"]["query"]>, "after">
 >;
 /** A body of which the server knows the rest. */
-type Body<Name extends keyof Schemas, Needed extends keyof Schemas[Name] = never> = Partial<
+type Body<Name extends keyof Schemas, Needed extends keyof Schemas[Name] = never> = Optional<
   Schemas[Name]
 > &
   Pick<Schemas[Name], Needed>;
@@ -92,11 +91,11 @@ export class ContactMemory extends Bound<{ agent_id: string; contact_id: string 
   /** Remembers one fact, a sentence that stands alone; the decision says what was done with it. */
   note(
     text: string,
-    fields: Omit<Schemas["NoteBody"], "text"> & { idempotency_key?: string } = {},
+    fields: Omit<Body<"NoteBody">, "text"> & { idempotency_key?: string | undefined } = {},
   ) {
-    const { idempotency_key = crypto.randomUUID(), ...rest } = fields;
-    const headers = { "Idempotency-Key": idempotency_key };
-    return this.caller.post(`${CONTACT}/notes`, this.ids, { ...rest, text }, { headers, ...REPEATS });
+    const { idempotency_key: idempotencyKey = crypto.randomUUID(), ...rest } = fields;
+    const sent = { ...rest, text };
+    return this.caller.post(`${CONTACT}/notes`, this.ids, sent, { idempotencyKey, ...REPEATS });
   }
 
   /** The facts that fit a query, and what always holds; `prompt` has them for a model. */

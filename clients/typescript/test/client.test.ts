@@ -202,6 +202,18 @@ test("an error has the server's remedy, and is not retried in vain", async () =>
   assert.match(wrong.problem.errors!.join(), /value/);
   const unknown = await failure(clientOf(RECONCILER_URL, { token: "wrong" }).access());
   assert.equal(unknown.status, 401);
+  assert.match(unknown.message, /`reconciler token list` .* `reconciler token create`/);
+});
+
+test("what cannot be sent is named, with what to give instead, before anything is sent", async () => {
+  for (const token of ["rcl_…", "rcl_x\n", "", undefined as unknown as string])
+    assert.throws(() => clientOf(RECONCILER_URL, { token }), /^MemoryError: token .*`reconciler token create` printed/);
+  for (const url of ["localhost:8766", "127.0.0.1:8766", "http://", undefined as unknown as string])
+    assert.throws(() => clientOf(url), /^MemoryError: baseUrl is .* such as http:\/\/127/);
+  for (const idempotency_key of ["kü€", "a\nb", ""]) {
+    const error = await failure(agent.contact("crm", stranger()).note("Lives in Pune.", { idempotency_key }));
+    assert.match(error.message, /^idempotency_key cannot be ".*": it travels in a header; use letters/);
+  }
 });
 
 test("a note that was carried out but not answered is sent again, and decided once", async (t) => {
@@ -216,6 +228,31 @@ test("a note that was carried out but not answered is sent again, and decided on
   const decision = await clientOf(url).contact("crm", name).note("Lives in Pune.", PUNE);
   assert.deepEqual([seen, decision.replayed], [2, true]);
   assert.equal((await all(operator.contact("crm", name).decisions())).length, 1);
+});
+
+test("a note that got no answer is sent again with the error's key, and decided once", async (t) => {
+  const url = await serving(t, async (request) => {
+    await passedOn(request);
+    request.socket.destroy();
+  });
+  const name = stranger();
+  const lost = await failure(clientOf(url, { retryMs: 0 }).contact("crm", name).note("Lives in Pune.", PUNE));
+  assert.equal(lost.isUncertain, true);
+  const fields = { ...PUNE, idempotency_key: lost.idempotencyKey };
+  assert.equal((await agent.contact("crm", name).note("Lives in Pune.", fields)).replayed, true);
+});
+
+test("a call outlasts a restart of the server", async (t) => {
+  const server = createServer(async (request, response) => {
+    const answer = await passedOn(request);
+    response.writeHead(answer.status, { "Content-Type": "application/json" }).end(await answer.text());
+  });
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  const { port } = server.address() as AddressInfo;
+  await new Promise((resolve) => server.close(resolve));
+  const restart = setTimeout(() => server.listen(port, "127.0.0.1"), 3_000);
+  t.after(() => (clearTimeout(restart), server.closeAllConnections(), server.close()));
+  assert.equal((await clientOf(`http://127.0.0.1:${port}`).access()).profile, "agent");
 });
 
 test("a correction that was not answered is not sent again", async (t) => {
@@ -246,18 +283,20 @@ test("retries end, and a wait that is too long is not begun", async (t) => {
     seen += 1;
     refuse(response, { is_retryable: true, detail: "busy" }, { "Retry-After": wait });
   });
-  assert.equal((await failure(clientOf(url, { retryCountMax: 3 }).access())).message, "busy");
-  assert.equal(seen, 4);
+  const began = Date.now();
+  assert.equal((await failure(clientOf(url, { retryMs: 1_000 }).access())).message, "busy");
+  assert.ok(seen > 2 && Date.now() - began >= 1_000 && Date.now() - began < 3_000);
   wait = "3600";
+  const before = seen;
   assert.equal((await failure(clientOf(url).access())).retryAfterMs, 3_600_000);
-  assert.equal(seen, 5);
+  assert.equal(seen, before + 1);
 });
 
 test("a server that is silent, away or another is told apart", async (t) => {
   const silent = await serving(t, () => {});
-  const late = await failure(clientOf(silent, { timeoutMs: 100, retryCountMax: 0 }).access());
+  const late = await failure(clientOf(silent, { timeoutMs: 100, retryMs: 0 }).access());
   assert.match(late.message, /did not answer within 100 ms/);
-  const away = await failure(clientOf("http://127.0.0.1:1", { retryCountMax: 0 }).access());
+  const away = await failure(clientOf("http://127.0.0.1:1", { retryMs: 0 }).access());
   assert.match(away.message, /is `reconciler serve` running there\?/);
   const other = await serving(t, (_, response) => void response.end("<html>"));
   assert.match((await failure(clientOf(other).access())).message, /check baseUrl/);

@@ -11,11 +11,12 @@ CREATE INDEX conflict_contact IF NOT EXISTS FOR ()-[link:CONFLICTS_WITH]-() ON (
 MATCH (contact:Contact) WHERE contact.contact_key > $after
 WITH contact ORDER BY contact.contact_key LIMIT 20
 CALL (contact) {
-  MATCH (contact)<-[:ABOUT|`FOR`]-(own) WHERE own.contact_key IS NULL
+  OPTIONAL MATCH (contact)<-[:ABOUT|`FOR`]-(own) WHERE own.contact_key IS NULL
   SET own.contact_key = contact.contact_key
-  WITH own
-  MATCH (own)-[link:SUPERSEDES|CONFLICTS_WITH]->(:Fact)
-  SET link.contact_key = own.contact_key
+  WITH DISTINCT contact
+  MATCH (contact)<-[:ABOUT]-(:Fact)-[link:SUPERSEDES|CONFLICTS_WITH]->(:Fact)
+  WHERE link.contact_key IS NULL
+  SET link.contact_key = contact.contact_key
 } IN TRANSACTIONS OF 1 ROW
 WITH max(contact.contact_key) AS after, count(contact) AS contacts
 WHERE contacts > 0

@@ -24,7 +24,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from functools import lru_cache
 
@@ -82,9 +82,11 @@ from reconciler.domain.guard.reading import Reading, lowered, read
 from reconciler.domain.guard.vocabulary import vocabulary as _vocabulary
 from reconciler.domain.records.findings import Difference, Finding
 from reconciler.domain.records.notes import canonical_text
+from reconciler.domain.text_reading import read_text
 
 __all__ = [
     "Finding",
+    "adds_a_statement",
     "answer_one_question",
     "answers_anew",
     "are_in_order",
@@ -155,6 +157,12 @@ _OPEN = (Difference.ROLES, Difference.UNREAD)
 _YEAR = re.compile(r"(?:19|20)\d\d")
 _CLAUSE = re.compile(r"[,;:]|\b(?:and|but|because|so)\b", re.IGNORECASE)
 """Where a clause ends: what follows may be a detail of its own, a number as well."""
+
+_STATEMENT = re.compile(r";|\b(?:and|but|because|so)\b", re.IGNORECASE)
+"""Where a statement of its own begins; behind a comma may be an aside: "not even for free"."""
+
+_REQUIRED = r"only\1with"
+"""What "never … without" says, put plainly."""
 
 _THE_CONTACT = re.compile(r"^\s*the contact\s+", re.IGNORECASE)
 """Whom a reader of conversations names, and whom a note without a subject is about."""
@@ -340,9 +348,11 @@ def only_ends(note: str, fact: str) -> bool:
 def denies_value(text: str, value: str) -> bool:
     """Whether the text says that the value does not hold: "Never worked at Globex", "left Globex".
 
-    A word may stand for the value: "Never worked there".
+    A word may stand for the value: "Never worked there". What "never without" it needs holds.
     """
-    return denies(read(named_in(text, value)), read(value))
+    never_without = _vocabulary().not_without.pattern
+    plain = re.sub(never_without, _REQUIRED, text, flags=re.IGNORECASE)
+    return denies(read(named_in(plain, value)), read(value))
 
 
 def denies_value_ever(text: str, value: str) -> bool:
@@ -460,8 +470,19 @@ def says_more_than(fact: str, note: str) -> bool:
 
 def leaves_a_clause_out(note: str, fact: str) -> bool:
     """Whether a clause of the fact shares no word with the note: "and carries a pen"."""
-    said, clauses = read(note).stems, [read(each).stems for each in _CLAUSE.split(fact)]
-    return len(clauses) > 1 and any(clause and clause.isdisjoint(said) for clause in clauses)
+    return _is_one_apart(_CLAUSE.split(fact), note)
+
+
+def adds_a_statement(note: str, fact: str) -> bool:
+    """Whether a statement of the note shares no word with the fact: "and has asthma"."""
+    sentences = (sentence.text for sentence in read_text(note).sentences)
+    return _is_one_apart([part for each in sentences for part in _STATEMENT.split(each)], fact)
+
+
+def _is_one_apart(parts: Sequence[str], other: str) -> bool:
+    """Whether one of several parts of a text shares no word of content with the other text."""
+    said, stems = read(other).stems, [read(part).stems for part in parts]
+    return len(stems) > 1 and any(part and part.isdisjoint(said) for part in stems)
 
 
 def is_repeated_in(note: str, fact: str) -> bool:
@@ -510,7 +531,7 @@ def said_plainly(text: str, other: str) -> str:
     ways = (
         (known.no_more_than, known.at_most, "at most"),
         (known.no_less_than, known.at_least, "at least"),
-        (known.not_without, known.requires, r"only\1with"),
+        (known.not_without, known.requires, _REQUIRED),
     )
     for denied, plain, instead in ways:
         if plain.search(beside) and not denied.search(beside):

@@ -557,7 +557,7 @@ def _frame(text: str) -> Frame | None:
     head, value = said.group("head"), said.group("value")
     if (" " not in head or _is_named(head)) and _DEFINITE.match(value):
         head, value = value, head  # "Jo is the lead"
-    stages = vocabulary().stages | {"new", "real", "actual"}
+    stages = vocabulary().stages | {"new", "real", "actual", "number"}
     stems = _content(_ADVERB.sub("", head)) - stages - _reworded(read(head))
     known = set(read(value).names) | {folded(each) for each in _CAPITAL.findall(value)}
     values = {stem_of(each) for each in known} | {

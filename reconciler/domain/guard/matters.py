@@ -58,7 +58,7 @@ def denies(reading: Reading, value: Reading) -> bool:
 
     "Does not work at Nordlys and is at Globex" denies Nordlys: a name on the way to the value, or
     an "and", is where a denial ends. "Manages Sorrel House, not Sorrel Court" names all of the one
-    before it denies a part of its name, and a bound holds.
+    before it denies a part of its name, and a bound holds. "If none is free" denies nothing.
     """
     if value.negated or value.ceased:
         return False  # "not married" is a value of its own
@@ -67,7 +67,7 @@ def denies(reading: Reading, value: Reading) -> bool:
     is_told = any(each.is_plain and value.stems <= {*each.stems} for each in reading.clauses)
     for denial in (*reading.negated, *reading.ceased):
         spared = frozenset() if is_bounded else denial.bounds
-        if is_told and not value.stems <= {*denial.reach}:
+        if denial.is_supposed or (is_told and not value.stems <= {*denial.reach}):
             continue
         for stem in denial.reach:
             if stem in value.stems and stem not in spared:

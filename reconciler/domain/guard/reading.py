@@ -123,7 +123,8 @@ class Denial(NamedTuple):
     ``reach`` are those of all words up to the next mark or "and", whatever is said of them;
     ``bounds`` those of the number behind "before" or "than", which holds: "no flight before 9:00".
     ``hours`` are the bounds, weekdays and times: at any other hour nothing is denied. "No other
-    calls" denies none of those that are known, so nothing that it could name.
+    calls" denies none of those that are known, so nothing that it could name. What stands behind
+    "if" or "when" ``is_supposed``: it denies nothing.
     """
 
     text: str
@@ -131,6 +132,7 @@ class Denial(NamedTuple):
     reach: tuple[str, ...] = ()
     bounds: frozenset[str] = frozenset()
     hours: frozenset[str] = frozenset()
+    is_supposed: bool = False
 
 
 @dataclass(frozen=True)
@@ -420,15 +422,18 @@ def _clauses(tokens: Sequence[Token]) -> Iterator[Clause]:
 
 def _negated(tokens: Sequence[Token]) -> Iterator[Denial]:
     known = vocabulary()
+    is_supposed = False
     for at, token in enumerate(tokens):
-        if token.kind == "function" and token.value in known.negations:
+        if token.value in known.clause_marks and token.kind in ("mark", "function"):
+            is_supposed = token.value in known.suppositions
+        elif token.kind == "function" and token.value in known.negations:
             after = tokens[at + 1 : at + 10]
             behind = [word.text.lower() for word in after[:2]]
             if "other" in behind:
                 yield Denial(f"{token.text} other")
             # "Not only", "not the only" affirm; "no longer" is a cessation, "no longer than" none.
             elif _NO_DENIAL.isdisjoint(behind) or behind == ["longer", "than"]:
-                yield _denial(token.text, after)
+                yield _denial(token.text, after)._replace(is_supposed=is_supposed)
 
 
 def _ceased(canonical: str) -> Iterator[Denial]:

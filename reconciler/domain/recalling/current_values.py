@@ -226,13 +226,19 @@ def _says_no_more(text: str, slot: Slot) -> bool:
     value, said, attribute = slot.value or "", read(text), slot.attribute or ""
     if any(end.reach for end in read(value).ceased):
         return True  # "no longer sailing" is no value, and "retired" is one
-    named = [(text, value)]
-    if slot.is_personal:
-        named.append((TOKEN.sub(_TAKEN_OUT, text), _TAKEN_OUT))
-    if any(denies_value(*each) or is_over(*each, attribute) for each in named):
+    if _is_no_more(text, value, attribute):
         return True
+    if slot.is_personal:
+        # Which token stands for the value is not known here: "no longer [phone:1] but [phone:2]".
+        hidden = [text.replace(token, _TAKEN_OUT) for token in {*TOKEN.findall(text)}] or [text]
+        if all(_is_no_more(each, _TAKEN_OUT, attribute) for each in hidden):
+            return True
     is_denial = bool(said.negated or said.ceased)
     return is_denial and not read(value).stems and value.casefold() in text.casefold()
+
+
+def _is_no_more(text: str, value: str, attribute: str) -> bool:
+    return denies_value(text, value) or is_over(text, value, attribute)
 
 
 def _denies(other: Fact, fact: Fact, slot: Slot, attributes: AttributeBook) -> bool:

@@ -149,13 +149,19 @@ def _turn(
 
 
 def _statement(fact: Fact, turns: Sequence[EvidenceTurn]) -> str:
-    own = [turn for turn in turns if turn.is_contacts]
-    if own:
+    instead = [turn for turn in turns if not turn.is_answer]
+    own = [
+        turn
+        for turn in turns
+        if turn.is_contacts or (not instead and turn.source_kind is SourceKind.USER_EXPLICIT)
+    ]
+    if own:  # an answer in other words stands alone, as what the contact said
         how = "Read by the extractor from the contact's words"
         begins = how if fact.word is SourceKind.EXTRACTOR else "The contact said so"
         return f"{begins}{_times(own)}."
-    instead = [turn for turn in turns if not turn.is_answer] or turns
-    return " ".join([f"No words of the contact: {_instead(fact, instead)}.", *_answers(turns)])
+    return " ".join(
+        [f"No words of the contact: {_instead(fact, instead or turns)}.", *_answers(turns)]
+    )
 
 
 def _answers(turns: Iterable[EvidenceTurn]) -> Iterator[str]:

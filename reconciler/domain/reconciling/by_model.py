@@ -6,6 +6,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 from reconciler.domain.guard import (
+    adds_a_statement,
     is_repeated_in,
     leaves_a_clause_out,
     leaves_a_denial_out,
@@ -84,7 +85,8 @@ def _told_again(
     """The note as one more observation of the fact that a model says it repeats.
 
     The same cannot hold another number, name or negation, no matter what the model says. If the
-    fact says more ("and carries an adrenaline pen"), it stays; else the note takes its place.
+    fact says more ("and carries an adrenaline pen"), it stays; else the note takes its place. A
+    note that then has a statement of its own ("and has asthma") is kept beside the fact.
     """
     reason = f"the {related_by} says that it repeats what is known"
     if match_of(note, fact) in (SlotMatch.APART, SlotMatch.OPEN):
@@ -97,6 +99,9 @@ def _told_again(
         return kept_apart(note, fact, findings, reason)
     says_less = bool(losses_of(note, fact)) or is_repeated_in(note.text, fact.text)
     says_less |= leaves_a_clause_out(note.text, fact.text) or says_more_than(fact.text, note.text)
+    if says_less and adds_a_statement(note.text, fact.text):
+        reason += ", yet each says something that the other does not"
+        return replace(add(DecidedBy.GUARD, reason), findings=findings)
     is_dropped = says_less and not fact.word.is_trusted_less_than(note.trust)
     return Verdict(
         action=Action.SKIP if is_dropped else Action.UPDATE,
@@ -170,8 +175,8 @@ TOLD = Rule(
     decided_by="agent, extractor",
     when="a model that read the note and the facts says which fact it replaces, ends or repeats",
     what="UPDATE of what it replaces or ends, and of another value in the note's slot; what it "
-    "repeats is SKIP if the fact says more, else UPDATE; it is ADD if the guard finds "
-    'another number, name or "not"',
+    "repeats is SKIP if the fact says more, else UPDATE; it is ADD if each says "
+    'something of its own, or the guard finds another number, name or "not"',
     apply=_as_told,
 )
 JUDGE = Rule(

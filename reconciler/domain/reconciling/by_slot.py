@@ -41,6 +41,7 @@ from reconciler.domain.records.kinds import Action, DecidedBy
 from reconciler.domain.records.notes import Note
 from reconciler.domain.records.policies import ReconcilePolicy
 from reconciler.domain.records.slots import SlotMatch, compare_slots
+from reconciler.sensitive_data import TOKEN
 
 __all__ = ["SLOT", "slot_alone"]
 
@@ -126,7 +127,14 @@ def _beside_slot(one: Note | Neighbour, other: Note | Neighbour) -> frozenset[st
     """The words that only one text has beside its slot."""
     slots = [slot for slot in (one.slot, other.slot) if slot]
     said = [said for slot in slots for said in (slot.value or "", slot.attribute or "")]
-    return says_beside(one.text, other.text, *(each.replace("_", " ") for each in said))
+    texts = (_with_value(one), _with_value(other))
+    return says_beside(*texts, *(each.replace("_", " ") for each in said))
+
+
+def _with_value(told: Note | Neighbour) -> str:
+    """The text, its slot's value in the place of what stands for it there."""
+    value = told.slot.value if told.slot and told.slot.is_personal else None
+    return told.text if value is None else TOKEN.sub(lambda _: value, told.text)
 
 
 def _sparing_what_is_beside(note: Note, changed: Sequence[Neighbour], verdict: Verdict) -> Verdict:

@@ -32,10 +32,11 @@ _NEAR_COUNT, _ALIKE_COUNT = 3, 2
 
 
 def replaceable(note: Note, neighbours: Iterable[Neighbour]) -> list[Neighbour]:
-    """The neighbours that the note could replace, at most five: live ones first, by nearness.
+    """The five nearest neighbours that the note could replace: live ones first, by nearness.
 
-    A fact about another subject, or a sibling value of an attribute that holds many, is none. Nor
-    is one of the same words that holds another value of another attribute.
+    A lapsed fact takes its place by its nearness, so that what is said again renews it among any
+    number of live ones. A fact about another subject, or a sibling value of an attribute that holds
+    many, is none. Nor is one of the same words that holds another value of another attribute.
     """
     beside = (SlotMatch.APART, SlotMatch.OPEN)
     neighbours_fit = [
@@ -43,7 +44,7 @@ def replaceable(note: Note, neighbours: Iterable[Neighbour]) -> list[Neighbour]:
         for neighbour in neighbours
         if match_of(note, neighbour) not in beside and not _answers_another(note, neighbour)
     ]
-    return live_first(neighbours_fit)[:CANDIDATE_COUNT_MAX]
+    return live_first(neighbours_fit[:CANDIDATE_COUNT_MAX])
 
 
 def _answers_another(note: Note, fact: Neighbour) -> bool:

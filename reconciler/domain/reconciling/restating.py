@@ -12,7 +12,7 @@ from collections.abc import Iterable
 from dataclasses import fields, replace
 from datetime import UTC, datetime, timedelta
 
-from reconciler.domain.guard import denies_value, is_over
+from reconciler.domain.guard import denies_value, is_over, names_before, says_beside
 from reconciler.domain.records.candidates import CONTACT
 from reconciler.domain.records.decisions import Decision
 from reconciler.domain.records.facts import Fact
@@ -175,11 +175,18 @@ def _slot_told_by(fact: Fact, by: Decision) -> Slot | None:
 def with_slot_of(new: Fact, old: Fact) -> Fact:
     """The new fact, which took the old one's place, in its slot where it holds the same value.
 
-    "works at acme!" tells no reader of slots that acme is an employer; the fact before it did.
+    "works at acme!" tells no reader of slots that acme is an employer; the fact before it did. What
+    names that value as the one before, and says more, would be filed under what it ends: "left
+    Acme, and joined Globex".
     """
-    if new.slot is not None or old.slot is None or not holds_value(new.text, old.slot):
+    slot = old.slot
+    if new.slot is not None or slot is None or not holds_value(new.text, slot):
         return new
-    return replace(new, slot=old.slot)
+    value = slot.value or ""
+    is_over_now = denies_value(new.text, value) or is_over(new.text, value, slot.attribute or "")
+    is_before = is_over_now or names_before(new.text, value)
+    says_more = bool(says_beside(new.text, old.text, value))
+    return new if is_before and says_more else replace(new, slot=slot)
 
 
 def without_ended_value(new: Fact, ended: Iterable[Fact]) -> Fact:

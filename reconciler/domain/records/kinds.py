@@ -19,6 +19,7 @@ __all__ = [
     "OPERATOR_DOOR",
     "OWN_WORDS",
     "PATIENT_DOORS",
+    "PROPOSAL_DOOR",
     "Action",
     "AnyCategory",
     "AnyDisposal",
@@ -48,6 +49,9 @@ OPERATOR_DOOR = "operator"
 
 LIVE_DOOR = "live"
 """Through which a note comes in the middle of a conversation."""
+
+PROPOSAL_DOOR = "proposal"
+"""Through which a builder proposes a candidate, and commits it later."""
 
 EXTRACTION_DOOR, IMPORT_DOOR = "extractor", "import"
 PATIENT_DOORS = (EXTRACTION_DOOR, IMPORT_DOOR)

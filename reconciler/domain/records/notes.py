@@ -267,7 +267,9 @@ def check_text(name: str, value: object, length_max: int) -> None:
     """
     check_utterance(name, value, length_max)
     if not any(unicodedata.category(character)[0] in "LNS" for character in str(value)):
-        raise InvalidNoteError(f"{name} is blank: it holds no letter, digit or symbol")
+        raise InvalidNoteError(
+            f"{name} is blank: it holds no letter, digit or symbol; give it words"
+        )
 
 
 def check_utterance(name: str, value: object, length_max: int) -> None:
@@ -287,7 +289,7 @@ def check_utterance(name: str, value: object, length_max: int) -> None:
             + ("; split it into one note for each fact" if name == "text" else "")
         )
     if is_blank(value):
-        raise InvalidNoteError(f"{name} is blank: nothing in it can be seen")
+        raise InvalidNoteError(f"{name} is blank: nothing in it can be seen; give it words")
     if "\0" in value:
         raise InvalidNoteError(f"{name} holds a null byte; remove it")
     if _SURROGATE.search(value):

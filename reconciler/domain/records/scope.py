@@ -60,7 +60,12 @@ class Scope:
         return _join(self.tenant, self.agent_id, self.contact_id, session_id)
 
 
-_REMEDIES = {"by": "say who decides: contact, or an operator's name"}
+_REMEDIES = {
+    "by": "say who decides: contact, or an operator's name",
+    **dict.fromkeys(
+        ("idempotency_key", "Idempotency-Key"), "give each note a key of its own, or leave it out"
+    ),
+}
 
 
 def check_identifier(name: str, value: object, error: type[Exception]) -> None:

@@ -192,7 +192,9 @@ def _explain_disposal(decision: Decision) -> Explanation:
     )
     return Explanation(
         outcome=fate,
-        remarks=(_stop(f"The reason: {_one_line(decision.reason, ARGUMENT_LENGTH_MAX)}"),),
+        remarks=(
+            _stop(f"The reason: {_one_line(decision.reason, ARGUMENT_LENGTH_MAX).rstrip('.')}"),
+        ),
         neighbours=(),
         rule=(_RULE[decision.decided_by],)
         if is_related

@@ -129,7 +129,7 @@ class _Axis:
 
     def ticks(self) -> tuple[Tick, ...]:
         span = self.ends_at - self.starts_at
-        style = "%d %b %H:%M" if span < _HOURS_SHOWN else "%Y-%m-%d"
+        style = "%d %b %H:%M" if span < _HOURS_SHOWN else "%-d %b %Y"
         places = [number / (_TICKS - 1) for number in range(_TICKS)]
         return tuple(
             Tick(label=f"{self.starts_at + place * span:{style}}", place=place) for place in places

@@ -18,6 +18,7 @@ from reconciler.domain.records.handles import handles_of
 from reconciler.domain.records.kinds import Action, Category, GateReason
 from reconciler.domain.records.slots import CONTACT_SUBJECT, Slot
 from reconciler.errors import ReconcilerError
+from reconciler.sensitive_data import TOKEN
 
 __all__ = ["Show", "ToolReply", "reply_about", "reply_about_relating"]
 
@@ -53,6 +54,8 @@ _HOW_SPARED = (
     "If the contact said that it is over, note that in words that name it; else a person decides."
 )
 
+_HOW_KEPT = " To keep it, note it as the value of its attribute, such as shipping_address or phone."
+_KEPT_AS_VALUES = ("email", "phone", "street_address")
 _HOW_UNSAID = f"The note does not speak of it. {_HOW_SPARED}"
 _HOW_OVER = "A note that is over itself ends nothing: note that it has ended, without valid_to."
 _HOW_OLDER = "If the note holds now instead, note it again without valid_from, and with replaces."
@@ -104,6 +107,7 @@ def reply_about(
         asked: what the contact is to be asked in this conversation already.
     """
     told = [_what_became(decision, asked), _own_handle(decision, show), _until_when(decision)]
+    told.append(_taken_out(decision))
     if decision.action is Action.ADD and _tells_of_its_end(decision):
         told.append("It says that its value has ended.")
     if answers:
@@ -208,6 +212,15 @@ def _tells_of_its_end(decision: Decision) -> bool:
     if slot is None or slot.value is None:
         return False
     return is_over(decision.text, slot.value, slot.attribute or "")
+
+
+def _taken_out(decision: Decision) -> str:
+    """That the note's address or number is not kept; empty where none is, or its slot keeps it."""
+    slot, mark = decision.note.slot, TOKEN.search(decision.text)
+    if mark is None or decision.fact_id is None or (slot is not None and slot.is_personal):
+        return ""
+    how = _HOW_KEPT if mark[0][1:].startswith(_KEPT_AS_VALUES) else ""
+    return f"{mark[0]} stands for what is not kept.{how}"
 
 
 def _until_when(decision: Decision) -> str:

@@ -20,7 +20,9 @@ __all__ = ["KINDS", "OF_ANY_OWNER", "TOLD_BY_CAPITALS", "is_value"]
 
 _DATE = re.compile(r"(?:\d{4}-\d{2}|--\d{2})(?:-\d{2})?(?:T.*)?")
 _PHONE = re.compile(r"\+?\d[\d ()./-]{5,24}\d")
+_NUMBER_IN_A_STREET = re.compile(r"\d{1,5}[A-Za-z]?(?:[-/]\d{1,4}[A-Za-z]?)?")
 _ZONE = re.compile(r"[A-Z]{2,5}|[A-Z][a-z]+/[A-Z][A-Za-z_/]+|(?:UTC|GMT) ?[+-] ?\d{1,2}(?::\d\d)?")
+_ADDRESS_WORDS_MAX = 12
 _LOCALE = re.compile(r"[a-z]{2,3}(?:-[a-z]+)?")
 
 
@@ -92,6 +94,20 @@ def _is_phone(said: str) -> bool:
     return _PHONE.fullmatch(said) is not None and not _is_date(said)
 
 
+def _is_street_address(said: str) -> bool:
+    """A number beside names, in parts between commas: "9 Oak Road, Bath"."""
+    words = said.replace(",", " ").split()
+    numbers = [word for word in words if _NUMBER_IN_A_STREET.fullmatch(word)]
+    named = [word for word in words if word not in numbers]
+    joins = lexicon("slots").word_set("joining_place")
+    return (
+        0 < len(numbers) < len(words) <= _ADDRESS_WORDS_MAX
+        and any(map(_is_capital, named))
+        and all(word in joins or (_is_capital(word) and word[-1].isalnum()) for word in named)
+        and not _is_date(said)
+    )
+
+
 def _is_language(said: str) -> bool:
     return len(said) > 3 and _LOCALE.fullmatch(locales.language(said)) is not None
 
@@ -151,6 +167,7 @@ KINDS: Mapping[str, Callable[[str], bool]] = {
     "phone": _is_phone,
     "place": _is_named_place,
     "role": _is_role,
+    "street_address": _is_street_address,
     "time_zone": _is_zone,
     "url": _is_url,
 }

@@ -319,7 +319,10 @@ class TokenDoor:
         if token is None:
             await self._turn_away(scope, send, is_missing=presented is None)
         elif (seconds := self._calls.wait_seconds(token.token_id)) > 0:
-            told = "too many requests for this token; wait, or raise --calls-per-minute"
+            told = (
+                "too many requests for this token; wait as long as Retry-After says and call less "
+                "often, or let the operator of the server raise --calls-per-minute"
+            )
             await self._refuse(scope, send, _too_many(told, seconds))
         elif self._methods and scope["method"] not in self._methods:
             allowed = ", ".join(self._methods)
@@ -331,12 +334,14 @@ class TokenDoor:
                 [(b"allow", allowed.encode())],
             )
         elif self._under_way[token.token_id] >= self._per_token_max < self._at_once_max:
-            told = "too many requests of this token at the same time"
+            told = (
+                "too many requests of this token at the same time; wait as long as Retry-After "
+                "says, and send fewer at once"
+            )
             await self._refuse(scope, send, _too_many(told, 1))
         elif self._under_way.total() >= self._at_once_max:
-            await self._refuse(
-                scope, send, _too_many("too many requests at the same time", 1, status=503)
-            )
+            told = "too many requests at the same time; wait as long as Retry-After says"
+            await self._refuse(scope, send, _too_many(told, 1, status=503))
         else:
             with self._counted(token.token_id):
                 await self._let_in({**scope, GRANT: token.grant}, receive, send)
@@ -360,11 +365,19 @@ class TokenDoor:
         place = scope.get("client")
         seconds = self._wrong.wait_seconds(place[0] if place else "")
         if seconds > 0:
-            await self._refuse(scope, send, _too_many("too many wrong tokens", seconds))
+            told = "too many wrong tokens from this address; mend the token, then wait"
+            await self._refuse(scope, send, _too_many(told, seconds))
             return
         challenge = b"Bearer" if is_missing else b'Bearer error="invalid_token"'
-        told = "a bearer token is needed" if is_missing else "the token is not valid here"
-        told += "; see `reconciler token create`"
+        told = (
+            "the request has no token; send it as `Authorization: Bearer …`"
+            if is_missing
+            else "the token is not valid here: mistyped, expired, revoked, or of another token file"
+        )
+        told += (
+            ". Where the server runs, `reconciler token list` says which are good, and "
+            "`reconciler token create` makes one"
+        )
         refused = Problem(kind="no-good-token", status=401, detail=told)
         await self._refuse(scope, send, refused, [(b"www-authenticate", challenge)])
 

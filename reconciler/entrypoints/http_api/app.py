@@ -340,12 +340,15 @@ def _place(parts: Sequence[object]) -> str:
 
 async def _tell_of_http(_: Request, error: Exception) -> Response:
     assert isinstance(error, HTTPException)  # noqa: S101  by the table below
-    kinds = {404: "no-such-path", 405: "wrong-method"}
-    kind = kinds.get(error.status_code, "invalid-request")
-    problem = Problem(kind=kind, status=error.status_code, detail=str(error.detail))
-    told = problem_answer(problem)
-    told.headers.update(error.headers or {})
-    return told
+    known = {
+        404: ("no-such-path", "there is no such path; /openapi.json names those there are"),
+        405: ("wrong-method", "the path has no such method; /openapi.json names those it has"),
+    }
+    kind, told = known.get(error.status_code, ("invalid-request", str(error.detail)))
+    problem = Problem(kind=kind, status=error.status_code, detail=told)
+    answered = problem_answer(problem)
+    answered.headers.update(error.headers or {})
+    return answered
 
 
 async def _tell_of_a_fault(_: Request, error: Exception) -> Response:

@@ -15,6 +15,7 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, WithJsonSche
 from reconciler.domain.recalling.filtering import FilterFields
 from reconciler.domain.records.kinds import Category, SourceKind
 from reconciler.domain.records.notes import TEXT_LENGTH_MAX
+from reconciler.entrypoints.options import field_descriptions
 from reconciler.service.writing.doors import NoteFields
 
 __all__ = [
@@ -82,8 +83,21 @@ def given(body: BaseModel, *without: str) -> dict[str, Any]:
 
 def _fields(kind: Any, *without: str) -> dict[str, Any]:
     """The fields of a call as those of a model, each optional."""
-    hints = get_type_hints(kind)
-    return {name: (_typed(name, hint), None) for name, hint in hints.items() if name not in without}
+    texts = field_descriptions(kind)
+    return {
+        name: (
+            _typed(name, hint),
+            Field(None, description=_as_of_json(texts.get(name, "")) or None),
+        )
+        for name, hint in get_type_hints(kind).items()
+        if name not in without
+    }
+
+
+def _as_of_json(text: str) -> str:
+    """A description from a docstring as it reads in the document."""
+    text = " ".join(text.split()).replace("``", "`").replace("None", "null")
+    return text[:1].upper() + text[1:]
 
 
 def _typed(name: str, hint: Any) -> Any:

@@ -235,19 +235,21 @@ def explain(about: ContactOf, decision_id: str, if_none_match: IfNoneMatch = Non
 def confirm(about: ContactOf, grant: GrantOf, decision_id: str, body: ConfirmationBody) -> Response:
     """Yes to what waits: it is stored as the word of the person who answered."""
     by = grant.person(body.answered_by)
-    return answer(about.confirm(decision_id, by, text=body.text))
+    return answer(about.confirm(decision_id, by, text=body.text, told_to=grant.name))
 
 
 @routes.post(_DECISION + "/reject", responses=_DECIDED)
 def reject(about: ContactOf, grant: GrantOf, decision_id: str, body: AnswerBody) -> Response:
     """No to what waits: nothing is stored, and the question is not asked again."""
-    return answer(about.reject(decision_id, grant.person(body.answered_by)))
+    by = grant.person(body.answered_by)
+    return answer(about.reject(decision_id, by, told_to=grant.name))
 
 
 @routes.post(_DECISION + "/withdraw", responses=_DECIDED)
 def withdraw(about: ContactOf, grant: GrantOf, decision_id: str, body: AnswerBody) -> Response:
     """Take back what waits, so that nothing is asked; it may be proposed again."""
-    return answer(about.withdraw(decision_id, grant.person(body.answered_by)))
+    by = grant.person(body.answered_by)
+    return answer(about.withdraw(decision_id, by, told_to=grant.name))
 
 
 @routes.post(_DECISION + "/revert", responses=_DECIDED)

@@ -14,11 +14,14 @@ from starlette.responses import Response
 from reconciler.contact_memory import ContactMemory
 from reconciler.domain.records.decisions import Decision
 from reconciler.domain.records.facts import Fact
-from reconciler.domain.records.kinds import OPERATOR_DOOR, Action, SourceKind
+from reconciler.domain.records.kinds import OPERATOR_DOOR, Action, Disposal, SourceKind
 from reconciler.domain.records.slots import Slot
+from reconciler.entrypoints.access.problems import problem_of
 from reconciler.entrypoints.operator_page import words
+from reconciler.entrypoints.operator_page.telling import settled_by
+from reconciler.entrypoints.operator_page.views import fact_page
 from reconciler.entrypoints.operator_page.visits import NotDoneError, Visit
-from reconciler.errors import RevertRefusedError
+from reconciler.errors import InvalidAnswerError, InvalidRequestError, RevertRefusedError
 
 __all__ = ["FORMS"]
 
@@ -29,15 +32,36 @@ _CHOICES = "choose yes, no, or give the answer in other words"
 def answer(visit: Visit) -> Response:
     """Yes, no, or other words to a question."""
     about, decision_id = visit.about, visit.text("decision")
-    choice = visit.text("answer", "")
+    try:
+        return visit.to_contact(_answered(visit, about, decision_id))
+    except InvalidAnswerError:
+        settled = settled_by(about, about.decision(decision_id))
+        if settled is None:
+            raise
+        raise NotDoneError(409, f"this question {_settled_words(settled)}") from None
+
+
+def _answered(visit: Visit, about: ContactMemory, decision_id: str) -> Decision:
+    choice, told_to = visit.text("answer", ""), visit.grant.name
     if choice == "no":
-        return visit.to_contact(about.reject(decision_id, visit.by))
+        return about.reject(decision_id, visit.by, told_to=told_to)
     if choice == "withdraw":
-        return visit.to_contact(about.withdraw(decision_id, visit.by))
+        return about.withdraw(decision_id, visit.by, told_to=told_to)
     if choice not in ("yes", "words"):
         raise NotDoneError(422, _CHOICES)
     told = visit.text("text") if choice == "words" else None
-    return visit.to_contact(about.confirm(decision_id, visit.by, text=told))
+    return about.confirm(decision_id, visit.by, text=told, told_to=told_to)
+
+
+def _settled_words(settled: Decision) -> str:
+    """How and by whom something was settled before; nothing was changed then."""
+    by = settled.proposal.answered_by or settled.proposal.proposed_by or "someone else"
+    said = "yes" if settled.disposal is Disposal.ADMIT else words.action(settled)
+    said = said.removeprefix("answered ").removeprefix("question ")
+    return (
+        f"has been answered already, by {by} on {words.moment(settled.at)}: {said}. Nothing was "
+        "changed now. If that was wrong, undo or correct it on the contact's page"
+    )
 
 
 def settle(visit: Visit) -> Response:
@@ -61,20 +85,20 @@ def _check_open(about: ContactMemory, sides: Sequence[str]) -> None:
     open_ = [{fact.fact_id for fact in dispute.facts} for dispute in about.disputes()]
     if {*sides} in open_:
         return
-    settled = _settled_by(about, {*sides})
+    settled = _dispute_settled_by(about, {*sides})
     if settled is None:
         told = "this dispute is not as the page showed it any more; load the contact again"
         raise NotDoneError(409, told)
     by = settled.proposal.answered_by or settled.proposal.proposed_by or "someone else"
     raise NotDoneError(
         409,
-        f"this has been settled already, by {by} on {settled.at:%Y-%m-%d at %H:%M} UTC: "
+        f"this has been settled already, by {by} on {words.moment(settled.at)}: "
         f"{settled.text.rstrip('.')}. Nothing was changed now. If that was wrong, undo it on the "
         "contact's page",
     )
 
 
-def _settled_by(about: ContactMemory, fact_ids: Collection[str]) -> Decision | None:
+def _dispute_settled_by(about: ContactMemory, fact_ids: Collection[str]) -> Decision | None:
     """The newest decision of a person that settled what is asked about."""
     for made in about.decisions(door=OPERATOR_DOOR, limit=_LOOKED_AT_MAX):
         named = {made.fact_id, *made.closed_ids, *made.superseded_ids}
@@ -123,18 +147,26 @@ def _noted(visit: Visit, text: str, slot: Slot | None) -> Decision:
 
 def amend(visit: Visit) -> Response:
     """Correct a fact, in the name of the person who is logged in."""
+    try:
+        return visit.to_contact(_amended(visit))
+    except (NotDoneError, InvalidRequestError) as error:
+        problem = error.problem if isinstance(error, NotDoneError) else problem_of(error)
+        if problem.status != 422:  # the fact is not there, or has ended: it has no form
+            raise
+        return fact_page(visit, problem)
+
+
+def _amended(visit: Visit) -> Decision:
     about, fact_id = visit.about, visit.text("fact")
     text, value = visit.text("text"), visit.optional("value")
     _check_value(about.evidence(fact_id).fact, text, value)
-    return visit.to_contact(
-        about.amend(
-            text,
-            fact_id=fact_id,
-            value=value,
-            by=visit.grant.name,
-            reason=visit.text("reason"),
-            said_at=visit.day("true_from"),
-        )
+    return about.amend(
+        text,
+        fact_id=fact_id,
+        value=value,
+        by=visit.grant.name,
+        reason=visit.text("reason"),
+        said_at=visit.day("true_from"),
     )
 
 
@@ -152,7 +184,7 @@ def _check_value(known: Fact, text: str, value: str | None) -> None:
         raise NotDoneError(
             422,
             f"the sentence is now “{text}”, but the {field} beside it is still “{old}”; write "
-            "the new value there too. Nothing was changed",
+            f"the new value in the field “{field}” too. Nothing was changed",
         )
     if _says(text, old):
         raise NotDoneError(

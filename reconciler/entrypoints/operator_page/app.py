@@ -74,6 +74,10 @@ _HEADERS: Mapping[str, str] = {
     "X-Content-Type-Options": "nosniff",
     "X-Frame-Options": "DENY",
 }
+_OVER = (
+    "Your login is over, so log in again. A login lasts 12 hours, and ends sooner if the server "
+    "was restarted or the token was revoked."
+)
 _log = logging.getLogger(__name__)
 
 
@@ -155,8 +159,10 @@ class _LoginDoor:
         return _cookie_of(headers, self._cookie)
 
     async def ask(self, request: Request) -> Response:
-        """The form that asks for a token."""
-        return self._form(request, _local(request.query_params.get("next")))
+        """The form that asks for a token; it says so if a login is over."""
+        secret = self.secret_of(request.headers)
+        told = _OVER if secret and self._logins.get(secret) is None else None
+        return self._form(request, _local(request.query_params.get("next")), told=told)
 
     async def enter(self, request: Request) -> Response:
         """Open a login for a valid token of an operator."""

@@ -19,7 +19,7 @@ from reconciler.errors import UnknownDecisionError, UnknownFactError
 from reconciler.memory import Memory
 from reconciler.service.writing.decision_ids import settlement_id_of
 
-__all__ = ["Since", "since", "subject_of"]
+__all__ = ["Since", "settled_by", "since", "subject_of"]
 
 _READ_MAX = 1_000
 _NAMED_MAX = 3
@@ -51,7 +51,7 @@ def since(about: ContactMemory, decision: Decision) -> Since:
         later = about.decisions(since=decision.at, door=OPERATOR_DOOR, limit=_READ_MAX)
         undone = undone_by(decision, later)
     ends_at = decision.gate.lapses_at if decision.gate else None
-    settled = _settled(about, decision) if decision.action is Action.HOLD else None
+    settled = settled_by(about, decision) if decision.action is Action.HOLD else None
     return Since(
         settled=settled,
         undone=undone,
@@ -61,7 +61,8 @@ def since(about: ContactMemory, decision: Decision) -> Since:
     )
 
 
-def _settled(about: ContactMemory, held: Decision) -> Decision | None:
+def settled_by(about: ContactMemory, held: Decision) -> Decision | None:
+    """The decision that answered a question; None while it waits."""
     try:
         return about.decision(settlement_id_of(held.proposal.held_id or held.decision_id))
     except UnknownDecisionError:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from enum import StrEnum
@@ -18,13 +18,14 @@ from reconciler.domain.records.facts import Contact, Dispute, Fact, FactHistory,
 from reconciler.domain.records.kinds import Disposal, FactState, GateReason, SourceKind
 from reconciler.domain.review.health import ContactHealth
 from reconciler.domain.review.timeline import timeline
+from reconciler.entrypoints.access.problems import Problem
 from reconciler.entrypoints.operator_page import words
 from reconciler.entrypoints.operator_page.telling import since
 from reconciler.entrypoints.operator_page.visits import NotDoneError, Visit, address
 from reconciler.entrypoints.places import place_of, read_place
 from reconciler.errors import InvalidRequestError
 
-__all__ = ["PAGES", "head_of"]
+__all__ = ["PAGES", "fact_page", "head_of"]
 
 _PAGE = 50
 _ATTENTION_MAX = 20
@@ -36,7 +37,9 @@ _TIMELINE_MAX = 40
 _FACTS_MAX = 50
 _RECENT = 8
 _READ_MAX = 1_000
-_FILTERS = ("agent", "contact", "disposal", "gate_reason", "source", "since", "until")
+_FILTERS = ("agent", "contact", "became", "disposal", "gate_reason", "source", "since", "until")
+_OUTCOMES = (*words.ACTIONS.values(),)
+"""What became of a note, as the rows of the list say it."""
 
 WordT = TypeVar("WordT", bound=StrEnum)
 
@@ -53,9 +56,13 @@ class _Attention:
     oldest_at: datetime | None = None
 
     @property
-    def place(self) -> tuple[int, int, str]:
-        """Those with the most to settle come first."""
-        return -(self.questions + self.disputes), -self.expiring, self.contact_id
+    def place(self) -> tuple[bool, datetime, str]:
+        """The longest wait comes first; what only may have changed comes last."""
+        return (
+            self.oldest_at is None,
+            self.oldest_at or datetime.max.replace(tzinfo=UTC),
+            self.contact_id,
+        )
 
     def waits_since(self, at: datetime) -> None:
         """Note that something has waited since then."""
@@ -88,7 +95,7 @@ def contacts(visit: Visit) -> Response:
 
 
 def _attention(visit: Visit) -> list[_Attention]:
-    """The contacts about whom something waits, those with the most first."""
+    """The contacts about whom something waits, the longest wait first."""
     agent = visit.agent
     by_contact: dict[str, _Attention] = {}
 
@@ -155,7 +162,7 @@ def contact(visit: Visit) -> Response:
         done=done,
         since={each.decision_id: since(about, each) for each in done},
         again=visit.given.getlist("again"),
-        **({} if at else _now(about)),
+        **({"disputed": ()} if at else _now(about)),
     )
 
 
@@ -213,9 +220,11 @@ def _number(given: str | None) -> int:
 def _now(about: ContactMemory) -> dict[str, Any]:
     """What is told of now alone: what waits, the profile, and what was decided last."""
     waiting = about.pending(limit=_PAGE)
+    disputes = [item for item in waiting if isinstance(item, Dispute)]
     return {
         "questions": [item for item in waiting if isinstance(item, Decision)],
-        "disputes": [item for item in waiting if isinstance(item, Dispute)],
+        "disputes": disputes,
+        "disputed": {fact.fact_id for dispute in disputes for fact in dispute.facts},
         "expiring": about.expiring(days=_DAYS_AHEAD, limit=_PAGE),
         "profile": about.profile(),
         "recent": about.decisions(limit=_RECENT),
@@ -230,11 +239,19 @@ def _done(visit: Visit, about: ContactMemory) -> list[Decision]:
 
 def fact(visit: Visit) -> Response:
     """One fact: why it is believed, what it rests on, its history; and forms that change it."""
+    return fact_page(visit)
+
+
+def fact_page(visit: Visit, problem: Problem | None = None) -> Response:
+    """The page of a fact; with a problem, its form still holds what was typed."""
     about, fact_id = visit.about, visit.text("fact")
     evidence, [chain] = about.evidence(fact_id), about.history(fact_id=fact_id)
     made = _made_by(about, fact_id, evidence.fact)
     return visit.page(
         "fact.html",
+        problem.status if problem else 200,
+        told=problem.detail if problem else None,
+        typed=visit.given if problem else {},
         **head_of(visit, about),
         fact=evidence.fact,
         evidence=evidence,
@@ -285,22 +302,30 @@ def decision(visit: Visit) -> Response:
 
 
 def decisions(visit: Visit) -> Response:
-    """The newest decisions of an agent, or of a contact, by disposal, reason, source and day.
+    """The newest decisions of an agent, or of a contact, by outcome, reason, source and day.
 
-    The store knows no source, so that is looked for among the newest.
+    The store knows no source and no outcome, so these are looked for among the newest.
     """
     source, after = _one_of(SourceKind, "source", visit), visit.optional("after")
+    became = _one_of_words(_OUTCOMES, "became", visit)
+    since, until = visit.day("since"), visit.day("until", at_its_end=True)
+    if since and until and since > until:
+        raise NotDoneError(422, "the first day is after the last; exchange them")
     is_counted = after is None and any(visit.optional(name) for name in _FILTERS[2:])
     whom = visit.about if visit.given.get("contact") or visit.grant.contact_id else visit.agent
     read = whom.decisions(
         disposal=_one_of(Disposal, "disposal", visit),
         reason=_one_of(GateReason, "gate_reason", visit),
-        since=visit.day("since"),
-        until=visit.day("until", at_its_end=True),
+        since=since,
+        until=until,
         after=read_place(after) if after else None,
-        limit=_READ_MAX if is_counted or source else _PAGE + 1,
+        limit=_READ_MAX if is_counted or source or became else _PAGE + 1,
     )
-    fitting = [each for each in read if source in (None, each.note.trust)]
+    fitting = [
+        each
+        for each in read
+        if source in (None, each.note.trust) and became in (None, words.action(each))
+    ]
     shown, is_cut = fitting[:_PAGE], len(read) == _READ_MAX
     last = shown[-1] if len(fitting) > _PAGE else read[-1] if is_cut else None
     return visit.page(
@@ -314,7 +339,12 @@ def decisions(visit: Visit) -> Response:
         next=place_of(last) if last else None,
         contact_id=visit.contact_id,
         names=_names(visit, (each.scope.contact_id for each in shown)),
-        choices={"disposal": Disposal, "gate_reason": GateReason, "source": SourceKind},
+        choices={
+            "became": _OUTCOMES,
+            "disposal": Disposal,
+            "gate_reason": GateReason,
+            "source": SourceKind,
+        },
         query={name: visit.given.get(name) for name in _FILTERS},
     )
 
@@ -330,11 +360,15 @@ def _one_of(choices: type[WordT], name: str, visit: Visit) -> WordT | None:
     Raises:
         NotDoneError: it is no word of the list.
     """
-    given = visit.optional(name)
     known = {str(each): each for each in choices}
+    return known.get(_one_of_words(known, name, visit) or "")
+
+
+def _one_of_words(known: Collection[str], name: str, visit: Visit) -> str | None:
+    given = visit.optional(name)
     if given is not None and given not in known:
         raise NotDoneError(422, f"{words.plain(name)} is none of the list; choose one of it")
-    return known.get(given or "")
+    return given
 
 
 def health(visit: Visit) -> Response:

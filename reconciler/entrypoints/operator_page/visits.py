@@ -302,7 +302,7 @@ def text_of(name: str) -> tuple[str, str]:
 @cache
 def _templates() -> Environment:
     made = environment(_FOLDER / "templates", _FOLDER)
-    made.filters |= {"day": _day, "exact": _exact, "ago": _ago}
+    made.filters |= {"day": _day, "exact": _exact, "ago": _ago, "moment": words.moment}
     known: Mapping[str, object] = {
         "address": address,
         "words": words,
@@ -321,7 +321,7 @@ def _day(at: datetime | None) -> Markup:
     """A day for a reader, in UTC."""
     if at is None:
         return Markup("–")
-    return Markup('<time datetime="{}">{}</time>').format(at.isoformat(), f"{at:%-d %b %Y}")
+    return Markup('<time datetime="{}">{}</time>').format(at.isoformat(), words.day(at))
 
 
 def _ago(at: datetime) -> str:

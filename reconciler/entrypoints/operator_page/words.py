@@ -4,10 +4,20 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
+from datetime import datetime
 
 from reconciler.domain.records.decisions import Decision
-from reconciler.domain.records.facts import Fact
-from reconciler.domain.records.kinds import FOR_OPERATORS, Action, Disposal, GateReason, Sensitivity
+from reconciler.domain.records.facts import Contact, Fact
+from reconciler.domain.records.kinds import (
+    FOR_OPERATORS,
+    OPERATOR_DOOR,
+    Action,
+    DecidedBy,
+    Disposal,
+    GateReason,
+    Sensitivity,
+)
+from reconciler.domain.review.explanation import Explanation
 from reconciler.domain.review.timeline import why_of
 
 __all__ = [
@@ -25,10 +35,20 @@ __all__ = [
     "answer",
     "answerers",
     "attribute",
+    "day",
+    "details",
+    "ended",
+    "gist",
+    "holding",
     "is_declined",
+    "is_reason",
+    "is_withdrawn",
+    "moment",
+    "person",
     "plain",
     "plainly",
     "replaced_by",
+    "tone",
     "why_of",
 ]
 
@@ -58,7 +78,7 @@ ACTIONS: Mapping[Action, str] = {
     Action.HOLD: "held",
     Action.REJECT: "refused",
     Action.DECLINE: "answered no",
-    Action.WITHDRAW: "taken back",
+    Action.WITHDRAW: "question withdrawn",
     Action.REVOKE: "ended",
     Action.RESOLVE: "settled",
     Action.REVERT: "undone",
@@ -68,7 +88,7 @@ ACTIONS: Mapping[Action, str] = {
 
 DISPOSALS: Mapping[Disposal, str] = {
     Disposal.ADMIT: "let in",
-    Disposal.REJECT: "refused, or answered no",
+    Disposal.REJECT: "refused or no",
     Disposal.CONFIRM: "held for a yes",
     Disposal.CONSENT: "held for consent",
 }
@@ -106,9 +126,9 @@ _PLAIN: Mapping[str, str] = {
 _PLAINLY: Sequence[tuple[str, str]] = (
     (r"\barbiter\b", "judge"),
     (r"\bcosine\b", "similarity"),
-    (r"\bThe thresholds of the profile\b", "The limits of similarity of the set"),
     (r"\bfiled under nothing\b", "stored without an attribute"),
     (r"\bfiled under\b", "stored under"),
+    (r"\bthe user's own word\b", "the contact's own word"),
     (r"\bword of user_explicit\b", "word of the contact"),
     (r"\bword of (\w+?)_(\w+)\b", r"word of \1 \2"),
     (r"\bunder policy (\S+) for domain (\S+?)(?=\.?$)", r"by the rules for \2, version \1"),
@@ -116,6 +136,12 @@ _PLAINLY: Sequence[tuple[str, str]] = (
 RECORDS: Mapping[str, str] = {"Episode": "statement"}
 """The kinds of records that a receipt counts, as a reader knows them; the others are plain."""
 
+_THRESHOLDS = re.compile(r'\bThe thresholds of the profile "[^"]*" decided\b')
+_ISO_TIME = re.compile(r"(?<![-\w])(\d{4}-\d\d-\d\d)(?: (\d\d:\d\d)(?::\d\d)?)?(?![-\w])")
+_SCORE = "The gate was sure of it to"
+_REASONED = frozenset(
+    {Action.REVOKE, Action.RESOLVE, Action.REVERT, Action.ARCHIVE, Action.UNARCHIVE}
+)
 _QUOTED = re.compile(r'("[^"]*"|“[^”]*”)')
 
 
@@ -126,11 +152,72 @@ def plain(value: object) -> str:
 
 def plainly(sentence: str) -> str:
     """A sentence of an explanation without words of the trade; what it quotes stays as it is."""
-    parts = _QUOTED.split(sentence)
+    parts = _QUOTED.split(_THRESHOLDS.sub("How similar the two are decided", sentence))
     for place in range(0, len(parts), 2):
         for word, plain_word in _PLAINLY:
             parts[place] = re.sub(word, plain_word, parts[place])
+        parts[place] = _ISO_TIME.sub(_dated, parts[place])
     return "".join(parts)
+
+
+def _dated(found: re.Match[str]) -> str:
+    return f"{day(datetime.fromisoformat(found[1]))}{f', {found[2]}' if found[2] else ''}"
+
+
+def day(at: datetime) -> str:
+    """A day for a reader, in UTC."""
+    return f"{at:%-d %b %Y}"
+
+
+def moment(at: datetime | None) -> str:
+    """A time for a reader, in UTC."""
+    return f"{day(at)}, {at:%H:%M} UTC" if at else "an unknown time"
+
+
+def gist(why: Explanation) -> list[str]:
+    """Of an explanation what a reader wants first; ``details`` has the rest."""
+    return [each for each in (*why.remarks, *why.rule[:1]) if not each.startswith(_SCORE)]
+
+
+def details(why: Explanation) -> list[str]:
+    """The figures of an explanation, and what else was compared."""
+    first = [each for each in why.rule[:1] if each.startswith(_SCORE)]
+    return [*first, *why.rule[1:], *why.neighbours, *why.differences, *why.arbiter]
+
+
+def holding(contact: Contact) -> int:
+    """How many facts of a contact have not ended, as its page counts them."""
+    return contact.live_facts + contact.expired_facts + contact.archived_facts
+
+
+def ended(contact: Contact) -> int:
+    """How many facts of a contact have ended; what is erased is no fact any more."""
+    return contact.superseded_facts + contact.revoked_facts
+
+
+def tone(decision: Decision) -> str:
+    """The kind of notice that tells of a decision."""
+    return "warn" if decision.action in (Action.REJECT, Action.HOLD) else "good"
+
+
+def is_withdrawn(ending: Decision | None) -> bool:
+    """Whether a decision that ended a fact says that it did not hold against its rivals."""
+    if ending is None or ending.door != OPERATOR_DOOR:
+        return False
+    of_several = ending.action is Action.REVOKE and len(ending.superseded_ids) > 1
+    return of_several or ending.action is Action.RESOLVE
+
+
+def is_reason(decision: Decision) -> bool:
+    """Whether its text is a person's reason, which was no word of the contact's."""
+    return decision.door == OPERATOR_DOOR and decision.action in _REASONED
+
+
+def person(decision: Decision) -> str | None:
+    """Who decided, or corrected a fact; None where no person did."""
+    is_amended = decision.decided_by is DecidedBy.AMENDMENT
+    by = decision.proposal.proposed_by if is_amended else None
+    return decision.proposal.answered_by or by
 
 
 def action(decision: Decision) -> str:
@@ -167,7 +254,7 @@ def answer(decision: Decision) -> str:
     if decision.action is Action.HOLD:
         return "Not remembered yet: it waits for a yes below."
     if decision.action is Action.REJECT:
-        return f"Not remembered: {decision.reason}."
+        return f"Not remembered: {decision.reason.rstrip('.')}."
     return decision.answer
 
 

@@ -61,7 +61,14 @@ class PersonsAnswers:
         self._store = store
         self._clock = clock
 
-    def confirm(self, scope: Scope, decision_id: str, by: str, text: str | None = None) -> Decision:
+    def confirm(
+        self,
+        scope: Scope,
+        decision_id: str,
+        by: str,
+        text: str | None = None,
+        told_to: str | None = None,
+    ) -> Decision:
         """Confirm a held note: remember it as the word of the person who says yes.
 
         Args:
@@ -69,6 +76,7 @@ class PersonsAnswers:
             decision_id: the held decision.
             by: ``contact``, or an operator's name; never the proposer.
             text: the fact in the words of the answer; None for the words that were asked about.
+            told_to: who took the contact's answer, for the record; unused for an operator's own.
 
         Raises:
             InvalidAnswerError: nothing waits under that id, it lapsed, it has another answer, or
@@ -77,46 +85,62 @@ class PersonsAnswers:
             InvalidNoteError: the text cannot be used.
         """
         check_identifier("by", by, InvalidAnswerError)
+        who = self._person(by, told_to)
         held, earlier = self._held(scope, decision_id)
         if earlier is None:
             self._check_may_answer(held, by, decision_id)
             earlier = self._answered_meanwhile(held)
         if earlier is None:
-            earlier = self._confirmed(held, self._as_confirmed(held, by, text), by)
+            earlier = self._confirmed(held, self._as_confirmed(held, by, who, text), by)
         return _same_answer(earlier, _YES)
 
-    def reject(self, scope: Scope, decision_id: str, by: str) -> Decision:
+    def reject(
+        self, scope: Scope, decision_id: str, by: str, told_to: str | None = None
+    ) -> Decision:
         """Reject a held note: record the no; the same inference is not asked about again.
 
         Raises:
             As ``confirm``.
         """
         check_identifier("by", by, InvalidAnswerError)
+        who = self._person(by, told_to)
         held, earlier = self._held(scope, decision_id)
         if earlier is None:
             self._check_may_answer(held, by, decision_id)
-            earlier = self._refused(held, Action.DECLINE, by)
+            earlier = self._refused(held, Action.DECLINE, by, f"{who} said no")
         return _same_answer(earlier, _NO)
 
-    def withdraw(self, scope: Scope, decision_id: str, by: str) -> Decision:
+    def withdraw(
+        self, scope: Scope, decision_id: str, by: str, told_to: str | None = None
+    ) -> Decision:
         """Take back a held or admitted note, so that no person is asked and nothing is committed.
 
         Args:
             scope: the contact's.
             decision_id: the decision that held or admitted it.
             by: the proposer, or an operator's name.
+            told_to: as in ``confirm``.
 
         Raises:
             As ``confirm``.
         """
         check_identifier("by", by, InvalidAnswerError)
+        who = self._person(by, told_to)
         self._cleaner.check_ids(by=by)
         held, earlier = self._held(scope, decision_id, (Action.HOLD, Action.ADMIT))
         if earlier is None:
             if by != held.proposal.proposed_by and is_agent(by, held.scope):
                 raise InvalidAnswerError(f"{by} may withdraw only its own proposals")
-            earlier = self._refused(held, Action.WITHDRAW, by)
+            earlier = self._refused(held, Action.WITHDRAW, by, f"{who} took it back")
         return _same_answer(earlier, _BACK)
+
+    def _person(self, by: str, told_to: str | None) -> str:
+        """Who answers, in the words of the record; the contact's word with who was told it."""
+        if told_to is None or by != CONTACT:
+            return by
+        check_identifier("told_to", told_to, InvalidAnswerError)
+        self._cleaner.check_ids(told_to=told_to)
+        return f"{by} (told to {told_to})"
 
     def _held(
         self, scope: Scope, decision_id: str, actions: tuple[Action, ...] = (Action.HOLD,)
@@ -126,7 +150,7 @@ class PersonsAnswers:
         if decision.proposal.held_id is not None:
             decision = self._store.get_decision(scope, decision.proposal.held_id)
         if decision.action not in actions or decision.gate is None:
-            disputed = "; what it is in dispute with is settled with `reconciler resolve`"
+            disputed = "; what it is in dispute with is settled with `resolve`"
             raise InvalidAnswerError(
                 f"decision {decision_id} is {decision.action}; only what is held can be answered"
                 + (disputed if decision.conflicting_ids else "")
@@ -186,11 +210,10 @@ class PersonsAnswers:
                 f"{held.gate.reason} is for an operator to answer, by name, not for the contact"
             )
 
-    def _refused(self, held: Decision, action: Action, by: str) -> Decision:
+    def _refused(self, held: Decision, action: Action, by: str, said: str) -> Decision:
         assert held.gate is not None, "what was held was judged"  # noqa: S101
         is_no = action is Action.DECLINE
         reason = GateReason.DECLINED if is_no else GateReason.WITHDRAWN
-        said = f"{by} {'said no' if is_no else 'took it back'}"
         submission = Submission(
             candidate=candidate_of(held, self._store.list_evidence(held.decision_id, held.scope)),
             assessment=held.gate.disposed(Disposal.REJECT, reason, said),
@@ -224,7 +247,7 @@ class PersonsAnswers:
             return self._reconciler.reconcile(submission)
         return self._reconciler.record(submission, Action.HOLD)
 
-    def _as_confirmed(self, held: Decision, by: str, text: str | None) -> Candidate:
+    def _as_confirmed(self, held: Decision, by: str, who: str, text: str | None) -> Candidate:
         now = self._clock()
         proposed = candidate_of(held, self._store.list_evidence(held.decision_id, held.scope))
         is_contact = by == CONTACT
@@ -237,8 +260,8 @@ class PersonsAnswers:
             source_kind=source,
             session_id=session_id,
         )
-        if held.at - held.note.holds_from < _JUST_SAID:
-            note = replace(note, valid_from=None)  # without a date: it holds as of the yes
+        if text is not None or held.at - held.note.holds_from < _JUST_SAID:
+            note = replace(note, valid_from=None)  # without a date: it holds as of the answer
         if text is not None:
             check_text("text", text, TEXT_LENGTH_MAX)
             note = replace(
@@ -248,8 +271,8 @@ class PersonsAnswers:
             episode_id=str(uuid.uuid4()),
             session_id=session_id,
             scope=note.scope,
-            text=f"Asked: {held.question or proposed.claim}\nAnswered by {by}: yes."
-            + (f" {text}" if text else ""),
+            text=f"Answered by {who}: "
+            + (text or f"yes.\nAsked: {held.question or proposed.claim}"),
             said_at=now,
             source_kind=source,
             is_new=True,
@@ -257,7 +280,8 @@ class PersonsAnswers:
         confirmed = replace(
             proposed,
             note=note,
-            evidence=(answer, *proposed.evidence),
+            # Other words rest on themselves: what was asked about may say the opposite.
+            evidence=(answer, *(proposed.evidence if text is None else ())),
             # An earlier yes that was not enough by itself still counts.
             confirmed_by=(*filter(None, [held.proposal.answered_by]), by),
             is_reworded=text is not None,
@@ -284,5 +308,5 @@ def _same_answer(settled: Decision, wanted: frozenset[Action]) -> Decision:
         return settled
     raise InvalidAnswerError(
         f"decision {settled.proposal.settles_id} was settled already, as {settled.action}, "
-        f"by {settled.proposal.answered_by}; a fact is ended with `reconciler revoke`"
+        f"by {settled.proposal.answered_by}; a fact is ended with `revoke`"
     )

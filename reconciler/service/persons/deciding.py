@@ -342,7 +342,7 @@ class PersonsDecisions:
         if bool(keep) is bool(neither):
             raise InvalidAnswerError(
                 "say which facts to keep, or name with neither those of which none holds; "
-                "`reconciler disputes` lists them"
+                "`disputes` lists them"
             )
 
         def plan(seen: Seen) -> Commit | Decision:
@@ -379,8 +379,7 @@ class PersonsDecisions:
         """
         if gone := next((fact.fact_id for fact in kept if fact.has_ended), None):
             raise InvalidAnswerError(
-                f"fact {gone} has ended and cannot be kept; `reconciler history --fact {gone}` "
-                "says what took its place"
+                f"fact {gone} has ended and cannot be kept; its history says what took its place"
             )
         scope, kept_ids = submission.note.scope, {fact.fact_id for fact in kept}
         conflicts = self._store.list_conflicts(scope)
@@ -448,8 +447,7 @@ class PersonsDecisions:
         if earlier := self._made_before(scope, is_same):
             return earlier
         raise InvalidAnswerError(
-            f"{' and '.join(sorted(ids))}: in no open dispute; `reconciler disputes` lists those "
-            "that are"
+            f"{' and '.join(sorted(ids))}: in no open dispute; `disputes` lists those that are"
         )
 
     def _heads(self, scope: Scope, fact_ids: Sequence[str]) -> list[Fact]:
@@ -561,11 +559,11 @@ def _key_of(note: Note) -> str | None:
 
 
 def _none(scope: Scope, fact_id: str) -> str:
-    return f"contact {scope.contact_id} has no fact {fact_id}"
+    return f"contact {scope.contact_id} has no fact {fact_id}; `history` lists those it has"
 
 
 def _ended(scope: Scope, fact_id: str) -> str:
-    return f"{_none(scope, fact_id)}, or it has ended"
+    return _none(scope, f"{fact_id}, or it has ended")
 
 
 def _voiding(commit: Commit, ended: Fact) -> Commit:

@@ -329,7 +329,7 @@ class ErasureStore:
 
     def _words_of_links(self, scope: Scope, known: ContactRecords) -> list[Words]:
         links = [(link.new_id, link.old_id, link.reason) for link in known.links]
-        rows = self._run("list_scope_reasons", scope)
+        rows = self._run("list_conflict_links", scope)
         links += [(row["new_id"], row["old_id"], row["reason"]) for row in rows]
         spans = self._run("list_judged_words", scope)
         return [

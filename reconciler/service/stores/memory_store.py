@@ -182,6 +182,21 @@ class MemoryStore:
                 "install the newer version of this package that made it"
             )
 
+    def check_keys(self) -> None:
+        """Check that what was written is found by its contact's key.
+
+        Raises:
+            SchemaError: a process of an earlier version wrote without keys; the text says what to
+                do.
+        """
+        [counted] = self._graph.run("count_keyless", {})
+        if counted["nodes"]:
+            raise SchemaError(
+                f"{counted['nodes']} facts and decisions lack their contact's key, so some pages "
+                "leave them out: a process of an earlier version wrote them. Find it and stop it, "
+                "then run `reconciler init`"
+            )
+
     def check_model(self, embedding_model: str, embedding_dimension: int) -> None:
         """Let a store through that is bound to this model.
 
@@ -729,10 +744,10 @@ class MemoryStore:
             raise UnknownDecisionError(f"contact {scope.contact_id} has no decision {decision_id}")
         return decision
 
-    def find_decision_ids(self, decision_ids: Iterable[str]) -> set[str]:
-        """Those of these decisions that were made already."""
-        rows = self._graph.run("find_decision_ids", {"decision_ids": list(decision_ids)})
-        return {str(row["decision_id"]) for row in rows}
+    def find_decided_texts(self, decision_ids: Iterable[str]) -> dict[str, str]:
+        """The texts of those of these decisions that were made already, by their ids."""
+        rows = self._graph.run("find_decided_texts", {"decision_ids": list(decision_ids)})
+        return {str(row["decision_id"]): str(row["text"]) for row in rows}
 
     def record_correction(
         self, scope: Scope, decision_id: str, relation: Relation, at: datetime

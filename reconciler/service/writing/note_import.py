@@ -34,7 +34,12 @@ from reconciler.service.writing.doors import (
     as_candidate,
     note_of,
 )
-from reconciler.service.writing.submissions import Submission
+from reconciler.service.writing.submissions import (
+    KEY_OF_ANOTHER,
+    Submission,
+    is_same_call,
+    is_same_text,
+)
 from reconciler.service.writing.write_gate import WriteGate, is_compared, judge
 
 __all__ = [
@@ -153,7 +158,7 @@ class NoteImport:
     A line without an idempotency key gets one that names the occasion. It is made of the line, the
     number of equal lines before it and, if the line has no time, the source. So if a file is
     imported again, after a kill or with more lines, only new lines are added. An undated line that
-    also stands in another file is said again.
+    also stands in another file is said again. A line with the key of another note is refused.
 
     Args:
         gate: what every note goes through, one after the other, in the file's order.
@@ -205,11 +210,18 @@ class NoteImport:
         Raises:
             GraphUnavailableError, EmbeddingError: what was written until then stands; run again.
         """
-        report, chunks = ImportReport(), self._chunks(lines, defaults, source)
-        for submissions in self._embedded(self._judged(chunks, report, on_progress)):
-            for decision in self._gate.settle_many(submissions):
-                report.count(decision)
+        report = ImportReport()
+        keyed: dict[str, int] = {}
+        chunks = self._chunks(lines, defaults, source, keyed)
+        for submissions in self._embedded(self._judged(chunks, report, on_progress, keyed)):
+            for submission, decision in self._gate.settle_many(submissions):
+                number = keyed.pop(submission.episode_id, None)
+                if number is None or is_same_call(submission, decision):
+                    report.count(decision)
+                else:
+                    report.errors.append(LineError(line_number=number, message=KEY_OF_ANOTHER))
                 on_progress(1)
+        report.errors.sort(key=lambda error: error.line_number)
         return report
 
     def _embedded(self, judged: Iterator[Sequence[Submission]]) -> Iterator[Sequence[Submission]]:
@@ -237,10 +249,11 @@ class NoteImport:
         chunks: Iterator[_LineBatch],
         report: ImportReport,
         on_progress: Callable[[int], None],
+        keyed: dict[str, int],
     ) -> Iterator[Sequence[Submission]]:
         """The gate's assessments of the notes; those of one contact stand together, in order."""
         for batch in chunks:
-            new = self._new(batch)
+            new = self._new(batch, keyed)
             report.errors.extend(batch.errors)
             report.resumed += batch.resumed
             on_progress(batch.lines - len(new))
@@ -264,18 +277,39 @@ class NoteImport:
         on_progress(1)
         return True
 
-    def _new(self, batch: _LineBatch) -> list[tuple[Candidate, str]]:
+    def _new(self, batch: _LineBatch, keyed: dict[str, int]) -> list[tuple[Candidate, str]]:
         """The notes without a decision by an earlier run or line, each with its decision's id."""
         ids = [self._decision_ids.of(candidate.note) for candidate in batch.candidates]
-        done = self._store.find_decision_ids(ids)
-        told = zip(batch.candidates, ids, strict=True)
-        new = [(candidate, its_id) for candidate, its_id in told if its_id not in done]
-        batch.resumed = len(ids) - len(new)
+        done = self._store.find_decided_texts(ids)
+        new: list[tuple[Candidate, str]] = []
+        for candidate, its_id in zip(batch.candidates, ids, strict=True):
+            if its_id not in done:
+                new.append((candidate, its_id))
+                continue
+            number = keyed.pop(candidate.evidence[0].episode_id, None)
+            if number is None or self._is_same(candidate, done[its_id]):
+                batch.resumed += 1
+            else:
+                batch.errors.append(LineError(line_number=number, message=KEY_OF_ANOTHER))
         return new
 
+    def _is_same(self, candidate: Candidate, kept: str) -> bool:
+        """Whether the line may have the text that is kept under its key."""
+        if candidate.note.text == kept:  # most lines need no cleaning
+            return True
+        return is_same_text(self._cleaner.clean(candidate).candidate.note.text, kept)
+
     def _chunks(
-        self, lines: Iterable[str], defaults: Mapping[str, str], source: str
+        self,
+        lines: Iterable[str],
+        defaults: Mapping[str, str],
+        source: str,
+        keyed: dict[str, int],
     ) -> Iterator[_LineBatch]:
+        """The lines in batches; ``keyed`` takes the number of each that came with a key.
+
+        They are found there by the id of their own evidence.
+        """
         seen: Counter[str] = Counter()
         for chunk in batches(enumerate(lines, start=1), _LINES_AT_ONCE):
             batch = _LineBatch(lines=len(chunk))
@@ -283,14 +317,18 @@ class NoteImport:
                 if isinstance(line, str) and not line.strip():
                     continue
                 try:
-                    batch.candidates.append(self._candidate(line, defaults, seen, source))
+                    candidate, is_keyed = self._candidate(line, defaults, seen, source)
+                    batch.candidates.append(candidate)
+                    if is_keyed:
+                        keyed[candidate.evidence[0].episode_id] = number
                 except InvalidRequestError as error:
                     batch.errors.append(LineError(line_number=number, message=str(error)))
             yield batch
 
     def _candidate(
         self, line: str, defaults: Mapping[str, str], seen: Counter[str], source: str
-    ) -> Candidate:
+    ) -> tuple[Candidate, bool]:
+        """The candidate of a line, and whether the line has a key of its own."""
         values = _given(line, defaults)
         is_dated = not values.keys().isdisjoint(_TIME_KEYS)
         digest = self._digest(line.strip() if is_dated else f"{source}\0{line.strip()}")
@@ -311,7 +349,8 @@ class NoteImport:
             raise InvalidNoteError("text is missing")
         note = note_of(scope, values["text"], fields, self._attributes, now)
         ended_at = _ended_at(values.get("valid_to"), note, now)
-        return replace(as_candidate(note, _PROPOSER), ended_at=ended_at)
+        made = replace(as_candidate(note, _PROPOSER), ended_at=ended_at)
+        return made, "idempotency_key" in values
 
 
 def source_of(lines: Iterable[str], named: str | None) -> str:

@@ -38,7 +38,7 @@ from reconciler.service.writing.doors import as_candidate
 from reconciler.service.writing.ledger import Ledger, Seen
 from reconciler.service.writing.memory_reconciler import MemoryReconciler
 from reconciler.service.writing.neighbourhoods import Neighbourhoods
-from reconciler.service.writing.submissions import Submission, own_episode_of
+from reconciler.service.writing.submissions import Submission, check_key, own_episode_of
 from reconciler.service.writing.write_gate import WriteGate
 
 __all__ = ["Relating"]
@@ -122,6 +122,7 @@ class Relating:
 
         Raises:
             UnknownFactError: the contact has no such fact.
+            InvalidNoteError: the key belongs to another relation, or to a note.
             InvalidRequestError: a fact has ended, or the relation may change nothing; the text says
                 why.
             GraphUnavailableError, GraphConflictError: as a note's.
@@ -134,8 +135,6 @@ class Relating:
         note = self._word(scope, told, session_id, idempotency_key)
         said = as_candidate(note, proposed_by or f"agent:{scope.agent_id}")
         submission = self._submission(replace(said, relations=relations))
-        if earlier := self._ledger.find_earlier(submission):
-            return earlier
 
         def plan(seen: Seen) -> Commit:
             facts = self._facts(scope, (fact_id, *relations.named_ids))
@@ -150,7 +149,12 @@ class Relating:
                 self._check_said(facts[fact_id], str(session_id), outcome.ended)
             return self._commit(submission, outcome, decided_by, open_, seen)
 
-        return self._ledger.write(submission, plan)
+        made = self._ledger.find_earlier(submission)
+        if made is None:
+            made = self._ledger.write(submission, plan)
+        if decided_by is DecidedBy.AGENT:  # a judge's word may differ from time to time
+            check_key(submission, made)
+        return made
 
     def refuse(
         self, scope: Scope, why: str, *, session_id: str | None, idempotency_key: str

@@ -23,11 +23,14 @@ from reconciler.domain.records.decisions import (
     Timings,
     Verdict,
 )
+from reconciler.domain.records.erasures import ERASED
 from reconciler.domain.records.facts import Neighbour
 from reconciler.domain.records.kinds import Action, DecidedBy, Disposal, GateReason
-from reconciler.domain.records.notes import Note
+from reconciler.domain.records.notes import Note, canonical_text
 from reconciler.domain.records.policies import ReconcilePolicy
 from reconciler.domain.records.scope import Scope
+from reconciler.errors import InvalidNoteError
+from reconciler.sensitive_data import is_redaction_of
 
 if TYPE_CHECKING:
     import numpy as np
@@ -36,8 +39,12 @@ if TYPE_CHECKING:
     from reconciler.domain.gate.cleaning import Cleaned
 
 __all__ = [
+    "KEY_OF_ANOTHER",
     "WITHHELD",
     "Submission",
+    "check_key",
+    "is_same_call",
+    "is_same_text",
     "own_episode_of",
     "recorded",
     "recorded_plainly",
@@ -51,6 +58,14 @@ WITHHELD = (
     GateReason.PRIVATE_EVIDENCE,
 )
 """Reasons for which not even the record of a refusal may repeat the proposed words."""
+
+KEY_OF_ANOTHER = (
+    "this idempotency key belongs to another note or relation, and nothing was written; use a new "
+    "key for this one"
+)
+"""The error of a call with a key of another call."""
+
+_WITHHELD_TEXT = "(withheld: the evidence may not be used here)"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -168,7 +183,7 @@ def withheld(submission: Submission, reason: GateReason) -> Submission:
     told, assessment = submission.note, submission.assessment
     note = Note(
         scope=told.scope,
-        text="(withheld: the evidence may not be used here)",
+        text=_WITHHELD_TEXT,
         said_at=told.said_at,
         source_kind=told.source_kind,
         idempotency_key=told.idempotency_key,
@@ -183,6 +198,39 @@ def withheld(submission: Submission, reason: GateReason) -> Submission:
         candidate=replace(submission.candidate, note=note, evidence=(own_episode_of(note),)),
         assessment=replace(assessment, inference_key="withheld"),
     )
+
+
+def check_key(submission: Submission, decision: Decision) -> None:
+    """Check that the decision about a submission, if it is a replay, is about the same note.
+
+    Raises:
+        InvalidNoteError: the key belongs to another note or relation.
+    """
+    if not is_same_call(submission, decision):
+        raise InvalidNoteError(KEY_OF_ANOTHER)
+
+
+def is_same_call(submission: Submission, decision: Decision) -> bool:
+    """Whether a decision is of this call, or may be of an earlier one with the same note."""
+    was_refused = decision.gate and decision.gate.reason is GateReason.WRONG_RELATION
+    if not decision.replayed or was_refused:  # the record of that refusal has no relations
+        return True
+    is_related = submission.candidate.relations == decision.proposal.relations
+    return is_same_text(submission.note.text, decision.text) and (
+        is_related or not submission.is_relating
+    )
+
+
+def is_same_text(text: str, kept: str) -> bool:
+    """Whether a cleaned text may be the one that a decision keeps.
+
+    What was erased or withheld cannot be compared, nor can values that were redacted without a
+    hash. Another policy may redact more than the earlier one, or less.
+    """
+    if kept in (ERASED, _WITHHELD_TEXT):
+        return True
+    asked, known = canonical_text(text), canonical_text(kept)
+    return asked == known or is_redaction_of(asked, known) or is_redaction_of(known, asked)
 
 
 def own_episode_of(note: Note) -> Evidence:

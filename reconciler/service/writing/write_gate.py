@@ -21,6 +21,7 @@ from reconciler.domain.records.decisions import Decision
 from reconciler.domain.records.kinds import (
     LIVE_DOOR,
     NOT_FOR_CONTACTS,
+    PROPOSAL_DOOR,
     Action,
     Disposal,
     GateReason,
@@ -41,6 +42,7 @@ from reconciler.service.writing.ledger import Ledger, Seen
 from reconciler.service.writing.memory_reconciler import MemoryReconciler
 from reconciler.service.writing.submissions import (
     Submission,
+    check_key,
     own_episode_of,
     withheld,
 )
@@ -56,6 +58,9 @@ _MAY_AGREE = (
 )
 """Reasons to hold a candidate that do not matter if it repeats a known fact: that fact was already
 admitted, with consent or approval if it needed any."""
+
+_DOORS_OF_CALLERS = (LIVE_DOOR, PROPOSAL_DOOR)
+"""Doors at which a caller chooses the key of a note; at others it is made of what is proposed."""
 
 _BATCH_DECISIONS = 50
 """Decisions in one transaction: larger batches make no decision cheaper."""
@@ -107,8 +112,12 @@ class WriteGate:
         decision_id = self._decision_ids.of(candidate.note)
         return judge(candidate, self._cleaner, self._clock(), door, decision_id)
 
-    def settle_many(self, submissions: Iterable[Submission]) -> Iterator[Decision]:
+    def settle_many(
+        self, submissions: Iterable[Submission]
+    ) -> Iterator[tuple[Submission, Decision]]:
         """Settle many judged notes in batches, each as ``propose`` with ``may_commit`` does.
+
+        Their keys are not checked; ``check_key`` does that.
 
         Args:
             submissions: notes from ``judge`` without an earlier decision, each with its vector if
@@ -121,9 +130,9 @@ class WriteGate:
         while left:
             alone, together, left = _next_of_each_contact(left)
             for submission in alone:
-                yield self._settled(submission, may_commit=True)
+                yield submission, self._settled(submission, may_commit=True)
             for some in batches(together, _BATCH_DECISIONS):
-                yield from self._reconciler.reconcile_many(some)
+                yield from zip(some, self._reconciler.reconcile_many(some), strict=True)
 
     def propose(
         self,
@@ -147,7 +156,8 @@ class WriteGate:
 
         Raises:
             InvalidNoteError: it says that it was confirmed, its evidence differs from the stored
-                episodes, or its proposer's name is reserved.
+                episodes, its proposer's name is reserved, or a caller gave it the key of another
+                note.
             EmbeddingError: the model failed; nothing was written.
             GraphUnavailableError: the engine stayed unavailable.
             GraphConflictError: other writers came first too often; nothing was written.
@@ -160,10 +170,14 @@ class WriteGate:
             )
         submission = replace(self.judge(candidate, door), may_ask=may_ask)
         if may_commit and submission.is_reconciled:
-            return self._reconciler.reconcile(submission)
-        if not may_commit and not submission.is_withheld:
-            submission = self._with_own_episodes(submission, candidate.evidence)
-        return self._settled(submission, may_commit=may_commit)
+            decision = self._reconciler.reconcile(submission)
+        else:
+            if not may_commit and not submission.is_withheld:
+                submission = self._with_own_episodes(submission, candidate.evidence)
+            decision = self._settled(submission, may_commit=may_commit)
+        if door in _DOORS_OF_CALLERS:
+            check_key(submission, decision)
+        return decision
 
     def to_be_asked(self, candidates: Sequence[Candidate]) -> frozenset[str]:
         """The candidates of one session that the contact may be asked about, by idempotency key.
