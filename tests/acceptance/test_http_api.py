@@ -388,6 +388,15 @@ def test_a_token_of_one_session_opens_no_job_of_another(api: Api, agent: httpx2.
         problem(fixed.get(f"{PRIYA}/jobs/{other['job_id']}"), 403, "not-granted")
 
 
+def test_a_zero_byte_in_an_id_is_refused_and_is_no_slash(
+    memory: Memory, agent: httpx2.Client
+) -> None:
+    for contact in ("x%00y", "x%2F%00"):
+        answer = agent.post(f"/v1/agents/crm/contacts/{contact}/notes", json=PUNE)
+        assert answer.status_code == 422, answer.text
+    assert memory.contact("crm", "x/y").recall() == []
+
+
 def test_a_slash_in_an_id_is_part_of_the_id(
     memory: Memory, agent: httpx2.Client, anna: httpx2.Client
 ) -> None:

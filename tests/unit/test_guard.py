@@ -12,6 +12,7 @@ from reconciler.domain.guard import (
     find_losses,
     has_many_other_words,
     leaves_words_out,
+    replaces_a_word,
     tell_of_other_matters,
 )
 from reconciler.domain.records.findings import Difference
@@ -396,6 +397,28 @@ def test_words_that_the_note_leaves_out_are_seen_and_many_only_where_each_has_so
 ) -> None:
     assert (leaves_words_out(note, fact), has_many_other_words(note, fact)) == (leaves_out, many)
     assert has_many_other_words(fact, note) == many
+
+
+@every(
+    ("note", "fact", "is_another"),
+    [
+        ("Her elder daughter has asthma", "Her younger daughter has asthma", True),
+        ("Handles an inbound call", "Handles the outbound call", True),
+        ("Never ship to the old address", "Never ship to the new address", True),
+        ("Owes money to Anna", "Owes money from Anna", True),
+        ("Works in the office", "Works out of the office", True),
+        ("Has a little dog at home", "Has a small dog at home", False),
+        ("Works at Acme", "Works for Acme", False),
+        ("Uses a van daily", "Drives a van daily", False),
+        ("Walks in the street", "Walks in the road", False),
+        ("Her elder son has asthma", "Asthma has her younger son", False),
+    ],
+)
+def test_a_word_for_which_one_or_which_way_makes_another_fact(
+    note: str, fact: str, is_another: bool
+) -> None:
+    assert replaces_a_word(note, fact) is is_another
+    assert replaces_a_word(fact, note) is is_another
 
 
 def test_one_other_word_is_many_in_a_long_text() -> None:

@@ -1132,3 +1132,28 @@ def test_a_less_trusted_word_that_says_less_is_said_once_more() -> None:
 def test_a_name_alone_keeps_no_fact_of_the_same_value(fact: str, said: str) -> None:
     near = [neighbour(0.6, fact, slot=slot("bangalore"))]
     assert decide(note(said, slot=slot("bangalore")), near, DEFAULT).action is UPDATE
+
+
+@pytest.mark.parametrize("cosine", [1.0, 0.96, 0.9])
+@pytest.mark.parametrize(
+    ("text", "new", "old"),
+    [
+        ("Yes, that is fine.", ("data_sharing_consent", "yes"), ("marketing_consent", "yes")),
+        ("Works at Acme.", ("employer", "Acme"), ("previous_employer", "Acme")),
+        ("It is the 31st.", ("renewal_date", None), ("contract_end_date", None)),
+    ],
+)
+def test_a_fact_that_was_given_another_attribute_is_ended_by_no_cosine(
+    text: str, new: tuple[str, str | None], old: tuple[str, str | None], cosine: float
+) -> None:
+    said, known = (slot(value, attribute=name, is_known=False) for name, value in (new, old))
+    verdict = decide(note(text, slot=said), [neighbour(cosine, text, slot=known)], DEFAULT)
+    assert (verdict.action, verdict.conflicts) == (ADD, ())
+
+
+@pytest.mark.parametrize("cosine", [0.99, 0.9])
+def test_one_other_word_before_a_noun_or_of_direction_restates_nothing(cosine: float) -> None:
+    elder = neighbour(cosine, "Her elder daughter is allergic to nuts")
+    assert decide(note("Her younger daughter is allergic to nuts"), [elder], DEFAULT).action is ADD
+    owed = neighbour(cosine, "Owes money to Anna")
+    assert decide(note("Owes money from Anna"), [owed], DEFAULT).action is ADD

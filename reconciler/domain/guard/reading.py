@@ -26,8 +26,10 @@ __all__ = [
     "Denial",
     "Reading",
     "Word",
+    "content_words",
     "folded",
     "lowered",
+    "may_be_verb",
     "read",
 ]
 
@@ -156,7 +158,7 @@ class Reading:
     @cached_property
     def words(self) -> tuple[Word, ...]:
         """Its words of content, in order."""
-        return tuple(_content_words(self.tokens))
+        return tuple(content_words(self.tokens))
 
     @cached_property
     def stems(self) -> frozenset[str]:
@@ -265,7 +267,8 @@ def folded(word: str) -> str:
     return "".join(letter for letter in bare if not unicodedata.combining(letter))
 
 
-def _content_words(tokens: Iterable[Token]) -> Iterator[Word]:
+def content_words(tokens: Iterable[Token]) -> Iterator[Word]:
+    """The words of content among the pieces of a text, each with the gap before it."""
     between: list[str] = []
     sentence = 0
     for token in tokens:
@@ -497,9 +500,10 @@ def _is_named_before(token: Token, after: Token) -> bool:
         (len(token.text) > 1 and token.text.isupper())
         or (after.value in vocabulary().auxiliaries and after.value not in _NOT_FINITE)
         or after.text in vocabulary().quotes
-        or (after.text.islower() and _may_be_verb(after.text) and not _may_be_verb(token.text))
+        or (after.text.islower() and may_be_verb(after.text) and not may_be_verb(token.text))
     )
 
 
-def _may_be_verb(word: str) -> bool:
+def may_be_verb(word: str) -> bool:
+    """Whether a word has the ending of a verb: "eats", "moved"; so has "James"."""
     return word.endswith(("s", "ed", "ing")) and not word.endswith("ss")

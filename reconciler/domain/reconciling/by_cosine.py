@@ -10,8 +10,9 @@ from reconciler.domain.guard import (
     find_changes,
     has_many_other_words,
     leaves_words_out,
+    replaces_a_word,
 )
-from reconciler.domain.reconciling.neighbours import are_two_questions
+from reconciler.domain.reconciling.neighbours import are_filed_apart, are_two_questions
 from reconciler.domain.reconciling.verdicts import (
     LINK_COSINE_MIN,
     Rule,
@@ -65,10 +66,15 @@ def _below_the_cut(note: Note, seen: RuleInput, _: Verdict | None) -> Verdict | 
 
 def _filed_apart(note: Note, seen: RuleInput, _: Verdict | None) -> Verdict | None:
     nearest = _nearest(seen)
-    if not are_two_questions(note, nearest):
+    if not are_filed_apart(note, nearest):
         return None
-    reason = f"{cosine_of(nearest)}, yet filed under another attribute with another value"
-    return _left_open(replace(add(DecidedBy.MIDPOINT, reason), conflicts=(nearest,)))
+    # One answer to two questions, such as a consent to either, leaves nothing to ask.
+    values = {slot.value_key for slot in (note.slot, nearest.slot) if slot}
+    is_asked = len(values - {None}) > 1
+    reason = f"{cosine_of(nearest)}, yet filed under another attribute"
+    return _left_open(
+        replace(add(DecidedBy.MIDPOINT, reason), conflicts=(nearest,) if is_asked else ())
+    )
 
 
 def _unlike_the_nearest(note: Note, seen: RuleInput, _: Verdict | None) -> Verdict | None:
@@ -80,7 +86,8 @@ def _unlike_the_nearest(note: Note, seen: RuleInput, _: Verdict | None) -> Verdi
 
 def _leaving_words_out(note: Note, seen: RuleInput, _: Verdict | None) -> Verdict | None:
     nearest = _nearest(seen)
-    if not seen.policy.guard or not leaves_words_out(note.text, nearest.text):
+    texts = note.text, nearest.text
+    if not seen.policy.guard or not (leaves_words_out(*texts) or replaces_a_word(*texts)):
         return None
     reason = f"{cosine_of(nearest)}, yet it has words that the note leaves out"
     return _left_open(add(DecidedBy.GUARD, reason))
@@ -123,11 +130,16 @@ def _restated(
         (
             candidate
             for candidate in near
-            if not unlike(note, candidate, policy, unread)
-            and not (policy.guard and has_many_other_words(note.text, candidate.text))
+            if not are_filed_apart(note, candidate)
+            and not unlike(note, candidate, policy, unread)
+            and not (policy.guard and _has_other_words(note.text, candidate.text))
         ),
         None,
     )
+
+
+def _has_other_words(note: str, fact: str) -> bool:
+    return has_many_other_words(note, fact) or replaces_a_word(note, fact)
 
 
 def _beside(
@@ -190,8 +202,8 @@ LEFT_OUT = Rule(
 )
 FILED_APART = Rule(
     decided_by="midpoint",
-    when="the caller gave the note another attribute and value than the fact's",
-    what="ADD, linked by `CONFLICTS_WITH`",
+    when="the caller gave the note another attribute than the fact's",
+    what="ADD, linked by `CONFLICTS_WITH` if the values differ",
     apply=_filed_apart,
     is_linked=True,
 )

@@ -11,6 +11,7 @@ from reconciler.domain.guard import (
     denial_in,
     ends,
     find_changes,
+    is_said_of_another,
     is_wording_of,
     names_before,
     rewords,
@@ -18,7 +19,7 @@ from reconciler.domain.guard import (
     takes_back,
     tells_of_change,
 )
-from reconciler.domain.reconciling.neighbours import match_of
+from reconciler.domain.reconciling.neighbours import are_filed_apart, match_of
 from reconciler.domain.reconciling.verdicts import (
     Rule,
     RuleInput,
@@ -65,10 +66,12 @@ def _by_change(note: Note, seen: RuleInput, _: Verdict | None) -> Verdict | None
     """A fact ends if the note says that it changed, and names all that the fact says."""
     if not seen.policy.guard or note.is_hedged:
         return None
+    names = (note.contact_name, note.scope.contact_id)
     near = [
         fact
         for fact in seen.neighbours
         if fact.cosine >= _CHANGE_COSINE_MIN and match_of(note, fact) is not SlotMatch.APART
+        if not is_said_of_another(note.text, fact.text, names)
     ]
     over = [fact for fact in near if _is_over(note, fact)]
     if not over:
@@ -117,7 +120,7 @@ def _by_wording(note: Note, seen: RuleInput, _: Verdict | None) -> Verdict | Non
 
 
 def _is_again(note: Note, fact: Neighbour, seen: RuleInput) -> bool:
-    if not rewords(note.text, fact.text):
+    if are_filed_apart(note, fact) or not rewords(note.text, fact.text):
         return False
     findings = unlike(note, fact, seen.policy, seen.unread)
     has_moved = [each for each in findings if each.kind is Difference.ROLES]

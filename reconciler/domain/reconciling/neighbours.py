@@ -25,6 +25,7 @@ from reconciler.sensitive_data import TOKEN
 
 __all__ = [
     "NEIGHBOUR_COUNT_MAX",
+    "are_filed_apart",
     "are_of_one_kind",
     "are_of_several_matters",
     "are_two_questions",
@@ -130,6 +131,17 @@ def are_other_matters(one: Note | Fact | Neighbour, other: Fact | Neighbour) -> 
     return tell_of_other_matters(one.text, other.text, one.slot.attribute or "", values)
 
 
+def are_filed_apart(note: Note, fact: Neighbour) -> bool:
+    """Whether the caller gave the note another attribute than the fact's.
+
+    Then no cosine makes one of the two: "Yes, that is fine." answers whatever was asked.
+    """
+    new, old = note.slot, fact.slot
+    if note.slot_read_from is not None or not (new and old and new.attribute and old.attribute):
+        return False
+    return new.attribute != old.attribute
+
+
 def are_two_questions(note: Note, fact: Neighbour) -> bool:
     """Whether the caller gave the note another attribute than the fact's, so that both hold.
 
@@ -138,7 +150,7 @@ def are_two_questions(note: Note, fact: Neighbour) -> bool:
     under, and does not name its own: "the new credit limit, with our terms" changes no terms.
     """
     new, old = note.slot, fact.slot
-    if note.slot_read_from is not None or not (new and old and new.attribute and old.attribute):
+    if not (are_filed_apart(note, fact) and new and old and new.attribute and old.attribute):
         return False
     here, there = (set(attribute.split("_")) for attribute in (new.attribute, old.attribute))
     if here <= there or there <= here or new.value_key in (None, old.value_key):

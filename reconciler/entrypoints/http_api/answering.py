@@ -50,8 +50,10 @@ __all__ = [
     "within",
 ]
 
-SLASH = "\0"
-"""What stands for a slash inside an id, in a path that is taken apart at its slashes."""
+SLASH = "\ud800"
+"""What stands for a slash inside an id, in a path that is taken apart at its slashes.
+
+Half of a surrogate pair: no bytes of a path decode to it, so that no id holds it."""
 
 _PAGE_MAX = 500
 
