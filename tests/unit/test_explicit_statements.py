@@ -134,7 +134,7 @@ def test_what_only_sounds_like_a_request_is_none(said: str) -> None:
         ("My new email is ana@acme.test, so use it.", None, "email", "ana@acme.test"),
         ("My date of birth is 1 May 1980.", None, "birthday", "1 May 1980"),
         ("My favourite colour is green now.", None, None, None),
-        ("My address is 12 High Street, Leeds.", None, None, None),
+        ("My address is 12 High Street, Leeds.", None, "address", "12 High Street, Leeds"),
         ("I live in Berlin now.", None, "city", "Berlin"),
         ("I live in St. Louis with my son.", None, None, None),
         ("I've just moved from Paris to Porto.", None, None, None),

@@ -311,7 +311,8 @@ def replaces_a_word(note: str, fact: str) -> bool:
     if not here or not there:
         return False
     if all(token.value in known.prepositions | known.directions for token in either):
-        return any(token.value in known.directions for token in either)
+        ways = known.directions - {"to"}  # who prefers tea to coffee prefers it over coffee
+        return any(token.value in ways for token in either)
     if behind is None or any(token.kind != "word" for token in (behind, *either)):
         return False
     is_one = len(here) == len(there) == 1 and not any(may_be_verb(each.text) for each in either)
