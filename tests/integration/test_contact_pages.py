@@ -169,7 +169,7 @@ def test_what_an_earlier_version_went_on_to_write_is_counted_and_repaired(
 ) -> None:
     """A process looks at the schema when it starts, so one that runs on writes without keys."""
     with opened(one_neo4j) as memory:
-        fill(memory)
+        fill(memory, FEW)
     raw_store.query(one_neo4j, "MATCH (own:Fact) WITH own LIMIT 2 REMOVE own.contact_key")
     raw_store.query(one_neo4j, "MATCH (own:Decision) WITH own LIMIT 1 REMOVE own.contact_key")
     raw_store.query(one_neo4j, "MATCH ()-[link:CONFLICTS_WITH]->() REMOVE link.contact_key")
