@@ -18,6 +18,7 @@ import typer
 from reconciler.entrypoints.rendering import terminal
 from reconciler.errors import InvalidRequestError
 from reconciler.memory import Memory
+from reconciler.named_secrets import without_secrets
 
 if TYPE_CHECKING:
     from reconciler.entrypoints.access.connections import Bounds
@@ -153,7 +154,7 @@ def serve(
         _LOG.warning(
             "no good token is in %s, so no client is admitted; `reconciler token create`, with the "
             "same --tokens, makes one",
-            tokens.path,
+            without_secrets(str(tokens.path)),
         )
     if address.certificate is None and not is_loopback(address.host):
         _LOG.warning(

@@ -54,7 +54,7 @@ NOT_RUN = {
     "reconciler unarchive*": "nothing has faded yet; tests/acceptance/test_life_commands.py",
 }
 COMMAND_LINE: Any = get_command(app)
-HERE = ("make", "pip", "python", "docker", "export", ".")
+HERE = ("make", "pip", "python", "python3", "docker", "export", ".")
 """What else a line may begin with; ``_check_other`` looks at what it names."""
 EXPORTS = {
     "mem0.json": "mem0.json",
