@@ -79,7 +79,10 @@ OF_PEER: Mapping[str, Any] = {
     **{"created_at": None, "updated_at": None, "expiration_date": None},
 }
 WHOSE: Mapping[str, Any] = {"agent_id": "crm", "contact_id": "ann", "tenant": None}
-ANSWER = {**WHOSE, "decision_id": "none", "by": "contact", "text": "Likes tea."}
+ANSWER = {
+    **WHOSE,
+    **{"decision_id": "none", "by": "contact", "text": "Likes tea.", "told_to": None},
+}
 RELATED = {"replaces": (), "repeats": None, "ends": (), "both_hold": ()}
 TOLD = (
     *("text", "source_kind", "source_reference", "subject", "attribute", "value"),
