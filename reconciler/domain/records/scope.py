@@ -65,6 +65,9 @@ _REMEDIES = {
     **dict.fromkeys(
         ("idempotency_key", "Idempotency-Key"), "give each note a key of its own, or leave it out"
     ),
+    **dict.fromkeys(
+        ("tenant", "agent_id", "contact_id"), "give the id under which this memory is kept"
+    ),
 }
 
 
@@ -77,7 +80,7 @@ def check_identifier(name: str, value: object, error: type[Exception]) -> None:
             f"{name} has {len(value):,} characters; at most {SCOPE_PART_LENGTH_MAX} are kept"
         )
     if not value.strip():
-        remedy = _REMEDIES.get(name, "give the id under which this memory is kept")
+        remedy = _REMEDIES.get(name, "give it a value, or leave it out")
         raise error(f"{name} is empty; {remedy}")
     if value != value.strip():
         raise error(f"{name} {value!r} has white space around it; strip it first")
