@@ -218,7 +218,7 @@ def _bare_create(memory: Memory) -> Callable[[dict[str, Any]], None]:
         return lambda given: _create_embedded(graph, given)
 
     def create(given: dict[str, Any]) -> None:
-        with graph._driver.session(
+        with graph._drivers.newest.session(
             database=graph._database,
             default_access_mode=neo4j.WRITE_ACCESS,
             bookmark_manager=graph._bookmarks,

@@ -64,6 +64,8 @@ _TOO_SLOW = (
     "Neo.ClientError.Transaction.LockClientStopped",
 )
 _BEHIND = "Neo.TransientError.Transaction.BookmarkTimeout"
+_OUTDATED = "Neo.TransientError.Transaction.Outdated"
+"""A read met a writer: no conflict, which only a commit can have, so it is read again."""
 _REFUSALS: tuple[tuple[str, type[GraphError | ConfigurationError], str], ...] = (
     (
         "Neo.ClientError.Security.AuthenticationRateLimit",
@@ -547,6 +549,10 @@ class Neo4jGraph:
             return GraphUnavailableError(
                 f"the server that Neo4j at {self._uri} had answer has not caught up with what this "
                 f"process wrote before ({_brief(error)})"
+            )
+        if code == _OUTDATED:
+            return GraphUnavailableError(
+                f"Neo4j at {self._uri}: what was read changed meanwhile ({_brief(error)})"
             )
         if code.startswith(_CONFLICTS):
             return GraphConflictError(f"another writer came first ({_brief(error)})")

@@ -613,6 +613,7 @@ def test_an_account_whose_password_has_to_be_changed_is_told_how(
         ("TransientError.General.MemoryPoolOutOfMemoryError", GraphUnavailableError),
         ("TransientError.Database.DatabaseUnavailable", GraphUnavailableError),
         ("TransientError.Transaction.DeadlockDetected", GraphConflictError),
+        ("TransientError.Transaction.Outdated", GraphUnavailableError),
         ("ClientError.Statement.SyntaxError", QueryError),
         ("DatabaseError.General.UnknownError", QueryError),
     ],

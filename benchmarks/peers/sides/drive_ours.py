@@ -108,7 +108,7 @@ class Ours:
         for batch in others.rows(count):
             rows = [row | {"id": str(uuid.uuid4()), "vector": others.vector()} for row in batch]
             if self._settings["graph"] == "neo4j":
-                graph._driver.execute_query(f"{CONTACTS} {FACTS} {VECTOR_NEO4J}", rows=rows)
+                graph._drivers.newest.execute_query(f"{CONTACTS} {FACTS} {VECTOR_NEO4J}", rows=rows)
                 continue
             with graph._writer() as connection:
                 contacts = list(dict.fromkeys(row["contact"] for row in rows))
