@@ -1,4 +1,4 @@
-"""This project side by side with four other memory systems, each the real package.
+"""This project side by side with five other memory systems, each the real package.
 
 The same notes go to every system, with the same vectors, into a store of the kind that it is made
 for. Each runs in processes of its own, in a virtual environment that is made once under the user's
