@@ -109,6 +109,7 @@ __all__ = [
     "find_news",
     "find_unreadable",
     "has_many_other_words",
+    "holds_no_more",
     "is_english",
     "is_event",
     "is_lifted",
@@ -353,6 +354,11 @@ def denies_value(text: str, value: str) -> bool:
     never_without = _vocabulary().not_without.pattern
     plain = re.sub(never_without, _REQUIRED, text, flags=re.IGNORECASE)
     return denies(read(named_in(plain, value)), read(value))
+
+
+def holds_no_more(text: str, value: str, attribute: str = "") -> bool:
+    """Whether the text denies the value, or says that it has ended."""
+    return denies_value(text, value) or is_over(text, value, attribute)
 
 
 def denies_value_ever(text: str, value: str) -> bool:

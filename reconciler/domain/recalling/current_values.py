@@ -9,10 +9,9 @@ from datetime import datetime
 from itertools import chain
 
 from reconciler.domain.guard import (
-    denies_value,
     deny_each_other,
+    holds_no_more,
     is_lifted,
-    is_over,
     is_over_itself,
     tells_of_end,
 )
@@ -226,19 +225,15 @@ def _says_no_more(text: str, slot: Slot) -> bool:
     value, said, attribute = slot.value or "", read(text), slot.attribute or ""
     if any(end.reach for end in read(value).ceased):
         return True  # "no longer sailing" is no value, and "retired" is one
-    if _is_no_more(text, value, attribute):
+    if holds_no_more(text, value, attribute):
         return True
     if slot.is_personal:
         # Which token stands for the value is not known here: "no longer [phone:1] but [phone:2]".
         hidden = [text.replace(token, _TAKEN_OUT) for token in {*TOKEN.findall(text)}] or [text]
-        if all(_is_no_more(each, _TAKEN_OUT, attribute) for each in hidden):
+        if all(holds_no_more(each, _TAKEN_OUT, attribute) for each in hidden):
             return True
     is_denial = bool(said.negated or said.ceased)
     return is_denial and not read(value).stems and value.casefold() in text.casefold()
-
-
-def _is_no_more(text: str, value: str, attribute: str) -> bool:
-    return denies_value(text, value) or is_over(text, value, attribute)
 
 
 def _denies(other: Fact, fact: Fact, slot: Slot, attributes: AttributeBook) -> bool:

@@ -12,7 +12,7 @@ from collections.abc import Iterable
 from dataclasses import fields, replace
 from datetime import UTC, datetime, timedelta
 
-from reconciler.domain.guard import denies_value, is_over, names_before, says_beside
+from reconciler.domain.guard import holds_no_more, names_before, says_beside
 from reconciler.domain.records.candidates import CONTACT
 from reconciler.domain.records.decisions import Decision
 from reconciler.domain.records.facts import Fact
@@ -183,8 +183,8 @@ def with_slot_of(new: Fact, old: Fact) -> Fact:
     if new.slot is not None or slot is None or not holds_value(new.text, slot):
         return new
     value = slot.value or ""
-    is_over_now = denies_value(new.text, value) or is_over(new.text, value, slot.attribute or "")
-    is_before = is_over_now or names_before(new.text, value)
+    is_over = holds_no_more(new.text, value, slot.attribute or "")
+    is_before = is_over or names_before(new.text, value)
     says_more = bool(says_beside(new.text, old.text, value))
     return new if is_before and says_more else replace(new, slot=slot)
 
@@ -198,7 +198,7 @@ def without_ended_value(new: Fact, ended: Iterable[Fact]) -> Fact:
     slot = new.slot
     if slot is None or slot.value is None:
         return new
-    if denies_value(new.text, slot.value) or is_over(new.text, slot.value, slot.attribute or ""):
+    if holds_no_more(new.text, slot.value, slot.attribute or ""):
         return new
     filed = {(fact.slot.subject, fact.slot.value_key) for fact in ended if fact.slot}
     if (slot.subject, slot.value_key) not in filed:
