@@ -6,9 +6,13 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
+import pytest
+
 from reconciler import Candidate, Decision, Memory
 from reconciler.bootstrap import build_judge
 from reconciler.domain.records.notes import Note
+from reconciler.service.stores.memory_store import MemoryStore
+from reconciler.service.writing.contact_turns import ContactTurns
 from reconciler.service.writing.decision_ids import DecisionIds
 from reconciler.service.writing.doors import as_candidate
 from reconciler.service.writing.submissions import Submission
@@ -41,3 +45,17 @@ def call_about(memory: Memory, name: str) -> Callable[..., Any]:
 
     call.__name__ = name
     return call
+
+
+def overtake(memory: Memory, monkeypatch: pytest.MonkeyPatch, write: Callable[[], object]) -> None:
+    """Have another writer write between the memory's next decision and its commit."""
+    # As if they were two processes: the second does not wait for the first one's turn to end.
+    memory._services.reconciler._ledger._turns = ContactTurns(stalled_seconds=0.0)
+    commit = MemoryStore.commit_decisions
+
+    def commit_second(*arguments: Any) -> set[str]:
+        monkeypatch.undo()
+        write()
+        return commit(*arguments)
+
+    monkeypatch.setattr(MemoryStore, "commit_decisions", commit_second)

@@ -38,13 +38,11 @@ from reconciler.errors import (
     UnknownDecisionError,
     UnknownFactError,
 )
-from reconciler.service.stores.memory_store import MemoryStore
-from reconciler.service.writing.contact_turns import ContactTurns
 from reconciler.settings import load_settings
 from reconciler.testing import HashingEmbedder, ScriptedArbiter, TableEmbedder
 from tests import raw_store
 from tests.engines import EngineUnderTest
-from tests.submissions import call_about, propose_to
+from tests.submissions import call_about, overtake, propose_to
 from tests.worker import Worker
 
 ADD, UPDATE, SKIP = Action.ADD, Action.UPDATE, Action.SKIP
@@ -658,16 +656,7 @@ def test_of_two_notes_with_one_key_at_once_one_is_written_and_one_refused(
     open_memory: Open, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     memory = open_memory(CHAIN)
-    # As if they were two processes: the second does not wait for the first one's turn to end.
-    memory._services.reconciler._ledger._turns = ContactTurns(stalled_seconds=0.0)
-    write = MemoryStore.commit_decisions
-
-    def write_second(*arguments: Any) -> set[str]:
-        monkeypatch.undo()
-        say(memory, "B", idempotency_key="key")
-        return write(*arguments)
-
-    monkeypatch.setattr(MemoryStore, "commit_decisions", write_second)
+    overtake(memory, monkeypatch, lambda: say(memory, "B", idempotency_key="key"))
     with pytest.raises(InvalidNoteError, match="another note"):
         say(memory, "D", idempotency_key="key")
     assert live(memory) == ["B"]

@@ -54,8 +54,6 @@ from reconciler.errors import (
 from reconciler.ports.graph import Graph, Row
 from reconciler.resources import resource_path
 from reconciler.service.persons.answering import PersonsAnswers
-from reconciler.service.stores.memory_store import MemoryStore
-from reconciler.service.writing.contact_turns import ContactTurns
 from reconciler.settings import load_settings
 from reconciler.testing import HashingEmbedder, TableEmbedder
 from tests import raw_store
@@ -63,7 +61,7 @@ from tests.anthropic_server import AnthropicServer, judgement
 from tests.clocks import Clock
 from tests.command_line import environment_of
 from tests.engines import EngineUnderTest, embedded_engine
-from tests.submissions import call_about, propose_to
+from tests.submissions import call_about, overtake, propose_to
 
 NOON = datetime(2025, 3, 9, 12, tzinfo=UTC)
 ALICE, BOB = Scope("default", "crm", "alice"), Scope("default", "crm", "bob")
@@ -1435,16 +1433,7 @@ def test_of_two_that_hold_with_one_key_at_once_the_second_is_a_replay(
     open_embedded: Open, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     memory = open_embedded(reconcile={"write_attempts_max": 3})
-    # As if they were two processes: the second does not wait for the first one's turn to end.
-    memory._services.reconciler._ledger._turns = ContactTurns(stalled_seconds=0.0)
-    write = MemoryStore.commit_decisions
-
-    def write_second(*arguments: Any) -> set[str]:
-        monkeypatch.undo()
-        extract(memory, "Prefers tea", idempotency_key="key")
-        return write(*arguments)
-
-    monkeypatch.setattr(MemoryStore, "commit_decisions", write_second)
+    overtake(memory, monkeypatch, lambda: extract(memory, "Prefers tea", idempotency_key="key"))
     assert extract(memory, "Prefers tea", idempotency_key="key").replayed
 
 
