@@ -17,9 +17,8 @@ from reconciler.domain.records.facts import Fact
 from reconciler.domain.records.kinds import OPERATOR_DOOR, Action, Disposal, SourceKind
 from reconciler.domain.records.slots import Slot
 from reconciler.entrypoints.access.problems import problem_of
-from reconciler.entrypoints.operator_page import words
+from reconciler.entrypoints.operator_page import views, words
 from reconciler.entrypoints.operator_page.telling import settled_by
-from reconciler.entrypoints.operator_page.views import fact_page
 from reconciler.entrypoints.operator_page.visits import NotDoneError, Visit
 from reconciler.errors import InvalidAnswerError, InvalidRequestError, RevertRefusedError
 
@@ -153,7 +152,7 @@ def amend(visit: Visit) -> Response:
         problem = error.problem if isinstance(error, NotDoneError) else problem_of(error)
         if problem.status != 422:  # the fact is not there, or has ended: it has no form
             raise
-        return fact_page(visit, problem)
+        return views.fact(visit, problem)
 
 
 def _amended(visit: Visit) -> Decision:

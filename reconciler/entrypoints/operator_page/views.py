@@ -25,7 +25,7 @@ from reconciler.entrypoints.operator_page.visits import NotDoneError, Visit, add
 from reconciler.entrypoints.places import place_of, read_place
 from reconciler.errors import InvalidRequestError
 
-__all__ = ["PAGES", "fact_page", "head_of"]
+__all__ = ["PAGES", "fact", "head_of"]
 
 _PAGE = 50
 _ATTENTION_MAX = 20
@@ -237,13 +237,11 @@ def _done(visit: Visit, about: ContactMemory) -> list[Decision]:
     return [about.decision(each) for each in visit.given.getlist("done")[:_ATTENTION_MAX]]
 
 
-def fact(visit: Visit) -> Response:
-    """One fact: why it is believed, what it rests on, its history; and forms that change it."""
-    return fact_page(visit)
+def fact(visit: Visit, problem: Problem | None = None) -> Response:
+    """One fact: why it is believed, what it rests on, its history; and forms that change it.
 
-
-def fact_page(visit: Visit, problem: Problem | None = None) -> Response:
-    """The page of a fact; with a problem, its form still holds what was typed."""
+    With a problem, its form still holds what was typed.
+    """
     about, fact_id = visit.about, visit.text("fact")
     evidence, [chain] = about.evidence(fact_id), about.history(fact_id=fact_id)
     made = _made_by(about, fact_id, evidence.fact)
