@@ -29,6 +29,7 @@ __all__ = [
     "CHECKPOINT_LOG_BYTES",
     "ENGINE_ERRORS",
     "QUIET_LOG_BYTES",
+    "RESTORE_A_BACKUP",
     "EmbeddedFiles",
     "leave_unchecked",
 ]
@@ -64,6 +65,9 @@ in a log, so that a newer engine cannot change it unseen."""
 _LOG_HEADER_BYTES = 25
 """The header of a log; then come its records, each between its length and its checksum."""
 
+_MAGIC, _ID_PLACE, _ID_BYTES = b"LBUG", 28, 16
+"""How a main file begins, and where the store's id is in it. A log begins with that id."""
+
 _SPARE_BYTES = 32 << 20
 _SPARE_FACTOR = 8
 """Free disk space that a checkpoint needs: it writes every changed page twice. Measured: 2 to 5
@@ -74,6 +78,12 @@ ENGINE_ERRORS = (RuntimeError, MemoryError, ValueError, IndexError)
 and asks for more memory than there is."""
 
 _COPIED_BYTES = 1 << 20
+
+RESTORE_A_BACKUP = (
+    "move it and the files beside it elsewhere, keep them, and restore a backup: "
+    "`reconciler restore BACKUP`"
+)
+"""What an error about a lost or damaged file says to do."""
 
 _MENDING = ".mending-"
 """Part of the name of the folder in which a log is examined; one that a crash left is removed."""
@@ -154,6 +164,7 @@ class EmbeddedFiles:
         if is_new:
             self.main.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
             self.expect_no_log()
+        self._check_log_is_own()
         self._cut_unfinished()
         try:
             database = self._database()
@@ -161,11 +172,7 @@ class EmbeddedFiles:
             if _NO_SPACE in str(error):
                 raise self._space_error() from error
             if _OF_ANOTHER in str(error):
-                raise ConfigurationError(
-                    f"RECONCILER_EMBEDDED_PATH {self.main}: its log {self.log} belongs to another "
-                    "store, or to another copy of this one; put the log back that was beside it, "
-                    "or, if this store was closed when it was copied, move that log elsewhere"
-                ) from error
+                raise self._foreign_log_error() from error
             if not self._may_be_mended(error):
                 raise
             self._mend(error)
@@ -201,7 +208,8 @@ class EmbeddedFiles:
                 f"RECONCILER_EMBEDDED_PATH {self.main} was copied or left while it was open, and "
                 f"its log {self.log} is missing, which holds the newest facts; put the log back "
                 "beside it. If another program has merged the log, and nothing is missing, make an "
-                f"empty file {self._no_log} and open it again"
+                f"empty file {self._no_log} and open it again. If the log is lost, "
+                f"{RESTORE_A_BACKUP}"
             )
 
     @property
@@ -399,24 +407,46 @@ class EmbeddedFiles:
         if self.has_log and not self.main.exists():
             raise ConfigurationError(
                 f"RECONCILER_EMBEDDED_PATH {self.main} is missing, and its log {self.log} is "
-                "there; put the main file back beside it"
+                f"there; put the main file back beside it. If it is lost, {RESTORE_A_BACKUP}"
             )
         if self._shadow.exists() and not self.main.exists():
             raise ConfigurationError(
                 f"RECONCILER_EMBEDDED_PATH {self.main} is missing, and a part of it is there, "
-                f"{self._shadow}; put the main file and its log back beside it"
+                f"{self._shadow}; put the main file and its log back beside it. If they are lost, "
+                f"{RESTORE_A_BACKUP}"
             )
         if self.main.exists() and not _size(self.main) and not self._no_log.exists():
             raise ConfigurationError(
                 f"RECONCILER_EMBEDDED_PATH {self.main} is empty, and no store ever is: it was cut "
-                "off. Copy it again, or restore a backup; if it was never used, delete it"
+                f"off. Copy it again. If it is lost, {RESTORE_A_BACKUP}. If it was never used, "
+                "delete it"
             )
         if self.has_log or self._no_log.exists() or _size(self.main) != _HEADER_BYTES:
             return
         raise ConfigurationError(
             f"RECONCILER_EMBEDDED_PATH {self.main} holds nothing without its log, and {self.log} "
-            "is missing; copy both, or close the memory before you copy it. If it was never "
-            "used, delete it"
+            "is missing: copy both, or close the memory before you copy it. If the log is lost, "
+            f"{RESTORE_A_BACKUP}. If it was never used, delete it"
+        )
+
+    def _check_log_is_own(self) -> None:
+        """Refuse another store's log before any of it is cut off as an unfinished write.
+
+        Zeros are what a crash leaves of a log that never reached the disk.
+        """
+        if self.main.exists() and self.log.exists():
+            with self.main.open("rb") as main, self.log.open("rb") as log:
+                header, log_id = main.read(_ID_PLACE + _ID_BYTES), log.read(_ID_BYTES)
+            is_known = header.startswith(_MAGIC) and len(log_id) == _ID_BYTES and any(log_id)
+            if is_known and header[_ID_PLACE:] != log_id:
+                raise self._foreign_log_error()
+
+    def _foreign_log_error(self) -> ConfigurationError:
+        return ConfigurationError(
+            f"RECONCILER_EMBEDDED_PATH {self.main}: its log {self.log} belongs to another store, "
+            "or to another copy of this one, or was overwritten. Put the log back that was beside "
+            "it. If this store was closed when it was copied, move that log elsewhere. If its "
+            f"own log is lost, {RESTORE_A_BACKUP}"
         )
 
     def _check_room_to_recover(self) -> None:

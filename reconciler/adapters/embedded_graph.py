@@ -21,6 +21,7 @@ from reconciler.adapters.embedded_files import (
     CHECKPOINT_LOG_BYTES,
     ENGINE_ERRORS,
     QUIET_LOG_BYTES,
+    RESTORE_A_BACKUP,
     EmbeddedFiles,
     leave_unchecked,
 )
@@ -63,6 +64,17 @@ _CANNOT_WRITE = ("Cannot write to file", "Failed to sync file")
 
 _NO_TEXT = "Invalid UTF8-encoded string"
 """The engine's words about an invalid text in its file, if it must read the letters itself."""
+
+_DAMAGE = (_NO_TEXT, "may be corrupted", "Reading past the end")
+"""The engine's words about a damaged file in the middle of a query."""
+
+_NO_STORE = "not a valid Lbug database"
+_OTHER_VERSION = "database file with a different version"
+_NOT_OPENED = ("IO exception", "filesystem error", POOL_IS_FULL)
+"""The engine's words at opening. What is none of these and no lock is a damaged file. The engine
+may say then that it "may be checkpointing", but nothing else has it open, because it is locked.
+"""
+
 
 _FILES_ARE_CLEAN = (
     "the store's own files were written again and hold nothing of it; blocks of the disk that the "
@@ -144,7 +156,7 @@ class EmbeddedGraph:
             try:
                 with self._connection() as connection:
                     leave_unchecked(connection)
-                    self._is_marked = _is_marked_open(connection)
+                    self._is_marked = self._is_marked_open(connection)
                 if self._is_marked and not has_writes:
                     self._files.check_log()
             except BaseException:
@@ -318,7 +330,7 @@ class EmbeddedGraph:
             self._database = self._files.open()
             with closing(PlanningConnection(self._database)) as connection:
                 leave_unchecked(connection)
-                self._is_marked = _is_marked_open(connection)
+                self._is_marked = self._is_marked_open(connection)
         except BaseException as error:
             self._failure = f"it could not be opened again ({_brief(str(error))})"
             raise
@@ -480,6 +492,21 @@ class EmbeddedGraph:
         except OSError as error:
             raise GraphStorageError(f"{self._path}: {error}; nothing was written") from error
 
+    def _is_marked_open(self, connection: PlanningConnection) -> bool:
+        """Whether the store was left open.
+
+        Raises:
+            ConfigurationError: another program made the database.
+        """
+        rows = connection.rows("CALL show_tables() RETURN name, comment")
+        comments = {row["name"]: row["comment"] for row in rows}
+        if comments and "Store" not in comments:
+            raise ConfigurationError(
+                f"RECONCILER_EMBEDDED_PATH {self._path} is a database of another program, with "
+                f"the tables {', '.join(sorted(comments)[:5])}; give the memory another file"
+            )
+        return bool(comments.get("Store"))
+
     @contextmanager
     def _translated_setup(self) -> Iterator[None]:
         try:
@@ -500,8 +527,7 @@ class EmbeddedGraph:
             if "Could not set lock" in str(error):
                 raise GraphLockedError(_LOCKED.format(self._path, "another process")) from error
             raise ConfigurationError(
-                f"RECONCILER_EMBEDDED_PATH {self._path} cannot be opened as a memory: "
-                f"{_brief(str(error))}"
+                f"RECONCILER_EMBEDDED_PATH {self._path} {_not_opened(error)}"
             ) from error
 
     def _note_failure(self, text: str) -> None:
@@ -539,14 +565,14 @@ class EmbeddedGraph:
             return GraphUnavailableError(
                 f"{self._path}: a query took longer than {self._query_timeout_seconds:g} s"
             )
-        if _NO_TEXT in text:
+        if any(sign in text for sign in _DAMAGE):
             return self._damage_error(text)
         return QueryError(f"{self._path}: the engine rejected a query: {brief}")
 
     def _damage_error(self, text: str) -> GraphError:
         return GraphStorageError(
-            f"{self._path} is damaged: it holds what cannot be read ({_brief(text)}). Restore an "
-            "earlier backup"
+            f"{self._path} is damaged: it holds what cannot be read ({_cause(text)}). Close the "
+            f"memory, {RESTORE_A_BACKUP}"
         )
 
 
@@ -585,13 +611,32 @@ def _is_storage_failure(error: BaseException) -> bool:
     return isinstance(error, ENGINE_ERRORS) and any(sign in str(error) for sign in _CANNOT_WRITE)
 
 
-def _is_marked_open(connection: PlanningConnection) -> bool:
-    tables = connection.rows("CALL show_tables() RETURN name, comment")
-    return any(table["name"] == "Store" and table["comment"] for table in tables)
+def _not_opened(error: BaseException) -> str:
+    """Why the engine does not open a file, and what to do."""
+    text = str(error)
+    if _NO_STORE in text:
+        return (
+            "is not a memory: another program made this file, or it was overwritten. Give the "
+            f"memory another file. If this one was a memory, {RESTORE_A_BACKUP}"
+        )
+    if _OTHER_VERSION in text:
+        return (
+            f"was written by another version of the engine ({_brief(text)}), and this is ladybug "
+            f"{ladybug.__version__}. Export it with that version (`reconciler export`), and "
+            "restore the export with this one"
+        )
+    if any(sign in text for sign in _NOT_OPENED):
+        return f"cannot be opened: {_brief(text)}"
+    return f"is damaged ({_cause(text)}): {RESTORE_A_BACKUP}"
 
 
 def _brief(text: str) -> str:
     return text.strip().partition("\n")[0][:300]
+
+
+def _cause(text: str) -> str:
+    """What the engine found, without its advice, which is for other programs."""
+    return _brief(text).removeprefix("Runtime exception: ").partition(". ")[0].rstrip(".!")
 
 
 @contextmanager

@@ -12,11 +12,13 @@ import logging
 import os
 import re
 import shutil
+import sqlite3
 import subprocess
 import sys
 import threading
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -697,8 +699,16 @@ def alone_with_its_shadow(path: Path) -> None:
     path.rename(path.with_name(f"{path.name}.shadow"))
 
 
+def overwritten_log(path: Path) -> None:
+    EmbeddedFiles(path).log.write_text("not a log\n" * 100)
+
+
 LACKING = {
     "a log of another store": (another_s, "belongs to another store"),
+    "a text in place of a log": (
+        overwritten_log,
+        "or was overwritten.*`reconciler restore BACKUP`",
+    ),
     "an empty main file": (emptied, "is empty, and no store ever is"),
     "a shadow without its main file": (alone_with_its_shadow, "a part of it is there"),
 }
@@ -717,11 +727,66 @@ def test_a_part_that_does_not_fit_is_refused_and_left_as_it_is(
     assert {each.name: each.read_bytes() for each in path.parent.iterdir()} == before
 
 
+def halved(path: Path) -> None:
+    os.truncate(path, path.stat().st_size // 2)
+
+
+def altered(path: Path) -> None:
+    content = path.read_bytes()
+    third = len(content) // 3
+    path.write_bytes(content[:third] + b"\xff" * third + content[2 * third :])
+
+
+def overwritten(path: Path) -> None:
+    path.write_text("my notes\n" * 1000)
+
+
+def of_another_engine(path: Path) -> None:
+    path.unlink()
+    with closing(sqlite3.connect(path)) as database:
+        database.execute("CREATE TABLE notes(text)")
+
+
+def of_another_program(path: Path) -> None:
+    path.unlink()
+    tiny_store(path.parent)[0].rename(path)
+    EmbeddedFiles(path.with_name("tiny.lbug")).log.rename(EmbeddedFiles(path).log)
+
+
+SPOILT = {
+    "half of it": (halved, r"is damaged \(.*elsewhere.*`reconciler restore BACKUP`"),
+    "other bytes in it": (altered, r"is damaged \(.*elsewhere.*`reconciler restore BACKUP`"),
+    "a text": (overwritten, "is not a memory.*another file.*`reconciler restore BACKUP`"),
+    "a file of SQLite": (of_another_engine, "is not a memory.*another file"),
+    "another program's store": (of_another_program, "of another program, with the tables Row"),
+}
+
+
+@pytest.mark.parametrize("name", SPOILT)
+def test_a_spoilt_main_file_is_refused_and_the_error_says_what_to_do(
+    store: StoreCopies, name: str
+) -> None:
+    spoil, said = SPOILT[name]
+    path = store.copy("closed")
+    spoil(path)
+    with pytest.raises(ConfigurationError, match=said) as refused:
+        opened(path)
+    assert "checkpointing" not in str(refused.value)
+
+
+def test_a_log_names_its_store_where_the_engine_writes_it(tmp_path: Path) -> None:
+    path, _ = tiny_store(tmp_path)
+    place, length = embedded_files._ID_PLACE, embedded_files._ID_BYTES
+    assert path.read_bytes().startswith(embedded_files._MAGIC)
+    store_id = EmbeddedFiles(path).log.read_bytes()[:length]
+    assert path.read_bytes()[place : place + length] == store_id
+
+
 def test_an_empty_file_that_was_never_a_store_is_refused_and_its_log_not_taken_for_one(
     tmp_path: Path,
 ) -> None:
     (tmp_path / "memory.lbug").touch()
-    with pytest.raises(ConfigurationError, match="if it was never used, delete it"):
+    with pytest.raises(ConfigurationError, match="If it was never used, delete it"):
         opened(tmp_path / "memory.lbug")
 
 
