@@ -99,3 +99,16 @@ def test_a_fact_that_is_never_cut_takes_no_room_from_what_stands() -> None:
     )
     assert "Buys no latex." in prompt
     assert "Brings a PO." in prompt
+
+
+def test_a_briefing_as_plain_values_says_what_is_unconfirmed_and_what_was_put_by() -> None:
+    old, new = (
+        Dispute(scope=SCOPE, facts=(), question=text, reasons=(), opened_at=NOON)
+        for text in ("Pune or Goa?", "Tea or coffee?")
+    )
+    briefing = Briefing(
+        facts=Recalled(), pending=(old, new), put_by=(old,), unconfirmed=("job_title",)
+    )
+    told = briefing.to_dict()
+    assert told["unconfirmed"] == ["job_title"]
+    assert [each["is_put_by"] for each in told["questions"]] == [True, False]

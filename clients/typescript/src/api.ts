@@ -956,7 +956,8 @@ export interface components {
          * @description What is known of a contact, and what only the contact can settle.
          *
          *     ``prompt`` is the same for a model's prompt; ``changed`` has the ids of the facts that are new
-         *     since the contact was last asked about.
+         *     since the contact was last asked about; ``unconfirmed`` names the attributes of the profile of
+         *     which a newer value waits for an operator.
          */
         BriefingAnswer: {
             /** Facts */
@@ -967,6 +968,8 @@ export interface components {
             changed: string[];
             /** Questions */
             questions: components["schemas"]["QuestionToAsk"][];
+            /** Unconfirmed */
+            unconfirmed: string[];
             /** Prompt */
             prompt: string;
         };
@@ -2343,6 +2346,8 @@ export interface components {
         /**
          * QuestionToAsk
          * @description What to ask the contact, and what an answer to it names.
+         *
+         *     ``is_put_by``: it was asked in earlier conversations, and now waits for an operator.
          */
         QuestionToAsk: {
             /** Question */
@@ -2351,6 +2356,8 @@ export interface components {
             decision_id?: string | null;
             /** Fact Ids */
             fact_ids?: string[] | null;
+            /** Is Put By */
+            is_put_by: boolean;
         };
         /**
          * RankedFact

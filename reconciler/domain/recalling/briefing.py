@@ -104,15 +104,23 @@ class Briefing:
         return as_prompt(facts, asked, handles, new_ids=self.changed, unconfirmed=self.unconfirmed)
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain values; for each question its words and the ids that an answer names."""
+        """Plain values; for each question its words, the ids that an answer names, and its state.
+
+        ``is_put_by``: it was asked before, and now waits for an operator.
+        """
         return {
             "facts": [asdict(fact) for fact in self.facts],
             "profile": [asdict(value) for value in self.profile],
             "changed": list(self.changed),
             "questions": [
-                {"question": _question(item), **_named(item)}
+                {
+                    "question": _question(item),
+                    **_named(item),
+                    "is_put_by": item in self.put_by,
+                }
                 for item in (*self.pending, *self.renewals)
             ],
+            "unconfirmed": list(self.unconfirmed),
         }
 
 

@@ -144,24 +144,30 @@ def recall_of(recalled: Recalled) -> RecallAnswer:
 
 
 class QuestionToAsk(BaseModel):
-    """What to ask the contact, and what an answer to it names."""
+    """What to ask the contact, and what an answer to it names.
+
+    ``is_put_by``: it was asked in earlier conversations, and now waits for an operator.
+    """
 
     question: str | None
     decision_id: str | None = None
     fact_ids: list[str] | None = None
+    is_put_by: bool
 
 
 class BriefingAnswer(BaseModel):
     """What is known of a contact, and what only the contact can settle.
 
     ``prompt`` is the same for a model's prompt; ``changed`` has the ids of the facts that are new
-    since the contact was last asked about.
+    since the contact was last asked about; ``unconfirmed`` names the attributes of the profile of
+    which a newer value waits for an operator.
     """
 
     facts: list[RankedFact]
     profile: list[SlotValue]
     changed: list[str]
     questions: list[QuestionToAsk]
+    unconfirmed: list[str]
     prompt: str
 
 
