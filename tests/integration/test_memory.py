@@ -1117,7 +1117,7 @@ MALFORMED = [
     ("null", "expected a JSON object"),
     ("{}", "agent_id is empty"),
     (line("D", colour="red"), "unknown keys \\['colour'\\]"),
-    (line(None), "text is missing"),
+    (line(None), "text is missing; give it the fact, in a sentence"),
     (line(""), "text is blank"),
     (line("A\0"), "text holds a null byte"),
     (line("D" * 2001), "text has 2,001 characters"),

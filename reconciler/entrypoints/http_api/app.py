@@ -327,7 +327,10 @@ async def _tell_of_a_refusal(_: Request, error: Exception) -> Response:
 async def _tell_of_input(_: Request, error: Exception) -> Response:
     """What is wrong with each part; what was sent is not repeated, for it may hold a secret."""
     assert isinstance(error, RequestValidationError)  # noqa: S101  by the table below
-    wrong = [f"{_place(each['loc'][1:])}: {each['msg']}" for each in error.errors()]
+    wrong = [
+        f"{_place(each['loc'][1:])}: {each['msg'].removeprefix('Value error, ')}"
+        for each in error.errors()
+    ]
     told = f"the request cannot be used: {'; '.join(wrong[:3])}"
     more = {"errors": wrong[:100]}
     return problem_answer(Problem(kind="invalid-request", status=422, detail=told, more=more))

@@ -55,7 +55,11 @@ Instant = Annotated[
     BeforeValidator(_instant),
     WithJsonSchema({"type": "string", "format": "date-time"}),
 ]
-OneSentence = Annotated[str, Field(min_length=1, max_length=TEXT_LENGTH_MAX)]
+OneSentence = Annotated[
+    str, WithJsonSchema({"type": "string", "minLength": 1, "maxLength": TEXT_LENGTH_MAX})
+]
+"""The memory checks its length: its error says what to do, and is the same at every door."""
+
 Reason = Annotated[OneSentence, Field(description="Why, in one sentence.")]
 AnsweredBy = Annotated[
     Literal["contact", "operator"],

@@ -346,7 +346,7 @@ class NoteImport:
         fields.setdefault("session_id", f"import-{fields.get('said_at', now):%Y-%m-%d}")
         fields.setdefault("idempotency_key", f"line:{digest}:{seen[digest]}")
         if "text" not in values:
-            raise InvalidNoteError("text is missing")
+            raise InvalidNoteError("text is missing; give it the fact, in a sentence")
         note = note_of(scope, values["text"], fields, self._attributes, now)
         ended_at = _ended_at(values.get("valid_to"), note, now)
         made = replace(as_candidate(note, _PROPOSER), ended_at=ended_at)
