@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
 
+from reconciler.entrypoints import serving
 from reconciler.entrypoints.access.tokens import TokenFile
 from tests.command_line import Run, json_of
+from tests.mcp_server import granted
 
 
 @pytest.fixture
@@ -100,3 +104,32 @@ def test_an_expiry_that_cannot_be_read_names_both_ways_to_give_it(run: Run, toke
     asked = ("--agent", "crm", "--expires", "3weeks", "--tokens", str(tokens))
     code, _, err = run("token", "create", *asked)
     assert (code, "90d" in err, "ISO 8601" in " ".join(err.split())) == (2, True, True)
+
+
+@pytest.fixture
+def serve(run: Run, tokens: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[], str]:
+    """What ``reconciler serve`` warns of until it would wait for requests."""
+    monkeypatch.setattr(serving, "_serve", lambda *_: None)
+
+    def until_it_listens() -> str:
+        code, _, err = run("serve", "--port", "0", "--tokens", str(tokens))
+        assert code == 0, err
+        return err
+
+    return until_it_listens
+
+
+def test_a_server_without_a_token_says_that_it_admits_no_client(
+    serve: Callable[[], str], run: Run, tokens: Path
+) -> None:
+    assert "`reconciler token create`" in serve()
+    made = json_of(run, "token", "create", "--agent", "crm", "--tokens", str(tokens))
+    assert "no client is admitted" not in serve()
+    assert run("token", "revoke", made["id"], "--tokens", str(tokens))[0] == 0
+    assert f"no good token is in {tokens}" in serve()
+
+
+def test_nor_does_a_token_count_that_has_expired(serve: Callable[[], str], tokens: Path) -> None:
+    then = datetime(2026, 1, 1, tzinfo=UTC)
+    TokenFile(tokens, lambda: then).create(granted(), then + timedelta(days=1))
+    assert "no client is admitted" in serve()
