@@ -135,6 +135,29 @@ def test_the_reason_names_the_cosine_and_the_bound(cosine: float, expected: str)
     assert decide(note(), neighbours(cosine), DEFAULT).reason.endswith(expected)
 
 
+@pytest.mark.parametrize(
+    ("text", "fact", "reason"),
+    [
+        (
+            "Her elder daughter has asthma",
+            "Her younger daughter has asthma",
+            "0.900, yet the note has another word for which one, or which way",
+        ),
+        (
+            "Has a boat",
+            "Has a boat and a very large red car in the garage",
+            "0.900, yet it has words that the note leaves out",
+        ),
+    ],
+)
+def test_the_reason_tells_a_word_left_out_from_another_word(
+    text: str, fact: str, reason: str
+) -> None:
+    verdict = decide(note(text), [neighbour(0.90, fact)], DEFAULT)
+    assert (verdict.action, verdict.decided_by) == (ADD, GUARD)
+    assert reason in verdict.reason
+
+
 JUDGEMENTS = [
     (judgement(Relation.SAME, SKIP, 1), True),
     (judgement(Relation.SAME, UPDATE, 1), True),

@@ -87,10 +87,15 @@ def _unlike_the_nearest(note: Note, seen: RuleInput, _: Verdict | None) -> Verdi
 def _leaving_words_out(note: Note, seen: RuleInput, _: Verdict | None) -> Verdict | None:
     nearest = _nearest(seen)
     texts = note.text, nearest.text
-    if not seen.policy.guard or not (leaves_words_out(*texts) or replaces_a_word(*texts)):
+    if not seen.policy.guard:
         return None
-    reason = f"{cosine_of(nearest)}, yet it has words that the note leaves out"
-    return _left_open(add(DecidedBy.GUARD, reason))
+    if replaces_a_word(*texts):
+        why = "the note has another word for which one, or which way"
+    elif leaves_words_out(*texts):
+        why = "it has words that the note leaves out"
+    else:
+        return None
+    return _left_open(add(DecidedBy.GUARD, f"{cosine_of(nearest)}, yet {why}"))
 
 
 def _above_the_cut(_note: Note, seen: RuleInput, _: Verdict | None) -> Verdict | None:
