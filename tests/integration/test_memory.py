@@ -1200,6 +1200,20 @@ def test_a_line_with_the_key_of_another_note_is_an_error(open_memory: Open) -> N
     assert sorted(live(memory)) == ["D", "late"]
 
 
+@pytest.mark.on_neo4j_too
+def test_a_line_with_a_key_and_another_field_is_an_error_that_names_it(open_memory: Open) -> None:
+    memory = open_memory(IMPORTED)
+    first = line("D", idempotency_key="key", source_reference="call 7")
+    second = line("D", idempotency_key="key", source_reference="call 8")
+    for resumed in (0, 1):
+        report = memory.import_notes([first, second])
+        [error] = report.errors
+        assert error.line_number == 2
+        assert "another source_reference" in error.message
+        assert report.resumed == resumed
+    assert imported(memory, [first]) == ({}, 1)
+
+
 def test_a_line_of_an_earlier_import_is_known_although_it_was_redacted(open_memory: Open) -> None:
     memory = open_memory({}, embedder=NoopEmbedder())
     said = [line("Call 98450 12345", idempotency_key="key")]
@@ -1212,7 +1226,8 @@ def test_a_line_of_an_earlier_import_is_known_although_it_was_redacted(open_memo
 def test_a_key_that_the_live_door_used_is_known_to_an_import(open_memory: Open) -> None:
     memory = open_memory(IMPORTED)
     say(memory, "D", idempotency_key="key")
-    assert imported(memory, [line("D", idempotency_key="key")]) == ({}, 1)
+    said = line("D", idempotency_key="key", lifetime_days=3650)
+    assert imported(memory, [said]) == ({}, 1)
 
 
 def test_progress_tells_of_every_line_once(open_memory: Open) -> None:

@@ -1381,21 +1381,15 @@ def test_what_is_not_live_cannot_be_revoked(memory: Memory) -> None:
 # Idempotency
 
 
-@pytest.mark.parametrize(
-    ("first", "now"),
-    [
-        (("Prefers tea", {"source_kind": EXTRACTOR}), ("Prefers tea", {})),
-        ((SAID["secret"], {}), (SAID["secret"], {"source_kind": EXTRACTOR})),
-    ],
-    ids=["held", "refused"],
-)
+@pytest.mark.parametrize("text", ["Prefers tea", SAID["secret"]], ids=["held", "refused"])
 def test_a_key_replays_its_first_disposal_whatever_would_become_of_it_now(
-    memory: Memory, first: Any, now: Any
+    memory: Memory, text: str
 ) -> None:
-    made = say(memory, first[0], **first[1], idempotency_key="key")
-    again = say(memory, now[0], **now[1], idempotency_key="key")
+    made = say(memory, text, source_kind=EXTRACTOR, idempotency_key="key")
+    say(memory, "Prefers tea")  # said by the contact, so that the claim would only be counted now
+    again = say(memory, text, source_kind=EXTRACTOR, idempotency_key="key")
     assert again == replace(made, replayed=True)
-    assert (live(memory), len(memory.agent("crm").decisions())) == ([], 1)
+    assert (live(memory), len(memory.agent("crm").decisions())) == (["Prefers tea"], 2)
 
 
 @pytest.mark.parametrize(("first", "now"), [("Lives in Pune", "secret"), ("secret", "Lives")])
@@ -1406,6 +1400,83 @@ def test_a_key_of_another_note_is_refused_also_if_one_of_them_is(
     with pytest.raises(InvalidNoteError, match="belongs to another note"):
         say(embedded, SAID.get(now, now), idempotency_key="key")
     assert len(embedded.agent("crm").decisions()) == 1
+
+
+GIVEN: dict[str, Any] = {
+    "valid_from": datetime(2025, 3, 1, tzinfo=UTC),
+    "attribute": "city",
+    "value": "Pune",
+    "source_kind": "operator",
+    "source_reference": "call 7",
+    "tags": ["home"],
+    "artefact": "crm:orders/1042",
+    "lifetime_days": 30,
+}
+OTHER: dict[str, Any] = {
+    "valid_from": datetime(2025, 4, 1, tzinfo=UTC),
+    "attribute": "birthplace",
+    "value": "Goa",
+    "subject": "wife",
+    "source_kind": "user_explicit",
+    "source_reference": "call 8",
+    "tags": ["home", "work"],
+    "artefact": "crm:orders/1043",
+    "lifetime_days": 31,
+}
+
+
+@pytest.mark.on_neo4j_too
+def test_a_key_of_the_same_text_with_another_field_is_refused_and_the_field_named(
+    memory: Memory,
+) -> None:
+    text = "Is at home in Pune"
+    made = say(memory, text, **GIVEN, idempotency_key="key")
+    for name, other in OTHER.items():
+        with pytest.raises(InvalidNoteError, match=f"with another {name}, .* use a new key"):
+            say(memory, text, **GIVEN | {name: other}, idempotency_key="key")
+    for name in GIVEN.keys() - {"attribute", "value"}:
+        without = {field: value for field, value in GIVEN.items() if field != name}
+        with pytest.raises(InvalidNoteError, match="with another "):
+            say(memory, text, **without, idempotency_key="key")
+    assert say(memory, text, **GIVEN, idempotency_key="key") == made.as_replay()
+    assert len(memory.agent("crm").decisions()) == 1
+
+
+def test_a_key_does_not_say_when_or_in_which_conversation_the_call_was_made(
+    embedded: Memory,
+) -> None:
+    def told(session: str) -> Decision:
+        return say(embedded, "Prefers tea", said_at=datetime.now(UTC), session_id=session,
+                   idempotency_key="key")  # fmt: skip
+
+    made = told("chat-1")
+    assert told("chat-2") == made.as_replay()
+
+
+def test_a_note_that_only_ends_facts_is_a_replay_when_they_have_ended(embedded: Memory) -> None:
+    fact_id = say(embedded, "Needs aluminium.").fact_id
+    over = {"ends": [fact_id], "idempotency_key": "key"}
+    made = say(embedded, "No longer needs aluminium.", **over)
+    assert say(embedded, "No longer needs aluminium.", **over) == made.as_replay()
+
+
+def test_a_key_is_that_of_one_value_of_a_slot_although_it_is_redacted(embedded: Memory) -> None:
+    def told(value: str) -> Decision:
+        return say(embedded, "She gave an email.", attribute="note", value=value,
+                   idempotency_key="key")  # fmt: skip
+
+    first = told("ann@acme.example")
+    assert first.note.slot is not None
+    assert "ann@" not in str(first.note.slot.value)
+    assert told("ann@acme.example") == first.as_replay()
+    with pytest.raises(InvalidNoteError, match="with another value"):
+        told("bob@acme.example")
+
+
+def test_the_key_of_an_erased_note_is_still_its_own(embedded: Memory) -> None:
+    made = say(embedded, "Prefers tea", **GIVEN, idempotency_key="key")
+    embedded.contact("crm", "alice").forget(fact_id=made.fact_id, by="contact", reason="Asked.")
+    assert say(embedded, "Prefers tea", idempotency_key="key").replayed
 
 
 def test_a_key_is_that_of_one_value_although_it_is_redacted(embedded: Memory) -> None:

@@ -3285,7 +3285,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The same key about a contact, from the same caller, gives the first decision, as `replayed`; with another text it is refused with 422. A caller is a profile, a name and a session of a token. */
+                /** @description The same key about a contact, from the same caller, gives the first decision, as `replayed`; with another text, slot, source or valid_from it is refused with 422. A caller is a profile, a name and a session of a token. */
                 "idempotency-key"?: string | null;
             };
             path: {

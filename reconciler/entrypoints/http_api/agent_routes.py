@@ -78,8 +78,8 @@ def add_note(
         str | None,
         Header(
             description="The same key about a contact, from the same caller, gives the first "
-            "decision, as `replayed`; with another text it is refused with 422. A caller is a "
-            "profile, a name and a session of a token."
+            "decision, as `replayed`; with another text, slot, source or valid_from it is "
+            "refused with 422. A caller is a profile, a name and a session of a token."
         ),
     ] = None,
 ) -> Response:

@@ -744,10 +744,19 @@ class MemoryStore:
             raise UnknownDecisionError(f"contact {scope.contact_id} has no decision {decision_id}")
         return decision
 
-    def find_decided_texts(self, decision_ids: Iterable[str]) -> dict[str, str]:
-        """The texts of those of these decisions that were made already, by their ids."""
-        rows = self._graph.run("find_decided_texts", {"decision_ids": list(decision_ids)})
-        return {str(row["decision_id"]): str(row["text"]) for row in rows}
+    def find_decided(self, decision_ids: Iterable[str]) -> set[str]:
+        """The ids of those of these decisions that were made already."""
+        rows = self._graph.run("find_decided", {"decision_ids": list(decision_ids)})
+        return {str(row["decision_id"]) for row in rows}
+
+    def find_records(self, decision_ids: Iterable[str]) -> dict[str, Decision]:
+        """Those of these decisions that were made and can be read, by their ids.
+
+        They are without what they were compared with.
+        """
+        asked = list(decision_ids)
+        rows = self._graph.run("find_records", {"decision_ids": asked}) if asked else []
+        return {made.decision_id: made for made in DECISIONS.all(rows)}
 
     def record_correction(
         self, scope: Scope, decision_id: str, relation: Relation, at: datetime

@@ -99,7 +99,7 @@ class LineFields(AgentFields, total=False):
         artefact: a reference to a document or a row that it points to; never fetched.
         session_id: the session that the evidence belongs to; None for one per UTC day.
         idempotency_key: calls with the same key make one decision; the later ones return it. With
-            another text the key is refused.
+            another text, slot, source or valid_from the key is refused.
     """
 
     contact_name: str | None

@@ -35,10 +35,9 @@ from reconciler.service.writing.doors import (
     note_of,
 )
 from reconciler.service.writing.submissions import (
-    KEY_OF_ANOTHER,
     Submission,
-    is_same_call,
-    is_same_text,
+    fault_between,
+    fault_of_key,
 )
 from reconciler.service.writing.write_gate import WriteGate, is_compared, judge
 
@@ -216,10 +215,10 @@ class NoteImport:
         for submissions in self._embedded(self._judged(chunks, report, on_progress, keyed)):
             for submission, decision in self._gate.settle_many(submissions):
                 number = keyed.pop(submission.episode_id, None)
-                if number is None or is_same_call(submission, decision):
-                    report.count(decision)
+                if number is not None and (fault := fault_of_key(submission, decision)):
+                    report.errors.append(LineError(line_number=number, message=fault))
                 else:
-                    report.errors.append(LineError(line_number=number, message=KEY_OF_ANOTHER))
+                    report.count(decision)
                 on_progress(1)
         report.errors.sort(key=lambda error: error.line_number)
         return report
@@ -280,24 +279,29 @@ class NoteImport:
     def _new(self, batch: _LineBatch, keyed: dict[str, int]) -> list[tuple[Candidate, str]]:
         """The notes without a decision by an earlier run or line, each with its decision's id."""
         ids = [self._decision_ids.of(candidate.note) for candidate in batch.candidates]
-        done = self._store.find_decided_texts(ids)
+        done = self._store.find_decided(ids)
+        numbers = [
+            keyed.pop(candidate.evidence[0].episode_id, None) if its_id in done else None
+            for candidate, its_id in zip(batch.candidates, ids, strict=True)
+        ]
+        kept = self._store.find_records(
+            its_id for its_id, number in zip(ids, numbers, strict=True) if number is not None
+        )
         new: list[tuple[Candidate, str]] = []
-        for candidate, its_id in zip(batch.candidates, ids, strict=True):
+        for candidate, its_id, number in zip(batch.candidates, ids, numbers, strict=True):
             if its_id not in done:
                 new.append((candidate, its_id))
-                continue
-            number = keyed.pop(candidate.evidence[0].episode_id, None)
-            if number is None or self._is_same(candidate, done[its_id]):
-                batch.resumed += 1
+            elif number is not None and (fault := self._fault(candidate, kept.get(its_id))):
+                batch.errors.append(LineError(line_number=number, message=fault))
             else:
-                batch.errors.append(LineError(line_number=number, message=KEY_OF_ANOTHER))
+                batch.resumed += 1
         return new
 
-    def _is_same(self, candidate: Candidate, kept: str) -> bool:
-        """Whether the line may have the text that is kept under its key."""
-        if candidate.note.text == kept:  # most lines need no cleaning
-            return True
-        return is_same_text(self._cleaner.clean(candidate).candidate.note.text, kept)
+    def _fault(self, candidate: Candidate, made: Decision | None) -> str | None:
+        """Why the key of a line is another note's; None without a readable record of that one."""
+        if made is None:
+            return None
+        return fault_between(self._cleaner.clean(candidate).candidate, made)
 
     def _chunks(
         self,

@@ -133,7 +133,7 @@ class Rejudging:
         """The results of ``run`` by another way to ask; without a judgement nothing is written."""
         for scope in scopes:
             made = [one for one in self._store.iter_decisions(scope) if _is_unjudged(one)]
-            known = self._store.find_decided_texts(self._id_of(one) for one in made)
+            known = self._store.find_decided(self._id_of(one) for one in made)
             for decision in made:
                 if self._id_of(decision) in known:
                     continue

@@ -43,7 +43,8 @@ __all__ = [
     "WITHHELD",
     "Submission",
     "check_key",
-    "is_same_call",
+    "fault_between",
+    "fault_of_key",
     "is_same_text",
     "own_episode_of",
     "recorded",
@@ -64,6 +65,10 @@ KEY_OF_ANOTHER = (
     "key for this one"
 )
 """The error of a call with a key of another call."""
+
+_COMPARED = ("valid_from", "source_kind", "source_reference", "tags", "artefact", "lifetime_days")
+"""The fields of a note, beside its slot, by which two calls with one key are told apart. Not what
+the gate may fill in, nor what says when and in which conversation the call was made."""
 
 _WITHHELD_TEXT = "(withheld: the evidence may not be used here)"
 
@@ -204,21 +209,68 @@ def check_key(submission: Submission, decision: Decision) -> None:
     """Check that the decision about a submission, if it is a replay, is about the same note.
 
     Raises:
-        InvalidNoteError: the key belongs to another note or relation.
+        InvalidNoteError: the key belongs to another note or relation; the text names what differs.
     """
-    if not is_same_call(submission, decision):
-        raise InvalidNoteError(KEY_OF_ANOTHER)
+    if fault := fault_of_key(submission, decision):
+        raise InvalidNoteError(fault)
 
 
-def is_same_call(submission: Submission, decision: Decision) -> bool:
-    """Whether a decision is of this call, or may be of an earlier one with the same note."""
+def fault_of_key(submission: Submission, decision: Decision) -> str | None:
+    """Why the key of a submission belongs to another call; None if the decision may be its own."""
     was_refused = decision.gate and decision.gate.reason is GateReason.WRONG_RELATION
     if not decision.replayed or was_refused:  # the record of that refusal has no relations
-        return True
-    is_related = submission.candidate.relations == decision.proposal.relations
-    return is_same_text(submission.note.text, decision.text) and (
-        is_related or not submission.is_relating
+        return None
+    if submission.is_relating:
+        is_related = submission.candidate.relations == decision.proposal.relations
+        is_same = is_related and is_same_text(submission.note.text, decision.text)
+        return None if is_same else KEY_OF_ANOTHER
+    return fault_between(submission.candidate, decision)
+
+
+def fault_between(candidate: Candidate, decision: Decision) -> str | None:
+    """Why a cleaned note is not the one of a decision under the same key; None if it may be.
+
+    What was erased or withheld cannot be compared.
+    """
+    note, kept = candidate.note, decision.note
+    if not is_same_text(note.text, kept.text):
+        return KEY_OF_ANOTHER
+    if kept.text in (ERASED, _WITHHELD_TEXT):
+        return None
+    left = {"valid_from"} if candidate.relations and candidate.relations.ends else set()
+    if decision.gate and decision.gate.is_contacts_word:  # the gate named another source
+        left.add("source_kind")
+    others = (
+        name
+        for name in _COMPARED
+        if name not in left and not _is_same(getattr(note, name), getattr(kept, name))
     )
+    differing = next(others, None) or _differing_slot(note, kept)
+    return differing and (
+        f"this idempotency key belongs to a note with another {differing}, and nothing was "
+        f"written; send the same {differing} again, or use a new key for this note"
+    )
+
+
+def _differing_slot(note: Note, kept: Note) -> str | None:
+    """The part of the slot that differs; two that were read from the same text are the same."""
+    if note.slot_read_from is not None and kept.slot_read_from is not None:
+        return None
+    parts = {"subject": "subject", "attribute": "attribute", "value_key": "value"}
+    differing = (
+        named
+        for part, named in parts.items()
+        if not _is_same(getattr(note.slot, part, None), getattr(kept.slot, part, None))
+    )
+    return next(differing, None)
+
+
+def _is_same(given: object, kept: object) -> bool:
+    if isinstance(given, str) and isinstance(kept, str):
+        return is_same_text(given, kept)
+    if isinstance(given, tuple) and isinstance(kept, tuple):
+        return len(given) == len(kept) and all(map(_is_same, given, kept))
+    return given == kept
 
 
 def is_same_text(text: str, kept: str) -> bool:

@@ -1,0 +1,5 @@
+// Which of these decisions were made already: an import takes up where it stopped.
+// mode: read
+UNWIND $decision_ids AS wanted_id
+MATCH (decision:Decision {decision_id: wanted_id})
+RETURN decision.decision_id AS decision_id
