@@ -250,7 +250,9 @@ def test_a_reason_is_not_quoted_as_the_contacts_word(anna: Browser, memory: Tena
 def test_a_side_of_which_none_holds_was_withdrawn(anna: Browser, memory: Tenant) -> None:
     assert "in dispute" in fact_list(priya(anna), "Works at Hooli.")
     anna.send(priya(anna).form("/settle"), keep="neither")
-    assert "Withdrawn on" in fact_page(anna, memory, "Works at Hooli.").text
+    page = fact_page(anna, memory, "Works at Hooli.")
+    assert "Withdrawn on" in page.text
+    assert "revoked" not in page.text + priya(anna).text
 
 
 def fact_list(page: Page, text: str) -> str:

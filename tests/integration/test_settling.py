@@ -220,8 +220,20 @@ def test_an_undone_answer_is_not_given_again_for_facts_in_no_dispute(opened: Ope
     made = alice.resolve(neither=ids, by="anna", reason="She moved on.")
     alice.revert(made.decision_id, by="anna", reason="A mix-up.")
     alice.resolve(ids[0], by="anna", reason="Checked.")
-    with pytest.raises(InvalidAnswerError, match="no open dispute"):
+    with pytest.raises(InvalidAnswerError, match=r"settled already, by anna on .*: Checked"):
         alice.resolve(neither=ids, by="anna", reason="She moved on.")
+
+
+@pytest.mark.on_neo4j_too
+def test_the_second_of_two_persons_is_told_who_settled_it_and_how(opened: Open) -> None:
+    memory = opened()
+    alice, (upper, lower) = memory.contact("crm", "alice"), disputed(memory)
+    made = alice.resolve(upper.fact_id, by="anna", reason="She said so by phone.")
+    told = rf"settled already, by anna on .*: She said so by phone\. .* {made.decision_id}"
+    with pytest.raises(InvalidAnswerError, match=told):
+        alice.resolve(lower.fact_id, by="bea", reason="By letter.")
+    with pytest.raises(InvalidAnswerError, match=told):
+        alice.resolve(neither=[upper.fact_id, lower.fact_id], by="bea", reason="By letter.")
 
 
 def test_what_was_restated_or_named_in_part_is_the_same_dispute(opened: Open) -> None:
@@ -247,7 +259,7 @@ def test_of_facts_in_no_dispute_it_is_not_said_that_neither_holds(opened: Open) 
     kept, lost = disputed(memory)
     alice = memory.contact("crm", "alice")
     alice.resolve(kept.fact_id, by="anna", reason="Checked.")
-    with pytest.raises(InvalidAnswerError, match="no open dispute"):
+    with pytest.raises(InvalidAnswerError, match=r"settled already, by anna on .*: Checked\. Noth"):
         alice.resolve(neither=[kept.fact_id, lost.fact_id], by="anna", reason="Checked.")
     assert live(memory) == ["Lives in Pune"]
 

@@ -734,7 +734,9 @@ def test_another_answer_is_refused(embedded: Memory, first: str, second: str) ->
     waiting = held(embedded)
     settled = getattr(embedded.contact("crm", "alice"), first)(waiting.decision_id, "contact")
     known = live(embedded)
-    with pytest.raises(InvalidAnswerError, match=r"settled|answered already"):
+    said = {"confirm": "yes", "reject": "no", "withdraw": "withdrawn"}[first]
+    told = f"this question has been answered already, by contact on .*: {said}"
+    with pytest.raises(InvalidAnswerError, match=f"{told}|was answered by what was said later"):
         getattr(embedded.contact("crm", "alice"), second)(waiting.decision_id, "contact")
     assert (live(embedded), embedded.agent("crm").decisions()) == (known, [settled, waiting])
 

@@ -32,7 +32,7 @@ _STANDINGS = {
     "live": "holds",
     "expired": "lapsed",
     "superseded": "ended",
-    "revoked": "revoked",
+    "revoked": "ended",
 }
 
 

@@ -306,7 +306,11 @@ def _same_answer(settled: Decision, wanted: frozenset[Action]) -> Decision:
     """
     if settled.action in wanted:
         return settled
+    is_yes = settled.disposal is Disposal.ADMIT
+    said = "yes" if is_yes else "withdrawn" if settled.action is Action.WITHDRAW else "no"
+    wrong = "`amend` or `revoke` the fact" if is_yes else "note it in other words"
     raise InvalidAnswerError(
-        f"decision {settled.proposal.settles_id} was settled already, as {settled.action}, "
-        f"by {settled.proposal.answered_by}; a fact is ended with `revoke`"
+        f"this question has been answered already, by {settled.proposal.answered_by} on "
+        f"{settled.at:%Y-%m-%d, %H:%M} UTC: {said}. Nothing was changed now; if that was wrong, "
+        f"{wrong}"
     )

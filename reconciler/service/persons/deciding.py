@@ -6,7 +6,7 @@ calls. Notes that wait for a person's yes are answered in ``answering.py``.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence, Set
 from dataclasses import replace
 from datetime import datetime
 from functools import partial
@@ -375,9 +375,10 @@ class PersonsDecisions:
         """The plan; None if nothing is in dispute with the kept facts.
 
         Raises:
-            InvalidAnswerError: one of them has ended.
+            InvalidAnswerError: one of them has ended, perhaps by another person's answer.
         """
         if gone := next((fact.fact_id for fact in kept if fact.has_ended), None):
+            self._check_unsettled(submission.note.scope, {gone})
             raise InvalidAnswerError(
                 f"fact {gone} has ended and cannot be kept; its history says what took its place"
             )
@@ -446,9 +447,30 @@ class PersonsDecisions:
 
         if earlier := self._made_before(scope, is_same):
             return earlier
+        self._check_unsettled(scope, ids)
         raise InvalidAnswerError(
             f"{' and '.join(sorted(ids))}: in no open dispute; `disputes` lists those that are"
         )
+
+    def _check_unsettled(self, scope: Scope, fact_ids: Set[str]) -> None:
+        """Look whether another person came first with another answer.
+
+        Raises:
+            InvalidAnswerError: one did.
+        """
+        settled = self._made_before(
+            scope,
+            lambda made: (
+                made.action in (Action.RESOLVE, Action.REVOKE)
+                and not fact_ids.isdisjoint({made.fact_id, *made.closed_ids, *made.superseded_ids})
+            ),
+        )
+        if settled is not None:
+            raise InvalidAnswerError(
+                f"this has been settled already, by {settled.proposal.answered_by} on "
+                f"{settled.at:%Y-%m-%d, %H:%M} UTC: {settled.text.rstrip('.')}. Nothing was "
+                f"changed now; if that was wrong, `revert` decision {settled.decision_id}"
+            )
 
     def _heads(self, scope: Scope, fact_ids: Sequence[str]) -> list[Fact]:
         """The facts that stand for these facts now, each once: their newest restatements."""
