@@ -107,6 +107,8 @@ class AgentMemory(BoundMemory):
     ) -> list[FoundFact]:
         """The live facts of all of an agent's contacts that are nearest to a query. For operators.
 
+        Facts that have ended are not among them, however near: a contact's ``history`` has those.
+
         On Neo4j a vector index finds them, approximately. Where it does not find enough, and on the
         embedded engine, every fact of the agent is compared.
 

@@ -642,7 +642,8 @@ class ContactMemory(BoundMemory):
             single_valued: for an unknown attribute, whether it holds one value at a time.
             by: the operator's name.
             reason: why, in one sentence.
-            said_at: since when it is true, time-zone aware; None for now.
+            said_at: since when it is true, time-zone aware; None for now. If the old fact was never
+                true, give the time from which it held: then it held for no time.
 
         Raises:
             InvalidNoteError: the arguments cannot be used.

@@ -197,7 +197,8 @@ ROWS = (
         "find",
         AgentMemory.find,
         find_view,
-        help="Search all of an agent's contacts for the live facts nearest to a query.",
+        help="Search all of an agent's contacts for the live facts nearest to a query. Facts that "
+        "have ended are left out; `reconciler history` shows those of a contact.",
         words={"min_score": "Only facts with at least this cosine similarity."},
     ),
     CommandRow(

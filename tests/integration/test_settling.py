@@ -374,6 +374,19 @@ def test_an_operators_amendment_ends_what_the_contact_said(opened: Open, by_id: 
     assert made.superseded_ids == (pune.fact_id,)
 
 
+def test_an_amendment_since_the_old_fact_began_leaves_that_one_no_time(opened: Open) -> None:
+    memory = opened()
+    alice, began = memory.contact("crm", "alice"), days(-30)
+    said = say(memory, "Lives in Pune", valid_from=began, **city("Pune"))
+    alice.amend(
+        "Lives in Goa", fact_id=said.fact_id, value="Goa", by="anna", reason="A slip.",
+        said_at=began,
+    )  # fmt: skip
+    [chain] = alice.history()
+    right, wrong = chain.facts
+    assert (wrong.valid_from, wrong.valid_to, right.valid_from) == (began, began, began)
+
+
 @pytest.mark.parametrize("by_id", [True, False])
 def test_the_same_amendment_again_is_the_first_one_until_it_is_undone(
     opened: Open, by_id: bool

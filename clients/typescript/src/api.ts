@@ -153,7 +153,7 @@ export interface paths {
         };
         /**
          * Find
-         * @description The facts of all of an agent's contacts that are nearest to a query.
+         * @description The live facts of all of an agent's contacts that are nearest to a query.
          */
         get: operations["find"];
         put?: never;

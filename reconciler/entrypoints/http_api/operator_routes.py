@@ -101,7 +101,7 @@ def list_contacts(agent: AgentOf, after: After = None, limit: Limit = 50) -> Res
 
 @routes.get(_AGENT + "/find", responses={200: {"model": list[shapes.FoundFact]}})
 def find(agent: AgentOf, asked: Annotated[FindQuery, Query()]) -> Response:
-    """The facts of all of an agent's contacts that are nearest to a query."""
+    """The live facts of all of an agent's contacts that are nearest to a query."""
     return answer(_all(agent.find(**given(asked))))
 
 
