@@ -123,7 +123,8 @@ class ContactMemory(BoundMemory):
 
         Orders and prohibitions follow them for every query, marked as standing; limit and floor do
         not apply to them. The list's ``outcome`` says whether facts fit, nothing fits,
-        or more fit than it holds.
+        or more fit than it holds. If an attribute is asked for, the list's ``waiting`` has the ids
+        of the decisions that hold notes about it: these are not known until a person says yes.
 
         Args:
             query: what to look for, in words.
@@ -159,6 +160,8 @@ class ContactMemory(BoundMemory):
                 self._scope, query.strip(), count, wanted, budget, as_of=knew_at, valid_at=true_at
             )
         recalled = self._services.recall.recall(self._scope, query.strip(), count, wanted, budget)
+        if wanted.attribute is not None:
+            recalled.waiting = self._services.records.waiting_about(self._scope, wanted)
         self._services.use_trace.note(hit.fact.fact_id for hit in recalled)
         return recalled
 

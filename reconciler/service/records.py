@@ -18,6 +18,7 @@ from reconciler.service.writing.decision_ids import DecisionIds
 if TYPE_CHECKING:
     from reconciler.domain.gate.questions import Answers
     from reconciler.domain.recalling.current_values import SlotValue
+    from reconciler.domain.recalling.filtering import RecallFilter
     from reconciler.domain.recalling.instants import HeldFacts
     from reconciler.domain.records.candidates import Evidence
     from reconciler.domain.records.decisions import Decision
@@ -383,6 +384,14 @@ class Records:
         """
         yield from self.held(scopes, with_silent)
         yield from self.disputes(scopes)
+
+    def waiting_about(self, scope: Scope, wanted: RecallFilter) -> tuple[str, ...]:
+        """The held notes about what a filter asks for, by the ids of their decisions."""
+        return tuple(
+            held.decision_id
+            for held in self.held([scope])
+            if wanted.is_about(held.note.slot, held.text)
+        )
 
     def has_answered(self, decision: Decision) -> bool:
         """Whether a note that was written answered what the contact was to be asked."""

@@ -52,6 +52,25 @@ def texts(memory: Memory, query: str = "Where does she live?", **given: Any) -> 
 
 
 @pytest.mark.on_neo4j_too
+def test_a_recall_of_an_attribute_says_what_waits_about_it(memory: Memory) -> None:
+    priya = memory.contact("crm", "priya")
+    goa = {"attribute": "city", "value": "Goa"}
+    held = priya.note("Lives in Goa.", source_kind="tool_output", **goa)
+    assert held.action == "HOLD"
+    recalled = priya.recall(attribute="home city")
+    assert recalled.waiting == (held.decision_id,)
+    assert "wait for a yes, and are not known yet: 1." in as_prompt(recalled)
+    assert "Goa" not in as_prompt(recalled)
+    assert priya.recall(attribute="city", budget_tokens=500).waiting == recalled.waiting
+    told = priya.tools().call("recall_contact", {"attribute": "city"}).text
+    assert "wait for a yes" in told
+    others = {"attribute": "employer"}, {"attribute": "city", "subject": "wife"}, {"topic": "home"}
+    assert all(priya.recall(**other).waiting == () for other in others)
+    priya.reject(held.decision_id, "anna")
+    assert priya.recall(attribute="city").waiting == ()
+
+
+@pytest.mark.on_neo4j_too
 def test_constraints_stand_behind_the_answer_outside_the_limit(memory: Memory) -> None:
     for query in ("Where does she live?", ""):
         found = texts(memory, query, limit=1)

@@ -2428,6 +2428,8 @@ export interface components {
          *         left_out: how many more facts fit.
          *         standing_left_out: how many more standing constraints there are.
          *         known: where nothing fits, the attributes that are known.
+         *         waiting: if an attribute was asked for, the decisions that hold notes about it, by id; they
+         *             wait for a yes.
          *         prompt: the same as lines for a model's prompt, fenced as data.
          *         token_count: how long the prompt is, at about four characters a token.
          */
@@ -2441,6 +2443,8 @@ export interface components {
             standing_left_out: number;
             /** Known */
             known: string[];
+            /** Waiting */
+            waiting: string[];
             /** Prompt */
             prompt: string;
             /** Token Count */

@@ -13,7 +13,7 @@ from reconciler.domain.records.choices import one_of
 from reconciler.domain.records.facts import Fact
 from reconciler.domain.records.kinds import AnyCategory, AnySourceKind, Category, SourceKind
 from reconciler.domain.records.notes import unit_interval, utc
-from reconciler.domain.records.slots import CONTACT_SUBJECT
+from reconciler.domain.records.slots import CONTACT_SUBJECT, Slot
 from reconciler.errors import InvalidRequestError
 
 __all__ = ["EVERYTHING", "FilterFields", "RecallFilter"]
@@ -87,16 +87,20 @@ class RecallFilter:
 
     def fits(self, fact: Fact) -> bool:
         """Whether the fact passes all filters; ``min_score`` is not checked here."""
-        return self._fits_slot(fact) and self._fits_kind(fact) and self._fits_evidence(fact)
+        return (
+            self.is_about(fact.slot, fact.text)
+            and self._fits_kind(fact)
+            and self._fits_evidence(fact)
+        )
 
-    def _fits_slot(self, fact: Fact) -> bool:
-        slot = fact.slot
+    def is_about(self, slot: Slot | None, text: str) -> bool:
+        """Whether a slot, or without an attribute the text, answers what is asked for."""
         attribute = slot.attribute if slot else None
         subject = slot.subject if slot else CONTACT_SUBJECT
         if self.subject not in (None, subject):
             return False
         if self.attribute is not None and attribute is None:
-            return _is_named(self.attribute, fact.text)
+            return _is_named(self.attribute, text)
         return self.attribute in (None, attribute)
 
     def _fits_kind(self, fact: Fact) -> bool:

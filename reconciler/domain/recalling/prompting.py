@@ -65,6 +65,7 @@ _MARK = "[recalled facts]"
 STANDING_PART = 5
 """Standing constraints take at most one in so many tokens of a budget: a fifth."""
 _UNCONFIRMED = "May be out of date, as something newer waits for an operator: {names}."
+_WAITING = "Notes about what was asked that wait for a yes, and are not known yet: {count}."
 _EMPTY = "Nothing is known."
 _NOTHING_FITS = "Nothing that is known fits the question."
 _NOTHING_PASSES = "Nothing that is known passes the filters; leave one out."
@@ -106,7 +107,8 @@ def as_prompt(
     Each line has the fact's attribute and value, its beginning, its source, how often it was said
     if more than once, and marks: disputed, a summary, yields to a live request. A side of a dispute
     that was not recalled follows the recalled one. If nothing fits, the known attributes follow; if
-    more facts fit, their number. The same facts make the same prompt.
+    more facts fit, their number; if notes about the attribute that was asked for wait for a yes,
+    how many. The same facts make the same prompt.
 
     Args:
         ranked: as ``recall`` returns them.
@@ -118,6 +120,8 @@ def as_prompt(
     answer = ranked if isinstance(ranked, Recalled) else Recalled(ranked)
     opening = _OPENING + _how_disputed(answer)
     asked = [_TO_ASK, *(f"- {_escaped(question)}" for question in questions)] if questions else []
+    if answer.waiting:
+        asked.append(_WAITING.format(count=len(answer.waiting)))
     if unconfirmed:
         asked.append(_UNCONFIRMED.format(names=_escaped(", ".join(unconfirmed))))
     return "\n".join((opening, *_body(answer, handles, frozenset(new_ids)), *asked, _CLOSING))

@@ -34,6 +34,7 @@ class Recalled(list[RankedFact]):
         known: where nothing fits, the attributes that are known, those with most values first.
         passing: how many facts pass the filters, whether they fit or not; None for all.
         over_budget: tokens that its lines take beyond a budget, for what no budget cuts.
+        waiting: the decisions that hold notes about the attribute that was asked for, by id.
     """
 
     def __init__(
@@ -46,6 +47,7 @@ class Recalled(list[RankedFact]):
         known: Iterable[str] = (),
         passing: int | None = None,
         over_budget: int = 0,
+        waiting: Iterable[str] = (),
     ) -> None:
         super().__init__(hits)
         self.fitting = self._fitting_here if fitting is None else fitting
@@ -54,6 +56,7 @@ class Recalled(list[RankedFact]):
         self.known = tuple(known)
         self.passing = self.held if passing is None else passing
         self.over_budget = over_budget
+        self.waiting = tuple(waiting)
 
     @property
     def outcome(self) -> RecallOutcome:
@@ -82,6 +85,7 @@ class Recalled(list[RankedFact]):
             known=self.known,
             passing=self.passing,
             over_budget=over_budget,
+            waiting=self.waiting,
         )
 
     @property

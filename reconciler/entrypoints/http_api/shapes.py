@@ -116,6 +116,8 @@ class RecallAnswer:
         left_out: how many more facts fit.
         standing_left_out: how many more standing constraints there are.
         known: where nothing fits, the attributes that are known.
+        waiting: if an attribute was asked for, the decisions that hold notes about it, by id; they
+            wait for a yes.
         prompt: the same as lines for a model's prompt, fenced as data.
         token_count: how long the prompt is, at about four characters a token.
     """
@@ -125,6 +127,7 @@ class RecallAnswer:
     left_out: int
     standing_left_out: int
     known: tuple[str, ...]
+    waiting: tuple[str, ...]
     prompt: str
     token_count: int
 
@@ -138,6 +141,7 @@ def recall_of(recalled: Recalled) -> RecallAnswer:
         left_out=recalled.left_out,
         standing_left_out=recalled.standing_left_out,
         known=recalled.known,
+        waiting=recalled.waiting,
         prompt=prompt,
         token_count=token_count(prompt),
     )
