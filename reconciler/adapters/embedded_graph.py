@@ -68,6 +68,12 @@ _NO_TEXT = "Invalid UTF8-encoded string"
 _DAMAGE = (_NO_TEXT, "may be corrupted", "Reading past the end")
 """The engine's words about a damaged file in the middle of a query."""
 
+_ADVICE = (
+    " The database may be checkpointing; please retry later.",
+    " The database file may be corrupted.",
+)
+"""The engine's last words about a damaged file, which help no one here."""
+
 _NO_STORE = "not a valid Lbug database"
 _OTHER_VERSION = "database file with a different version"
 _NOT_OPENED = ("IO exception", "filesystem error", POOL_IS_FULL)
@@ -636,7 +642,10 @@ def _brief(text: str) -> str:
 
 def _cause(text: str) -> str:
     """What the engine found, without its advice, which is for other programs."""
-    return _brief(text).removeprefix("Runtime exception: ").partition(". ")[0].rstrip(".!")
+    found = _brief(text).removeprefix("Runtime exception: ")
+    for advice in _ADVICE:
+        found = found.removesuffix(advice)
+    return found.rstrip(".")
 
 
 @contextmanager
