@@ -194,8 +194,12 @@ class EmbeddedFiles:
             self._may_lack_log = False
 
     def note_closed(self) -> None:
-        """Note that the main file holds everything, and says so."""
-        self._no_log.unlink(missing_ok=True)
+        """Note that the main file holds everything, and says so.
+
+        A store into which nothing was written, because a setting was wrong, still has no log.
+        """
+        if not self.holds_nothing:
+            self._no_log.unlink(missing_ok=True)
 
     def check_log(self) -> None:
         """Check that a store that was left open has its log.

@@ -397,6 +397,15 @@ def test_a_zero_byte_in_an_id_is_refused_and_is_no_slash(
     assert memory.contact("crm", "x/y").recall() == []
 
 
+def test_bytes_that_are_no_utf_8_in_an_id_are_refused_and_do_not_meet(
+    memory: Memory, agent: httpx2.Client
+) -> None:
+    for contact in ("x%ff", "x%fe", "x%2F%ff"):
+        answer = agent.post(f"/v1/agents/crm/contacts/{contact}/notes", json=PUNE)
+        assert (answer.status_code, "UTF-8" in answer.text) == (422, True), answer.text
+    assert memory.agent("crm").contacts() == []
+
+
 def test_a_slash_in_an_id_is_part_of_the_id(
     memory: Memory, agent: httpx2.Client, anna: httpx2.Client
 ) -> None:

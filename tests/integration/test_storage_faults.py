@@ -587,6 +587,17 @@ def _fails(files: EmbeddedFiles) -> None:
     raise PermissionError(f"cannot touch {files.main}")
 
 
+def test_a_store_that_a_wrong_setting_left_empty_opens_once_the_setting_is_right(
+    tmp_path: Path,
+) -> None:
+    for _ in range(2):
+        with pytest.raises(ConfigurationError, match="no profile nosuch"):
+            opened(tmp_path / "m", reconcile={"profile": "nosuch"})
+    with opened(tmp_path / "m") as memory:
+        memory.add_contact_note("crm", "priya", "Plays the cello.")
+    assert len(decisions_of(tmp_path / "m")) == 1
+
+
 # The log is folded in while others read
 
 

@@ -85,6 +85,8 @@ def check_identifier(name: str, value: object, error: type[Exception]) -> None:
     if value != value.strip():
         raise error(f"{name} {value!r} has white space around it; strip it first")
     if not value.isprintable() and any(map(_is_control, value)):
+        if any("\ud800" <= sign <= "\udfff" for sign in value):
+            raise error(f"{name} {value!r} is not valid UTF-8; encode it so")
         raise error(f"{name} {value!r} holds control characters; remove them")
 
 

@@ -276,16 +276,22 @@ class _Readiness:
 
 
 class _WholeIds:
-    """Keeps a slash inside an id: ``a%2Fb`` is one part of a path, which routing would divide."""
+    """Gives routes ids as they were sent.
+
+    ``a%2Fb`` is one part of a path, which routing would divide. Bytes that are no UTF-8 become half
+    surrogates, which no id may hold; a server replaces them all by one sign, so that ids meet.
+    """
 
     def __init__(self, app: ASGIApp) -> None:
         self._app = app
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         raw: bytes = scope.get("raw_path") or b""
-        if b"%2f" in raw.lower():
+        if b"%" in raw:
             parts = raw.decode("ascii").split("/")
-            path = "/".join(unquote(part).replace("/", SLASH) for part in parts)
+            path = "/".join(
+                unquote(part, errors="surrogateescape").replace("/", SLASH) for part in parts
+            )
             scope = {**scope, "path": path}
         with suppress(Exception):  # told and logged by now; uvicorn would log its words as well
             await self._app(scope, receive, send)
