@@ -123,7 +123,9 @@ class SentMaps:
     def __init__(self) -> None:
         self.sent: dict[str, Tree] = {}
 
-    def run(self, name: str, parameters: Mapping[str, Any]) -> list[Row]:
+    def run(
+        self, name: str, parameters: Mapping[str, Any], seconds_max: float | None = None
+    ) -> list[Row]:
         merge(self.sent.setdefault(name, {}), tree_of(dict(parameters)))
         return []
 

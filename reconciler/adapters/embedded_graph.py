@@ -170,8 +170,13 @@ class EmbeddedGraph:
                 self._database.close()
                 raise
 
-    def run(self, name: str, parameters: Mapping[str, Any]) -> list[Row]:
-        """See ``Graph.run``."""
+    def run(
+        self,
+        name: str,
+        parameters: Mapping[str, Any],
+        seconds_max: float | None = None,  # noqa: ARG002
+    ) -> list[Row]:
+        """See ``Graph.run``; no other process holds a lock here."""
         query = self._queries[name]
         query.check_parameters(parameters)
         if query.mode == "read":

@@ -233,11 +233,15 @@ class Neo4jGraph:
         with self._translated_setup():
             self._drivers = Drivers(make)
 
-    def run(self, name: str, parameters: Mapping[str, Any]) -> list[Row]:
+    def run(
+        self, name: str, parameters: Mapping[str, Any], seconds_max: float | None = None
+    ) -> list[Row]:
         """See ``Graph.run``."""
-        return self.begin(name, parameters)()
+        return self.begin(name, parameters, seconds_max)()
 
-    def begin(self, name: str, parameters: Mapping[str, Any]) -> Callable[[], list[Row]]:
+    def begin(
+        self, name: str, parameters: Mapping[str, Any], seconds_max: float | None = None
+    ) -> Callable[[], list[Row]]:
         """See ``Graph.begin``."""
         query = self._queries[name]
         query.check_parameters(parameters)
@@ -246,7 +250,7 @@ class Neo4jGraph:
         given = {_MAP: _Parameters(_sent(parameters, query))}
         text = _in_one_row(_of_one_map(query.statements[0].text, query.loop), query.returns)
         access = neo4j.READ_ACCESS if query.mode == "read" else neo4j.WRITE_ACCESS
-        return partial(self._finished, query, self._begun(text, given, access))
+        return partial(self._finished, query, self._begun(text, given, access, seconds_max))
 
     def _finished(self, query: Query, answer: Callable[[], list[list[Any]]]) -> list[Row]:
         try:
@@ -369,9 +373,13 @@ class Neo4jGraph:
         return self._begun(text, parameters, access)()
 
     def _begun(
-        self, text: str, parameters: Mapping[str, Any], access: str
+        self,
+        text: str,
+        parameters: Mapping[str, Any],
+        access: str,
+        seconds_max: float | None = None,
     ) -> Callable[[], list[list[Any]]]:
-        statement = _Marked(text, self._query_timeout_seconds)
+        statement = _Marked(text, min(self._query_timeout_seconds, seconds_max or inf))
 
         def ask(driver: neo4j.Driver) -> list[list[Any]]:
             with driver.session(

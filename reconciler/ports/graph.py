@@ -72,8 +72,16 @@ class Graph(Protocol):
         """``neo4j``, ``embedded`` or another: which dialect folder its queries come from."""
         ...
 
-    def run(self, name: str, parameters: Mapping[str, Any]) -> list[Row]:
+    def run(
+        self, name: str, parameters: Mapping[str, Any], seconds_max: float | None = None
+    ) -> list[Row]:
         """The rows of one named query, run in a transaction of its own.
+
+        Args:
+            name: the query's.
+            parameters: exactly those that its text names.
+            seconds_max: less than a query may usually take; it counts as too slow after that. Only
+                an engine with locks that other processes hold needs to heed it.
 
         Raises:
             QueryFileError: no such query, or other parameters than its text names.

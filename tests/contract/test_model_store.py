@@ -43,8 +43,10 @@ class Checked:
         self._graph = graph
         self.told: dict[str, list[Row]] = {}
 
-    def run(self, name: str, parameters: dict[str, object]) -> list[Row]:
-        rows = self._graph.run(name, parameters)
+    def run(
+        self, name: str, parameters: dict[str, object], seconds_max: float | None = None
+    ) -> list[Row]:
+        rows = self._graph.run(name, parameters, seconds_max)
         declared = load_queries(self._graph.engine)[name].returns
         assert {tuple(row) for row in rows} <= {declared}, name
         self.told[name] = self.told.get(name, []) + rows

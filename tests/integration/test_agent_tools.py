@@ -818,8 +818,8 @@ def test_a_note_whose_answer_was_lost_is_stored_once_however_often_it_is_sent(
         graph = memory._services.store._graph
         run = graph.run
 
-        def lost(name: str, parameters: Mapping[str, Any]) -> Any:
-            rows = run(name, parameters)
+        def lost(name: str, parameters: Mapping[str, Any], *bound: float | None) -> Any:
+            rows = run(name, parameters, *bound)
             if name == "commit_decisions":
                 raise GraphUnavailableError("the answer was lost")
             return rows
@@ -844,8 +844,8 @@ def test_a_note_whose_answer_was_lost_as_the_memory_was_closed_is_not_called_los
         graph = memory._services.store._graph
         run = graph.run
 
-        def closed(name: str, parameters: Mapping[str, Any]) -> Any:
-            rows = run(name, parameters)
+        def closed(name: str, parameters: Mapping[str, Any], *bound: float | None) -> Any:
+            rows = run(name, parameters, *bound)
             if name == "commit_decisions":
                 raise GraphClosedError("this was closed")
             return rows

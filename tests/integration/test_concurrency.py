@@ -298,11 +298,13 @@ class DisturbedGraph:
         self._happens = happens
         self._calls: Counter[str] = Counter()
 
-    def run(self, name: str, parameters: Mapping[str, Any]) -> list[Row]:
+    def run(
+        self, name: str, parameters: Mapping[str, Any], seconds_max: float | None = None
+    ) -> list[Row]:
         self._calls[name] += 1
         if ("before", name, self._calls[name]) in self._moments:
             self._happens()
-        rows = self._graph.run(name, parameters)
+        rows = self._graph.run(name, parameters, seconds_max)
         if ("after", name, self._calls[name]) in self._moments:
             self._happens()
         return rows
@@ -318,9 +320,11 @@ class NotingGraph:
         self._graph = graph
         self._seen = seen
 
-    def run(self, name: str, parameters: Mapping[str, Any]) -> list[Row]:
+    def run(
+        self, name: str, parameters: Mapping[str, Any], seconds_max: float | None = None
+    ) -> list[Row]:
         self._seen.append(name)
-        return self._graph.run(name, parameters)
+        return self._graph.run(name, parameters, seconds_max)
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self._graph, name)

@@ -37,10 +37,12 @@ class CountedGraph:
         self._graph = graph
         self.loads: Counter[str] = Counter()
 
-    def run(self, name: str, parameters: Mapping[str, Any]) -> list[Row]:
+    def run(
+        self, name: str, parameters: Mapping[str, Any], seconds_max: float | None = None
+    ) -> list[Row]:
         if name == "list_neighbourhood":
             self.loads[parameters["contact_key"]] += 1
-        return self._graph.run(name, parameters)
+        return self._graph.run(name, parameters, seconds_max)
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self._graph, name)

@@ -38,9 +38,9 @@ def asked_of(memory: Memory, monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """The names of the queries that are run from now on."""
     graph, names = memory._services.store._graph, list[str]()
 
-    def run(name: str, parameters: Any) -> Any:
+    def run(name: str, parameters: Any, seconds_max: float | None = None) -> Any:
         names.append(name)
-        return type(graph).run(graph, name, parameters)
+        return type(graph).run(graph, name, parameters, seconds_max)
 
     monkeypatch.setattr(graph, "run", run)
     return names

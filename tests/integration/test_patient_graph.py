@@ -45,9 +45,11 @@ class FailingGraph:
         self._errors = list(errors)
         self.asked: list[str] = []
 
-    def run(self, name: str, parameters: Mapping[str, Any]) -> list[Row]:
+    def run(
+        self, name: str, parameters: Mapping[str, Any], seconds_max: float | None = None
+    ) -> list[Row]:
         self._fail_at("run")
-        return self._graph.run(name, parameters)
+        return self._graph.run(name, parameters, seconds_max)
 
     def schema_version(self) -> int:
         self._fail_at("schema_version")

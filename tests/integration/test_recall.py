@@ -44,10 +44,12 @@ class WatchedGraph:
         self.rows: list[Row] = []
         self.before: Callable[[str], None] = lambda name: None
 
-    def run(self, name: str, parameters: Mapping[str, Any]) -> list[Row]:
+    def run(
+        self, name: str, parameters: Mapping[str, Any], seconds_max: float | None = None
+    ) -> list[Row]:
         self.before(name)
         self.asked.append(name)
-        rows = self._graph.run(name, parameters)
+        rows = self._graph.run(name, parameters, seconds_max)
         self.rows += [dict(row) for row in rows]
         return rows
 

@@ -249,7 +249,9 @@ def _callers(methods: set[str]) -> set[str]:
 
 
 def test_only_the_ledger_commits_decisions() -> None:
-    assert _callers(WRITE_METHODS) == {"ledger.py"}
+    assert _callers(WRITE_METHODS) == {"ledger.py", "gathered_commits.py"}
+    makers = {path.name for path in MODULES if "GatheredCommits(" in path.read_text("utf-8")}
+    assert makers == {"ledger.py"}
 
 
 def test_only_the_memory_store_names_the_queries_of_facts_and_decisions() -> None:

@@ -765,12 +765,15 @@ class MemoryStore:
         given = {"decision_id": decision_id, "correction": str(relation), "at": at}
         return bool(self._graph.run("record_correction", {**_contact(scope), **given}))
 
-    def commit_decisions(self, commits: Sequence[Commit]) -> set[str]:
+    def commit_decisions(
+        self, commits: Sequence[Commit], seconds_max: float | None = None
+    ) -> set[str]:
         """Write decisions and all that follows from them, in one transaction.
 
         Args:
             commits: in any order of contacts; those of one contact in the order in which they were
                 decided, each on the version that the one before it leads to.
+            seconds_max: try once, for so long; see ``Graph.run``.
 
         Returns:
             The ids of the decisions that were written: all about a contact, or none where it moved
@@ -786,7 +789,8 @@ class MemoryStore:
         contacts = [contact_map(by_contact[key]) for key in sorted(by_contact)]
         model = self._model and self._model[0]
         given = {"contacts": contacts, "embedding_model": model}
-        written = {row["contact_key"] for row in self._graph.run("commit_decisions", given)}
+        rows = self._graph.run("commit_decisions", given, seconds_max)
+        written = {row["contact_key"] for row in rows}
         if len(written) < len(contacts):
             self._check_own_model()
         return {commit.decision.decision_id for key in written for commit in by_contact[key]}

@@ -44,14 +44,18 @@ class PatientGraph:
         """The dialect folder of its queries."""
         return self._graph.engine
 
-    def run(self, name: str, parameters: Mapping[str, Any]) -> list[Row]:
-        """The rows of one named query.
+    def run(
+        self, name: str, parameters: Mapping[str, Any], seconds_max: float | None = None
+    ) -> list[Row]:
+        """The rows of one named query; if its time is bounded, it is tried once.
 
         Raises:
             GraphUnavailableError: the engine stayed unavailable. Whether the last try was written
                 is unknown then.
             GraphConflictError: another writer came first.
         """
+        if seconds_max is not None:
+            return self._graph.run(name, parameters, seconds_max)
         return call_with_retries(
             self._retry_policy,
             lambda _: self._graph.run(name, parameters),

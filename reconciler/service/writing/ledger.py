@@ -26,6 +26,7 @@ from reconciler.service.stores.retry import call_with_retries
 from reconciler.service.writing.contact_turns import ContactTurns
 from reconciler.service.writing.decision_log import log_decision
 from reconciler.service.writing.forgotten import NOTHING, Forgotten, Withholding
+from reconciler.service.writing.gathered_commits import GatheredCommits
 from reconciler.service.writing.neighbourhoods import Neighbourhood, Neighbourhoods
 from reconciler.service.writing.submissions import Submission
 from reconciler.tracing import span, traced
@@ -96,6 +97,7 @@ class Ledger:
         self._retry_policy = retry_policy
         self._clock = clock
         self._turns = ContactTurns()
+        self._commits = GatheredCommits(store)
 
     def find_earlier(self, submission: Submission) -> Decision | None:
         """The decision if an earlier call made it, marked as returned again."""
@@ -277,11 +279,11 @@ class Ledger:
         scope, started = commit.decision.scope, time.perf_counter()
         try:
             with span("commit"):
-                written = self._store.commit_decisions([commit])
+                is_written = self._commits.write(commit)
         except BaseException:  # it is unknown whether it was written
             self._neighbourhoods.drop(scope)
             raise
-        if not written:
+        if not is_written:
             self._neighbourhoods.drop(scope)
             raise GraphConflictError(
                 f"contact {scope.contact_id} moved on from version {commit.version}"
