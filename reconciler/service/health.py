@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
+from functools import cache
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -13,8 +14,9 @@ from numpy.typing import NDArray
 
 from reconciler.domain.reconciling.disputes import disputes_of
 from reconciler.domain.records.decisions import Decision
-from reconciler.domain.records.facts import Conflict, Fact
+from reconciler.domain.records.facts import Conflict
 from reconciler.domain.records.scope import Scope
+from reconciler.domain.records.slots import Slot
 from reconciler.domain.review.health import (
     ContactHealth,
     HealthReport,
@@ -25,9 +27,11 @@ from reconciler.domain.review.health import (
     slots_with_rivals,
     waiting,
 )
+from reconciler.ports.graph import Row
 from reconciler.service.batches import batches
 from reconciler.service.moving.lines import KEY_OF
 from reconciler.service.records import unanswered
+from reconciler.service.stores.stored_facts import SomeFacts, StoredFacts, facts_in
 
 if TYPE_CHECKING:
     from reconciler.service.moving.damage import Damage
@@ -49,10 +53,23 @@ _FEW = tuple(label for label in KEY_OF if label not in ("Contact", *_MANY))
 
 @dataclass(slots=True)
 class _Read:
-    """What was read of a contact, as far as its health depends on it."""
+    """What was read of a contact, as far as its health depends on it.
 
-    facts: list[Fact] = field(default_factory=list)
+    Of thousands of facts few are made: those of a near pair, of a dispute, or compared with a
+    question.
+    """
+
+    facts: SomeFacts = field(default_factory=SomeFacts)
+    live: SomeFacts = field(default_factory=SomeFacts)
+    live_ids: list[str] = field(default_factory=list)
+    live_slots: list[Slot | None] = field(default_factory=list)
     held: list[Decision] = field(default_factory=list)
+
+    def add_live(self, fact_id: str, facts: StoredFacts, place: int) -> None:
+        """Add one of its live facts."""
+        self.live.add(facts, place)
+        self.live_ids.append(fact_id)
+        self.live_slots.append(facts.slot_at(place))
 
 
 class Health:
@@ -124,68 +141,78 @@ class Health:
         kept = self._store.count_episodes(scopes)
         linked = set(self._store.list_disputed(scopes))
         pending_ids = set(self._store.list_pending_ids(scopes, self._clock()))
-        damaged: Counter[Scope] = Counter()
-        for scope, _, record in self._damage.read_among(scopes, _FEW, _RECORDS_AT_ONCE):
-            damaged[scope] += record is None
+        damaged = Counter(self._damage.damaged_among(scopes, _FEW, _RECORDS_AT_ONCE))
         sizes = Counter({key: episodes for key, (_, episodes) in kept.items()})
         for key, counts in actions.items():
             sizes[key] += sum(count.decisions for count in counts)
         for part in _parts(scopes, sizes):
             read = self._read(part, pending_ids, damaged)
-            several = [scope for scope in part if len(read[scope].facts) > 1]
+            several = [scope for scope in part if len(read[scope.contact_key].live) > 1]
             vectors = self._store.load_vectors(several, self._embedding_model) if several else {}
             for scope in part:
                 sessions, episodes = kept.get(scope.contact_key, (0, 0))
                 conflicts = (
                     self._store.list_conflicts(scope, is_open=False) if scope in linked else []
                 )
+                own = read[scope.contact_key]
                 numbers: dict[str, Any] = {
                     **counts_of(contacts[scope.contact_id]),
                     **decided_rates(actions.get(scope.contact_key, ())),
-                    **self._compared(read[scope].facts, vectors, conflicts),
-                    **self._waiting(scope, read[scope], conflicts),
+                    **self._compared(own, vectors, conflicts),
+                    **self._waiting(scope, own, conflicts),
                 }
                 yield ContactHealth(
                     contact_id=scope.contact_id,
                     sessions=sessions,
                     episodes=episodes,
-                    damaged=damaged[scope],
+                    damaged=damaged[scope.contact_key],
                     **numbers,
                 )
 
     def _read(
-        self, scopes: Sequence[Scope], pending_ids: Collection[str], damaged: Counter[Scope]
-    ) -> Mapping[Scope, _Read]:
-        """The facts and held notes of each of these contacts; what is damaged is counted."""
-        read: dict[Scope, _Read] = {scope: _Read() for scope in scopes}
-        for scope, _, record in self._damage.read_among(scopes, _MANY, _RECORDS_AT_ONCE):
-            if record is None:
-                damaged[scope] += 1
-            elif isinstance(record, Fact):
-                read[scope].facts.append(record)
-            elif isinstance(record, Decision) and record.decision_id in pending_ids:
-                read[scope].held.append(record)
+        self, scopes: Sequence[Scope], pending_ids: Collection[str], damaged: Counter[str]
+    ) -> Mapping[str, _Read]:
+        """The facts and held notes of each of these contacts by its key; damage is counted."""
+        by_key = {scope.contact_key: scope for scope in scopes}
+        read = {key: _Read() for key in by_key}
+        for page in self._damage.pages_among(scopes, _MANY, _RECORDS_AT_ONCE):
+            damaged.update(page.damaged_keys)
+            if page.label == "Fact":
+                self._sort_in(read, page.columns)
+            elif page.label == "Decision":
+                keys = page.columns["contact_key"]
+                for place, decision_id in enumerate(page.columns["decision_id"]):
+                    if decision_id in pending_ids:
+                        key = keys[place]
+                        read[key].held.append(page.record(place, by_key[key]))
         return read
+
+    def _sort_in(self, read: Mapping[str, _Read], columns: Row) -> None:
+        """Give these facts to their contacts."""
+        facts, keys, ids = facts_in(columns), columns["contact_key"], columns["fact_id"]
+        for place, key in enumerate(keys):
+            read[key].facts.add(facts, place)
+        for place in facts.live_places(self._clock()):
+            read[keys[place]].add_live(ids[place], facts, place)
 
     def _compared(
         self,
-        facts: Sequence[Fact],
+        read: _Read,
         vectors: Mapping[str, NDArray[np.float32]],
         conflicts: Sequence[Conflict],
     ) -> dict[str, int]:
         """Duplicate facts, and facts that answer one question twice."""
-        now = self._clock()
-        live = [fact for fact in facts if fact.as_of(now).is_live]
-        near = [fact for fact in live if fact.fact_id in vectors]
+        places = [place for place, fact_id in enumerate(read.live_ids) if fact_id in vectors]
         linked = {frozenset((conflict.new_id, conflict.old_id)) for conflict in conflicts}
         duplicated: set[str] = set()
         count = 0
-        if len(near) > 1:
-            rows = np.stack([vectors[fact.fact_id] for fact in near])
+        if len(places) > 1:
+            rows = np.stack([vectors[read.live_ids[place]] for place in places])
+            near = read.live.among(places)
             for pair in near_pairs(near, rows, linked, self._near_min):
                 duplicated.update(pair)
                 count += 1
-        values = slots_with_rivals(live)
+        values = slots_with_rivals(read.live_slots)
         return {
             "near_pairs": count,
             "duplicated": len(duplicated),
@@ -198,10 +225,11 @@ class Health:
     ) -> dict[str, Waiting]:
         from reconciler.domain.gate.questions import Answers
 
-        now, said = self._clock(), Answers(read.facts)
-        held = [decision.at for decision in unanswered(read.held, lambda _: said)]
+        now, said = self._clock(), cache(lambda _: Answers(read.facts))
+        held = [decision.at for decision in unanswered(read.held, said)]
         open_ = [conflict for conflict in conflicts if conflict.is_open]
-        disputed = [each.opened_at for each in disputes_of(scope, read.facts, open_, now)]
+        disputes = disputes_of(scope, read.facts, open_, now) if open_ else ()
+        disputed = [dispute.opened_at for dispute in disputes]
         return {"questions": waiting(held, now), "disputes": waiting(disputed, now)}
 
 

@@ -72,8 +72,10 @@ def test_answers_that_differ_are_no_pair_however_near_they_are(other: Slot) -> N
     assert pairs(fact("a", slot("allergy", "peanuts")), fact("b", other)) == []
 
 
-def test_pairs_are_found_across_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("alone_max", [5, 10])  # too little for a block of its own; two rows
+def test_pairs_are_found_across_blocks(monkeypatch: pytest.MonkeyPatch, alone_max: int) -> None:
     monkeypatch.setattr(health, "_BLOCK_ROWS", 2)
+    monkeypatch.setattr(health, "_ALONE_MAX", alone_max)
     facts = [fact(str(number)) for number in range(5)]
     vectors = np.ones((5, 1), dtype=np.float32)
     assert len(list(near_pairs(facts, vectors, [], 0.95))) == 10
@@ -82,7 +84,7 @@ def test_pairs_are_found_across_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_a_question_of_one_value_has_as_many_rivals_as_values() -> None:
     told = [slot("city", "pune"), slot("city", "pune"), slot("city", "goa"), slot("name", "anna")]
     told.append(slot("allergy", "nuts", is_single_valued=False))
-    found = slots_with_rivals(fact(str(place), each) for place, each in enumerate(told))
+    found = slots_with_rivals([*told, None])
     assert found == {("contact", "city"): 2, ("contact", "name"): 1}
 
 

@@ -43,6 +43,8 @@ def one_of(
         value: what the caller gave.
         error: what is raised where there is no such word; its text lists them.
     """
+    if type(value) is kind:
+        return value
     try:
         return kind(str(value))
     except ValueError:

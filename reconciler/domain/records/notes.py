@@ -227,6 +227,8 @@ def utc(name: str, value: object) -> datetime:
             f"{name} must be a datetime, not {type(value).__name__}; "
             "datetime.fromisoformat makes one of a text"
         )
+    if value.tzinfo is UTC:
+        return value
     if value.tzinfo is None or value.utcoffset() is None:
         raise InvalidNoteError(
             f"{name} {value.isoformat()} has no time zone; add one, for example "
@@ -288,6 +290,8 @@ def check_utterance(name: str, value: object, length_max: int) -> None:
             f"{name} has {len(value):,} characters, at most {length_max:,} are allowed"
             + ("; split it into one note for each fact" if name == "text" else "")
         )
+    if value.isascii() and value.isprintable() and value.strip():
+        return  # most texts, in a tenth of the time
     if is_blank(value):
         raise InvalidNoteError(f"{name} is blank: nothing in it can be seen; give it words")
     if "\0" in value:

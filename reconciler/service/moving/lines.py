@@ -197,16 +197,14 @@ class PropertyTypes:
     def check_columns(self, name: str, columns: Mapping[str, Sequence[Any]]) -> None:
         """Check many nodes of one label, given as a list of values for each property.
 
-        Each value is looked at once, however many nodes have it.
+        Each value is looked at once, however many nodes have it; of times the first and the last
+        alone, and of texts none, where all are of one type.
 
         Raises:
             TypeError, ValueError, OverflowError: one cannot be.
         """
         for key, reader in self._readers[name].items():
-            column = columns[key]
-            kinds = set(map(type, column)) - {NoneType}
-            is_told_apart = len(kinds) == 1 and list not in kinds  # 1 and True are one in a set
-            for value in set(column) if is_told_apart else column:
+            for value in _telling(columns[key], reader):
                 if value is not None:
                     reader(value)
 
@@ -286,12 +284,25 @@ def _reader(told: Mapping[str, Any]) -> Callable[[Any], Any]:
     if told.get("format") == "date-time":
         return _time
     return {
-        "string": _exactly(str),
+        "string": _text,
         "integer": _integer,
         "number": _number,
         "boolean": _exactly(bool),
         "array": _texts,
     }[told["type"]]
+
+
+def _telling(column: Sequence[Any], reader: Callable[[Any], Any]) -> Iterable[Any]:
+    """Those values of a column that tell whether all of them can be read."""
+    kinds = set(map(type, column)) - {NoneType}
+    if kinds == {datetime} and reader is _time:
+        times = [at for at in column if at is not None]
+        if all(at.tzinfo is UTC for at in times):
+            return min(times), max(times)
+    if kinds == {str} and reader is _text:
+        return ()
+    is_told_apart = len(kinds) == 1 and list not in kinds  # 1 and True are one in a set
+    return set(column) if is_told_apart else column
 
 
 def _one_of(words: Sequence[str]) -> Callable[[Any], Any]:
@@ -310,6 +321,9 @@ def _exactly(kind: type) -> Callable[[Any], Any]:
         return value
 
     return read
+
+
+_text = _exactly(str)
 
 
 def _integer(value: Any) -> int:
@@ -336,4 +350,4 @@ def _time(value: Any) -> datetime:
 
 
 def _texts(value: Any) -> list[str]:
-    return [_exactly(str)(item) for item in _exactly(list)(value)]
+    return [_text(item) for item in _exactly(list)(value)]

@@ -7,22 +7,27 @@ Never here: a query.
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import MISSING, fields
+from datetime import datetime
 from functools import cache, cached_property
 from typing import Any, get_type_hints, overload
 
 from reconciler.domain.recalling.ranking import Numbers, numbers_in
 from reconciler.domain.recalling.recallable import search_text
 from reconciler.domain.records.facts import Fact
+from reconciler.domain.records.kinds import FactState
 from reconciler.domain.records.slots import Slot
 from reconciler.ports.graph import Row
 from reconciler.service.stores.row_reader import adapter_of
 from reconciler.service.stores.rows import FACTS, SLOT_COLUMNS
 
-__all__ = ["Columns", "LazyFacts", "StoredFacts", "facts_in", "readable"]
+__all__ = ["Columns", "LazyFacts", "SomeFacts", "StoredFacts", "facts_in", "readable"]
 
 Columns = dict[str, list[Any]]
+
+_LIVE_UNTIL_EXPIRED = (FactState.LIVE, FactState.EXPIRED)
+"""What was written as expired may have been said again since, for longer."""
 
 _FLAGS = ("is_single_valued", "is_known", "is_personal")
 
@@ -44,6 +49,29 @@ class LazyFacts(Sequence[Fact]):
         """The fact at a place."""
 
 
+class SomeFacts(LazyFacts):
+    """Facts at some places of others."""
+
+    def __init__(self, places: Iterable[tuple[StoredFacts, int]] = ()) -> None:
+        self._places = [*places]
+
+    def __len__(self) -> int:
+        return len(self._places)
+
+    def among(self, places: Iterable[int]) -> SomeFacts:
+        """Those at some places of these."""
+        return SomeFacts(self._places[place] for place in places)
+
+    def add(self, facts: StoredFacts, place: int) -> None:
+        """Add the fact at a place of these behind all others."""
+        self._places.append((facts, place))
+
+    def at(self, place: int) -> Fact:
+        """The fact at a place."""
+        facts, there = self._places[place]
+        return facts.at(there)
+
+
 class StoredFacts(LazyFacts):
     """Facts of columns that are ``readable``."""
 
@@ -60,6 +88,21 @@ class StoredFacts(LazyFacts):
             self._made[place] = self._fact(place)
         return self._made[place]
 
+    def live_places(self, now: datetime) -> list[int]:
+        """The places of those that are live at a time (UTC), as ``Fact.as_of`` has it."""
+        stands = zip(self._columns["state"], self._columns["expires_at"], strict=True)
+        return [
+            place
+            for place, (state, expires_at) in enumerate(stands)
+            if state in _LIVE_UNTIL_EXPIRED and (expires_at is None or expires_at > now)
+        ]
+
+    def slot_at(self, place: int) -> Slot | None:
+        """The slot of the fact at a place."""
+        if self._columns["subject"][place] is None:
+            return None
+        return Slot(**{name: self._columns[name][place] for name in SLOT_COLUMNS})
+
     @cached_property
     def numbers(self) -> Numbers:
         """What ranks them, in their order."""
@@ -72,9 +115,8 @@ class StoredFacts(LazyFacts):
         return map(search_text, *(self._columns[name] for name in names))
 
     def _fact(self, place: int) -> Fact:
-        values = {name: held[place] for name, held in self._columns.items()}
-        said = {name: values.pop(name) for name in SLOT_COLUMNS}
-        return Fact(**values, slot=None if said["subject"] is None else Slot(**said))
+        values = {name: self._columns[name][place] for name in _own_columns()}
+        return Fact(**values, slot=self.slot_at(place))
 
 
 def facts_in(columns: Columns) -> StoredFacts:
@@ -138,3 +180,9 @@ def _kinds() -> dict[str, tuple[Any, Any]]:
         kind = facts[field.name] if is_needed else facts[field.name] | None
         kinds[field.name] = (kind, None if is_needed else field.default)
     return kinds
+
+
+@cache
+def _own_columns() -> tuple[str, ...]:
+    """The columns that are not of a slot."""
+    return tuple(name for name in _kinds() if name not in SLOT_COLUMNS)
