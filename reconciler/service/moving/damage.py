@@ -98,6 +98,11 @@ class Damage:
         """
         found = ReadRecords()
         for label in labels:
+            whole = self._whole(scope, label, on_progress) if label in IN_COLUMNS else None
+            if whole is not None:
+                if label in found.whole:
+                    found.whole[label] = whole
+                continue
             pages = self._store.node_pages(
                 scope.contact_key, label, with_vectors=False, size=_RECORDS_A_PAGE
             )
@@ -110,6 +115,21 @@ class Damage:
                         found.whole[label].append(record)
                 on_progress(len(page))
         return found
+
+    def _whole(
+        self, scope: Scope, label: str, on_progress: Callable[[int], None]
+    ) -> list[Any] | None:
+        """All records of a label, read in columns; None if one is damaged."""
+        records: list[Any] = []
+        told = 0
+        for columns in self._store.column_pages([scope.contact_key], label, _RECORDS_A_PAGE):
+            owners = [scope] * len(columns["node_id"])
+            records += self._read_columns(label, columns, owners)
+            if any(record is None for record in records[told:]):
+                return None
+            on_progress(len(records) - told)
+            told = len(records)
+        return records
 
     def read_among(
         self, scopes: Iterable[Scope], labels: Iterable[str], page_size: int
