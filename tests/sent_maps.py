@@ -191,4 +191,4 @@ def _erase(store: ErasureStore) -> None:
     store.mark(erasure, 1, Marks(episodes={"e1": "[erased]"}))
     store.put_ends([FactEnd(fact_id="f1", valid_to=NOON, expires_at=None)])
     store.put_decisions([committed(ALICE, 0).decision])
-    store.put_episodes(ALICE, {"e1": "[erased]"})
+    store.put_episodes({"e1": "[erased]"})

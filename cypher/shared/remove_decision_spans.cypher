@@ -4,6 +4,8 @@ MATCH (contact:Contact {contact_key: $contact_key})<-[made:`FOR`]-(decision:Deci
       -[cited:JUDGED]->(episode:Episode)
 // embedded: join contact, made, decision, cited, episode
 WITH cited, episode
-WHERE episode.episode_id IN $episode_ids AND cited.span IS NOT NULL
+WHERE cited.span IS NOT NULL AND ($is_whole OR episode.episode_id IN $episode_ids)
+WITH cited, episode
+LIMIT $limit
 SET cited.span = NULL
-RETURN DISTINCT episode.episode_id AS episode_id
+RETURN episode.episode_id AS episode_id

@@ -4,6 +4,8 @@ MATCH (contact:Contact {contact_key: $contact_key})<-[about:ABOUT]-(fact:Fact)
       -[cited:EVIDENCED_BY]->(episode:Episode)
 // embedded: join contact, about, fact, cited, episode
 WITH cited, episode
-WHERE episode.episode_id IN $episode_ids AND cited.span IS NOT NULL
+WHERE cited.span IS NOT NULL AND ($is_whole OR episode.episode_id IN $episode_ids)
+WITH cited, episode
+LIMIT $limit
 SET cited.span = NULL
-RETURN DISTINCT episode.episode_id AS episode_id
+RETURN episode.episode_id AS episode_id

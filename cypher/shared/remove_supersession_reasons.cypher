@@ -5,6 +5,8 @@ MATCH (contact:Contact {contact_key: $contact_key})<-[about:ABOUT]-(fact:Fact)
 // embedded: join contact, about, fact, link, other
 WITH fact, link, other
 WHERE link.reason <> '[erased]'
-  AND (fact.fact_id IN $fact_ids OR other.fact_id IN $fact_ids)
+  AND ($is_whole OR fact.fact_id IN $fact_ids OR other.fact_id IN $fact_ids)
+WITH fact, link
+LIMIT $limit
 SET link.reason = '[erased]'
-RETURN DISTINCT fact.fact_id AS fact_id
+RETURN fact.fact_id AS fact_id

@@ -45,11 +45,13 @@ class TextSearch:
         lines = {line.strip() for text in texts for line in text.splitlines()}
         slices = {line: frozenset(_slices(line)) for line in lines}
         self._slices = {line: parts for line, parts in slices.items() if parts}
-        self._by_prefix: dict[bytes, set[bytes]] = {}
-        for part in frozenset().union(*self._slices.values()):
-            self._by_prefix.setdefault(part[:TEXT_BYTES_MIN], set()).add(part)
+        self._all_slices = frozenset[bytes]().union(*self._slices.values())
+        self._lengths: dict[bytes, set[int]] = {}
+        """By prefix: thousands of texts may begin alike, and their slices have few lengths."""
+        for part in self._all_slices:
+            self._lengths.setdefault(part[:TEXT_BYTES_MIN], set()).add(len(part))
         self._are_buckets = np.zeros(1 << _BUCKET_BITS, dtype=np.bool_)
-        prefixes = b"".join(prefix.ljust(_WORD_BYTES, b"\0") for prefix in self._by_prefix)
+        prefixes = b"".join(prefix.ljust(_WORD_BYTES, b"\0") for prefix in self._lengths)
         self._are_buckets[_buckets(np.frombuffer(prefixes, dtype="<u8"))] = True
 
     def __len__(self) -> int:
@@ -64,7 +66,7 @@ class TextSearch:
         """The slices that stand in one of these files; a file that is gone holds none."""
         texts: set[bytes] = set()
         for path in paths:
-            if self._by_prefix:
+            if self._all_slices:
                 self._search(path, texts)
         return texts
 
@@ -89,8 +91,9 @@ class TextSearch:
             for number in np.flatnonzero(self._are_buckets.take(_buckets(words))).tolist():
                 place = number * _WORD_BYTES + first
                 prefix = content[place : place + TEXT_BYTES_MIN]
-                for part in self._by_prefix.get(prefix, ()):
-                    if part not in texts and content.startswith(part, place):
+                for length in self._lengths.get(prefix, ()):
+                    part = content[place : place + length]
+                    if part in self._all_slices:
                         texts.add(part)
 
 

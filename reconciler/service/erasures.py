@@ -49,6 +49,9 @@ __all__ = ["Erasures"]
 
 Progress = Callable[[int], None]
 
+_Read = Mapping[str, Sequence[Any]]
+"""A contact's facts and decisions by label, if all of them could be read; else nothing."""
+
 _REMOVALS_MAX = 5
 _BATCH = 500
 """Nodes in one transaction, so that none grows without bound."""
@@ -115,7 +118,8 @@ class Erasures:
             if _is_same(begun, target):
                 return done
         self._store.check_purge()
-        return self.finish(self._marked(scope, target, by, reason, on_progress), on_progress)
+        erasure, read = self._marked(scope, target, by, reason, on_progress)
+        return self._finished(erasure, on_progress, read)
 
     def find(self, scopes: Iterable[Scope], *, is_unfinished: bool) -> list[Erasure]:
         """Erasures about these contacts, the oldest first; about any, where none is named."""
@@ -128,8 +132,11 @@ class Erasures:
             erasure: as it stands.
             on_progress: told how many more records were read or emptied.
         """
+        return self._finished(erasure, on_progress, {})
+
+    def _finished(self, erasure: Erasure, on_progress: Progress, read: _Read) -> Erasure:
         if erasure.state is ErasureState.PENDING:
-            erasure = self._removed(erasure, on_progress)
+            erasure = self._removed(erasure, on_progress, read)
         if erasure.state is ErasureState.REMOVED:
             receipt = replace(erasure.receipt, **asdict(self._store.purge(erasure)))
             if receipt.texts_in_files:
@@ -151,9 +158,7 @@ class Erasures:
         )
         return replace(drafted, receipt=receipt)
 
-    def _known(
-        self, scope: Scope, target: ErasureTarget, read: Mapping[str, Sequence[Any]]
-    ) -> ContactRecords:
+    def _known(self, scope: Scope, target: ErasureTarget, read: _Read) -> ContactRecords:
         """The known records that a plan is made on; comparisons are left out if everything goes."""
         decisions = read.get("Decision")
         if target.kind is not ErasureKind.CONTACT:
@@ -197,15 +202,19 @@ class Erasures:
 
     def _marked(
         self, scope: Scope, target: ErasureTarget, by: str, reason: str, on_progress: Progress
-    ) -> Erasure:
-        """The erasure, marked: planned on what was seen at the version that the mark moves."""
+    ) -> tuple[Erasure, _Read]:
+        """The erasure, marked: planned on what was seen at the version that the mark moves.
+
+        With it what was read, whole, for that was all there was when the mark came; nothing where
+        it has to be read again.
+        """
         erasure_id = str(uuid.uuid4())
 
-        def once(number: int) -> Erasure:
+        def once(number: int) -> tuple[Erasure, _Read]:
             if number > 1:  # the answer to an earlier try may have been lost, and not its mark
                 begun = self._store.list_erasures([scope], is_unfinished=True)
                 if own := [erasure for erasure in begun if erasure.erasure_id == erasure_id]:
-                    return own[0]
+                    return own[0], {}
             version = self._store.standing(scope).version
             read, damaged = self._read(scope, target, on_progress)
             known = self._known(scope, target, read)
@@ -224,7 +233,7 @@ class Erasures:
                 raise GraphConflictError(
                     f"contact {scope.contact_id} moved on from version {version}"
                 )
-            return drafted
+            return drafted, read
 
         with self._ledger.turn_at(scope) as take_turn:
             return call_with_retries(
@@ -233,7 +242,7 @@ class Erasures:
 
     def _read(
         self, scope: Scope, target: ErasureTarget, on_progress: Progress
-    ) -> tuple[Mapping[str, Sequence[Any]], list[DamagedNode]]:
+    ) -> tuple[_Read, list[DamagedNode]]:
         """The contact's records by label, and the damaged ones, which go with the target.
 
         Damaged records of a whole contact all go. Else it is the fact that is to be forgotten, and
@@ -272,10 +281,15 @@ class Erasures:
         plan = drafted.plan or ErasurePlan()
         return said_by(*_going_of(known, plan, drafted.kind))
 
-    def _removed(self, erasure: Erasure, on_progress: Progress) -> Erasure:
+    def _removed(self, erasure: Erasure, on_progress: Progress, read: _Read) -> Erasure:
         """The erasure with its words gone from the graph, and searched for again.
 
         What is found is removed again. While anything is left the erasure is not finished.
+
+        Args:
+            erasure: as it was marked.
+            on_progress: told how many more records were read or emptied.
+            read: the contact's records as of the mark; empty to read them.
         """
         scope = erasure.scope
         with self._ledger.turn_at(scope) as take_turn:
@@ -284,9 +298,10 @@ class Erasures:
             current = self._store.find(erasure)
             if current.state is not ErasureState.PENDING:  # another thread finished it meanwhile
                 return current
-            read, damaged = self._read(scope, erasure.target, on_progress)
-            self._store.expect_purge(erasure, _words_of(damaged))
-            self._damage.empty(scope, damaged, self._clock())
+            if not read:
+                read, damaged = self._read(scope, erasure.target, on_progress)
+                self._store.expect_purge(erasure, _words_of(damaged))
+                self._damage.empty(scope, damaged, self._clock())
             known = self._store.load_known(scope, read.get("Fact"), read.get("Decision"))
             going = self._going(erasure, known)
             # Again: while it is pending nothing new is written, so all that was seen is to go.
@@ -328,14 +343,15 @@ class Erasures:
         gone = frozenset(plan.fact_ids)
         emptied = [without_words(e, at) for e in known.decisions if e.decision_id in own]
         argued = [without_argument(e, gone) for e in known.decisions if e.decision_id in quoting]
-        is_ended = erasure.kind in _ENDING
+        is_ended, scope = erasure.kind in _ENDING, erasure.scope
+        is_whole = erasure.kind is ErasureKind.CONTACT
         steps: list[tuple[Iterable[Any], Callable[[list[Any]], None]]] = [
             ([*emptied, *argued], store.put_decisions),
-            (plan.episodes.items(), lambda some: store.put_episodes(erasure.scope, dict(some))),
+            (plan.episodes.items(), lambda some: store.put_episodes(dict(some))),
             (plan.session_keys, store.remove_session_words),
             (going.job_ids, lambda some: store.remove_job_words(some, at, is_ended=is_ended)),
             (going.task_keys, store.remove_task_words),
-            (plan.fact_ids, lambda some: store.remove_facts(erasure.scope, some, at)),
+            (plan.fact_ids, lambda some: store.remove_facts(some, at)),
             (plan.revived_ids, store.revive_facts),
             (plan.ends, store.put_ends),
         ]
@@ -343,8 +359,10 @@ class Erasures:
             for some in batches(nodes, _BATCH):
                 remove(some)
                 on_progress(len(some))
-        if erasure.kind is ErasureKind.CONTACT:
-            store.remove_contact_words(erasure.scope)
+        store.remove_spans(scope, None if is_whole else list(plan.episodes))
+        store.remove_reasons(scope, None if is_whole else plan.fact_ids)
+        if is_whole:
+            store.remove_contact_words(scope)
 
     def _going(self, erasure: Erasure, known: ContactRecords) -> _Going:
         """The ids that go: the planned ones, or all."""

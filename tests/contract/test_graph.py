@@ -330,7 +330,8 @@ MARKING = CONTACT | {
 }
 ABOUT_FACT = {"fact_ids": [FIRST["fact_id"]]}
 PLAIN = {"contact_keys": [ALICE.contact_key], "after": "", "limit": 10}
-ABOUT_EPISODE = CONTACT | {"episode_ids": [FIRST["episode_id"]]}
+OF_SOME = CONTACT | {"is_whole": False, "limit": 10}
+ABOUT_EPISODE = OF_SOME | {"episode_ids": [FIRST["episode_id"]]}
 ERASING: dict[str, dict[str, Any]] = {
     "mark_erasure": MARKING
     | {"version": 8, "next_version": 9, "erasure": ERASURE | {"erasure_id": "erasure-2"}},
@@ -351,7 +352,7 @@ ERASING: dict[str, dict[str, Any]] = {
     "list_scope_sessions": CONTACT,
     "list_scope_tasks": CONTACT,
     "list_tombstones": CONTACT,
-    "remove_conflict_reasons": CONTACT | {"fact_ids": [SECOND["fact_id"]]},
+    "remove_conflict_reasons": OF_SOME | {"fact_ids": [SECOND["fact_id"]]},
     "remove_contact_words": CONTACT | {"erased": "[erased]"},
     "remove_decision_spans": ABOUT_EPISODE,
     "put_fact_ends": {
@@ -372,7 +373,7 @@ ERASING: dict[str, dict[str, Any]] = {
     "remove_facts": ABOUT_FACT | {"at": NOON},
     "remove_job_words": {"job_ids": ["waiting"], "is_ended": True, "at": NOON},
     "remove_session_words": {"session_keys": [SESSION_KEY]},
-    "remove_supersession_reasons": CONTACT | ABOUT_FACT,
+    "remove_supersession_reasons": OF_SOME | ABOUT_FACT,
     "remove_task_words": {"task_keys": [TASK["task_key"]]},
     "revive_facts": ABOUT_FACT,
 }
@@ -930,19 +931,23 @@ def test_all_evidence_of_a_decision_is_its_facts_each_with_its_words(graph: Grap
     assert rests_on(graph, said) == {said["episode_id"], "turn-2"}
 
 
-def test_cited_words_are_taken_away_all_at_once_beside_decisions_that_cite_none(
-    graph: Graph,
+@pytest.mark.parametrize("is_whole", [False, True], ids=["of some", "of all"])
+def test_cited_words_are_taken_away_some_at_a_time_beside_decisions_that_cite_none(
+    graph: Graph, *, is_whole: bool
 ) -> None:
     for number in range(3):
         said = {"version": 2 * number, "episode_id": f"turn-{number}"}
         commit(graph, decision(**said))
         commit(graph, decision(**said | {"version": 2 * number + 1, "span": "email"}))
-    ids = {**CONTACT, "episode_ids": [f"turn-{number}" for number in range(3)]}
+    episode_ids = [f"turn-{number}" for number in range(3)]
+    named = {"is_whole": is_whole, "episode_ids": [] if is_whole else episode_ids}
+    given = CONTACT | named | {"limit": 2}
     cited = [row["span"] for row in graph.run("list_judged_words", CONTACT)]
     assert sorted(map(str, cited)) == 3 * ["None"] + 3 * ["email"]
     for name in ("remove_fact_spans", "remove_decision_spans"):
-        assert {row["episode_id"] for row in graph.run(name, ids)} == set(ids["episode_ids"])
-        assert graph.run(name, ids) == []
+        taken = [graph.run(name, given) for _ in range(3)]
+        assert [len(rows) for rows in taken] == [2, 1, 0]
+        assert {row["episode_id"] for rows in taken for row in rows} == {*episode_ids}
     assert {row["span"] for row in graph.run("list_judged_words", CONTACT)} == {None}
 
 

@@ -9,6 +9,7 @@ import os
 import signal
 import subprocess
 import sys
+import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -310,6 +311,15 @@ def test_of_a_long_text_a_part_of_47_bytes_is_found(tmp_path: Path) -> None:
     for first in range(len(text) - 47):
         file.write_text(f"\0\0{text[first : first + 47]}\0")
         assert search.texts_with(search.found_in([file])) == {text}
+
+
+def test_texts_that_begin_alike_are_not_tried_one_by_one(tmp_path: Path) -> None:
+    search = TextSearch(f"Owns the house number {number:05}" for number in range(5_000))
+    file = tmp_path / "file"
+    file.write_text("Owns the house nearby. " * 30_000)
+    began = time.process_time()
+    assert search.found_in([file]) == set()
+    assert time.process_time() - began < 5  # one by one it takes half a minute
 
 
 def test_a_text_that_may_stand_in_a_file_by_chance_is_not_looked_for(tmp_path: Path) -> None:

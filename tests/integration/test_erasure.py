@@ -509,6 +509,26 @@ def test_an_erasure_asks_the_engine_once_for_each_decision_and_else_for_many_nod
     assert counts[1] - counts[0] == 45 - 5
 
 
+def test_a_contact_is_read_once_for_mark_and_removal_and_its_links_are_gone_through_once(
+    memory: Memory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for number in range(3):
+        lives_in(memory, f"Quixotia {number}")
+    graph, asked = memory._services.erasure_store._graph, list[str]()
+    run = graph.run
+
+    def counting(name: str, given: Any) -> Any:
+        asked.append(name)
+        return run(name, given)
+
+    monkeypatch.setattr(graph, "run", counting)
+    monkeypatch.setattr(erasures, "_BATCH", 1)
+    assert forget(memory).receipt.is_clean
+    assert asked.count("remove_facts") == 3
+    for name in ("list_plain_facts", "list_plain_decisions", "remove_fact_spans"):
+        assert asked.count(name) == 1
+
+
 def test_readers_and_writers_go_on_while_a_store_is_written_anew(memory: Memory) -> None:
     lives_in(memory, "Pune")
     problems: list[BaseException] = []

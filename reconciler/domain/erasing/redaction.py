@@ -7,11 +7,12 @@ looked for afterwards, unless it is named there.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Set
+from collections.abc import Callable, Iterator, Mapping, Set
 from dataclasses import MISSING, Field, fields, is_dataclass, replace
 from datetime import datetime
 from enum import Enum
 from functools import cache
+from operator import attrgetter
 from types import NoneType
 from typing import Any
 
@@ -176,13 +177,16 @@ def argued(decision: Decision) -> str:
 
 def words_of(record: Any) -> Iterator[str]:
     """All words of a record that an erasure takes, and what stands in the place of such words."""
-    for described in _worded(record.__class__):
-        for item in _items(getattr(record, described.name)):
-            if isinstance(item, _WORDLESS):
-                continue
-            if is_dataclass(item):
+    for value in _worded_values(record):
+        if _is_wordless(value.__class__):
+            continue
+        for item in _items(value):
+            kind = item.__class__
+            if kind is str:
+                yield item
+            elif is_dataclass(kind):
                 yield from words_of(item)
-            else:
+            elif not _is_wordless(kind):
                 yield str(item)
 
 
@@ -193,11 +197,32 @@ def _worded(kind: type) -> tuple[Field[Any], ...]:
     return tuple(described for described in fields(kind) if described.name not in stays)
 
 
+def _worded_values(record: Any) -> tuple[Any, ...]:
+    """The values of these fields, in their order."""
+    return _getter(record.__class__)(record)
+
+
+@cache
+def _getter(kind: type) -> Callable[[Any], tuple[Any, ...]]:
+    """Gets them all at once: an erasure looks into hundreds of thousands of records."""
+    names = [described.name for described in _worded(kind)]
+    if len(names) > 1:
+        return attrgetter(*names)
+    return lambda record: tuple(getattr(record, name) for name in names)
+
+
+@cache
+def _is_wordless(kind: type) -> bool:
+    return issubclass(kind, _WORDLESS)
+
+
 def _emptied(record: Any) -> Any:
     """A record without words: a field that held any has its default; one without, ``[erased]``."""
     left = {}
-    for described in _worded(record.__class__):
-        value = getattr(record, described.name)
+    kind = record.__class__
+    for described, value in zip(_worded(kind), _worded_values(record), strict=True):
+        if _is_wordless(value.__class__):
+            continue
         kept = _left(value, described)
         if kept is not value:
             left[described.name] = kept
@@ -205,11 +230,11 @@ def _emptied(record: Any) -> Any:
 
 
 def _left(value: Any, described: Field[Any]) -> Any:
-    items = _items(value)
-    if all(isinstance(item, _WORDLESS) for item in items):
+    kinds = {item.__class__ for item in _items(value)}
+    if all(map(_is_wordless, kinds)):
         return value
-    if all(type(item) in STAYS for item in items):
-        emptied = tuple(map(_emptied, items))
+    if kinds <= STAYS.keys():
+        emptied = tuple(map(_emptied, _items(value)))
         return emptied if isinstance(value, tuple) else emptied[0]
     if described.default_factory is not MISSING:
         return described.default_factory()

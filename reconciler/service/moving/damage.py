@@ -29,7 +29,7 @@ from reconciler.domain.records.scope import Scope
 from reconciler.errors import InvalidArchiveError, InvalidNoteError
 from reconciler.ports.graph import Row
 from reconciler.service.moving.lines import KEY_OF, PropertyTypes
-from reconciler.service.stores.archive_store import ArchiveStore
+from reconciler.service.stores.archive_store import IN_COLUMNS, ArchiveStore
 from reconciler.service.stores.erasure_store import ERASURES
 from reconciler.service.stores.row_reader import UNREADABLE
 from reconciler.service.stores.rows import (
@@ -95,6 +95,12 @@ class ReadPage:
             self.label, {name: held[place] for name, held in self.columns.items()}, scope
         )
 
+    def records(self, scope: Scope) -> list[Any]:
+        """All of them, if all belong to this contact."""
+        if self.label == "Fact":
+            return [*facts_in(self.columns)]
+        return [self.record(place, scope) for place in range(len(self.columns["contact_key"]))]
+
 
 class Damage:
     """Finds damaged records, and puts what is left of them in their place.
@@ -120,6 +126,11 @@ class Damage:
         """
         found = ReadRecords()
         for label in labels:
+            whole = self._whole(scope, label, on_progress) if label in IN_COLUMNS else None
+            if whole is not None:
+                if label in found.whole:
+                    found.whole[label] = whole
+                continue
             pages = self._store.node_pages(
                 scope.contact_key, label, with_vectors=False, size=_RECORDS_A_PAGE
             )
@@ -132,6 +143,19 @@ class Damage:
                         found.whole[label].append(record)
                 on_progress(len(page))
         return found
+
+    def _whole(
+        self, scope: Scope, label: str, on_progress: Callable[[int], None]
+    ) -> list[Any] | None:
+        """All records of a label, read in columns; None if one is damaged."""
+        records: list[Any] = []
+        for page in self.pages_among([scope], [label], _RECORDS_A_PAGE):
+            if page.damaged_keys:
+                return None
+            told = len(records)
+            records += page.records(scope)
+            on_progress(len(records) - told)
+        return records
 
     def damaged_among(
         self, scopes: Iterable[Scope], labels: Iterable[str], page_size: int

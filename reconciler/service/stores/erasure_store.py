@@ -47,6 +47,9 @@ __all__ = [
 
 _EVERYTHING = 1_000_000_000
 
+_LINKS_AT_ONCE = 5_000
+"""Links that lose a reason or a span in one transaction."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ContactState:
@@ -170,12 +173,14 @@ class ErasureStore:
         }
         return bool(self._graph.run("mark_erasure", given))
 
-    def remove_facts(self, scope: Scope, fact_ids: Sequence[str], at: datetime) -> None:
-        """Take away what facts of a contact say, and why they are linked."""
+    def remove_facts(self, fact_ids: Sequence[str], at: datetime) -> None:
+        """Take away what facts say."""
         self._graph.run("remove_facts", {"fact_ids": list(fact_ids), "at": at})
-        ids = {**_contact(scope), "fact_ids": list(fact_ids)}
-        self._graph.run("remove_supersession_reasons", ids)
-        self._graph.run("remove_conflict_reasons", ids)
+
+    def remove_reasons(self, scope: Scope, fact_ids: Sequence[str] | None = None) -> None:
+        """Take away why these facts of a contact are linked; None for all of them."""
+        self._remove_from_links("remove_supersession_reasons", scope, "fact_ids", fact_ids)
+        self._remove_from_links("remove_conflict_reasons", scope, "fact_ids", fact_ids)
 
     def revive_facts(self, fact_ids: Sequence[str]) -> None:
         """Have facts hold again."""
@@ -190,12 +195,25 @@ class ErasureStore:
         maps = [_decision_map(self._memory, decision) for decision in decisions]
         self._graph.run("remove_decisions", {"decisions": maps})
 
-    def put_episodes(self, scope: Scope, episodes: Mapping[str, str]) -> None:
-        """Put what is left of episodes in their place, and take away which words were cited."""
+    def put_episodes(self, episodes: Mapping[str, str]) -> None:
+        """Put what is left of episodes in their place."""
         self._graph.run("remove_episodes", {"episodes": _episode_maps(episodes)})
-        ids = {**_contact(scope), "episode_ids": list(episodes)}
-        self._graph.run("remove_fact_spans", ids)
-        self._graph.run("remove_decision_spans", ids)
+
+    def remove_spans(self, scope: Scope, episode_ids: Sequence[str] | None = None) -> None:
+        """Take away which words a contact cites of these episodes; None for all of them."""
+        self._remove_from_links("remove_fact_spans", scope, "episode_ids", episode_ids)
+        self._remove_from_links("remove_decision_spans", scope, "episode_ids", episode_ids)
+
+    def _remove_from_links(
+        self, query: str, scope: Scope, name: str, ids: Sequence[str] | None
+    ) -> None:
+        """Take words away from links, some at a time: each look goes through all of a contact's."""
+        if ids is not None and not ids:
+            return
+        whose = {"is_whole": ids is None, name: list(ids or ())}
+        given = {**_contact(scope), **whose, "limit": _LINKS_AT_ONCE}
+        while len(self._graph.run(query, given)) == _LINKS_AT_ONCE:
+            pass
 
     def remove_session_words(self, session_keys: Sequence[str]) -> None:
         """Take the summaries of sessions away."""
