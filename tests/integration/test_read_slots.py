@@ -111,6 +111,63 @@ def test_personal_data_is_replaced_by_what_is_told_later(memory: Memory, texts: 
         assert chains(memory) == [2]
 
 
+@pytest.fixture
+def packaged(tmp_path: Path) -> Memory:
+    """With the default settings: the packaged model, and no judge."""
+    return Memory.open(**embedded_engine(tmp_path).settings_arguments)
+
+
+@pytest.mark.parametrize(
+    "texts",
+    [
+        ("Contract ends 2026-12-31.", "Contract ends 2027-12-31."),
+        ("Agreed to marketing emails.", "Withdrew consent to marketing emails."),
+        ("Lives in Pune.", "Moved her office from Pune to Goa."),
+    ],
+)
+def test_what_no_words_decide_is_one_open_question(
+    packaged: Memory, texts: tuple[str, str]
+) -> None:
+    with packaged as memory:
+        tell(memory, texts)
+        [dispute] = memory.contact("crm", "priya").disputes()
+        assert {fact.text for fact in dispute.facts} == {*texts}
+
+
+@pytest.mark.parametrize(
+    "texts",
+    [
+        ["Budget 2025 is 40,000 EUR.", "Budget 2026 is 50,000 EUR."],
+        ["Appointment on 3 May at 10:00.", "Appointment on 10 May at 14:00."],
+        [f"Order {1042 + at}: {2 + at % 5} chairs, {300 + 17 * at} EUR." for at in range(12)],
+        [f"Order of {3 + at} May: {2 + at % 5} chairs." for at in range(12)],
+    ],
+    ids=["budgets", "appointments", "orders", "orders by date"],
+)
+def test_things_of_one_kind_are_no_question(packaged: Memory, texts: list[str]) -> None:
+    with packaged as memory:
+        tell(memory, texts)
+        assert memory.contact("crm", "priya").disputes() == []
+        assert chains(memory) == [1] * len(texts)
+
+
+def test_the_start_of_a_value_ends_with_it(packaged: Memory) -> None:
+    with packaged as memory:
+        tell(memory, ["Works at Wipro since 2019.", "Now works at TCS."])
+        assert live(memory) == ["Now works at TCS."]
+
+
+def test_a_profile_shows_an_allergy_in_any_of_its_wordings_and_each_fact_stays(
+    packaged: Memory,
+) -> None:
+    texts = ["Nut allergy.", "She cannot eat eggs.", "Allergies: soy, kiwi.", "Lactose intolerant."]
+    with packaged as memory:
+        tell(memory, texts)
+        shown = {each.value.casefold() for each in memory.contact("crm", "priya").profile()}
+        assert shown == {"nut", "eggs", "soy, kiwi", "lactose"}
+        assert {*live(memory)} == {*texts}
+
+
 def test_lines_of_an_import_are_read_too(memory: Memory) -> None:
     with memory:
         lines = [json.dumps({"text": text}) for text in CITY]

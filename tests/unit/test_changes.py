@@ -113,6 +113,9 @@ def test_a_long_text_shares_words_by_chance() -> None:
         ("I can't swim", "I had lessons, so I can swim now"),
         ("Has a cat called Miso", "Has no cat any more, Miso died"),
         ("Write by post, not fax", "Write by fax instead of post"),
+        ("The workshop is in Leeds", "Moved the workshop from Leeds to York."),
+        ("Consents to calls about offers", "Revoked her consent to calls about offers."),
+        ("Opted in to the digest", "Opted out of the digest."),
     ],
 )
 def test_what_a_note_names_as_over_ends(fact: str, said: str) -> None:
@@ -399,6 +402,16 @@ ROSTER = [
     ("Client Acme pays in 30 days", "Client Globex pays in 60 days"),
     ("We sell the Alpha now", "We sell the Beta now"),
     ("Maria is a nurse on the ward", "Tom is a doctor on the ward"),
+    ("Budget 2025 is 40,000 EUR", "Budget 2026 is 50,000 EUR"),
+    ("Budget 2025 is 40,000 EUR", "Budget 2026 is 40,000 EUR"),
+    ("The order of 3 May: 7 lamps", "The order of 9 June: 7 lamps"),
+    ("Parcel of 3 May weighs 2 kg", "Parcel of 9 June weighs 5 kg"),
+    ("Claim 881: 2 lamps, 300 EUR", "Claim 884: 5 lamps, 450 EUR"),
+    ("Claim 881 is not paid", "Claim 884 is paid"),
+    ("PX-881 has 4 lamps", "PX-884 has 6 lamps"),
+    ("Ferry on 3 May at 10:00", "Ferry on 9 June at 14:00"),
+    ("Has a viewing on 3 May", "Has a viewing on 9 June"),
+    ("Demo with Dr. Roth on Monday", "Demo with Dr. Roth on Friday"),
 ]
 
 
@@ -417,11 +430,77 @@ def test_entries_of_a_roster_are_never_linked(one: str, other: str, cosine: floa
         ("We sell the Alpha", "We no longer sell the Alpha"),
         ("The lead is Anna Roth", "The lead is Ben Ode now"),
         ("The team has 4 designers", "The team has 6 designers now"),
+        ("The quote is valid for 30 days", "The quote is valid for 2 months"),
+        ("Two lamps are broken", "Four lamps are broken"),
+        ("Pays 40 EUR a seat for 12 seats", "Pays 50 EUR a seat for 20 seats"),
     ],
 )
 def test_a_new_value_of_one_entry_is_asked_about_or_ends_it(fact: str, said: str) -> None:
     verdict = decide(note(said), [known(fact, 0.7)], DEFAULT)
     assert verdict.conflicts or verdict.targets
+
+
+@every(
+    ("fact", "said"),
+    [
+        ("The lease ends 2026-12-31", "The lease ends 2027-12-31"),
+        ("The lease ends 31.12.2026", "The lease ends 30.06.2027"),
+        ("The trial runs until 12/31/2026", "The trial runs until 01/31/2027"),
+        ("The quote is good until 03/04/2026", "The quote is good until 05/04/2026"),
+        ("The next demo is on 3 May", "The next demo is on 9 June"),
+    ],
+)
+def test_two_dates_of_one_thing_are_asked_about(fact: str, said: str) -> None:
+    for cosine in (0.98, 0.9):
+        before = known(fact, cosine)
+        verdict = decide(note(said), [before], DEFAULT)
+        assert (verdict.action, verdict.conflicts) == (ADD, (before,))
+
+
+@every(
+    ("one", "other"),
+    [
+        ("Agreed to calls about offers", "Withdrew consent to calls about offers"),
+        ("Gave consent to surveys", "Has withdrawn his consent to surveys"),
+        ("Agreed to surveys by post", "Does not agree to surveys by post"),
+    ],
+)
+def test_a_consent_and_its_withdrawal_are_asked_about_in_either_order(one: str, other: str) -> None:
+    for fact, said in ((one, other), (other, one)):
+        before = known(fact, 0.7)
+        verdict = decide(note(said), [before], DEFAULT)
+        assert (verdict.action, verdict.conflicts) == (ADD, (before,))
+
+
+@every(
+    ("fact", "said"),
+    [
+        ("Agreed to calls about offers", "Withdrew consent to surveys"),
+        ("Opted in to text messages", "Opted out of the digest"),
+    ],
+)
+def test_a_withdrawal_leaves_another_consent_alone(fact: str, said: str) -> None:
+    verdict = decide(note(said), [known(fact, 0.7)], DEFAULT)
+    assert (verdict.action, verdict.conflicts) == (ADD, ())
+
+
+@every(
+    "said",
+    ["Moved her office from Leeds to York.", "Switched the parcels from Leeds to York."],
+)
+def test_the_move_of_a_thing_ends_nothing_of_the_contacts(said: str) -> None:
+    fact = known("Lives in Leeds", slot=read_slot("Leeds"))
+    verdict = decide(note(said), [fact], DEFAULT)
+    assert (verdict.action, verdict.targets) == (ADD, ())
+    assert decide(note("Moved from Leeds to York."), [fact], DEFAULT).targets == (fact,)
+
+
+def test_since_when_a_value_holds_ends_with_it() -> None:
+    fact = known("Works at Acme since May 2019", slot=read_slot("Acme", "employer"))
+    texts = ("Works at Globex now", "Works at Globex since 2024")
+    for said in texts:
+        new = note(said, slot=read_slot("Globex", "employer"), slot_read_from=said)
+        assert decide(new, [fact], DEFAULT).targets == (fact,)
 
 
 # Attributes that the caller gave

@@ -187,7 +187,7 @@ def _answer(
 PUNE = near(("Lives in town.", 0.84), ("Has a dog", 0.31))
 LOWER = near(("Lives in town.", 0.42))
 HIGHER = near(("Lives in town.", 0.97))
-INVOICE = near(("Invoice 1042 is unpaid", 0.966))
+BOOKS = near(("Owns 1042 books", 0.966))
 NEWER = near(("Lives in town.", 0.97), valid_from=NOW + MONTH)
 FILED = near(("Lives in town.", 0.42), slot=slot())
 THREE = near(("a", 0.9), ("b", 0.8), ("c", 0.7), slot=slot())
@@ -198,7 +198,7 @@ WIFE = near(("Works at Acme", 0.98), ("Lives here", 0.9), slot=slot("Acme", abou
 MIXED = (WIFE[0], replace(WIFE[1], slot=None))
 GUESSED = (replace(THREE[0], trust=GUESS), THREE[1])
 
-INVOICE_1043 = decided(INVOICE, text="Invoice 1043 is unpaid")
+BOOKS_1043 = decided(BOOKS, text="Owns 1043 books")
 VAGUE = decided(near(("Lives in Pune, by the lake", 0.97)), text="Lives by the lake")
 MOVED = decided(FILED, filed=slot("Berlin"))
 REPLACED = decided(PUNE, DEFAULT, REPLACES_2)
@@ -213,8 +213,8 @@ OUTCOMES: list[tuple[str, Decision, str]] = [
     ("above", decided(HIGHER), 'was put in the place of "Lives in town."'),
     (
         "guard",
-        INVOICE_1043,
-        'was kept as a new fact beside "Invoice 1042 is unpaid", which it may contradict.',
+        BOOKS_1043,
+        'was kept as a new fact beside "Owns 1042 books", which it may contradict.',
     ),
     ("arbiter", SKIPPED, 'was counted as a repetition of "Lives in town.", without a new fact.'),
     ("slot", decided(THREE, filed=slot("Berlin")), 'was put in the place of "a", "b" and "c".'),
@@ -292,7 +292,7 @@ PARTS: list[tuple[str, Decision, str, str]] = [
         "remarks",
         "It agrees with one side of a dispute, so the other side ended with it.",
     ),
-    ("guard", INVOICE_1043, "rule", "what makes two facts of them, so both are kept."),
+    ("guard", BOOKS_1043, "rule", "what makes two facts of them, so both are kept."),
     ("says less", VAGUE, "rule", "so it stays, and the note counts as said again."),
     ("arbiter", REPLACED, "rule", "so the arbiter's answer decided."),
     ("slot", MOVED, "rule", "Note and fact answer one question, so their values decide."),
@@ -314,10 +314,10 @@ PARTS: list[tuple[str, Decision, str, str]] = [
         "rule",
         '"b" is the user\'s own word, which is trusted more.',
     ),
-    ("guard", INVOICE_1043, "differences", "found a difference in number: 1043 instead of 1042."),
+    ("guard", BOOKS_1043, "differences", "found a difference in number: 1043 instead of 1042."),
     (
         "guard, overruled",
-        decided(INVOICE, DEFAULT, COEXISTS, text="Invoice 1043 is unpaid"),
+        decided(BOOKS, DEFAULT, COEXISTS, text="Owns 1043 books"),
         "differences",
         "found a difference in number: 1043 instead of 1042.",
     ),
@@ -421,12 +421,12 @@ WHAT_IFS: list[tuple[str, Decision, str]] = [
         decided(NUTS, filed=slot("x", many=True)),
         'under nothing, the note would have been put in the place of "Is allergic to nuts".',
     ),
-    ("guard on", INVOICE_1043, "With the guard off, the note would have been put in the place of"),
+    ("guard on", BOOKS_1043, "With the guard off, the note would have been put in the place of"),
     (
         "guard off",
-        decided(INVOICE, UNGUARDED, text="Invoice 1043 is unpaid"),
-        'With the guard on, the note would have been kept as a new fact beside "Invoice 1042 is '
-        'unpaid", which it may contradict, unless an arbiter judged otherwise.',
+        decided(BOOKS, UNGUARDED, text="Owns 1043 books"),
+        'With the guard on, the note would have been kept as a new fact beside "Owns 1042 '
+        'books", which it may contradict, unless an arbiter judged otherwise.',
     ),
     (
         "no arbiter",
@@ -438,8 +438,8 @@ WHAT_IFS: list[tuple[str, Decision, str]] = [
     ("the second", REPLACED, 'Had the arbiter answered that it says the same as "Has a dog", the'),
     (
         "a contradiction less",
-        INVOICE_1043,
-        'holds side by side with "Invoice 1042 is unpaid", the note would have been kept as a new '
+        BOOKS_1043,
+        'holds side by side with "Owns 1042 books", the note would have been kept as a new '
         "fact of its own.",
     ),
     (
@@ -486,7 +486,7 @@ def test_an_explanation_in_short_begins_as_the_whole_one(decision: Decision) -> 
 NEVER_SAID = [
     ("a slot asks no guard", MOVED, "The guard"),
     ("the focus is no other", decided(WIFE[:1], filed=slot("Acme")), "could not give way"),
-    ("no trust asked", decided(INVOICE, text="Invoice 2", trust=GUESS), "trusted more"),
+    ("no trust asked", decided(BOOKS, text="Invoice 2", trust=GUESS), "trusted more"),
     ("another rule", replace(OTHERWISE, compared_with=PUNE), "because none was set up"),
     ("side by side", decided(HIGHER, filed=slot(many=True)), "with different values"),
     ("too far", decided(LOWER), "an arbiter answered"),

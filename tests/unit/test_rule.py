@@ -552,7 +552,7 @@ def test_beside_another_spelling_of_the_value_a_detail_still_counts() -> None:
     fact = neighbour(0.5, "Born 3 May 1980 at 4 am", slot=slot("3 May 1980", value_key="one"))
     said = note("Born 1980-05-03", slot=slot("1980-05-03", value_key="one"))
     verdict = decide(said, [fact], DEFAULT)
-    assert (verdict.action, verdict.decided_by) == (ADD, GUARD)
+    assert (verdict.action, verdict.decided_by, verdict.target) == (SKIP, GUARD, fact)
     assert [finding.in_fact for finding in verdict.findings] == ["4 am"]
 
 

@@ -73,7 +73,7 @@ CARDS = [each for each in BOOK if each.value]
 
 def _plain(attribute: Attribute, said: str) -> tuple[str, str]:
     kind = re.findall(r"\{(\w+)\}", said)[0]
-    value = _example(attribute, kind)
+    value = _example(attribute, "known" if kind in ("listed", "substances") else kind)
     text = said.replace(f"{{{kind}}}", value).replace("we has", "we have").replace(" :", ":")
     return text[0].upper() + text[1:] + ".", value
 
@@ -433,6 +433,46 @@ def test_what_stands_for_a_number_is_no_value_of_an_older_fact() -> None:
     made = committed(PRIYA, 0, text="My phone number is [phone:0123456789ab].").fact
     assert made is not None
     assert filed(made, BOOK, ["priya"]) == made
+
+
+# What a profile shows and nothing is decided by
+
+
+SHOWN = [(each, said) for each in BOOK for said in each.shows]
+
+
+@pytest.mark.parametrize(("attribute", "said"), SHOWN, ids=lambda each: getattr(each, "name", each))
+def test_each_wording_that_a_profile_shows_is_read_for_it(attribute: Attribute, said: str) -> None:
+    text, value = _plain(attribute, said)
+    shown = BOOK.shown_slot(text)
+    assert shown is not None
+    assert shown.value is not None
+    assert (shown.attribute, shown.value.casefold()) == (attribute.name, value)
+
+
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [
+        ("Allergic to cashews, kiwi and soy.", "cashews, kiwi and soy"),
+        ("Is allergic to sulfa drugs.", "sulfa drugs"),
+        ("Kiwi allergy!", "Kiwi"),
+        ("I'm allergic to Mondays.", None),
+        ("I'm not allergic to anything.", None),
+        ("Allergic to nothing.", None),
+        ("No known allergies.", None),
+        ("Allergies: none.", None),
+        ("Allergies: over.", None),
+        ("Not lactose intolerant.", None),
+        ("Her son is allergic to sulfa drugs.", None),
+        ("May be allergic to sulfa drugs.", None),
+        ("Cannot eat pork.", None),
+        ("Must avoid the motorway.", None),
+    ],
+)
+def test_an_allergy_is_shown_in_more_wordings_than_decide(text: str, value: str | None) -> None:
+    shown = BOOK.shown_slot(text)
+    assert (shown and shown.value) == value
+    assert note(text).slot is None
 
 
 # A book of one's own

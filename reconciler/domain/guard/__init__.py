@@ -32,13 +32,14 @@ from reconciler.domain.guard.changes import (
     answer_one_question,
     answers_anew,
     are_in_order,
-    are_of_a_roster,
     are_of_other_people,
+    are_two_things,
     differ_in_head,
     ends,
     is_event,
     is_said_of_another,
     is_wording_of,
+    moves_another,
     names_before,
     replaces_a_word,
     rewords,
@@ -46,6 +47,7 @@ from reconciler.domain.guard.changes import (
     says_it_changed,
     share_matter,
     stated,
+    without_start,
 )
 from reconciler.domain.guard.differences import (
     count_stems,
@@ -90,8 +92,8 @@ __all__ = [
     "answer_one_question",
     "answers_anew",
     "are_in_order",
-    "are_of_a_roster",
     "are_of_other_people",
+    "are_two_things",
     "count_words",
     "denial_in",
     "denies_ever",
@@ -122,6 +124,7 @@ __all__ = [
     "leaves_a_denial_out",
     "leaves_words_out",
     "may_be_asked",
+    "moves_another",
     "named_in",
     "names_before",
     "only_ends",
@@ -140,6 +143,7 @@ __all__ = [
     "tells_of_change",
     "tells_of_end",
     "tells_of_more",
+    "without_start",
 ]
 
 _LONG = 16

@@ -7,13 +7,14 @@ matter is told by the words that they share, never by a cosine alone. No grammar
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from functools import cache, lru_cache
 from itertools import takewhile
 from typing import NamedTuple
 
 from reconciler.domain.guard.differences import is_of_another, words_of_its_own
 from reconciler.domain.guard.reading import (
+    VALUE_KINDS,
     Count,
     Denial,
     Reading,
@@ -35,13 +36,14 @@ __all__ = [
     "answer_one_question",
     "answers_anew",
     "are_in_order",
-    "are_of_a_roster",
     "are_of_other_people",
+    "are_two_things",
     "differ_in_head",
     "ends",
     "is_event",
     "is_said_of_another",
     "is_wording_of",
+    "moves_another",
     "names_before",
     "replaces_a_word",
     "rewords",
@@ -49,6 +51,7 @@ __all__ = [
     "says_it_changed",
     "share_matter",
     "stated",
+    "without_start",
 ]
 
 SHARED_MIN = 1 / 3
@@ -90,6 +93,10 @@ _CAPITAL_OR_DIGIT = re.compile(r"[^\W_a-z]|@")
 _WORD = re.compile(r"\w+")
 
 _IS_THE = re.compile(r"\bis (?:now )?the\b")
+_OF_A_DATE = frozenset({"weekday", "day", "month", "year"})
+_KEYS = frozenset({"word", "id", "ordinal", "day", "month", "year"})
+"""Kinds of words that tell one thing from another; a weekday and an hour tell a habit."""
+
 _WAY = re.compile(
     r"(?P<done>(?:(?!is\b|are\b|be\b|been\b|was\b|were\b|can\b|could\b|may\b)[\w'-]+ ){1,6})"
     r"by (?P<way>[\w' -]+)"
@@ -102,25 +109,13 @@ def says_it_changed(note: str, fact: str, cosine: float) -> bool:
     if cosine < COSINE_MIN or not _changed_words(note) or _tells_a_wish(fact):
         return False
     here, there = _changed_words(note), _content(fact)
-    if not there or are_of_other_people(note, fact) or _are_numbered(note, fact):
+    if not there or are_of_other_people(note, fact):
         return False
     if max(map(_length, (note, fact))) > LONG:
         return False
     shared = here & there
     count = min(len(here), len(there))
     return bool(shared) and (count <= _FEW or len(shared) > SHARED_MIN * count)
-
-
-def _are_numbered(note: str, fact: str) -> bool:
-    """Whether a number or an id tells the thing of the one text from the other's: two orders."""
-    here, there = (_labels(read(text)) for text in (note, fact))
-    return bool(here and there) and here.isdisjoint(there)
-
-
-def _labels(reading: Reading) -> set[str]:
-    counted = {count.value for count in reading.counts}
-    numbers = reading.values.get("number", {}).keys() - counted
-    return numbers | reading.values.get("id", {}).keys()
 
 
 def are_of_other_people(note: str, fact: str) -> bool:
@@ -181,7 +176,7 @@ def ends(note: str, fact: str) -> bool:
         what = _without_dates(ended.reach) - _cues(note)
         is_all = bool(what) and what <= old.stems and left_out <= may_differ
         return is_all and not _is_of_a_part(new, old)
-    if not before or not before <= old.stems:
+    if not before or not before <= old.stems or moves_another(note, fact):
         return False
     # What it is done with may go unsaid where the rest is said: "pays (rent) by direct debit".
     is_named = bool(_content(note) & _content(fact) - before)
@@ -463,6 +458,25 @@ def _before(note: str) -> frozenset[str]:
     return _content(next(filter(None, said.groups()))) if said else frozenset()
 
 
+def moves_another(note: str, fact: str) -> bool:
+    """Whether the note says "from" and "to" of a thing that the fact does not speak of.
+
+    "Moved her office from Pune to Goa" ends no "Lives in Pune", and ends "The office is in Pune".
+    """
+    text = lowered(note)
+    cue, said = vocabulary().change.search(text), _BEFORE.search(text)
+    if cue is None or said is None or said.group(1) is None:
+        return False
+    return not _content(text[cue.end() : said.start()]) <= _content(fact)
+
+
+def without_start(text: str) -> str:
+    """The text without a closing that tells since when it holds: "at Acme since May 2019"."""
+    told, _, start = text.rpartition(" since ")
+    is_date = bool(told) and all(token.kind in (*_OF_A_DATE, "mark") for token in tokens_of(start))
+    return told if is_date else text
+
+
 def answer_one_question(note: str, fact: str) -> bool:
     """Whether both name a person or thing for one head: "the lead is Jo", "the lead is Sam".
 
@@ -474,33 +488,68 @@ def answer_one_question(note: str, fact: str) -> bool:
     return here.value.isdisjoint(there.value)
 
 
-def are_of_a_roster(one: str, other: str) -> bool:
-    """Whether each names one of several things of a kind, as a catalogue or a list of people does.
+def are_two_things(one: str, other: str) -> bool:
+    """Whether each tells of a thing of its own, so that both may hold.
 
-    They put another name to another number ("the Alpha is 20 EUR", "the Beta is 30 EUR"), open with
-    another name ("Anna is on the team") or tell what is sold, offered or had. What says that
-    something is over is no entry of a list.
+    Each names its thing by another number ("order 1042", "the order of 3 May is"), is another entry
+    of a list, opens with another name ("Anna is on the team") or tells what is sold, offered or
+    had. What says that something is over is no entry of a list.
     """
     here, there = read(one), read(other)
+    if answer_one_question(one, other):
+        return False
+    if _are_disjoint(_labels(here), _labels(there)):
+        return True
+    if _are_disjoint(_named_by(one), _named_by(other)):
+        return True
     if here.negated or here.ceased or there.negated or there.ceased or _before(one):
         return False
     if _cues(one) and _IS_THE.search(here.canonical) and _IS_THE.search(there.canonical):
         return False  # "Anna is now the CEO": there is one
-    if answer_one_question(one, other):
-        return False
-    return _are_two_entries(here, there) or _open_with_names(here, there) or _are_listed(one, other)
+    is_entry = not _cues(one) and _are_two_entries(here, there)
+    return is_entry or _open_with_names(here, there) or _are_listed(one, other)
+
+
+def _are_disjoint(here: Collection[str], there: Collection[str]) -> bool:
+    return bool(here and there) and set(here).isdisjoint(there)
+
+
+def _labels(reading: Reading) -> set[str]:
+    """The numbers and ids that count nothing: they tell one order from another."""
+    counted = {count.value for count in reading.counts}
+    numbers = reading.values.get("number", {}).keys() - counted
+    return numbers | reading.values.get("id", {}).keys()
+
+
+def _named_by(text: str) -> set[str]:
+    """The dates and ids before the text's "is" or colon: they tell the thing, not its value.
+
+    A number there may count, as in "two of the lamps are red".
+    """
+    said = _IS.fullmatch(canonical_text(text))
+    values = read(said.group("head")).values if said else {}
+    return {value for kind, held in values.items() if kind != "number" for value in held}
 
 
 def _are_two_entries(here: Reading, there: Reading) -> bool:
-    """Whether the same sentence stands there with another word and another number."""
+    """Whether one sentence stands there twice, of two things, each with its value.
+
+    "The Alpha is 20 EUR", "the Beta is 30 EUR"; the budgets of two years; two days, each with its
+    hour. Where only one thing differs, or only counts do, both answer one question.
+    """
     if len(here.words) != len(there.words):
         return False
-    pairs = zip(here.words, there.words, strict=True)
+    pairs = list(zip(here.words, there.words, strict=True))
     others = [(one, other) for one, other in pairs if one.stem != other.stem]
     if any(one.stem in there.stems or other.stem in here.stems for one, other in others):
         return False
-    kinds = [{one.kind, other.kind} for one, other in others]
-    return len(kinds) < len(here.words) and {"number"} in kinds and {"word"} in kinds
+    told = [pair for pair in others if not {word.stem for word in pair} <= vocabulary().measures]
+    kinds = [{word.kind for word in pair} for pair in told]
+    has_key = any(of_pair <= _KEYS for of_pair in kinds)
+    has_value = any(of_pair <= VALUE_KINDS.keys() for of_pair in kinds)
+    is_one_date = all(of_pair <= _OF_A_DATE for of_pair in kinds)
+    is_framed = len(others) < len(pairs)
+    return is_framed and len(kinds) > 1 and has_key and has_value and not is_one_date
 
 
 def _open_with_names(here: Reading, there: Reading) -> bool:
@@ -657,8 +706,9 @@ def says_beside(fact: str, note: str, *said: str) -> frozenset[str]:
 
 
 def is_event(text: str) -> bool:
-    """Whether the text tells of something that happened: its dates and counts are its own."""
-    return vocabulary().event.search(lowered(text)) is not None
+    """Whether the text tells of one happening of several: its dates and counts are its own."""
+    known, said = vocabulary(), lowered(text)
+    return (known.event.search(said) or known.occurrence.search(said)) is not None
 
 
 @lru_cache(maxsize=4096)

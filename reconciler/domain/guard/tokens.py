@@ -44,6 +44,8 @@ _DECIMAL_COMMA = re.compile(r"\d{1,3},\d{1,2}")
 _AFTER_NO_ARTICLE = ("at", "for", "from", "is", "of", "on", "was", "with")
 """What makes a label of the "a" before it: "agent a on file"."""
 
+_MONTHS, _YEAR_LENGTH = 12, 4
+
 _ROMAN = frozenset("IVX")
 """Digits of the Roman numbers that tell one thing from another; the larger ones look like words."""
 
@@ -66,6 +68,9 @@ def _token() -> re.Pattern[str]:
     return re.compile(
         rf"""
         (?P<token>{TOKEN.pattern})  # what stands for a value: its hash has no digits to be read
+      | (?P<year>(?<![\w.-])(?:19|20)\d\d(?=-(?:0[1-9]|1[0-2])-[0-3]\d(?![\w-])))
+      | (?P<numbered_day>(?<=\d{{4}})-[01]\d-[0-3]\d(?![\w-])
+                       | (?<![\w./-])\d\d?(?:\.\d\d?\.|/\d\d?/)(?=(?:19|20)\d\d(?![\w./-]*\d)))
       | (?P<plain>(?!{month}\b)[a-z]{{2,}}(?=[\ ,]))  # most words; the rest takes longer
       | (?P<id>[\w.+-]{{1,64}}@[\w.-]{{1,64}} | https?://\S+ | \+\d[\d\ ().-]{{6,20}}\d
              | \b\d{{3}}[-.]\d{{3}}[-.]\d{{4}}\b | \b[a-z]{{1,8}}[-_/]?\d[\w/-]*
@@ -144,7 +149,19 @@ def tokens_of(text: str) -> list[Token]:
                 continue  # "Dr. Patel"
             token = token._replace(value="")  # "a.txt" is one sentence
         read.append(token)
+        if match.lastgroup == "numbered_day":
+            _named_by_its_date(read, text, match.span())
     return read
+
+
+def _named_by_its_date(read: list[Token], text: str, span: tuple[int, int]) -> None:
+    """Put the day before its year, as in "3 May 2026", and name it by all of the date."""
+    start, end = span
+    if text[start] != "-":
+        read[-1] = read[-1]._replace(text=text[start : end + _YEAR_LENGTH])
+        return
+    read[-1] = read[-1]._replace(text=text[start - _YEAR_LENGTH : end])
+    read[-2:] = reversed(read[-2:])
 
 
 def kind_of(word: str) -> str:
@@ -158,6 +175,8 @@ def stem_of(word: str) -> str:
         if word.endswith(ending) and len(word) - len(ending) >= 3 and not word.endswith("ss"):
             word = word.removesuffix(ending)
             break
+    if len(word) > 4 and word.endswith("ee"):
+        return word[:-2]  # "agree" as "agreed"
     return word[:-1] if len(word) > 3 and word[-1] in "ey" else word
 
 
@@ -304,6 +323,15 @@ def _read_day(text: str) -> Token:
     return Token("day", f"{month}-{int(''.join(filter(str.isdecimal, text)))}", text)
 
 
+def _read_numbered_day(text: str) -> Token:
+    """The day of a date in figures, as words have it; 03/04 may be two days, and is neither."""
+    first, second = map(int, re.findall(r"\d+", text))
+    is_day_first = "." in text or first > _MONTHS
+    day, month = (first, second) if is_day_first else (second, first)
+    is_one = "/" not in text or first == second or max(first, second) > _MONTHS
+    return Token("day", f"{month}-{day}" if is_one else f"{first}/{second}", text)
+
+
 def _read_time(text: str) -> Token:
     lower = text.lower()
     hour, minute = [*map(int, re.findall(r"\d+", text)), 0][:2]
@@ -336,6 +364,8 @@ _READERS: dict[str, Callable[[str], Token]] = {
     "word": _read_word,
     "number": _read_number,
     "day": _read_day,
+    "year": _read_number,
+    "numbered_day": _read_numbered_day,
     "time": _read_time,
     "ordinal": _as("ordinal", lambda text: f"{int(text[:-2])}th"),
     "id": _read_id,

@@ -72,6 +72,7 @@ class Vocabulary:
         self.numbered = word_set("numbered")
         self.numerals = _numbers("cardinal") | _numbers("numeral")
         self.occasions = word_set("occasion")
+        self.occurrence = cue("occurrence")
         self.ordinals = _numbers("ordinal")
         self.parts = word_set("part")
         self.payments = word_set("payment")

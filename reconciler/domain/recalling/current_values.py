@@ -84,7 +84,7 @@ def current_values(
     "No longer works at Globex", which is filed under Globex, or that of an older fact, as "No
     longer allergic to nuts" denies the nuts. While the two are in dispute, a limit holds. Facts
     with the same value become one. If an attribute has one value, a lasting value hides one that
-    holds only for the moment.
+    holds only for the moment. A fact without a slot gives the value that its words show.
 
     Args:
         facts: those that are told.
@@ -95,7 +95,7 @@ def current_values(
     denials = [fact for fact in live if _may_deny(fact, attributes)]
     held: dict[str, list[tuple[Fact, Slot]]] = {}
     for fact in live:
-        slot = fact.slot
+        slot = fact.slot or attributes.shown_slot(fact.text)
         if not slot or not slot.key or fact.category is Category.PROCEDURE:
             continue
         sides = disputes.get(fact.fact_id, ())

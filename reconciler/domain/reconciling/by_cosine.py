@@ -6,13 +6,12 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from reconciler.domain.guard import (
-    are_of_a_roster,
     find_changes,
     has_many_other_words,
     leaves_words_out,
     replaces_a_word,
 )
-from reconciler.domain.reconciling.neighbours import are_filed_apart, are_two_questions
+from reconciler.domain.reconciling.neighbours import are_filed_apart, may_both_hold
 from reconciler.domain.reconciling.verdicts import (
     LINK_COSINE_MIN,
     Rule,
@@ -70,7 +69,7 @@ def _filed_apart(note: Note, seen: RuleInput, _: Verdict | None) -> Verdict | No
         return None
     # One answer to two questions, such as a consent to either, leaves nothing to ask.
     values = {slot.value_key for slot in (note.slot, nearest.slot) if slot}
-    is_asked = len(values - {None}) > 1
+    is_asked = len(values - {None}) > 1 and not may_both_hold(note, nearest)
     reason = f"{cosine_of(nearest)}, yet filed under another attribute"
     return _left_open(
         replace(add(DecidedBy.MIDPOINT, reason), conflicts=(nearest,) if is_asked else ())
@@ -161,8 +160,7 @@ def _beside(
         if policy.guard
         and candidate.cosine >= min(LINK_COSINE_MIN, policy.cosine_add_max)
         and (findings := find_changes(note.text, candidate.text))
-        and not are_two_questions(note, candidate)
-        and not are_of_a_roster(note.text, candidate.text)
+        and not may_both_hold(note, candidate)
     }
     findings = next(iter(changes.values()), ())
     reason = f"{cosine_of(decided_on(candidates, policy))}, {where}{listed(findings)}"
@@ -208,7 +206,7 @@ LEFT_OUT = Rule(
 FILED_APART = Rule(
     decided_by="midpoint",
     when="the caller gave the note another attribute than the fact's",
-    what="ADD, linked by `CONFLICTS_WITH` if the values differ",
+    what="ADD, linked by `CONFLICTS_WITH` if the values differ and both may answer one question",
     apply=_filed_apart,
     is_linked=True,
 )

@@ -18,6 +18,7 @@ from reconciler.domain.guard import (
     says_it_changed,
     tell_of_two_things,
     tells_of_more,
+    without_start,
 )
 from reconciler.domain.reconciling.neighbours import are_of_several_matters, match_of
 from reconciler.domain.reconciling.verdicts import (
@@ -113,9 +114,11 @@ def _is_of_another_matter(note: Note, fact: Neighbour) -> bool:
     values = [slot.value or "" for slot in (note.slot, fact.slot) if slot]
     if are_of_other_people(note.text, fact.text):
         return True
-    if tell_of_two_things(note.text, fact.text, *values):
+    match, texts = compare_slots(note.slot, fact.slot), (note.text, fact.text)
+    if match is SlotMatch.CHANGED:  # each value has its own start
+        texts = without_start(note.text), without_start(fact.text)
+    if tell_of_two_things(*texts, *values):
         return True
-    match = compare_slots(note.slot, fact.slot)
     if match is SlotMatch.CHANGED and differ_in_head(note.text, fact.text):
         return True
     if match is SlotMatch.EQUAL and note.slot is not None and not note.slot.is_single_valued:
@@ -141,7 +144,7 @@ def _sparing_what_is_beside(note: Note, changed: Sequence[Neighbour], verdict: V
     """The verdict of a slot that was read, without the facts that say more than their slot."""
     if note.slot_read_from is None or verdict.action is not Action.UPDATE:
         return verdict
-    richer = tuple(fact for fact in changed if _beside_slot(fact, note))
+    richer = tuple(fact for fact in changed if _beside_slot(_without_start(fact), note))
     if not richer:
         return verdict
     reason = f"{verdict.reason}; yet it says more: {richer[0].text}"
@@ -149,6 +152,11 @@ def _sparing_what_is_beside(note: Note, changed: Sequence[Neighbour], verdict: V
     # Where the note says other things of its own as well, no reader would ask which one holds.
     apart = {fact for fact in richer if _beside_slot(note, fact) and not _says_so(note, fact)}
     return replace(spared, conflicts=tuple(fact for fact in spared.conflicts if fact not in apart))
+
+
+def _without_start(fact: Neighbour) -> Neighbour:
+    """The fact without since when it holds, which ends with it."""
+    return replace(fact, text=without_start(fact.text))
 
 
 def _says_so(note: Note, fact: Neighbour) -> bool:

@@ -13,6 +13,7 @@ from reconciler.domain.guard import (
     find_changes,
     is_said_of_another,
     is_wording_of,
+    moves_another,
     names_before,
     rewords,
     says_beside,
@@ -131,6 +132,8 @@ def _is_named_as_before(note: Note, fact: Neighbour) -> bool:
     """Whether the note names the fact's value as the one before, and the fact says little more."""
     slot = fact.slot
     if slot is None or slot.value is None or not names_before(note.text, slot.value_key or ""):
+        return False
+    if moves_another(note.text, fact.text):
         return False
     return len(says_beside(fact.text, note.text, slot.value)) <= 1
 

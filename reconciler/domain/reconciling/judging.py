@@ -10,7 +10,7 @@ from reconciler.domain.reconciling.verdicts import live_first
 from reconciler.domain.records.decisions import ACTIONS_OF_RELATION, Judgement
 from reconciler.domain.records.facts import Neighbour
 from reconciler.domain.records.kinds import Action
-from reconciler.domain.records.notes import Note, canonical_text
+from reconciler.domain.records.notes import Note
 from reconciler.domain.records.policies import ReconcilePolicy
 from reconciler.domain.records.slots import CONTACT_SUBJECT, SlotMatch
 from reconciler.errors import ArbiterAnswerError
@@ -36,24 +36,13 @@ def replaceable(note: Note, neighbours: Iterable[Neighbour]) -> list[Neighbour]:
 
     A lapsed fact takes its place by its nearness, so that what is said again renews it among any
     number of live ones. A fact about another subject, or a sibling value of an attribute that holds
-    many, is none. Nor is one of the same words that holds another value of another attribute.
+    many, is none.
     """
     beside = (SlotMatch.APART, SlotMatch.OPEN)
     neighbours_fit = [
-        neighbour
-        for neighbour in neighbours
-        if match_of(note, neighbour) not in beside and not _answers_another(note, neighbour)
+        neighbour for neighbour in neighbours if match_of(note, neighbour) not in beside
     ]
     return live_first(neighbours_fit[:CANDIDATE_COUNT_MAX])
-
-
-def _answers_another(note: Note, fact: Neighbour) -> bool:
-    """Whether the same words, such as "Yes, it is.", answer two questions, each with its value."""
-    if note.slot is None or fact.slot is None or note.slot.attribute == fact.slot.attribute:
-        return False
-    values = {note.slot.value_key, fact.slot.value_key}
-    is_said_twice = canonical_text(note.text) == canonical_text(fact.text)
-    return is_said_twice and len(values) > 1 and None not in values
 
 
 def shown_to_judge(

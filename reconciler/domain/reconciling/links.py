@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from dataclasses import replace
 
-from reconciler.domain.guard import answer_one_question, are_of_a_roster, says_it_changed
-from reconciler.domain.reconciling.neighbours import are_two_questions, match_of
+from reconciler.domain.guard import answer_one_question, says_it_changed
+from reconciler.domain.reconciling.neighbours import match_of, may_both_hold
 from reconciler.domain.reconciling.verdicts import LINK_COSINE_MIN, RuleInput, denials_of
 from reconciler.domain.records.decisions import Verdict
 from reconciler.domain.records.kinds import Action
@@ -82,8 +82,7 @@ def _with_changed(note: Note, seen: RuleInput, verdict: Verdict) -> Verdict | No
             why = f'it answers the question that "{fact.text}" answers'
         else:
             continue
-        is_apart = match_of(note, fact) is SlotMatch.APART or are_two_questions(note, fact)
-        if not is_apart and not are_of_a_roster(note.text, fact.text):
+        if match_of(note, fact) is not SlotMatch.APART and not may_both_hold(note, fact):
             return replace(verdict, reason=f"{verdict.reason}; {why}", conflicts=(fact,))
     return None
 

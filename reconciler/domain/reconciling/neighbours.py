@@ -7,6 +7,7 @@ from dataclasses import replace
 from itertools import combinations, starmap
 
 from reconciler.domain.guard import (
+    are_two_things,
     denies_value,
     denies_value_ever,
     differ_only_in,
@@ -28,10 +29,10 @@ __all__ = [
     "are_filed_apart",
     "are_of_one_kind",
     "are_of_several_matters",
-    "are_two_questions",
     "filed",
     "is_rival",
     "match_of",
+    "may_both_hold",
     "neighbour_of",
     "neighbours_of",
 ]
@@ -136,26 +137,34 @@ def are_filed_apart(note: Note, fact: Neighbour) -> bool:
 
     Then no cosine makes one of the two: "Yes, that is fine." answers whatever was asked.
     """
-    new, old = note.slot, fact.slot
-    if note.slot_read_from is not None or not (new and old and new.attribute and old.attribute):
-        return False
-    return new.attribute != old.attribute
+    return note.slot_read_from is None and len(_attributes(note, fact)) > 1
 
 
-def are_two_questions(note: Note, fact: Neighbour) -> bool:
+def _attributes(note: Note, fact: Neighbour) -> tuple[str, ...]:
+    """What both are filed under, the note's first; one of them if it is the same, or none is."""
+    named = (slot.attribute for slot in (note.slot, fact.slot) if slot)
+    return tuple(dict.fromkeys(filter(None, named)))
+
+
+def may_both_hold(note: Note, fact: Neighbour) -> bool:
+    """Whether note and fact are about two matters, so that there is nothing to ask."""
+    return _are_two_questions(note, fact) or are_two_things(note.text, fact.text)
+
+
+def _are_two_questions(note: Note, fact: Neighbour) -> bool:
     """Whether the caller gave the note another attribute than the fact's, so that both hold.
 
     Not where one name is a part of the other ("films", "films_watched"), nothing but the answer
     differs ("has a dog", "has no dog"), or the note tells of a change of what the fact is filed
     under, and does not name its own: "the new credit limit, with our terms" changes no terms.
     """
-    new, old = note.slot, fact.slot
-    if not (are_filed_apart(note, fact) and new and old and new.attribute and old.attribute):
+    if not are_filed_apart(note, fact):
         return False
-    here, there = (set(attribute.split("_")) for attribute in (new.attribute, old.attribute))
-    if here <= there or there <= here or new.value_key in (None, old.value_key):
+    here, there = (set(attribute.split("_")) for attribute in _attributes(note, fact))
+    new, old = (slot.value_key for slot in (note.slot, fact.slot) if slot)
+    if here <= there or there <= here or new in (None, old):
         return False
-    value = old.value or ""
+    value = (fact.slot and fact.slot.value) or ""
     if denies_value(note.text, value) or names_before(note.text, value):
         return False
     names_its_own = all(share_a_word(note.text, name) for name in here - there)

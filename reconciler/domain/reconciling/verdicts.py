@@ -6,7 +6,6 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 
 from reconciler.domain.guard import (
-    are_of_a_roster,
     find_differences,
     find_losses,
     find_news,
@@ -15,7 +14,7 @@ from reconciler.domain.guard import (
     may_be_asked,
     named_in,
 )
-from reconciler.domain.reconciling.neighbours import are_two_questions, match_of
+from reconciler.domain.reconciling.neighbours import match_of, may_both_hold
 from reconciler.domain.records.decisions import Judgement, Verdict
 from reconciler.domain.records.facts import Neighbour
 from reconciler.domain.records.findings import Difference, Finding
@@ -265,9 +264,7 @@ def kept_apart(note: Note, target: Neighbour, findings: tuple[Finding, ...], why
 
 def is_conflict(note: Note, fact: Neighbour, findings: tuple[Finding, ...]) -> bool:
     """Whether a reader of both would ask which one holds."""
-    if not may_be_asked(note.text, fact.text, findings) or are_two_questions(note, fact):
-        return False
-    return not are_of_a_roster(note.text, fact.text)
+    return may_be_asked(note.text, fact.text, findings) and not may_both_hold(note, fact)
 
 
 def live_first(neighbours: Iterable[Neighbour]) -> list[Neighbour]:

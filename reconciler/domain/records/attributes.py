@@ -23,6 +23,7 @@ class Attribute:
         aliases: other names of it, in any spelling.
         synonyms: a value, and the other words for it.
         says: words around a value, in which a sentence says it; see ``SlotReader``.
+        shows: the same, of what a profile shows and nothing is decided by.
         value: the kind of the value that may stand beside a name of it; empty for none.
         known: what is a value of it, whatever its kind.
         questions: what asks for it, as people ask; for recall.
@@ -36,6 +37,7 @@ class Attribute:
     aliases: tuple[str, ...] = ()
     synonyms: Mapping[str, tuple[str, ...]] = field(default_factory=dict, hash=False)
     says: tuple[str, ...] = ()
+    shows: tuple[str, ...] = ()
     value: str = ""
     known: tuple[str, ...] = ()
     questions: tuple[str, ...] = ()

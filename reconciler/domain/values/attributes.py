@@ -179,6 +179,22 @@ class AttributeBook:
         known = self.find(read.attribute) if read and read.is_addition else None
         return None if known and known.is_single_valued else read
 
+    @cached_property
+    def _shower(self) -> SlotReader:
+        from reconciler.domain.values.slot_reading import SlotReader
+
+        return SlotReader(replace(each, says=each.shows, value="", over={}) for each in self)
+
+    def shown_slot(self, text: str) -> Slot | None:
+        """The slot that a profile shows for a text without one, such as an allergy; else None.
+
+        It stands on no fact and ends none, so that it may be read from more wordings.
+        """
+        if not self._shower.may_read(text):
+            return None
+        read = self._shower.read(text)
+        return self.slot_of(read) if read and not read.is_denied else None
+
     def is_told_over(self, text: str, slot: Slot) -> bool:
         """Whether a sentence about the contact ends the slot's value without naming it.
 
@@ -283,6 +299,7 @@ _KEYS = frozenset(
         "aliases",
         "synonyms",
         "says",
+        "shows",
         "over",
         "value",
         "known",
@@ -308,12 +325,13 @@ def _attribute(name: str, entry: object) -> Attribute:
         aliases=_string_list(name, "aliases", entry.get("aliases", [])),
         synonyms=_synonyms(name, entry.get("synonyms", {})),
         says=_string_list(name, "says", entry.get("says", [])),
+        shows=_string_list(name, "shows", entry.get("shows", [])),
         value=_value_kind(name, entry.get("value", "")),
         known=_string_list(name, "known", entry.get("known", [])),
         questions=_string_list(name, "questions", entry.get("questions", [])),
         over=_by_value(name, "over", entry.get("over", {})),
     )
-    if not (attribute.says or attribute.value):
+    if not (attribute.says or attribute.shows or attribute.value):
         return attribute
     from reconciler.domain.values.slot_reading import complaint
 

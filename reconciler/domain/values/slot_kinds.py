@@ -147,6 +147,12 @@ def _is_url(said: str) -> bool:
     return " " not in said and "." in said.partition("/")[0] and "/" in said and "@" not in said
 
 
+def _is_substance(said: str) -> bool:
+    """One plain word or two; a capital is a joke more often: "allergic to Mondays"."""
+    is_answer = not lexicon("slots").word_set("no_substance").isdisjoint(said.split())
+    return said.islower() and _is_job(said) and not is_answer
+
+
 def _is_none(_: str) -> bool:
     return False
 
@@ -159,6 +165,7 @@ KINDS: Mapping[str, Callable[[str], bool]] = {
     "job": _is_job,
     "known": _is_none,
     "language": _is_language,
+    "listed": _is_none,
     "money": _is_money,
     "number": _is_number,
     "organisation": _is_organisation,
@@ -168,10 +175,15 @@ KINDS: Mapping[str, Callable[[str], bool]] = {
     "place": _is_named_place,
     "role": _is_role,
     "street_address": _is_street_address,
+    "substances": _is_substance,
     "time_zone": _is_zone,
     "url": _is_url,
 }
-"""By name, what tells a value; ``known`` is one that the book lists, and so is any other kind's."""
+"""By name, what tells a value; ``known`` is one that the book lists, and so is any other kind's.
+``listed`` may be several of them."""
+
+OF_SEVERAL = frozenset({"listed", "substances"})
+"""Kinds of which several may stand together: "nuts, eggs and soy"."""
 
 TOLD_BY_CAPITALS = frozenset({"place", "role"})
 """Kinds with values that only capitals tell: "The role is Open" names no value."""
@@ -180,6 +192,10 @@ OF_ANY_OWNER = frozenset({"date", "money", "number", "percent", "person"})
 """Kinds of what an account has, so that "the budget" is the contact's."""
 
 
+_BETWEEN = re.compile(r",? (?:and|or|&) |, ")
+
+
 def is_value(said: str, kind: str, known: Collection[str]) -> bool:
     """Whether the words are one value of the kind, or one that the book lists."""
-    return bool(said) and (text(said) in known or KINDS[kind](said))
+    parts = _BETWEEN.split(said) if kind in OF_SEVERAL else [said]
+    return all(part and (text(part) in known or KINDS[kind](part)) for part in parts)

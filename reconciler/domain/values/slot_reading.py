@@ -21,7 +21,8 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
-from functools import cache
+from functools import cache, cached_property
+from itertools import chain
 from typing import NamedTuple
 
 from reconciler.domain.guard.matters import stems_of
@@ -271,7 +272,7 @@ def complaint(attribute: Attribute) -> str | None:
     """The fault in an attribute's entry; None if it has none."""
     if attribute.value and attribute.value not in KINDS:
         return f"has the unknown value {attribute.value!r}; use one of {', '.join(sorted(KINDS))}"
-    for said in attribute.says:
+    for said in (*attribute.says, *attribute.shows):
         kinds = _PLACEHOLDER.findall(said)
         if len(kinds) != 1 or kinds[0] not in KINDS or not _PLACEHOLDER.sub("", said).strip():
             use = ", ".join(f"{{{kind}}}" for kind in sorted(KINDS))
@@ -289,7 +290,8 @@ def _shapes(attribute: Attribute) -> Iterator[_Shape]:
     for said in attribute.says:
         front, kind, back = _PLACEHOLDER.split(said)
         before, behind = (
-            tuple(_FORMS.get(word, word) for word in part.split()) for part in (front, back)
+            tuple(_FORMS.get(word, word) for word in _MARK_BEHIND.sub(r" \1", part).split())
+            for part in (front, back)
         )
         shape = _Shape(attribute.name, before, behind, kind, _known(attribute))
         yield shape
@@ -336,6 +338,16 @@ class SlotReader:
                     self._cards[_squeezed(name.split("_"))] = card
             if attribute.name == "region":
                 self._regions = _known(attribute)
+
+    def may_read(self, text: str) -> bool:
+        """Whether the text has the longest word of a statement: most are told apart by that."""
+        low = text.casefold()
+        return any(word in low for word in self._telling)
+
+    @cached_property
+    def _telling(self) -> frozenset[str]:
+        shapes = chain(*self._by_first.values(), *self._by_last.values())
+        return frozenset(max((*each.before, *each.behind), key=len) for each in shapes)
 
     def read(self, text: str, names: Collection[str] = ()) -> ReadSlot | None:
         """The slot that the text gives away; None where it gives none, or says anything beside.
