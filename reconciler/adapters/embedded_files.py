@@ -23,6 +23,7 @@ import ladybug
 from reconciler.adapters.cleared_memory import clear_memory, memory_as_it_comes
 from reconciler.adapters.drafts import remove_abandoned_drafts
 from reconciler.errors import ConfigurationError, GraphStorageError
+from reconciler.resources import check_folder_is_writable
 
 __all__ = [
     "BUFFER_POOL_BYTES",
@@ -162,6 +163,7 @@ class EmbeddedFiles:
         self._check_room_to_recover()
         is_new = not self.main.exists()
         if is_new:
+            check_folder_is_writable(self.main)
             self.main.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
             self.expect_no_log()
         self._check_log_is_own()

@@ -47,7 +47,7 @@ from reconciler.queries import (
     load_queries,
     newest_schema_version,
 )
-from reconciler.resources import expanded, is_disk_failure
+from reconciler.resources import check_folder_is_writable, expanded, is_disk_failure
 
 if TYPE_CHECKING:
     from reconciler.adapters.text_search import TextSearch
@@ -191,6 +191,7 @@ class EmbeddedGraph:
 
     def migrate(self, embedding_dimension: int) -> int:
         """See ``Graph.migrate``."""
+        check_folder_is_writable(self._path)
         # A vector's length is part of its column's type, which takes no parameter.
         dimension = str(max(embedding_dimension, 1))
         for migration in load_migrations(self.engine):
@@ -369,6 +370,7 @@ class EmbeddedGraph:
             self._failure = why
 
     def _write(self, query: Query, given: Mapping[str, Any]) -> list[Row]:
+        check_folder_is_writable(self._path)  # before the engine takes it for a failing disk
         with self._writer() as connection:
             self._mark_open(connection)
             self._check_storage()
