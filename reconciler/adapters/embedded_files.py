@@ -224,6 +224,18 @@ class EmbeddedFiles:
         needed = _SPARE_BYTES + _SPARE_FACTOR * self.log_bytes
         return shutil.disk_usage(self.main.parent).free >= needed
 
+    def check_room_to_checkpoint(self) -> None:
+        """Check that the disk has room for a checkpoint of the log.
+
+        Raises:
+            GraphStorageError: it has not.
+        """
+        if not self.has_room_to_checkpoint():
+            raise GraphStorageError(
+                f"{self.main}: its log could not be merged, because the disk is full, or nearly: "
+                f"free some space for {self.main.parent}, and try again"
+            )
+
     def copy_main(self, target: Path) -> None:
         """Copy the main file, while the engine has it open; it must hold everything.
 

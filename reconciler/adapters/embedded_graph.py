@@ -217,15 +217,13 @@ class EmbeddedGraph:
     def copy_store(self, target: Path) -> None:
         """See ``Graph.copy_store``; readers go on, and writers wait until the copy is made."""
         with self._writer() as connection:
-            try:
-                is_whole = self._mark_closed(connection)
-            finally:
-                self._is_marked = False  # the next write says again that a log belongs to it
+            is_whole = self._mark_closed(connection)
             self._check_storage()
             if not is_whole:
+                self._files.check_room_to_checkpoint()
                 raise GraphUnavailableError(
                     f"{self._path}: its log could not be merged, because other calls read without "
-                    "a pause or the disk is full; try again when the memory is less busy"
+                    "a pause; try again when the memory is less busy"
                 )
             self._files.copy_main(target)
 
@@ -440,6 +438,7 @@ class EmbeddedGraph:
             return False
         if self._is_marked:
             connection.rows(_MARK_CLOSED)
+            self._is_marked = False  # the next write says again that a log belongs to it
         is_whole = self._checkpoint(connection, self._query_timeout_seconds)
         if is_whole:
             self._files.note_closed()
