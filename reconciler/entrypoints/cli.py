@@ -46,6 +46,7 @@ from reconciler.entrypoints.options import (
 from reconciler.entrypoints.progress import bar
 from reconciler.entrypoints.rejudge_command import add_rejudge_command
 from reconciler.entrypoints.rendering import (
+    as_it_is,
     make_printable,
     terminal,
 )
@@ -346,8 +347,8 @@ def calibrate_thresholds(
         report.to_dict() | {"files": [str(path) for path in made]},
         lambda: Group(
             calibration_tables(report),
-            f"\nWritten: {made[0]}, {made[1]}\n"
-            f"Use it with RECONCILER_RECONCILE__PROFILE={made[0].resolve()}",
+            f"\nWritten: {made[0]}, {made[1]}",
+            as_it_is(f"Use it with RECONCILER_RECONCILE__PROFILE={made[0].resolve()}"),
         ),
     )
 
