@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -13,6 +14,7 @@ from reconciler.errors import ConfigurationError
 
 __all__ = [
     "CONFIG_BYTES_MAX",
+    "check_folder_is_writable",
     "engine_names",
     "expanded",
     "is_disk_failure",
@@ -51,6 +53,27 @@ def read_config(path: Path, name: str) -> str:
 def is_disk_failure(error: OSError) -> bool:
     """Whether a disk is full, failing, or takes nothing, and no setting is at fault."""
     return error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EIO)
+
+
+def check_folder_is_writable(store: Path) -> None:
+    """Check that this user may write in a store's folder: a store makes files beside itself.
+
+    Args:
+        store: the file of the store; it, and folders above it, may be missing yet.
+
+    Raises:
+        ConfigurationError: the user may not, or the disk is mounted to be read only.
+    """
+    folder = store.parent
+    if os.access(folder, os.W_OK | os.X_OK):
+        return
+    folder = next((above for above in store.parents if above.exists()), folder)
+    if folder.is_dir() and not os.access(folder, os.W_OK | os.X_OK):
+        raise ConfigurationError(
+            f"RECONCILER_EMBEDDED_PATH {store}: this user may not write in the folder {folder}, "
+            "where a store makes further files: permission denied. Give the user that right, or "
+            "name a file in another folder"
+        )
 
 
 def expanded(path: Path) -> Path:

@@ -443,11 +443,13 @@ def load_settings(**arguments: Unpack[SettingFields]) -> Settings:
 
 def _described(problem: ErrorDetails) -> str:
     name = ".".join(map(str, problem["loc"]))
+    variable = f"{_PREFIX}{'__'.join(map(str, problem['loc']))}".upper()
+    if problem["type"] in {"tuple_type", "list_type"}:
+        return f"""{name}: give a list; in the environment as JSON: {variable}='["one", "two"]'"""
     if problem["type"] != "extra_forbidden":
         return f"{name or 'settings'}: {problem['msg']}"
     nearest = difflib.get_close_matches(name, [*_names()], n=1, cutoff=0.6)
     hint = f"; did you mean {nearest[0]}?" if nearest else ""
-    variable = f"{_PREFIX}{'__'.join(map(str, problem['loc']))}".upper()
     where = f" (the variable {variable})" if variable in map(str.upper, os.environ) else ""
     return f"{name} is not a setting{where}{hint}"
 

@@ -37,7 +37,7 @@ def guard(options: argparse.Namespace) -> int:
     # Where the command ended by itself, the parent still wants to read why.
     if options.discard and is_over:
         shutil.rmtree(options.discard, ignore_errors=True)
-    return child.returncode
+    return child.returncode if child.returncode >= 0 else 128 - child.returncode  # as in a shell
 
 
 def _stop(child: subprocess.Popen[bytes], grace_seconds: float) -> None:

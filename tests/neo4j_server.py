@@ -54,6 +54,11 @@ KEEPS_PLANS = {"dbms.cypher.min_replan_interval": "1h"}
 
 Half of a server's processor time went into that.
 """
+TRIES_ANY_TIME = {"dbms.security.auth_max_failed_attempts": "0"}
+"""Clients may try the password before the server has taken it, and are not locked out then.
+
+It listens on the loopback only.
+"""
 OPENED_PACKAGES = ("java.nio", "java.io", "sun.nio.ch", "java.util.concurrent")
 
 
@@ -302,8 +307,8 @@ def _main() -> int:
     """Start a Neo4j to look at; it keeps its data and runs until Ctrl-C."""
     parser = argparse.ArgumentParser(description=_main.__doc__)
     parser.add_argument("--line", choices=sorted(LINES), default="2026")
-    parser.add_argument("--port", type=int, default=7687, help="Bolt")
-    parser.add_argument("--http-port", type=int, default=7474, help="the Browser")
+    parser.add_argument("--port", type=_port, default=7687, help="Bolt")
+    parser.add_argument("--http-port", type=_port, default=7474, help="the Browser")
     parser.add_argument("--keep", type=Path, help="where its data stays (default: user data)")
     options = parser.parse_args()
     kept = platformdirs.user_data_path("reconciler") / f"neo4j-{options.line}"
@@ -314,6 +319,12 @@ def _main() -> int:
         say(f"error: {error}")
         return 1
     return 0
+
+
+def _port(given: str) -> int:
+    if not given.isdecimal() or not 1 <= int(given) <= 65_535:
+        raise argparse.ArgumentTypeError(f"{given!r} is not a port; give a number from 1 to 65535")
+    return int(given)
 
 
 def _look_at(line_name: str, home: Path, ports: Ports) -> None:
@@ -333,7 +344,7 @@ def _look_at(line_name: str, home: Path, ports: Ports) -> None:
             password,
             discard=False,
             full_speed=True,
-            settings=server_settings(pack.url),
+            settings={**server_settings(pack.url), **TRIES_ANY_TIME},
         ) as server,
     ):
         sys.stdout.write(_welcome(server, pack.url))
@@ -341,8 +352,17 @@ def _look_at(line_name: str, home: Path, ports: Ports) -> None:
         for stop in (signal.SIGINT, signal.SIGTERM):
             signal.signal(stop, signal.default_int_handler)
         with contextlib.suppress(KeyboardInterrupt):
-            server.guard.wait()
+            raise _ended_by_itself(home, server.guard.wait())
         say("\nstopping ...")
+
+
+def _ended_by_itself(home: Path, status: int) -> ServerFailedError:
+    """The error about a server that ended without being asked to."""
+    by = f", by signal {status - 128}" if status > 128 else ""
+    return ServerFailedError(
+        f"Neo4j ended by itself, with exit status {status}{by}; its data stays in {home}. Its logs "
+        f"are {home / 'console.log'} and {home / 'logs'}, and end with:\n{_log_tail(home)}"
+    )
 
 
 def _welcome(server: Neo4jServer, pack_url: str) -> str:

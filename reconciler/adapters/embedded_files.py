@@ -23,6 +23,7 @@ import ladybug
 from reconciler.adapters.cleared_memory import clear_memory, memory_as_it_comes
 from reconciler.adapters.drafts import remove_abandoned_drafts
 from reconciler.errors import ConfigurationError, GraphStorageError
+from reconciler.resources import check_folder_is_writable
 
 __all__ = [
     "BUFFER_POOL_BYTES",
@@ -162,6 +163,7 @@ class EmbeddedFiles:
         self._check_room_to_recover()
         is_new = not self.main.exists()
         if is_new:
+            check_folder_is_writable(self.main)
             self.main.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
             self.expect_no_log()
         self._check_log_is_own()
@@ -225,6 +227,18 @@ class EmbeddedFiles:
         """Whether the disk has room for a checkpoint of the log."""
         needed = _SPARE_BYTES + _SPARE_FACTOR * self.log_bytes
         return shutil.disk_usage(self.main.parent).free >= needed
+
+    def check_room_to_checkpoint(self) -> None:
+        """Check that the disk has room for a checkpoint of the log.
+
+        Raises:
+            GraphStorageError: it has not.
+        """
+        if not self.has_room_to_checkpoint():
+            raise GraphStorageError(
+                f"{self.main}: its log could not be merged, because the disk is full, or nearly: "
+                f"free some space for {self.main.parent}, and try again"
+            )
 
     def copy_main(self, target: Path) -> None:
         """Copy the main file, while the engine has it open; it must hold everything.

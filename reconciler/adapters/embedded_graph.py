@@ -47,7 +47,7 @@ from reconciler.queries import (
     load_queries,
     newest_schema_version,
 )
-from reconciler.resources import expanded, is_disk_failure
+from reconciler.resources import check_folder_is_writable, expanded, is_disk_failure
 
 if TYPE_CHECKING:
     from reconciler.adapters.text_search import TextSearch
@@ -202,6 +202,7 @@ class EmbeddedGraph:
 
     def migrate(self, embedding_dimension: int) -> int:
         """See ``Graph.migrate``."""
+        check_folder_is_writable(self._path)
         # A vector's length is part of its column's type, which takes no parameter.
         dimension = str(max(embedding_dimension, 1))
         for migration in load_migrations(self.engine):
@@ -227,15 +228,13 @@ class EmbeddedGraph:
     def copy_store(self, target: Path) -> None:
         """See ``Graph.copy_store``; readers go on, and writers wait until the copy is made."""
         with self._writer() as connection:
-            try:
-                is_whole = self._mark_closed(connection)
-            finally:
-                self._is_marked = False  # the next write says again that a log belongs to it
+            is_whole = self._mark_closed(connection)
             self._check_storage()
             if not is_whole:
+                self._files.check_room_to_checkpoint()
                 raise GraphUnavailableError(
                     f"{self._path}: its log could not be merged, because other calls read without "
-                    "a pause or the disk is full; try again when the memory is less busy"
+                    "a pause; try again when the memory is less busy"
                 )
             self._files.copy_main(target)
 
@@ -380,6 +379,7 @@ class EmbeddedGraph:
             self._failure = why
 
     def _write(self, query: Query, given: Mapping[str, Any]) -> list[Row]:
+        check_folder_is_writable(self._path)  # before the engine takes it for a failing disk
         with self._writer() as connection:
             self._mark_open(connection)
             self._check_storage()
@@ -449,6 +449,7 @@ class EmbeddedGraph:
             return False
         if self._is_marked:
             connection.rows(_MARK_CLOSED)
+            self._is_marked = False  # the next write says again that a log belongs to it
         is_whole = self._checkpoint(connection, self._query_timeout_seconds)
         if is_whole:
             self._files.note_closed()

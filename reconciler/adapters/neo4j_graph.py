@@ -576,8 +576,9 @@ class Neo4jGraph:
 def open_graph(settings: Any) -> Neo4jGraph:
     """See ``Engine.open_graph``; the server is not asked anything yet."""
     chosen = settings.neo4j
+    _check_uri(chosen.uri)  # of a web address, a password would not help
     if chosen.password is None:
-        raise ConfigurationError(f"no password for Neo4j at {chosen.uri}; set NEO4J_PASSWORD")
+        raise ConfigurationError(f"Neo4j at {chosen.uri} needs a password; set NEO4J_PASSWORD")
     password = chosen.password.get_secret_value()
     return Neo4jGraph(**chosen.model_dump(exclude={"password"}), password=password)
 

@@ -14,6 +14,7 @@ from urllib.parse import urlsplit
 import typer
 
 from reconciler.entrypoints.options import AsJson, Overwrite, Tenant, show
+from reconciler.entrypoints.rendering import as_it_is
 from reconciler.errors import ConfigurationError, InvalidRequestError
 from reconciler.named_secrets import without_secrets
 
@@ -63,11 +64,11 @@ def browser(
         made = _write(write, _checked(base_url), whose, overwrite=overwrite)
         told = _links(base_url) | {"files": [without_secrets(str(path)) for path in made]}
         where = without_secrets(str(write))
-        show(as_json, told, lambda: f"{len(made)} files in {where}.\n{_text(told)}")
+        show(as_json, told, lambda: as_it_is(f"{len(made)} files in {where}.\n{_text(told)}"))
         return
     with _until_ended() as is_over, PackServer(port, *whose) as pack:
         told = _links(pack.url)
-        show(as_json, told, lambda: f"{_text(told)}\n\nCtrl-C ends it.")
+        show(as_json, told, lambda: as_it_is(f"{_text(told)}\n\nCtrl-C ends it."))
         if open_:
             webbrowser.open(told["browser"])
         while not is_over.wait(_POLL_SECONDS):  # an endless wait would let no handler run

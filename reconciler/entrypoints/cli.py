@@ -7,9 +7,10 @@ from __future__ import annotations
 
 import gc
 import inspect
+import os
 import sys
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import closing, contextmanager
+from contextlib import closing, contextmanager, suppress
 from copy import copy
 from dataclasses import asdict
 from functools import partial
@@ -45,6 +46,7 @@ from reconciler.entrypoints.options import (
 from reconciler.entrypoints.progress import bar
 from reconciler.entrypoints.rejudge_command import add_rejudge_command
 from reconciler.entrypoints.rendering import (
+    as_it_is,
     make_printable,
     terminal,
 )
@@ -62,6 +64,7 @@ from reconciler.errors import (
 )
 from reconciler.memory import Memory
 from reconciler.named_secrets import without_secrets
+from reconciler.resources import is_disk_failure
 
 if TYPE_CHECKING:
     from reconciler.domain.review.calibration import MeasuredPair
@@ -113,7 +116,7 @@ _new_app = partial(
     pretty_exceptions_enable=False,
     help="A memory for agents that reconciles every note before it is written.",
     epilog="Exit codes: 0 done, 1 failed, 2 wrong input, 3 configuration, 4 the graph is "
-    "unavailable, locked or its disk full, 5 schema or model differs, 6 the model failed.",
+    "unavailable or locked, or a disk full, 5 schema or model differs, 6 the model failed.",
 )
 
 _GROUPS: Mapping[str, str] = {
@@ -150,7 +153,8 @@ def main() -> NoReturn:
     make_printable()
     quiet_the_driver()
     try:
-        _app_of(sys.argv[1:2])()
+        with _all_printed():
+            _app_of(sys.argv[1:2])()
     except ReconcilerError as error:
         terminal(stderr=True).print(Text("error:", style="red"), str(error))
         sys.exit(next(code for kind, code in _EXIT_CODES.items() if isinstance(error, kind)))
@@ -159,6 +163,31 @@ def main() -> NoReturn:
     finally:
         gc.freeze()  # else the interpreter scans all objects once more at its end: 0.1 s
     sys.exit(0)
+
+
+@contextmanager
+def _all_printed() -> Iterator[None]:
+    """Write out what was printed; an output that takes no more ends the command.
+
+    Left to the interpreter's end, a full disk would be a traceback there, or none at all.
+
+    Raises:
+        GraphStorageError: the disk that the output goes to is full or failing.
+    """
+    try:
+        try:
+            yield
+        finally:
+            sys.stdout.flush()
+    except OSError as error:
+        is_pipe = isinstance(error, BrokenPipeError)  # its reader has read enough
+        if error.filename is not None or not (is_pipe or is_disk_failure(error)):
+            raise
+        with suppress(OSError):  # what is still kept of it would fail again at the very end
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        if is_pipe:
+            sys.exit(1)
+        raise GraphStorageError(f"cannot write the output: {error.strerror}") from error
 
 
 def _app_of(called: Sequence[str]) -> typer.Typer:
@@ -318,8 +347,8 @@ def calibrate_thresholds(
         report.to_dict() | {"files": [str(path) for path in made]},
         lambda: Group(
             calibration_tables(report),
-            f"\nWritten: {made[0]}, {made[1]}\n"
-            f"Use it with RECONCILER_RECONCILE__PROFILE={made[0].resolve()}",
+            f"\nWritten: {made[0]}, {made[1]}",
+            as_it_is(f"Use it with RECONCILER_RECONCILE__PROFILE={made[0].resolve()}"),
         ),
     )
 

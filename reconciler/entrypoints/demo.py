@@ -230,7 +230,8 @@ def _closing_words() -> Panel:
     return panel(
         "The write gate came first: it refused small talk and a password, put a keyed hash in a "
         "card number's place, and held back a joke, an illness and a tool's order until a person "
-        "says yes (see `reconciler pending --agent demo`). What it let through was reconciled. "
+        "says yes (see `reconciler pending --agent demo --with-silent`). What it let through was "
+        "reconciled. "
         "Where an agent said which attribute a note is about (city, budget, renewal date), a new "
         "value superseded the old one however differently it was worded, and an equal one was a "
         "restatement. Without an attribute, the words decide: the guard reads numbers and names, "

@@ -6,6 +6,7 @@ import time
 from collections.abc import Callable
 from contextlib import closing
 from datetime import UTC, datetime
+from pathlib import Path
 from statistics import median
 
 from rich.table import Table
@@ -39,6 +40,7 @@ from reconciler.errors import ReconcilerError
 from reconciler.ports.embedder import Embedder
 from reconciler.ports.graph import Graph
 from reconciler.queries import newest_schema_version
+from reconciler.resources import check_folder_is_writable
 from reconciler.service.embedding import unread
 from reconciler.service.stores.erasure_store import ErasureStore
 from reconciler.service.stores.memory_store import MemoryStore
@@ -79,17 +81,18 @@ def _checkup(settings: Settings) -> list[DoctorCheck]:
         file = file_of_memory(settings)
     except ReconcilerError as error:
         return [DoctorCheck(name="engine", is_ok=False, finding=str(error))]
+    folder = _folder(file) if file else []
     try:
         if file:
             check_memory_exists(settings)
     except ReconcilerError as error:
-        return _checks_without_store(settings, str(error))
+        return [*_checks_without_store(settings, str(error)), *folder]
     try:
         graph = open_graph(settings)
     except ReconcilerError as error:
         return [DoctorCheck(name="engine", is_ok=False, finding=str(error))]
     try:
-        return _checks(settings, graph)
+        return [*_checks(settings, graph), *folder]
     finally:
         graph.close()
 
@@ -179,6 +182,15 @@ def _check(name: str, look: Callable[[], str]) -> DoctorCheck:
 def _engine(store: MemoryStore) -> str:
     engine = store.describe()
     return f"{engine.engine} {engine.version} at {engine.location}"
+
+
+def _folder(store: Path) -> list[DoctorCheck]:
+    """The check of a store's folder, if it fails: everything else only reads, and is well."""
+    try:
+        check_folder_is_writable(store)
+    except ReconcilerError as error:
+        return [DoctorCheck(name="folder", is_ok=False, finding=str(error))]
+    return []
 
 
 def _schema(store: MemoryStore) -> str:

@@ -15,9 +15,9 @@ if TYPE_CHECKING:
 __all__ = ["erasure_panel", "erasures_view"]
 
 
-def erasures_view(erasures: Sequence[Erasure]) -> Group:
-    """Each erasure with its receipt."""
-    return Group(*map(erasure_panel, erasures)) if erasures else Group("Nothing was forgotten.")
+def erasures_view(erasures: Sequence[Erasure], none: str = "Nothing was forgotten.") -> Group:
+    """Each erasure with its receipt; without any, the text that says so."""
+    return Group(*map(erasure_panel, erasures)) if erasures else Group(none)
 
 
 def erasure_panel(erasure: Erasure) -> RenderableType:
@@ -53,9 +53,12 @@ def _in_files(erasure: Erasure) -> str:
     receipt = erasure.receipt
     left, shared = receipt.texts_in_files, receipt.shared_texts
     found = f"{left} STILL THERE" if left else "none found"
-    also = "is" if shared == 1 else "are"
+    if not shared:
+        return found
+    which = "1 is a word or line" if shared == 1 else f"{shared} are words or lines"
     return (
-        f"{found}, except {shared} that {also} also in a record that is kept" if shared else found
+        f"{found}; {which} that other records or the memory itself use too, such as an attribute's "
+        "name, so the files hold it for them"
     )
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import asdict
@@ -24,6 +25,15 @@ if TYPE_CHECKING:
     from reconciler.service.writing.note_import import ImportReport
 
 __all__ = ["add_import_command"]
+
+
+_JSON_BYTES_MAX = 64 << 20
+"""A larger file is not read a second time, only to say what it is."""
+
+_FOREIGN = (
+    "{file} is one JSON text, and an import reads a note from each line. If it is the export of "
+    "another memory system, say which: --from and one of {systems}"
+)
 
 
 class _System(StrEnum):
@@ -127,7 +137,7 @@ def import_file(
     seconds = time.perf_counter() - started
     show(as_json, _values(report, seconds), lambda: import_summary(report, seconds))
     if report.errors:
-        print_errors(terminal(stderr=True), report, "line" if system is None else "record")
+        _tell_errors(report, Path(file) if system is None else None)
         raise typer.Exit(1)
 
 
@@ -161,6 +171,28 @@ def _from_lines(
             on_progress=advance,
             **by_ray,
         )
+
+
+def _tell_errors(report: ImportReport, lines_of: Path | None) -> None:
+    """Print the errors of a file's lines, or of a system's records; of a foreign file once."""
+    console = terminal(stderr=True)
+    is_foreign = lines_of is not None and _holds_no_lines(lines_of, report)
+    if not is_foreign or len(report.errors) == 1:
+        print_errors(console, report, "line" if lines_of else "record")
+    if is_foreign:
+        console.print(_FOREIGN.format(file=lines_of, systems=", ".join(_System)))
+
+
+def _holds_no_lines(file: Path, report: ImportReport) -> bool:
+    """Whether no line is a note, because the file as a whole is one JSON text."""
+    if report.decisions or report.resumed or not file.is_file():
+        return False
+    with opened(file) as stream:
+        text = stream.read(_JSON_BYTES_MAX + 1)
+    try:
+        return len(text) <= _JSON_BYTES_MAX and isinstance(json.loads(text), dict | list)
+    except (ValueError, RecursionError):
+        return False
 
 
 def _line_count(file: Path) -> int | None:

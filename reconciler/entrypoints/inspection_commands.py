@@ -170,7 +170,10 @@ def erasures(
             finished = call_of(memory, "erasures", agent, contact, tenant)(
                 unfinished=unfinished, limit=limit
             )
-    show(as_json, [erasure.to_dict() for erasure in finished], lambda: erasures_view(finished))
+    none = "No erasure is left to finish." if finish or unfinished else "Nothing was forgotten."
+    show(
+        as_json, [erasure.to_dict() for erasure in finished], lambda: erasures_view(finished, none)
+    )
     if finish and not all(erasure.is_finished and erasure.receipt.is_clean for erasure in finished):
         raise typer.Exit(1)
 

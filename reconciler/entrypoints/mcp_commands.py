@@ -20,6 +20,7 @@ from reconciler.entrypoints.options import (
     AsJson,
     MaybeContactId,
     Tenant,
+    existing,
     parse_time,
     print_json,
     show,
@@ -76,7 +77,8 @@ class Transport(StrEnum):
 
 
 token_app = typer.Typer(
-    no_args_is_help=True, help="Manage the tokens for `reconciler mcp` over HTTP."
+    no_args_is_help=True,
+    help="Manage the tokens of `reconciler serve`, and of `reconciler mcp` over HTTP.",
 )
 
 
@@ -208,6 +210,7 @@ def create(
         f"Token {made.token_id} is not shown again; clients send it as `Authorization: Bearer …`. "
         f"Revoke it with `reconciler token revoke {made.token_id}{in_file}`.",
         markup=False,
+        soft_wrap=True,
     )
 
 
@@ -215,7 +218,7 @@ def create(
 def list_tokens(tokens: Tokens = None, as_json: AsJson = False) -> None:
     """List the tokens and what each may access; the tokens themselves are never shown."""
     now = datetime.now(UTC)
-    listed = token_file(tokens).all()
+    listed = token_file(existing(tokens)).all()
     show(as_json, [token.to_dict(now) for token in listed], lambda: _tokens_table(listed, now))
 
 

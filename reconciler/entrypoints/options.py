@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Annotated, Any, BinaryIO, cast, is_typeddict
 
 import typer
+from rich.console import Group
 
 from reconciler.agent_memory import AgentMemory
 from reconciler.contact_memory import ContactMemory
@@ -156,10 +157,11 @@ def show(as_json: bool, plain: Any, rendered: Callable[[], Any]) -> None:
         print_json(plain)
         return
     drawn = rendered()
-    if isinstance(drawn, Verbatim):
-        sys.stdout.write(drawn + "\n")
-    else:
-        terminal().print(drawn)
+    for part in drawn.renderables if isinstance(drawn, Group) else (drawn,):
+        if isinstance(part, Verbatim):
+            sys.stdout.write(part + "\n")
+        else:
+            terminal().print(part)
 
 
 def print_json(plain: Any) -> None:

@@ -43,6 +43,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "Verbatim",
+    "as_it_is",
     "contacts_table",
     "counted",
     "counts_column",
@@ -114,6 +115,11 @@ _DAY_WIDTH = len("2026-01-31")
 
 class Verbatim(str):
     """A text that is printed letter by letter, without wrapping: a model may be given it."""
+
+
+def as_it_is(text: str) -> Verbatim:
+    """A text whose lines are to be pasted, so that none is wrapped; controls are escaped."""
+    return Verbatim("\n".join(map(visible, text.split("\n"))))
 
 
 class _Terminal(Console):
@@ -527,6 +533,8 @@ def import_summary(report: ImportReport, seconds: float) -> Table:
         f"{report.added} added, {report.merged} merged, {report.held} held, "
         f"{report.refused} refused"
     )
+    if not (report.decisions or report.resumed or report.errors or report.not_carried):
+        shown_table.caption = "Nothing was found there to import."
     return shown_table
 
 

@@ -69,3 +69,14 @@ def test_it_serves_until_it_is_ended(number: signal.Signals) -> None:
             assert b"What superseded what" in answer.read()
         process.send_signal(number)
         assert process.wait(20) == 0
+
+
+def test_a_line_to_be_pasted_is_never_wrapped(
+    run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", "40")
+    asked = ("browser", "--write", str(tmp_path), "--base-url", "https://host.example/pack/")
+    settings = json_of(run, *asked)["neo4j_conf"]
+    code, out, _ = run(*asked, "--overwrite")
+    assert code == 0
+    assert {f"{name}={value}" for name, value in settings.items()} <= set(out.splitlines())

@@ -132,6 +132,34 @@ def test_import_reports_malformed_lines_and_goes_on(run: Run, tmp_path: Path) ->
     assert sum(each["count"] for each in outcome["decisions"]) == 2
 
 
+@pytest.mark.parametrize("indent", [None, 1])
+def test_import_says_once_that_a_file_is_another_systems(
+    run: Run, tmp_path: Path, indent: int | None
+) -> None:
+    file = tmp_path / "mem0.json"
+    found = [{"id": f"m-{number}", "memory": "Lives in Pune."} for number in range(9)]
+    file.write_text(json.dumps({"results": found}, indent=indent), encoding="utf-8")
+    code, _, err = run("import", str(file), *SCOPE)
+    assert code == 1
+    assert "say which: --from and one of mem0, graphiti" in " ".join(err.split())
+    assert err.count("not JSON") == 0
+
+
+def test_import_says_that_it_found_nothing(run: Run, tmp_path: Path) -> None:
+    file = tmp_path / "empty.jsonl"
+    file.touch()
+    for given in ((), ("--from", "graphiti")):
+        code, out, _ = run("import", str(file), *SCOPE, *given)
+        assert (code, "Nothing was found there to import." in out) == (0, True)
+
+
+def test_import_says_what_a_systems_source_is(run: Run) -> None:
+    asked = ("import", "http://127.0.0.1:17111", "--agent", "crm", "--from")
+    for system, uri in (("graphiti", True), ("mem0", False)):
+        code, _, err = run(*asked, system)
+        assert (code, "export file" in err, "neo4j://" in err) == (2, True, uri)
+
+
 def test_import_of_the_same_file_again_adds_nothing(run: Run, tmp_path: Path) -> None:
     file = tmp_path / "notes.jsonl"
     file.write_text('{"text": "Lives in Pune."}\n{"text": "Lives in Pune."}\n', encoding="utf-8")

@@ -72,3 +72,18 @@ def test_what_cannot_be_forgotten_is_wrong_input(
     lives_in(run, "Pune")
     code, _, err = run("forget", *SCOPE, *SAID, *wrong)
     assert (code, why in " ".join(err.split())) == (2, True)
+
+
+def test_nothing_is_left_to_finish_after_an_erasure_that_is_finished(run: Run) -> None:
+    assert run("add", "Lives in Pune.", *SCOPE)[0] == 0
+    assert run("forget", *SCOPE, "--by", "contact", "--reason", "She asked.")[0] == 0
+    code, out, _ = run("erasures", "--finish")
+    assert (code, out.strip()) == (0, "No erasure is left to finish.")
+
+
+def test_a_receipt_says_why_the_files_still_hold_words_that_others_use(run: Run) -> None:
+    for contact in ("alice", "ben"):
+        assert run("add", "Lives in Quixotia.", *AGENT, "--contact", contact)[0] == 0
+    code, out, _ = run("forget", *SCOPE, "--by", "contact", "--reason", "She asked.")
+    said = " ".join(word for word in out.split() if word != "│")
+    assert (code, "other records or the memory itself use too" in said) == (0, True), said

@@ -55,9 +55,33 @@ def test_a_revoked_token_is_listed_as_that(run: Run, tokens: Path) -> None:
     assert TokenFile(tokens).find(made["token"]) is None
 
 
-def test_no_tokens_are_an_empty_list_and_make_no_file(run: Run, tokens: Path) -> None:
-    assert json_of(run, "token", "list", "--tokens", str(tokens)) == []
-    assert not tokens.exists()
+def test_no_tokens_are_an_empty_list_and_make_no_file(
+    run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path))
+    assert json_of(run, "token", "list") == []
+    assert not list(tmp_path.rglob("tokens.json"))
+
+
+def test_a_file_that_is_named_and_not_there_is_no_empty_list(run: Run, tokens: Path) -> None:
+    code, out, err = run("token", "list", "--tokens", str(tokens))
+    assert (code, out, "does not exist" in err) == (2, "", True)
+
+
+def test_a_folder_is_no_token_file(run: Run, tokens: Path) -> None:
+    tokens.mkdir()
+    code, _, err = run("token", "create", "--agent", "crm", "--tokens", str(tokens))
+    assert (code, "it is a folder; name a file in it" in err) == (3, True)
+    assert [path.name for path in tokens.parent.glob(f"{tokens.name}*")] == [tokens.name]
+
+
+def test_a_server_says_where_it_listens_only_with_a_certificate_that_can_be_used(
+    run: Run, tokens: Path
+) -> None:
+    pair = ("--tls-certificate", "/nope.pem", "--tls-key", "/nope.key")
+    code, out, err = run("serve", "--port", "0", "--tokens", str(tokens), *pair)
+    assert (code, out) == (3, "")
+    assert "cannot be used: [Errno 2] No such file or directory: '/nope.pem'" in err
 
 
 @pytest.mark.parametrize(

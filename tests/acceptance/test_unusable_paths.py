@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+import ctypes
 import os
 import pwd
 import subprocess
 import sys
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 import pytest
 
 from reconciler import Memory
+from reconciler.adapters.noop_embedder import NoopEmbedder
 from reconciler.errors import ConfigurationError
 from reconciler.testing import HashingEmbedder
 from tests.command_line import Run
@@ -118,6 +120,79 @@ def test_a_folder_is_no_store(run: Run, tmp_path: Path, monkeypatch: pytest.Monk
     code, _, err = run("add", "Lives here.", *WHO)
     assert code == 3
     assert "is a folder; name a file in it" in err.replace("\n", " ")
+
+
+def _as_one_who_may_not_write() -> None:
+    """Drop what lets root write everywhere (CAP_DAC_OVERRIDE); another user has none of it."""
+    assert os.geteuid() or ctypes.CDLL(None).prctl(24, 1) == 0  # PR_CAPBSET_DROP
+
+
+def _with_store(store: Path) -> dict[str, str]:
+    named = {"RECONCILER_EMBEDDER__MODEL": "noop", "RECONCILER_EMBEDDED_PATH": str(store)}
+    return os.environ | named | {"COLUMNS": "1000"}
+
+
+def _in_a_closed_folder(store: Path, *words: str) -> tuple[int, str]:
+    """Run a command on a store in a folder of mode 555: its exit code and all that it prints."""
+    store.parent.chmod(0o555)
+    try:
+        ran = subprocess.run(
+            [sys.executable, "-m", "reconciler", *words],
+            env=_with_store(store),
+            preexec_fn=_as_one_who_may_not_write,
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+    finally:
+        store.parent.chmod(0o755)
+    return ran.returncode, " ".join((ran.stdout + ran.stderr).split())
+
+
+@pytest.mark.parametrize("is_there", [True, False])
+def test_a_folder_that_takes_no_file_is_named_and_no_disk_is_called_full(
+    tmp_path: Path, is_there: bool
+) -> None:
+    folder = tmp_path / "closed"
+    folder.mkdir()
+    store = folder / "memory.lbug"
+    if is_there:
+        with Memory.open(embedder=NoopEmbedder(), embedded_path=store) as memory:
+            memory.add_contact_note("crm", "priya", "Lives in Pune.")
+        code, said = _in_a_closed_folder(store, "recall", "Pune", *WHO)
+        assert (code, "Lives in Pune." in said) == (0, True), said
+    for words, expected in ((("add", "Likes tea.", *WHO), 3), (("doctor",), 1)):
+        code, said = _in_a_closed_folder(store, *words)
+        assert code == expected, said
+        assert f"may not write in the folder {folder}" in said
+        assert "disk" not in said
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="this system has no full device")
+@pytest.mark.parametrize("words", ["contacts --agent crm", "contacts --agent crm --json"])
+def test_an_output_that_takes_nothing_more_is_one_line(words: str, tmp_path: Path) -> None:
+    store = tmp_path / "memory.lbug"
+    with Memory.open(embedder=NoopEmbedder(), embedded_path=store) as memory:
+        memory.add_contact_note("crm", "priya", "Lives in Pune.")
+    with Path("/dev/full").open("w") as full:
+        ran = _printing_to(full, store, words)
+    assert ran == (4, "error: cannot write the output: No space left on device")
+    reading, writing = os.pipe()
+    os.close(reading)
+    with os.fdopen(writing, "w") as pipe:
+        assert _printing_to(pipe, store, words) == (1, "")
+
+
+def _printing_to(output: IO[str], store: Path, words: str) -> tuple[int, str]:
+    ran = subprocess.run(
+        [sys.executable, "-m", "reconciler", *words.split()],
+        env=_with_store(store),
+        stdout=output,
+        stderr=subprocess.PIPE,
+        text=True,
+        check=False,
+    )
+    return ran.returncode, ran.stderr.strip()
 
 
 @pytest.fixture

@@ -552,7 +552,9 @@ def test_a_password_in_the_uri_is_refused_and_not_repeated() -> None:
 
 
 def test_without_a_password_the_setting_is_named() -> None:
-    with pytest.raises(ConfigurationError, match="set NEO4J_PASSWORD"):
+    with pytest.raises(
+        ConfigurationError, match=f"Neo4j at {NOBODY_THERE} needs a password; set NEO4J_PASSWORD"
+    ):
         Memory.open(graph="neo4j", neo4j={"uri": NOBODY_THERE}, embedder=HashingEmbedder())
 
 

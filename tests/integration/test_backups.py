@@ -16,7 +16,12 @@ import pytest
 from reconciler import Memory
 from reconciler.adapters.embedded_files import EmbeddedFiles
 from reconciler.domain.records.archives import Backup
-from reconciler.errors import ConfigurationError, GraphLockedError, InvalidArchiveError
+from reconciler.errors import (
+    ConfigurationError,
+    GraphLockedError,
+    GraphStorageError,
+    InvalidArchiveError,
+)
 from reconciler.testing import HashingEmbedder
 from tests import raw_store
 from tests.engines import EngineUnderTest, embedded_engine
@@ -203,6 +208,21 @@ def test_a_backup_into_no_folder_says_so_and_leaves_nothing(
     with opened(source) as memory, pytest.raises(ConfigurationError, match=why):
         memory.backup(tmp_path / "none" / "one.zip")
     assert list(tmp_path.iterdir()) == []
+
+
+def test_a_backup_beside_a_full_disk_says_that_the_disk_is_full(
+    source: EngineUnderTest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    full = shutil.disk_usage(tmp_path)._replace(free=1 << 20)
+    with opened(source) as memory:
+        memory.add_contact_note("crm", "priya", "Plays the cello.")
+        with monkeypatch.context() as patch:
+            patch.setattr(shutil, "disk_usage", lambda _: full)
+            with pytest.raises(GraphStorageError, match=r"the disk is full.* free some space"):
+                memory.backup(tmp_path / "one.zip")
+    assert list(tmp_path.iterdir()) == []
+    with opened(source) as memory:
+        assert memory.contact("crm", "priya").recall("cello")
 
 
 def test_a_server_is_backed_up_by_its_own_means(one_neo4j: EngineUnderTest, tmp_path: Path) -> None:

@@ -12,6 +12,7 @@ import time
 import tomllib
 from itertools import chain
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -20,7 +21,7 @@ from typer.main import get_command
 
 from reconciler.entrypoints.cli import app
 from reconciler.settings import load_settings
-from tests import neo4j_artefacts
+from tests import neo4j_artefacts, neo4j_server
 from tests.engines import Choice
 from tests.neo4j_artefacts import LINES, ServerNotAvailableError, fetched_jars, prepare
 
@@ -188,6 +189,35 @@ def test_the_image_runs_a_command_that_there_is_with_settings_that_there_are(
         monkeypatch.setenv(variable, value)
     assert load_settings().log.format == "json"
     assert not caplog.records
+
+
+@pytest.mark.parametrize("port", ["99999", "0", "-1", "bolt"])
+def test_a_port_that_is_none_is_a_wrong_argument(port: str) -> None:
+    ran = subprocess.run(
+        [sys.executable, "-m", "tests.neo4j_server", f"--port={port}"],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert ran.returncode == 2
+    assert f"'{port}' is not a port" in ran.stderr
+
+
+def test_a_server_that_ends_by_itself_is_an_error_with_its_status_and_its_log(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    (tmp_path / "console.log").write_text("It was killed.\n")
+    command = ["--parent", str(os.getpid()), "--", "sh", "-c", "kill -9 $$"]
+    guard = subprocess.Popen([sys.executable, str(neo4j_server.GUARD), *command])
+    server = neo4j_server.Neo4jServer(
+        "neo4j://there", "http://there", "neo4j", "a password", tmp_path, guard, False
+    )
+    monkeypatch.setattr(neo4j_server, "prepare", lambda *_: SimpleNamespace(line=LINES["2026"]))
+    monkeypatch.setattr(neo4j_server, "_launch", lambda *_, **__: server)
+    told = r"with exit status 137, by signal 9(.|\n)*console\.log(.|\n)*It was killed"
+    with pytest.raises(neo4j_server.ServerFailedError, match=told):
+        neo4j_server._look_at("2026", tmp_path, neo4j_server.free_ports())
 
 
 @pytest.mark.parametrize(

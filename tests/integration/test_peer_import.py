@@ -15,7 +15,7 @@ import pytest
 
 from reconciler import Memory
 from reconciler.domain.records.facts import Fact
-from reconciler.errors import ConfigurationError, InvalidRequestError
+from reconciler.errors import ConfigurationError, GraphUnavailableError, InvalidRequestError
 from reconciler.service.writing.note_import import ImportReport
 from reconciler.testing import HashingEmbedder
 from tests.engines import EngineUnderTest
@@ -309,6 +309,8 @@ def test_an_unknown_system_and_two_ways_to_the_contact_are_refused(memory: Memor
     ("system", "uri", "wrong"),
     [
         ("mem0", "bolt://127.0.0.1:1", "mem0 is not read from Neo4j; give a file"),
+        ("mem0", "http://127.0.0.1:1", "give mem0's records as an export file"),
+        ("graphiti", "http://127.0.0.1:1", "or as the URI of its Neo4j, such as neo4j://"),
         ("graphiti", "bolt://neo4j:pw-17@127.0.0.1:1", "must not hold a user name or a password"),
     ],
 )
@@ -320,9 +322,13 @@ def test_a_uri_that_is_of_no_use_is_refused(
     assert "pw-17" not in str(refused.value)
 
 
-def test_a_server_that_does_not_answer_is_an_error_of_configuration(memory: Memory) -> None:
-    with pytest.raises(ConfigurationError, match=r"bolt://127\.0\.0\.1:1 cannot be read"):
-        imported(memory, "graphiti", "bolt://127.0.0.1:1")
+@pytest.mark.parametrize("scheme", ["bolt", "neo4j"])
+def test_a_server_that_cannot_be_reached_is_named_with_what_to_check(
+    memory: Memory, scheme: str
+) -> None:
+    told = rf"Neo4j at {scheme}://127\.0\.0\.1:1 cannot be reached .*check the host, the port"
+    with pytest.raises(GraphUnavailableError, match=told):
+        imported(memory, "graphiti", f"{scheme}://127.0.0.1:1")
 
 
 def test_a_database_that_is_no_store_is_refused(memory: Memory, tmp_path: Path) -> None:

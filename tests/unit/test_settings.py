@@ -10,7 +10,7 @@ import pytest
 from pydantic import BaseModel
 
 from reconciler import Memory
-from reconciler.bootstrap import arbitration_policy, build_arbiter, build_policy
+from reconciler.bootstrap import arbitration_policy, build_arbiter, build_policy, open_graph
 from reconciler.config_files import load_prices
 from reconciler.domain.records.policies import (
     ArbitrationPolicy,
@@ -219,6 +219,24 @@ def test_a_usual_name_holds_beside_a_variable_of_ours_that_is_set_to_nothing(
     monkeypatch.setenv("RECONCILER_GRAPH", "")
     settings = load_settings()
     assert (settings.graph, settings.neo4j.uri) == ("neo4j", "neo4j://graph.example:7687")
+
+
+def test_a_list_that_is_none_is_told_how_to_write_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("RECONCILER_GATE__TRUSTED_TOOLS", "erp")
+    with pytest.raises(ConfigurationError) as raised:
+        load_settings()
+    said = "gate.trusted_tools: give a list; in the environment as JSON: "
+    example = """RECONCILER_GATE__TRUSTED_TOOLS='["one", "two"]'"""
+    assert str(raised.value) == f"settings: {said}{example}"
+    name, _, value = example.partition("=")
+    monkeypatch.setenv(name, value.strip("'"))
+    assert load_settings().gate.trusted_tools == ("one", "two")
+
+
+def test_a_wrong_scheme_is_told_before_a_missing_password() -> None:
+    settings = load_settings(graph="neo4j", neo4j={"uri": "http://localhost:7474"})
+    with pytest.raises(ConfigurationError, match="'http://localhost:7474' is not a Neo4j URI"):
+        open_graph(settings)
 
 
 def test_reconciler_graph_wins_over_neo4j_uri(monkeypatch: pytest.MonkeyPatch) -> None:

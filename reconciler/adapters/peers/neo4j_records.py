@@ -7,9 +7,15 @@ from pathlib import Path
 from typing import Any
 
 import neo4j
-from neo4j.exceptions import AuthError, DriverError, Neo4jError
+from neo4j.exceptions import (
+    AuthError,
+    DriverError,
+    Neo4jError,
+    ServiceUnavailable,
+    SessionExpired,
+)
 
-from reconciler.errors import ConfigurationError
+from reconciler.errors import ConfigurationError, GraphUnavailableError
 
 __all__ = ["neo4j_records"]
 
@@ -20,7 +26,8 @@ def neo4j_records(
     """Each row's ``record`` with its number, counted from 1; times as ISO 8601.
 
     Raises:
-        ConfigurationError: the server does not answer, or rejects the user name or password.
+        GraphUnavailableError: the server cannot be reached.
+        ConfigurationError: it rejects the user name or password, or cannot be read.
     """
     text = query.read_text(encoding="utf-8")
     try:
@@ -34,8 +41,17 @@ def neo4j_records(
                 yield number, {name: _as_text(value) for name, value in row["record"].items()}
     except AuthError as error:
         raise ConfigurationError(f"{uri} rejected the user name or password") from error
+    except (ServiceUnavailable, SessionExpired) as error:
+        raise GraphUnavailableError(
+            f"Neo4j at {uri} cannot be reached ({_brief(error)}); check the host, the port, and "
+            "that the server runs"
+        ) from error
     except (DriverError, Neo4jError, ValueError) as error:
         raise ConfigurationError(f"{uri} cannot be read: {error}") from error
+
+
+def _brief(error: Exception) -> str:
+    return str(error).partition("\n")[0].rstrip(":")
 
 
 def _as_text(value: Any) -> Any:

@@ -59,6 +59,12 @@ class _Reader:
         if self.source.startswith(_SCHEMES):
             yield from self._from_neo4j()
             return
+        if "://" in self.source:
+            in_neo4j = ", or as the URI of its Neo4j, such as neo4j://127.0.0.1:7687"
+            raise InvalidRequestError(
+                f"{self.source} cannot be read: give {self.system}'s records as an export file"
+                f"{in_neo4j if self.system in _IN_NEO4J else ''} (docs/importing.md)"
+            )
         file = Path(self.source)
         try:
             if self.system == "langmem" and langmem.is_store(file):

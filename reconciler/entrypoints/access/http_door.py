@@ -12,6 +12,7 @@ import math
 import re
 import signal
 import socket
+import ssl
 from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import contextmanager, nullcontext, suppress
@@ -46,6 +47,7 @@ __all__ = [
     "TokenDoor",
     "TokenSource",
     "bearer",
+    "check_certificate",
     "http_server",
     "is_loopback",
     "listen",
@@ -101,6 +103,30 @@ def is_loopback(host: str) -> bool:
         return ipaddress.ip_address(host).is_loopback
     except ValueError:
         return False
+
+
+def check_certificate(address: Address) -> None:
+    """Check the certificate, if there is one, before anybody is told of the address.
+
+    Raises:
+        ConfigurationError: the certificate or its key cannot be used.
+    """
+    if address.certificate is not None and address.key is not None:
+        with _usable_certificate():
+            for file in (address.certificate, address.key):
+                file.open("rb").close()  # the error of this one names the file
+            context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+            context.load_cert_chain(address.certificate, address.key)
+
+
+@contextmanager
+def _usable_certificate() -> Iterator[None]:
+    try:
+        yield
+    except OSError as error:
+        raise ConfigurationError(
+            f"the certificate or its key cannot be used: {error}; see --tls-certificate"
+        ) from error
 
 
 def listen(address: Address) -> socket.socket:
@@ -424,12 +450,8 @@ def http_server(app: ASGIApp, address: Address, bounds: Bounds | None = None) ->
         ssl_certfile=address.certificate,
         ssl_keyfile=address.key,
     )
-    try:
+    with _usable_certificate():
         config.load()
-    except OSError as error:
-        raise ConfigurationError(
-            f"the certificate or its key cannot be used: {error}; see --tls-certificate"
-        ) from error
     return BoundedServer(config, bounds)
 
 

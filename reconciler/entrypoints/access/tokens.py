@@ -12,6 +12,7 @@ import json
 import logging
 import os
 import secrets
+import stat
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass, replace
@@ -33,6 +34,7 @@ _PRESENTED_LENGTH_MAX = 200
 _FILE_BYTES_MAX = 4 * 1024 * 1024
 _TOKENS_MAX = 1_000
 _WRITABLE_BY_OTHERS = 0o022
+_IS_FOLDER = "it is a folder; name a file in it"
 _log = logging.getLogger(__name__)
 
 
@@ -206,6 +208,8 @@ class TokenFile:
                 return _Contents(b"", ())
             except OSError as error:
                 raise self._unusable(error.strerror) from error
+            if stat.S_ISDIR(status.st_mode):
+                raise self._unusable(_IS_FOLDER)
             mark = (status.st_ino, status.st_mtime_ns, status.st_size, status.st_mode)
             if self._read is None or mark != self._mark:
                 if os.name == "posix" and status.st_mode & _WRITABLE_BY_OTHERS:
@@ -232,6 +236,8 @@ class TokenFile:
     @contextmanager
     def _changing(self) -> Iterator[_Contents]:
         """The contents, while no other process changes them."""
+        if self.path.is_dir():  # before a lock is made beside it
+            raise self._unusable(_IS_FOLDER)
         try:
             self.path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
             lock = os.open(f"{self.path}.lock", os.O_CREAT | os.O_RDWR, 0o600)
