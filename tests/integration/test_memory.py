@@ -1209,7 +1209,7 @@ def test_a_line_with_a_key_and_another_field_is_an_error_that_names_it(open_memo
         report = memory.import_notes([first, second])
         [error] = report.errors
         assert error.line_number == 2
-        assert "another source_reference" in error.message
+        assert "different source_reference" in error.message
         assert report.resumed == resumed
     assert imported(memory, [first]) == ({}, 1)
 

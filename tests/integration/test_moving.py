@@ -256,7 +256,7 @@ def test_an_idempotency_key_and_a_session_of_before_are_recognised(
     there: EngineUnderTest,
 ) -> None:
     with opened(there) as memory:
-        assert memory.add_contact_note("crm", "alice", **NOTE).replayed
+        assert memory.add_contact_note("crm", "alice", tags=["pets", "home"], **NOTE).replayed
         before = nodes_of_label(memory, "crm", "alice")
         memory.contact("crm", "alice").submit_session("chat-17", TURNS)
         memory.drain()

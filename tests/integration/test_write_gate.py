@@ -1434,11 +1434,11 @@ def test_a_key_of_the_same_text_with_another_field_is_refused_and_the_field_name
     text = "Is at home in Pune"
     made = say(memory, text, **GIVEN, idempotency_key="key")
     for name, other in OTHER.items():
-        with pytest.raises(InvalidNoteError, match=f"with another {name}, .* use a new key"):
+        with pytest.raises(InvalidNoteError, match=f"with different {name}, .* use a new key"):
             say(memory, text, **GIVEN | {name: other}, idempotency_key="key")
     for name in GIVEN.keys() - {"attribute", "value"}:
         without = {field: value for field, value in GIVEN.items() if field != name}
-        with pytest.raises(InvalidNoteError, match="with another "):
+        with pytest.raises(InvalidNoteError, match="with different "):
             say(memory, text, **without, idempotency_key="key")
     assert say(memory, text, **GIVEN, idempotency_key="key") == made.as_replay()
     assert len(memory.agent("crm").decisions()) == 1

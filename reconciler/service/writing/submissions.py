@@ -247,7 +247,7 @@ def fault_between(candidate: Candidate, decision: Decision) -> str | None:
     )
     differing = next(others, None) or _differing_slot(note, kept)
     return differing and (
-        f"this idempotency key belongs to a note with another {differing}, and nothing was "
+        f"this idempotency key belongs to a note with different {differing}, and nothing was "
         f"written; send the same {differing} again, or use a new key for this note"
     )
 
