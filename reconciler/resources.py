@@ -69,10 +69,12 @@ def check_folder_is_writable(store: Path) -> None:
         return
     folder = next((above for above in store.parents if above.exists()), folder)
     if folder.is_dir() and not os.access(folder, os.W_OK | os.X_OK):
+        is_read_only = hasattr(os, "statvfs") and os.statvfs(folder).f_flag & os.ST_RDONLY
+        why = os.strerror(errno.EROFS if is_read_only else errno.EACCES)
         raise ConfigurationError(
             f"RECONCILER_EMBEDDED_PATH {store}: this user may not write in the folder {folder}, "
-            "where a store makes further files: permission denied. Give the user that right, or "
-            "name a file in another folder"
+            f"where a store makes further files: {why}. Give the user that right, or name a file "
+            "in another folder"
         )
 
 
