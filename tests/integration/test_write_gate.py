@@ -1471,7 +1471,7 @@ def test_a_key_is_that_of_one_value_of_a_slot_although_it_is_redacted(embedded: 
     assert first.note.slot is not None
     assert "ann@" not in str(first.note.slot.value)
     assert told("ann@acme.example") == first.as_replay()
-    with pytest.raises(InvalidNoteError, match="with another value"):
+    with pytest.raises(InvalidNoteError, match="with different value"):
         told("bob@acme.example")
 
 
