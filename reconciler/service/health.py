@@ -31,7 +31,7 @@ from reconciler.ports.graph import Row
 from reconciler.service.batches import batches
 from reconciler.service.moving.lines import KEY_OF
 from reconciler.service.records import unanswered
-from reconciler.service.stores.stored_facts import SomeFacts, StoredFacts, facts_in
+from reconciler.service.stores.stored_facts import SomeFacts, StoredFacts
 
 if TYPE_CHECKING:
     from reconciler.service.moving.damage import Damage
@@ -173,23 +173,20 @@ class Health:
         self, scopes: Sequence[Scope], pending_ids: Collection[str], damaged: Counter[str]
     ) -> Mapping[str, _Read]:
         """The facts and held notes of each of these contacts by its key; damage is counted."""
-        by_key = {scope.contact_key: scope for scope in scopes}
-        read = {key: _Read() for key in by_key}
+        read = {scope.contact_key: _Read() for scope in scopes}
         for page in self._damage.pages_among(scopes, _MANY, _RECORDS_AT_ONCE):
             damaged.update(page.damaged_keys)
-            if page.label == "Fact":
-                self._sort_in(read, page.columns)
+            if isinstance(page.records, StoredFacts):
+                self._sort_in(read, page.records, page.columns)
             elif page.label == "Decision":
-                keys = page.columns["contact_key"]
-                for place, decision_id in enumerate(page.columns["decision_id"]):
-                    if decision_id in pending_ids:
-                        key = keys[place]
-                        read[key].held.append(page.record(place, by_key[key]))
+                for key, decision in zip(page.columns["contact_key"], page.records, strict=True):
+                    if decision.decision_id in pending_ids:
+                        read[key].held.append(decision)
         return read
 
-    def _sort_in(self, read: Mapping[str, _Read], columns: Row) -> None:
+    def _sort_in(self, read: Mapping[str, _Read], facts: StoredFacts, columns: Row) -> None:
         """Give these facts to their contacts."""
-        facts, keys, ids = facts_in(columns), columns["contact_key"], columns["fact_id"]
+        keys, ids = columns["contact_key"], columns["fact_id"]
         for place, key in enumerate(keys):
             read[key].facts.add(facts, place)
         for place in facts.live_places(self._clock()):

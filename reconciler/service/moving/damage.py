@@ -77,29 +77,19 @@ class ReadRecords:
 
 @dataclass(frozen=True, slots=True)
 class ReadPage:
-    """Records of one label of several contacts that can be read, in columns.
+    """Records of one label of several contacts that can be read.
 
     Attributes:
         label: theirs.
         columns: what they hold, and the key of each one's contact.
+        records: they themselves, in the same order; ``StoredFacts``, if they are facts.
         damaged_keys: the contact's key of each record that cannot be read, and is not here.
     """
 
     label: str
     columns: Row
-    damaged_keys: Sequence[str]
-
-    def record(self, place: int, scope: Scope) -> Any:
-        """The record at a place; the contact is the one that it belongs to."""
-        return read_node(
-            self.label, {name: held[place] for name, held in self.columns.items()}, scope
-        )
-
-    def records(self, scope: Scope) -> list[Any]:
-        """All of them, if all belong to this contact."""
-        if self.label == "Fact":
-            return [*facts_in(self.columns)]
-        return [self.record(place, scope) for place in range(len(self.columns["contact_key"]))]
+    records: Sequence[Any]
+    damaged_keys: Sequence[str] = ()
 
 
 class Damage:
@@ -153,7 +143,7 @@ class Damage:
             if page.damaged_keys:
                 return None
             told = len(records)
-            records += page.records(scope)
+            records += page.records
             on_progress(len(records) - told)
         return records
 
@@ -174,18 +164,10 @@ class Damage:
         by_key = {scope.contact_key: scope for scope in scopes}
         for label in labels:
             for columns in self._store.column_pages([*by_key], label, page_size):
-                damaged = {*self._damaged_in(label, columns, by_key)}
-                keys = columns["contact_key"]
-                whole = columns
-                if damaged:
-                    left = [place for place in range(len(keys)) if place not in damaged]
-                    whole = {
-                        name: [held[place] for place in left] for name, held in columns.items()
-                    }
-                yield ReadPage(label, whole, [keys[place] for place in damaged])
+                yield self._page(label, columns, by_key)
 
-    def _damaged_in(self, label: str, columns: Row, by_key: Mapping[str, Scope]) -> Iterator[int]:
-        """The places of the records that cannot be read. Rows are looked at only if they must.
+    def _page(self, label: str, columns: Row, by_key: Mapping[str, Scope]) -> ReadPage:
+        """The records of these rows. Rows are looked at only if they must.
 
         The columns are checked whole, which takes a third of the time.
         """
@@ -193,15 +175,20 @@ class Damage:
         try:
             self._types.check_columns(label, columns)
             if label == "Fact":
-                facts_in(columns)
-                return
+                return ReadPage(label, columns, facts_in(columns))
             read, names = _read_checked, _READ_OF.get(label, names)
         except UNREADABLE:
             pass
-        rows = zip(*(columns[name] for name in names), strict=True)
-        for place, (key, values) in enumerate(zip(columns["contact_key"], rows, strict=True)):
-            if read(label, dict(zip(names, values, strict=True)), by_key[key]) is None:
-                yield place
+        keys, rows = columns["contact_key"], zip(*(columns[name] for name in names), strict=True)
+        records = [
+            read(label, dict(zip(names, values, strict=True)), by_key[key])
+            for key, values in zip(keys, rows, strict=True)
+        ]
+        left = [place for place, record in enumerate(records) if record is not None]
+        whole = {name: [held[place] for place in left] for name, held in columns.items()}
+        readable = facts_in(whole) if label == "Fact" else [records[place] for place in left]
+        damaged = [key for key, record in zip(keys, records, strict=True) if record is None]
+        return ReadPage(label, whole, readable, damaged)
 
     def is_damaged(self, label: str, held: Row, scope: Scope) -> bool:
         """Whether a node cannot be read, in its store or on a line of an export."""

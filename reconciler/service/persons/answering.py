@@ -25,7 +25,7 @@ from reconciler.service.writing.memory_reconciler import MemoryReconciler
 from reconciler.service.writing.submissions import Submission
 from reconciler.service.writing.write_gate import WriteGate, candidate_of
 
-__all__ = ["PersonsAnswers"]
+__all__ = ["PersonsAnswers", "came_first"]
 
 _YES = frozenset({Action.ADD, Action.UPDATE, Action.SKIP, Action.REVOKE, Action.HOLD})
 """Actions after a yes: the note is stored, ends a fact, or leads to another person's question."""
@@ -309,8 +309,12 @@ def _same_answer(settled: Decision, wanted: frozenset[Action]) -> Decision:
     is_yes = settled.disposal is Disposal.ADMIT
     said = "yes" if is_yes else "withdrawn" if settled.action is Action.WITHDRAW else "no"
     wrong = "`amend` or `revoke` the fact" if is_yes else "note it in other words"
-    raise InvalidAnswerError(
-        f"this question has been answered already, by {settled.proposal.answered_by} on "
-        f"{settled.at:%Y-%m-%d, %H:%M} UTC: {said}. Nothing was changed now; if that was wrong, "
-        f"{wrong}"
+    raise came_first(settled, "this question has been answered already", said, wrong)
+
+
+def came_first(settled: Decision, what: str, said: str, remedy: str) -> InvalidAnswerError:
+    """The error of a person who answers after another, and otherwise."""
+    return InvalidAnswerError(
+        f"{what}, by {settled.proposal.answered_by} on {settled.at:%Y-%m-%d, %H:%M} UTC: {said}. "
+        f"Nothing was changed now; if that was wrong, {remedy}"
     )

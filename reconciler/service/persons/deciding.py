@@ -39,6 +39,7 @@ from reconciler.errors import (
     RevertRefusedError,
     UnknownFactError,
 )
+from reconciler.service.persons.answering import came_first
 from reconciler.service.stores.commits import Commit
 from reconciler.service.stores.memory_store import DecisionFilter, MemoryStore
 from reconciler.service.writing.cleaning import Cleaner
@@ -466,11 +467,8 @@ class PersonsDecisions:
             ),
         )
         if settled is not None:
-            raise InvalidAnswerError(
-                f"this has been settled already, by {settled.proposal.answered_by} on "
-                f"{settled.at:%Y-%m-%d, %H:%M} UTC: {settled.text.rstrip('.')}. Nothing was "
-                f"changed now; if that was wrong, `revert` decision {settled.decision_id}"
-            )
+            said, remedy = settled.text.rstrip("."), f"`revert` decision {settled.decision_id}"
+            raise came_first(settled, "this has been settled already", said, remedy)
 
     def _heads(self, scope: Scope, fact_ids: Sequence[str]) -> list[Fact]:
         """The facts that stand for these facts now, each once: their newest restatements."""
