@@ -226,8 +226,10 @@ def test_no_transaction_holds_two_commits_of_one_contact(
         outcomes.append(threads.submit(write, commit))
         until(lambda wanted=place: waiting(memory) == wanted)  # type: ignore[misc]
     held.may_go_on.set()
-    assert [each.result(60) for each in outcomes] == [True, False, True]
-    assert held.gathered == [["alice", "bob"], ["alice"]]
+    first, second, other = (each.result(60) for each in outcomes)
+    assert other
+    assert first != second  # two transactions are under way at once, and either may win
+    assert sorted(held.gathered) == [["alice"], ["alice", "bob"]]
 
 
 def test_an_interrupted_sender_strands_nobody(
