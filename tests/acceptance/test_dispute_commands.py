@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from reconciler import bootstrap
+from reconciler.bootstrap import services
 from reconciler.domain.records.handles import handle_of
 from reconciler.entrypoints import doctor
 from reconciler.testing import HashingEmbedder
@@ -19,7 +19,7 @@ CITY = ("--attribute", "city", "--value")
 @pytest.fixture
 def sides(run: Run, monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """What the contact said, and what an operator noted of it later; a small embedder compares."""
-    for module in (bootstrap, doctor):
+    for module in (services, doctor):
         monkeypatch.setattr(module, "build_embedder", lambda _: HashingEmbedder())
     said = json_of(
         run, "add", *SCOPE, "Lives in [Pune]", *CITY, "Pune", "--source-kind", "user_explicit"

@@ -11,7 +11,8 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from reconciler import Memory, bootstrap
+from reconciler import Memory
+from reconciler.bootstrap import services
 from reconciler.settings import load_settings
 from reconciler.testing import TableEmbedder
 from tests.anthropic_server import AnthropicServer, judgement
@@ -33,7 +34,7 @@ def batches(
     with AnthropicServer() as server:
         server.answers(judgement("replaces", 1, "UPDATE"))
         embedder = TableEmbedder({OLD: [1.0, 0.0], NEW: [0.5, 0.75**0.5]}, 2)
-        monkeypatch.setattr(bootstrap, "build_embedder", lambda _: embedder)
+        monkeypatch.setattr(services, "build_embedder", lambda _: embedder)
         monkeypatch.setenv("NO_PROXY", "127.0.0.1")
         chosen = {"BASE_URL": server.base_url, "REACH": "0.4", "CALLS_PER_DAY_MAX": "0"}
         for name, value in chosen.items():

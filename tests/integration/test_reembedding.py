@@ -427,7 +427,7 @@ BAD: dict[str, tuple[dict[str, Any], type[Exception], str]] = {
     ),
     "no model": ({"model": ""}, ConfigurationError, "model is empty"),
     "a null byte": ({"model": "\0"}, ConfigurationError, "cannot be looked for"),
-    "half a character": ({"model": "\ud800"}, ConfigurationError, "no name of a model"),
+    "half a character": ({"model": "\ud800"}, ConfigurationError, "not the name of a model"),
     "no embedder": ({"model": object()}, ConfigurationError, "an Embedder, not object"),
     "a number": ({"model": 5}, ConfigurationError, "an Embedder, not int"),
     "a flag in words": (

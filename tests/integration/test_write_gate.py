@@ -100,7 +100,7 @@ def engine(any_engine: EngineUnderTest) -> EngineUnderTest:
 def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
     """The time of every memory that is opened after it."""
     clock = Clock(NOON)
-    monkeypatch.setattr("reconciler.bootstrap._now", clock)
+    monkeypatch.setattr("reconciler.bootstrap.services.utc_now", clock)
     return clock
 
 

@@ -55,8 +55,8 @@ MAY_IMPORT = {
         *SECRETS,
     },
     "bootstrap": {
-        *{"adapters", "service", "ports", "domain", "errors", "settings", "config_files"},
-        *SECRETS,
+        *{"bootstrap", "adapters", "service", "ports", "domain", "errors", "settings"},
+        *{"config_files", *SECRETS},
     },
     "async_threads": {"errors", "forks"},
     "async_calls": {"async_threads", *VIEWS, "service", "domain"},

@@ -1,0 +1,114 @@
+"""Builds the parts of the gate: its policy, the finders of sensitive data, its dry run."""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Callable
+from datetime import datetime
+from functools import cache
+from typing import TYPE_CHECKING
+
+from reconciler.adapters.sensitive_data_finders import CombinedFinder, DeferredFinder
+from reconciler.bootstrap.clock import utc_now
+from reconciler.domain.records.kinds import LIVE_DOOR
+from reconciler.sensitive_data import SensitiveKind
+from reconciler.service.writing.ids import IdCheck
+
+if TYPE_CHECKING:
+    from reconciler.adapters.street_address_finder import StreetAddressFinder
+    from reconciler.domain.gate.policy import GatePolicy
+    from reconciler.domain.records.candidates import Candidate
+    from reconciler.ports.sensitive_data_finder import SensitiveDataFinder
+    from reconciler.service.writing.submissions import Submission
+    from reconciler.settings import (
+        Settings,
+    )
+
+__all__ = [
+    "build_gate_policy",
+    "build_judge",
+    "build_secret_finder",
+    "build_sensitive_data_finder",
+    "hashed_part",
+    "judge_under",
+]
+
+
+@cache
+def build_secret_finder() -> SensitiveDataFinder:
+    """Finds secrets and account numbers. Patterns are loaded when a text may hold one."""
+    from reconciler.adapters.account_number_finder import AccountNumberFinder
+    from reconciler.adapters.detect_secrets_finder import DetectSecretsFinder
+    from reconciler.adapters.gitleaks_finder import GitleaksFinder
+    from reconciler.adapters.told_secrets_finder import ToldSecretsFinder
+
+    return CombinedFinder(
+        (DetectSecretsFinder(), GitleaksFinder(), ToldSecretsFinder(), AccountNumberFinder())
+    )
+
+
+@cache
+def build_sensitive_data_finder() -> SensitiveDataFinder:
+    """Finds personal data and secrets. It is loaded at the first text, once per process."""
+    return DeferredFinder(_sensitive_data_finder)
+
+
+def _sensitive_data_finder() -> SensitiveDataFinder:
+    from reconciler.adapters.personal_data_finder import PersonalDataFinder
+    from reconciler.adapters.phone_finder import PhoneFinder
+
+    return CombinedFinder(
+        (build_secret_finder(), PersonalDataFinder(), PhoneFinder(), _street_address_finder())
+    )
+
+
+@cache
+def _street_address_finder() -> StreetAddressFinder:
+    from reconciler.adapters.street_address_finder import StreetAddressFinder
+
+    return StreetAddressFinder()
+
+
+def hashed_part(kind: SensitiveKind, value: str) -> str:
+    """The part of a value that is hashed; of an address only the street."""
+    if kind is not SensitiveKind.STREET_ADDRESS:
+        return value
+    return _street_address_finder().street_of(value)
+
+
+def build_judge(settings: Settings) -> Callable[[Candidate], Submission]:
+    """The gate's judgement alone, for a dry run: no store, no model, no key.
+
+    Raises:
+        ConfigurationError: the policy cannot be used.
+    """
+    return judge_under(build_gate_policy(settings), utc_now)
+
+
+def judge_under(
+    policy: GatePolicy, clock: Callable[[], datetime]
+) -> Callable[[Candidate], Submission]:
+    """The gate's judgement under a policy, for a dry run."""
+    from reconciler.service.writing.cleaning import Cleaner
+    from reconciler.service.writing.write_gate import judge
+
+    secret_finder = build_secret_finder()
+    cleaner = Cleaner(
+        finder=build_sensitive_data_finder(),
+        secret_finder=secret_finder,
+        ids=IdCheck(secret_finder),
+        token_of=lambda kind, _: f"[{kind}]",
+        policy=policy,
+    )
+    return lambda candidate: judge(candidate, cleaner, clock(), LIVE_DOOR, str(uuid.uuid4()))
+
+
+def build_gate_policy(settings: Settings) -> GatePolicy:
+    """The gate's policy, read from the file that the settings name.
+
+    Raises:
+        ConfigurationError: the policy cannot be used.
+    """
+    from reconciler.config_files import load_gate_policy
+
+    return load_gate_policy(settings.gate.policy_file, settings.gate.domain)

@@ -1,0 +1,181 @@
+"""Makes backups and exports, and restores them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from contextlib import ExitStack
+from datetime import datetime
+from functools import partial
+from pathlib import Path
+from typing import IO, TYPE_CHECKING
+
+from reconciler.bootstrap.chosen_models import build_embedder
+from reconciler.bootstrap.clock import utc_now
+from reconciler.bootstrap.engines import file_of_memory, open_graph, open_store
+from reconciler.bootstrap.hash_keys import (
+    hash_key_if_any,
+    hash_key_of,
+    hash_key_path,
+    keep_hash_key,
+)
+from reconciler.bootstrap.policies import retry_policy
+from reconciler.bootstrap.services import Services
+from reconciler.domain.records.choices import check_callable, check_flags, file_path
+from reconciler.errors import ConfigurationError
+from reconciler.service.stores.memory_store import MemoryStore
+from reconciler.service.stores.patient_graph import PatientGraph
+
+if TYPE_CHECKING:
+    from reconciler.domain.records.archives import Backup, ExportReport, RestoreReport
+    from reconciler.ports.embedder import Embedder
+    from reconciler.service.stores.archive_store import ContactFilter
+    from reconciler.settings import (
+        Settings,
+    )
+
+__all__ = [
+    "back_up",
+    "export",
+    "restore_memory",
+    "write_new",
+]
+
+
+def back_up(services: Services, path: Path, *, overwrite: bool) -> Backup:
+    """Back up the store of an open memory into an archive, with its hash key.
+
+    Raises:
+        ConfigurationError: the engine keeps no file of its own, or the archive cannot be written.
+        GraphUnavailableError: the store is too busy to be copied.
+    """
+    from reconciler.adapters.store_backups import write_backup
+
+    settings = services.settings
+    key_file = hash_key_path(settings)
+    is_setting = settings.gate.hash_key is not None
+    is_kept = not is_setting and key_file.exists()
+    return write_backup(
+        services.store.copy_store,
+        path,
+        key_file=key_file if is_kept else None,
+        hash_key="setting" if is_setting else "file" if is_kept else "none",
+        made_at=services.clock(),
+        overwrite=overwrite,
+    )
+
+
+def write_new(path: Path, content: bytes, *, overwrite: bool) -> None:
+    """Write a file that only its owner can read. It gets its name when it is complete.
+
+    Raises:
+        ConfigurationError: it cannot be written, or exists already.
+    """
+    from reconciler.adapters.store_backups import new_file
+
+    with new_file(path, overwrite=overwrite) as file:
+        file.write(content)
+
+
+def export(
+    services: Services,
+    out: str | Path | IO[bytes],
+    wanted: ContactFilter,
+    *,
+    vectors: bool,
+    keys: bool,
+    overwrite: bool,
+    on_progress: Callable[[int], None],
+) -> ExportReport:
+    """Export to a stream, or to a file that gets its name when it is complete.
+
+    Raises:
+        InvalidRequestError: nothing that is wanted is stored, or ``out`` is neither.
+        ConfigurationError: the file cannot be written, or exists already.
+        GraphError: the engine is unavailable, or a contact is written to without a pause.
+    """
+    from reconciler.adapters.store_backups import new_file
+
+    check_callable(on_progress=on_progress)
+    check_flags(vectors=vectors, keys=keys, overwrite=overwrite)
+    services.archive_store.check(wanted)
+    run = partial(
+        services.exporter.run,
+        wanted=wanted,
+        with_vectors=vectors,
+        with_keys=keys,
+        on_progress=on_progress,
+    )
+    if not isinstance(out, str | Path) and hasattr(out, "write"):
+        return run(out)
+    with new_file(file_path("out", out), overwrite=overwrite) as file:
+        return run(file)
+
+
+def restore_memory(
+    settings: Settings,
+    path: Path,
+    *,
+    embedder: Embedder | None,
+    clock: Callable[[], datetime] | None,
+    accept_other_key: bool,
+    on_progress: Callable[[int, int], None],
+) -> Backup | RestoreReport:
+    """Restore a backup or an export to where the settings look for a memory.
+
+    Raises:
+        InvalidArchiveError: it is neither, or cannot be used; nothing was changed.
+        ConfigurationError: the settings cannot work, or there is a memory already where a backup
+            is to go.
+        GraphError: the engine is unavailable, locked, or holds a store of another schema or model.
+    """
+    from reconciler.adapters.store_backups import is_backup, restore_backup
+
+    if not is_backup(path):
+        return _restore_export(
+            settings, path, embedder, clock or utc_now, accept_other_key, on_progress
+        )
+    if (main := file_of_memory(settings)) is None:
+        raise ConfigurationError(
+            f"{path} is a backup of the embedded engine, and Neo4j is chosen; restore it with "
+            "RECONCILER_GRAPH=embedded, and move that memory by `reconciler export`"
+        )
+    return restore_backup(path, main.resolve(), hash_key_path(settings))
+
+
+def _restore_export(
+    settings: Settings,
+    path: Path,
+    embedder: Embedder | None,
+    clock: Callable[[], datetime],
+    accept_other_key: bool,
+    on_progress: Callable[[int, int], None],
+) -> RestoreReport:
+    from reconciler.service.moving.export_schema import load_export_schema
+    from reconciler.service.moving.lines import PropertyTypes
+    from reconciler.service.moving.restoring import Restorer
+    from reconciler.service.stores.archive_store import ArchiveStore
+
+    types = PropertyTypes(load_export_schema())
+    restorer = Restorer(path, types, settings.graph)
+    checked = restorer.check()  # as its vectors below: before a store is made for it
+    with ExitStack() as stack:
+        if embedder is None:
+            embedder = build_embedder(settings)
+            stack.callback(embedder.close)
+        restorer.check_vectors(checked, embedder)
+        graph = open_graph(settings)
+        stack.callback(graph.close)
+        patience = retry_policy(settings)
+        store = MemoryStore(graph)
+        open_store(store, embedder, clock())
+        hash_key_of(settings, store).check()
+        return restorer.run(
+            checked,
+            store=ArchiveStore(PatientGraph(graph, patience)),
+            embedder=embedder,
+            hash_key=hash_key_if_any(settings),
+            keep_hash_key=lambda key: keep_hash_key(settings, key),
+            clock=clock,
+            accept_other_key=accept_other_key,
+            on_progress=on_progress,
+        )

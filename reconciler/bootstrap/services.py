@@ -1,0 +1,854 @@
+"""Wires the parts of an open memory, and its workers.
+
+Each part is imported when it is built, so that a command that only reads loads no gate.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, suppress
+from datetime import datetime
+from functools import cache, partial
+from threading import RLock, Thread
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
+
+from reconciler.bootstrap.chosen_models import (
+    build_arbiter,
+    build_embedder,
+    build_extractor,
+    has_judge,
+)
+from reconciler.bootstrap.clock import utc_now
+from reconciler.bootstrap.engines import (
+    at_opening,
+    check_memory_exists,
+    file_bytes,
+    file_of_memory,
+    open_graph,
+    open_store,
+)
+from reconciler.bootstrap.gate_parts import (
+    build_gate_policy,
+    build_secret_finder,
+    build_sensitive_data_finder,
+    hashed_part,
+    judge_under,
+)
+from reconciler.bootstrap.hash_keys import hash_key_if_any, hash_key_of
+from reconciler.bootstrap.policies import (
+    arbitration_policy,
+    build_policy,
+    build_recalling,
+    extraction_policy,
+    recall_floor,
+    retry_policy,
+)
+from reconciler.bootstrap.reembedding import build_reembedding
+from reconciler.domain.records.policies import (
+    JobPolicy,
+    ReconcilePolicy,
+)
+from reconciler.domain.records.scope import Scope
+from reconciler.errors import ConfigurationError, GraphUnavailableError, ReconcilerError
+from reconciler.sensitive_data import SensitiveKind, keyed_digest, keyed_token
+from reconciler.service.records import Records
+from reconciler.service.stores.memory_store import MemoryStore
+from reconciler.service.stores.patient_graph import PatientGraph
+from reconciler.service.writing.decision_ids import DecisionIds
+from reconciler.service.writing.ids import IdCheck
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from reconciler.domain.gate.policy import GatePolicy
+    from reconciler.domain.records.candidates import Candidate
+    from reconciler.domain.records.decisions import Decision
+    from reconciler.domain.records.facts import Fact
+    from reconciler.domain.records.jobs import Stage
+    from reconciler.domain.values.attributes import AttributeBook
+    from reconciler.ports.arbiter import Arbiter
+    from reconciler.ports.embedder import Embedder
+    from reconciler.ports.extractor import Extractor
+    from reconciler.ports.graph import Graph
+    from reconciler.ports.peer_memory import PeerMemory
+    from reconciler.service.attribute_questions import AskedAttributes
+    from reconciler.service.erasures import Erasures
+    from reconciler.service.finding import FactFinder
+    from reconciler.service.health import Health
+    from reconciler.service.moving.contact_page import ContactPage
+    from reconciler.service.moving.damage import Damage
+    from reconciler.service.moving.exporting import Exporter
+    from reconciler.service.pages.report import Report
+    from reconciler.service.past_recall import PastRecall
+    from reconciler.service.persons.answering import PersonsAnswers
+    from reconciler.service.persons.deciding import PersonsDecisions
+    from reconciler.service.recall import Recall
+    from reconciler.service.reembedding import Reembedding
+    from reconciler.service.sessions.extraction import MemoryExtractor, SessionReader
+    from reconciler.service.sessions.extraction_worker import ExtractionWorker
+    from reconciler.service.stores.archive_store import ArchiveStore
+    from reconciler.service.stores.erasure_store import ErasureStore
+    from reconciler.service.stores.session_store import SessionStore
+    from reconciler.service.stores.task_store import TaskStore
+    from reconciler.service.tasks.procedures import Procedures
+    from reconciler.service.use_trace import UseTrace
+    from reconciler.service.writing.arbitration import Arbitration
+    from reconciler.service.writing.batch_rejudging import BatchRejudging
+    from reconciler.service.writing.cleaning import Cleaner
+    from reconciler.service.writing.doors import LiveDoor
+    from reconciler.service.writing.forgotten import ForgottenLook, Withholding
+    from reconciler.service.writing.ledger import Ledger
+    from reconciler.service.writing.memory_reconciler import MemoryReconciler
+    from reconciler.service.writing.neighbourhoods import Neighbourhoods
+    from reconciler.service.writing.note_import import NoteImport
+    from reconciler.service.writing.peer_import import PeerImport
+    from reconciler.service.writing.rejudging import IdleRejudging, Rejudging
+    from reconciler.service.writing.relating import Relating
+    from reconciler.service.writing.submissions import Submission
+    from reconciler.service.writing.write_gate import WriteGate
+    from reconciler.settings import (
+        Settings,
+    )
+
+__all__ = ["Services", "build_services", "build_worker"]
+
+T = TypeVar("T")
+
+
+class _Part(Generic[T]):
+    """A part of the services: built once, when a thread first asks for it."""
+
+    def __init__(self, build: Callable[[Services], T]) -> None:
+        self._build = build
+        self._name = build.__name__
+        self.__doc__ = build.__doc__
+
+    def __get__(self, services: Services, _: type[Services]) -> T:
+        with services.building:
+            if self._name not in vars(services):
+                vars(services)[self._name] = self._build(services)
+        built: T = vars(services)[self._name]
+        return built
+
+
+class Services:
+    """The parts of one open memory; ``closing`` releases them.
+
+    Args:
+        settings: they choose the parts.
+        graph: the engine, open.
+        embedder: makes the vectors.
+        policy: the rule's thresholds.
+        arbiter: instead of the configured one; None for that.
+        extractor: instead of the configured one; None for that.
+        id_key: the key that the store's ids are made with.
+        clock: the time now, UTC-aware.
+        closing: closes what was opened.
+        only_reads: whether the opener only reads, so that recalls are not counted.
+    """
+
+    def __init__(
+        self,
+        *,
+        settings: Settings,
+        graph: Graph,
+        embedder: Embedder,
+        policy: ReconcilePolicy,
+        arbiter: Arbiter | None,
+        extractor: Extractor | None,
+        id_key: bytes,
+        clock: Callable[[], datetime],
+        closing: ExitStack,
+        only_reads: bool = False,
+    ) -> None:
+        patience = retry_policy(settings)
+        self.building = RLock()
+        self.settings = settings
+        self.embedder = embedder
+        self.policy = policy
+        self.clock = clock
+        self.closing = closing
+        self.store = MemoryStore(
+            PatientGraph(graph, patience, GraphUnavailableError),
+            (embedder.model_id, embedder.dimension),
+        )
+        self._decision_ids = DecisionIds(id_key)
+        self.records = Records(
+            store=self.store,
+            decision_ids=self._decision_ids,
+            clock=clock,
+            hides_expired=settings.life.expired == "hidden",
+        )
+        self.ids = IdCheck(build_secret_finder())
+        self._graph = graph
+        self._patient_graph = PatientGraph(graph, patience)
+        self._use_flush_seconds = 0.0 if only_reads else settings.life.use_flush_seconds
+        self._given_arbiter = arbiter
+        self._given_extractor = extractor
+        self.hash_key = hash_key_of(settings, self.store, clock)
+
+    def build_all(self) -> None:
+        """Build every part now, so that a setting that cannot work is reported at opening."""
+        for name, part in vars(Services).items():
+            if isinstance(part, _Part):
+                getattr(self, name)
+
+    def digest(self, text: str) -> str:
+        """A keyed hash; the text cannot be guessed from it."""
+        return keyed_digest(self.hash_key(), text)
+
+    def _token(self, kind: SensitiveKind, value: str) -> str:
+        """The token that stands for a removed value: the same for the same value."""
+        return keyed_token(self.hash_key(), kind, hashed_part(kind, value))
+
+    @_Part
+    def attributes(self) -> AttributeBook:
+        """The attribute book: the attributes that slots may have."""
+        from reconciler.config_files import load_attribute_book
+
+        return load_attribute_book(self.settings.reconcile.attributes_file)
+
+    @_Part
+    def session_store(self) -> SessionStore:
+        """The store of sessions and jobs."""
+        from reconciler.service.stores.session_store import SessionStore
+
+        return SessionStore(self._patient_graph)
+
+    @_Part
+    def task_store(self) -> TaskStore:
+        """The store of tasks."""
+        from reconciler.service.stores.task_store import TaskStore
+
+        return TaskStore(self._patient_graph)
+
+    @_Part
+    def neighbourhoods(self) -> Neighbourhoods:
+        """The contacts' facts that this process keeps in mind."""
+        from reconciler.service.writing.neighbourhoods import Neighbourhoods
+
+        return Neighbourhoods(
+            self.store,
+            self.embedder.model_id,
+            self.settings.reconcile.cached_facts_max,
+            lambda: self.attributes,
+            self._forgotten_look(),
+        )
+
+    def _forgotten_look(self) -> ForgottenLook:
+        from reconciler.service.writing.forgotten import ForgottenLook
+
+        return ForgottenLook(self.erasure_store, self.digest)
+
+    @_Part
+    def erasure_store(self) -> ErasureStore:
+        """The store of erasures."""
+        from reconciler.service.stores.erasure_store import ErasureStore
+
+        return ErasureStore(self._patient_graph, self.store)
+
+    @_Part
+    def erasures(self) -> Erasures:
+        """Erases for good."""
+        from reconciler.service.erasures import Erasures
+
+        return Erasures(
+            store=self.erasure_store,
+            damage=self.damage,
+            ledger=self.ledger,
+            ids=self.ids,
+            digest=self.digest,
+            forget_answers=self.reconciler.forget_answers,
+            retry_policy=retry_policy(self.settings),
+            clock=self.clock,
+        )
+
+    def _withholding(self) -> Withholding:
+        from reconciler.service.writing.earlier_decisions import earlier_decisions
+        from reconciler.service.writing.forgotten import Withholding
+        from reconciler.service.writing.submissions import recorded_policy
+
+        return Withholding(
+            policy=recorded_policy(self.policy, self.embedder.model_id),
+            gate_policy_of=self.cleaner.policy_of,
+            earlier=partial(earlier_decisions, self.store),
+            clock=self.clock,
+        )
+
+    @_Part
+    def gate_policy(self) -> GatePolicy:
+        """The gate's policy; read once, so that a dry run says what a write would do."""
+        return build_gate_policy(self.settings)
+
+    @_Part
+    def cleaner(self) -> Cleaner:
+        """Removes secrets and other data that must not be stored."""
+        from reconciler.service.writing.cleaning import Cleaner
+
+        return Cleaner(
+            finder=build_sensitive_data_finder(),
+            secret_finder=build_secret_finder(),
+            ids=self.ids,
+            token_of=self._token,
+            policy=self.gate_policy,
+        )
+
+    @_Part
+    def judge(self) -> Callable[[Candidate], Submission]:
+        """The gate's judgement alone, for a dry run."""
+        return judge_under(self.gate_policy, self.clock)
+
+    @_Part
+    def ledger(self) -> Ledger:
+        """The only caller of the commit."""
+        from reconciler.service.writing.ledger import Ledger
+
+        return Ledger(
+            store=self.store,
+            neighbourhoods=self.neighbourhoods,
+            retry_policy=retry_policy(self.settings),
+            clock=self.clock,
+            withholding=self._withholding,
+            is_judged=self.policy.reach is not None,
+        )
+
+    @_Part
+    def reconciler(self) -> MemoryReconciler:
+        """Reconciles every note that the gate admits."""
+        from reconciler.service.writing.memory_reconciler import MemoryReconciler
+
+        return MemoryReconciler(
+            store=self.store,
+            ledger=self.ledger,
+            embedder=self.embedder,
+            arbitration=self.arbitration,
+            policy=self.policy,
+            attempts_max=self.settings.reconcile.write_attempts_max,
+            clock=self.clock,
+        )
+
+    @_Part
+    def gate(self) -> WriteGate:
+        """The write gate: every note passes it, whichever door it came through."""
+        from reconciler.service.writing.write_gate import WriteGate
+
+        return WriteGate(
+            store=self.store,
+            reconciler=self.reconciler,
+            ledger=self.ledger,
+            cleaner=self.cleaner,
+            decision_ids=self._decision_ids,
+            clock=self.clock,
+        )
+
+    @_Part
+    def answers(self) -> PersonsAnswers:
+        """Takes the answers to held notes."""
+        from reconciler.service.persons.answering import PersonsAnswers
+
+        return PersonsAnswers(
+            gate=self.gate,
+            reconciler=self.reconciler,
+            cleaner=self.cleaner,
+            store=self.store,
+            clock=self.clock,
+        )
+
+    @_Part
+    def persons(self) -> PersonsDecisions:
+        """Records what persons decide about known facts."""
+        from reconciler.service.persons.deciding import PersonsDecisions
+
+        return PersonsDecisions(
+            gate=self.gate,
+            store=self.store,
+            reconciler=self.reconciler,
+            ledger=self.ledger,
+            cleaner=self.cleaner,
+            attributes=self.attributes,
+            clock=self.clock,
+        )
+
+    def siblings_of(self, decision: Decision) -> list[Fact]:
+        """The live facts that answer what the note of a decision answers, the newest first."""
+        slot, now = decision.note.slot, self.clock()
+        if slot is None or slot.attribute is None or decision.fact_id is None:
+            return []
+        known = self.neighbourhoods.of(decision.scope).answers(slot.question)
+        live = [fact for fact in known if fact.as_of(now).is_live]
+        return sorted(live, key=lambda fact: fact.recorded_at, reverse=True)
+
+    @_Part
+    def relating(self) -> Relating:
+        """Relates known facts as a model says later."""
+        from reconciler.service.writing.relating import Relating
+
+        return Relating(
+            gate=self.gate,
+            store=self.store,
+            neighbourhoods=self.neighbourhoods,
+            reconciler=self.reconciler,
+            ledger=self.ledger,
+            decision_ids=self._decision_ids,
+            policy=self.policy,
+            clock=self.clock,
+        )
+
+    @_Part
+    def rejudging(self) -> Rejudging | None:
+        """Asks the arbiter later; None without one."""
+        from reconciler.service.writing.rejudging import Rejudging
+
+        if self.arbitration is None:
+            return None
+        return Rejudging(
+            store=self.store,
+            neighbourhoods=self.neighbourhoods,
+            relating=self.relating,
+            arbitration=self.arbitration,
+            decision_ids=self._decision_ids,
+            policy=self.policy,
+            clock=self.clock,
+        )
+
+    @_Part
+    def batch_rejudging(self) -> BatchRejudging | None:
+        """Asks the arbiter later, in batches; None if it has none."""
+        from reconciler.ports.arbiter import BatchArbiter
+        from reconciler.service.writing.batch_rejudging import BatchRejudging
+
+        arbitration, rejudging = self.arbitration, self.rejudging
+        if arbitration is None or rejudging is None:
+            return None
+        if not isinstance(arbitration.arbiter, BatchArbiter):
+            return None
+        return BatchRejudging(rejudging, arbitration, arbitration.arbiter)
+
+    @_Part
+    def use_trace(self) -> UseTrace:
+        """Counts how the memory is used. A count that cannot be written now waits."""
+        from reconciler.service.use_trace import UseTrace
+
+        store = MemoryStore(self._graph)
+        built = UseTrace(
+            write=store.record_use,
+            write_asked=store.record_recalls,
+            clock=self.clock,
+            flush_seconds=self._use_flush_seconds,
+        )
+        self.closing.callback(built.close)
+        return built
+
+    @_Part
+    def live_door(self) -> LiveDoor:
+        """The live door."""
+        from reconciler.service.writing.doors import LiveDoor
+
+        def live(scope: Scope) -> dict[str, Fact]:
+            return {f.fact_id: f for f in self.store.list_facts(scope) if not f.has_ended}
+
+        return LiveDoor(gate=self.gate, attributes=self.attributes, live=live, clock=self.clock)
+
+    @_Part
+    def note_import(self) -> NoteImport:
+        """The import of notes."""
+        from reconciler.service.writing.note_import import NoteImport
+
+        return NoteImport(
+            gate=self.gate,
+            cleaner=self.cleaner,
+            embed=self.reconciler.embed,
+            digest=self.digest,
+            decision_ids=self._decision_ids,
+            store=self.store,
+            attributes=self.attributes,
+            clock=self.clock,
+        )
+
+    @_Part
+    def peer_import(self) -> PeerImport:
+        """The import from other memory systems."""
+        from reconciler.service.writing.peer_import import PeerImport
+
+        return PeerImport(note_import=self.note_import)
+
+    def open_peer(
+        self,
+        system: str,
+        source: str,
+        *,
+        contact_id: str | None,
+        contact_from: str,
+        source_kind: str,
+        **login: Any,
+    ) -> PeerMemory:
+        """A reader of another memory system; see ``ContactMemory.import_from``."""
+        from reconciler.adapters.peers.readers import Login, open_peer
+        from reconciler.adapters.peers.translating import Translation
+
+        how = Translation(
+            contact_id=contact_id,
+            contact_from=contact_from,
+            source_kind=source_kind,
+            now=self.clock(),
+        )
+        return open_peer(system, source, how=how, login=Login(**login))
+
+    @_Part
+    def asked_attributes(self) -> AskedAttributes:
+        """Finds the attributes that a question asks for."""
+        from reconciler.config_files import load_own_questions, load_question_vectors
+        from reconciler.service.attribute_questions import AskedAttributes
+
+        own, model = self.settings.reconcile.attributes_file, self.embedder.model_id
+        return AskedAttributes(
+            self.embedder,
+            questions=self._book_questions,
+            own=lambda: load_own_questions(own),
+            shipped=lambda: load_question_vectors(model),
+            kept=self._kept_questions,
+        )
+
+    def _kept_questions(
+        self,
+        texts: Sequence[str],
+        make: Callable[[Sequence[str]], NDArray[np.float32]],
+    ) -> NDArray[np.float32]:
+        """The vectors of shipped questions; those of a model that the settings name are kept."""
+        if self.settings.embedder.kind in {"packaged", "none"}:
+            return make(texts)
+        from reconciler.adapters.kept_vectors import kept_vectors
+
+        return kept_vectors(self.embedder.model_id, texts, make)
+
+    def _book_questions(self) -> Mapping[str, Sequence[str]]:
+        """The questions for the book's attributes; another model embeds them in each process."""
+        from reconciler.config_files import load_attribute_sentences
+
+        sentences = load_attribute_sentences()
+        names = [attribute.name for attribute in self.attributes if attribute.name in sentences]
+        return {name: sentences[name].questions for name in names}
+
+    @_Part
+    def recall(self) -> Recall:
+        """Answers a query."""
+        from reconciler.service.recall import Recall
+
+        return Recall(
+            store=self.store,
+            neighbourhoods=self.neighbourhoods,
+            embedder=self.embedder,
+            asked=self.asked_attributes,
+            how=build_recalling(self.settings, self.embedder.model_id),
+            use=self.use_trace,
+            clock=self.clock,
+        )
+
+    @_Part
+    def finding(self) -> FactFinder:
+        """Finds facts by name, and across contacts."""
+        from reconciler.service.finding import FactFinder
+
+        return FactFinder(
+            store=self.store,
+            embedder=self.embedder,
+            confidence_min=self.settings.recall.confidence_min,
+            hides_expired=self.settings.life.expired == "hidden",
+            clock=self.clock,
+            floor=recall_floor(self.settings.recall, self.embedder.model_id),
+        )
+
+    @_Part
+    def reembedding(self) -> Reembedding:
+        """Moves the store to another model."""
+        return build_reembedding(self._graph, self.settings)
+
+    @_Part
+    def archive_store(self) -> ArchiveStore:
+        """Reads the whole store, contact by contact."""
+        from reconciler.service.stores.archive_store import ArchiveStore
+
+        return ArchiveStore(self._patient_graph)
+
+    @_Part
+    def damage(self) -> Damage:
+        """Finds records that cannot be read."""
+        from reconciler.service.moving.damage import Damage
+        from reconciler.service.moving.export_schema import load_export_schema
+        from reconciler.service.moving.lines import PropertyTypes
+
+        return Damage(self.archive_store, PropertyTypes(load_export_schema()))
+
+    @_Part
+    def exporter(self) -> Exporter:
+        """Writes exports."""
+        from reconciler.service.moving.export_schema import load_export_schema
+        from reconciler.service.moving.exporting import Exporter
+        from reconciler.service.moving.lines import PropertyTypes
+
+        return Exporter(
+            store=self.archive_store,
+            damage=self.damage,
+            types=PropertyTypes(load_export_schema()),
+            hash_key=lambda: hash_key_if_any(self.settings),
+            clock=self.clock,
+        )
+
+    @_Part
+    def health(self) -> Health:
+        """Reports the memory's health."""
+        from reconciler.service.health import Health
+
+        return Health(
+            store=self.store,
+            damage=self.damage,
+            records=self.records,
+            embedding_model=self.embedder.model_id,
+            near_min=self.policy.cosine_update_min,
+            file_bytes=lambda: file_bytes(file_of_memory(self.settings)),
+            clock=self.clock,
+        )
+
+    @_Part
+    def procedures(self) -> Procedures:
+        """Agents' procedures."""
+        from reconciler.service.tasks.procedures import Procedures
+
+        return Procedures(store=self.store, embedder=self.embedder, clock=self.clock)
+
+    @_Part
+    def contact_page(self) -> ContactPage:
+        """Writes everything known about a contact on one page."""
+        from reconciler.service.moving.contact_page import ContactPage
+
+        return ContactPage(store=self.archive_store, records=self.records, clock=self.clock)
+
+    @_Part
+    def report(self) -> Report:
+        """Draws timelines of facts."""
+        from reconciler.service.pages.report import Report
+
+        return Report(records=self.records, store=self.store, clock=self.clock)
+
+    @_Part
+    def past_recall(self) -> PastRecall:
+        """Answers a query about the past."""
+        from reconciler.service.past_recall import PastRecall
+
+        return PastRecall(
+            store=self.store,
+            records=self.records,
+            embedder=self.embedder,
+            asked=self.asked_attributes,
+            how=build_recalling(self.settings, self.embedder.model_id),
+            clock=self.clock,
+        )
+
+    @_Part
+    def extractor(self) -> Extractor:
+        """The extractor, which reads sessions."""
+        if self._given_extractor is not None:
+            return self._given_extractor
+        built = build_extractor(self.settings, self.attributes)
+        self.closing.callback(built.close)
+        return built
+
+    @_Part
+    def session_reader(self) -> SessionReader:
+        """Has the extractor read sessions."""
+        from reconciler.service.sessions.extraction import SessionReader
+
+        return SessionReader(
+            extractor=self.extractor,
+            attributes=self.attributes,
+            gate=self.gate,
+            cleaner=self.cleaner,
+            near=lambda *asked: self.recall.near(*asked),
+            digest=self.digest,
+            policy=extraction_policy(self.settings),
+        )
+
+    @_Part
+    def memory_extractor(self) -> MemoryExtractor:
+        """The background door."""
+        from reconciler.service.sessions.extraction import MemoryExtractor
+
+        return MemoryExtractor(
+            store=self.session_store, reader=self.session_reader, clock=self.clock
+        )
+
+    @_Part
+    def arbitration(self) -> Arbitration | None:
+        """The arbiter within its bounds; None without one."""
+        arbiter = self._given_arbiter
+        if arbiter is None and (arbiter := build_arbiter(self.settings)) is not None:
+            self.closing.callback(arbiter.close)
+        if arbiter is None:
+            return None
+        from reconciler.service.writing.arbitration import Arbitration
+
+        arbitration = Arbitration(arbiter, arbitration_policy(self.settings))
+        self.closing.callback(arbitration.close)
+        return arbitration
+
+
+def build_services(
+    settings: Settings,
+    *,
+    embedder: Embedder | None = None,
+    arbiter: Arbiter | None = None,
+    extractor: Extractor | None = None,
+    clock: Callable[[], datetime] | None = None,
+    migrate: bool = False,
+    warm_up: bool = False,
+    must_exist: bool = False,
+) -> Services:
+    """An open memory, its store ready for the embedder's model.
+
+    Args:
+        settings: they choose the parts.
+        embedder: instead of the configured one; the caller closes it.
+        arbiter: instead of the configured one; the caller closes it.
+        extractor: instead of the configured one; the caller closes it.
+        clock: the time now, UTC-aware; None for this machine's.
+        migrate: bring a store of an older schema up to date instead of refusing it.
+        warm_up: start loading the model now, in a thread, instead of at the first text.
+        must_exist: refuse a place without a memory instead of making one there. The parts that
+            write, and their files, are then read only when a call needs them.
+
+    Raises:
+        ConfigurationError: something in the settings cannot work.
+        GraphError: the engine is unavailable, locked, or holds a store of another schema or model.
+    """
+    clock = clock or utc_now
+    with ExitStack() as stack:
+        if embedder is None:
+            embedder = build_embedder(settings)
+            stack.callback(embedder.close)
+        if warm_up:
+            _warm_up_behind(embedder)
+        if must_exist:
+            check_memory_exists(settings)
+        else:
+            _check_files(settings)
+            settings = _with_own_file(settings, stack)
+        graph = open_graph(settings)
+        stack.callback(graph.close)
+        store = MemoryStore(graph)
+        policy = build_policy(
+            settings, embedder.model_id, is_judged=arbiter is not None or has_judge(settings)
+        )
+        if migrate:
+            at_opening(lambda: store.migrate(embedder.dimension))
+        services = Services(
+            settings=settings,
+            graph=graph,
+            embedder=embedder,
+            policy=policy,
+            arbiter=arbiter,
+            extractor=extractor,
+            id_key=open_store(store, embedder, clock()),
+            clock=clock,
+            closing=stack,
+            only_reads=must_exist,
+        )
+        if not must_exist:
+            services.hash_key.check()
+            services.build_all()
+        services.closing = stack.pop_all()
+        return services
+
+
+def _with_own_file(settings: Settings, closing: ExitStack) -> Settings:
+    """The settings; for a store in memory with the path of a new file, removed at closing.
+
+    A database in the engine's memory alone would have no file to back up, or to search after an
+    erasure.
+
+    Raises:
+        ConfigurationError: no temporary folder can be made.
+    """
+    if not settings.is_in_memory:
+        return settings
+    from reconciler.adapters.drafts import temporary_folder
+
+    try:
+        folder, remove = temporary_folder()
+    except OSError as error:
+        raise ConfigurationError(
+            f"a store in memory is kept in a temporary folder, and none can be made: {error}"
+        ) from error
+    closing.callback(remove)
+    return settings.model_copy(update={"embedded_path": folder / "memory.lbug"})
+
+
+def _check_files(settings: Settings) -> None:
+    """Read the files that configure a write, before a store is opened or made.
+
+    Raises:
+        ConfigurationError: a file cannot be used.
+    """
+    from reconciler.config_files import load_attribute_book
+
+    load_attribute_book(settings.reconcile.attributes_file)
+    build_gate_policy(settings)
+
+
+def _warm_up_behind(embedder: Embedder) -> None:
+    """Start loading the model in a thread; its error is raised at the first text."""
+
+    def load() -> None:
+        with suppress(ReconcilerError):
+            embedder.warm_up()
+
+    Thread(target=load, name="reconciler-warm-up", daemon=True).start()
+
+
+def build_worker(
+    services: Services, on_stage: Callable[[Stage], None] = lambda _: None
+) -> ExtractionWorker:
+    """A new worker on an open memory.
+
+    Args:
+        services: the open memory.
+        on_stage: called at each stage of a job; a test may end the process there.
+    """
+    from reconciler.service.sessions.extraction_worker import ExtractionWorker
+
+    chosen = services.settings.jobs
+    return ExtractionWorker(
+        store=services.session_store,
+        reader=services.session_reader,
+        gate=services.gate,
+        policy=JobPolicy(**chosen.model_dump(exclude={"poll_seconds"})),
+        poll_seconds=chosen.poll_seconds,
+        clock=services.clock,
+        on_stage=on_stage,
+        on_idle=_when_idle(services),
+    )
+
+
+def _when_idle(services: Services) -> Callable[[], None]:
+    """A worker's idle task; made when a worker first has no job, so never for ``drain``."""
+    made = cache(partial(_idle_rejudging, services))
+
+    def step() -> None:
+        if (idle := made()) is not None:
+            idle.step()
+
+    return step
+
+
+def _idle_rejudging(services: Services) -> IdleRejudging | None:
+    """Asks the arbiter about decisions that wait for it; None without an arbiter."""
+    from reconciler.service.writing.rejudging import IdleRejudging
+
+    if services.rejudging is None:
+        return None
+
+    def scopes() -> Iterator[Scope]:
+        for tenant, agent_id in services.health.agents():
+            yield from services.records.scopes(Scope(tenant, agent_id, "any"))
+
+    return IdleRejudging(services.rejudging, scopes, services.clock)
