@@ -95,7 +95,7 @@ class Threads:
             if self._is_closed:
                 raise GraphClosedError(_CLOSED)
             made: Future[R] = self._pool.submit(contextvars.copy_context().run, call)
-            self._under_way.add(made)  # type: ignore[arg-type]
+            self._under_way.add(made)  # type: ignore[arg-type]  # futures of any result
         made.add_done_callback(self._finished)
         return made
 

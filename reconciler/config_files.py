@@ -359,9 +359,10 @@ def _is_file(path: Path) -> bool:
 
 
 def _is_number(value: object) -> bool:
-    """Whether it is one that can be compared; TOML's whole numbers have no end."""
-    is_number = isinstance(value, int | float) and not isinstance(value, bool)
-    return is_number and -_NUMBER_MAX <= value <= _NUMBER_MAX  # type: ignore[operator]
+    """Whether it is a number that a float can hold; TOML's whole numbers have no bound."""
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return False
+    return -_NUMBER_MAX <= value <= _NUMBER_MAX
 
 
 def _text_of(path: Path) -> str:

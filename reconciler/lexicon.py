@@ -46,7 +46,7 @@ class Cue:
             a space: of two common words, few texts hold both side by side.
     """
 
-    __pydantic_config__ = {"extra": "forbid"}  # noqa: RUF012
+    __pydantic_config__ = {"extra": "forbid"}  # noqa: RUF012  read by pydantic
 
     pattern: str
     hits: tuple[str, ...]

@@ -56,7 +56,6 @@ if TYPE_CHECKING:
 
 __all__ = ["add_job_commands"]
 
-JobId = Annotated[str, typer.Argument(help="The job's id, as `reconciler jobs` prints it.")]
 OnlyAgent = Annotated[str | None, typer.Option("--agent", help="Only this agent's jobs.")]
 OnlyContact = Annotated[str | None, typer.Option("--contact", help="Only jobs about this contact.")]
 

@@ -13,13 +13,13 @@ from reconciler.domain.recalling.instants import HeldFacts, true_at
 from reconciler.domain.recalling.prompting import within_budget
 from reconciler.domain.recalling.recallable import Recallable, Recalling, RecallQuery
 from reconciler.domain.recalling.recalled import Recalled
-from reconciler.domain.records.facts import Conflict, Fact
+from reconciler.domain.records.facts import Fact
 from reconciler.domain.records.kinds import FactState
 from reconciler.domain.records.scope import Scope
 from reconciler.ports.embedder import Embedder
 from reconciler.service.attribute_questions import AskedAttributes
 from reconciler.service.embedding import question_of
-from reconciler.service.recall import with_asked
+from reconciler.service.recall import open_disputes, with_asked
 from reconciler.service.records import Records
 from reconciler.service.stores.memory_store import MemoryStore
 
@@ -27,16 +27,16 @@ __all__ = ["PastRecall"]
 
 
 class PastRecall:
-    """Answers questions as they would have been answered.
+    """Answers queries about the past, as a recall at that time would have answered them.
 
-    Nothing of it is cached, and it leaves no trace on the facts.
+    Nothing is cached, and these recalls are not counted.
 
     Args:
-        store: where vectors are kept, of facts too that have ended.
-        records: what was held at an instant.
-        embedder: its ``dimension`` 0 compares words alone.
-        asked: tells which attributes a question asks for; None where that is not looked at.
-        how: how facts are chosen and ordered, and which are left out.
+        store: has the vectors, also of facts that have ended.
+        records: gives the facts believed at an instant.
+        embedder: with ``dimension`` 0 recall compares words alone.
+        asked: finds the attributes that a question asks for; None to skip that.
+        how: the settings by which facts are chosen, ordered and left out.
         clock: the time now, UTC-aware.
     """
 
@@ -68,17 +68,17 @@ class PastRecall:
         as_of: datetime | None,
         valid_at: datetime | None,
     ) -> Recalled:
-        """The facts that answer a question about the past, as ``Recall.recall`` those of now.
+        """The facts that fit a query about the past; ``Recall.recall`` finds those of now.
 
         Args:
             scope: the contact.
             query: what is asked; empty for everything.
-            limit: at most so many facts, beside the standing constraints.
-            wanted: which facts may answer.
-            budget_tokens: as many as fit into a prompt of so many tokens; None for all.
+            limit: at most this many facts, not counting the standing constraints.
+            wanted: the filters that facts must pass.
+            budget_tokens: as many facts as fit a prompt of this many tokens; None for all.
             as_of: what the memory knew then (UTC); None for what it knows now.
-            valid_at: what was true then, as far as the memory knows (UTC); None for what it held
-                to be true at ``as_of``.
+            valid_at: what was true in the world then (UTC), as far as the memory knows; None for
+                what it believed at ``as_of``.
         """
         knew_at = as_of or self._clock()
         known, _ = self._records.held_at(scope, knew_at)
@@ -92,8 +92,8 @@ class PastRecall:
     def _recallable(
         self, scope: Scope, facts: Sequence[Fact], known: HeldFacts, question: RecallQuery
     ) -> Recallable:
-        """What has no vector answers only where none is compared."""
-        disputes = _disputes(known.conflicts)
+        """The facts to choose from; if vectors are compared, only facts that have one."""
+        disputes = open_disputes(known.conflicts)
         if question.vector is None:
             return Recallable(facts, disputes=disputes)
         vectors = self._store.load_vectors([scope], self._embedder.model_id)
@@ -103,24 +103,13 @@ class PastRecall:
 
 
 def _true(facts: Iterable[Fact], at: datetime) -> list[Fact]:
-    """The facts that were true then, also if they were archived since."""
-    is_put_by = FactState.ARCHIVED
+    """The facts that were true then, also those that were archived since."""
     return [
-        replace(fact, state=FactState.LIVE) if fact.state is is_put_by else fact
+        replace(fact, state=FactState.LIVE) if fact.state is FactState.ARCHIVED else fact
         for fact in true_at(at, facts)
     ]
 
 
 def _held(facts: Iterable[Fact]) -> list[Fact]:
-    """The facts that were believed then, also expired and archived ones."""
+    """The facts that had not ended then, also expired and archived ones."""
     return [fact for fact in facts if not fact.has_ended]
-
-
-def _disputes(conflicts: Iterable[Conflict]) -> dict[str, list[str]]:
-    """By the id of a fact those of what it was in open dispute with."""
-    disputes: dict[str, list[str]] = {}
-    for conflict in conflicts:
-        if conflict.is_open:
-            disputes.setdefault(conflict.new_id, []).append(conflict.old_id)
-            disputes.setdefault(conflict.old_id, []).append(conflict.new_id)
-    return {fact_id: sorted(others) for fact_id, others in disputes.items()}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import fields, replace
 from datetime import datetime
 from itertools import starmap
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from reconciler.service.use_trace import UseTrace
     from reconciler.service.writing.neighbourhoods import Neighbourhoods
 
-__all__ = ["Recall", "filter_of", "with_asked"]
+__all__ = ["Recall", "filter_of", "open_disputes", "with_asked"]
 
 _ORDINARY = "Where does she live?"
 _NOWHERE = Scope("any", "any", "any")
@@ -80,9 +80,9 @@ class Recall:
         Args:
             scope: the contact.
             query: what is asked; empty for everything, by recency.
-            limit: at most so many facts, beside the standing constraints.
+            limit: at most this many facts, not counting the standing constraints.
             wanted: the filters that facts must pass.
-            budget_tokens: as many as fit into a prompt of so many tokens; None for all.
+            budget_tokens: as many facts as fit a prompt of this many tokens; None for all.
         """
         # The store answers while the question is embedded.
         begun = self._begin(scope, has_vector=bool(query))
@@ -122,7 +122,7 @@ class Recall:
         Args:
             scope: the contact.
             texts: what was said.
-            limit: at most so many.
+            limit: at most this many.
         """
         if not texts:
             return []
@@ -155,9 +155,14 @@ class Recall:
 
 def _recallable(facts: Iterable[Fact], conflicts: Iterable[Conflict]) -> Recallable:
     """The facts that have not ended, without vectors."""
-    pairs = [(conflict.new_id, conflict.old_id) for conflict in conflicts]
     held = [fact for fact in facts if not fact.has_ended]
-    return Recallable(held, disputes=OpenConflicts(pairs).as_mapping())
+    return Recallable(held, disputes=open_disputes(conflicts))
+
+
+def open_disputes(conflicts: Iterable[Conflict]) -> Mapping[str, tuple[str, ...]]:
+    """For each fact in open dispute, by id, the ids of the other sides."""
+    pairs = ((conflict.new_id, conflict.old_id) for conflict in conflicts if conflict.is_open)
+    return OpenConflicts(pairs).as_mapping()
 
 
 def with_asked(

@@ -43,9 +43,10 @@ class Records:
     """Reads decisions, facts, and held notes.
 
     Args:
-        store: where facts and decisions are kept.
-        decision_ids: the ids under which decisions are kept.
+        store: the store of facts and decisions.
+        decision_ids: makes a decision's id of an idempotency key.
         clock: the time now, UTC-aware.
+        hides_expired: whether expired facts are left out, instead of marked.
     """
 
     def __init__(
@@ -69,11 +70,11 @@ class Records:
         after: str | None = None,
         limit: int | None = None,
     ) -> list[FactHistory]:
-        """The chains of a contact, as of a time, or now.
+        """The chains of a contact, now or at an earlier time.
 
         Args:
             scope: the contact.
-            at: a time that has come; None for now.
+            at: a time in the past; None for now.
             after: only the chains that come after the one of this fact.
             limit: at most this many; None for all.
 
@@ -91,7 +92,7 @@ class Records:
         return self._page(scope, links, self._heads(scope, links, place, limit))
 
     def history_of(self, scope: Scope, fact_id: str, at: datetime | None = None) -> FactHistory:
-        """The chain that a fact belongs to, as of a time, or now.
+        """The chain that a fact belongs to, now or at an earlier time.
 
         Raises:
             UnknownFactError: no fact of that id is in scope, or none was then.
@@ -109,8 +110,8 @@ class Records:
         """The facts believed about a contact at a time, and the decisions that led to them."""
         from reconciler.domain.recalling.instants import HeldFacts, held_at, made_by
 
-        # Links before facts, as below; decisions after both: one that came in between has changed
-        # nothing that was read, and to take it back changes nothing.
+        # Links before facts, as below. Decisions after both: one that was made in between has
+        # changed nothing that was read, so taking it back changes nothing either.
         known = HeldFacts(
             links=tuple(self._store.list_supersessions(scope)),
             conflicts=tuple(self._store.list_conflict_links(scope)),
@@ -131,7 +132,7 @@ class Records:
     def _place_of(
         self, scope: Scope, links: Iterable[Supersession], fact_id: str
     ) -> PlaceInHistory:
-        """Where the head of the chain stands that a fact belongs to.
+        """The place in the history of the head of a fact's chain.
 
         Raises:
             UnknownFactError: no fact of that id is in scope.
@@ -164,7 +165,7 @@ class Records:
     def _page(
         self, scope: Scope, links: Iterable[Supersession], heads: Iterable[str]
     ) -> list[FactHistory]:
-        """These chains, with no more of the contact's facts than they and their conflicts have."""
+        """The chains with these heads; only their facts and those of their conflicts are read."""
         now, own = self._clock(), strand_ids(heads, links)
         pairs = {pair: {pair.new_id, pair.old_id} for pair in self._store.list_conflicts(scope)}
         conflicts = [pair for pair, ids in pairs.items() if own & ids]
@@ -200,7 +201,7 @@ class Records:
         confidence_min: float,
         attributes: AttributeBook,
     ) -> list[SlotValue]:
-        """The same, of a contact's facts and open conflicts as they were read."""
+        """As ``current_values``, from facts and open conflicts that are already read."""
         from reconciler.domain.recalling.current_values import current_values
 
         now = self._clock()
@@ -219,7 +220,7 @@ class Records:
         return current_values(sure.values(), disputes, attributes)
 
     def _events(self, scope: Scope) -> list[FactEvent]:
-        """Persons' decisions about the contact's facts, and withdrawals, the oldest first."""
+        """Persons' decisions about the contact's facts, and revocations, oldest first."""
         from reconciler.domain.reconciling.reverting import order_of
 
         made = sorted(self._store.list_revocations(scope, OPERATOR_DOOR), key=order_of)
@@ -228,9 +229,9 @@ class Records:
     def expiring(
         self, scopes: Sequence[Scope], days: float, limit: int | None
     ) -> list[ExpiringFact]:
-        """The facts about these contacts that expire within so many days, or have expired.
+        """The facts about these contacts that expire within some days, or have expired.
 
-        What is told as it may be outdated comes first, then what ends next.
+        Expired facts that are still recalled come first, then those that expire soonest.
         """
         from reconciler.domain.gate.questions import revalidation
 
@@ -267,19 +268,19 @@ class Records:
         return self._store.list_newest_decisions(whose, limit, wanted)
 
     def records(self, scope: Scope) -> list[Decision]:
-        """Every decision about a contact, the newest first, without what it was compared with."""
+        """Every decision about a contact, newest first, without comparisons."""
         made = self._store.list_records(scope)
         return sorted(made, key=lambda decision: (-decision.at.timestamp(), decision.decision_id))
 
     def all_decisions(self, scope: Scope) -> Iterator[Decision]:
-        """Every decision about a contact, the newest first, read as it is taken."""
+        """Every decision about a contact, newest first, read page by page."""
         return self._store.iter_decisions(scope)
 
     def disputes(self, scopes: Sequence[Scope]) -> Iterator[Dispute]:
-        """The open disputes about these contacts, the newest of each first."""
+        """The open disputes about these contacts, each contact's newest first."""
         for scope in self._store.list_disputed(scopes):
             if conflicts := self._store.list_conflicts(scope):
-                # What compares texts is loaded only where there is something to compare.
+                # The guard, which compares texts, is loaded only if there is a dispute.
                 from reconciler.domain.reconciling.disputes import disputes_of
 
                 ids = {fact_id for pair in conflicts for fact_id in (pair.new_id, pair.old_id)}
@@ -299,7 +300,7 @@ class Records:
         return self._store.get_decision(scope, decision_id)
 
     def decision_of_key(self, scope: Scope, idempotency_key: str) -> Decision:
-        """The decision about the contact that an idempotency key leads to.
+        """The decision about the contact that was made with an idempotency key.
 
         Raises:
             UnknownDecisionError: there is none.
@@ -332,8 +333,8 @@ class Records:
     ) -> list[FactEvidence]:
         """The evidence of each fact about something, live facts first.
 
-        An attribute may have any name that the book knows. What another fact says again stands in
-        that one's evidence, and not by itself.
+        An attribute may have any name that the book knows. A fact that another one restates is left
+        out, because its evidence belongs to the newer one.
         """
         from reconciler.domain.recalling.evidence import mentions
 
@@ -358,35 +359,34 @@ class Records:
         return evidence_of(fact.as_of(self._clock()), chain_ids, said, taken)
 
     def evidence(self, scope: Scope, decision_id: str) -> list[Evidence]:
-        """The turns that a decision about the contact was made on, the oldest first."""
+        """The turns that a decision about the contact rests on, oldest first."""
         return self._store.list_evidence(decision_id, scope)
 
     def scopes(self, whose: Scope, after: str = "", limit: int | None = None) -> list[Scope]:
-        """All contacts of an agent, by id, or so many that come after one."""
+        """The contacts of an agent in order of id: all, or up to a limit those after one."""
         ids = self._store.list_contact_ids(whose, after, limit)
         return [replace(whose, contact_id=contact_id) for contact_id, _ in ids]
 
     def contacts(self, scopes: Sequence[Scope]) -> list[Contact]:
-        """Contacts of an agent, by id."""
+        """Contacts of an agent with the numbers of their facts, in order of id."""
         return self._store.list_contacts(scopes, self._clock())
 
     def pending(
         self, scopes: Sequence[Scope], *, with_silent: bool = False
     ) -> Iterator[Decision | Dispute]:
-        """Held notes and then disputes of these contacts, which wait for an answer.
+        """The held notes of these contacts that wait for an answer, then their disputes.
 
-        Each the newest first; not what was to be said again and was not, nor what later words have
-        answered. It is read as it is taken.
+        Both newest first, read page by page. Notes that later words have answered are left out.
 
         Args:
             scopes: the contacts.
-            with_silent: whether what waits without a question, to be said again, is there too.
+            with_silent: also notes without a question, which wait to be said again.
         """
         yield from self.held(scopes, with_silent)
         yield from self.disputes(scopes)
 
     def waiting_about(self, scope: Scope, wanted: RecallFilter) -> tuple[str, ...]:
-        """The held notes about what a filter asks for, by the ids of their decisions."""
+        """The ids of the decisions that hold notes about what a filter asks for."""
         return tuple(
             held.decision_id
             for held in self.held([scope])
@@ -394,7 +394,7 @@ class Records:
         )
 
     def has_answered(self, decision: Decision) -> bool:
-        """Whether a note that was written answered what the contact was to be asked."""
+        """Whether a note that was written answered a question to the contact."""
         if decision.fact_id is None or decision.note.trust not in OWN_WORDS:
             return False
         asked = list(self._store.list_pending([decision.scope], self._clock()))
@@ -444,12 +444,12 @@ def unanswered(
     *,
     with_silent: bool = False,
 ) -> Iterator[Decision]:
-    """Those of these held notes that later words have not answered.
+    """The held notes that later words have not answered.
 
     Args:
         pending: held notes without an answer.
-        answers_of: gives what a contact said; asked for where a note has a question.
-        with_silent: also those that have no question.
+        answers_of: gives a contact's answers; called for each note that is not left out.
+        with_silent: also notes without a question.
     """
     for decision in pending:
         if decision.question is None and not with_silent:
@@ -465,7 +465,7 @@ def _ids_of(chain: FactHistory) -> list[str]:
 def _place_after(
     fact_id: str, chains_ids: Iterable[Sequence[str]], scope: Scope, at: datetime | None = None
 ) -> int:
-    """Where the chain that follows a fact's own is, counted from 0."""
+    """The place of the chain after the fact's own, counted from 0."""
     check_identifier("fact_id", fact_id, UnknownFactError)
     for place, ids in enumerate(chains_ids, start=1):
         if fact_id in ids:
@@ -481,7 +481,7 @@ def _unknown_fact(scope: Scope, fact_id: str, at: datetime | None = None) -> Unk
 
 
 def _is_persons(decision: Decision) -> bool:
-    """Whether a person decided about what is known, or took back what was said."""
+    """Whether a person decided it, or it revokes a fact."""
     return decision.door == OPERATOR_DOOR or decision.action is Action.REVOKE
 
 

@@ -1,8 +1,8 @@
-"""Reembedding: a store moves to another embedding model, while others recall and write.
+"""Reembedding: moves a store to another embedding model, while others recall and write.
 
-First every fact gets a vector of the next model beside the one that it has; then the store is bound
-to that model, in one step. Until then every process uses the old model alone, from then on the new
-one alone: a process that still runs with the old one gets an error at its next write or comparison.
+First every fact gets a second vector, of the next model. Then one transaction binds the store to
+that model. Before it every process uses the old model, after it the new one; a process that still
+runs with the old one gets an error at its next write or comparison.
 A run may be interrupted anywhere; the next one continues where it stopped.
 """
 
@@ -33,11 +33,11 @@ BATCH_SIZE = 256
 
 _BATCH_SIZE_MAX = 10_000
 _PAGE = 10_000
-"""Facts that are looked for at a time, since each look reads all of them."""
+"""Facts that one query returns; each query reads all facts of the store."""
 
 _SWITCHES_MAX = 500
-"""How often the last step is tried. Each time, a fact that another writer wrote meanwhile comes
-first; at 50 writes a second one try in three succeeds."""
+"""How often the switch is tried. It fails if another writer added a fact meanwhile; at 50 writes a
+second one try in three succeeds."""
 
 _PAUSE_SECONDS_MAX = 0.02
 
@@ -45,10 +45,10 @@ T = TypeVar("T")
 
 
 class Reembedding:
-    """Moves one store.
+    """Moves one store to another model.
 
     Args:
-        store: what moves.
+        store: the store.
     """
 
     def __init__(self, store: ModelStore) -> None:
@@ -78,10 +78,10 @@ class Reembedding:
             )
 
     def cancel(self) -> ModelMove:
-        """Give the move up; what was embedded for it is removed.
+        """Cancel the move, and remove the vectors that were made for it.
 
         Raises:
-            InvalidRequestError: the store does not move, or has moved already.
+            InvalidRequestError: no move is under way.
         """
         if not self._store.cancel():
             move = self._store.move(counted=False)
@@ -102,17 +102,17 @@ class Reembedding:
         """Move the store to this embedder's model, from where an earlier run stopped.
 
         Args:
-            embedder: what makes the new vectors.
+            embedder: makes the new vectors.
             batch_size: facts that are embedded together, from 1 to 10,000.
-            on_progress: told how many facts have a new vector, of how many.
+            on_progress: called with the number of facts with a new vector, and of all facts.
 
         Raises:
             ConfigurationError: the embedder does not embed.
             InvalidRequestError: the store is bound to that model already, moves to another one, or
                 the move was cancelled meanwhile.
-            EmbeddingError: the model failed; what was embedded before stays.
-            GraphConflictError: others wrote without a pause, or a contact is not restored whole;
-                all is embedded, and the next run takes the last step.
+            EmbeddingError: the model failed; the vectors made until then stay.
+            GraphConflictError: others wrote without a pause, or a contact is incomplete; all facts
+                have their vector, and the next run only has to switch.
             GraphError: the engine is unavailable; run it again.
         """
         batch_size = _checked_size(batch_size)
@@ -143,7 +143,7 @@ class Reembedding:
         )
 
     def _begun(self, embedder: Embedder) -> ModelMove:
-        """The move to this model, begun now or before."""
+        """The move to this model; it begins now unless it has begun."""
         self.check(embedder)
         model = embedder.model_id
         move = self._store.move()
@@ -163,7 +163,7 @@ class Reembedding:
         batch_size: int,
         on_progress: Callable[[int, int], None],
     ) -> tuple[int, int]:
-        """How many facts were embedded, and how often the last step was tried."""
+        """The numbers of facts that were embedded, and of tries to switch."""
         embedded, next_model = 0, embedder.model_id
         for attempt in range(1, _SWITCHES_MAX + 1):
             while page := self._store.list_unmoved(move.model, next_model, _PAGE):
@@ -175,7 +175,7 @@ class Reembedding:
                 return embedded, attempt
             if self._has_switched(move):  # the answer was lost, or another process did it
                 return embedded, attempt
-            self._check_nobody_restores()
+            self._check_no_restore()
             time.sleep(random.uniform(0, _PAUSE_SECONDS_MAX))  # noqa: S311  no secret
         raise GraphConflictError(
             f"all facts have a vector of {next_model}, but the store could not be bound to it, "
@@ -186,11 +186,11 @@ class Reembedding:
         vectors = embed(embedder, [text for _, text in batch])
         try:
             kept = self._store.put(embedder.model_id, [fact_id for fact_id, _ in batch], vectors)
-        except QueryError:  # with the cancelled move went the vectors' column
-            self._check_not_given_up(move)
+        except QueryError:  # a cancelled move has removed the column of next vectors
+            self._check_not_cancelled(move)
             raise
         if kept < len(batch):
-            self._check_not_given_up(move)
+            self._check_not_cancelled(move)
         return kept
 
     def _has_switched(self, move: ModelMove) -> bool:
@@ -202,15 +202,15 @@ class Reembedding:
         now = self._store.move(counted=False)
         if now.model == move.next_model:
             return True
-        self._check_not_given_up(move)
+        self._check_not_cancelled(move)
         return False
 
-    def _check_not_given_up(self, move: ModelMove) -> None:
+    def _check_not_cancelled(self, move: ModelMove) -> None:
         now = self._store.move(counted=False)
         if move.next_model not in (now.model, now.next_model):
             raise InvalidRequestError(f"the move to {move.next_model} was cancelled meanwhile")
 
-    def _check_nobody_restores(self) -> None:
+    def _check_no_restore(self) -> None:
         if contacts := self._store.count_restoring():
             raise GraphConflictError(
                 f"{contacts} contacts are incomplete: a restore is running, or was interrupted. "
@@ -218,7 +218,7 @@ class Reembedding:
             )
 
     def _settle(self) -> None:
-        """Put vectors of the store's model in their place, where the engine left them beside it."""
+        """End a move after its switch: next vectors become vectors, if the engine left any."""
         now = self._store.move(counted=False)
         if now.state is not MoveState.SETTLING:
             return
@@ -227,13 +227,13 @@ class Reembedding:
         self._store.end()
 
     def _next_ids(self) -> Iterator[list[str]]:
-        """The facts that keep something under the next model's names, until there are none."""
+        """The ids of facts with a next vector, until there are none."""
         while ids := self._store.list_next_ids(_PAGE):
             yield from batches(ids, BATCH_SIZE)
 
 
 def _check_move(move: ModelMove, embedder: Embedder) -> None:
-    """Let a store through that moves to this embedder's model.
+    """Check that the store moves to this embedder's model.
 
     Raises:
         InvalidRequestError: it moves to another one, or does not move.

@@ -1,8 +1,8 @@
-"""Use: what was recalled and about whom, noted in memory and written behind, in batches.
+"""Counts of recalls, by fact and by contact, which a thread writes in batches.
 
-A recall adds to a dictionary and goes on. A thread of its own writes what has gathered every few
-seconds, and the close of the memory writes the rest; so a process that is killed loses the counts
-of some seconds and nothing else. No contact's version moves, so no cache is stale for it.
+A recall only adds to a dictionary. A thread writes the counts every few seconds, and closing the
+memory writes the rest, so a killed process loses the counts of some seconds and nothing else.
+The contacts' versions stay, so that no cache becomes stale.
 """
 
 from __future__ import annotations
@@ -18,13 +18,13 @@ from reconciler.errors import GraphError
 __all__ = ["Asked", "Use", "UseTrace"]
 
 _WAITING_MAX = 10_000
-"""Facts, or contacts, that wait to be written; if the engine stays away, others are not noted."""
+"""Facts, or contacts, with counts that wait; during a long outage others are not counted."""
 
 _log = logging.getLogger(__name__)
 
 
 class Use(NamedTuple):
-    """How often a fact was recalled since that was last written, and when last (UTC)."""
+    """A fact's recalls since the last write: how many, and the time of the last one (UTC)."""
 
     times: int
     at: datetime
@@ -35,7 +35,7 @@ class Use(NamedTuple):
 
 
 class Asked(NamedTuple):
-    """How often a contact was asked about since that was last written, and in vain."""
+    """A contact's recalls since the last write: how many, and how many found nothing."""
 
     times: int
     empty: int
@@ -46,7 +46,7 @@ class Asked(NamedTuple):
 
 
 class UseTrace:
-    """Counts recalls for any number of threads, and writes the counts behind.
+    """Counts the recalls of all threads, and writes the counts in a thread of its own.
 
     Args:
         write: writes counts by the facts' ids.
@@ -73,33 +73,30 @@ class UseTrace:
         self._thread: threading.Thread | None = None
 
     def note(self, fact_ids: Iterable[str]) -> None:
-        """Note that facts were recalled just now; writes nothing, and waits for no writer."""
+        """Count a recall of these facts; it writes nothing and does not wait."""
         if self._is_on:
             use = Use(1, self._clock())
             self._used.add((fact_id, use) for fact_id in fact_ids)
             self._start()
 
     def note_recall(self, contact_key: str, *, is_empty: bool) -> None:
-        """Note that a contact was asked about just now, and whether nothing was found.
-
-        Writes nothing, and waits for no writer.
-        """
+        """Count a recall about a contact; it writes nothing and does not wait."""
         if self._is_on:
             self._asked.add([(contact_key, Asked(1, int(is_empty)))])
             self._start()
 
     def flush(self) -> None:
-        """Write what was noted until now.
+        """Write all counts.
 
         Raises:
-            GraphError: it could not be written; it is kept, and written with what follows.
+            GraphError: they could not be written; the next flush writes them.
         """
         with self._flushing:
             self._used.write()
             self._asked.write()
 
     def close(self) -> None:
-        """Write the rest, as far as the engine answers; harmless when called again."""
+        """Write the rest, if the engine answers; may be repeated."""
         self._closing.set()
         with self._lock:
             thread = self._thread
@@ -112,7 +109,7 @@ class UseTrace:
         return bool(self._flush_seconds) and not self._closing.is_set()
 
     def _start(self) -> None:
-        """Have a thread write behind, from the first count on."""
+        """Start the thread at the first count."""
         if self._thread is not None:
             return
         with self._lock:
@@ -154,7 +151,7 @@ class _PendingCounts(Generic[AnyCount]):
         return not self._counts
 
     def add(self, counted: Iterable[tuple[str, AnyCount]]) -> None:
-        """Add to what waits, unless too much does."""
+        """Add counts, unless too many ids wait."""
         with self._lock:
             for key, count in counted:
                 if key in self._counts:
@@ -163,7 +160,7 @@ class _PendingCounts(Generic[AnyCount]):
                     self._counts[key] = count
 
     def write(self) -> None:
-        """Write what waits; what cannot be written goes on waiting.
+        """Write the counts; if that fails, they go on waiting.
 
         Raises:
             GraphError: it could not be written.

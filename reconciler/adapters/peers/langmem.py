@@ -70,7 +70,7 @@ def store_records(file: Path) -> Iterator[tuple[int, dict[str, Any]]]:
     """
     try:
         with closing(sqlite3.connect(f"{file.absolute().as_uri()}?mode=ro", uri=True)) as store:
-            rows = store.execute(f"SELECT {_COLUMNS} FROM store ORDER BY rowid")  # noqa: S608
+            rows = store.execute(f"SELECT {_COLUMNS} FROM store ORDER BY rowid")  # noqa: S608  names
             for number, (prefix, key, value, created_at, updated_at) in enumerate(rows, start=1):
                 yield (
                     number,

@@ -9,7 +9,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from fnmatch import fnmatchcase
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, get_args
 
 from pydantic import BaseModel, ConfigDict, Field, StrictBool, ValidationError, model_validator
 
@@ -218,7 +218,7 @@ class _PolicyFile(_PolicyTable):
     @model_validator(mode="after")
     def _is_complete(self) -> _PolicyFile:
         for name, kinds in (
-            ("checks", Check.__args__),  # type: ignore[attr-defined]
+            ("checks", get_args(Check)),
             ("sources", SourceKind),
             ("categories", Category),
             ("sensitive_data", SensitiveKind),

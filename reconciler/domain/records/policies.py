@@ -325,4 +325,4 @@ class JobPolicy:
 
     def jittered_wait(self, attempts: int, retry_after_seconds: float | None) -> timedelta:
         """As ``wait``, with a jitter of its own."""
-        return self.wait(attempts, retry_after_seconds, random.random())  # noqa: S311
+        return self.wait(attempts, retry_after_seconds, random.random())  # noqa: S311  no secret

@@ -48,8 +48,19 @@ class Scope:
         """The contact's unique key in the graph; two scopes share it only when they are equal."""
         return _join(self.tenant, self.agent_id, self.contact_id)
 
+    @property
+    def columns(self) -> dict[str, str]:
+        """The ids and keys of agent and contact, as a query takes them that may make both."""
+        return {
+            "tenant": self.tenant,
+            "agent_id": self.agent_id,
+            "agent_key": self.agent_key,
+            "contact_id": self.contact_id,
+            "contact_key": self.contact_key,
+        }
+
     def as_options(self) -> str:
-        """It as the command line takes it."""
+        """The scope as options of the command line."""
         return (
             f"--agent {shlex.quote(self.agent_id)} --contact {shlex.quote(self.contact_id)} "
             f"--tenant {shlex.quote(self.tenant)}"

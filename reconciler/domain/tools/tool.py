@@ -211,9 +211,10 @@ def _or_null(schema: dict[str, Any], dialect: Dialect) -> dict[str, Any]:
 
 
 def _is_of(kind: Kind, given: object) -> bool:
-    if kind is Kind.NUMBER:  # neither NaN nor one that takes long to be written down
-        is_number = isinstance(given, int | float) and not isinstance(given, bool)
-        return is_number and -_NUMBER_MAX <= given <= _NUMBER_MAX  # type: ignore[operator]
+    if kind is Kind.NUMBER:  # not NaN, and no number that takes long to write down
+        if isinstance(given, bool) or not isinstance(given, int | float):
+            return False
+        return -_NUMBER_MAX <= given <= _NUMBER_MAX
     if kind is Kind.LIST:
         return isinstance(given, list) and all(isinstance(each, str) for each in given)
     return isinstance(given, bool if kind is Kind.BOOLEAN else str)

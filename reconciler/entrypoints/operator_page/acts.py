@@ -140,7 +140,7 @@ def _noted(visit: Visit, text: str, slot: Slot | None) -> Decision:
         text,
         source_kind=SourceKind.USER_EXPLICIT if is_contacts else SourceKind.OPERATOR,
         proposed_by=visit.grant.name,
-        **filed,  # type: ignore[arg-type]
+        **filed,  # type: ignore[arg-type]  # mypy reads no TypedDict out of a dict
     )
 
 

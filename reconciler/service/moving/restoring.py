@@ -469,7 +469,7 @@ class _FileReader:
             contact = next(lines)
             if not place or not isinstance(contact, Node):
                 raise InvalidArchiveError(f"{self._path}: its second line is not a contact")
-            yield contact, lines  # noqa: B031
+            yield contact, lines  # noqa: B031  each group is read before the next
 
     def _lines(self) -> Iterator[Node | Link]:
         """The lines between the first and the last."""

@@ -117,7 +117,7 @@ class ExtractionWorker:
                     _LOG.warning("no job could be taken: %s", error)
                 job, complaint = None, str(error)
             if job is None:
-                self._stopping.wait(self._poll_seconds * random.uniform(0.5, 1.5))  # noqa: S311
+                self._stopping.wait(self._poll_seconds * random.uniform(0.5, 1.5))  # noqa: S311  no secret
             else:
                 on_job(job)
 

@@ -1,7 +1,6 @@
 """The archive store: alone names the queries that export and restore. Decides nothing.
 
-What it reads and writes are whole nodes and relationships, as they are kept, of one contact after
-the other. What they mean is not its business.
+It reads and writes whole nodes and links, contact by contact. It does not interpret them.
 """
 
 from __future__ import annotations
@@ -36,8 +35,8 @@ IN_COLUMNS: Mapping[str, str] = {
     "Fact": "list_plain_facts",
     "Decision": "list_plain_decisions",
 }
-"""What contacts have many of. To make a map of each takes three times as long, and one engine needs
-ten times as long for a whole fact, since it holds vectors."""
+"""Labels that a contact may have many nodes of, which are read in columns. Making a map of each
+takes three times as long; of a whole fact with its vectors, on one engine, ten times."""
 
 _LINKS: Mapping[str, str] = {
     "WITH": "list_with_links",
@@ -60,12 +59,12 @@ LINK_PROPERTIES: Mapping[str, tuple[str, ...]] = {
     "JUDGED": ("span",),
     "COMPARED_WITH": ("cosine", "rank"),
 }
-"""What ``restore_links`` names of them: on one engine all links of a page have the same keys."""
+"""The properties of links that may be null: one engine needs the same keys in a whole page."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ContactFilter:
-    """The owner of the wanted contacts; None lets all through."""
+    """Whose contacts are wanted; a field that is None lets all pass."""
 
     tenant: str | None = None
     agent_id: str | None = None
@@ -74,9 +73,9 @@ class ContactFilter:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BoundStore:
-    """The model and keys that a store is bound to. The key of its ids is never shown.
+    """The model and keys that a store is bound to. Never show ``id_key``.
 
-    ``hash_key_check`` tells which key its hashes are made with; None where nothing was hashed yet.
+    ``hash_key_check`` is the check value of its hash key; None before the first hash.
     """
 
     embedding_model: str
@@ -88,15 +87,15 @@ class BoundStore:
 class ArchiveStore:
     """Contacts with all that belongs to them, in one graph.
 
-    Invariant: a page of a contact that is being restored is written once, however often it is
-    sent: it counts the contact's version down.
+    Invariant: while a contact is restored, each page is written once, however often it is sent,
+    because it counts the contact's version down.
     """
 
     def __init__(self, graph: Graph) -> None:
         self._graph = graph
 
     def describe(self) -> EngineDescription:
-        """The engine that keeps it, and where."""
+        """The engine, its version, and where it keeps the store."""
         return self._graph.describe()
 
     def schema_version(self) -> int:
@@ -109,15 +108,15 @@ class ArchiveStore:
         return BoundStore(**row)
 
     def bind(self, id_key: str, at: datetime) -> None:
-        """Give a store without contacts another key of ids."""
+        """Give a store without contacts another key for its ids."""
         self._graph.run("bind_store", {"id_key": id_key, "at": at})
 
     def count_contacts(self) -> int:
-        """How many contacts there are, also such as are being restored."""
+        """The number of contacts, also of those that are being restored."""
         return sum(int(row["contacts"]) for row in self._graph.run("count_contacts", {}))
 
     def contact_keys(self, wanted: ContactFilter) -> Iterator[tuple[str, int]]:
-        """The keys of contacts, each with its version, in the order of the keys."""
+        """The keys of contacts with their versions, in the order of the keys."""
         plain = {name: value or "" for name, value in asdict(wanted).items()}
         after = ""
         while rows := self._graph.run(
@@ -144,16 +143,16 @@ class ArchiveStore:
         )
 
     def find_contact(self, contact_key: str) -> Row | None:
-        """A contact as it is kept; None where there is none."""
+        """The stored properties of a contact; None if there is none."""
         rows = self._graph.run("find_whole_contact", {"contact_key": contact_key})
         return dict(rows[0]["node"]) if rows else None
 
     def node_pages(
         self, contact_key: str, label: str, *, with_vectors: bool, size: int | None = None
     ) -> Iterator[list[tuple[str, Row]]]:
-        """A contact's nodes of one label, page after page: each id with the properties.
+        """A contact's nodes of one label, page by page: ids and properties.
 
-        One may come twice. Each page looks through all that the contact has of the label.
+        A node may come twice. Each page costs a look at all of the contact's nodes of the label.
         """
         asked = {"with_vectors": with_vectors} if label == "Fact" else {}
         for rows in self._pages(_NODES[label], [contact_key], size or PAGE, asked):
@@ -169,9 +168,9 @@ class ArchiveStore:
     def column_pages(
         self, contact_keys: Sequence[str], label: str, page_size: int
     ) -> Iterator[Row]:
-        """Several contacts' nodes of one of ``IN_COLUMNS``, page after page, as lists of values.
+        """Nodes of a label of ``IN_COLUMNS``, page by page, as lists of values without vectors.
 
-        Without vectors. Each page looks through all that these contacts have of the label.
+        Each page costs a look at all of these contacts' nodes of the label.
         """
         asked = {"contact_keys": list(contact_keys), "limit": page_size}
         after, is_full = "", True
@@ -193,13 +192,13 @@ class ArchiveStore:
     def list_links(
         self, contact_key: str, kind: str, after: str, until: str
     ) -> Iterator[tuple[str, str, Row]]:
-        """The links of one kind from a contact's nodes with ids between these two."""
+        """The links of one type from the contact's nodes with ids between these two."""
         asked = {"contact_key": contact_key, "after": after, "until": until}
         for row in self._graph.run(_LINKS[kind], asked):
             yield row["from_id"], row["to_id"], row.get("link") or {}
 
     def put_remains(self, label: str, nodes: Mapping[str, Row]) -> None:
-        """Put what is left of records in their place, by their ids, which it lacks; links stay."""
+        """Replace damaged nodes by what is left of them, under their ids; links stay."""
         rows = [{"node_id": node_id, "node": left} for node_id, left in nodes.items()]
         for some in batches(rows, PAGE):
             self._graph.run("put_remains", {"label": label, "rows": some})
@@ -208,22 +207,14 @@ class ArchiveStore:
         """Begin to restore a contact, or go on.
 
         Args:
-            scope: which contact.
-            mark: its name until it is there whole, from which the same restore knows it again.
+            scope: the contact.
+            mark: its name until it is complete, by which the same restore recognises it.
 
         Returns:
-            Its version, below 0 while it is being restored, and its name; the name is "" if another
-            writer wrote about it meanwhile.
+            Its version, which is below 0 during a restore, and its name; "" if another writer wrote
+            about it meanwhile.
         """
-        given = {
-            "tenant": scope.tenant,
-            "agent_id": scope.agent_id,
-            "contact_id": scope.contact_id,
-            "agent_key": scope.agent_key,
-            "contact_key": scope.contact_key,
-            "name": mark,
-        }
-        [row] = self._graph.run("restore_contact", given)
+        [row] = self._graph.run("restore_contact", {**scope.columns, "name": mark})
         return int(row["version"]), "" if row["last_decision_at"] else str(row["name"])
 
     def restore_nodes(
@@ -234,15 +225,15 @@ class ArchiveStore:
         nodes: Sequence[tuple[Row, Any]],
         embedding_model: str,
     ) -> None:
-        """Write a page of nodes, each with its vector or None; written before, it changes nothing.
+        """Write a page of nodes, each with its vector or None; repeating it changes nothing.
 
         Args:
             contact_key: the contact's.
-            version: the contact's before this page; after it, it is one less.
-            label: theirs.
-            nodes: what each holds.
-            embedding_model: the model that made the vectors. Nothing is written where the store
-                moved to another one.
+            version: the contact's version before this page; the page makes it one less.
+            label: the nodes' label.
+            nodes: the properties and the vector of each.
+            embedding_model: the model that made the vectors. If the store has moved to another,
+                nothing is written.
         """
         rows = [{"node": held, "embedding": vector} for held, vector in nodes]
         page = {**_page(contact_key, version), "embedding_model": embedding_model}
@@ -251,7 +242,7 @@ class ArchiveStore:
     def restore_links(
         self, contact_key: str, version: int, kind: str, links: Sequence[tuple[str, str, Row]]
     ) -> None:
-        """Write a page of links; both ends of each are there. Else as ``restore_nodes``."""
+        """Write a page of links, as ``restore_nodes``; both ends of each were written before."""
         named = dict.fromkeys(LINK_PROPERTIES.get(kind, ()))
         rows = [
             {"from_id": start, "to_id": end, "link": named | held} for start, end, held in links
@@ -260,12 +251,12 @@ class ArchiveStore:
         self._graph.run("restore_links", given)
 
     def contact_version(self, contact_key: str) -> int | None:
-        """The contact's version; None where there is no such contact."""
+        """The contact's version; None if there is no such contact."""
         rows = self._graph.run("find_contact_version", {"contact_key": contact_key})
         return int(rows[0]["version"]) if rows else None
 
     def finish_contact(self, contact_key: str, version: int, held: Row) -> bool:
-        """Have a contact be as it was exported; False where its version is another one by now."""
+        """Give a restored contact its exported properties; False if its version has changed."""
         node = {name: value for name, value in held.items() if name != "contact_key"}
         given = {"contact_key": contact_key, "version": version, "node": node}
         return bool(self._graph.run("finish_contact", given))

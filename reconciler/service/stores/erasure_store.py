@@ -1,6 +1,6 @@
-"""The erasure store: alone names the queries that forget. Decides nothing.
+"""The erasure store: alone names the queries that erase. Decides nothing.
 
-What goes is planned elsewhere; every call here may be made again, and changes nothing then.
+``domain/erasing`` plans what is erased. Every call here may be repeated, and changes nothing then.
 """
 
 from __future__ import annotations
@@ -31,8 +31,10 @@ from reconciler.domain.records.facts import Fact
 from reconciler.domain.records.kinds import FactState
 from reconciler.domain.records.scope import Scope
 from reconciler.ports.graph import Graph, Purged, Row
+from reconciler.service.stores.commits import record_of
 from reconciler.service.stores.memory_store import DecisionFilter, MemoryStore
 from reconciler.service.stores.row_reader import RowReader, validated
+from reconciler.service.stores.rows import FACTS
 
 __all__ = [
     "ERASURES",
@@ -48,12 +50,12 @@ __all__ = [
 _EVERYTHING = 1_000_000_000
 
 _LINKS_AT_ONCE = 5_000
-"""Links that lose a reason or a span in one transaction."""
+"""Links from which one transaction removes the reason or the span."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ContactState:
-    """A contact's version, and whether anything of it is being or was erased."""
+    """A contact's version, and whether anything about it is being erased or was."""
 
     version: int = 0
     is_erasing: bool = False
@@ -62,7 +64,7 @@ class ContactState:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Words:
-    """A node that holds words, by its label and key, and all of them in one text."""
+    """All words of one node, as one text, with the node's label and key."""
 
     label: str
     key: str
@@ -72,13 +74,13 @@ class Words:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Marks:
-    """The marks of an erasure.
+    """What the mark of an erasure writes beside the plan.
 
     Attributes:
-        tombstone_keys: what is held if it is said again.
-        ended_keys: sessions that are over: their jobs end, and they take no turn any more.
-        rewound_keys: sessions with jobs that are started again, since what was read for them goes.
-        episodes: what is left of the episodes that are read again then, by their ids.
+        tombstone_keys: keys of the forgotten words; a note with one of them is held.
+        ended_keys: erased sessions: their jobs end, and they take no more turns.
+        rewound_keys: sessions with jobs that start again, because their claims are erased.
+        episodes: the rest of the episodes that those jobs read again, by id.
     """
 
     tombstone_keys: frozenset[str] = frozenset()
@@ -90,14 +92,14 @@ class Marks:
 class ErasureStore:
     """Erasures and their traces, in one graph.
 
-    What removes words does so in one transaction, so it is given some nodes at a time.
+    Each call is one transaction, so callers pass some nodes at a time.
 
     Invariant: nothing here reads or writes outside the scope it is given. One exception: the list
     of unfinished erasures, for the caller that finishes them.
 
     Args:
-        graph: where it is kept.
-        memory: facts and decisions.
+        graph: the engine.
+        memory: the store of facts and decisions.
     """
 
     def __init__(self, graph: Graph, memory: MemoryStore) -> None:
@@ -105,12 +107,12 @@ class ErasureStore:
         self._memory = memory
 
     def standing(self, scope: Scope) -> ContactState:
-        """The contact's version, and whether anything of it is to be looked for as forgotten."""
+        """The contact's version, and whether a writer must look for forgotten words."""
         rows = self._graph.run("find_contact_version", _contact(scope))
         return ContactState(**rows[0]) if rows else ContactState()
 
     def list_tombstones(self, scope: Scope) -> list[str]:
-        """The keys of what is held if it is said again."""
+        """The keys of the forgotten words; a note with one of them is held."""
         rows = self._graph.run("list_tombstones", _contact(scope))
         return [row["tombstone_key"] for row in rows]
 
@@ -118,8 +120,7 @@ class ErasureStore:
         """Facts that a person revoked or took back and that are still revoked."""
         ids = self._memory.list_revocation_ids(scope)
         rows = self._graph.run("list_revoked", {"decision_ids": ids}) if ids else []
-        facts = self._memory.facts_of(rows)
-        return [fact for fact in facts if fact.state is FactState.REVOKED]
+        return [fact for fact in FACTS.all(rows) if fact.state is FactState.REVOKED]
 
     def list_erased_sessions(self, scope: Scope) -> list[str]:
         """The ids of sessions that were erased."""
@@ -137,7 +138,7 @@ class ErasureStore:
         facts: Sequence[Fact] | None = None,
         decisions: Sequence[Decision] | None = None,
     ) -> ContactRecords:
-        """All that is known of a contact; facts and decisions are read unless they are given."""
+        """All records of a contact; facts and decisions are read unless they are given."""
         judged = self._run("list_judged_words", scope)
         return ContactRecords(
             facts=self._memory.list_facts(scope) if facts is None else facts,
@@ -148,16 +149,16 @@ class ErasureStore:
         )
 
     def list_compared(self, scope: Scope) -> list[Decision]:
-        """All decisions about a contact, with what each was compared with."""
+        """All decisions about a contact, with comparisons."""
         return self._memory.list_decisions([scope], _EVERYTHING, DecisionFilter())
 
     def list_session_keys(self, scope: Scope, *, handed_over: bool = False) -> list[str]:
-        """The keys of the contact's sessions; or only of those that were handed over."""
+        """The keys of the contact's sessions, or only of those with turns (``handed_over``)."""
         rows = self._sessions(scope)
         return [row["session_key"] for row in rows if row["turns"] or not handed_over]
 
     def mark(self, erasure: Erasure, version: int, marks: Marks) -> bool:
-        """Mark what is to go, at that version of the contact; False where it moved on."""
+        """Write the erasure with its plan and marks; False if the contact's version moved on."""
         given = {
             **_contact(erasure.scope),
             "version": version,
@@ -174,40 +175,40 @@ class ErasureStore:
         return bool(self._graph.run("mark_erasure", given))
 
     def remove_facts(self, fact_ids: Sequence[str], at: datetime) -> None:
-        """Take away what facts say."""
+        """Remove the words of facts."""
         self._graph.run("remove_facts", {"fact_ids": list(fact_ids), "at": at})
 
     def remove_reasons(self, scope: Scope, fact_ids: Sequence[str] | None = None) -> None:
-        """Take away why these facts of a contact are linked; None for all of them."""
+        """Remove the reasons from the links of these facts; None for all of the contact's."""
         self._remove_from_links("remove_supersession_reasons", scope, "fact_ids", fact_ids)
         self._remove_from_links("remove_conflict_reasons", scope, "fact_ids", fact_ids)
 
     def revive_facts(self, fact_ids: Sequence[str]) -> None:
-        """Have facts hold again."""
+        """Make facts live again."""
         self._graph.run("revive_facts", {"fact_ids": list(fact_ids)})
 
     def put_ends(self, ends: Sequence[FactEnd]) -> None:
-        """Have facts end so."""
+        """Write new ends of facts."""
         self._graph.run("put_fact_ends", {"ends": [asdict(end) for end in ends]})
 
     def put_decisions(self, decisions: Sequence[Decision]) -> None:
-        """Put records in the place of those of the same ids."""
-        maps = [_decision_map(self._memory, decision) for decision in decisions]
+        """Replace the records of decisions, by id."""
+        maps = [_decision_map(decision) for decision in decisions]
         self._graph.run("remove_decisions", {"decisions": maps})
 
     def put_episodes(self, episodes: Mapping[str, str]) -> None:
-        """Put what is left of episodes in their place."""
+        """Replace the texts of episodes by what is left of them."""
         self._graph.run("remove_episodes", {"episodes": _episode_maps(episodes)})
 
     def remove_spans(self, scope: Scope, episode_ids: Sequence[str] | None = None) -> None:
-        """Take away which words a contact cites of these episodes; None for all of them."""
+        """Remove the cited words from links to these episodes; None for all of the contact's."""
         self._remove_from_links("remove_fact_spans", scope, "episode_ids", episode_ids)
         self._remove_from_links("remove_decision_spans", scope, "episode_ids", episode_ids)
 
     def _remove_from_links(
         self, query: str, scope: Scope, name: str, ids: Sequence[str] | None
     ) -> None:
-        """Take words away from links, some at a time: each look goes through all of a contact's."""
+        """Remove words from links, many at a time: each query reads all links of the contact."""
         if ids is not None and not ids:
             return
         whose = {"is_whole": ids is None, name: list(ids or ())}
@@ -216,20 +217,20 @@ class ErasureStore:
             pass
 
     def remove_session_words(self, session_keys: Sequence[str]) -> None:
-        """Take the summaries of sessions away."""
+        """Remove the summaries of sessions."""
         self._graph.run("remove_session_words", {"session_keys": list(session_keys)})
 
     def remove_job_words(self, job_ids: Sequence[str], at: datetime, *, is_ended: bool) -> None:
-        """Take away what was read for jobs; ended, they are over."""
+        """Remove the claims that were read for jobs; with ``is_ended`` the jobs end as well."""
         given = {"job_ids": list(job_ids), "at": at, "is_ended": is_ended}
         self._graph.run("remove_job_words", given)
 
     def remove_task_words(self, task_keys: Sequence[str]) -> None:
-        """Take away what tasks are about."""
+        """Remove the words of tasks."""
         self._graph.run("remove_task_words", {"task_keys": list(task_keys)})
 
     def remove_contact_words(self, scope: Scope) -> None:
-        """Take away the contact's name, and the reasons of what was forgotten of it earlier."""
+        """Remove the contact's name, and the reasons of its earlier erasures."""
         self._graph.run("remove_contact_words", _contact(scope) | {"erased": ERASED})
 
     def words(self, scope: Scope, known: ContactRecords) -> list[Words]:
@@ -250,9 +251,9 @@ class ErasureStore:
     def move(
         self, erasure: Erasure, state: ErasureState, receipt: ErasureReceipt, at: datetime | None
     ) -> Erasure:
-        """The erasure as it stands from here on, after that was written; one that is done stays so.
+        """Write the new state of an erasure, and return it; one that is done stays as it is.
 
-        With its words gone its plan goes, and what it was about but for ids.
+        The plan goes with the words, and so does the target, except its ids.
         """
         moved = replace(
             erasure,
@@ -277,53 +278,54 @@ class ErasureStore:
         return self.find(erasure)
 
     def find(self, erasure: Erasure) -> Erasure:
-        """The erasure as it stands by now."""
+        """The erasure as it is stored now."""
         kept = self.list_erasures([erasure.scope])
         return next(stored for stored in kept if stored.erasure_id == erasure.erasure_id)
 
     def list_erasures(
         self, scopes: Iterable[Scope] = (), *, is_unfinished: bool = False
     ) -> list[Erasure]:
-        """Erasures about these contacts, the oldest first; about any, where none is named."""
+        """Erasures about these contacts, oldest first; without contacts, all erasures."""
         keys = [scope.contact_key for scope in scopes]
         asked = {"contact_keys": keys, "is_unfinished": is_unfinished}
         return ERASURES.all(self._graph.run("list_erasures", asked))
 
     def check_purge(self) -> None:
-        """Let an erasure begin, if the engine will have room to end it."""
+        """Check that the engine will have room to purge; see ``Graph.check_purge``."""
         self._graph.check_purge()
 
     def expect_mark(self, scope: Scope, texts: Iterable[str]) -> None:
-        """Have the engine keep texts that go before the mark of an erasure is there, or with it."""
+        """Keep texts to search for that are removed before the mark of an erasure, or with it."""
         self._graph.expect_purge(_before_mark(scope), texts)
 
     def expect_purge(self, erasure: Erasure, texts: Iterable[str]) -> None:
-        """Have the engine keep the texts that an erasure removes, to search its files for them.
+        """Keep the texts that an erasure removes, so that ``purge`` can search the files for them.
 
-        With them those that ``expect_mark`` kept, also for one that was cut off before its mark.
+        Texts that ``expect_mark`` kept are added, also those of an erasure that was interrupted
+        before its mark.
         """
         key = _before_mark(erasure.scope)
         self._graph.expect_purge(erasure.erasure_id, texts, instead_of=key)
 
     def purge(self, erasure: Erasure) -> Purged:
-        """Have the engine let go of the bytes that an erasure removed, and look for them."""
+        """Remove the erased bytes from the engine's files, and search them; see ``Graph.purge``."""
         return self._graph.purge(erasure.erasure_id)
 
     def jobs_of(self, scope: Scope, session_keys: Iterable[str] | None) -> list[str]:
-        """The ids of the contact's jobs that read one of these sessions; None for any."""
+        """The ids of the jobs that read these sessions; None for all of the contact's."""
         return _of_sessions(self._run("list_scope_jobs", scope), "job_id", session_keys)
 
     def tasks_of(self, scope: Scope, session_keys: Iterable[str] | None) -> list[str]:
-        """The keys of the contact's tasks that are in one of these sessions; None for any.
+        """The keys of the tasks in these sessions; None for all of the contact's.
 
-        Also those that only go on there, and have no turn in it yet.
+        A task that was resumed in one of them counts, even if it has no turn there yet.
         """
         rows = self._run("list_scope_tasks", scope)
-        gone_on = [{**row, "session_key": scope.session_key(row["session_id"])} for row in rows]
-        return _of_sessions([*rows, *gone_on], "task_key", session_keys)
+        resumed = [{**row, "session_key": scope.session_key(row["session_id"])} for row in rows]
+        return _of_sessions([*rows, *resumed], "task_key", session_keys)
 
     def episodes_of(self, scope: Scope, session_keys: Iterable[str] | None) -> list[str]:
-        """The ids of the contact's episodes in one of these sessions; None for any."""
+        """The ids of the episodes in these sessions; None for all of the contact's."""
         return _of_sessions(self._run("list_scope_episodes", scope), "episode_id", session_keys)
 
     def _sessions(self, scope: Scope) -> list[Row]:
@@ -357,7 +359,7 @@ class ErasureStore:
 
 
 def _before_mark(scope: Scope) -> str:
-    """What names the texts of a contact that no erasure has yet: a name that a file can have."""
+    """The key for a contact's kept texts until an erasure is marked; usable as a file name."""
     return hashlib.sha256(scope.contact_key.encode()).hexdigest()[:32]
 
 
@@ -386,7 +388,7 @@ def _joined(parts: Iterable[Any]) -> str:
     return "\n".join(str(item) for item in flat if item and item != ERASED)
 
 
-def _decision_map(memory: MemoryStore, decision: Decision) -> dict[str, Any]:
+def _decision_map(decision: Decision) -> dict[str, Any]:
     assessment = decision.gate
     return {
         "decision_id": decision.decision_id,
@@ -395,7 +397,7 @@ def _decision_map(memory: MemoryStore, decision: Decision) -> dict[str, Any]:
         "arbiter_reasoning": decision.opinion.reasoning,
         "inference_key": assessment.inference_key if assessment else None,
         "lapses_at": assessment.lapses_at if assessment else None,
-        "record": memory.record_of(decision),
+        "record": record_of(decision),
     }
 
 
@@ -417,13 +419,13 @@ def _erasure_map(erasure: Erasure) -> dict[str, Any]:
 
 @cache
 def erasure_targets() -> TypeAdapter[ErasureTarget]:
-    """Reads and writes what an erasure is about as JSON."""
+    """Reads and writes an erasure's target as JSON."""
     return TypeAdapter(ErasureTarget)
 
 
 @cache
 def erasure_plans() -> TypeAdapter[ErasurePlan]:
-    """Reads and writes what an erasure has still to remove as JSON."""
+    """Reads and writes an erasure's plan as JSON."""
     return TypeAdapter(ErasurePlan)
 
 

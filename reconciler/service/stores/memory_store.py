@@ -39,7 +39,7 @@ from reconciler.errors import (
 from reconciler.ports.graph import EngineDescription, Graph, Row
 from reconciler.queries import newest_schema_version
 from reconciler.service.batches import batches
-from reconciler.service.stores.commits import Commit, contact_map, record_of
+from reconciler.service.stores.commits import Commit, contact_map
 from reconciler.service.stores.rows import (
     ACTION_COUNTS,
     COMPARISONS,
@@ -81,13 +81,12 @@ _FAR_AHEAD = datetime(9999, 12, 30, tzinfo=UTC)
 _EVERYTHING = 1_000_000_000
 
 _PAGE = 100
-"""Contacts, or decisions, that are read with one query of a list of many: so many fit into memory,
-however much each contact has."""
+"""Contacts or decisions that one query reads, so that the answer always fits into memory."""
 
 
 _LOOKED_UP_MAX = 500
-"""Decisions of one contact that are looked up by their ids. For more of them, all that it has are
-read in one piece, which costs a twentieth of a look-up each."""
+"""Decisions of one contact that are looked up by their ids. For more, all of its decisions are read
+at once, which costs a twentieth of a look-up for each."""
 
 _ID_KEY_BYTES = 32
 _EPISODE_SPACE = uuid.UUID("b2b0a3ce-0a4e-5c0b-9d3f-4f2f6a2f6c11")
@@ -97,7 +96,7 @@ _EPISODE_SPACE = uuid.UUID("b2b0a3ce-0a4e-5c0b-9d3f-4f2f6a2f6c11")
 class DecisionFilter:
     """A filter of decisions; None lets all through. ``until`` is not included.
 
-    ``after`` is the time and the id of the decision that those asked for come after.
+    ``after`` is the time and the id of a decision: only those that come after it are wanted.
     """
 
     disposal: Disposal | None = None
@@ -128,8 +127,8 @@ class MemoryStore:
     Args:
         graph: where they are kept.
         model: name and fingerprint of the model that this process embeds with, and the length of
-            its vectors. Once the store moved to another one, what compares or writes raises. None
-            for who does neither.
+            its vectors. If the store has moved to another model, calls that compare or write
+            raise. None if no such call is made.
     """
 
     def __init__(self, graph: Graph, model: tuple[str, int] | None = None) -> None:
@@ -198,43 +197,43 @@ class MemoryStore:
             )
 
     def check_model(self, embedding_model: str, embedding_dimension: int) -> None:
-        """Let a store through that is bound to this model.
+        """Check that the store is bound to this model.
 
         Raises:
-            SchemaError: it holds vectors of another one, which no cosine can be taken with.
+            SchemaError: it holds vectors of another one, which cannot be compared.
         """
         [bound] = self._graph.run("find_store", {})
         _check_model(bound, embedding_model, embedding_dimension)
 
     def hash_key_check(self) -> str | None:
-        """A check value of the key of the store's hashes; None before the first hash."""
+        """The check value of the store's hash key; None before the first hash."""
         [bound] = self._graph.run("find_store", {})
         check: str | None = bound["hash_key_check"]
         return check
 
     def claim_hash_key(self, check: str, at: datetime) -> str:
-        """Bind the store to a key of hashes; what it is bound to is returned, maybe another."""
+        """Bind the store to a hash key if it has none; return the bound key's check value."""
         [bound] = self._graph.run("claim_hash_key", {"check": check, "at": at})
         return str(bound["hash_key_check"])
 
     def release_hash_key(self, at: datetime) -> None:
-        """Let the store be bound to another key of hashes."""
+        """Release the store from its hash key, so that another can be bound."""
         self._graph.run("release_hash_key", {"at": at})
 
     def migrate(self, embedding_dimension: int) -> int:
-        """Bring the schema to this code's version, which is returned; harmless when it is there."""
+        """Bring the schema to this code's version and return that; may be repeated."""
         return self._graph.migrate(embedding_dimension)
 
     def schema_version(self) -> int:
-        """The version of the schema in the store; 0 where there is none."""
+        """The version of the schema in the store; 0 if there is none."""
         return self._graph.schema_version()
 
     def describe(self) -> EngineDescription:
-        """The engine that keeps it, and where."""
+        """The engine, its version, and where it keeps the store."""
         return self._graph.describe()
 
     def copy_store(self, target: Path) -> None:
-        """Write a copy of all that is kept into a new file; see ``Graph.copy_store``."""
+        """Copy the store into a new file; see ``Graph.copy_store``."""
         self._graph.copy_store(target)
 
     def load_neighbourhood(
@@ -262,7 +261,7 @@ class MemoryStore:
     def load_vectors(
         self, scopes: Sequence[Scope], embedding_model: str
     ) -> dict[str, NDArray[np.float32]]:
-        """The vectors of all facts in scope, of those too that have ended, by the facts' ids.
+        """The vectors of all facts in scope, also of ended ones, by the facts' ids.
 
         Args:
             scopes: the contacts.
@@ -279,9 +278,9 @@ class MemoryStore:
         return dict(zip(ids, vectors_of(rows), strict=True))
 
     def find_facts(self, scope: Scope, fact_ids: Sequence[str]) -> tuple[int, dict[str, Fact]]:
-        """The contact's version, and those facts of these ids that are about it, live or ended.
+        """The contact's version, and its facts of these ids, live or ended.
 
-        The version is at least that of each fact, as far as it was read together.
+        The version is at least that of each fact that was read with it.
         """
         asked = {**_contact(scope), "fact_ids": list(fact_ids)}
         rows = self._graph.run("find_facts", asked) if fact_ids else []
@@ -303,8 +302,8 @@ class MemoryStore:
     ) -> list[Near]:
         """The facts of the agent's contacts that an index finds near a vector, nearest first.
 
-        Approximate, and fewer than ``limit`` where facts of other agents are as near; none where
-        the engine has no such index, or has not built it yet.
+        They are approximate, and fewer than ``limit`` if other agents have facts as near. There are
+        none if the engine has no such index, or has not built it yet.
         """
         asked = _wanted(vector, embedding_model, limit)
         return self._near(self._compared("find_nearest", {"agent_key": scope.agent_key, **asked}))
@@ -317,9 +316,9 @@ class MemoryStore:
         limit: int,
         contact_ids: Sequence[str] | None = None,
     ) -> list[Near]:
-        """The facts of the agent's contacts, or of some, that are nearest to a vector, exactly.
+        """The exactly nearest facts to a vector, of all contacts of the agent or of some.
 
-        Read from some contacts at a time: the facts of ten thousand take longer than a query may.
+        Some contacts are read at a time: the facts of ten thousand take longer than a query may.
         """
         asked = _wanted(vector, embedding_model, limit)
         if contact_ids is None:
@@ -334,7 +333,7 @@ class MemoryStore:
         return near
 
     def find_agents_facts(self, scope: Scope, fact_ids: Sequence[str]) -> dict[str, Fact]:
-        """Those facts of these ids that are about any contact of the agent."""
+        """The facts of these ids that are about any contact of the agent, by id."""
         asked = {"agent_key": scope.agent_key, "fact_ids": list(fact_ids)}
         rows = self._graph.run("find_agents_facts", asked) if fact_ids else []
         return {fact.fact_id: fact for fact in FACTS.all(rows)}
@@ -342,12 +341,12 @@ class MemoryStore:
     def list_mentions(
         self, scope: Scope, word: str, offset: int, limit: int
     ) -> list[tuple[str, Fact]]:
-        """The facts of all contacts of the agent that hold a word, the one said last first.
+        """The facts of all contacts of the agent that contain a word, last said first.
 
         Args:
             scope: any contact of the agent.
             word: in small letters; it may be part of a longer one.
-            offset: how many come before the page.
+            offset: the number of facts on the pages before.
             limit: at most this many.
 
         Returns:
@@ -360,7 +359,7 @@ class MemoryStore:
     def find_named_contacts(
         self, scope: Scope, word: str, limit: int
     ) -> list[tuple[str, str | None]]:
-        """The agent's contacts that have a word in their id or name: the two of each, by id.
+        """The ids and names of the agent's contacts that have a word in either, in order of id.
 
         Args:
             scope: any contact of the agent.
@@ -374,12 +373,12 @@ class MemoryStore:
     def list_said(self, fact_ids: Sequence[str]) -> list[Said]:
         """The turns that these facts rest on, once for each fact; in no order.
 
-        The caller has checked the contact, here and with ``list_taken``.
+        The caller has checked that the facts are the contact's; so it has for ``list_taken``.
         """
         return SAID.all(self._graph.run("list_fact_evidence", {"fact_ids": list(fact_ids)}))
 
     def list_taken(self, episode_ids: Sequence[str]) -> dict[str, list[TakenBy]]:
-        """By the ids of these turns, the decisions that were made on them; in no order."""
+        """The decisions that were made on these turns, by the turn's id; in no order."""
         taken_by: dict[str, list[TakenBy]] = {episode_id: [] for episode_id in episode_ids}
         rows = self._graph.run("list_judged", {"episode_ids": list(taken_by)})
         for row, taken in TAKEN.pairs(rows):
@@ -387,7 +386,7 @@ class MemoryStore:
         return taken_by
 
     def rests_on(self, scope: Scope, fact_id: str, episode_id: str) -> bool:
-        """Whether the episode is evidence already of the fact, or of one that it says again."""
+        """Whether the episode is evidence of the fact already, or of one that the fact restates."""
         rows = self._graph.run("find_resting", {"episode_id": episode_id})
         resting = {str(row["fact_id"]) for row in rows}
         if fact_id in resting or not resting:
@@ -397,7 +396,7 @@ class MemoryStore:
     def list_predecessors(
         self, facts: Iterable[Neighbour], vector: NDArray[np.float32]
     ) -> list[Predecessor]:
-        """The facts that these superseded, with the cosine to a vector; in no order."""
+        """The facts that these superseded, each with its cosine to a vector; in no order."""
         asked = {"fact_ids": [fact.fact_id for fact in facts], "embedding": vector.tolist()}
         return PREDECESSORS.all(self._compared("list_predecessors", asked))
 
@@ -426,42 +425,28 @@ class MemoryStore:
         return PLACES.all(rows)
 
     def list_filed_facts(self, scope: Scope, subject: str) -> list[FiledFact]:
-        """All facts of the scope's agent, about any contact, that are filed under a subject.
-
-        In the order in which they were recorded, live and ended.
-        """
+        """The agent's facts with this subject, of all contacts, first recorded first."""
         asked = {"agent_key": scope.agent_key, "subject": subject}
         return [
             FiledFact(row["contact_id"], row["contact_name"], fact)
             for row, fact in FACTS.pairs(self._graph.run("list_filed_facts", asked))
         ]
 
-    def facts_of(self, rows: Iterable[Row]) -> list[Fact]:
-        """Rows that hold facts, as facts; for the stores beside this one."""
-        return FACTS.all(rows)
-
-    def record_of(self, decision: Decision) -> str:
-        """A decision as its record keeps it, in JSON."""
-        return record_of(decision)
-
     def list_conflicts(self, scope: Scope, *, is_open: bool = True) -> list[Conflict]:
         """Pairs of facts in scope that have not ended and may contradict each other, each once.
 
-        The open ones; without ``is_open`` also those that a person settled with "both hold".
+        With ``is_open`` only open disputes; else also those that a person settled with "both hold".
         """
         rows = self._graph.run("list_conflicts", _contact(scope))
         return [conflict for conflict in CONFLICTS.all(rows) if conflict.is_open or not is_open]
 
     def list_conflict_links(self, scope: Scope) -> list[Conflict]:
-        """All links between facts in scope that may contradict each other, whatever became of them.
-
-        In no order.
-        """
+        """All pairs of facts in scope that were ever in dispute; in no order."""
         rows = self._graph.run("list_conflict_links", _contact(scope))
         return CONFLICTS.all(rows)
 
     def count_conflicts(self, now: datetime) -> int:
-        """How many pairs of facts in the whole store that are live now are in dispute."""
+        """The number of open disputes between live facts in the whole store."""
         return sum(row["conflicts"] for row in self._graph.run("count_conflicts", {"now": now}))
 
     def list_supersessions(self, scope: Scope) -> list[Supersession]:
@@ -472,7 +457,7 @@ class MemoryStore:
     def list_contact_ids(
         self, whose: Scope, after: str = "", limit: int | None = None
     ) -> list[tuple[str, datetime | None]]:
-        """The ids of an agent's contacts, in order, each with when it was decided about last.
+        """The ids of an agent's contacts, in order, each with the time of its last decision.
 
         Args:
             whose: any contact of the agent.
@@ -484,7 +469,7 @@ class MemoryStore:
         return [(row["contact_id"], row["last_decision_at"]) for row in rows]
 
     def list_contacts(self, scopes: Sequence[Scope], now: datetime) -> list[Contact]:
-        """Contacts of one agent, by id, with their facts counted by the state of now."""
+        """Contacts of one agent, in order of id, with their facts counted by current state."""
         contacts: list[Contact] = []
         for page in batches(scopes, _PAGE):
             counts: dict[str, dict[str, int]] = {}
@@ -505,10 +490,10 @@ class MemoryStore:
         *,
         also_expired: bool,
     ) -> list[tuple[str, Fact]]:
-        """The facts that expire after now and until then, with their contacts' keys.
+        """The facts that expire from now until then, soonest first, with their contacts' keys.
 
-        Those that expire first come first, at most so many; all where there is no limit. What
-        expired already and is still told comes with them, where it is asked for.
+        With ``also_expired`` also those that expired already and are still recalled. At most
+        ``limit``; None for all.
         """
         asked = {
             "now": now,
@@ -520,17 +505,17 @@ class MemoryStore:
         return [(row["contact_key"], fact) for row, fact in FACTS.pairs(rows)]
 
     def count_facts(self, now: datetime) -> dict[FactState, int]:
-        """All facts of the store, by the state of now."""
+        """The number of facts in the store by current state."""
         counted = self._graph.run("count_facts", {"now": now})
         facts = {row["state"]: int(row["facts"]) for row in counted}
         return {state: facts.get(state, 0) for state in FactState}
 
     def list_agents(self) -> list[tuple[str, str]]:
-        """All agents of the store, each with its tenant first, in that order."""
+        """All agents of the store as pairs of tenant and agent, in order."""
         return [(row["tenant"], row["agent_id"]) for row in self._graph.run("list_agents", {})]
 
     def count_actions(self, scopes: Sequence[Scope]) -> dict[str, list[ActionCount]]:
-        """The decisions about each contact by what was done, by the contact's key."""
+        """The number of decisions about each contact by action, by the contact's key."""
         counts: dict[str, list[ActionCount]] = {}
         rows = self._graph.run("count_actions", _contact_keys(scopes))
         for row, count in ACTION_COUNTS.pairs(rows):
@@ -538,14 +523,14 @@ class MemoryStore:
         return counts
 
     def count_episodes(self, scopes: Sequence[Scope]) -> dict[str, tuple[int, int]]:
-        """The sessions and the episodes of each contact, by the contact's key."""
+        """The numbers of sessions and of episodes of each contact, by the contact's key."""
         return {
             row["contact_key"]: (int(row["sessions"]), int(row["episodes"]))
             for row in self._graph.run("count_episodes", _contact_keys(scopes))
         }
 
     def record_use(self, used: Mapping[str, Use]) -> None:
-        """Add to what is kept of the recalls of these facts, by their ids, in one transaction.
+        """Add recalls to these facts, by id, in one transaction.
 
         Raises:
             GraphError: nothing was written.
@@ -557,14 +542,12 @@ class MemoryStore:
         self._graph.run("record_use", {"used": rows})
 
     def record_recalls(self, asked: Mapping[str, Asked]) -> None:
-        """Add to what is kept of these contacts, by their keys, in one transaction.
-
-        A contact that is unknown is left out.
+        """Add recalls to these contacts, by key, in one transaction; unknown ones are left out.
 
         Raises:
             GraphError: nothing was written.
         """
-        # In one order, so that two processes never wait for each other.
+        # In one order, so that two processes never deadlock.
         rows = [
             {"contact_key": key, "recalls": counts.times, "empty_recalls": counts.empty}
             for key, counts in sorted(asked.items())
@@ -572,38 +555,35 @@ class MemoryStore:
         self._graph.run("record_recalls", {"asked": rows})
 
     def list_made(self, scope: Scope) -> list[Decision]:
-        """All decisions about a contact that changed facts, without what they were compared with.
-
-        In no order.
-        """
+        """All decisions about a contact that changed facts, without comparisons; in no order."""
         ids = [row["decision_id"] for row in self._graph.run("list_made_ids", _contact(scope))]
         return list(self._made(scope.contact_key, ids)) if ids else []
 
     def list_revocation_ids(self, scope: Scope, or_door: str = "") -> list[str]:
-        """The ids of the decisions that ended a fact without another in its place, in no order.
+        """The ids of the decisions that ended a fact without a successor, in no order.
 
-        Those that came through a door, too, where one is given.
+        With ``or_door`` also the ids of all decisions that came through that door.
         """
         rows = self._graph.run("list_revocation_ids", {**_contact(scope), "door": or_door})
         return [row["decision_id"] for row in rows]
 
     def list_revocations(self, scope: Scope, or_door: str = "") -> list[Decision]:
-        """Those decisions, without what they were compared with."""
+        """The decisions of ``list_revocation_ids``, without comparisons."""
         ids = self.list_revocation_ids(scope, or_door)
         return list(self._made(scope.contact_key, ids)) if ids else []
 
     def list_records(self, scope: Scope) -> list[Decision]:
-        """All decisions about a contact, without what each was compared with; in no order."""
+        """All decisions about a contact, without comparisons; in no order."""
         return DECISIONS.all(self._graph.run("list_contact_decisions", _contact(scope)))
 
     def list_decisions(
         self, scopes: Sequence[Scope], limit: int, wanted: DecisionFilter = _ALL
     ) -> list[Decision]:
-        """The newest decisions about some contacts, with what each was compared with."""
+        """The newest decisions about some contacts, with comparisons."""
         return self._decisions(self._newest_ids(scopes, limit, wanted))
 
     def iter_decisions(self, scope: Scope) -> Iterator[Decision]:
-        """All decisions about a contact, the newest first, read as they are taken."""
+        """All decisions about a contact, newest first; each page is read when it is needed."""
         for some in batches(self._newest_ids([scope], _EVERYTHING, _ALL), _PAGE):
             yield from self._decisions(some)
 
@@ -612,8 +592,8 @@ class MemoryStore:
     ) -> list[Decision]:
         """The newest decisions about an agent's contacts, as ``list_decisions``.
 
-        Those decided about last are looked at first, and the others only as long as one of theirs
-        could be among the newest.
+        Contacts are read in the order of their last decisions, until none that is left can have
+        one of the newest.
         """
         rows: list[Row] = []
         for some in batches(self._last_decided_first(whose), _PAGE):
@@ -626,52 +606,52 @@ class MemoryStore:
         return self._decisions(rows)
 
     def _last_decided_first(self, whose: Scope) -> list[tuple[Scope, datetime]]:
-        """An agent's contacts, each with when it was decided about last."""
+        """An agent's contacts, each with the time of its last decision, latest first."""
         told = [(replace(whose, contact_id=i), at) for i, at in self.list_contact_ids(whose) if at]
         return sorted(told, key=lambda pair: pair[1], reverse=True)
 
     def list_pending(self, scopes: Sequence[Scope], now: datetime) -> Iterator[Decision]:
-        """Held notes that wait for an answer, the newest first; read as they are taken."""
+        """Held notes that wait for an answer, newest first; each page is read when it is needed."""
         for some in batches(self._pending_ids(scopes, now), _PAGE):
             yield from self._decisions(some)
 
     def list_pending_ids(self, scopes: Sequence[Scope], now: datetime) -> list[str]:
-        """The ids of these decisions."""
+        """The ids of the decisions of ``list_pending``."""
         return [row["decision_id"] for row in self._pending_ids(scopes, now)]
 
     def _pending_ids(self, scopes: Sequence[Scope], now: datetime) -> list[Row]:
         return self._first("list_pending_ids", scopes, {"now": now}, _newest_first)
 
     def list_disputed(self, scopes: Sequence[Scope]) -> Iterator[Scope]:
-        """Those contacts of which facts may contradict each other, in their order."""
+        """The contacts that have disputes, in the order given."""
         for page in batches(scopes, _PAGE):
             rows = self._graph.run("list_disputed", _contact_keys(page))
             keys = {row["contact_key"] for row in rows}
             yield from (scope for scope in page if scope.contact_key in keys)
 
     def list_earlier(self, scope: Scope, inference_key: str) -> list[EarlierDecision]:
-        """The decisions about an inference about the contact, the oldest first."""
+        """The earlier decisions about the same inference, oldest first."""
         asked = {**_contact(scope), "inference_key": inference_key}
         return EARLIER.all(self._graph.run("list_precedents", asked))
 
     def list_evidence(self, decision_id: str, scope: Scope) -> list[Evidence]:
-        """The episodes that a decision rests on, oldest first; one with a span for each."""
+        """The episodes that a decision rests on, oldest first, once for each cited span."""
         rows = self._graph.run("list_evidence", {"decision_id": decision_id})
         return EVIDENCE.all(row | {"scope": scope} for row in rows)
 
     def as_own_episodes(
         self, scope: Scope, given: Iterable[Evidence], cleaned: Sequence[Evidence]
     ) -> tuple[Evidence, ...]:
-        """The cleaned evidence under the ids by which a contact's own episodes are kept.
+        """The cleaned evidence, with ids that are the contact's own.
 
-        What is stored for the contact keeps its id. Any other id is bound to the contact: it may be
-        the id of another contact's episode, which this caller must neither learn of nor be linked
-        to.
+        An episode that is stored for the contact keeps its id. Any other id is replaced by one made
+        of it and the contact: it may be the id of another contact's episode, and the caller must
+        neither learn of that one nor be linked to it.
 
         Args:
-            scope: whom the evidence is to support something about.
-            given: as it was proposed.
-            cleaned: the same as the gate would store it; either may be what is stored.
+            scope: the contact.
+            given: the evidence as it was proposed.
+            cleaned: the same as the gate would store it. The stored text may be either.
 
         Raises:
             InvalidNoteError: the contact's episode of that id says something else, or another
@@ -712,7 +692,7 @@ class MemoryStore:
         )
 
     def count_refusals(self, scopes: Sequence[Scope]) -> Iterator[RefusalCount]:
-        """Refusals of the gate, counted by contact and reason; read as they are taken."""
+        """Refusals of the gate, counted by contact and reason; read page by page."""
         for page in batches(scopes, _PAGE):
             for row in self._graph.run("count_refusals", _contact_keys(page)):
                 yield RefusalCount(
@@ -722,10 +702,10 @@ class MemoryStore:
                 )
 
     def find_decision(self, scope: Scope, decision_id: str) -> Decision | None:
-        """The decision of that id about the contact, if it was made.
+        """The decision of that id about the contact; None if there is none.
 
         Raises:
-            DamagedRecordError: it was, and what is kept of it cannot be read.
+            DamagedRecordError: there is one, and it cannot be read.
         """
         asked = {**_contact(scope), "decision_ids": [decision_id]}
         rows = self._graph.run("find_decisions", asked)
@@ -745,15 +725,12 @@ class MemoryStore:
         return decision
 
     def find_decided(self, decision_ids: Iterable[str]) -> set[str]:
-        """The ids of those of these decisions that were made already."""
+        """Which of these ids already have a decision."""
         rows = self._graph.run("find_decided", {"decision_ids": list(decision_ids)})
         return {str(row["decision_id"]) for row in rows}
 
     def find_records(self, decision_ids: Iterable[str]) -> dict[str, Decision]:
-        """Those of these decisions that were made and can be read, by their ids.
-
-        They are without what they were compared with.
-        """
+        """The readable decisions of these ids, by id, without comparisons."""
         asked = list(decision_ids)
         rows = self._graph.run("find_records", {"decision_ids": asked}) if asked else []
         return {made.decision_id: made for made in DECISIONS.all(rows)}
@@ -761,7 +738,7 @@ class MemoryStore:
     def record_correction(
         self, scope: Scope, decision_id: str, relation: Relation, at: datetime
     ) -> bool:
-        """Keep what a person says about a decision; False where the contact has none of that id."""
+        """Record a person's correction of a decision; False if the contact has none of that id."""
         given = {"decision_id": decision_id, "correction": str(relation), "at": at}
         return bool(self._graph.run("record_correction", {**_contact(scope), **given}))
 
@@ -796,11 +773,11 @@ class MemoryStore:
         return {commit.decision.decision_id for key in written for commit in by_contact[key]}
 
     def contact_version(self, scope: Scope) -> int:
-        """How often anything was decided or erased about a contact; 0 where nothing is known."""
+        """A number that grows with each decision and erasure; 0 if nothing is known."""
         return _version(self._graph.run("find_contact_version", _contact(scope)))
 
     def begin_contact_version(self, scope: Scope) -> Callable[[], int]:
-        """Ask for the contact's version; what is returned waits for the answer."""
+        """Ask for the contact's version; the returned call waits for the answer."""
         answer = self._graph.begin("find_contact_version", _contact(scope))
         return lambda: _version(answer())
 
@@ -817,13 +794,13 @@ class MemoryStore:
         order: Callable[[Row], Any],
         limit: int | None = None,
     ) -> list[Row]:
-        """The first rows of a query about many contacts, of which some are asked about at a time.
+        """The first rows of a query about many contacts, which is run for some at a time.
 
         Args:
-            query: takes the keys of contacts, beside what else is asked.
+            query: its name; it takes the contacts' keys.
             scopes: the contacts.
-            asked: what else is asked.
-            order: what the rows are ordered by.
+            asked: its other parameters.
+            order: the key that the rows are sorted by.
             limit: at most this many; None for all.
         """
         rows: list[Row] = []
@@ -833,10 +810,10 @@ class MemoryStore:
         return rows
 
     def _compared(self, query: str, asked: dict[str, Any]) -> list[Row]:
-        """The rows of a query that takes vectors for this process's model's.
+        """The rows of a query that compares vectors.
 
         Raises:
-            SchemaError: they are another one's by now.
+            SchemaError: the store has moved to another model.
         """
         try:
             return self._graph.run(query, asked)
@@ -849,7 +826,7 @@ class MemoryStore:
             self.check_model(*self._model)
 
     def _at_version(self, scope: Scope, query: str, asked: dict[str, Any]) -> tuple[int, list[Row]]:
-        """The version of a contact, and the row of a query by column that has it in a column."""
+        """A contact's version, and the rows of a query that returns it as a column."""
         if rows := self._graph.run(query, asked):
             return int(rows[0]["version"][0]), rows
         # No live fact, or no contact: look at the version first and then again, so that a
@@ -859,7 +836,7 @@ class MemoryStore:
         return int(rows[0]["version"][0]) if rows else version, rows
 
     def _decisions(self, wanted: Sequence[Row]) -> list[Decision]:
-        """Of these ids, each with its contact's key, the decisions that were made, newest first."""
+        """The decisions of these rows of ids and contact keys, with comparisons, newest first."""
         ids: dict[str, list[str]] = {}
         for wanted_row in wanted:
             ids.setdefault(wanted_row["contact_key"], []).append(wanted_row["decision_id"])
@@ -871,7 +848,7 @@ class MemoryStore:
         return self._with_comparisons(made)
 
     def _with_comparisons(self, made: Iterable[Decision]) -> list[Decision]:
-        """Decisions with what each was compared with, the newest first."""
+        """These decisions with their comparisons, newest first."""
         made = list(made)
         compared: dict[str, list[Comparison]] = {decision.decision_id: [] for decision in made}
         rows = [row for row in self._comparisons(made) if row["decision_id"] in compared]
@@ -881,7 +858,7 @@ class MemoryStore:
         return sorted(made, key=lambda decision: (-decision.at.timestamp(), decision.decision_id))
 
     def _comparisons(self, made: Iterable[Decision]) -> Iterator[Row]:
-        """What these decisions were compared with, and of a contact with many what others were."""
+        """The comparisons of these decisions; of a contact with many of them, all that it has."""
         ids: dict[str, list[str]] = {}
         for decision in made:
             ids.setdefault(decision.scope.contact_key, []).append(decision.decision_id)
@@ -936,7 +913,7 @@ def _contact(scope: Scope) -> dict[str, Any]:
 
 
 def _wanted(vector: NDArray[np.float32], embedding_model: str, limit: int) -> dict[str, Any]:
-    """What a look for the nearest facts asks for."""
+    """The parameters of a query for the nearest facts."""
     return {"embedding": vector.tolist(), "embedding_model": embedding_model, "limit": limit}
 
 
@@ -959,5 +936,5 @@ def _asked(limit: int, wanted: DecisionFilter) -> dict[str, Any]:
 
 
 def _own_episode_id(scope: Scope, given_id: str) -> str:
-    """The id under which a contact's evidence is kept; it differs for every contact."""
+    """The contact's own id for an episode with an id that a caller gave."""
     return str(uuid.uuid5(_EPISODE_SPACE, f"{scope.contact_key}\0{given_id}"))

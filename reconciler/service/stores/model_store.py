@@ -1,4 +1,4 @@
-"""The store's move to another embedding model: alone names its queries. Decides nothing."""
+"""The model store: alone names the queries of a move to another model. Decides nothing."""
 
 from __future__ import annotations
 
@@ -45,27 +45,27 @@ class ModelStore:
         return replace(move, facts=int(row["facts"]), moved=int(row["moved"]))
 
     def begin(self, next_model: str, dimension: int) -> bool:
-        """Have the store move; False where it moves already, or is bound to that model."""
+        """Start a move; False if one is under way, or the store is bound to that model already."""
         given = {"next_model": next_model, "dimension": dimension}
         return bool(self._graph.run("begin_move", given))
 
     def cancel(self) -> bool:
-        """Have the store stay with its model; False where it does not move."""
+        """Cancel the move; False if there is none."""
         return bool(self._graph.run("cancel_move", {}))
 
     def list_unmoved(self, model: str, next_model: str, limit: int) -> list[tuple[str, str]]:
-        """At most so many facts that lack a vector of the next model: their ids and texts."""
+        """The ids and texts of facts without a vector of the next model, up to the limit."""
         asked = {"embedding_model": model, "next_model": next_model, "limit": limit}
         return [(row["fact_id"], row["text"]) for row in self._graph.run("list_unmoved", asked)]
 
     def put(self, next_model: str, fact_ids: Sequence[str], vectors: NDArray[np.float32]) -> int:
-        """Keep vectors of the next model; how many were kept.
+        """Write vectors of the next model, and return how many were written.
 
-        Those of facts that were erased meanwhile are not, and none where the move was given up.
+        Facts that were erased meanwhile get none; if the move was cancelled, no fact gets one.
 
         Args:
             next_model: the model that makes them.
-            fact_ids: the fact of each.
+            fact_ids: the fact of each vector.
             vectors: float32, shape (len(fact_ids), dimension), unit length.
         """
         rows = [
@@ -75,30 +75,30 @@ class ModelStore:
         return len(self._graph.run("put_next_vectors", {"next_model": next_model, "rows": rows}))
 
     def switch(self, model: str, next_model: str) -> bool:
-        """Bind the store to the next model; False where a fact lacks its vector, or it moves not.
+        """Bind the store to the next model; True if it was bound.
 
-        Nor is it where a contact is being restored.
+        It is not if a fact lacks its vector, no move is under way, or a contact is being restored.
         """
         given = {"embedding_model": model, "next_model": next_model}
         return bool(self._graph.run("switch_model", given))
 
     def count_restoring(self) -> int:
-        """How many contacts are not there whole, since a restore was cut off or is under way."""
+        """The number of incomplete contacts: their restore was cut off, or is under way."""
         return sum(int(row["contacts"]) for row in self._graph.run("count_restoring", {}))
 
     def list_next_ids(self, limit: int) -> list[str]:
-        """At most so many facts that keep something under the names of the next model."""
+        """The ids of facts that still have a next vector, up to the limit."""
         rows = self._graph.run("list_next_ids", {"limit": limit})
         return [row["fact_id"] for row in rows]
 
     def settle(self, fact_ids: Sequence[str], model: str) -> None:
-        """Put vectors of the store's model where vectors belong."""
+        """Make the next vectors of these facts their vectors, if the store's model made them."""
         self._graph.run("settle_vectors", {"fact_ids": list(fact_ids), "embedding_model": model})
 
     def clear(self, fact_ids: Sequence[str]) -> None:
-        """Take away what facts keep under the names of the next model."""
+        """Remove the next vectors of these facts."""
         self._graph.run("clear_next_vectors", {"fact_ids": list(fact_ids)})
 
     def end(self) -> None:
-        """Note that all vectors stand where they belong."""
+        """End the move: no fact has a next vector any more."""
         self._graph.run("end_move", {})

@@ -1,8 +1,8 @@
-"""The patient graph: runs a query again while the engine is unavailable. The stores stand above it.
+"""The patient graph: repeats a query while the engine is unavailable. All stores use it.
 
-So no layer above tries again, and one place bounds the time that a call waits for the engine. A
-repeated query may have been written the first time and only its answer lost. Every query names what
-it writes, so the second run changes nothing.
+No layer above repeats a query, so one place bounds the time that a call waits for the engine. The
+first run may have been written, and only its answer lost. Every query gives its own ids to what it
+writes, so the second run changes nothing.
 """
 
 from __future__ import annotations
@@ -20,13 +20,13 @@ __all__ = ["PatientGraph"]
 
 
 class PatientGraph:
-    """A graph with a ``run`` that is tried again; everything else is passed on as it is.
+    """A graph that repeats ``run`` and ``begin``; all other calls are made once.
 
     Args:
-        graph: what answers, or is unavailable.
+        graph: the engine.
         retry_policy: how often and how long one query is tried.
-        retried: errors of other kinds are raised at once. Of a commit, another writer's coming
-            first is for the ledger to know: what was decided may be wrong by then.
+        retried: errors of other kinds are raised at once. A commit leaves conflicts to the ledger,
+            because its decision may be wrong once another writer came first.
     """
 
     def __init__(
@@ -47,7 +47,7 @@ class PatientGraph:
     def run(
         self, name: str, parameters: Mapping[str, Any], seconds_max: float | None = None
     ) -> list[Row]:
-        """The rows of one named query; if its time is bounded, it is tried once.
+        """The rows of one named query; with ``seconds_max`` it is tried only once.
 
         Raises:
             GraphUnavailableError: the engine stayed unavailable. Whether the last try was written
@@ -63,7 +63,7 @@ class PatientGraph:
         )
 
     def begin(self, name: str, parameters: Mapping[str, Any]) -> Callable[[], list[Row]]:
-        """Begin a read; it is tried again as by ``run`` when its rows are waited for."""
+        """Begin a read; the returned call waits for its rows, and repeats it as ``run`` does."""
         begun = self._graph.begin(name, parameters)
 
         def attempt(number: int) -> list[Row]:
@@ -72,33 +72,33 @@ class PatientGraph:
         return lambda: call_with_retries(self._retry_policy, attempt, retried=self._retried)
 
     def schema_version(self) -> int:
-        """The version of the schema in the store; asked once."""
+        """See ``Graph.schema_version``."""
         return self._graph.schema_version()
 
     def migrate(self, embedding_dimension: int) -> int:
-        """Bring the schema to the newest version, which is returned; tried once."""
+        """See ``Graph.migrate``."""
         return self._graph.migrate(embedding_dimension)
 
     def check_purge(self) -> None:
-        """Let a purge be prepared, if there will be room for it; asked once."""
+        """See ``Graph.check_purge``."""
         self._graph.check_purge()
 
     def expect_purge(self, key: str, texts: Iterable[str], *, instead_of: str = "") -> None:
-        """Have the engine keep what it is to search its files for; asked once."""
+        """See ``Graph.expect_purge``."""
         self._graph.expect_purge(key, texts, instead_of=instead_of)
 
     def purge(self, key: str = "") -> Purged:
-        """Have the engine let go of removed bytes; asked once."""
+        """See ``Graph.purge``."""
         return self._graph.purge(key)
 
     def describe(self) -> EngineDescription:
-        """Engine, version and location, without any secret in it."""
+        """See ``Graph.describe``."""
         return self._graph.describe()
 
     def copy_store(self, target: Path) -> None:
-        """Write a copy of all that is kept into a new file; tried once."""
+        """See ``Graph.copy_store``."""
         self._graph.copy_store(target)
 
     def close(self) -> None:
-        """Give connections and locks back; harmless when called again."""
+        """See ``Graph.close``."""
         self._graph.close()

@@ -1,4 +1,4 @@
-"""The one loop that tries again: bounded, with jitter, only what says of itself it is retryable."""
+"""The only retry loop: bounded, with jitter, and only for errors that are ``retryable``."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ __all__ = ["call_with_retries"]
 T = TypeVar("T")
 
 _AFTER_CONFLICT = wait_random(0, 0.02)
-"""Some commits long, at random, and no longer for who lost often: the others would win on."""
+"""As long as some commits. It does not grow: a writer that lost often would lose on."""
 
 _WHILE_AWAY = wait_random_exponential(multiplier=0.01, max=0.5)
 
@@ -33,12 +33,12 @@ def call_with_retries(
     before_each: Callable[[], None] = lambda: None,
     retried: type[ReconcilerError] = ReconcilerError,
 ) -> T:
-    """Make the call, again while it fails with a retryable error, and return its result.
+    """Make the call, repeat it while it fails with a retryable error, and return its result.
 
     Args:
         policy: the bounds.
         call: gets the attempt's number, from 1.
-        before_each: what to wait for before each attempt; the engine is not away meanwhile.
+        before_each: waits before each attempt; this time does not count as an outage.
         retried: errors of other kinds are raised at once.
 
     Raises:

@@ -26,7 +26,7 @@ _NAMED_MAX = 5
 _ADAPTERS: dict[Any, TypeAdapter[Any]] = {}
 
 UNREADABLE = (ReconcilerError, ValueError, TypeError, KeyError, AttributeError, ArithmeticError)
-"""What making a value of a damaged row raises; what reads JSON raises a ``ValueError``."""
+"""The errors of reading a damaged row; a JSON error is a ``ValueError``."""
 
 
 class RowReader(Generic[T]):
@@ -51,7 +51,7 @@ class RowReader(Generic[T]):
         """
         try:
             return self.make(row)
-        except UNREADABLE:  # its text would quote the record
+        except UNREADABLE:  # no cause is shown: its text would quote the record
             raise self._damaged([row]) from None
 
     def all(self, rows: Iterable[Row]) -> list[T]:
@@ -66,7 +66,7 @@ class RowReader(Generic[T]):
         return read
 
     def apart(self, rows: Iterable[Row]) -> tuple[list[tuple[Row, T]], list[Row]]:
-        """The rows that can be read, each with its value, and those that cannot."""
+        """The readable rows, each with its value, and the damaged ones."""
         read: list[tuple[Row, T]] = []
         damaged: list[Row] = []
         for row in rows:
@@ -91,7 +91,7 @@ class RowReader(Generic[T]):
 
 
 def validated(kind: type[T], values: Mapping[str, Any]) -> T:
-    """A record of these values, each of the type that the record says.
+    """A record of these values, after a check of their types.
 
     Raises:
         ValueError: one is missing, or of another type; its text quotes the values.
@@ -101,7 +101,7 @@ def validated(kind: type[T], values: Mapping[str, Any]) -> T:
 
 
 def adapter_of(kind: type[T]) -> TypeAdapter[T]:
-    """What validates such records, made when there is first need of it: that takes milliseconds."""
+    """The validator of such records; it is made at first use, because that takes milliseconds."""
     if kind not in _ADAPTERS:
         _ADAPTERS[kind] = TypeAdapter(kind)
     return _ADAPTERS[kind]

@@ -78,7 +78,7 @@ SLOT_COLUMNS = (
 
 
 SPANS_JOINED = " … "
-"""Between the words that are cited from one episode, as an analyst reads them."""
+"""Stands between the cited parts of one episode, where an analyst reads them."""
 
 
 _KNOWN_CONTRADICTIONS = (
@@ -90,12 +90,12 @@ _KNOWN_CONTRADICTIONS = (
 
 
 def vectors_of(rows: Sequence[Row]) -> NDArray[np.float32]:
-    """Vectors, float32, shape (rows, dimension); a store without a model has none, of length 0."""
+    """The rows' vectors, float32, shape (rows, dimension); dimension 0 without a model."""
     return vectors_in([row["embedding_bytes"] for row in rows])
 
 
 def vectors_in(held: Sequence[bytes | None]) -> NDArray[np.float32]:
-    """As ``vectors_of``, of their bytes."""
+    """The vectors in these bytes, as ``vectors_of``."""
     import numpy as np
 
     vectors = np.frombuffer(b"".join(filter(None, held)), dtype=np.float32)
@@ -119,14 +119,14 @@ def _comparison(row: Row) -> Comparison:
 
 
 def _slot(row: Row) -> Slot | None:
-    """The slot in a row; None where it has none."""
+    """The slot in a row; None if it has none."""
     if row["subject"] is None:
         return None
     return validated(Slot, {name: row[name] for name in SLOT_COLUMNS})
 
 
 def _predecessor(row: Row) -> Predecessor:
-    """A fact beneath another one, and how it came to lie there."""
+    """A superseded fact, and how it was superseded."""
     told = {name: row[name] for name in ("fact_id", "text", "cosine", "followed_from")}
     is_known = not row["is_restatement"] and row["decided_by"] in _KNOWN_CONTRADICTIONS
     own = {
@@ -147,7 +147,7 @@ def decision_records() -> TypeAdapter[Decision]:
 
 def _fact(row: Row) -> Fact:
     values = {name: value for name, value in row.items() if value is not None}
-    # What was not written has the default of the record.
+    # A value that was never written gets the record's default.
     return validated(Fact, values | {"slot": _slot(row)})
 
 
@@ -159,13 +159,13 @@ def _contact(row: Row) -> Contact:
 
 
 def _decision(row: Row) -> Decision:
-    """The decision in a row, without what it was compared with."""
+    """The decision in a row, without comparisons."""
     made = decision_records().validate_json(row["record"])
     return replace(made, correction=Relation(row["correction"])) if row["correction"] else made
 
 
 def with_comparisons(decision: Decision, compared: Iterable[Comparison]) -> Decision:
-    """The decision with what it was compared with, as that was then."""
+    """The decision with its comparisons; a fact is marked as expired if it was so then."""
     expired_ids = decision.expired_ids
     as_then = tuple(replace(fact, is_expired=fact.fact_id in expired_ids) for fact in compared)
     return replace(decision, compared_with=as_then)

@@ -1,6 +1,6 @@
 """The session store: alone names the queries of sessions and jobs. Decides nothing.
 
-What becomes a fact is not its business: facts and decisions are the memory store's.
+Facts and decisions are in the memory store.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ _OUTCOMES = tuple(field.name for field in fields(Outcomes))
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class JobFilter:
-    """A filter of jobs; None lets all through."""
+    """A filter of jobs; a field that is None lets all pass."""
 
     agent_id: str | None = None
     contact_id: str | None = None
@@ -52,12 +52,12 @@ class ReadSession:
     """The result of reading a session, as it is kept on its job.
 
     Attributes:
-        extractor: who read it.
-        proposals: what it proposes, counted over all windows.
-        summary: the session in a few sentences; "" where the extractor gives none.
-        left_out: how many claims there were beyond the five of a turn.
-        shown: the ids of the facts that the extractor was shown, in their order, of each window.
-            What the proposals say of them names those ids already.
+        extractor: its name.
+        proposals: the claims of all windows.
+        summary: the session in a few sentences; "" if the extractor gives none.
+        left_out: how many claims were beyond the five that one turn may have.
+        shown: for each window the ids of the facts that the extractor was shown, in order. The
+            proposals name these ids.
     """
 
     extractor: str
@@ -70,7 +70,7 @@ class ReadSession:
 class SessionStore:
     """Sessions, their episodes and their jobs, in one graph.
 
-    Invariant: what a worker writes on a job is refused once another has its lease.
+    Invariant: a worker cannot write on a job once another worker has its lease.
     """
 
     def __init__(self, graph: Graph) -> None:
@@ -85,34 +85,30 @@ class SessionStore:
         at: datetime,
         job_id: str | None = None,
     ) -> int:
-        """Keep a session's turns, each once, and make the job that reads what is new of them.
+        """Write a session's turns, each once, and the job that reads the new ones.
 
-        All in one transaction. Made again after a lost answer, with the same ``job_id``, it changes
+        It takes one transaction. Repeated with the same ``job_id``, after a lost answer, it changes
         nothing.
 
         Args:
             scope: the contact's.
             session_id: which session.
-            channel: how it was held.
+            channel: for example "chat" or "phone".
             episodes: at least one.
             at: the time now (UTC).
-            job_id: the job to be; None for none, so that a later one reads these turns.
+            job_id: the new job; None for no job, so that a later one reads these turns.
 
         Returns:
-            How many turns the job is to read; without any there is no such job.
+            The number of turns that the job is to read; with 0 no job is made.
 
         Raises:
-            ErasedError: the session was erased, or the contact is being erased; nothing was kept.
+            ErasedError: the session was erased, or its contact is being erased; nothing was kept.
         """
         times = [episode.said_at for episode in episodes]
         rows = self._graph.run(
             "append_episodes",
             {
-                "tenant": scope.tenant,
-                "agent_id": scope.agent_id,
-                "agent_key": scope.agent_key,
-                "contact_id": scope.contact_id,
-                "contact_key": scope.contact_key,
+                **scope.columns,
                 "session_id": session_id,
                 "session_key": scope.session_key(session_id),
                 "channel": channel,
@@ -137,29 +133,29 @@ class SessionStore:
         return int(rows[0]["new_episodes"])
 
     def find_last_said(self, scope: Scope) -> datetime | None:
-        """When the contact was heard of last, as far as is known (UTC); None where it never was."""
+        """When the contact's last session ended (UTC); None without a session."""
         return next((at for _, at in self.list_last_sessions(scope, 1)), None)
 
     def list_last_sessions(
         self, scope: Scope, count: int, beginning: str = ""
     ) -> list[tuple[str, datetime]]:
-        """The sessions with ids that begin so, and when each was heard last, the latest first."""
+        """The last sessions with ids of this beginning, and the end of each, latest first."""
         asked = {"contact_key": scope.contact_key, "beginning": beginning, "limit": count}
         rows = self._graph.run("list_last_sessions", asked)
         return [(row["session_id"], row["ended_at"]) for row in rows]
 
     def list_episodes(self, scope: Scope, session_id: str) -> list[Episode]:
-        """The turns of a session in their order."""
+        """The turns of a session, in order."""
         rows = self._graph.run("list_session_episodes", _session(scope, session_id))
         return EPISODES.all(rows)
 
     def find_session(self, scope: Scope, session_id: str) -> SessionRecord | None:
-        """A session as it is kept, without its turns."""
+        """A session without its turns; None if there is none."""
         rows = self._graph.run("find_session", _session(scope, session_id))
         return SESSIONS.one(rows[0]) if rows else None
 
     def clean_episodes(self, before: Sequence[Episode], after: Sequence[Episode]) -> None:
-        """Put cleaned episodes in the place of what they were; what changed meanwhile stays.
+        """Replace episodes by cleaned ones; an episode that changed meanwhile stays as it is.
 
         Args:
             before: as they were read.
@@ -178,7 +174,7 @@ class SessionStore:
             self._graph.run("clean_episodes", given)
 
     def find_job(self, scope: Scope, job_id: str) -> Job | None:
-        """The contact's job of that id, if there is one.
+        """The contact's job of that id; None if there is none.
 
         Raises:
             DamagedRecordError: there is one, and it cannot be read.
@@ -187,13 +183,13 @@ class SessionStore:
         return JOBS.one(rows[0]) if rows else None
 
     def find_jobs_of(self, episodes: Iterable[Episode]) -> list[tuple[str, JobState]]:
-        """The jobs that read these turns, and where each stands, the newest first."""
+        """The jobs that read these turns, each with its state, newest first."""
         asked = {"episode_ids": [episode.episode_id for episode in episodes]}
         rows = self._graph.run("find_jobs_of_episodes", asked)
         return [(row["job_id"], state) for row, state in _STATES.pairs(rows)]
 
     def get_job(self, scope: Scope, job_id: str) -> Job:
-        """The job of that id about the contact, as it stands.
+        """The contact's job of that id.
 
         Raises:
             UnknownJobError: the contact has none of that id.
@@ -206,7 +202,7 @@ class SessionStore:
         return job
 
     def get_session(self, scope: Scope, session_id: str) -> SessionRecord:
-        """A session as it is kept: its summary, and what became of its candidates.
+        """A session: its summary, and the outcomes of its candidates.
 
         Raises:
             InvalidSessionError: none of that id was handed over.
@@ -217,13 +213,13 @@ class SessionStore:
         return session
 
     def list_jobs(self, tenant: str, wanted: JobFilter, limit: int) -> list[Job]:
-        """A tenant's jobs, the newest first."""
+        """A tenant's jobs, newest first."""
         plain = {name: str(value or "") for name, value in asdict(wanted).items()}
         rows = self._graph.run("list_jobs", {"tenant": tenant, "limit": limit, **plain})
         return JOBS.all(rows)
 
     def list_due_jobs(self, now: datetime) -> list[str]:
-        """The ids of jobs that may be begun now, the longest due first, at most 20."""
+        """The ids of at most 20 jobs that may be started now, longest due first."""
         return [row["job_id"] for row in self._graph.run("list_due_jobs", {"now": now})]
 
     def is_waited_for(self, leased_until: datetime, due_until: datetime) -> bool:
@@ -232,9 +228,9 @@ class SessionStore:
         return bool(self._graph.run("find_unfinished_job", asked))
 
     def lease_job(self, job_id: str, lease_id: str, now: datetime, until: datetime) -> Job | None:
-        """The job, as this lease's alone until then; None where another worker has it.
+        """Lease a job until then, and return it; None if another worker has it.
 
-        A job that cannot be read is dead: no worker could do anything with it.
+        A damaged job becomes dead: no worker can read it.
         """
         given = {"job_id": job_id, "lease_id": lease_id, "now": now, "until": until}
         rows = self._graph.run("lease_job", given)
@@ -246,7 +242,7 @@ class SessionStore:
         return next((job for _, job in read), None)
 
     def renew_lease(self, job_id: str, lease_id: str, until: datetime) -> None:
-        """Keep a job a while longer.
+        """Extend the lease of a job.
 
         Raises:
             LeaseLostError: another worker has it by now.
@@ -254,16 +250,16 @@ class SessionStore:
         self._run_leased("renew_lease", job_id, lease_id, {"until": until})
 
     def find_read(self, job_id: str) -> ReadSession | None:
-        """The part of a job's session that a worker has read so far; None if nothing.
+        """What a worker has read of a job's session; None if nothing.
 
-        What cannot be read is as if nothing was: the session is read again.
+        A damaged record counts as nothing, so that the session is read again.
         """
         rows = self._graph.run("find_proposals", {"job_id": job_id})
         kept = [row | {"job_id": job_id} for row in rows if row["proposals"] is not None]
         return next(iter(PROPOSALS.all(kept)), None)
 
     def keep_read(self, job_id: str, lease_id: str, read: ReadSession) -> None:
-        """Keep what was read, so that a later attempt goes on with the very same.
+        """Keep what was read, so that a later attempt goes on with the same claims.
 
         Raises:
             LeaseLostError: another worker has the job by now.
@@ -281,7 +277,7 @@ class SessionStore:
         self._run_leased("keep_proposals", job_id, lease_id, given)
 
     def finish_job(self, job_id: str, lease_id: str, outcomes: Outcomes, at: datetime) -> None:
-        """A job is done; its numbers are kept on it and added to its session's.
+        """Mark a job as done; its outcomes are written on it and added to its session's.
 
         Raises:
             LeaseLostError: another worker has it by now.
@@ -296,7 +292,7 @@ class SessionStore:
         due_at: datetime,
         last_error: str | None,
     ) -> None:
-        """End an attempt that did not end well; ``job.attempts`` is kept as it is.
+        """Give a job back after an attempt that did not finish it; ``job.attempts`` is written.
 
         Raises:
             LeaseLostError: another worker has it by now.
@@ -310,12 +306,12 @@ class SessionStore:
         self._run_leased("give_job_back", job.job_id, lease_id, given)
 
     def retry_job(self, scope: Scope, job_id: str, at: datetime) -> bool:
-        """Have a contact's dead or waiting job started again; False where it is neither."""
+        """Start a dead or waiting job of the contact again; False if it is neither."""
         given = {"job_id": job_id, **asdict(scope), "at": at}
         return bool(self._graph.run("retry_job", given))
 
     def count_jobs(self) -> QueueReport:
-        """All jobs of the store in numbers."""
+        """The numbers of jobs in the store, by state, with their attempts and outcomes."""
         rows = dict(_COUNTS.all(self._graph.run("count_jobs", {})))
         unfinished = [
             row["oldest_at"]
@@ -364,7 +360,7 @@ def _read_session(row: Row) -> ReadSession:
 
 
 def _with_outcomes(row: Row) -> dict[str, Any]:
-    """A row with its numbers as one value."""
+    """The row with its numbers as one ``Outcomes``."""
     plain = {name: value for name, value in row.items() if name not in _OUTCOMES}
     return plain | {"outcomes": Outcomes(**{name: int(row[name]) for name in _OUTCOMES})}
 

@@ -155,7 +155,7 @@ def _read(columns: Columns) -> Columns:
     """
     read: Columns = {}
     for name, (kind, default) in _kinds().items():
-        held = adapter_of(list[kind]).validate_python(columns[name])  # type: ignore[valid-type]
+        held = adapter_of(list[kind]).validate_python(columns[name])  # type: ignore[valid-type]  # known at run time
         if default is not None:
             held = [default if value is None else value for value in held]
         read[name] = held

@@ -1,6 +1,6 @@
 """The task store: alone names the queries of tasks. Decides nothing.
 
-``reconciler.domain.tasks.task_states`` says which operation is legal when; here it is only written.
+``reconciler.domain.tasks.task_states`` says which operation is legal in which state.
 """
 
 from __future__ import annotations
@@ -24,9 +24,9 @@ _CAPTION_LENGTH = 80
 class TaskStore:
     """Tasks in one graph.
 
-    Invariant: every write gives the task as it stands after it, in the same transaction, so that a
-    process reads its own writes; what is done or decided is only ever added to, so that of several
-    processes none loses another's.
+    Invariant: every write returns the task as the same transaction leaves it, so that a process
+    reads its own writes. Done subtasks and decisions are only added, so that no process loses
+    those of another.
     """
 
     def __init__(self, graph: Graph) -> None:
@@ -35,24 +35,20 @@ class TaskStore:
     def upsert_task(
         self, scope: Scope, task_id: str, session_id: str, goal: str, at: datetime
     ) -> Task:
-        """The task of that id, begun now unless it is there already, with its own goal then.
+        """The task of that id. A new one begins now; an existing one keeps its goal.
 
         Args:
-            scope: for whom.
+            scope: the contact.
             task_id: its id.
             session_id: the session in which it begins.
-            goal: what is to be achieved.
+            goal: what the task is to achieve.
             at: the time now (UTC).
 
         Raises:
             ErasedError: the contact is being erased, or the session was; nothing was kept.
         """
         given = {
-            "tenant": scope.tenant,
-            "agent_id": scope.agent_id,
-            "agent_key": scope.agent_key,
-            "contact_id": scope.contact_id,
-            "contact_key": scope.contact_key,
+            **scope.columns,
             "task_id": task_id,
             "name": goal[:_CAPTION_LENGTH],
             "goal": goal,
@@ -69,7 +65,7 @@ class TaskStore:
             ) from None
 
     def find_task(self, scope: Scope, task_id: str) -> Task | None:
-        """The task of that id as it stands; None where there is none.
+        """The task of that id; None if there is none.
 
         Raises:
             DamagedRecordError: there is one, and it cannot be read.
@@ -80,14 +76,14 @@ class TaskStore:
     def list_tasks(
         self, scopes: Iterable[Scope], states: Iterable[TaskState], limit: int
     ) -> list[Task]:
-        """The tasks of some contacts in these states, those that changed last first."""
+        """The tasks of some contacts in these states, last changed first."""
         by_key = {scope.contact_key: scope for scope in scopes}
         given = {"contact_keys": list(by_key), "states": [str(state) for state in states]}
         rows = self._graph.run("list_tasks", given | {"limit": limit})
         return TASKS.all(row | {"scope": by_key[row["contact_key"]]} for row in rows)
 
     def add_done_subtask(self, scope: Scope, task_id: str, subtask_id: str, at: datetime) -> Task:
-        """The task with a subtask marked as done; marked again, nothing changes.
+        """Mark a subtask as done, and return the task; repeating it changes nothing.
 
         Raises:
             UnknownTaskError: there is no such task.
@@ -96,7 +92,7 @@ class TaskStore:
         return self._written("add_done_subtask", scope, task_id, at, given)
 
     def set_blocker(self, scope: Scope, task_id: str, blocker: str | None, at: datetime) -> Task:
-        """The task with what it waits for; None where nothing holds it up any more.
+        """Write what the task waits for, None for nothing, and return the task.
 
         Raises:
             UnknownTaskError: there is no such task.
@@ -106,10 +102,10 @@ class TaskStore:
     def add_decisions(
         self, scope: Scope, task_id: str, decided: Sequence[str], at: datetime
     ) -> Task:
-        """The task with what was decided on the way, each once, after what was before.
+        """Add decisions to the task, each once, behind its earlier ones, and return it.
 
         Args:
-            scope: for whom.
+            scope: the contact.
             task_id: its id.
             decided: at least one.
             at: the time now (UTC).
@@ -123,7 +119,7 @@ class TaskStore:
     def set_state(
         self, scope: Scope, task_id: str, state: TaskState, session_id: str, at: datetime
     ) -> Task | None:
-        """The task in its new state; None where it has ended otherwise by now, or is not there."""
+        """Change the task's state, and return it; None if it has ended, or there is none."""
         given = {
             "task_key": _key(scope, task_id),
             "state": str(state),
@@ -134,7 +130,7 @@ class TaskStore:
         return TASKS.one(rows[0] | {"scope": scope}) if rows else None
 
     def set_outcome(self, scope: Scope, task_id: str, outcome_id: str, at: datetime) -> Task:
-        """The task with the decision that was made about what came of it.
+        """Write the decision about the task's outcome on it, and return it.
 
         Raises:
             UnknownTaskError: there is no such task.
@@ -144,7 +140,7 @@ class TaskStore:
     def link_session(
         self, scope: Scope, task_id: str, session_id: str, channel: str, at: datetime
     ) -> None:
-        """Say that a session is part of the task, before its first turn is kept."""
+        """Link a session to the task, before the session's first turn is written."""
         given = {
             "task_key": _key(scope, task_id),
             "session_key": scope.session_key(session_id),
@@ -169,7 +165,7 @@ class TaskStore:
 
 
 def _key(scope: Scope, task_id: str) -> str:
-    """The task's unique key: made as a session's is, under a label of its own."""
+    """The task's unique key. It has the form of a session's key; the label tells them apart."""
     return scope.session_key(task_id)
 
 

@@ -245,7 +245,7 @@ class MemoryContext:
             check_text("query", query, _QUERY_LENGTH_MAX)
         _check_bounds(budget_tokens)
         # No line is as short as a token, so that many facts are always enough.
-        wanted = RecallFilter(category=category)  # type: ignore[arg-type]
+        wanted = RecallFilter(category=category)  # type: ignore[arg-type]  # it checks words
         recalled = self._recall.recall(self._scope, query.strip(), budget_tokens, wanted)
         return self._known(recalled, budget_tokens)
 
