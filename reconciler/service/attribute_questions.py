@@ -22,21 +22,21 @@ Make: TypeAlias = Callable[[Sequence[str]], "NDArray[np.float32]"]
 Kept: TypeAlias = Callable[[Sequence[str], Make], "NDArray[np.float32]"]
 
 _OWN_COUNT_MAX = 1_000
-"""Attributes of the user's with questions that are kept as vectors."""
+"""Attributes of the user for which the questions' vectors are kept in memory."""
 
 
 class AskedAttributes:
-    """Tells the attributes that a question asks for; for any number of threads.
+    """Finds the attributes that a question asks for; for any number of threads.
 
-    Questions are embedded once in a process, when a contact with an attribute is first asked about,
-    unless their vectors are shipped for the model, or kept from an earlier process.
+    The known questions are embedded once per process, at the first recall about a contact with an
+    attribute, unless their vectors are shipped for the model, or kept from an earlier process.
 
     Args:
         embedder: with a dimension above 0.
-        questions: gives the known questions of each attribute, read where no vectors are shipped.
+        questions: gives the known questions of each attribute, if no vectors are shipped.
         own: gives the questions of the attributes that the user described.
-        shipped: gives the known questions with their vectors, where those are shipped; else None.
-        kept: the vectors of the known questions, made by the given function where none are kept.
+        shipped: gives the shipped vectors of the known questions; None if there are none.
+        kept: gives the kept vectors of the known questions, or makes them with the function.
     """
 
     def __init__(
@@ -57,7 +57,7 @@ class AskedAttributes:
     def asked_by(
         self, vector: NDArray[np.float32], attributes: Iterable[str]
     ) -> Mapping[str, float]:
-        """By attribute how clearly a question asks for it, above 0 to 1.
+        """How clearly a question asks for each attribute, above 0 to 1.
 
         Args:
             vector: of the question, unit length.
@@ -79,7 +79,7 @@ class AskedAttributes:
     def leaning(
         self, vector: NDArray[np.float32], asks: Mapping[str, float]
     ) -> NDArray[np.float32]:
-        """The question's vector, moved towards what it asks for; see ``AttributeQuestions``."""
+        """The question's vector, moved towards the facts asked for; see ``AttributeQuestions``."""
         return self._known.leaning(vector, asks) if self._known else vector
 
     def _embed_questions(self, *, is_worth_embedding: bool) -> AttributeQuestions | None:
@@ -100,7 +100,7 @@ class AskedAttributes:
         return name in self._described or name not in known.names
 
     def _named(self, names: Sequence[str]) -> AttributeQuestions | None:
-        """What asks for attributes that are the user's; embedded when they are first met."""
+        """The questions for the user's own attributes; they are embedded at first use."""
         if not names:
             return None
         if missing := [name for name in names if name not in self._own]:

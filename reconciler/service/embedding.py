@@ -1,4 +1,4 @@
-"""Embedding: what an embedder returned is looked at once, before anything is done with it."""
+"""Embedding: checks an embedder's vectors once, before they are used."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ UNIT_LENGTH_TOLERANCE = 1e-3
 def embed(embedder: Embedder, texts: Sequence[str]) -> NDArray[np.float32]:
     """Vectors that can be compared: float32, (n, dimension), unit length; n may be 0.
 
-    What stands for personal data is embedded without its hash: no cosine hangs on the key.
+    A token for personal data is embedded without its hash, so that no cosine depends on the key.
 
     Raises:
         EmbeddingError: the model failed, or its vectors have another shape or no direction. One
@@ -30,7 +30,7 @@ def embed(embedder: Embedder, texts: Sequence[str]) -> NDArray[np.float32]:
 
 
 def embed_queries(embedder: Embedder, texts: Sequence[str]) -> NDArray[np.float32]:
-    """The vectors of questions, which some models embed in another way; else as ``embed``.
+    """The vectors of questions, which some models embed in another way than facts; see ``embed``.
 
     Raises:
         EmbeddingError: as ``embed``.
@@ -61,7 +61,7 @@ def _checked(
 
 def unread(embedder: Embedder, text: str) -> str:
     """The parts of a text that the model could not read; empty if the embedder cannot tell."""
-    # To ask isinstance() of a protocol takes longer than most models take to answer.
+    # isinstance() with a protocol takes longer than most models take to answer.
     read: Callable[[str], str] = getattr(embedder, "unread", lambda _: "")
     return read(text)
 

@@ -40,24 +40,24 @@ __all__ = ["FactFinder"]
 
 _PAGE_ROWS = 500
 _OVERFETCH = 4
-"""Facts that are fetched for each one wanted, at first: some have ended, or fit no filter."""
+"""Facts that are first fetched for each wanted one, as some have ended or fit no filter."""
 
 _INDEXED_MAX = 4_000
-"""Facts that the index is asked for at most; then the agent's own are looked at one by one."""
+"""Facts that the index is asked for at most; after that, the agent's facts are all compared."""
 
 _NAME_WEIGHT = 0.3
-"""What a fact about all that a question names, or mentioning it, is nearer for it, as a cosine."""
+"""Added to the cosine of a fact that mentions or is about all names of the question."""
 
 _NAMED_MAX = 50
-"""Facts that are looked at for a name, those said last: a model reads each."""
+"""Facts that are compared for a name, last said first; the model embeds each."""
 
 _COMPARED_COUNT = 10
-"""The floor is that among so many facts: an agent's store is not read for one question."""
+"""The number of facts that the floor is taken for: the agent's facts are not counted for that."""
 
 
 @dataclass(frozen=True)
 class _Search:
-    """A search: near a vector, so many, of the facts that fit."""
+    """A search for the facts nearest to a vector: of which agent, how many, which ones."""
 
     scope: Scope
     vector: NDArray[np.float32]
@@ -67,7 +67,7 @@ class _Search:
 
 @dataclass(frozen=True)
 class _Name:
-    """A name in a query: its spellings, the contacts of that name, and facts that mention it."""
+    """A name in a query: its spellings, the contacts of that name, the facts that mention it."""
 
     text: str
     spellings: tuple[str, ...]
@@ -87,10 +87,11 @@ class FactFinder:
     """Finds what is known about a named person or thing, also across contacts.
 
     Args:
-        store: where facts are kept.
-        embedder: without one nothing is near anything.
-        floor: how near a fact must be to be found; None lets every fact through.
-        confidence_min: facts that the gate was less sure of are left out, 0 to 1.
+        store: the store of facts.
+        embedder: with ``dimension`` 0 only names can be looked for.
+        floor: how near a fact must be to be found; None for no floor.
+        confidence_min: facts with less confidence are left out, 0 to 1.
+        hides_expired: whether expired facts are left out, instead of marked.
         clock: the time now, UTC-aware.
     """
 
@@ -112,13 +113,13 @@ class FactFinder:
         self._clock = clock
 
     def about(self, scope: Scope, name: str, limit: int, *, all_contacts: bool) -> list[FoundFact]:
-        """The live facts that mention a name: whom they are about first, the one said last first.
+        """The live facts that mention a name, those about it first, then last said first.
 
         Args:
             scope: the contact, or with ``all_contacts`` any of the agent's.
-            name: as a user would write it.
+            name: as people write it.
             limit: at most this many.
-            all_contacts: whether those of the agent's other contacts are found too.
+            all_contacts: also facts of the agent's other contacts.
 
         Raises:
             InvalidRequestError: the name holds no letter or digit.
@@ -145,8 +146,8 @@ class FactFinder:
         Args:
             scope: any contact of the agent.
             query: what is asked.
-            limit: at most this many; as many as there are, if that are fewer.
-            wanted: which facts are asked for; its ``min_score`` is a raw cosine.
+            limit: at most this many.
+            wanted: the filters that facts must pass; ``min_score`` is a raw cosine.
 
         Raises:
             InvalidRequestError: there is no embedder.
@@ -196,7 +197,7 @@ class FactFinder:
     def _named(
         self, asked: _Search, names: Sequence[_Name], known: Collection[str]
     ) -> Iterator[FoundFact]:
-        """Facts that mention what the query names, or are about it, and are not found yet."""
+        """More facts that mention a name of the query, or are about a contact of that name."""
         contact_ids = sorted({contact_id for name in names for contact_id in name.contact_ids})
         if contact_ids:
             look = partial(self._store.list_nearest, contact_ids=contact_ids)
@@ -219,7 +220,7 @@ class FactFinder:
     def _growing(
         self, look: Callable[..., list[Near]], asked: _Search, rows_max: int | None
     ) -> list[FoundFact]:
-        """The best that a look finds, which is made wider until enough pass, or no more come."""
+        """The nearest facts that pass; more are fetched until enough pass, or no more come."""
         rows = asked.limit * _OVERFETCH
         while True:
             near = look(asked.scope, self._embedder.model_id, asked.vector, rows)
@@ -245,7 +246,7 @@ class FactFinder:
         return list(islice(passing, asked.limit))
 
     def _mentioning(self, scope: Scope, word: str) -> Iterator[tuple[str, Fact]]:
-        """Page by page, so that no agent's whole memory is held at a time."""
+        """The facts that mention a word, read page by page: an agent may have very many."""
         offset = 0
         while page := self._store.list_mentions(scope, word, offset, _PAGE_ROWS):
             yield from page
@@ -262,15 +263,15 @@ class FactFinder:
 
 
 def _nearness(hit: FoundFact, names: Sequence[_Name]) -> float:
-    """The cosine, and more for what is named."""
+    """The cosine, with an addition for each name of the query."""
     named = sum(name.is_of(hit) for name in names)
     return (hit.similarity or 0.0) + _NAME_WEIGHT * named / max(len(names), 1)
 
 
 def _asks_of_unknown(query: str, names: Sequence[_Name]) -> bool:
-    """Whether an English question names someone or something, and nothing of it is known.
+    """Whether an English question names someone or something of which nothing is known.
 
-    In English a name is known by its capital; in German every noun has one. A number is no name.
+    In English a capital marks a name; in German every noun has one. A number is no name.
     """
     asked = [name for name in names if not any(map(str.isdigit, name.text))]
     if not asked or any(name.is_known for name in names):

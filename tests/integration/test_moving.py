@@ -24,6 +24,7 @@ from reconciler.errors import (
 )
 from reconciler.service.moving import restoring
 from reconciler.service.moving.export_schema import load_export_schema
+from reconciler.service.moving.lines import KEY_OF, LINKS
 from reconciler.service.stores import archive_store
 from reconciler.service.stores.archive_store import ArchiveStore
 from reconciler.testing import HashingEmbedder, ScriptedExtractor
@@ -152,9 +153,9 @@ def lines_of(path: Path) -> list[dict[str, Any]]:
 
 def test_a_life_has_every_label_and_every_relationship(moved: Path) -> None:
     lines = lines_of(moved)
-    assert {each["node"] for each in lines if "node" in each} == set(restoring.KEY_OF)
+    assert {each["node"] for each in lines if "node" in each} == set(KEY_OF)
     links = {each["link"] for each in lines if "link" in each}
-    assert set(restoring.LINKS) - links == set()
+    assert set(LINKS) - links == set()
 
 
 def test_a_memory_that_moves_to_another_engine_and_back_is_the_same_graph(

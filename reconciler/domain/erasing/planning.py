@@ -1,8 +1,8 @@
-"""Planning: what goes with a fact, a session or an attribute that is to be forgotten. Pure.
+"""Planning: everything that is erased with a fact, a session or an attribute. Pure.
 
-A fact goes with all that says the same: its restatements, above it and beneath, and what was
-decided about either. What it had contradicted, and what contradicted it, says something else and
-stays; why one gave way to the other goes, for that quotes both.
+A fact is erased with all that says the same: its restatements, newer and older, and the decisions
+about them. Facts that it replaced, and facts that replaced it, say something else and stay; the
+reason of the replacement is erased, because it quotes both.
 """
 
 from __future__ import annotations
@@ -23,22 +23,21 @@ from reconciler.domain.records.erasures import (
     FactEnd,
 )
 from reconciler.domain.records.facts import Fact, Supersession
-from reconciler.domain.records.kinds import Action, FactState
+from reconciler.domain.records.kinds import SPANS_JOINED, Action, FactState
 from reconciler.domain.records.notes import Remembered
 from reconciler.domain.values.look_alikes import as_seen
 
 __all__ = ["ContactRecords", "Judged", "plan_of", "said_by"]
 
-_SPANS_JOINED = " … "
 _WORD_LENGTH_MIN = 4
-"""A shorter value is not looked for in other texts: it would be found inside of words."""
+"""Shorter words are not searched for in other texts: they would be found inside words."""
 
 _OPERATORS = (Action.REVOKE, Action.RESOLVE)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Judged:
-    """One episode that a decision rests on, and the words of it that were cited; None for all."""
+    """An episode that a decision rests on, and its cited words; None for the whole text."""
 
     decision_id: str
     episode_id: str
@@ -49,13 +48,13 @@ class Judged:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ContactRecords:
-    """All that is known of a contact, as a plan is made on it.
+    """All records of a contact that a plan is made of.
 
     Attributes:
         facts: live and ended.
-        links: which fact took the place of which.
-        decisions: with what each was compared with.
-        judged: what the decisions rest on.
+        links: the supersessions.
+        decisions: all decisions, with comparisons.
+        judged: the episodes that the decisions rest on.
         session_keys: the sessions' keys by their ids.
     """
 
@@ -70,9 +69,9 @@ def plan_of(target: ErasureTarget, known: ContactRecords, now: datetime) -> Eras
     """The ids of everything that an erasure removes.
 
     Args:
-        target: a fact, a session or an attribute; of a whole contact everything goes, unplanned.
-        known: the contact, at one version.
-        now: the time now (UTC); what was to begin later, and goes, never began.
+        target: a fact, a session or an attribute. A whole contact needs no plan.
+        known: the contact's records at one version.
+        now: the time now (UTC); an erased fact that was to begin later never began.
     """
     if target.kind is ErasureKind.CONTACT:
         return ErasurePlan()
@@ -82,7 +81,7 @@ def plan_of(target: ErasureTarget, known: ContactRecords, now: datetime) -> Eras
 
 
 def _of(target: ErasureTarget, known: ContactRecords) -> ErasurePlan:
-    """The ids that go with a fact or an attribute."""
+    """The ids that are erased with a fact or an attribute."""
     facts = _same_facts(_named(target, known.facts), known)
     said = {key for fact in facts for key in _keys(fact)}
     own = {
@@ -98,7 +97,7 @@ def _of(target: ErasureTarget, known: ContactRecords) -> ErasurePlan:
 
 
 def said_by(facts: Iterable[Fact], decisions: Iterable[Decision]) -> set[str]:
-    """The words that go with them, long enough to be looked for elsewhere."""
+    """The texts and values of these records that are long enough to search for."""
     words: set[str] = set()
     for item in (*facts, *(decision.note for decision in decisions)):
         words |= {item.text, (item.slot.value if item.slot else None) or ""}
@@ -161,7 +160,7 @@ def _plan(
 
 
 def _ends(plan: ErasurePlan, known: ContactRecords, now: datetime) -> tuple[FactEnd, ...]:
-    """The ends of facts, without the plans of decisions that go."""
+    """The new ends of facts, without the plans of erased decisions."""
     facts = {fact.fact_id: fact for fact in known.facts}
     own = {*plan.decision_ids}
     left = [without_words(e, now) if e.decision_id in own else e for e in known.decisions]
@@ -194,7 +193,7 @@ def _is_filed(target: ErasureTarget, said: Remembered) -> bool:
 
 
 def _same_facts(named: Sequence[Fact], known: ContactRecords) -> list[Fact]:
-    """These facts and all that say the same: along restatements, in the same slot, or in words."""
+    """These facts and all that say the same, by restatement, by slot or by words."""
     by_id = {fact.fact_id: fact for fact in known.facts}
     pairs = [(link.new_id, link.old_id) for link in known.links if link.is_restatement]
     same_ids = {fact.fact_id for fact in named}
@@ -209,7 +208,7 @@ def _same_facts(named: Sequence[Fact], known: ContactRecords) -> list[Fact]:
 
 
 def _keys(said: Remembered) -> set[str]:
-    """By what it is known to say the same: its slot's value, and its words."""
+    """The keys that two records share if they say the same: slot with value, and words."""
     if said.text == ERASED:
         return set()
     slot = said.slot.key if said.slot else None
@@ -217,7 +216,7 @@ def _keys(said: Remembered) -> set[str]:
 
 
 def _is_about(decision: Decision, gone: Set[str]) -> bool:
-    """Whether it wrote or observed one of them, or is a person's word about nothing else."""
+    """Whether a decision wrote or counted one of these facts, or a person ended one by it."""
     if decision.fact_id in gone:
         return True
     ended = {*decision.superseded_ids, *decision.closed_ids}
@@ -225,7 +224,7 @@ def _is_about(decision: Decision, gone: Set[str]) -> bool:
 
 
 def _connected(own: Set[str], decisions: Sequence[Decision]) -> set[str]:
-    """The questions and answers that belong to these decisions, and what undid any of them."""
+    """The questions and answers that belong to these decisions, and the reverts of any."""
     links = [
         {decision.decision_id, linked}
         for decision in decisions
@@ -255,7 +254,7 @@ def _may_quote(decision: Decision, gone: Set[str], words: Set[str]) -> bool:
 
 
 def _left(rows: Sequence[Judged], own: Set[str], judged: Iterable[Judged]) -> dict[str, str]:
-    """The rest of each episode that other facts rest on, without the cited words."""
+    """The rest of each episode: nothing, or the uncited words if other decisions need them."""
     shared = {episode.episode_id for episode in judged if episode.decision_id not in own}
     left: dict[str, str] = {}
     for row in rows:
@@ -267,7 +266,7 @@ def _left(rows: Sequence[Judged], own: Set[str], judged: Iterable[Judged]) -> di
 
 def _without(left: str, row: Judged) -> str:
     """The text without the words that a decision cites; empty if it cites all of them."""
-    parts = row.span.split(_SPANS_JOINED) if row.span else []
+    parts = row.span.split(SPANS_JOINED) if row.span else []
     if not parts or any(part not in row.text for part in parts):
         return ERASED
     for part in parts:

@@ -28,13 +28,13 @@ __all__ = ["Ends", "Plans", "announced", "as_of_its_plan", "ends_after", "of_tod
 
 
 def announced(verdict: Verdict, note: Note) -> tuple[Verdict, tuple[Neighbour, ...]]:
-    """The verdict about a note of a later day, and the facts that it ends on that day only.
+    """The verdict about a note for a later day, and the facts that end only on that day.
 
-    An earlier plan ends at once. What holds already is counted.
+    An earlier plan ends at once. A note that says what holds already is counted.
 
     Args:
         verdict: what ``decide`` concluded, as if the day had come.
-        note: what was said.
+        note: the note.
     """
     first = verdict.target
     if first is not None and first.is_upcoming and verdict.action is Action.SKIP:
@@ -59,13 +59,13 @@ def as_of_its_plan(
     replaced_ids: Collection[str] = (),
     amended_id: str | None = None,
 ) -> Note:
-    """The note, with the day of the plan that it says in other words or corrects, if it has none.
+    """The note; without a day of its own, with the day of the plan that it rewords or corrects.
 
     Args:
-        note: what was said.
+        note: the note.
         verdict: what ``decide`` concluded.
         policy: as in ``decide``.
-        replaced_ids: the facts that a model says it takes the place of.
+        replaced_ids: the facts that it replaces, as a model says.
         amended_id: the fact that a person corrects.
     """
     if note.valid_from is not None or verdict.action is not Action.UPDATE:
@@ -91,11 +91,10 @@ def _says_again(note: Note, plan: Neighbour, policy: ReconcilePolicy) -> bool:
 def of_today(
     verdict: Verdict, note: Note, policy: ReconcilePolicy, named_ids: Collection[str]
 ) -> tuple[Verdict, tuple[Neighbour, ...]]:
-    """The verdict about a note of today, and the facts that it ends on a plan's day only.
+    """The verdict about a note of today, and the facts that end only on a plan's day.
 
-    It leaves plans alone that it does not speak of.
-
-    What it says again of a plan is counted, unless it says that it holds since an earlier day.
+    Plans that the note does not mention stay. If it repeats a plan, it is counted, unless it gives
+    an earlier start.
 
     Args:
         verdict: what ``decide`` concluded.
@@ -127,14 +126,14 @@ def of_today(
 
 
 def _settled_on_the_day(verdict: Verdict) -> tuple[Verdict, tuple[Neighbour, ...]]:
-    """The verdict that a plan holds, and the other sides of its disputes: until then they stay."""
+    """The verdict, and the facts in dispute with its plan, which hold until the plan's day."""
     until_then = tuple(fact for fact in verdict.settled if not fact.is_upcoming)
     settled = tuple(fact for fact in verdict.settled if fact.is_upcoming)
     return replace(verdict, settled=settled), until_then
 
 
 def _ending_only(ended: tuple[Neighbour, ...], verdict: Verdict, reason: str) -> Verdict:
-    """The UPDATE of these facts; an ADD where there is none."""
+    """The verdict with only these facts as targets; without any, an ADD."""
     verdict = replace(
         verdict,
         reason=reason,
@@ -165,7 +164,7 @@ class Plans:
                 ends[end.plan_id] = end
 
     def of(self, fact: Fact, gone_ids: Collection[str] = ()) -> list[PlannedEnd]:
-        """The plans that end a fact: begun since it was last said, or to come, and in force."""
+        """The plans in force that end a fact: they begin later than the fact was last said."""
         return [
             end
             for end in self._ends.get(fact.fact_id, {}).values()
@@ -176,13 +175,13 @@ class Plans:
         ]
 
     def ended_by(self, plan_ids: Collection[str]) -> list[Fact]:
-        """The facts that have not ended, and that these plans are to end."""
+        """The facts that these plans are to end and that have not ended yet."""
         ids = (i for i, ends in self._ends.items() if not ends.keys().isdisjoint(plan_ids))
         facts = (self.facts[fact_id] for fact_id in ids if fact_id in self.facts)
         return [fact for fact in facts if not fact.has_ended]
 
     def end_of(self, fact: Fact, plan: Fact) -> PlannedEnd:
-        """That the fact ends with the plan, beside how it ends by itself."""
+        """The record that a fact ends with a plan, with the end that it has by itself."""
         own = self.own(fact)
         return PlannedEnd(
             fact_id=fact.fact_id,
@@ -196,12 +195,12 @@ class Plans:
     def standing(
         self, fact: Fact, gone_ids: Collection[str] = (), more: Iterable[PlannedEnd] = ()
     ) -> Fact:
-        """The fact as it ends: with the first plan that is left, or else by itself.
+        """The fact with its end: by the first plan that is left, else by itself.
 
         Args:
-            fact: as it stands.
+            fact: the fact as it is stored.
             gone_ids: plans that are dropped.
-            more: with what it ends besides.
+            more: further planned ends.
         """
         own, days = self.own(fact), [end.day for end in (*self.of(fact, gone_ids), *more)]
         if not days or (own.is_passing and own.is_expired(min(days))):
@@ -217,7 +216,7 @@ class Plans:
         return fact
 
     def _stands(self, plan_id: str) -> bool:
-        """Whether the plan began, or is still to: what was dropped before it began has no time."""
+        """Whether the plan has begun or will begin: it was not dropped before its day."""
         plan = self.facts.get(plan_id)
         if plan is None or not plan.has_ended:
             return plan is not None
@@ -239,7 +238,7 @@ class Ends:
     Attributes:
         planned: which facts end with which plan, because of it.
         before, after: facts that live on with another end.
-        heir: what takes the place of what ended, as it ends itself; None where nothing does.
+        heir: the fact that replaces the ended ones, with its own end; None if none does.
     """
 
     planned: tuple[PlannedEnd, ...] = ()
@@ -258,20 +257,20 @@ def ends_after(
     over_ids: Collection[str] = (),
     is_again: bool = False,
 ) -> Ends:
-    """The ends that go with each plan, where some facts end.
+    """The planned ends after some facts have ended.
 
-    What takes the place of a fact ends with the plans that were to end that. What takes the place
-    of a plan, as a plan of its own or in other words, ends what that was to end. What else a plan
-    was to end stays, once the plan is dropped.
+    A fact that replaces another ends with the plans that were to end the other. A fact that
+    replaces a plan, as a plan of its own or in other words, ends what the plan was to end. If a
+    plan is dropped, the other facts that it was to end stay.
 
     Args:
-        plans: what was planned before.
+        plans: the plans before.
         now: the time now (UTC).
-        ended: what ends at once.
-        until_then: what ends with a plan: pairs of a fact and the plan.
-        heir: what takes the place of what ends; None where nothing does.
-        over_ids: what ends without the heir in its place.
-        is_again: whether the heir says again what ends.
+        ended: the facts that end at once.
+        until_then: the facts that end with a plan: pairs of a fact and the plan.
+        heir: the fact that replaces the ended ones; None if none does.
+        over_ids: the ended facts that the heir does not replace.
+        is_again: whether the heir restates the ended facts.
     """
     gone_ids = {fact.fact_id for fact in ended if fact.is_upcoming(now)}
     ended_ids = {fact.fact_id for fact in ended}

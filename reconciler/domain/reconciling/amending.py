@@ -1,4 +1,4 @@
-"""Amending: what an operator's correction takes the place of, whatever the rule would say. Pure."""
+"""Amending: the facts that an operator's correction replaces, outside the rules. Pure."""
 
 from __future__ import annotations
 
@@ -18,17 +18,17 @@ __all__ = ["amended"]
 def amended(
     note: Note, neighbours: Sequence[Neighbour] | None, fact_id: str | None, why: str
 ) -> Verdict:
-    """The verdict that ends the fact that is named, and what is in the note's slot.
+    """The verdict that ends the named fact and all facts in the note's slot.
 
     Args:
-        note: what holds instead.
-        neighbours: live facts in scope, the named one and those in the note's slot among them;
-            None where there is no embedder.
-        fact_id: the fact to end; None for what is in the slot.
-        why: who amends it, and why.
+        note: the correction.
+        neighbours: live facts in scope, with the named one and those in the note's slot; None
+            without an embedder.
+        fact_id: the fact to end; None for those in the slot.
+        why: who amends, and why.
 
     Raises:
-        InvalidRequestError: there is nothing to amend, or it holds from later on than the note.
+        InvalidRequestError: there is no fact to amend, or it begins later than the note.
     """
     if neighbours is None:
         raise InvalidRequestError(

@@ -38,13 +38,13 @@ __all__ = [
 ]
 
 NEIGHBOUR_COUNT_MAX = 10
-"""Facts that are looked at: the nearest, and before them those that share the note's slot."""
+"""Facts that are compared: those that share the note's slot first, then the nearest."""
 
 _NEAREST_COUNT = 5
 """Neighbours that a decision keeps, beside those that share the note's slot."""
 
 _EXPIRED_COUNT = 2
-"""Expired facts that it keeps in addition: the live ones keep their places."""
+"""Expired facts that a decision keeps in addition to the live ones."""
 
 
 def neighbour_of(
@@ -75,14 +75,14 @@ def neighbour_of(
 
 
 def filed(fact: Fact, attributes: AttributeBook, names: Iterable[str | None]) -> Fact:
-    """The fact with the slot that its words give away, where it was kept without one.
+    """The fact; if it was stored without a slot, with the slot that is read from its words.
 
-    What stands for a sensitive value is no value that a note's could be compared with.
+    A token for a sensitive value is no value that can be compared with a note's.
 
     Args:
-        fact: as it is kept.
+        fact: the stored fact.
         attributes: the book with the phrasings to read.
-        names: what the contact is called, as far as it is known.
+        names: the contact's known names.
     """
     slot, words = attributes.filled(fact.slot, fact.text, names)
     if words is None or slot is None or TOKEN.fullmatch(slot.value or ""):
@@ -98,16 +98,16 @@ def is_rival(note: Note, fact: Fact) -> bool:
 
 
 def are_of_one_kind(note: Note, fact: Fact | Neighbour) -> bool:
-    """Whether the two may be compared: what came of a task only with what came of one."""
+    """Whether the two may be compared: an outcome of a task only with another outcome."""
     return (note.category is Category.OUTCOME) == (fact.category is Category.OUTCOME)
 
 
 def match_of(note: Note, fact: Fact | Neighbour) -> SlotMatch:
     """How the note's slot relates to the fact's, as far as the texts are about one matter.
 
-    The budgets of two projects stand side by side, whatever their values; an attribute that the
-    caller made up says itself what it is about. A denial of a value is no other value: who never
-    worked at Globex may well work at Nordlys, whichever of the two is said first.
+    The budgets of two projects are two matters, whatever their values. An attribute that the caller
+    invented is always one matter. A denial of a value is not another value: a person who never
+    worked at Globex may work at Nordlys, whichever is said first.
     """
     match = compare_slots(note.slot, fact.slot)
     if not note.slot or not fact.slot or match not in (SlotMatch.EQUAL, SlotMatch.CHANGED):
@@ -120,12 +120,12 @@ def match_of(note: Note, fact: Fact | Neighbour) -> SlotMatch:
 
 
 def are_of_several_matters(facts: Iterable[Fact | Neighbour]) -> bool:
-    """Whether what is in one slot is about more than one thing: the budgets of two projects."""
+    """Whether facts in one slot are about several things, such as the budgets of two projects."""
     return any(starmap(are_other_matters, combinations(facts, 2)))
 
 
 def are_other_matters(one: Note | Fact | Neighbour, other: Fact | Neighbour) -> bool:
-    """Whether both say what the value of one slot is for, and each names something else."""
+    """Whether both name what the slot's value belongs to, and name different things."""
     if one.slot is None or other.slot is None or not one.slot.is_known:
         return False
     values = (one.slot.value or "", other.slot.value or "")
@@ -135,13 +135,13 @@ def are_other_matters(one: Note | Fact | Neighbour, other: Fact | Neighbour) -> 
 def are_filed_apart(note: Note, fact: Neighbour) -> bool:
     """Whether the caller gave the note another attribute than the fact's.
 
-    Then no cosine makes one of the two: "Yes, that is fine." answers whatever was asked.
+    Then no cosine makes them the same: "Yes, that is fine." answers any question.
     """
     return note.slot_read_from is None and len(_attributes(note, fact)) > 1
 
 
 def _attributes(note: Note, fact: Neighbour) -> tuple[str, ...]:
-    """What both are filed under, the note's first; one of them if it is the same, or none is."""
+    """The attributes of both, the note's first, each once."""
     named = (slot.attribute for slot in (note.slot, fact.slot) if slot)
     return tuple(dict.fromkeys(filter(None, named)))
 
@@ -154,9 +154,9 @@ def may_both_hold(note: Note, fact: Neighbour) -> bool:
 def _are_two_questions(note: Note, fact: Neighbour) -> bool:
     """Whether the caller gave the note another attribute than the fact's, so that both hold.
 
-    Not where one name is a part of the other ("films", "films_watched"), nothing but the answer
-    differs ("has a dog", "has no dog"), or the note tells of a change of what the fact is filed
-    under, and does not name its own: "the new credit limit, with our terms" changes no terms.
+    Not if one name is a part of the other ("films", "films_watched"), or only the answer differs
+    ("has a dog", "has no dog"). Nor if the note tells of a change of the fact's attribute, and does
+    not name its own: "the new credit limit, with our terms" changes no terms.
     """
     if not are_filed_apart(note, fact):
         return False
@@ -178,17 +178,19 @@ def _are_two_questions(note: Note, fact: Neighbour) -> bool:
 def neighbours_of(
     note: Note, seen: Iterable[Neighbour], named_ids: Sequence[str] = ()
 ) -> tuple[Neighbour, ...]:
-    """The five nearest, the five nearest no siblings, and what is named or shares slot or words.
+    """The facts that decide about a note, nearest first.
 
-    Of expired facts the two nearest that are no siblings, and what shares the slot.
+    They are the five nearest; the five nearest without siblings, which are other values of an
+    attribute that holds many; and facts that are named, or share the note's slot or words. Of
+    expired facts the two nearest without siblings, and those that share the slot.
 
     Args:
-        note: what is compared.
-        seen: what was looked at, in any order.
+        note: the note.
+        seen: the compared facts, in any order.
         named_ids: the facts that the note names, if any.
 
     Returns:
-        Those that the decision keeps, nearest first.
+        The neighbours that the decision keeps, nearest first.
     """
     alike = [neighbour for neighbour in seen if are_of_one_kind(note, neighbour)]
     ordered: Sequence[Neighbour] = sorted(alike, key=lambda neighbour: -neighbour.cosine)

@@ -1,7 +1,7 @@
-"""The past: what becomes of a note about something that is over. Pure.
+"""The past: notes about something that is over, and known ends. Pure.
 
-It is kept, so that a look back finds it, and it never becomes live: it is superseded from the
-start, since an expired fact could be made live by a yes or by a later note.
+Such a note is written, so that recall of the past finds it. Its fact is superseded from the start
+and not merely expired: a later note or a yes could make an expired fact live.
 """
 
 from __future__ import annotations
@@ -21,9 +21,9 @@ __all__ = ["as_past", "as_told_to_end", "ending", "over"]
 def as_past(verdict: Verdict, ended_at: datetime, known: Fact | None) -> Verdict:
     """The verdict about a note that no longer holds.
 
-    Where it lies beneath something newer, it stays there. If it repeats a known fact that was not
-    said again since the note's end, it takes the place of that fact, which has ended too. In any
-    other case it stands for itself: what is over replaces nothing, and contradicts nothing.
+    Beneath a newer fact it stays history. If it repeats a known fact that was not said again since
+    the note's end, it replaces that fact, which has ended too. In any other case it is new, and
+    neither replaces nor contradicts anything.
 
     Args:
         verdict: what ``decide`` concluded, as if it still held.
@@ -62,14 +62,14 @@ def over(fact: Fact, ended_at: datetime) -> Fact:
 
 
 def as_told_to_end(fact: Fact, holds_until: datetime, note: Note) -> Fact:
-    """A fact that is said again with an end: that one holds, for it was said last.
+    """A fact that is said again with an end, with that end, because it was said last.
 
-    A less trusted word ends nothing that way, nor does any but the contact's own what binds.
+    A less trusted note changes no end. A fact that binds gets an end only from the contact.
 
     Args:
-        fact: the fact that stays.
-        holds_until: until when it will hold (UTC).
-        note: what said so.
+        fact: the known fact.
+        holds_until: its end, as the note says (UTC).
+        note: the note.
     """
     may_end = note.trust is SourceKind.USER_EXPLICIT or not (
         binds(fact) or fact.is_confirmed_by_user or note.trust.is_trusted_less_than(fact.word)
@@ -78,10 +78,10 @@ def as_told_to_end(fact: Fact, holds_until: datetime, note: Note) -> Fact:
 
 
 def ending(fact: Fact, holds_until: datetime) -> Fact:
-    """The fact as one that is known to end: its own end is its lifetime, whatever its kind.
+    """The fact with a known end, which is also its lifetime.
 
     Args:
-        fact: as it would be written if no end were known.
-        holds_until: until when it will hold (UTC).
+        fact: the fact without a known end.
+        holds_until: the end (UTC).
     """
     return replace(fact, valid_to=holds_until, expires_at=holds_until)

@@ -1,8 +1,7 @@
 """The closed lists that notes, facts and decisions share: which source, what kind, how careful.
 
-Only enumerations live here, each beneath everything that uses it; what follows from a word is said
-where it follows. ``AnySourceKind`` and its like are what a caller may give: the member or its word,
-which a type checker looks at letter by letter.
+Only words live here, and what each means; rules that use them live elsewhere. ``AnySourceKind`` and
+the like are what a caller may give: the member, or its word, which a type checker checks.
 """
 
 from __future__ import annotations
@@ -20,6 +19,7 @@ __all__ = [
     "OWN_WORDS",
     "PATIENT_DOORS",
     "PROPOSAL_DOOR",
+    "SPANS_JOINED",
     "Action",
     "AnyCategory",
     "AnyDisposal",
@@ -42,20 +42,20 @@ __all__ = [
 
 
 LIVE_DOOR = "live"
-"""Through which notes come one at a time, as they are said."""
+"""The door of notes that are given one at a time, during a conversation."""
 
 OPERATOR_DOOR = "operator"
-"""Through which what persons decide about facts comes: revocations, reverts and the like."""
-
-LIVE_DOOR = "live"
-"""Through which a note comes in the middle of a conversation."""
+"""The door of persons' decisions about facts: revocations, reverts and the like."""
 
 PROPOSAL_DOOR = "proposal"
-"""Through which a builder proposes a candidate, and commits it later."""
+"""The door of candidates that a builder proposes, and commits later."""
 
 EXTRACTION_DOOR, IMPORT_DOOR = "extractor", "import"
 PATIENT_DOORS = (EXTRACTION_DOOR, IMPORT_DOOR)
-"""Behind which no conversation waits, so that a note may wait until a judge has room for it."""
+"""Doors without a waiting conversation, so that a note may wait for the judge's budget."""
+
+SPANS_JOINED = " … "
+"""Stands between the cited parts of one episode, where they are stored as one text."""
 
 
 class SourceKind(StrEnum):

@@ -23,26 +23,26 @@ HOME_BY: Mapping[str, tuple[str, ...]] = {
     "Episode": ("IN",),
     "Job": ("READS",),
 }
-"""By which links a node belongs to its contact. A session that is part of a task may have no turn
-yet; then it belongs to no contact."""
+"""The links by which a node belongs to its contact. A task's session without turns is linked
+only to the task."""
 
 _ONCE = ("WITH", "IN", "READS")
-"""Links of which a node has one at most."""
+"""Link types of which a node has at most one."""
 
 _HELD: Mapping[str, tuple[str, ...]] = {
     "COMPARED_WITH": ("cosine", "rank"),
     "SUPERSEDES": ("decided_by", "at"),
     "CONFLICTS_WITH": ("decided_by", "at"),
 }
-"""What links are never without."""
+"""The properties that links must have."""
 
 _NAMED_MAX = 5
 
 
 class Coherence:
-    """Takes the lines of one contact, nodes before their links, and says what is wrong with them.
+    """Takes the lines of one contact, nodes before their links, and finds contradictions.
 
-    Each method gives words for an error, or None where nothing is wrong.
+    Each method returns a text for an error message, or None if it finds nothing.
     """
 
     def __init__(self) -> None:
@@ -57,7 +57,7 @@ class Coherence:
         self._order: TopologicalSorter[str] = TopologicalSorter()
 
     def wrong_with_node(self, node: Node) -> str | None:
-        """Take a node."""
+        """Take a node, and check it."""
         if node.label in self._homeless:
             self._homeless[node.label].add(node.node_id)
         if node.label == "Decision":
@@ -65,7 +65,7 @@ class Coherence:
         return self._wrong_with_fact(node) if node.label == "Fact" else None
 
     def wrong_with_link(self, link: Link) -> str | None:
-        """Take a link between nodes that were taken before."""
+        """Take a link between two nodes that were taken before, and check it."""
         for name in _HELD.get(link.kind, ()):
             if name not in link.properties:
                 return f"a {link.kind} from {link.from_id} has no {name}"
@@ -79,7 +79,7 @@ class Coherence:
         return self._wrong_with_supersession(link) if link.kind == "SUPERSEDES" else None
 
     def wrong_at_the_end(self) -> str | None:
-        """Say what the lines lack, once all of them were taken."""
+        """Check what the lines lack, after all of them were taken."""
         for label, ids in self._homeless.items():
             for node_id in ids:
                 return f"{label} {node_id} lacks its {' or '.join(HOME_BY[label])}"
@@ -141,7 +141,7 @@ class Coherence:
         self._order.add(old_id, new_id)
         self._endless.discard(old_id)
         if new_id in self._erased:
-            return None  # what it took the place of may have come back, and given way once more
+            return None  # the fact that it replaced may have come back, and been replaced once more
         if old_id in self._holding:
             return f"fact {old_id} still holds, though {new_id} took its place"
         if old_id in self._above:

@@ -35,26 +35,26 @@ from reconciler.service.stores.archive_store import ArchiveStore, ContactFilter
 __all__ = ["Exporter"]
 
 _SPOOL_BYTES = 8 << 20
-"""What is kept of one contact in memory; what is longer goes to a file that no name leads to."""
+"""Bytes of one contact that are kept in memory; a longer one goes to an unnamed file."""
 
 _ATTEMPTS_MAX = 5
 _KEY_BYTES = 32
-"""A shorter key is a setting, which the operator has to set again in the new place."""
+"""A shorter key is a setting, which the operator sets again for the restored store."""
 
 _CHUNK_BYTES = 1 << 20
 
 _PAGES_AT_ONCE = 10
-"""Pages of nodes whose links are read in one query: each query goes through all of a contact's."""
+"""Pages of nodes with links that one query reads; each query reads all links of the contact."""
 
 
 class Exporter:
     """Writes exports.
 
     Args:
-        store: what is exported.
-        damage: what is left of a record that cannot be read.
-        types: the properties that a line has a place for.
-        hash_key: the key of the hashes, read when it is needed; None where there is none yet.
+        store: the store to export.
+        damage: gives the remains of damaged records.
+        types: the properties that a line may hold.
+        hash_key: gives this host's hash key; None if it has none.
         clock: the time now, UTC-aware.
     """
 
@@ -82,14 +82,14 @@ class Exporter:
         with_keys: bool = False,
         on_progress: Callable[[int], None] = lambda _: None,
     ) -> ExportReport:
-        """Write an export, contact after contact, each as it stands at one moment.
+        """Write an export, contact by contact, each as of one moment.
 
         Args:
-            out: where to.
+            out: the stream to write to.
             wanted: the contacts to export.
             with_vectors: also the facts' vectors, so that no model is needed to restore them.
-            with_keys: also the key that ids are made of, and the key of the hashes.
-            on_progress: told how many more contacts were written.
+            with_keys: also the key that ids are made with, and the hash key.
+            on_progress: called with how many more contacts were written.
 
         Raises:
             GraphConflictError: another writer writes about a contact without a pause.
@@ -137,9 +137,10 @@ class Exporter:
         }
 
     def _contact(self, out: IO[bytes], contact_key: str, with_vectors: bool) -> ExportReport:
-        """Write a contact as it stands at one version; again where that moved meanwhile.
+        """Write a contact as of one version; repeat it if the version moved meanwhile.
 
-        Turns and sessions come without a new version; those that came in half are read again.
+        New turns and sessions do not move the version. If some were read only in part, the contact
+        is read again as well.
         """
         for _ in range(_ATTEMPTS_MAX):
             out.seek(0)
@@ -182,7 +183,7 @@ class _ContactExport:
         self._homeless: dict[str, set[str]] = {label: set() for label in HOME_BY}
 
     def run(self, out: IO[bytes]) -> ExportReport:
-        """Write them; gives how many there are."""
+        """Write the lines, and return their numbers."""
         held = self._store.find_contact(self._contact_key)
         if held is None:  # erased meanwhile
             return self._report
@@ -198,7 +199,7 @@ class _ContactExport:
 
     @property
     def has_loose_ends(self) -> bool:
-        """Whether a node was read that came after what it belongs to had been read."""
+        """Whether a node was read without the node that it belongs to, which came later."""
         return any(self._homeless.values())
 
     def _nodes(self, label: str) -> Iterator[bytes]:
@@ -229,7 +230,7 @@ class _ContactExport:
         for after, until in pairwise(bounds):
             links = self._store.list_links(self._contact_key, kind, after, until)
             for start, end, held in links:
-                # What came since then has no line of its own.
+                # A node that came since then has no line.
                 if start in self._ids[ends.start] and end in self._ids[ends.end]:
                     yield from self._link_line(kind, start, end, held)
 

@@ -39,10 +39,10 @@ FORMAT = "reconciler-export"
 _EARLIEST = datetime.min.replace(tzinfo=UTC)
 _LATEST = datetime(9999, 12, 30, tzinfo=UTC)
 _NUMBER_MAX = 2**53
-"""So far every integer is a number of JSON, too."""
+"""Up to here, every integer can be a number in JSON without loss."""
 
 VERSION = 1
-"""What a reader must know to read it. A property more is no new version: see ``schema_version``."""
+"""The version of the format. A new property needs no new version: see ``schema_version``."""
 
 KEY_OF: Mapping[str, str] = {
     "Contact": "contact_key",
@@ -100,13 +100,13 @@ NOT_EXPORTED: Mapping[str, frozenset[str]] = {
     "CONFLICTS_WITH": frozenset({"contact_key"}),
     "Job": frozenset({"locked_by", "leased_by"}),
 }
-"""What has a place of its own, follows from the rest (captions, a contact's key), or means nothing
-in another store: locks, leases, half a move."""
+"""Properties that have a place of their own in a line, follow from others (captions, a contact's
+key), or mean nothing in another store (locks, leases, next vectors)."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Node:
-    """A node as a line holds it: its vector as float32 bytes, None where there is none."""
+    """A node of a line; its vector as float32 bytes, None if it has none."""
 
     label: str
     properties: Row
@@ -120,7 +120,7 @@ class Node:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Link:
-    """A relationship as a line holds it."""
+    """A relationship of a line."""
 
     kind: str
     from_id: str
@@ -142,15 +142,15 @@ class PropertyTypes:
             self._readers[name] = {key: _reader(told) for key, told in described.items()}
 
     def known(self, name: str, held: Row) -> Row:
-        """Those of a node's or a relationship's properties that an export has a place for."""
+        """The properties of a node or a relationship that an export has a place for."""
         readers = self._readers[name]
         return {key: value for key, value in held.items() if key in readers}
 
     def node(self, line: Mapping[str, Any]) -> Node:
-        """The node that a line holds.
+        """The node in a line.
 
         Raises:
-            InvalidArchiveError: it is none.
+            InvalidArchiveError: the line holds no valid node.
         """
         label = line["node"]
         if not isinstance(label, str) or label not in KEY_OF:
@@ -161,10 +161,10 @@ class PropertyTypes:
         return Node(label=label, properties=properties, vector=_vector(line.get("vector")))
 
     def link(self, line: Mapping[str, Any]) -> Link:
-        """The relationship that a line holds.
+        """The relationship in a line.
 
         Raises:
-            InvalidArchiveError: it is none.
+            InvalidArchiveError: the line holds no valid relationship.
         """
         kind, ends = line["link"], (line.get("from"), line.get("to"))
         if not isinstance(kind, str) or kind not in LINKS:
@@ -175,10 +175,10 @@ class PropertyTypes:
         return Link(kind=kind, from_id=str(ends[0]), to_id=str(ends[1]), properties=properties)
 
     def read(self, name: str, held: Any) -> Row:
-        """The properties of a node or a relationship, as a line or a store holds them, by type.
+        """The properties of a node or a relationship, from a line or a store, with their types.
 
         Raises:
-            InvalidArchiveError: one is unknown, or cannot be.
+            InvalidArchiveError: one is unknown, or has an impossible value.
         """
         if not isinstance(held, dict):
             raise InvalidArchiveError(f"a {name} has no properties")
@@ -197,11 +197,11 @@ class PropertyTypes:
     def check_columns(self, name: str, columns: Mapping[str, Sequence[Any]]) -> None:
         """Check many nodes of one label, given as a list of values for each property.
 
-        Each value is looked at once, however many nodes have it; of times the first and the last
-        alone, and of texts none, where all are of one type.
+        Each value is checked once, however many nodes have it. If all values are times, only the
+        first and the last are checked; if all are texts, none.
 
         Raises:
-            TypeError, ValueError, OverflowError: one cannot be.
+            TypeError, ValueError, OverflowError: a value is impossible.
         """
         for key, reader in self._readers[name].items():
             for value in _telling(columns[key], reader):
@@ -210,10 +210,10 @@ class PropertyTypes:
 
 
 def check_bounds(value: Any) -> None:
-    """Let a value through with which can be reckoned: no number is too large, and no time.
+    """Check that no number and no time in a value is too large to calculate with.
 
-    Both engines keep integers of 64 bits, and sums of many are taken; a time to which a moment is
-    added is still a time. What a record holds is looked at, too.
+    Both engines keep integers of 64 bits, and add many of them; a time must stay a time when
+    something is added to it. The parts of a record are checked as well.
 
     Raises:
         ValueError: it holds a number or a time that is out of bounds, or NaN.
@@ -238,12 +238,12 @@ def _parts(value: Any) -> Iterable[Any]:
 
 
 def as_line(values: Mapping[str, Any]) -> bytes:
-    """One line of the file, with its end."""
+    """A line of the file, with its line end."""
     return _encoder().encode(values).encode("utf-8", "surrogatepass") + b"\n"
 
 
 def vector_text(vector: bytes) -> str:
-    """A vector as a line holds it."""
+    """A vector as text for a line: base64 of its bytes."""
     return base64.b64encode(vector).decode("ascii")
 
 
@@ -259,10 +259,10 @@ def _as_json(value: Any) -> str:
 
 
 def _vector(text: Any) -> bytes | None:
-    """The vector that a line holds, if it can be compared: one engine takes NaN for equal to all.
+    """The vector in a line, of unit length; one engine takes NaN for equal to every vector.
 
     Raises:
-        InvalidArchiveError: it cannot.
+        InvalidArchiveError: it cannot be compared.
     """
     import numpy as np
 
@@ -293,7 +293,7 @@ def _reader(told: Mapping[str, Any]) -> Callable[[Any], Any]:
 
 
 def _telling(column: Sequence[Any], reader: Callable[[Any], Any]) -> Iterable[Any]:
-    """Those values of a column that tell whether all of them can be read."""
+    """The values of a column that are enough to check all of it."""
     kinds = set(map(type, column)) - {NoneType}
     if kinds == {datetime} and reader is _time:
         times = [at for at in column if at is not None]

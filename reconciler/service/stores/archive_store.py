@@ -64,7 +64,7 @@ LINK_PROPERTIES: Mapping[str, tuple[str, ...]] = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ContactFilter:
-    """Whose contacts are wanted; a field that is None lets all pass."""
+    """A filter of contacts by owner; a field that is None lets all pass."""
 
     tenant: str | None = None
     agent_id: str | None = None

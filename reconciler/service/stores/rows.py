@@ -21,6 +21,7 @@ from reconciler.domain.records.facts import (
     Supersession,
 )
 from reconciler.domain.records.kinds import (
+    SPANS_JOINED,
     Action,
     Category,
     DecidedBy,
@@ -75,10 +76,6 @@ SLOT_COLUMNS = (
     "is_known",
     "is_personal",
 )
-
-
-SPANS_JOINED = " … "
-"""Stands between the cited parts of one episode, where an analyst reads them."""
 
 
 _KNOWN_CONTRADICTIONS = (

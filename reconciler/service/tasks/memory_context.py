@@ -62,7 +62,7 @@ TASK_DOOR = "task"
 _QUERY_LENGTH_MAX = 20_000
 _FACT_COUNT_MAX = 1_000_000
 _SURE = 0.95
-"""Of what came of a task: it is made of what the task kept. The gate scores the evidence."""
+"""The confidence of a task's outcome, which is made of the task's own record."""
 
 
 class Proposed(NamedTuple):
@@ -80,30 +80,30 @@ class Cited(NamedTuple):
 
 
 class MemoryContext:
-    """The memory of one task, for one thread; two processes on one task lose nothing of it.
+    """The memory of one task, for one thread; two processes may work on one task.
 
-    That a task exists, and where it stands, is kept at every step. A task that is there already and
-    has not ended opens as interrupted, whether it was said so or its process was killed.
+    The task and its state are stored at every step. An existing task that has not ended opens as
+    interrupted, whether ``interrupt`` was called or its process was killed.
 
     Args:
-        scope: for whom.
-        task_id: the task's id, one of the scope's.
-        session_id: the session that its episodes are kept in; another one when it goes on later.
-        goal: what is to be achieved, for a task that is to begin; one that is there keeps its own.
-        gate: what every candidate goes through.
-        cleaner: cleans what is kept of the task itself.
-        recall: what is known about the contact.
-        records: what was decided about the contact, and what is history.
-        sessions: where episodes are kept.
-        tasks: where tasks are kept.
+        scope: the contact.
+        task_id: the task's id.
+        session_id: the session that its episodes are stored in; a resumed task may use another.
+        goal: what a new task is to achieve; an existing one keeps its own.
+        gate: judges every candidate.
+        cleaner: removes personal data and secrets from the task's own texts.
+        recall: reads facts about the contact.
+        records: reads decisions about the contact.
+        sessions: the store of episodes.
+        tasks: the store of tasks.
         reader: makes episodes of turns, and candidates of episodes.
-        procedures: how the agent does things.
-        use: notes what is recalled.
+        procedures: reads the agent's procedures.
+        use: counts recalls.
         clock: the time now, UTC-aware.
-        keeps_outcome: whether what came of the task is proposed to the gate when it ends.
+        keeps_outcome: whether the task's outcome is proposed to the gate when the task ends.
 
     Raises:
-        UnknownTaskError: there is no such task, and no goal to begin it with.
+        UnknownTaskError: there is no such task, and no goal was given to begin it.
         InvalidRequestError: an id or the goal cannot be used.
         GraphUnavailableError: the engine stayed unavailable.
     """
@@ -153,7 +153,7 @@ class MemoryContext:
         )
         self._run.open(None if goal is None else self._cleaned(goal))
         self._task_memory = TaskMemory(self._run, self._cleaned)
-        self._keep_outcome()  # where a process ended between the end of the task and this
+        self._keep_outcome()  # a process may have been killed after the task's end, before this
 
     # Where the task stands
 
@@ -181,32 +181,32 @@ class MemoryContext:
         self._run.go(Step.TOOL_RETURNED)
 
     def observed(self) -> None:
-        """Something came in that no tool was called for, for example the contact's message.
+        """Something came in without a tool call, for example the contact's message.
 
-        Legal from the start on: nothing is written before there is evidence, and this is evidence.
+        It is legal at the start: facts need evidence, and this is evidence.
         """
         self._run.go(Step.OBSERVED)
 
     def succeed(self) -> None:
-        """The task is over, and its goal achieved; what the agent supposed is forgotten.
+        """The task has ended and achieved its goal; the agent's hypotheses are forgotten.
 
-        What came of it is proposed to the gate, as an outcome that rests on the task's episodes,
-        and remembered where the gate admits it. So it is after ``fail``.
+        Its outcome is proposed to the gate, with the task's episodes as evidence, and remembered
+        if the gate admits it. ``fail`` does the same.
         """
         self._run.go(Step.SUCCEED)
         self._keep_outcome()
 
     def fail(self) -> None:
-        """The task is over, and its goal was missed; what the agent supposed is forgotten."""
+        """The task has ended and missed its goal; the agent's hypotheses are forgotten."""
         self._run.go(Step.FAIL)
         self._keep_outcome()
 
     def interrupt(self) -> None:
-        """The task stops here, to go on later; what the agent supposed is forgotten."""
+        """The task stops here, and may be resumed; the agent's hypotheses are forgotten."""
         self._run.go(Step.INTERRUPT)
 
     def resume(self) -> Task:
-        """As ``task_memory.resume``."""
+        """See ``TaskMemory.resume``."""
         return self._task_memory.resume()
 
     # Reads
@@ -224,15 +224,15 @@ class MemoryContext:
     def recall(
         self, query: str, *, budget_tokens: int, category: AnyCategory | None = None
     ) -> list[RankedFact]:
-        """Known facts that fit the budget, the best first; they are in working memory as well.
+        """The known facts that fit a query and the budget, best first; also put in working memory.
 
-        Standing constraints have the first claim on the budget and come last; the first of the
-        others that does not fit ends the list.
+        Standing constraints are counted first and come last. The first other fact that does not
+        fit the budget ends the list.
 
         Args:
-            query: what for, in words; "" for the newest.
-            budget_tokens: for the lines that ``as_prompt`` makes of them, at about four characters
-                a token; 1 or more.
+            query: what to look for, in words; "" for the newest.
+            budget_tokens: bounds the lines that ``as_prompt`` makes of them; 1 or more. A token is
+                about four characters.
             category: only facts of this kind, such as ``outcome``; None for any.
 
         Raises:
@@ -244,7 +244,7 @@ class MemoryContext:
         if not isinstance(query, str) or query.strip():
             check_text("query", query, _QUERY_LENGTH_MAX)
         _check_bounds(budget_tokens)
-        # No line is as short as a token, so that many facts are always enough.
+        # No line is as short as a token, so as many facts as tokens are always enough.
         wanted = RecallFilter(category=category)  # type: ignore[arg-type]  # it checks words
         recalled = self._recall.recall(self._scope, query.strip(), budget_tokens, wanted)
         return self._known(recalled, budget_tokens)
@@ -254,14 +254,13 @@ class MemoryContext:
     ) -> list[RankedFact]:
         """Known facts that mention a person or a thing by name; see ``ContactMemory.recall_about``.
 
-        It only reads, no matter who wrote the result that gave the name.
-
-        Of the task's contact alone: what another one said is not this one's to hear.
+        It finds facts of the task's contact only. It is safe for a name from any source, because it
+        only reads.
 
         Args:
             entity: the name as people write it.
             budget_tokens: as ``recall``.
-            limit: at most so many; None for as many as fit.
+            limit: at most this many; None for as many as fit.
 
         Raises:
             IllegalMemoryOperationError: nothing came in that could mention it.
@@ -275,10 +274,10 @@ class MemoryContext:
         return self._known(hits[:limit], budget_tokens)
 
     def procedures(self) -> list[Procedure]:
-        """The agent's procedures that operators approved; what fits the goal best comes first.
+        """The agent's procedures that operators approved, those that fit the goal best first.
 
-        They are the agent's, whichever contact they were learned with; one that says anything about
-        that contact is offered for no other.
+        They may have been learned with any contact. A procedure that says something about its
+        contact is offered for no other.
 
         Raises:
             IllegalMemoryOperationError: the task has begun already.
@@ -288,10 +287,10 @@ class MemoryContext:
         return self._procedures.fitting(self._scope, self._run.working.task.goal)
 
     def episodes(self) -> list[Episode]:
-        """All that was logged in this task, over all its sessions, in order.
+        """All episodes of this task, over all its sessions, in order.
 
         Raises:
-            IllegalMemoryOperationError: the task is not over.
+            IllegalMemoryOperationError: the task has not ended.
         """
         self._run.check(Operation.READ_EPISODES)
         return self._record()
@@ -301,11 +300,11 @@ class MemoryContext:
     def log_episode(self, turn: Turn | Mapping[str, Any]) -> Episode:
         """Append an episode to the log, without personal data and secrets.
 
-        Evidence, and nothing more; what was recalled into the text is cut out.
+        An episode is evidence and makes no fact by itself. Recalled facts in the text are cut out.
 
         Args:
-            turn: who says what; a turn without a date is said now. A message as a dictionary, with
-                ``role`` and ``content``, is as good, where it says one thing.
+            turn: who says what; without a date it is said now. A message with ``role`` and
+                ``content`` also works, if it makes one turn.
 
         Raises:
             IllegalMemoryOperationError: nothing came in.
@@ -333,14 +332,14 @@ class MemoryContext:
         return cleaned
 
     def propose_durable(self, episodes: Sequence[Episode]) -> list[Proposed]:
-        """Propose the facts in the task's record, each with the gate's decision; no fact yet.
+        """Propose the facts that the extractor finds in the task's episodes; writes no fact.
 
-        Meant for the whole record, once: it costs a call of the extractor. Called again with the
-        same episodes it gives what it gave.
+        Call it once, with all episodes, because it costs a call of the extractor. With the same
+        episodes it returns the same again.
 
         Args:
-            episodes: as ``episodes`` gives them; only their ids count, and they are read as they
-                are kept, in their own order.
+            episodes: as ``episodes`` returns them. Only their ids count: the stored ones are read,
+                in their own order.
 
         Raises:
             IllegalMemoryOperationError: the task has not succeeded.
@@ -364,13 +363,13 @@ class MemoryContext:
     ) -> Decision:
         """Propose a procedure; it applies after an operator's yes.
 
-        Approved, it takes the place of the version before it; steps that are approved already are
-        no new version. What the agent itself said is no evidence, and is left out.
+        An approved procedure replaces its earlier version; the same steps make no new version. The
+        agent's own turns are no evidence, and are left out.
 
         Args:
             name: what is done, in a few words.
             steps: how, in order; at least one.
-            episodes: in which it was seen to work; only their ids count.
+            episodes: the evidence that it works; only their ids count.
 
         Raises:
             IllegalMemoryOperationError: the task has not succeeded.
@@ -379,7 +378,7 @@ class MemoryContext:
         """
         self._run.check(Operation.PROPOSE_PROCEDURE)
         slot = procedure_slot(name, steps)
-        # A name is folded, and in what is folded nothing is found any more.
+        # The finders find nothing in a folded name, so the name is checked as it was given.
         if self._cleaned(name) != name:
             raise InvalidNoteError(
                 "a procedure's name holds personal data or a secret; name what is done without it"
@@ -394,18 +393,17 @@ class MemoryContext:
     def propose_reflection(self, text: str, cited: Sequence[Cited]) -> Decision:
         """Propose a lesson of a failure; it waits for a person's yes.
 
-        Blame needs provenance: the gate refuses it without words that a person or a tool
-        really said.
+        The gate refuses it without cited words that a person or a tool really said.
 
         Args:
             text: what went wrong, in a sentence.
-            cited: the words that show it, each looked up in the episode of that id as it is kept.
+            cited: the words that show it; they must stand in the stored episode of that id.
 
         Raises:
             IllegalMemoryOperationError: the task has not failed.
             InvalidNoteError: the text or the words cannot be used.
-            InvalidRequestError: an episode is not kept in this task, or something else than
-                ``Cited`` was handed over.
+            InvalidRequestError: an episode is not kept in this task, or ``cited`` has
+                something else than ``Cited``.
         """
         self._run.check(Operation.PROPOSE_REFLECTION)
         cited = list_of(Cited, "cited", cited)
@@ -418,23 +416,23 @@ class MemoryContext:
         return self._propose(text, SourceKind.TOOL_OUTPUT, evidence)
 
     def commit(self, candidate: Candidate, decision: Decision) -> Decision:
-        """Remember what the gate admitted; once, however often it is called.
+        """Write the fact that the gate admitted; only once, however often it is called.
 
         Args:
-            candidate: what was proposed.
-            decision: the gate's, about this candidate.
+            candidate: the proposed candidate.
+            decision: the gate's decision about it.
 
         Raises:
-            IllegalMemoryOperationError: the task is not over, the decision is about something else,
+            IllegalMemoryOperationError: the task has not ended, the decision is about another one,
                 or the gate did not admit it.
             UnknownDecisionError: there is no such decision about the task's contact.
-            InvalidRequestError: the proposal was taken back.
+            InvalidRequestError: the proposal was withdrawn.
             EmbeddingError, GraphUnavailableError, GraphConflictError: call it again.
         """
         self._run.check(Operation.COMMIT)
         check_kind("candidate", candidate, Candidate)
         check_kind("decision", decision, Decision)
-        # The stored record counts, not the copy that the caller hands over.
+        # The stored record counts, not the caller's copy.
         kept = self._records.decision(self._scope, decision.decision_id)
         self._check_about(candidate, kept)
         if kept.action is not Action.ADMIT:
@@ -446,7 +444,7 @@ class MemoryContext:
         return self._gate.commit(self._scope, kept.decision_id, TASK_DOOR)
 
     def _extract_candidates(self, record: Sequence[Episode]) -> list[Candidate]:
-        """What the extractor proposes, after what only a claim's slot gives away was taken out."""
+        """The extractor's candidates, without secrets that only a claim's slot shows."""
         scope, session_id = self._scope, self._run.session_id
         new_ids = frozenset(episode.episode_id for episode in record)
         read = self._reader.read(scope, record, new_ids)
@@ -495,9 +493,9 @@ class MemoryContext:
         return self._gate.propose(candidate, TASK_DOOR)
 
     def _keep_outcome(self) -> None:
-        """Have the gate judge what came of the task, once, and say on the task what it decided.
+        """Propose the outcome of an ended task, once, and write the decision's id on the task.
 
-        Without a word from outside there is nothing that it could rest on.
+        Without a turn from outside there is no evidence for it, and nothing is proposed.
         """
         task = self._run.working.task
         is_over = task.state.is_terminal and task.outcome_id is None
@@ -523,20 +521,20 @@ class MemoryContext:
         run.keep(lambda at: run.store.set_outcome(run.scope, run.task_id, made.decision_id, at))
 
     def _known(self, hits: list[RankedFact], budget_tokens: int) -> list[RankedFact]:
-        """Those that fit the budget, which are in working memory from then on."""
+        """The facts that fit the budget; they are put in working memory, and counted."""
         fitting = within_budget(hits, budget_tokens)
         self._run.working.know(fitting)
         self._use.note(hit.fact.fact_id for hit in fitting)
         return fitting
 
     def _last_turns(self) -> deque[Episode]:
-        """The last logged turn: the next one may answer a question in it."""
+        """The last logged turns: the next one may answer a question in them."""
         if self._recent is None:
             self._recent = deque(self._episodes_of(self._run.session_id), ANSWERED_WITHIN)
         return self._recent
 
     def _next_position(self) -> int:
-        """The turn's place in its session, which is the task's from then on."""
+        """The next turn's position in its session, which is linked to the task first."""
         if self._position is None:
             run = self._run
             run.store.link_session(run.scope, run.task_id, run.session_id, TASK_DOOR, self._clock())
@@ -568,14 +566,14 @@ class MemoryContext:
         return self._sessions.list_episodes(self._scope, session_id)
 
     def _cleaned(self, text: str) -> str:
-        """A text of the task without personal data and secrets, for no gate judges it."""
+        """A text of the task without personal data and secrets, because no gate judges it."""
         check_text("a task's text", text, TEXT_LENGTH_MAX)
         [cleaned] = self._cleaner.clean_texts(self._scope, [text])
         return cleaned
 
 
 def _check_bounds(budget_tokens: int, limit: int | None = None) -> None:
-    """Refuse a recall without bounds: both must be whole numbers from 1 on."""
+    """Check that both bounds are whole numbers from 1; a recall without bounds is refused."""
     given = {"budget_tokens": budget_tokens, "limit": 1 if limit is None else limit}
     for name, number in given.items():
         if isinstance(number, bool) or not isinstance(number, int):
@@ -585,10 +583,10 @@ def _check_bounds(budget_tokens: int, limit: int | None = None) -> None:
 
 
 def _one_turn(given: Turn | Mapping[str, Any]) -> Turn:
-    """The turn, or the only one that a message makes.
+    """The turn, or the single turn of a message.
 
     Raises:
-        InvalidSessionError: it makes none, or several.
+        InvalidSessionError: the message makes no turn, or several.
     """
     made = list(turns_of([given]))
     if len(made) != 1:
@@ -600,7 +598,7 @@ def _one_turn(given: Turn | Mapping[str, Any]) -> Turn:
 
 
 def _of_persons(evidence: tuple[Evidence, ...]) -> tuple[Evidence, ...]:
-    """Persons' turns, if there are any: a tool's pages are no reason for an outcome."""
+    """The evidence of persons, if there is any; else that of tools."""
     tools = SourceKind.TOOL_OUTPUT
     return tuple(item for item in evidence if item.source_kind is not tools) or evidence
 
@@ -608,7 +606,7 @@ def _of_persons(evidence: tuple[Evidence, ...]) -> tuple[Evidence, ...]:
 def _evidence(
     scope: Scope, cited: Iterable[tuple[Episode, tuple[str, ...]]]
 ) -> tuple[Evidence, ...]:
-    """The episodes that can be evidence, each once, with all the words that are cited of it."""
+    """The episodes that can be evidence, each once, with all its cited words."""
     spans: dict[str, tuple[str, ...]] = {}
     episodes: dict[str, Episode] = {}
     for episode, words in cited:

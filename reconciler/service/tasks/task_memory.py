@@ -22,13 +22,13 @@ _DECIDED_COUNT_MAX = 100
 
 
 class TaskRun:
-    """One process's run of a task: where it stands, what the agent holds in its head.
+    """One process's run of a task: its state and the agent's working memory.
 
     Args:
-        scope: for whom.
-        task_id: which task.
-        session_id: the session that it is worked on in.
-        store: where it is kept.
+        scope: the contact.
+        task_id: the task's id.
+        session_id: the session of this run.
+        store: the store of tasks.
         clock: the time now, UTC-aware.
     """
 
@@ -54,10 +54,10 @@ class TaskRun:
         return self.working.task.state
 
     def open(self, goal: str | None) -> None:
-        """Begin the task, or find it; one that has not ended was interrupted, by any process.
+        """Begin the task or find it; an existing one that has not ended counts as interrupted.
 
         Raises:
-            UnknownTaskError: there is no such task, and no goal to begin it with.
+            UnknownTaskError: there is no such task, and no goal was given to begin it.
         """
         task = self.store.find_task(self.scope, self.task_id)
         if task is None and goal is None:
@@ -75,7 +75,7 @@ class TaskRun:
             self.working = WorkingMemory(task=replace(task, state=TaskState.INTERRUPTED))
 
     def check(self, operation: Operation) -> None:
-        """Let an operation through that the state allows.
+        """Check that the state allows an operation.
 
         Raises:
             IllegalMemoryOperationError: it does not.
@@ -83,7 +83,7 @@ class TaskRun:
         check(self.state, operation)
 
     def go(self, step: Step) -> Task:
-        """Take a step, here and in the store; beyond the loop nothing is held in the head.
+        """Take a step, here and in the store; leaving the loop empties working memory.
 
         Raises:
             IllegalMemoryOperationError: there is no such step, or another process ended the task.
@@ -101,7 +101,7 @@ class TaskRun:
         return stored
 
     def keep(self, write: Callable[[datetime], Task]) -> Task:
-        """Write something of the task; the working copy is what was written, state apart."""
+        """Write to the task, and take the result over, except its state."""
         stored = write(self.clock())
         self.working.task = replace(stored, state=self.state)
         return self.working.task
@@ -117,9 +117,9 @@ class TaskRun:
 
 
 class TaskMemory:
-    """The stored state of the task: durable, small, and read as it was just written.
+    """The stored state of the task; every call returns it as it was just written.
 
-    What is done or decided is only ever added, so that two processes on one task lose nothing of
+    Done subtasks and decisions are only added, so that two processes on one task lose nothing of
     each other's.
     """
 
@@ -128,24 +128,24 @@ class TaskMemory:
         self._clean = clean
 
     def load(self) -> Task:
-        """The task as it is kept, with what other processes wrote; legal at start or interrupted.
+        """Read the task, with what other processes wrote; legal at start or if interrupted.
 
         Raises:
             IllegalMemoryOperationError: the state allows no such read.
-            UnknownTaskError: the task is gone.
+            UnknownTaskError: the task was erased.
         """
         self._run.check(Operation.READ_TASK)
         return self._run.keep(lambda _: self._found())
 
     def mark_done(self, subtask_id: str) -> Task:
-        """The task with a subtask marked as done; marked again, nothing changes.
+        """Mark a subtask as done, and return the task; repeating it changes nothing.
 
         Args:
-            subtask_id: the caller's own id of it; kept without personal data and secrets.
+            subtask_id: an id of the caller's; stored without personal data and secrets.
 
         Raises:
             IllegalMemoryOperationError: the state allows no such write.
-            InvalidRequestError: it is no id.
+            InvalidRequestError: the id cannot be used.
         """
         self._run.check(Operation.MARK_DONE)
         check_identifier("subtask_id", subtask_id, InvalidRequestError)
@@ -158,7 +158,7 @@ class TaskMemory:
         )
 
     def set_blocker(self, blocker: str | None) -> Task:
-        """The task with what it waits for; None where nothing holds it up any more.
+        """Write what the task waits for, None for nothing, and return the task.
 
         Raises:
             IllegalMemoryOperationError: the state allows no such write.
@@ -170,12 +170,13 @@ class TaskMemory:
         return run.keep(lambda at: run.store.set_blocker(run.scope, run.task_id, cleaned, at))
 
     def checkpoint(self, decided: Sequence[str] = ()) -> Task:
-        """The task with what was decided on the way; done subtasks and blocker are kept already.
+        """Add the agent's decisions to the task, and return it.
 
-        Observations and hypotheses stay behind: they are no progress.
+        Done subtasks and the blocker are stored already. Observations and hypotheses are not
+        stored: they are no progress.
 
         Args:
-            decided: each a sentence; one that is kept already is not added again.
+            decided: a sentence each; a stored one is not added again.
 
         Raises:
             IllegalMemoryOperationError: the state allows no such write.
@@ -196,7 +197,7 @@ class TaskMemory:
         return run.keep(lambda at: run.store.add_decisions(run.scope, run.task_id, cleaned, at))
 
     def resume(self) -> Task:
-        """The task, to go on with from its start; what was done stays done.
+        """Resume an interrupted task at its start; done subtasks stay done.
 
         Raises:
             IllegalMemoryOperationError: it was not interrupted.
