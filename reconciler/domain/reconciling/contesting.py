@@ -25,19 +25,19 @@ def contest(
     policy: ReconcilePolicy,
     unread: Unread = all_read,
 ) -> Verdict:
-    """The verdict, marked as contested where the note takes part in a to and fro.
+    """The verdict, marked as contested if the value goes back and forth.
 
-    That is where it returns to what was superseded before (A, B, A), or contradicts for the
-    second time within the policy's window. It is written all the same. An end or a denial names no
-    value to return to, and is no second answer; nor is a value that was said again, one that
-    nothing but the denial of another followed, or one that was only ever history here. A new value
-    that the contact's agent says takes the place of the last one is a correction, however soon.
+    It does if the note returns to a superseded value (A, B, A), or is the second contradiction
+    within the policy's window. The note is written in either case. These do not count: an end or a
+    denial, which names no value; a value that was said again; a value that only the denial of
+    another followed; and a value that was never live. A replacement that the contact's agent states
+    is a correction, however soon it comes.
 
     Args:
         verdict: what ``decide`` concluded.
-        note: what it was about.
+        note: the note.
         predecessors: the facts beneath the verdict's targets, in any order.
-        policy: the window, and from which cosine on two texts say the same.
+        policy: the window, and the least cosine at which two texts say the same.
         unread: as ``decide`` takes it.
     """
     value = (note.slot and note.slot.value) or ""
@@ -60,7 +60,7 @@ def contest(
 
 
 def _has_stayed(earlier: Predecessor, targets: Iterable[Neighbour]) -> bool:
-    """Whether a value was never given up: what is live has it too, or only denies another."""
+    """Whether a value never ended: a live fact has it too, or only denies another value."""
     for fact in targets:
         match, value = compare_slots(earlier.slot, fact.slot), (fact.slot and fact.slot.value) or ""
         is_denial = bool(value) and denies_value(fact.text, value)

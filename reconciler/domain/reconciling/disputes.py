@@ -1,8 +1,7 @@
-"""Disputes: what contradicts each other, how it is asked about, and what later evidence settles.
+"""Disputes: facts that contradict each other, the question about them, and what settles them.
 
-Pure. A dispute is live facts joined by open conflicts; that one side is right is never guessed. A
-dispute has no node of its own: so it ends with what ends a side, and cannot disagree with the
-facts.
+Pure. A dispute is a set of live facts joined by open conflicts; which side is right is never
+guessed. It has no node of its own, so it ends when a side ends, and cannot disagree with the facts.
 """
 
 from __future__ import annotations
@@ -36,12 +35,12 @@ WHOSE: Mapping[SourceKind, str] = {
 def disputes_of(
     scope: Scope, facts: Iterable[Fact], conflicts: Iterable[Conflict], now: datetime
 ) -> list[Dispute]:
-    """The open disputes, the newest first; facts that hang together are one question.
+    """The open disputes, newest first; facts that are linked, also indirectly, are one question.
 
     Args:
-        scope: about whom.
-        facts: the contact's; what has ended or expired takes part in none.
-        conflicts: the open ones.
+        scope: the contact.
+        facts: the contact's facts; ended and expired ones are in no dispute.
+        conflicts: the open conflicts.
         now: the time now (UTC).
     """
     known = {fact.fact_id: fact for fact in facts if fact.as_of(now).is_live}
@@ -60,17 +59,17 @@ def disputes_of(
 
 
 def settle(verdict: Verdict, note: Note, disputed: Mapping[str, Sequence[Fact]]) -> Verdict:
-    """The verdict; where the note says one side of a dispute again, the other side ends.
+    """The verdict; if the note repeats one side of a dispute, the other side may end.
 
-    Only a plain word that is trusted no less than the other side, and later than it, does that, and
-    only where their slot, or texts that differ in nothing else, still show that one of the two is
-    wrong. A link that a guard once drew in doubt waits for an answer: of three that any
-    difference settled in full memories, three were wrong.
+    It ends only by a plain note that is trusted no less than the other side, and later. And their
+    slot, or texts that differ in nothing else, must still show that one side is wrong. A link that
+    the guard drew in doubt waits for an answer: of three such links that any difference was allowed
+    to settle in full memories, three were settled wrongly.
 
     Args:
         verdict: what ``decide`` concluded.
-        note: what was said.
-        disputed: what a fact is in dispute with, by its id.
+        note: the note.
+        disputed: the other sides of each fact's disputes, by the fact's id.
     """
     known = verdict.target
     says_again = verdict.is_restatement or verdict.action is Action.SKIP
@@ -88,10 +87,10 @@ def settle(verdict: Verdict, note: Note, disputed: Mapping[str, Sequence[Fact]])
 
 
 def _is_settled_by(note: Note, known: Neighbour, other: Fact) -> bool:
-    """Whether the note, which says again what is known, ends the other side.
+    """Whether the note, which repeats a known fact, ends the other side of its dispute.
 
-    Where no slot says that the two are one question, nothing else may differ in the two sides, and
-    the guard has to be able to read them.
+    Without a slot that both answer, the two sides may differ in nothing else, and the guard must be
+    able to read both.
     """
     is_later = note.said_at > other.last_confirmed_at and note.holds_from >= other.valid_from
     if note.trust.is_trusted_less_than(other.word) or not (note.is_undated or is_later):

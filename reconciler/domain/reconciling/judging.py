@@ -18,25 +18,25 @@ from reconciler.errors import ArbiterAnswerError
 __all__ = ["CANDIDATE_COUNT_MAX", "check_judgement", "replaceable", "shown_to_judge"]
 
 CANDIDATE_COUNT_MAX = 5
-"""Facts that an arbiter is shown; beyond the fifth none was the right one. Of the real
-updates in LongMemEval, 98.6 % have the right neighbour among the first three."""
+"""Facts that an arbiter is shown. Of the real updates in LongMemEval, 98.6 % have the right
+neighbour among the first three, and none has it after the fifth."""
 
 _REACH_OF_CHANGE = 0.5
-"""How far a judge is asked about a note that says it is a change, as a part of the usual reach.
-Source: benchmarks/natural.py, where half of the changes below the reach lie above half of it. So
-far, too, if the note is not in English: no word tells whether it is a change, and the cosine tells
+"""The reach for a note that says it is a change, as a share of the usual reach. Source:
+benchmarks/natural.py, where half of the changes below the reach lie above half of it. It also holds
+for a note that is not in English: no word tells there whether it is a change, and the cosine tells
 less (benchmarks/languages.py)."""
 
 _NEAR_COUNT, _ALIKE_COUNT = 3, 2
-"""Places among those that a judge is shown, for meaning and for words or slot."""
+"""Places reserved among the shown facts: for nearness, and for shared words or slot."""
 
 
 def replaceable(note: Note, neighbours: Iterable[Neighbour]) -> list[Neighbour]:
     """The five nearest neighbours that the note could replace: live ones first, by nearness.
 
-    A lapsed fact takes its place by its nearness, so that what is said again renews it among any
-    number of live ones. A fact about another subject, or a sibling value of an attribute that holds
-    many, is none.
+    A lapsed fact counts by its nearness, so that a note that repeats it finds it among any number
+    of live ones. A fact about another subject, or another value of an attribute that holds many,
+    cannot be replaced.
     """
     beside = (SlotMatch.APART, SlotMatch.OPEN)
     neighbours_fit = [
@@ -50,14 +50,14 @@ def shown_to_judge(
 ) -> list[Neighbour]:
     """The facts that an arbiter is asked about, at most five: live ones first, by nearness.
 
-    They are near in meaning, share the note's words, or answer its question: three by the first,
-    two by the others, and then as many as there is room for. Without a reach, those that the note
-    could replace. A note with a slot is never shown beside a fact about another person.
+    Three are near in meaning, two share the note's words or attribute, and others of both kinds
+    fill the places that are left. Without a reach they are those that the note could replace. A
+    note with a slot is never compared with a fact about another person.
 
     Args:
-        note: what to remember.
+        note: the note.
         neighbours: as ``decide`` takes them.
-        policy: its ``reach`` says how near is near.
+        policy: ``reach`` is the least cosine of a near fact.
     """
     if policy.reach is None or neighbours is None:
         return replaceable(note, neighbours or ())
@@ -79,14 +79,14 @@ def _is_anothers(note: Note, fact: Neighbour) -> bool:
 
 
 def _answers_same(note: Note, fact: Neighbour) -> bool:
-    """Whether both are filed under one attribute, no matter whom a text seems to be about."""
+    """Whether both have the same attribute, whatever their subjects."""
     if note.slot is None or fact.slot is None or note.slot.attribute is None:
         return False
     return note.slot.attribute == fact.slot.attribute
 
 
 def check_judgement(judgement: Judgement, neighbour_count: int) -> None:
-    """Let an arbiter's answer through, or say why not; the model is never trusted with this.
+    """Check that an arbiter's answer makes sense.
 
     Raises:
         ArbiterAnswerError: the relation and the action disagree, or the target is not one of the

@@ -29,11 +29,11 @@ from reconciler.domain.records.slots import SlotMatch
 __all__ = ["LIMITS", "OBSERVATIONS_OF_FIRM", "binds", "by_standing", "within_limits"]
 
 OBSERVATIONS_OF_FIRM = 3
-"""Said so often, a fact does not end on a guess: from three times on it is a pattern."""
+"""Observations from which a guess cannot end a fact: three make a pattern."""
 
 
 def within_limits(note: Note, seen: RuleInput, verdict: Verdict) -> Verdict:
-    """The verdict, as far as each limit lets it end what it would; only an UPDATE ends anything."""
+    """The verdict after all limits; each may keep facts that the verdict would end."""
     for limit in LIMITS:
         if verdict.action in limit.over:
             verdict = limit.apply(note, seen, verdict) or verdict
@@ -41,7 +41,7 @@ def within_limits(note: Note, seen: RuleInput, verdict: Verdict) -> Verdict:
 
 
 def _keeping_details(note: Note, seen: RuleInput, verdict: Verdict) -> Verdict | None:
-    """A fact that says more than the note stays, whatever a cosine or a model calls the same."""
+    """A fact that says more than the note stays, even if a cosine or a model equates them."""
     repeats = seen.relations is not None and seen.relations.repeats is not None
     if repeats or verdict.decided_by in (DecidedBy.THRESHOLD, DecidedBy.MIDPOINT):
         return without_loss(note, verdict, seen.policy)
@@ -49,7 +49,7 @@ def _keeping_details(note: Note, seen: RuleInput, verdict: Verdict) -> Verdict |
 
 
 def _by_trust(note: Note, seen: RuleInput, verdict: Verdict) -> Verdict | None:
-    """A less trusted word supersedes nothing: it repeats, or stands beside until confirmed."""
+    """A less trusted note supersedes nothing: it repeats the fact, or stands beside it."""
     held = tuple(
         target
         for target in verdict.targets
@@ -66,7 +66,7 @@ def _by_trust(note: Note, seen: RuleInput, verdict: Verdict) -> Verdict | None:
 
 
 def _by_hedge(note: Note, seen: RuleInput, verdict: Verdict) -> Verdict | None:
-    """One guess does not end what was confirmed or often said: it repeats it, or asks."""
+    """A guess does not end a fact that was confirmed or often said: it repeats it, or asks."""
     firm = tuple(target for target in verdict.targets if _is_firm(target))
     if not note.is_hedged or not firm:
         return None
@@ -104,10 +104,10 @@ def _by_matter(note: Note, _seen: RuleInput, verdict: Verdict) -> Verdict | None
 
 
 def by_standing(note: Note, _seen: RuleInput, verdict: Verdict) -> Verdict | None:
-    """A decision ends by a newer decision or by being revoked; what else is said stands beside it.
+    """A decision ends only by a newer decision or a revocation; any other note stands beside it.
 
-    A new value of the same attribute is explicit enough. What a model says may end more, and less.
-    Else an arbiter's REPLACES on a passing remark would end what was agreed.
+    A new value of the same attribute ends it too. For a model's word, ``_MAY_END`` has other rules.
+    Without this limit, an arbiter's REPLACES about a passing remark would end an agreement.
     """
     is_told = verdict.decided_by in _MAY_END
     if not (verdict.is_replacement or is_told):
@@ -119,7 +119,7 @@ def by_standing(note: Note, _seen: RuleInput, verdict: Verdict) -> Verdict | Non
     reason = f"a standing decision ends only by another one or when revoked ({verdict.reason})"
     if not verdict.is_restatement:
         return sparing(standing, verdict, DecidedBy.STANDING, reason)
-    # That a model calls it the same is no proof: where the words share nothing, both stay.
+    # A model's "the same" is no proof: if the texts share no word, both stay.
     if verdict.target in standing and share_a_word(note.text, standing[0].text):
         return repeating(standing[0], verdict, DecidedBy.STANDING, reason)
     spared = sparing(standing, verdict, DecidedBy.STANDING, reason)
@@ -127,7 +127,7 @@ def by_standing(note: Note, _seen: RuleInput, verdict: Verdict) -> Verdict | Non
 
 
 def binds(fact: Fact | Neighbour) -> bool:
-    """Whether a fact orders, forbids or settles something, so that it ends explicitly only."""
+    """Whether a fact orders, forbids or settles something, so that it ends only explicitly."""
     return fact.is_standing or fact.category is Category.DECISION
 
 
@@ -136,17 +136,17 @@ def _may_end_by_rule(note: Note, fact: Neighbour) -> bool:
 
 
 def _may_end_by_judge(note: Note, fact: Neighbour) -> bool:
-    """Whether a judge may end it: what binds needs a decision, or both in the contact's words."""
+    """Whether a judge may end it; if it binds, only by a decision, or if the contact said both."""
     words = {note.trust, fact.word}
     is_newer = note.category is Category.DECISION
     return not binds(fact) or is_newer or words == {SourceKind.USER_EXPLICIT}
 
 
 def _may_end_by_model(note: Note, fact: Neighbour) -> bool:
-    """Whether a fact may end because a model says so: it may be talked into saying it.
+    """Whether a fact may end because a model says so: a model can be talked into it.
 
-    An operator's ends as it would have without the model. What binds, or was confirmed, ends only
-    by the contact's own word, and by one that speaks of it.
+    An operator's fact ends only by another value in its slot. A fact that binds, or was confirmed,
+    ends only by a note of the contact that shares a word with it.
     """
     if match_of(note, fact) is SlotMatch.CHANGED:
         return True
@@ -162,15 +162,15 @@ _MAY_END: Mapping[DecidedBy, Callable[[Note, Neighbour], bool]] = {
     DecidedBy.AGENT: _may_end_by_model,
     DecidedBy.EXTRACTOR: _may_end_by_model,
 }
-"""Whether a fact may end, by who says so; anything else goes by the rule."""
+"""Whether a fact may end, by who decided; all others follow ``_may_end_by_rule``."""
 
 
 def _correcting(note: Note, seen: RuleInput, verdict: Verdict) -> Verdict | None:
-    """The verdict, with those of its targets that were never true, as the note says.
+    """The verdict, with the targets marked that were never true, as the note says.
 
-    It says so in words, or by another value for an attribute with one, from the very instant in the
-    past from which the fact was to hold: then that never held for any time. A note that does no
-    more than take them back is no fact of its own: nothing takes their place.
+    The note says so in words; or it gives another value from the same start in the past, so that
+    the fact held for no time. If the note only takes facts back, it is no fact, and nothing
+    replaces them.
     """
     if not seen.policy.guard or not verdict.is_replacement:
         return None
@@ -192,11 +192,11 @@ def _corrects(note: Note, fact: Neighbour) -> bool:
 
 
 def _in_order(note: Note, seen: RuleInput, verdict: Verdict) -> Verdict | None:
-    """An older note takes the place of nothing newer: it becomes history beneath it.
+    """An older note replaces no newer fact: it becomes history beneath it.
 
-    An undated note is older than nothing: see ``dated``. What a model said to be over may have
-    begun later than the note holds. What a model said to be replaced began later only if a person
-    said since when it holds: else it is only known when each was said.
+    An undated note is never older: see ``dated``. A fact that a model says is over may have begun
+    after the note's start. A fact that a model says is replaced counts as newer only if a person
+    gave its start; otherwise only the times of saying are known.
     """
     if note.is_undated:
         return None
@@ -208,7 +208,7 @@ def _in_order(note: Note, seen: RuleInput, verdict: Verdict) -> Verdict | None:
         if _began(note, target, told) < target.valid_from and not target.is_upcoming
         if told is None or target.fact_id not in told.ends
     ]
-    # What a fact says already is counted, unless the note says that it held before that.
+    # A repetition is counted, unless the note gives an earlier start.
     is_news = verdict.action is Action.SKIP and note.valid_from is not None
     if not newer or not (verdict.action is Action.UPDATE or is_news):
         return None
@@ -226,7 +226,7 @@ def _in_order(note: Note, seen: RuleInput, verdict: Verdict) -> Verdict | None:
 
 
 def _began(note: Note, fact: Neighbour, told: Relations | None) -> datetime:
-    """From when the note counts against the fact: since it holds, or since it was said."""
+    """The note's time to compare with the fact's start: when it holds, or when it was said."""
     if told is None or fact.fact_id not in told.replaces or fact.is_start_given:
         return note.holds_from
     return note.said_at if note.is_dated else max(note.said_at, fact.valid_from)
@@ -291,4 +291,4 @@ LIMITS = (
         apply=_correcting,
     ),
 )
-"""The limits of a verdict, in order; each sees what the ones above it left."""
+"""The limits, in order; each gets the verdict that the ones before it left."""

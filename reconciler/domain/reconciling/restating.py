@@ -1,8 +1,8 @@
-"""A fact's inheritance: from the fact that it restates, or from being said once more.
+"""Restating: what a fact inherits from the fact that it restates, and what repetition changes.
 
-Pure. The confidence algebra, what a restatement inherits, and what a lifetime becomes stand here
-and nowhere else; the commit writes what these functions return. The version check makes that sound:
-no writer changed the older fact since it was read.
+Pure. Only here are confidences combined, fields inherited and lifetimes renewed; the commit writes
+what these functions return. That is sound because of the version check: no writer has changed the
+older fact since it was read.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ _BROUGHT = tuple(field.name for field in fields(Remembered))
 
 _WORDS = re.compile(r"\w+")
 _LATEST = datetime(9999, 12, 30, tzinfo=UTC)
-"""A lifetime is cut here: an export takes no later time."""
+"""The latest end of a lifetime: an export takes no later time."""
 
 _FILLS_SLOTS = SourceKind.EXTRACTOR
 """A less trusted source fills no slot."""
@@ -52,12 +52,12 @@ _FILLS_SLOTS = SourceKind.EXTRACTOR
 def written_fact(
     decision: Decision, holds_to: datetime | None = None, *, restates: Fact | None = None
 ) -> Fact:
-    """The fact that an ADD or an UPDATE writes, before it takes anything over.
+    """The fact that an ADD or an UPDATE writes, before it inherits anything.
 
     Args:
-        decision: what was decided; its ``fact_id`` names the new fact.
-        holds_to: from when something newer holds, where the fact is history from the start (UTC).
-        restates: the fact that it says again; what the gate judged does not make that matter less.
+        decision: the decision; its ``fact_id`` names the new fact.
+        holds_to: the start of the newer fact, if this one is history from the start (UTC).
+        restates: the fact that it restates; a new importance from the gate never lowers that one's.
     """
     note, assessment = decision.note, decision.gate
     assert decision.fact_id is not None, "what is written has an id"  # noqa: S101
@@ -89,18 +89,18 @@ def written_fact(
 
 
 def restating(new: Fact, old: Fact, *, is_read_again: bool) -> Fact:
-    """The new fact with all that it takes over from the one that it restates.
+    """The new fact with all that it inherits from the one that it restates.
 
-    It keeps counting where the old one stopped. A standing decision stays one, with its lifetime,
-    and what a volatile remark says again is no more volatile for that; it holds since the old one
-    does, unless a date was given; of two lifetimes the longer one holds; what a note may bring,
-    such as a slot, and a sensitivity are inherited where the new fact has none.
+    Observations go on from the old count. A standing decision stays one, with its lifetime, and a
+    volatile note does not make the fact volatile. It holds since the old one does, unless a date
+    was given, and has the longer of the two lifetimes. It inherits a sensitivity, and what a note
+    may bring, such as a slot, if the note brought none.
 
     Args:
-        new: as ``written_fact`` gives it.
-        old: the fact that it takes the place of.
-        is_read_again: whether the old fact rests on the same episode already, which then neither
-            counts again nor makes surer.
+        new: the result of ``written_fact``.
+        old: the fact that it replaces.
+        is_read_again: whether the old fact rests on the same episode already. Then neither the
+            count nor the confidence grows.
     """
     is_standing = old.category is Category.DECISION
     keeps_category = is_standing or new.category is Category.VOLATILE
@@ -139,9 +139,9 @@ def _held_since(new: Fact, old: Fact) -> datetime | None:
 
 
 def confirmed(fact: Fact, by: Decision) -> Fact:
-    """The fact after one more episode that says it already: a SKIP. It may have renewed it.
+    """The fact after a SKIP: one more observation, and perhaps a longer lifetime.
 
-    A tool that repeats a fact is counted, and adds no confidence.
+    A tool that repeats a fact is counted, but adds no confidence.
     """
     is_past_its_end = fact.valid_to is not None and fact.valid_to <= by.note.said_at
     renewed = replace(
@@ -162,9 +162,9 @@ def confirmed(fact: Fact, by: Decision) -> Fact:
 
 
 def _slot_told_by(fact: Fact, by: Decision) -> Slot | None:
-    """The slot that came with what was said, where the fact's own words hold its value.
+    """The slot that came with the note, if the fact's own words hold its value.
 
-    Else a tool could file under any slot what the contact said, and end by it what is there.
+    Otherwise a tool could file the contact's words under any slot, and so end other facts.
     """
     slot = by.note.slot
     if slot is None or by.note.trust.is_trusted_less_than(_FILLS_SLOTS):
@@ -173,11 +173,11 @@ def _slot_told_by(fact: Fact, by: Decision) -> Slot | None:
 
 
 def with_slot_of(new: Fact, old: Fact) -> Fact:
-    """The new fact, which took the old one's place, in its slot where it holds the same value.
+    """The new fact in the slot of the fact that it replaces, if it holds the same value.
 
-    "works at acme!" tells no reader of slots that acme is an employer; the fact before it did. What
-    names that value as the one before, and says more, would be filed under what it ends: "left
-    Acme, and joined Globex".
+    The slot cannot be read from "works at acme!", but the older fact had it. A text that names the
+    value as the previous one, and says more, gets no slot, because it would be filed under what it
+    ends: "left Acme, and joined Globex".
     """
     slot = old.slot
     if new.slot is not None or slot is None or not holds_value(new.text, slot):
@@ -190,10 +190,10 @@ def with_slot_of(new: Fact, old: Fact) -> Fact:
 
 
 def without_ended_value(new: Fact, ended: Iterable[Fact]) -> Fact:
-    """The new fact, which holds no value that one of those has that it ends.
+    """The new fact without its value, if it ends a fact with that value.
 
-    Where its words say that the value is over, it stays: they are read, and decide what it is
-    compared with. A model may say it of words that nothing here reads.
+    The value stays if the new fact's words say that it is over, because they are read when facts
+    are compared. A model may also end a fact by words that cannot be read here.
     """
     slot = new.slot
     if slot is None or slot.value is None:
@@ -207,7 +207,7 @@ def without_ended_value(new: Fact, ended: Iterable[Fact]) -> Fact:
 
 
 def holds_value(text: str, slot: Slot | None) -> bool:
-    """Whether the slot's value stands in the text, word for word but for case and marks."""
+    """Whether the slot's value stands in the text, whatever its case and punctuation."""
     if slot is None:
         return False
     words = f" {' '.join(_WORDS.findall(text.casefold()))} "
@@ -216,14 +216,14 @@ def holds_value(text: str, slot: Slot | None) -> bool:
 
 
 def observed(fact: Fact) -> Fact:
-    """The fact, counted again: an older note said the same, and lies beneath it."""
+    """The fact with one more observation."""
     return replace(fact, observations=fact.observations + 1)
 
 
 def taking_over(stays: Fact, goes: Fact) -> Fact:
-    """The fact that stays, after a person noticed that the other one says the same.
+    """The fact that stays, after a person said that the other one says the same.
 
-    Both were said, so both count; of two lifetimes the longer one holds.
+    The observations of both are added, and the longer lifetime holds.
     """
     last = max(stays.last_confirmed_at, goes.last_confirmed_at)
     return replace(
@@ -238,9 +238,9 @@ def taking_over(stays: Fact, goes: Fact) -> Fact:
 
 
 def expiry_of(decision: Decision) -> datetime | None:
-    """From when what it remembers may have changed (UTC); None for never.
+    """The end of the lifetime of what a decision writes (UTC); None for none.
 
-    That counts from when it was said, or from the day ahead on which it begins.
+    A lifetime counts from when the note was said, or from a later day on which it begins.
     """
     days, note = decision.gate.lifetime_days if decision.gate else None, decision.note
     begins = note.holds_from if decision.is_ahead else note.said_at
@@ -248,9 +248,9 @@ def expiry_of(decision: Decision) -> datetime | None:
 
 
 def _renewed(fact: Fact, said_at: datetime) -> datetime | None:
-    """Until when the fact lives if it is said again then: its own lifetime, counted from there.
+    """The end of the fact's lifetime if it is said again: its own length, counted from there.
 
-    So what is said again in passing lives no shorter for that. A known end stays.
+    So a passing repetition never shortens it. A known end stays.
     """
     if fact.expires_at is None or fact.valid_to is not None:
         return fact.expires_at
@@ -258,12 +258,12 @@ def _renewed(fact: Fact, said_at: datetime) -> datetime | None:
 
 
 def _after(begins: datetime, span: timedelta) -> datetime:
-    """The time so long after the other one; the latest one that is kept, where there is none."""
+    """The time after a span, but at most ``_LATEST``."""
     return begins + min(span, max(_LATEST - begins, timedelta(0)))
 
 
 def _counts_from(fact: Fact) -> datetime:
-    """From when its lifetime counts: when it was last said, or from the day on which it begins."""
+    """The start of its lifetime: when it was last said, or a later day on which it begins."""
     return max(fact.valid_from, fact.last_confirmed_at)
 
 
@@ -284,5 +284,5 @@ def _surer(one: float, other: float) -> float:
 
 
 def _later(one: datetime | None, other: datetime | None) -> datetime | None:
-    """The later of two ends; None, which is never, before any."""
+    """The later of two ends; None, for no end, is the latest."""
     return None if one is None or other is None else max(one, other)

@@ -21,12 +21,12 @@ __all__ = ["Reversal", "fact_written_by", "order_of", "resting_on", "reversal", 
 
 _WRITING = (Action.ADD, Action.UPDATE)
 _COUNTING_NOTHING = (Action.REVERT, Action.REVOKE, Action.ARCHIVE, Action.UNARCHIVE)
-"""Actions that change facts' states and are evidence of none."""
+"""Actions that change the state of facts, and are no evidence for them."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Reversal:
-    """The result of undoing decisions: the facts and conflicts afterwards, and the record."""
+    """The result of undoing decisions: changed facts and conflicts, and the record of it."""
 
     facts: tuple[Fact, ...]
     conflicts: tuple[Conflict, ...]
@@ -34,15 +34,15 @@ class Reversal:
 
 
 def fact_written_by(decision: Decision) -> str | None:
-    """The id of the fact that a decision wrote; None where it wrote none."""
+    """The id of the fact that a decision wrote; None if it wrote none."""
     return decision.fact_id if decision.action in _WRITING else None
 
 
 def undone_by(decision: Decision, made: Iterable[Decision]) -> Decision | None:
-    """The decision that undid another, and was not undone itself; None where it is in force.
+    """The decision that undid this one and was not undone itself; None if this is in force.
 
     Args:
-        decision: what may be undone.
+        decision: the decision.
         made: all decisions about the contact, in any order.
     """
     listed = list(made)
@@ -54,13 +54,14 @@ def undone_by(decision: Decision, made: Iterable[Decision]) -> Decision | None:
 
 
 def resting_on(decision: Decision, made: Sequence[Decision]) -> list[Decision]:
-    """The later decisions in force that would not have been made without it, the newest first.
+    """The later decisions in force that rest on this one, newest first.
 
-    Those are about what it wrote or changed, or about what such a decision wrote or changed. A
-    revert of a later decision is none: the two of them come to nothing.
+    A decision rests on another if it is about a fact that the other wrote or changed, or about one
+    that such a decision wrote or changed. A revert of a later decision does not count: the two of
+    them cancel each other.
 
     Args:
-        decision: what is to be undone.
+        decision: the decision to undo.
         made: all decisions about the contact, in any order.
     """
     decisions_after: list[Decision] = []
@@ -90,14 +91,14 @@ def reversal(
     """A contact's facts after these decisions are undone.
 
     Args:
-        undone: what is undone, the newest first; nothing that is left rests on any of it.
+        undone: the decisions to undo, newest first; no other decision in force rests on them.
         facts: the contact's facts by id.
-        links: what superseded what.
-        conflicts: what may contradict what, closed ones too.
+        links: the supersessions.
+        conflicts: the conflicts, also closed ones.
         now: the time now (UTC).
 
     Raises:
-        InvalidRequestError: one of them changed nothing, or did not keep what it changed.
+        InvalidRequestError: one of them changed no fact.
     """
     after, before_links = dict(facts), tuple(links)
     after_links = list(before_links)
@@ -138,7 +139,7 @@ def _passed_on(
 ) -> dict[tuple[str, str], Conflict]:
     """Conflicts of an undone fact, moved to the fact that lives again in its place.
 
-    What says the same as that is left out, and so is what both were in dispute with already.
+    A conflict with a fact that says the same is left out, and so is one that exists already.
     """
     beneath = {
         fact_written_by(undone_decision): undone_decision.superseded_ids
@@ -160,7 +161,7 @@ def _passed_on(
 
 
 def _heirs(fact_id: str, beneath: Mapping[str | None, Sequence[str]]) -> Iterable[str]:
-    """The facts that come out from beneath one that is undone."""
+    """The facts that live again after the one above them is undone."""
     for ended_id in beneath.get(fact_id, ()):
         if ended_id in beneath:
             yield from _heirs(ended_id, beneath)
@@ -183,7 +184,7 @@ def _check_can_be_undone(decision: Decision) -> None:
 
 
 def _facts_before(decision: Decision, facts: Mapping[str, Fact]) -> Iterable[Fact]:
-    """The facts that it wrote, ended or counted, as they stand without it."""
+    """The facts that a decision wrote, ended or counted, as they were without it."""
     written_id = fact_written_by(decision)
     if written_id is not None:
         written = facts[written_id]
@@ -195,7 +196,7 @@ def _facts_before(decision: Decision, facts: Mapping[str, Fact]) -> Iterable[Fac
 
 
 def _links_before(decision: Decision, links: Sequence[Supersession]) -> list[Supersession]:
-    # A fact is superseded by at most one other, so what ended names the link.
+    # A fact is superseded by at most one other, so the ended fact names the link.
     ended = {*decision.superseded_ids, fact_written_by(decision)}
     kept = [link for link in links if link.old_id not in ended]
     if undo := decision.undo:
@@ -205,7 +206,7 @@ def _links_before(decision: Decision, links: Sequence[Supersession]) -> list[Sup
 
 
 def _rests_before(decision: Decision) -> Iterable[tuple[Resting, int]]:
-    """The evidence that goes (-1) and comes back (+1)."""
+    """The evidence that is removed (-1) and restored (+1)."""
     undo = decision.undo
     if undo is None:
         return

@@ -53,7 +53,7 @@ __all__ = [
 ]
 
 LINK_COSINE_MIN = 0.45
-"""Below it two texts are about different things even where they count the same noun. Source:
+"""Below this cosine two texts are about different things, even if they count the same noun. Source:
 measured on LongMemEval with all-MiniLM-L6-v2: 31 of 33 updates lie above it."""
 
 Unread = Callable[[str], str]
@@ -68,14 +68,14 @@ class RuleInput:
 
     Attributes:
         neighbours: as ``decide`` takes them, without those that a model says hold beside the note.
-        known: the same, with those; None where there is no embedder.
-        replaceable: the neighbours that the note could take the place of.
+        known: all neighbours; None without an embedder.
+        replaceable: the neighbours that the note could replace.
         policy: the thresholds.
         judgement: an arbiter's answer about ``shown``, if any.
         shown: the facts that a judge is, or would be, asked about.
-        unread: what of a text the embedding model could not read.
-        relations: what a model that read note and facts said of them.
-        related_by: which model said so.
+        unread: gives the parts of a text that the embedding model could not read.
+        relations: what a model that read note and facts said about them.
+        related_by: which model it was.
     """
 
     neighbours: Sequence[Neighbour]
@@ -101,7 +101,7 @@ class RuleRow:
     Attributes:
         decided_by: what the decision records, as the table prints it.
         when, what: when it applies, and what is written.
-        why: what ``explain`` says of a decision that it made; "" where the thresholds say it all.
+        why: what ``explain`` says of its decisions; "" if the thresholds say all.
     """
 
     decided_by: str
@@ -112,11 +112,11 @@ class RuleRow:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Rule(RuleRow):
-    """A row that decides. The first that answers wins, but for a judge, who comes last.
+    """A rule. The first that gives a verdict decides; a judge is asked last, and may overrule it.
 
     Attributes:
-        apply: takes the note, what was seen and what stands so far; None where it has no say.
-        is_linked: whether its ADD is linked to what a reader would ask about.
+        apply: takes the note, the input and the verdict so far; returns None if it does not apply.
+        is_linked: whether its ADD is linked to facts that a reader would ask about.
     """
 
     apply: Callable[[Note, RuleInput, Verdict | None], Verdict | None]
@@ -125,11 +125,11 @@ class Rule(RuleRow):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RuleLimit(RuleRow):
-    """A row that holds over any verdict that ends something.
+    """A limit, which every verdict of these actions must pass.
 
     Attributes:
-        apply: takes the note, what was seen and the verdict; None where it lets it be.
-        over: the actions that it looks at.
+        apply: takes the note, the input and the verdict; returns None if it changes nothing.
+        over: the actions that it checks.
     """
 
     apply: Callable[[Note, RuleInput, Verdict], Verdict | None]
@@ -173,7 +173,7 @@ def listed(findings: Iterable[Finding]) -> str:
 def sparing(
     spared: tuple[Neighbour, ...], verdict: Verdict, decided_by: DecidedBy, reason: str
 ) -> Verdict:
-    """The UPDATE without those of its targets that may not end: the note stands beside them."""
+    """The UPDATE without the targets that may not end; the note is in dispute with them."""
     conflicts = verdict.conflicts + spared
     ended = tuple(target for target in verdict.targets if target not in spared)
     if ended:
@@ -204,9 +204,9 @@ def differences_of(note: Note, fact: Neighbour, policy: ReconcilePolicy) -> tupl
 def unlike(
     note: Note, fact: Neighbour, policy: ReconcilePolicy, unread: Unread
 ) -> tuple[Finding, ...]:
-    """Why no cosine says that the note restates the fact.
+    """The findings that keep any cosine from meaning a restatement; empty if there are none.
 
-    Without the guard the cosine is believed, but for what the model could not read.
+    Without the guard only text that the model could not read counts.
     """
     findings = differences_of(note, fact, policy)
     if findings and policy.guard:
@@ -219,7 +219,7 @@ def unlike(
 
 
 def news_of(note: Note, fact: Neighbour, policy: ReconcilePolicy) -> tuple[Finding, ...]:
-    """Details that only the note has; who does what to whom is left to the arbiter."""
+    """Details that only the note has; swapped roles are left to the arbiter."""
     news = find_news(note.text, fact.text) if policy.guard else ()
     return tuple(
         difference
@@ -234,13 +234,13 @@ def changes_of(findings: Iterable[Finding]) -> tuple[Finding, ...]:
 
 
 def denials_of(note: Note, fact: Neighbour, policy: ReconcilePolicy) -> tuple[Finding, ...]:
-    """Denials: one text says that it is so, the other that it is not, or no longer."""
+    """The denials: one text affirms, and the other says "not" or "no longer"."""
     findings = differences_of(note, fact, policy)
     return tuple(difference for difference in findings if difference.kind in DENIALS)
 
 
 def losses_of(note: Note, fact: Neighbour) -> tuple[Finding, ...]:
-    """Details that would be lost if the fact ended for the note; no spelling of their value."""
+    """Details that would be lost if the fact ended; another spelling of the value is none."""
     said, known = ((slot and slot.value) or "" for slot in (note.slot, fact.slot))
     is_named = bool(said) and said.casefold() in note.text.casefold()
     is_shared = is_named and match_of(note, fact) is SlotMatch.EQUAL
@@ -248,10 +248,10 @@ def losses_of(note: Note, fact: Neighbour) -> tuple[Finding, ...]:
 
 
 def kept_apart(note: Note, target: Neighbour, findings: tuple[Finding, ...], why: str) -> Verdict:
-    """Both stay, linked where they cannot both hold.
+    """The verdict that both stay, linked if they cannot both hold.
 
-    A name, a number or a "not" that only one has, beside other words that only one has, says only
-    that they are not the same.
+    A name, a number or a "not" in only one text shows that the two are not the same; beside other
+    words of its own, it does not show that they cannot both hold.
     """
     return Verdict(
         action=Action.ADD,
@@ -268,12 +268,12 @@ def is_conflict(note: Note, fact: Neighbour, findings: tuple[Finding, ...]) -> b
 
 
 def live_first(neighbours: Iterable[Neighbour]) -> list[Neighbour]:
-    """The same, those that expired behind the others."""
+    """The neighbours in order, live ones before expired ones."""
     return sorted(neighbours, key=lambda neighbour: neighbour.is_expired)
 
 
 def with_value_named(note: Note) -> Note:
-    """The note, its slot's value in the place of a word that stands for it, as "there" may."""
+    """The note with its slot's value in place of a word that stands for it, such as "there"."""
     value = (note.slot and note.slot.value) or ""
     return replace(note, text=named_in(note.text, value))
 
@@ -281,14 +281,14 @@ def with_value_named(note: Note) -> Note:
 def without_loss(note: Note, verdict: Verdict, policy: ReconcilePolicy) -> Verdict:
     """The verdict, unless the fact that it ends says more than the note.
 
-    Such a fact stays. If all words of a note stand in it, the note counts as said again, if it is
-    known to say the same. Any other note stands beside it: a word that only the note has may be
-    news, and a more trusted word stands for itself.
+    Such a fact stays. If the note restates it and all of the note's words stand in it, the fact is
+    counted again. Any other note is written beside it: a word that only the note has may be news,
+    and a more trusted note is always kept.
 
     Args:
-        note: what was said.
+        note: the note.
         verdict: the UPDATE that would end its first target.
-        policy: whether differences count.
+        policy: whether the guard is on.
     """
     fact = verdict.targets[0]
     losses = losses_of(note, fact) if policy.guard else ()
