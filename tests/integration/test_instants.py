@@ -169,6 +169,19 @@ def test_a_recall_as_of_an_instant_gives_what_was_recalled_then(
     assert "Lives in Goa." in recalled(memory, query)
 
 
+def test_a_recall_of_the_past_names_the_disputes_that_were_open_then(
+    memory: Memory, clock: Clock
+) -> None:
+    sides = [lives_in(memory, "Pune"), lives_in(memory, "Goa", source_kind=SourceKind.OPERATOR)]
+    then = clock.on()
+    clock.on()
+    alice = memory.contact("crm", "alice")
+    alice.resolve([str(each.fact_id) for each in sides], **BY)
+    now = clock.on()
+    assert [len(hit.disputed_with) for hit in alice.recall(as_of=then)] == [1, 1]
+    assert [len(hit.disputed_with) for hit in alice.recall(as_of=now)] == [0, 0]
+
+
 @pytest.mark.on_neo4j_too
 def test_what_was_true_at_an_instant_is_recalled_although_it_has_ended(
     memory: Memory, clock: Clock
