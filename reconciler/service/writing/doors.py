@@ -198,7 +198,15 @@ class LiveDoor:
         beside = {"proposed_by", *EffectFields.__annotations__}
         about = {name: value for name, value in fields.items() if name not in beside}
         note = note_of(scope, text, about, self._attributes, self._clock())
-        candidate = self._with_effects(as_candidate(note, proposer), fields)
+        candidate = as_candidate(note, proposer)
+        try:
+            candidate = self._with_effects(candidate, fields)
+        except InvalidRequestError:
+            # Perhaps it made sense when this call was first made: a day may have passed since, and
+            # the note itself has ended what it names.
+            if earlier := self._gate.find_earlier(candidate, LIVE_DOOR):
+                return earlier
+            raise
         return self._gate.propose(candidate, LIVE_DOOR, may_commit=True)
 
     def relations(
