@@ -382,6 +382,11 @@ class Dispute:
     reasons: tuple[str, ...]
     opened_at: datetime
 
+    @property
+    def place(self) -> tuple[datetime, str]:
+        """Its place among the contact's disputes: its time, and the id of its first fact."""
+        return self.opened_at, self.facts[0].fact_id
+
     def to_dict(self) -> dict[str, Any]:
         """As plain values, its facts with all that is known of them."""
         return asdict(self)
