@@ -865,6 +865,10 @@ export interface components {
             single_valued?: boolean | null;
             /** Said At */
             said_at?: string | null;
+            /** Valid To */
+            valid_to?: string | null;
+            /** Lifetime Days */
+            lifetime_days?: number | null;
         };
         /**
          * AnswerBody
