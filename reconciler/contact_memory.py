@@ -146,6 +146,7 @@ class ContactMemory(BoundMemory):
         """
         if not isinstance(query, str) or len(query) > TEXT_LENGTH_MAX or query.strip():
             check_text("query", query, TEXT_LENGTH_MAX)
+        from reconciler.domain.recalling.prompting import within_budget
         from reconciler.service.recall import filter_of
 
         wanted = filter_of(filters, lambda: self._services.attributes)
@@ -162,6 +163,8 @@ class ContactMemory(BoundMemory):
         recalled = self._services.recall.recall(self._scope, query.strip(), count, wanted, budget)
         if wanted.attribute is not None:
             recalled.waiting = self._services.records.waiting_about(self._scope, wanted)
+            if budget and recalled.waiting:  # the line about them takes room
+                recalled = within_budget(recalled, budget)
         self._services.use_trace.note(hit.fact.fact_id for hit in recalled)
         return recalled
 
