@@ -652,8 +652,8 @@ class ContactMemory(BoundMemory):
             reason: why, in one sentence.
             said_at: since when it is true, time-zone aware; None for now. If the old fact was never
                 true, give the time from which it held: then it held for no time.
-            valid_to: until when it is true, an instant to come, time-zone aware; None for no end,
-                also if the old fact has one.
+            valid_to: until when it is true, as in a note, and still to come; None for no end, also
+                if the old fact has one.
             lifetime_days: after how many days it may have changed, 1 to 3,650; None for the
                 policy's number.
 

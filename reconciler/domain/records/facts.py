@@ -74,7 +74,8 @@ class Fact(Remembered):
         valid_from: when it became true in the world, as far as known (UTC).
         first_held_from: from when the first of the facts held that said the same before it, without
             a break (UTC); None where that is ``valid_from``.
-        valid_to: when it stopped being true, or will, where its end is known; else None (UTC).
+        valid_to: the first instant at which it is true no longer, past or to come, where its end is
+            known; else None (UTC).
         last_confirmed_at: when it was last said (UTC).
         state: where it stands, as it was written last; ``as_of`` says where it stands at a time,
             since a lifetime ends without a write.

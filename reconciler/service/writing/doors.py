@@ -127,9 +127,10 @@ class EffectFields(TypedDict, total=False):
         replaces: facts that it replaces, by id or handle.
         repeats: the fact that says the same, by id or handle.
         ends: facts that are over and that it does not replace, by id or handle.
-        valid_to: until when it is true, time-zone aware; None for no known end. From then on it is
-            no longer recalled, whatever its lifetime. If that time has passed already, the note is
-            kept as history. In a note that only ends facts, the day on which those end.
+        valid_to: until when it is true, time-zone aware, without that instant: for a whole day give
+            the midnight after it. None for no known end. From then on it is no longer recalled,
+            whatever its lifetime. If that time has passed already, the note is kept as history. In
+            a note that only ends facts, when those end.
     """
 
     replaces: Sequence[str]
