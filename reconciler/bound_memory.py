@@ -6,6 +6,7 @@ What only some calls need, they import, so that a caller who reads a history wai
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from datetime import datetime
 from typing import IO, TYPE_CHECKING
 
@@ -199,6 +200,7 @@ class BoundMemory:
         *,
         limit: int | None = None,
         with_silent: bool = False,
+        after: tuple[datetime, str] | tuple[datetime, str, str] | None = None,
     ) -> list[Decision | Dispute]:
         """Held notes and disputes that wait for an answer; ``question`` is what to ask.
 
@@ -208,19 +210,24 @@ class BoundMemory:
         Args:
             limit: at most this many; None for all.
             with_silent: also held notes that have no question until they are said again.
+            after: where the last item of the page before was: of a decision its time and its id, of
+                a dispute as in ``disputes``; None for the first page.
 
         Raises:
-            InvalidRequestError: the limit is below 1.
+            InvalidRequestError: the limit is below 1, or ``after`` is no place.
         """
-        scopes = self._scopes()
         check_flags(with_silent=with_silent)
-        waiting = self._services.records.pending(scopes, with_silent=with_silent)
+        if isinstance(after, tuple) and len(after) == 3:
+            return [*self.disputes(limit=limit, after=after)]
+        scopes, place = self._scopes(), _place(after)
+        waiting = self._services.records.pending(scopes, with_silent=with_silent, after=place)
         return first(waiting, limit)
 
     def disputes(
         self,
         *,
         limit: int | None = None,
+        after: tuple[datetime, str, str] | None = None,
     ) -> list[Dispute]:
         """Facts that contradict each other and are not settled, each contact's newest first.
 
@@ -228,11 +235,20 @@ class BoundMemory:
 
         Args:
             limit: at most this many; None for all.
+            after: where the last dispute of the page before was: ``opened_at``, the id of its first
+                fact, and its contact; None for the first page.
 
         Raises:
-            InvalidRequestError: the limit is below 1.
+            InvalidRequestError: the limit is below 1, or ``after`` is no place.
         """
-        return first(self._services.records.disputes(self._scopes()), limit)
+        records = self._services.records
+        if after is None:
+            return first(records.disputes(self._scopes()), limit)
+        at, fact_id, contact_id = _place_of_a_dispute(after)
+        scopes = [replace(self._scope, contact_id=contact_id)]
+        if not self._is_of_a_contact:
+            scopes += records.scopes(self._scope, after=contact_id)
+        return first(records.disputes(scopes, after=(at, fact_id)), limit)
 
     def expiring(
         self,
@@ -449,11 +465,19 @@ class BoundMemory:
         *,
         state: AnyJobState | None = None,
         limit: int = 50,
+        after: tuple[datetime, str] | None = None,
     ) -> list[Job]:
         """Jobs, newest first.
 
+        Args:
+            state: only those in this state.
+            limit: at most this many.
+            after: ``submitted_at`` and the id of the last job of the page before; None for the
+                first.
+
         Raises:
-            InvalidRequestError: the limit is below 1, or there is no such state.
+            InvalidRequestError: the limit is below 1, there is no such state, or ``after`` is no
+                place.
         """
         from reconciler.service.stores.session_store import JobFilter
 
@@ -461,6 +485,7 @@ class BoundMemory:
             agent_id=self._scope.agent_id,
             contact_id=self._contact_id,
             state=known_or_none(JobState, "state", state),
+            after=_place(after),
         )
         return self._services.session_store.list_jobs(
             self._scope.tenant, wanted, positive("limit", limit)
@@ -608,14 +633,27 @@ def _is_replayable(decision: Decision) -> bool:
 
 
 def _place(after: object) -> tuple[datetime, str] | None:
-    """The place of a decision among others: its time and its id."""
+    """The place of a decision or a job among others: its time and its id."""
     if after is None:
         return None
     if not isinstance(after, tuple) or len(after) != 2:
         raise InvalidRequestError(
-            "after must be a pair, the time and the id of the last decision of the page before: "
-            "(decision.at, decision.decision_id)"
+            "after must be a pair, the time and the id of the last item of the page before, such "
+            "as (decision.at, decision.decision_id)"
         )
-    at, decision_id = after
-    check_identifier("after", decision_id, InvalidRequestError)
-    return utc("after", at), decision_id
+    at, item_id = after
+    check_identifier("after", item_id, InvalidRequestError)
+    return utc("after", at), item_id
+
+
+def _place_of_a_dispute(after: object) -> tuple[datetime, str, str]:
+    """The place of a dispute among others: its time, the id of its first fact, and its contact."""
+    if not isinstance(after, tuple) or len(after) != 3:
+        raise InvalidRequestError(
+            "after must be (dispute.opened_at, dispute.facts[0].fact_id, "
+            "dispute.scope.contact_id) of the last dispute of the page before"
+        )
+    at, fact_id, contact_id = after
+    for part in (fact_id, contact_id):
+        check_identifier("after", part, InvalidRequestError)
+    return utc("after", at), fact_id, contact_id

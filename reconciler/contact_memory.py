@@ -146,6 +146,7 @@ class ContactMemory(BoundMemory):
         """
         if not isinstance(query, str) or len(query) > TEXT_LENGTH_MAX or query.strip():
             check_text("query", query, TEXT_LENGTH_MAX)
+        from reconciler.domain.recalling.prompting import within_budget
         from reconciler.service.recall import filter_of
 
         wanted = filter_of(filters, lambda: self._services.attributes)
@@ -162,6 +163,8 @@ class ContactMemory(BoundMemory):
         recalled = self._services.recall.recall(self._scope, query.strip(), count, wanted, budget)
         if wanted.attribute is not None:
             recalled.waiting = self._services.records.waiting_about(self._scope, wanted)
+            if budget and recalled.waiting:  # the line about them takes room
+                recalled = within_budget(recalled, budget)
         self._services.use_trace.note(hit.fact.fact_id for hit in recalled)
         return recalled
 
@@ -629,6 +632,8 @@ class ContactMemory(BoundMemory):
         by: str,
         reason: str,
         said_at: datetime | None = None,
+        valid_to: datetime | None = None,
+        lifetime_days: int | None = None,
     ) -> Decision:
         """Correct a fact, as an operator: the new fact replaces it, even the contact's own word.
 
@@ -647,9 +652,13 @@ class ContactMemory(BoundMemory):
             reason: why, in one sentence.
             said_at: since when it is true, time-zone aware; None for now. If the old fact was never
                 true, give the time from which it held: then it held for no time.
+            valid_to: until when it is true, as in a note, and still to come; None for no end, also
+                if the old fact has one.
+            lifetime_days: after how many days it may have changed, 1 to 3,650; None for the
+                policy's number.
 
         Raises:
-            InvalidNoteError: the arguments cannot be used.
+            InvalidNoteError: the arguments cannot be used, or ``valid_to`` is over.
             UnknownFactError: the contact has no fact of that id, or it has ended.
             InvalidAnswerError: ``by`` names the contact or an agent.
             InvalidRequestError: there is nothing to amend, or the fact begins after ``said_at``.
@@ -668,6 +677,8 @@ class ContactMemory(BoundMemory):
             by=by,
             reason=reason,
             said_at=said_at,
+            valid_to=valid_to,
+            lifetime_days=lifetime_days,
         )
 
     def revoke(

@@ -22,6 +22,7 @@ import neo4j.graph
 import neo4j.time
 
 from reconciler.adapters.neo4j_drivers import Drivers
+from reconciler.adapters.neo4j_reaching import to_check
 from reconciler.errors import (
     ConfigurationError,
     GraphClosedError,
@@ -518,8 +519,7 @@ class Neo4jGraph:
             foreign.ConnectionAcquisitionTimeoutError,
         ) as error:
             raise GraphUnavailableError(
-                f"Neo4j at {self._uri} does not answer; is it running, and is NEO4J_URI right? "
-                f"({_brief(error)})"
+                f"Neo4j at {self._uri} does not answer; {to_check(self._uri, 'NEO4J_URI', error)}"
             ) from error
         except foreign.Neo4jError as error:
             raise self._server_error(error) from error

@@ -257,8 +257,10 @@ def _fields(fields: Any) -> Iterator[_Parameter]:
 
 
 def _is_left_out(parameter: inspect.Parameter) -> bool:
-    has_default = parameter.default is not parameter.empty
-    return parameter.name == "contact_id" or (has_default and callable(parameter.default))
+    """Whether no option stands for it: the contact, what is called back, a place in a list."""
+    if parameter.name == "contact_id" or "tuple[datetime" in str(parameter.annotation):
+        return True
+    return parameter.default is not parameter.empty and callable(parameter.default)
 
 
 def _hints(row: CommandRow, given: Iterable[inspect.Parameter]) -> dict[str, Any]:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from reconciler.domain.recalling.history import chains, events_of, head_of, strand_ids
 from reconciler.domain.records.facts import ExpiringFact, FactEvent, PlaceInHistory
 from reconciler.domain.records.kinds import OPERATOR_DOOR, OWN_WORDS, Action
+from reconciler.domain.records.places import is_after
 from reconciler.domain.records.scope import Scope, check_identifier
 from reconciler.errors import UnknownDecisionError, UnknownFactError
 from reconciler.service.stores.memory_store import DecisionFilter, MemoryStore
@@ -276,8 +277,15 @@ class Records:
         """Every decision about a contact, newest first, read page by page."""
         return self._store.iter_decisions(scope)
 
-    def disputes(self, scopes: Sequence[Scope]) -> Iterator[Dispute]:
-        """The open disputes about these contacts, each contact's newest first."""
+    def disputes(
+        self, scopes: Sequence[Scope], after: tuple[datetime, str] | None = None
+    ) -> Iterator[Dispute]:
+        """The open disputes about these contacts, each contact's newest first.
+
+        Args:
+            scopes: the contacts.
+            after: the place of a dispute of the first contact; those come after it.
+        """
         for scope in self._store.list_disputed(scopes):
             if conflicts := self._store.list_conflicts(scope):
                 # The guard, which compares texts, is loaded only if there is a dispute.
@@ -285,7 +293,10 @@ class Records:
 
                 ids = {fact_id for pair in conflicts for fact_id in (pair.new_id, pair.old_id)}
                 _, facts = self._store.find_facts(scope, sorted(ids))
-                yield from disputes_of(scope, facts.values(), conflicts, self._clock())
+                open_ = disputes_of(scope, facts.values(), conflicts, self._clock())
+                if after is not None and scope == scopes[0]:
+                    open_ = [each for each in open_ if is_after(each.place, after)]
+                yield from open_
 
     def refusals(self, scopes: Sequence[Scope]) -> Iterator[RefusalCount]:
         """Refusals of the gate, counted by contact and reason."""
@@ -372,7 +383,11 @@ class Records:
         return self._store.list_contacts(scopes, self._clock())
 
     def pending(
-        self, scopes: Sequence[Scope], *, with_silent: bool = False
+        self,
+        scopes: Sequence[Scope],
+        *,
+        with_silent: bool = False,
+        after: tuple[datetime, str] | None = None,
     ) -> Iterator[Decision | Dispute]:
         """The held notes of these contacts that wait for an answer, then their disputes.
 
@@ -381,8 +396,9 @@ class Records:
         Args:
             scopes: the contacts.
             with_silent: also notes without a question, which wait to be said again.
+            after: the time and the id of a held note; the others come after it.
         """
-        yield from self.held(scopes, with_silent)
+        yield from self.held(scopes, with_silent, after)
         yield from self.disputes(scopes)
 
     def waiting_about(self, scope: Scope, wanted: RecallFilter) -> tuple[str, ...]:
@@ -422,7 +438,12 @@ class Records:
             and other.at >= begins_at
         ]
 
-    def held(self, scopes: Sequence[Scope], with_silent: bool = False) -> Iterator[Decision]:
+    def held(
+        self,
+        scopes: Sequence[Scope],
+        with_silent: bool = False,
+        after: tuple[datetime, str] | None = None,
+    ) -> Iterator[Decision]:
         """The held notes about these contacts, without those that later words have answered."""
         said: dict[Scope, Answers] = {}
 
@@ -434,7 +455,7 @@ class Records:
                 said = {scope: Answers(self._store.list_facts(scope))}  # one contact at a time
             return said[scope]
 
-        pending = self._store.list_pending(scopes, self._clock())
+        pending = self._store.list_pending(scopes, self._clock(), after)
         return unanswered(pending, answers_of, with_silent=with_silent)
 
 

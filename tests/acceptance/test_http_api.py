@@ -18,6 +18,7 @@ import pytest
 
 from reconciler import Memory
 from reconciler.errors import GraphUnavailableError
+from reconciler.service.stores import memory_store
 from reconciler.testing import HashingEmbedder
 from tests.engines import EngineUnderTest
 from tests.http_api import PRIYA, Api, TenantApi, serving_api, serving_api_in
@@ -279,6 +280,40 @@ def test_pages_lead_to_each_decision_once(memory: Memory, anna: httpx2.Client) -
         assert len(ids) == len(set(ids)) == 7
 
 
+def test_later_pages_of_what_waits_read_what_they_give(
+    memory: Memory, anna: httpx2.Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for number in range(4):
+        for contact in (f"ann~{number}", f"bo/{number}"):
+            about = memory.contact("crm", contact)
+            about.note("Has diabetes.")
+            about.note("Lives in Pune.")
+            about.note("Lives in Goa.", source_kind="operator")
+            about.submit_session("chat", [{"role": "user", "content": "Lives in Pune."}])
+    monkeypatch.setattr(memory_store, "_PAGE", 3)
+    read = list[int]()
+    real = memory._services.store._decisions
+
+    def counted(rows: Any) -> Any:
+        read.append(len(rows))
+        return real(rows)
+
+    monkeypatch.setattr(memory._services.store, "_decisions", counted)
+    for name, count in (("pending", 16), ("disputes", 8), ("jobs", 8)):
+        whole = done(anna.get(f"/v1/agents/crm/{name}"))["items"]
+        read.clear()
+        found: list[Any] = []
+        asked: dict[str, Any] = {"limit": "2"}
+        while "after" not in asked or asked["after"]:
+            page = done(anna.get(f"/v1/agents/crm/{name}", params=asked))
+            found += page["items"]
+            asked |= {"after": page["next"]}
+        assert found == whole
+        assert len(whole) == count
+        if name == "pending":
+            assert sum(read) <= 3 * 4  # a page and one more, of the four that hold notes
+
+
 def test_a_page_of_decisions_is_read_on_from_the_one_before(
     memory: Memory, anna: httpx2.Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -308,6 +343,9 @@ def test_a_page_of_decisions_is_read_on_from_the_one_before(
         (f"{PRIYA}/briefing?if-none-match=x", "if-none-match"),
         ("/v1/access?x=1", "x"),
         (f"{PRIYA}/decisions?after=yesterday~x", "after"),
+        (f"{PRIYA}/pending?after=yesterday~x~y", "after"),
+        (f"{PRIYA}/disputes?after=2026-01-31T09:00:00Z~x", "after"),
+        (f"{PRIYA}/jobs?after=x", "after"),
     ],
 )
 def test_a_parameter_that_cannot_be_used_is_refused(still_api: Api, path: str, wrong: str) -> None:

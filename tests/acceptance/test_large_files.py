@@ -68,4 +68,6 @@ def test_a_server_that_is_away_is_told_of_once_and_not_by_its_driver() -> None:
     )
     assert ran.returncode == 4
     [line] = ran.stderr.splitlines()
-    assert line.startswith("error: Neo4j at neo4j://127.0.0.1:1 does not answer")
+    assert line.startswith("error: Neo4j at neo4j://127.0.0.1:1 does not answer; check that")
+    assert "routing information" not in line
+    assert "bolt://127.0.0.1:1" in line

@@ -414,6 +414,8 @@ CALLS: dict[str, dict[str, Any]] = ERASING | {
         "agent_id": "",
         "contact_id": "",
         "state": "",
+        "after_at": NOON,
+        "after_id": "",
         "limit": 5,
     },
     "list_session_episodes": {"session_key": SESSION_KEY},

@@ -7,6 +7,7 @@ import json
 import logging
 import re
 from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any, get_args
@@ -810,22 +811,29 @@ def test_a_memory_that_is_away_is_told_in_words_without_a_place(
     assert not PLACES.search(recalled.text)
 
 
+@contextmanager
+def lost_answers(memory: Memory) -> Iterator[None]:
+    """Every commit is written, and its answer is lost."""
+    graph = memory._services.store._graph
+    run = graph.run
+
+    def lost(name: str, parameters: Mapping[str, Any], *bound: float | None) -> Any:
+        rows = run(name, parameters, *bound)
+        if name == "commit_decisions":
+            raise GraphUnavailableError("the answer was lost")
+        return rows
+
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(graph, "run", lost)
+        yield
+
+
 def test_a_note_whose_answer_was_lost_is_stored_once_however_often_it_is_sent(
-    one_of_each: EngineUnderTest, monkeypatch: pytest.MonkeyPatch
+    one_of_each: EngineUnderTest,
 ) -> None:
     with Memory.open(embedder=HashingEmbedder(), **one_of_each.settings_arguments) as memory:
         tools = memory.agent_tools("crm", "alice")
-        graph = memory._services.store._graph
-        run = graph.run
-
-        def lost(name: str, parameters: Mapping[str, Any], *bound: float | None) -> Any:
-            rows = run(name, parameters, *bound)
-            if name == "commit_decisions":
-                raise GraphUnavailableError("the answer was lost")
-            return rows
-
-        with monkeypatch.context() as patched:
-            patched.setattr(graph, "run", lost)
+        with lost_answers(memory):
             assert "stored once at most" in tools.call(ADD, LIVES).text
         reply = tools.call(ADD, LIVES)
         assert reply.text.startswith("Remembered as a new fact.")
@@ -833,6 +841,27 @@ def test_a_note_whose_answer_was_lost_is_stored_once_however_often_it_is_sent(
         assert recalled.fact.observations == 1
         # What is said again after that is another note.
         assert not tools.call(ADD, LIVES).text.startswith("Remembered as a new fact.")
+
+
+@pytest.mark.parametrize("date", ["valid_from", "valid_to"])
+def test_a_note_of_today_is_the_same_note_if_it_is_sent_again_after_midnight(
+    tmp_path: Path, date: str
+) -> None:
+    now = datetime(2026, 3, 9, 23, 59, tzinfo=UTC)
+    arguments = embedded_engine(tmp_path).settings_arguments
+    with Memory.open(embedder=HashingEmbedder(), clock=lambda: now, **arguments) as memory:
+        tools = memory.agent_tools("crm", "alice")
+        sent = LIVES | {date: "2026-03-09"}
+        if date == "valid_to":
+            known = tools.call(ADD, LIVES).decision
+            assert known is not None
+            sent |= {"text": "Lives in Pune no longer.", "ends": [handle_of(str(known.fact_id))]}
+        with lost_answers(memory):
+            assert "stored once at most" in tools.call(ADD, sent).text
+        now += timedelta(minutes=2)
+        decision = tools.call(ADD, sent).decision
+        assert decision is not None
+        assert decision.replayed
 
 
 def test_a_note_whose_answer_was_lost_as_the_memory_was_closed_is_not_called_lost(

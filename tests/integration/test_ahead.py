@@ -12,6 +12,7 @@ import pytest
 from reconciler import Action, Decision, Memory
 from reconciler.domain.recalling.prompting import as_prompt
 from reconciler.domain.records.handles import handle_of
+from reconciler.errors import InvalidNoteError
 from reconciler.testing import HashingEmbedder
 from tests.clocks import Clock
 from tests.engines import EngineUnderTest
@@ -746,3 +747,27 @@ def test_a_tool_says_that_a_fact_ends_today(memory: Memory, rents: Decision, clo
     sent = {"text": text, "source_kind": "contact", "ends": [handle], "valid_to": "2025-05-10"}
     assert "It ended: " in tools.call("add_contact_note", sent).text
     assert told(memory) == {text: False}
+
+
+@pytest.mark.on_neo4j_too
+@pytest.mark.parametrize("by", ["id", "handle"])
+def test_a_keyed_note_that_ended_a_fact_on_a_past_day_may_be_sent_again(
+    memory: Memory, rents: Decision, clock: Clock, by: str
+) -> None:
+    clock.now = MAY + 5 * DAY
+    fact_id = str(rents.fact_id)
+    named = fact_id if by == "id" else handle_of(fact_id)
+    sent = {"ends": [named], "valid_to": MAY + DAY, "idempotency_key": "call-1"}
+    made = say(memory, "No longer rents the flat in Lisbon.", **sent)
+    assert say(memory, "No longer rents the flat in Lisbon.", **sent) == made.as_replay()
+    with pytest.raises(InvalidNoteError, match="belongs to another note"):
+        say(memory, "No longer rents the flat in Porto.", **sent)
+
+
+def test_a_keyed_note_may_be_sent_again_after_its_end(memory: Memory, clock: Clock) -> None:
+    sent = {"valid_to": JUNE, "idempotency_key": "call-1"}
+    made = say(memory, "Is on leave.", **sent)
+    clock.now = JUNE + DAY
+    assert say(memory, "Is on leave.", **sent) == made.as_replay()
+    with pytest.raises(InvalidNoteError, match="is over"):
+        say(memory, "Is on leave.", valid_to=JUNE, idempotency_key="call-2")

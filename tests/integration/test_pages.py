@@ -10,7 +10,13 @@ from typing import Any
 import pytest
 
 from reconciler import Memory
-from reconciler.errors import InvalidRequestError, InvalidScopeError, UnknownFactError
+from reconciler.domain.records.facts import Dispute
+from reconciler.errors import (
+    InvalidRequestError,
+    InvalidScopeError,
+    ReconcilerError,
+    UnknownFactError,
+)
 from reconciler.service.stores import memory_store
 from reconciler.testing import HashingEmbedder, TableEmbedder
 from tests.engines import EngineUnderTest
@@ -151,6 +157,59 @@ def test_what_waits_is_limited_the_newest_first(memory: Memory) -> None:
         "eva",
         "dia",
     ]
+
+
+def test_what_waits_is_read_on_from_the_page_before(memory: Memory) -> None:
+    """Held notes of all contacts, then their disputes; what was settled meanwhile is no matter."""
+    crm, pages = memory.agent("crm"), []
+    tell_all(memory, DIAGNOSIS)
+    tell_all(memory, "Lives in Pune.")
+    for contact in CONTACTS:
+        memory.add_contact_note("crm", contact, "Lives in Goa.", source_kind="operator")
+    waiting, after = crm.pending(), None
+    while page := crm.pending(limit=3, after=after):
+        pages.append(page)
+        last = page[-1]
+        contact = memory.contact("crm", last.scope.contact_id)
+        if isinstance(last, Dispute):
+            after = (*last.place, last.scope.contact_id)
+            contact.resolve(keep=[last.facts[0].fact_id], by="operator", reason="Asked.")
+        else:
+            after = (last.at, last.decision_id)
+            contact.reject(last.decision_id, "contact")
+    assert [len(page) for page in pages] == [3, 3, 3, 1]
+    assert [item for page in pages for item in page] == waiting
+
+
+def test_disputes_of_one_contact_are_read_on(memory: Memory) -> None:
+    ann = memory.contact("crm", "ann")
+    for city, employer in (("Pune", "Acme"), ("Goa", "Globex")):
+        kind = "operator" if city == "Goa" else "user_explicit"
+        ann.note(f"Lives in {city}.", source_kind=kind)
+        ann.note(f"Works at {employer}.", source_kind=kind)
+    first, second = ann.disputes()
+    after = (*first.place, "ann")
+    assert ann.disputes(after=after) == ann.pending(after=after) == [second]
+    assert ann.disputes(after=(*second.place, "ann")) == []
+
+
+def test_jobs_are_read_on_from_the_page_before(memory: Memory) -> None:
+    for contact in CONTACTS:
+        said = [{"role": "user", "content": "Lives in Pune."}]
+        memory.contact("crm", contact).submit_session("chat", said)
+    crm, found, after = memory.agent("crm"), [], None
+    while page := crm.jobs(limit=2, after=after):
+        found.append(page)
+        after = (page[-1].submitted_at, page[-1].job_id)
+    assert [len(page) for page in found] == [2, 2, 1]
+    assert [job for page in found for job in page] == crm.jobs()
+
+
+@every("name", ["pending", "disputes", "jobs", "decisions"])
+@every("after", ["x", ("x", "y"), (NOON,), (NOON, 7), (NOON, "x", 7), (1, "x", "y")])
+def test_a_place_that_is_none_is_refused(memory: Memory, name: str, after: Any) -> None:
+    with pytest.raises(ReconcilerError, match="after"):
+        getattr(memory.agent("crm"), name)(after=after)
 
 
 def test_refusals_are_limited(memory: Memory) -> None:

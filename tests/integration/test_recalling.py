@@ -51,6 +51,19 @@ def texts(memory: Memory, query: str = "Where does she live?", **given: Any) -> 
     return [each.fact.text for each in memory.contact("crm", "priya").recall(query, **given)]
 
 
+def test_what_waits_is_said_within_the_budget(memory: Memory) -> None:
+    priya, asked = memory.contact("crm", "priya"), {"attribute": "language", "budget_tokens": 100}
+    for language in ("Hindi", "Tamil", "Marathi", "English", "French", "German"):
+        priya.note(f"Speaks {language}.", attribute="language", value=language)
+    before = priya.recall(**asked)
+    told = {"source_kind": "tool_output", "attribute": "language", "value": "Dutch"}
+    priya.note("Speaks Dutch.", **told)
+    recalled = priya.recall(**asked)
+    assert len(recalled.waiting) == 1
+    assert len(recalled) == len(before) - 1
+    assert token_count(as_prompt(recalled)) <= token_count(as_prompt(before)) + 2
+
+
 @pytest.mark.on_neo4j_too
 def test_a_recall_of_an_attribute_says_what_waits_about_it(memory: Memory) -> None:
     priya = memory.contact("crm", "priya")

@@ -236,6 +236,14 @@ def test_who_sees_no_picture_is_told_the_same(page: Page) -> None:
     assert len(page.of("table")) == len([tag for tag, _ in page.elements if tag == "caption"])
 
 
+def test_the_words_of_a_bar_are_cut_where_the_bars_begin(page: Page) -> None:
+    """However wide they are; without that, capitals ran into the bars."""
+    words, spans = page.of("svg", value="words"), page.of("rect", value="span")
+    begins_at = min(float(span["x"] or 0) for span in spans if span["height"] == "14")
+    assert len(words) == len(page.of("a", value="bar "))
+    assert all(float(given["x"] or 0) + float(given["width"] or 0) < begins_at for given in words)
+
+
 def test_an_agent_is_told_of_contact_after_contact(memory: Memory) -> None:
     found = Page(memory.agent(AGENT).report())
     summaries = [text for tag, text in found.words if tag == "summary"]

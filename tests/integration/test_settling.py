@@ -15,7 +15,12 @@ from reconciler import Decision, Memory, SourceKind, as_prompt
 from reconciler.domain.records.kinds import Action, Category, DecidedBy, FactState
 from reconciler.domain.records.sessions import Turn
 from reconciler.domain.sessions.extraction import Citation, Extracted, Extraction
-from reconciler.errors import InvalidAnswerError, InvalidRequestError, UnknownFactError
+from reconciler.errors import (
+    InvalidAnswerError,
+    InvalidNoteError,
+    InvalidRequestError,
+    UnknownFactError,
+)
 from reconciler.testing import HashingEmbedder, ScriptedExtractor, TableEmbedder
 from tests.engines import EngineUnderTest
 
@@ -385,6 +390,35 @@ def test_an_amendment_since_the_old_fact_began_leaves_that_one_no_time(opened: O
     [chain] = alice.history()
     right, wrong = chain.facts
     assert (wrong.valid_from, wrong.valid_to, right.valid_from) == (began, began, began)
+
+
+def test_an_amendment_in_the_same_words_gives_a_fact_another_end_or_none(opened: Open) -> None:
+    memory = opened()
+    june, july = (datetime.now(UTC) + timedelta(days=number) for number in (30, 60))
+    said = say(memory, "Is on leave", valid_to=june)
+    given = {"text": "Is on leave", "reason": "Asked.", "fact_id": said.fact_id}
+    first = amend(memory, **given, valid_to=july)
+    assert amend(memory, **given, valid_to=july) == first.as_replay()
+    [later] = [each.fact for each in memory.contact("crm", "alice").recall()]
+    assert (later.valid_to, later.expires_at) == (july, july)
+    amend(memory, **given | {"fact_id": later.fact_id}, lifetime_days=3650)
+    [endless] = [each.fact for each in memory.contact("crm", "alice").recall()]
+    assert endless.valid_to is None
+    assert endless.expires_at
+    assert endless.expires_at > july + timedelta(days=3000)
+    with pytest.raises(InvalidNoteError, match="is over"):
+        amend(memory, **given | {"fact_id": endless.fact_id}, valid_to=days(-1))
+
+
+def test_an_amendment_with_another_end_is_another_one(opened: Open) -> None:
+    memory = opened()
+    say(memory, "Lives in Pune", **city("Pune"))
+    given = {"attribute": "city", "value": "Mumbai"}
+    july = datetime.now(UTC) + timedelta(days=60)
+    assert not amend(memory, **given, valid_to=july).replayed
+    assert not amend(memory, **given).replayed
+    [mumbai] = [each.fact for each in memory.contact("crm", "alice").recall()]
+    assert mumbai.valid_to is None
 
 
 @pytest.mark.parametrize("by_id", [True, False])

@@ -105,8 +105,16 @@ def test_a_token_that_has_expired_is_not_made(tokens: TokenFile) -> None:
 
 
 def test_revoking_a_token_that_is_not_there_says_where_to_look(tokens: TokenFile) -> None:
+    tokens.create(GRANT)
     with pytest.raises(InvalidRequestError, match="reconciler token list"):
         tokens.revoke("1f3a09bc")
+
+
+def test_revoking_without_a_file_says_how_to_name_it_and_makes_none(tmp_path: Path) -> None:
+    path = tmp_path / "no" / "tokens.json"
+    with pytest.raises(ConfigurationError, match=f"no token file {path}.*--tokens"):
+        TokenFile(path).revoke("1f3a09bc")
+    assert not path.parent.exists()
 
 
 def test_revoking_again_keeps_the_first_time(tokens: TokenFile, clock: Clock) -> None:

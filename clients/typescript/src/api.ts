@@ -865,6 +865,10 @@ export interface components {
             single_valued?: boolean | null;
             /** Said At */
             said_at?: string | null;
+            /** Valid To */
+            valid_to?: string | null;
+            /** Lifetime Days */
+            lifetime_days?: number | null;
         };
         /**
          * AnswerBody
@@ -1638,7 +1642,8 @@ export interface components {
          *         valid_from: when it became true in the world, as far as known (UTC).
          *         first_held_from: from when the first of the facts held that said the same before it, without
          *             a break (UTC); None where that is ``valid_from``.
-         *         valid_to: when it stopped being true, or will, where its end is known; else None (UTC).
+         *         valid_to: the first instant at which it is true no longer, past or to come, where its end is
+         *             known; else None (UTC).
          *         last_confirmed_at: when it was last said (UTC).
          *         state: where it stands, as it was written last; ``as_of`` says where it stands at a time,
          *             since a lifetime ends without a write.
@@ -2189,7 +2194,7 @@ export interface components {
             ends?: string[] | null;
             /**
              * Valid To
-             * @description Until when it is true, time-zone aware; null for no known end. From then on it is no longer recalled, whatever its lifetime. If that time has passed already, the note is kept as history. In a note that only ends facts, the day on which those end.
+             * @description Until when it is true, time-zone aware, without that instant: for a whole day give the midnight after it. null for no known end. From then on it is no longer recalled, whatever its lifetime. If that time has passed already, the note is kept as history. In a note that only ends facts, when those end.
              */
             valid_to?: string | null;
         };

@@ -15,6 +15,7 @@ from neo4j.exceptions import (
     SessionExpired,
 )
 
+from reconciler.adapters.neo4j_reaching import to_check
 from reconciler.errors import ConfigurationError, GraphUnavailableError
 
 __all__ = ["neo4j_records"]
@@ -43,15 +44,10 @@ def neo4j_records(
         raise ConfigurationError(f"{uri} rejected the user name or password") from error
     except (ServiceUnavailable, SessionExpired) as error:
         raise GraphUnavailableError(
-            f"Neo4j at {uri} cannot be reached ({_brief(error)}); check the host, the port, and "
-            "that the server runs"
+            f"Neo4j at {uri} cannot be reached; {to_check(uri, 'the URI', error)}"
         ) from error
     except (DriverError, Neo4jError, ValueError) as error:
         raise ConfigurationError(f"{uri} cannot be read: {error}") from error
-
-
-def _brief(error: Exception) -> str:
-    return str(error).partition("\n")[0].rstrip(":")
 
 
 def _as_text(value: Any) -> Any:

@@ -121,10 +121,14 @@ def as_prompt(
     opening = _OPENING + _how_disputed(answer)
     asked = [_TO_ASK, *(f"- {_escaped(question)}" for question in questions)] if questions else []
     if answer.waiting:
-        asked.append(_WAITING.format(count=len(answer.waiting)))
+        asked.append(_waiting_line(answer))
     if unconfirmed:
         asked.append(_UNCONFIRMED.format(names=_escaped(", ".join(unconfirmed))))
     return "\n".join((opening, *_body(answer, handles, frozenset(new_ids)), *asked, _CLOSING))
+
+
+def _waiting_line(answer: Recalled) -> str:
+    return _WAITING.format(count=len(answer.waiting))
 
 
 def _how_disputed(answer: Sequence[RankedFact]) -> str:
@@ -182,13 +186,15 @@ def within_budget(
 
     Facts that keep the contact safe, or have an importance of at least 0.95, come first, at any
     length; then other standing constraints, up to a fifth of the budget. The list ends at the first
-    other fact that does not fit. The sides of a dispute count with their fact, each side once; the
-    fence does not count. A budget never empties the list: the first of the other facts always
-    stays, and ``over_budget`` says how many tokens are too many.
+    other fact that does not fit. The sides of a dispute count with their fact, each side once; what
+    waits for a yes counts with its line, and the fence does not. A budget never empties the list:
+    the first of the other facts always stays, and ``over_budget`` says how many tokens are too
+    many.
     """
     listed = ranked if isinstance(ranked, Recalled) else Recalled(ranked)
     lines = _Lines(handles)
-    room = tokens * CHARACTERS_PER_TOKEN
+    beside = len(_waiting_line(listed)) + 1 if listed.waiting else 0
+    room = tokens * CHARACTERS_PER_TOKEN - beside
     for hit in (hit for hit in listed if is_never_cut(hit.fact)):
         lines.add(hit)
     others = [hit for hit in listed if not is_never_cut(hit.fact)]
@@ -202,7 +208,7 @@ def within_budget(
         lines.add(hit)
     if listed and not lines.told:
         lines.add(listed[0])
-    return listed.only(lines.own_ids, over_budget=max(_tokens(lines.length) - tokens, 0))
+    return listed.only(lines.own_ids, over_budget=max(_tokens(lines.length + beside) - tokens, 0))
 
 
 class _Lines:

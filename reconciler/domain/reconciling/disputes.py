@@ -16,6 +16,7 @@ from reconciler.domain.records.decisions import Verdict
 from reconciler.domain.records.facts import Conflict, Dispute, Fact, Neighbour
 from reconciler.domain.records.kinds import Action, Category, SourceKind
 from reconciler.domain.records.notes import Note
+from reconciler.domain.records.places import newest_first
 from reconciler.domain.records.scope import Scope
 from reconciler.domain.records.slots import SlotMatch
 
@@ -55,7 +56,7 @@ def disputes_of(
     for joined in set(sides.values()):
         between = [conflict for conflict in open_ if conflict.new_id in joined]
         disputes.append(_dispute(scope, [known[fact_id] for fact_id in joined], between))
-    return sorted(disputes, key=lambda dispute: (dispute.opened_at, dispute.question), reverse=True)
+    return sorted(disputes, key=lambda dispute: newest_first(*dispute.place))
 
 
 def settle(verdict: Verdict, note: Note, disputed: Mapping[str, Sequence[Fact]]) -> Verdict:

@@ -74,7 +74,8 @@ class Fact(Remembered):
         valid_from: when it became true in the world, as far as known (UTC).
         first_held_from: from when the first of the facts held that said the same before it, without
             a break (UTC); None where that is ``valid_from``.
-        valid_to: when it stopped being true, or will, where its end is known; else None (UTC).
+        valid_to: the first instant at which it is true no longer, past or to come, where its end is
+            known; else None (UTC).
         last_confirmed_at: when it was last said (UTC).
         state: where it stands, as it was written last; ``as_of`` says where it stands at a time,
             since a lifetime ends without a write.
@@ -381,6 +382,11 @@ class Dispute:
     question: str
     reasons: tuple[str, ...]
     opened_at: datetime
+
+    @property
+    def place(self) -> tuple[datetime, str]:
+        """Its place among the contact's disputes: its time, and the id of its first fact."""
+        return self.opened_at, self.facts[0].fact_id
 
     def to_dict(self) -> dict[str, Any]:
         """As plain values, its facts with all that is known of them."""

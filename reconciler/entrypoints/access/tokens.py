@@ -149,8 +149,13 @@ class TokenFile:
 
         Raises:
             InvalidRequestError: there is none of that id.
-            ConfigurationError: the file cannot be used.
+            ConfigurationError: the file is not there, or cannot be used.
         """
+        if not self._contents().key:
+            raise ConfigurationError(
+                f"there is no token file {self.path}; name the one that the server uses with "
+                "--tokens, or make a token with `reconciler token create`"
+            )
         with self._changing() as contents:
             revoked = next((token for token in contents.tokens if token.token_id == token_id), None)
             if revoked is None:

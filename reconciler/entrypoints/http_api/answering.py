@@ -7,7 +7,7 @@ runs in threads, so that nothing blocks its loop.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import fields, is_dataclass
 from datetime import UTC, datetime
 from typing import Annotated, Any
@@ -223,12 +223,12 @@ def answer_unless_known(
 
 
 def page(
-    read: Callable[[int], Iterable[Any]], key: Callable[[Any], str], after: str | None, limit: int
+    items: Sequence[Any], key: Callable[[Any], str], after: str | None, limit: int
 ) -> dict[str, Any]:
-    """A page of a list that is read from its beginning.
+    """A page of a short list that is read whole.
 
     Args:
-        read: gives so many of the list, the first ones first.
+        items: the list.
         key: what an item is known by.
         after: the key of the last item of the page before; None for the first page.
         limit: the most items of a page.
@@ -236,25 +236,14 @@ def page(
     Raises:
         InvalidRequestError: that item is not in the list any more.
     """
-    wanted = limit + 1
-    while True:
-        items = list(read(wanted))
-        begin = _after(items, key, after)
-        if len(items) < wanted or (begin is not None and len(items) > begin + limit):
-            break
-        wanted *= 2
-    if begin is None:
-        raise InvalidRequestError(
-            "the list has changed since: what `after` names is not in it; begin again without it"
-        )
-    return paged(items[begin:], key, limit)
-
-
-def _after(items: list[Any], key: Callable[[Any], str], after: str | None) -> int | None:
-    """Where the page begins; None where what it comes after is not there."""
     if after is None:
-        return 0
-    return next((number for number, item in enumerate(items, 1) if key(item) == after), None)
+        return paged(items, key, limit)
+    for number, item in enumerate(items, 1):
+        if key(item) == after:
+            return paged(items[number:], key, limit)
+    raise InvalidRequestError(
+        "the list has changed since: what `after` names is not in it; begin again without it"
+    )
 
 
 def paged(found: Sequence[Any], key: Callable[[Any], str], limit: int) -> dict[str, Any]:

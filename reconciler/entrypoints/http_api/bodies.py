@@ -184,6 +184,8 @@ class AmendmentBody(Body):
     value: str | float | None = None
     single_valued: bool | None = None
     said_at: Instant | None = None
+    valid_to: Instant | None = None
+    lifetime_days: int | None = None
 
 
 class RevocationBody(AnswerBody):

@@ -13,8 +13,7 @@ from pydantic import BaseModel
 
 from reconciler.agent_memory import AgentMemory
 from reconciler.contact_memory import ContactMemory
-from reconciler.domain.records.decisions import Decision
-from reconciler.domain.records.facts import Contact, Dispute
+from reconciler.domain.records.facts import Contact
 from reconciler.domain.records.kinds import Disposal, GateReason, JobState
 from reconciler.entrypoints.access.grants import Grant
 from reconciler.entrypoints.http_api import shapes
@@ -47,7 +46,12 @@ from reconciler.entrypoints.http_api.bodies import (
     RevocationBody,
     given,
 )
-from reconciler.entrypoints.places import place_of, read_place
+from reconciler.entrypoints.places import (
+    place_of,
+    read_dispute_place,
+    read_place,
+    read_waiting_place,
+)
 
 __all__ = ["routes"]
 
@@ -301,9 +305,7 @@ def forget(about: ContactOf, grant: GrantOf, body: ForgettingBody) -> Response:
 @routes.get(_CONTACT + "/erasures", responses={200: {"model": shapes.ErasurePage}})
 def list_erasures(about: ContactOf, after: After = None, limit: Limit = 50) -> Response:
     """The erasures of a contact, the oldest first."""
-    return answer(
-        page(lambda count: about.erasures(limit=count), lambda one: one.erasure_id, after, limit)
-    )
+    return answer(page(about.erasures(), lambda erasure: erasure.erasure_id, after, limit))
 
 
 @routes.get(_CONTACT + "/sessions/{session_id}", responses={200: {"model": shapes.SessionRecord}})
@@ -341,28 +343,21 @@ def _all(records: Iterable[Any]) -> list[Any]:
     return [plain(record) for record in records]
 
 
-def _key(waiting: Decision | Dispute) -> str:
-    """What an item is known by that waits: its decision, or the fact that holds longest."""
-    return waiting.facts[0].fact_id if isinstance(waiting, Dispute) else waiting.decision_id
-
-
 def _pending(asked_of: _Asked, after: str | None, limit: int) -> dict[str, Any]:
-    return page(lambda count: asked_of.pending(limit=count), _key, after, limit)
+    place = None if after is None else read_waiting_place(after)
+    return paged(asked_of.pending(after=place, limit=limit + 1), place_of, limit)
 
 
 def _disputes(asked_of: _Asked, after: str | None, limit: int) -> dict[str, Any]:
-    return page(lambda count: asked_of.disputes(limit=count), _key, after, limit)
+    place = None if after is None else read_dispute_place(after)
+    return paged(asked_of.disputes(after=place, limit=limit + 1), place_of, limit)
 
 
 def _jobs(
     asked_of: _Asked, state: JobState | None, after: str | None, limit: int
 ) -> dict[str, Any]:
-    return page(
-        lambda count: asked_of.jobs(state=state, limit=count),
-        lambda job: job.job_id,
-        after,
-        limit,
-    )
+    place = None if after is None else read_place(after)
+    return paged(asked_of.jobs(state=state, after=place, limit=limit + 1), place_of, limit)
 
 
 def _decisions(

@@ -6,11 +6,11 @@ calls. Notes that wait for a person's yes are answered in ``answering.py``.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence, Set
+from collections.abc import Callable, Iterable, Mapping, Sequence, Set
 from dataclasses import replace
 from datetime import datetime
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from reconciler.domain.erasing.redaction import check_not_erased
 from reconciler.domain.recalling.decay import faded
@@ -35,6 +35,7 @@ from reconciler.domain.records.persons import check_person
 from reconciler.domain.records.scope import Scope, check_identifier
 from reconciler.errors import (
     InvalidAnswerError,
+    InvalidNoteError,
     InvalidRequestError,
     RevertRefusedError,
     UnknownFactError,
@@ -184,12 +185,15 @@ class PersonsDecisions:
         by: str,
         reason: str,
         said_at: datetime | None,
+        valid_to: datetime | None = None,
+        lifetime_days: int | None = None,
     ) -> Decision:
         """Replace a known fact, from any source, by an operator's dated statement.
 
         The same call again returns the first decision, unless it was undone or has been replaced.
 
         Raises:
+            InvalidNoteError: it would be over already.
             InvalidRequestError: there is nothing to amend, or it holds from later on.
             UnknownFactError: the contact has no fact of that id, or it has ended.
             GraphUnavailableError, GraphConflictError: nothing was written.
@@ -203,27 +207,57 @@ class PersonsDecisions:
         if (fact_id is None) is (slot.get("attribute") is None):
             raise InvalidRequestError("name what to amend: either fact_id or attribute")
         known = None if fact_id is None else self._known(scope, fact_id)
+        about = {"said_at": said_at, "lifetime_days": lifetime_days}
+        note = self._amended_note(scope, text, slot, known, about)
+        candidate = as_said_to_end(as_candidate(note, by), self._clock())
+        if valid_to is not None:
+            candidate = replace(candidate, holds_until=valid_to)
+        submission = self._gate.judge(candidate, OPERATOR_DOOR)
+        [why] = self._cleaner.clean_texts(scope, [reason])
+        amending = replace(submission, amendment=f"{by}: {why}", amended_id=fact_id)
+        if earlier := self._amended_before(amending, said_at, known):
+            return earlier
+        self._check_end(candidate)
+        if not submission.is_reconciled:
+            return self._gate.settle(submission)
+        return self._reconciler.reconcile(amending)
+
+    def _amended_note(
+        self,
+        scope: Scope,
+        text: str,
+        slot: SlotFields,
+        known: Fact | None,
+        about: Mapping[str, Any],
+    ) -> Note:
+        """What an amendment says, filed as the fact that it amends.
+
+        Raises:
+            InvalidNoteError: it cannot be used.
+            InvalidRequestError: there is no value, or no telling which of many it amends.
+        """
         if known is not None:
             slot = _slot_of(known, slot)
         if slot.get("attribute") is not None and slot.get("value") is None:
             raise InvalidRequestError(
                 f"the fact is filed under {slot.get('attribute')}; give value, what holds instead"
             )
-        about = {**slot, "source_kind": SourceKind.OPERATOR, "said_at": said_at}
-        note = note_of(scope, text, about, self._attributes, self._clock())
-        if fact_id is None and note.slot and not note.slot.is_single_valued:
+        fields = {**slot, "source_kind": SourceKind.OPERATOR, **about}
+        note = note_of(scope, text, fields, self._attributes, self._clock())
+        if known is None and note.slot and not note.slot.is_single_valued:
             raise InvalidRequestError(
                 "the attribute holds many values; say with fact_id which one to amend"
             )
-        candidate = as_said_to_end(as_candidate(note, by), self._clock())
-        submission = self._gate.judge(candidate, OPERATOR_DOOR)
-        [why] = self._cleaner.clean_texts(scope, [reason])
-        amending = replace(submission, amendment=f"{by}: {why}", amended_id=fact_id)
-        if earlier := self._amended_before(amending, said_at, known):
-            return earlier
-        if not submission.is_reconciled:
-            return self._gate.settle(submission)
-        return self._reconciler.reconcile(amending)
+        return note
+
+    def _check_end(self, candidate: Candidate) -> None:
+        """Raise ``InvalidNoteError`` if what an amendment says would be over already."""
+        ends_at = candidate.holds_until
+        if ends_at is not None and ends_at <= max(candidate.note.holds_from, self._clock()):
+            raise InvalidNoteError(
+                f"valid_to {ends_at.isoformat()} is over; an amendment says what holds now, and "
+                "revoke ends a fact"
+            )
 
     def _amended_before(
         self, amending: Submission, said_at: datetime | None, known: Fact | None
@@ -571,7 +605,15 @@ def _is_amendment(amending: Submission, said_at: datetime | None, made: Decision
         and _key_of(made.note) == _key_of(amending.note)
         and amending.amended_id in (None, *ended)
         and said_at in (None, made.note.said_at)
+        and amending.note.lifetime_days == made.note.lifetime_days
+        and _is_same_end(amending, made.proposal.holds_until)
     )
+
+
+def _is_same_end(amending: Submission, kept: datetime | None) -> bool:
+    """Whether an amendment has the end that was recorded; one in words may be over since."""
+    end = amending.candidate.holds_until
+    return end == kept or (end is None and kept is not None and kept <= amending.note.said_at)
 
 
 def _key_of(note: Note) -> str | None:

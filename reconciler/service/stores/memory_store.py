@@ -29,6 +29,7 @@ from reconciler.domain.records.kinds import (
     GateReason,
     Relation,
 )
+from reconciler.domain.records.places import is_after, newest_first
 from reconciler.domain.records.scope import Scope, check_identifier
 from reconciler.errors import (
     InvalidNoteError,
@@ -610,9 +611,17 @@ class MemoryStore:
         told = [(replace(whose, contact_id=i), at) for i, at in self.list_contact_ids(whose) if at]
         return sorted(told, key=lambda pair: pair[1], reverse=True)
 
-    def list_pending(self, scopes: Sequence[Scope], now: datetime) -> Iterator[Decision]:
-        """Held notes that wait for an answer, newest first; each page is read when it is needed."""
-        for some in batches(self._pending_ids(scopes, now), _PAGE):
+    def list_pending(
+        self, scopes: Sequence[Scope], now: datetime, after: tuple[datetime, str] | None = None
+    ) -> Iterator[Decision]:
+        """Held notes that wait for an answer, newest first; each page is read when it is needed.
+
+        With the place of one, only those that come after it are read.
+        """
+        rows = self._pending_ids(scopes, now)
+        if after is not None:
+            rows = [row for row in rows if is_after((row["at"], row["decision_id"]), after)]
+        for some in batches(rows, _PAGE):
             yield from self._decisions(some)
 
     def list_pending_ids(self, scopes: Sequence[Scope], now: datetime) -> list[str]:
@@ -893,7 +902,7 @@ def _check_model(bound: Row, embedding_model: str, embedding_dimension: int) -> 
 
 
 def _newest_first(row: Row) -> tuple[float, str]:
-    return -row["at"].timestamp(), row["decision_id"]
+    return newest_first(row["at"], row["decision_id"])
 
 
 def _by_cosine(row: Row) -> tuple[float, str]:

@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, fields
-from datetime import datetime
+from datetime import UTC, datetime
 from typing import Any
 
 from reconciler.domain.records.jobs import Job, Outcomes, QueueReport
@@ -35,16 +35,21 @@ __all__ = [
     "SessionStore",
 ]
 
+_FAR_AHEAD = datetime(9999, 12, 30, tzinfo=UTC)
 _OUTCOMES = tuple(field.name for field in fields(Outcomes))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class JobFilter:
-    """A filter of jobs; a field that is None lets all pass."""
+    """A filter of jobs; a field that is None lets all pass.
+
+    ``after`` is the time and the id of the job that those asked for come after.
+    """
 
     agent_id: str | None = None
     contact_id: str | None = None
     state: JobState | None = None
+    after: tuple[datetime, str] | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -214,9 +219,17 @@ class SessionStore:
 
     def list_jobs(self, tenant: str, wanted: JobFilter, limit: int) -> list[Job]:
         """A tenant's jobs, newest first."""
-        plain = {name: str(value or "") for name, value in asdict(wanted).items()}
-        rows = self._graph.run("list_jobs", {"tenant": tenant, "limit": limit, **plain})
-        return JOBS.all(rows)
+        after_at, after_id = wanted.after or (_FAR_AHEAD, "")
+        asked = {
+            "tenant": tenant,
+            "agent_id": wanted.agent_id or "",
+            "contact_id": wanted.contact_id or "",
+            "state": str(wanted.state or ""),
+            "after_at": after_at,
+            "after_id": after_id,
+            "limit": limit,
+        }
+        return JOBS.all(self._graph.run("list_jobs", asked))
 
     def list_due_jobs(self, now: datetime) -> list[str]:
         """The ids of at most 20 jobs that may be started now, longest due first."""

@@ -150,7 +150,7 @@ class AgentTools:
         }
         if recall is not None:
             self._tools[RECALL_CONTACT] = recall_tool()
-        self._unsettled: dict[str, str] = {}
+        self._unsettled: dict[str, tuple[str, datetime]] = {}
         self._shown = Shown()
         self._lock = Lock()
         self._maker = Maker()
@@ -205,10 +205,10 @@ class AgentTools:
 
     def _add(self, given: dict[str, Any]) -> ToolReply:
         """Add a note; the reply says what was done with it."""
-        fields = self._with_source(self._unless_today(given))
         wrong: list[InvalidRequestError] = []
 
-        def write(key: str) -> Decision:
+        def write(key: str, first_at: datetime) -> Decision:
+            fields = self._with_source(_unless_today(given, first_at))
             try:
                 return self._noted(self._with_ids(fields), key)
             except (RelationError, UnknownFactError) as error:  # the note stands without it
@@ -229,19 +229,6 @@ class AgentTools:
             asked=self._asked_beside(decision),
         )
 
-    def _unless_today(self, given: dict[str, Any]) -> dict[str, Any]:
-        """The arguments with their times; that it is true since the date of today says nothing.
-
-        The day begins before all that was said today, which the note would then be older than. Nor
-        does that facts end today: they end now.
-        """
-        read, now = _with_times(given), self._door.now()
-        if given.get("ends") and _is_date_of(given.get("valid_to"), now):
-            return {name: at for name, at in read.items() if name not in ("valid_from", "valid_to")}
-        if _is_date_of(given.get("valid_from"), now):
-            del read["valid_from"]
-        return read
-
     def _noted(self, fields: dict[str, Any], key: str) -> Decision:
         return self._door.add(
             self._scope, session_id=self._session_id, idempotency_key=key, **fields
@@ -258,7 +245,7 @@ class AgentTools:
         """Relate facts; the reply says what was done."""
         wrong: list[InvalidRequestError] = []
 
-        def write(key: str) -> Decision:
+        def write(key: str, _: datetime) -> Decision:
             try:
                 named = self._with_ids(given)
                 fact_id = self._fact_id(named.pop("note"))
@@ -294,16 +281,18 @@ class AgentTools:
         told = f"{self._in_handles(error)}. {_NOTHING_DONE[name]} Fix that, and call {name} again."
         return ToolReply(text=told, is_error=True, error=error)
 
-    def _settled(self, given: dict[str, Any], write: Callable[[str], Decision]) -> Decision:
-        """The decision; its key is kept until its fate is known."""
+    def _settled(
+        self, given: dict[str, Any], write: Callable[[str, datetime], Decision]
+    ) -> Decision:
+        """The decision; its key and its time are kept until its fate is known."""
         said = json.dumps(given, sort_keys=True)
         with self._lock:
-            key = self._unsettled.pop(said, None) or f"tool-{uuid.uuid4()}"
+            first = self._unsettled.pop(said, None) or (f"tool-{uuid.uuid4()}", self._door.now())
         try:
-            return write(key)
+            return write(*first)
         except GraphUnavailableError:
             with self._lock:
-                self._unsettled[said] = key
+                self._unsettled[said] = first
                 while len(self._unsettled) > _UNSETTLED_MAX:
                     del self._unsettled[next(iter(self._unsettled))]
             raise
@@ -405,6 +394,24 @@ def _with_times(given: dict[str, Any]) -> dict[str, Any]:
         InvalidRequestError: one is none.
     """
     return given | {name: _time(name, given[name]) for name in _TIMES if name in given}
+
+
+def _unless_today(given: dict[str, Any], now: datetime) -> dict[str, Any]:
+    """The arguments with their times; that it is true since the date of today says nothing.
+
+    The day begins before all that was said today, which the note would then be older than. Nor does
+    that facts end today: they end now.
+
+    Args:
+        given: the arguments.
+        now: when the call was first made (UTC). Made again after midnight, it still means that day.
+    """
+    read = _with_times(given)
+    if given.get("ends") and _is_date_of(given.get("valid_to"), now):
+        return {name: at for name, at in read.items() if name not in ("valid_from", "valid_to")}
+    if _is_date_of(given.get("valid_from"), now):
+        del read["valid_from"]
+    return read
 
 
 def _is_date_of(given: str | None, now: datetime) -> bool:

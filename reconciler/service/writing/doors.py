@@ -127,9 +127,10 @@ class EffectFields(TypedDict, total=False):
         replaces: facts that it replaces, by id or handle.
         repeats: the fact that says the same, by id or handle.
         ends: facts that are over and that it does not replace, by id or handle.
-        valid_to: until when it is true, time-zone aware; None for no known end. From then on it is
-            no longer recalled, whatever its lifetime. If that time has passed already, the note is
-            kept as history. In a note that only ends facts, the day on which those end.
+        valid_to: until when it is true, time-zone aware, without that instant: for a whole day give
+            the midnight after it. None for no known end. From then on it is no longer recalled,
+            whatever its lifetime. If that time has passed already, the note is kept as history. In
+            a note that only ends facts, when those end.
     """
 
     replaces: Sequence[str]
@@ -198,7 +199,15 @@ class LiveDoor:
         beside = {"proposed_by", *EffectFields.__annotations__}
         about = {name: value for name, value in fields.items() if name not in beside}
         note = note_of(scope, text, about, self._attributes, self._clock())
-        candidate = self._with_effects(as_candidate(note, proposer), fields)
+        candidate = as_candidate(note, proposer)
+        try:
+            candidate = self._with_effects(candidate, fields)
+        except InvalidRequestError:
+            # Perhaps it made sense when this call was first made: a day may have passed since, and
+            # the note itself has ended what it names.
+            if earlier := self._gate.find_earlier(candidate, LIVE_DOOR):
+                return earlier
+            raise
         return self._gate.propose(candidate, LIVE_DOOR, may_commit=True)
 
     def relations(

@@ -237,7 +237,8 @@ def fault_between(candidate: Candidate, decision: Decision) -> str | None:
         return KEY_OF_ANOTHER
     if kept.text in (ERASED, _WITHHELD_TEXT):
         return None
-    left = {"valid_from"} if candidate.relations and candidate.relations.ends else set()
+    told = candidate.relations or decision.proposal.relations
+    left = {"valid_from"} if told and told.ends else set()  # it may be the day of what it ends
     if decision.gate and decision.gate.is_contacts_word:  # the gate named another source
         left.add("source_kind")
     others = (

@@ -179,6 +179,18 @@ class WriteGate:
             check_key(submission, decision)
         return decision
 
+    def find_earlier(self, candidate: Candidate, door: str) -> Decision | None:
+        """The decision of an earlier call with the candidate's key, as a replay; None without one.
+
+        Raises:
+            InvalidNoteError: the key belongs to another note or relation.
+        """
+        submission = self.judge(candidate, door)
+        earlier = self._ledger.find_earlier(submission)
+        if earlier:
+            check_key(submission, earlier)
+        return earlier
+
     def to_be_asked(self, candidates: Sequence[Candidate]) -> frozenset[str]:
         """The candidates of one session that the contact may be asked about, by idempotency key.
 
