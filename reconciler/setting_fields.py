@@ -105,6 +105,7 @@ class EmbedderFields(TypedDict, total=False):
     api_key: SecretStr | str | None
     batch_size: int
     allow_download: bool
+    device: str
     query_prefix: str
     passage_prefix: str
     dimension: int | None

@@ -226,6 +226,7 @@ class EmbedderSettings(_ModelSettings):
     model: str = Field(default="minilm", min_length=1)
     batch_size: int = Field(default=64, ge=1)
     allow_download: bool = False
+    device: str = Field(default="cpu", min_length=1)
     query_prefix: str = ""
     passage_prefix: str = ""
     dimension: int | None = Field(default=None, ge=1, le=65_536)
@@ -255,6 +256,11 @@ class EmbedderSettings(_ModelSettings):
                 )
             if self.query_prefix or self.passage_prefix:
                 raise ValueError("the packaged model was trained without prefixes; unset them")
+        if self.kind != "sentence-transformers" and self.device != "cpu":
+            raise ValueError(
+                "device is for provider 'sentence-transformers'; the packaged model runs on the "
+                "processor, and a server has a device of its own: unset it"
+            )
         if self.kind != "openai" and (self.base_url is not None or self.dimension is not None):
             raise ValueError("base_url and dimension are for provider 'openai'; set it, too")
         return self

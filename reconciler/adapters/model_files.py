@@ -27,7 +27,8 @@ def translated(kind: type[ReconcilerError], what: str) -> Iterator[None]:
     except ReconcilerError:
         raise
     except Exception as error:
-        raise kind(f"{what} ({type(error).__name__}: {error})") from error
+        first_line = str(error).partition("\n")[0]  # of PyTorch's a page may follow
+        raise kind(f"{what} ({type(error).__name__}: {first_line})") from error
 
 
 def named_folder(name: str, allow_download: bool) -> Path:

@@ -78,7 +78,7 @@ def _local_model(chosen: EmbedderSettings) -> LocalModel:
         return OnnxMinilm()
     from reconciler.adapters.sentence_transformer_model import SentenceTransformerModel
 
-    return SentenceTransformerModel(chosen.model, chosen.allow_download)
+    return SentenceTransformerModel(chosen.model, chosen.allow_download, chosen.device)
 
 
 def has_judge(settings: Settings) -> bool:

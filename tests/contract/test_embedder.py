@@ -13,6 +13,7 @@ import sys
 import threading
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -36,9 +37,11 @@ from reconciler.adapters.openai_embedder import OpenAIEmbedder
 from reconciler.adapters.prefixed_embedder import PrefixedEmbedder
 from reconciler.adapters.sentence_transformer_model import SentenceTransformerModel
 from reconciler.adapters.structured_calls import Connection
+from reconciler.bootstrap import build_embedder
 from reconciler.errors import ConfigurationError, EmbeddingError
 from reconciler.ports.embedder import Embedder
 from reconciler.service.embedding import unread
+from reconciler.settings import load_settings
 from reconciler.testing import HashingEmbedder, TableEmbedder
 from tests.embeddings_server import KEY, MODEL, EmbeddingsServer
 from tests.tables import every
@@ -504,6 +507,23 @@ def test_a_folder_whose_model_cannot_be_read_is_the_operators_fault(tmp_path: Pa
     (tmp_path / "model.safetensors").write_bytes(b"broken")
     with pytest.raises(ConfigurationError, match="cannot be loaded"):
         LocalEmbedder(SentenceTransformerModel(str(tmp_path))).warm_up()
+
+
+@pytest.mark.xdist_group("test_embedder")
+def test_a_device_that_is_not_here_is_named_in_one_line() -> None:
+    with pytest.raises(ConfigurationError, match=r"on embedder\.device 'cuda:99'") as refused:
+        LocalEmbedder(SentenceTransformerModel(str(weights_folder()), device="cuda:99")).warm_up()
+    assert "\n" not in str(refused.value)
+
+
+@pytest.mark.xdist_group("test_embedder")
+def test_the_settings_device_reaches_the_model() -> None:
+    chosen = {"model": str(weights_folder()), "device": "cuda:99"}
+    with (
+        closing(build_embedder(load_settings(embedder=chosen))) as embedder,
+        pytest.raises(ConfigurationError, match="cuda:99"),
+    ):
+        embedder.warm_up()
 
 
 def test_another_model_without_sentence_transformers_says_what_to_install(

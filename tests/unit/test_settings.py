@@ -573,6 +573,8 @@ def test_a_models_name_tells_its_provider_unless_one_is_set(
         ({"query_prefix": "query: "}, "trained without prefixes"),
         ({"base_url": "http://127.0.0.1/v1"}, "are for provider 'openai'"),
         ({"model": "bge", "dimension": 5}, "are for provider 'openai'"),
+        ({"device": "cuda"}, "device is for provider 'sentence-transformers'"),
+        ({"provider": "openai", "model": "bge", "device": "cuda"}, "device is for provider"),
     ],
 )
 def test_settings_of_an_embedder_that_contradict_each_other_are_refused(
