@@ -194,7 +194,7 @@ def _collect(values: Iterable[Any], words: list[str]) -> None:
         elif kind is tuple:
             _collect(value, words)
         elif not _is_wordless(kind):
-            if is_dataclass(kind):
+            if _is_record(kind):
                 _collect(_worded_values(value), words)
             else:
                 words.append(str(value))
@@ -229,6 +229,11 @@ def _getter(names: Sequence[str]) -> _Getter:
     if len(names) > 1:
         return attrgetter(*names)
     return lambda record: tuple(getattr(record, name) for name in names)
+
+
+@cache
+def _is_record(kind: type) -> bool:
+    return is_dataclass(kind)
 
 
 @cache
