@@ -102,6 +102,11 @@ _COPIES = (
 _REWRITES_MAX = 3
 """One is enough if memory is cleared; a text that is found after three is not there by chance."""
 
+_PURGE_LOG_BYTES_MAX = 64 << 20
+"""The longest log while an erasure removes words: a quarter of the store, in these bounds. Each
+checkpoint writes whole columns again, and the purge writes the store again anyway: of 13,000 facts
+each took 0.7 s, and there were four. Source: measured."""
+
 _PATIENCE_SECONDS = 0.5
 """How long a writer waits for readers before a checkpoint; else the next writer tries again."""
 
@@ -144,6 +149,7 @@ class EmbeddedGraph:
         self._queries = load_queries(self.engine)
         self._is_closed = False
         self._failure = ""
+        self._is_erasing = False
         self._files = EmbeddedFiles(self._path)
         self._pauses = Pauses(self._use_pause, _PAUSE_SECONDS)
         self._maker = Maker()
@@ -243,7 +249,7 @@ class EmbeddedGraph:
         with self._translated():
             self._files.check_room_to_rewrite(
                 "Nothing was erased; call again when there is room",
-                spare_log_bytes=CHECKPOINT_LOG_BYTES,
+                spare_log_bytes=self._purge_log_bytes(),
             )
 
     def expect_purge(self, key: str, texts: Iterable[str], *, instead_of: str = "") -> None:
@@ -253,6 +259,7 @@ class EmbeddedGraph:
             self._files.keep_removed(key, chain(kept, texts))
             if instead_of:
                 self._files.forget_removed(instead_of)
+        self._is_erasing = True
 
     def purge(self, key: str = "") -> Purged:
         """See ``Graph.purge``: the store is written again, and takes its own place.
@@ -345,6 +352,7 @@ class EmbeddedGraph:
             self._failure = f"it could not be opened again ({_brief(str(error))})"
             raise
         self._log_bytes = self._files.log_bytes
+        self._is_erasing = False
         self._connections.exchange(self._database)
 
     def close(self) -> None:
@@ -403,12 +411,17 @@ class EmbeddedGraph:
             log_bytes = self._files.log_bytes
             self._connections.note_growth(max(log_bytes - self._log_bytes, 0))
             self._log_bytes = log_bytes
-            if log_bytes > CHECKPOINT_LOG_BYTES:
+            if log_bytes > (self._purge_log_bytes() if self._is_erasing else CHECKPOINT_LOG_BYTES):
                 self._shorten_log(connection)
             elif log_bytes > QUIET_LOG_BYTES:
                 self._pauses.stir()
         except OSError as error:
             _log.warning("%s: %s", self._path, error)
+
+    def _purge_log_bytes(self) -> int:
+        """The length at which a write has to write the log into the main file, while one erases."""
+        quarter = self._path.stat().st_size // 4
+        return min(max(quarter, CHECKPOINT_LOG_BYTES), _PURGE_LOG_BYTES_MAX)
 
     def _use_pause(self) -> None:
         """Write the log into the main file while nothing is written; the next pause may do as well.

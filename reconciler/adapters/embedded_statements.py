@@ -144,4 +144,6 @@ def _foreign(value: Any) -> Any:
     """Times as the engine keeps them: UTC without a zone; it would drop any other offset."""
     if isinstance(value, datetime):
         return value.astimezone(UTC).replace(tzinfo=None)
+    if isinstance(value, list) and value and isinstance(value[0], dict):
+        return [{name: _foreign(held) for name, held in each.items()} for each in value]
     return value

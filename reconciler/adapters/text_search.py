@@ -28,7 +28,9 @@ _TOLD_BYTES = 256 << 20
 _WORD_BYTES = 8
 _BUCKET_BITS = 20
 _PREFIX_MASK = np.uint64((1 << 8 * TEXT_BYTES_MIN) - 1)
-_FACTOR = np.uint64(0x9E3779B97F4A7C15)  # 2**64 over the golden ratio: spreads prefixes evenly
+_FACTORS = (np.uint64(0x9E3779B97F4A7C15), np.uint64(0xC2B2AE3D27D4EB4F))
+"""Odd numbers that spread prefixes evenly: 2**64 over the golden ratio, and a prime."""
+
 _SHIFT = np.uint64(64 - _BUCKET_BITS)
 
 _log = logging.getLogger(__name__)
@@ -50,9 +52,11 @@ class TextSearch:
         """By prefix: thousands of texts may begin alike, and their slices have few lengths."""
         for part in self._all_slices:
             self._lengths.setdefault(part[:TEXT_BYTES_MIN], set()).add(len(part))
-        self._are_buckets = np.zeros(1 << _BUCKET_BITS, dtype=np.bool_)
         prefixes = b"".join(prefix.ljust(_WORD_BYTES, b"\0") for prefix in self._lengths)
-        self._are_buckets[_buckets(np.frombuffer(prefixes, dtype="<u8"))] = True
+        self._are_buckets = [
+            _of_buckets(_buckets(np.frombuffer(prefixes, dtype="<u8"), factor))
+            for factor in _FACTORS
+        ]
 
     def __len__(self) -> int:
         """The number of different texts that are searched for."""
@@ -88,7 +92,7 @@ class TextSearch:
             if count <= 0:
                 return
             words = np.frombuffer(padded, dtype="<u8", offset=first, count=count)
-            for number in np.flatnonzero(self._are_buckets.take(_buckets(words))).tolist():
+            for number in self._candidates(words).tolist():
                 place = number * _WORD_BYTES + first
                 prefix = content[place : place + TEXT_BYTES_MIN]
                 for length in self._lengths.get(prefix, ()):
@@ -96,10 +100,27 @@ class TextSearch:
                     if part in self._all_slices:
                         texts.add(part)
 
+    def _candidates(self, words: NDArray[np.uint64]) -> NDArray[np.int64]:
+        """The places of the words that may begin a text.
 
-def _buckets(words: NDArray[np.uint64]) -> NDArray[np.int64]:
+        With tens of thousands of texts one word in twenty falls into a bucket of one by chance, and
+        one in four hundred into those of both factors.
+        """
+        first, second = self._are_buckets
+        places = np.flatnonzero(first.take(_buckets(words, _FACTORS[0])))
+        return places[second.take(_buckets(words[places], _FACTORS[1]))]
+
+
+def _of_buckets(buckets: NDArray[np.int64]) -> NDArray[np.bool_]:
+    """Whether each bucket is one of these."""
+    are_buckets = np.zeros(1 << _BUCKET_BITS, dtype=np.bool_)
+    are_buckets[buckets] = True
+    return are_buckets
+
+
+def _buckets(words: NDArray[np.uint64], factor: np.uint64) -> NDArray[np.int64]:
     buckets = words & _PREFIX_MASK
-    buckets *= _FACTOR
+    buckets *= factor
     buckets >>= _SHIFT
     return buckets.view(np.int64)  # as numpy wants them to look something up
 

@@ -11,6 +11,7 @@ import uuid
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from datetime import datetime
+from itertools import chain
 from typing import Any
 
 from reconciler.domain.erasing.planning import ContactRecords, plan_of, said_by
@@ -118,8 +119,8 @@ class Erasures:
             if _is_same(begun, target):
                 return done
         self._store.check_purge()
-        erasure, read = self._marked(scope, target, by, reason, on_progress)
-        return self._finished(erasure, on_progress, read)
+        erasure, known = self._marked(scope, target, by, reason, on_progress)
+        return self._finished(erasure, on_progress, known)
 
     def find(self, scopes: Iterable[Scope], *, is_unfinished: bool) -> list[Erasure]:
         """Erasures about these contacts, the oldest first; about any, where none is named."""
@@ -132,11 +133,13 @@ class Erasures:
             erasure: as it stands.
             on_progress: told how many more records were read or emptied.
         """
-        return self._finished(erasure, on_progress, {})
+        return self._finished(erasure, on_progress, None)
 
-    def _finished(self, erasure: Erasure, on_progress: Progress, read: _Read) -> Erasure:
+    def _finished(
+        self, erasure: Erasure, on_progress: Progress, known: ContactRecords | None
+    ) -> Erasure:
         if erasure.state is ErasureState.PENDING:
-            erasure = self._removed(erasure, on_progress, read)
+            erasure = self._removed(erasure, on_progress, known)
         if erasure.state is ErasureState.REMOVED:
             receipt = replace(erasure.receipt, **asdict(self._store.purge(erasure)))
             if receipt.texts_in_files:
@@ -202,19 +205,19 @@ class Erasures:
 
     def _marked(
         self, scope: Scope, target: ErasureTarget, by: str, reason: str, on_progress: Progress
-    ) -> tuple[Erasure, _Read]:
+    ) -> tuple[Erasure, ContactRecords | None]:
         """The erasure, marked: planned on what was seen at the version that the mark moves.
 
-        With it what was read, whole, for that was all there was when the mark came; nothing where
-        it has to be read again.
+        With it what was read, without comparisons, for that was all there was when the mark came;
+        None where it has to be read again.
         """
         erasure_id = str(uuid.uuid4())
 
-        def once(number: int) -> tuple[Erasure, _Read]:
+        def once(number: int) -> tuple[Erasure, ContactRecords | None]:
             if number > 1:  # the answer to an earlier try may have been lost, and not its mark
                 begun = self._store.list_erasures([scope], is_unfinished=True)
                 if own := [erasure for erasure in begun if erasure.erasure_id == erasure_id]:
-                    return own[0], {}
+                    return own[0], None
             version = self._store.standing(scope).version
             read, damaged = self._read(scope, target, on_progress)
             known = self._known(scope, target, read)
@@ -233,7 +236,7 @@ class Erasures:
                 raise GraphConflictError(
                     f"contact {scope.contact_id} moved on from version {version}"
                 )
-            return drafted, read
+            return drafted, replace(known, decisions=read["Decision"]) if read else None
 
         with self._ledger.turn_at(scope) as take_turn:
             return call_with_retries(
@@ -281,7 +284,9 @@ class Erasures:
         plan = drafted.plan or ErasurePlan()
         return said_by(*_going_of(known, plan, drafted.kind))
 
-    def _removed(self, erasure: Erasure, on_progress: Progress, read: _Read) -> Erasure:
+    def _removed(
+        self, erasure: Erasure, on_progress: Progress, known: ContactRecords | None
+    ) -> Erasure:
         """The erasure with its words gone from the graph, and searched for again.
 
         What is found is removed again. While anything is left the erasure is not finished.
@@ -289,7 +294,7 @@ class Erasures:
         Args:
             erasure: as it was marked.
             on_progress: told how many more records were read or emptied.
-            read: the contact's records as of the mark; empty to read them.
+            known: the contact's records as of the mark; None to read them.
         """
         scope = erasure.scope
         with self._ledger.turn_at(scope) as take_turn:
@@ -298,11 +303,11 @@ class Erasures:
             current = self._store.find(erasure)
             if current.state is not ErasureState.PENDING:  # another thread finished it meanwhile
                 return current
-            if not read:
+            if known is None:
                 read, damaged = self._read(scope, erasure.target, on_progress)
                 self._store.expect_purge(erasure, _words_of(damaged))
                 self._damage.empty(scope, damaged, self._clock())
-            known = self._store.load_known(scope, read.get("Fact"), read.get("Decision"))
+                known = self._store.load_known(scope, read.get("Fact"), read.get("Decision"))
             going = self._going(erasure, known)
             # Again: while it is pending nothing new is written, so all that was seen is to go.
             current = self._store.find(erasure)
@@ -341,12 +346,12 @@ class Erasures:
         store, plan, at = self._store, going.plan, erasure.started_at
         own, quoting = frozenset(plan.decision_ids), frozenset(plan.quoting_ids)
         gone = frozenset(plan.fact_ids)
-        emptied = [without_words(e, at) for e in known.decisions if e.decision_id in own]
-        argued = [without_argument(e, gone) for e in known.decisions if e.decision_id in quoting]
+        emptied = (without_words(e, at) for e in known.decisions if e.decision_id in own)
+        argued = (without_argument(e, gone) for e in known.decisions if e.decision_id in quoting)
         is_ended, scope = erasure.kind in _ENDING, erasure.scope
         is_whole = erasure.kind is ErasureKind.CONTACT
         steps: list[tuple[Iterable[Any], Callable[[list[Any]], None]]] = [
-            ([*emptied, *argued], store.put_decisions),
+            (chain(emptied, argued), store.put_decisions),
             (plan.episodes.items(), lambda some: store.put_episodes(dict(some))),
             (plan.session_keys, store.remove_session_words),
             (going.job_ids, lambda some: store.remove_job_words(some, at, is_ended=is_ended)),

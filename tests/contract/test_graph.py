@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from dataclasses import asdict
@@ -602,6 +602,27 @@ def test_times_are_compared_as_instants_not_as_they_are_written(graph: Graph) ->
     commit(graph, first)
     commit(graph, update(first, said_at=later))
     assert {row["valid_to"] for row in facts(graph)} == {None, datetime(2026, 3, 9, 14, tzinfo=UTC)}
+
+
+@pytest.mark.parametrize("times", [(None, TIMES[1]), (TIMES[1], None), (None, None), TIMES[:2]])
+def test_of_decisions_that_are_emptied_together_some_lapse(
+    graph: Graph, times: Sequence[datetime | None]
+) -> None:
+    said = [decision(version=n, lapses_at=NOON) for n in range(2)]
+    commit(graph, *said)
+    same = {"text": "-", "reason": "-", "record": "{}", "arbiter_reasoning": None}
+    ids = [each["decision_id"] for each in said]
+    for told in (times, tuple(reversed(times))):  # the second on the plan of the first
+        lapsing = zip(ids, told, strict=True)
+        given = [
+            same | {"decision_id": key, "inference_key": None, "lapses_at": at}
+            for key, at in lapsing
+        ]
+        graph.run("remove_decisions", {"decisions": given})
+        [columns] = graph.run("list_plain_decisions", PLAIN)
+        assert dict(zip(columns["node_id"], columns["lapses_at"], strict=True)) == {
+            key: at and at.astimezone(UTC) for key, at in zip(ids, told, strict=True)
+        }
 
 
 TEXTS = [

@@ -40,7 +40,7 @@ PARTS = ("contact", "fact", "session", "attribute", "fact that cannot be read")
 ERASED_BY = {
     "Fact": "take it out of cypher/fields/fact_left.txt",
     "Decision.record": "take it out of STAYS in domain/erasing/redaction.py",
-    "Decision": "set it in cypher/shared/remove_decisions.cypher",
+    "Decision": "set it in cypher/*/remove_decisions.cypher",
     "Episode": "set it to NULL in cypher/*/remove_episodes.cypher",
     "Session": "set it to NULL in cypher/shared/remove_session_words.cypher",
     "Contact": "set it to NULL in cypher/shared/remove_contact_words.cypher",

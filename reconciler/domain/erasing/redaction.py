@@ -7,7 +7,7 @@ looked for afterwards, unless it is named there.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping, Set
+from collections.abc import Callable, Iterable, Mapping, Sequence, Set
 from dataclasses import MISSING, Field, fields, is_dataclass, replace
 from datetime import datetime
 from enum import Enum
@@ -75,6 +75,8 @@ STAYS: Mapping[type, frozenset[str]] = {
 """The strings of a record that stay: ids, and names out of lists of ours. Numbers, times and
 enumerations stay without being named. A record of a class that is not here goes as a whole."""
 
+_Getter = Callable[[Any], tuple[Any, ...]]
+
 _WORDLESS = (NoneType, bool, int, float, datetime, Enum)
 
 _WORD = re.compile(r"\w[\w'’-]*")
@@ -108,15 +110,16 @@ def without_words(decision: Decision, at: datetime) -> Decision:
         at: when its words went (UTC): a question that waits for an answer lapses then, and what it
             was to end on a later day does not end by it.
     """
-    left: Decision = _emptied(decision)
-    return replace(
-        left,
-        note=replace(left.note, is_cleaned=True),
-        gate=left.gate and _assessment(left.gate, decision.gate, at),
+    left: Decision = _emptied(
+        decision,
+        note=_emptied(decision.note, is_cleaned=True),
+        gate=decision.gate and _assessment(decision.gate, at),
         planned_ends=tuple(
-            replace(end, is_released=end.is_released or end.day > at) for end in left.planned_ends
+            _emptied(end, is_released=end.is_released or end.day > at)
+            for end in decision.planned_ends
         ),
     )
+    return left
 
 
 def without_argument(decision: Decision, gone_ids: Set[str]) -> Decision:
@@ -175,19 +178,26 @@ def argued(decision: Decision) -> str:
     return "\n".join(word for part in parts for word in words_of(part))
 
 
-def words_of(record: Any) -> Iterator[str]:
+def words_of(record: Any) -> list[str]:
     """All words of a record that an erasure takes, and what stands in the place of such words."""
-    for value in _worded_values(record):
-        if _is_wordless(value.__class__):
-            continue
-        for item in _items(value):
-            kind = item.__class__
-            if kind is str:
-                yield item
-            elif is_dataclass(kind):
-                yield from words_of(item)
-            elif not _is_wordless(kind):
-                yield str(item)
+    words: list[str] = []
+    _collect(_worded_values(record), words)
+    return words
+
+
+def _collect(values: Iterable[Any], words: list[str]) -> None:
+    """Add the words of these values; no generators: an erasure looks into millions of values."""
+    for value in values:
+        kind = value.__class__
+        if kind is str:
+            words.append(value)
+        elif kind is tuple:
+            _collect(value, words)
+        elif not _is_wordless(kind):
+            if _is_record(kind):
+                _collect(_worded_values(value), words)
+            else:
+                words.append(str(value))
 
 
 @cache
@@ -199,16 +209,31 @@ def _worded(kind: type) -> tuple[Field[Any], ...]:
 
 def _worded_values(record: Any) -> tuple[Any, ...]:
     """The values of these fields, in their order."""
-    return _getter(record.__class__)(record)
+    return _worded_getter(record.__class__)(record)
 
 
 @cache
-def _getter(kind: type) -> Callable[[Any], tuple[Any, ...]]:
+def _worded_getter(kind: type) -> _Getter:
+    return _getter([described.name for described in _worded(kind)])
+
+
+@cache
+def _whole(kind: type) -> tuple[list[str], _Getter]:
+    """The names of all fields, and what gets their values."""
+    names = [described.name for described in fields(kind)]
+    return names, _getter(names)
+
+
+def _getter(names: Sequence[str]) -> _Getter:
     """Gets them all at once: an erasure looks into hundreds of thousands of records."""
-    names = [described.name for described in _worded(kind)]
     if len(names) > 1:
         return attrgetter(*names)
     return lambda record: tuple(getattr(record, name) for name in names)
+
+
+@cache
+def _is_record(kind: type) -> bool:
+    return is_dataclass(kind)
 
 
 @cache
@@ -216,33 +241,37 @@ def _is_wordless(kind: type) -> bool:
     return issubclass(kind, _WORDLESS)
 
 
-def _emptied(record: Any) -> Any:
-    """A record without words: a field that held any has its default; one without, ``[erased]``."""
-    left = {}
-    kind = record.__class__
+def _emptied(record: Any, **given: Any) -> Any:
+    """A record without words: a field that held any has its default; one without, ``[erased]``.
+
+    The given fields have the given values instead.
+    """
+    kind, left = record.__class__, given
     for described, value in zip(_worded(kind), _worded_values(record), strict=True):
-        if _is_wordless(value.__class__):
+        if _is_wordless(value.__class__) or described.name in given:
             continue
         kept = _left(value, described)
         if kept is not value:
             left[described.name] = kept
-    return replace(record, **left) if left else record
+    if not left:
+        return record
+    names, getter = _whole(kind)
+    return kind(**dict(zip(names, getter(record), strict=True)) | left)  # ``replace`` takes longer
 
 
 def _left(value: Any, described: Field[Any]) -> Any:
-    kinds = {item.__class__ for item in _items(value)}
-    if all(map(_is_wordless, kinds)):
-        return value
-    if kinds <= STAYS.keys():
-        emptied = tuple(map(_emptied, _items(value)))
-        return emptied if isinstance(value, tuple) else emptied[0]
+    kind = value.__class__
+    if kind is tuple:
+        kinds = {item.__class__ for item in value}
+        if all(map(_is_wordless, kinds)):
+            return value
+        if kinds <= STAYS.keys():
+            return tuple(map(_emptied, value))
+    elif kind in STAYS:
+        return _emptied(value)
     if described.default_factory is not MISSING:
         return described.default_factory()
     return ERASED if described.default is MISSING else described.default
-
-
-def _items(value: Any) -> tuple[Any, ...]:
-    return value if isinstance(value, tuple) else (value,)
 
 
 def _undo(undo: Undo, gone_ids: Set[str]) -> Undo:
@@ -251,13 +280,13 @@ def _undo(undo: Undo, gone_ids: Set[str]) -> Undo:
     return replace(left, before=before)
 
 
-def _assessment(left: Assessment, before: Assessment | None, at: datetime) -> Assessment:
+def _assessment(gate: Assessment, at: datetime) -> Any:
     """It without what tells by itself what it was about; a question that waited lapses."""
-    is_asked = bool(before and before.question)
-    return replace(
-        left,
+    is_asked = bool(gate.question)
+    return _emptied(
+        gate,
         sensitivity=Sensitivity.NONE,
         recall_semantics=RecallSemantics.DEFAULT,
         question=ERASED if is_asked else None,
-        lapses_at=min(left.lapses_at or at, at) if left.lapses_at or is_asked else None,
+        lapses_at=min(gate.lapses_at or at, at) if gate.lapses_at or is_asked else None,
     )

@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from datetime import datetime
 from functools import cache
@@ -236,9 +236,9 @@ class ErasureStore:
     def words(self, scope: Scope, known: ContactRecords) -> list[Words]:
         """All that is kept of a contact in words, node by node: what is known, and the rest."""
         return [
-            *(_node_words("Fact", each.fact_id, _joined(words_of(each))) for each in known.facts),
+            *(_node_words("Fact", each.fact_id, words_of(each)) for each in known.facts),
             *(
-                _node_words("Decision", each.decision_id, _joined(words_of(each)))
+                _node_words("Decision", each.decision_id, words_of(each))
                 for each in known.decisions
             ),
             *self._words_of("Episode", "list_scope_episodes", "episode_id", scope),
@@ -342,7 +342,7 @@ class ErasureStore:
                 label=label,
                 key=row[key],
                 session_key=row["session_key"],
-                text=_joined(value for name, value in row.items() if name not in left_out),
+                text=_joined(_flat(value for name, value in row.items() if name not in left_out)),
             )
             for row in rows
         ]
@@ -351,10 +351,9 @@ class ErasureStore:
         links = [(link.new_id, link.old_id, link.reason) for link in known.links]
         rows = self._run("list_conflict_links", scope)
         links += [(row["new_id"], row["old_id"], row["reason"]) for row in rows]
-        spans = self._run("list_judged_words", scope)
         return [
-            *(_node_words("Link", f"{new} {old}", _joined([reason])) for new, old, reason in links),
-            *(_node_words("Span", row["episode_id"], _joined([row["span"]])) for row in spans),
+            *(_node_words("Link", f"{new} {old}", [reason]) for new, old, reason in links),
+            *(_node_words("Span", row.episode_id, [row.span or ""]) for row in known.judged),
         ]
 
 
@@ -378,14 +377,19 @@ def _of_sessions(rows: Iterable[Row], key: str, session_keys: Iterable[str] | No
     )
 
 
-def _node_words(label: str, key: str, text: str) -> Words:
-    return Words(label=label, key=key, text=text)
+def _node_words(label: str, key: str, words: Iterable[str]) -> Words:
+    return Words(label=label, key=key, text=_joined(words))
 
 
-def _joined(parts: Iterable[Any]) -> str:
+def _flat(parts: Iterable[Any]) -> Iterator[str]:
+    """The values of a row, those of its lists one by one."""
+    for part in parts:
+        yield from (str(item) for item in (part if isinstance(part, list) else [part]) if item)
+
+
+def _joined(words: Iterable[str]) -> str:
     """What is there, without what stands for what went."""
-    flat = (item for part in parts for item in (part if isinstance(part, list) else [part]))
-    return "\n".join(str(item) for item in flat if item and item != ERASED)
+    return "\n".join([word for word in words if word and word != ERASED])
 
 
 def _decision_map(decision: Decision) -> dict[str, Any]:
