@@ -224,10 +224,15 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     """Leave to ``make faults`` what takes too long for ``make test``; keep together what shares.
 
     Tests that share a fixture of their module go to one worker. Two workers would make it twice,
-    and some are dear: PyTorch with a model, a conversation of months.
+    and some are dear: PyTorch with a model, a conversation of months. Those that read the code go
+    to one, which parses it once.
     """
     for item in items:
-        if _shares_a_fixture(item) and not item.get_closest_marker("xdist_group"):
+        if item.get_closest_marker("xdist_group"):
+            continue
+        if item.path.parent.name == "tidy":
+            item.add_marker(pytest.mark.xdist_group("tidy"))
+        elif _shares_a_fixture(item):
             item.add_marker(pytest.mark.xdist_group(item.path.stem))
     if faults.EVERY_CALL:
         return
