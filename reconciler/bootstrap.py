@@ -599,22 +599,20 @@ class Services:
     def damage(self) -> Damage:
         """Finds records that cannot be read."""
         from reconciler.service.moving.damage import Damage
-        from reconciler.service.moving.export_schema import load_export_schema
-        from reconciler.service.moving.lines import PropertyTypes
+        from reconciler.service.moving.lines import shipped_types
 
-        return Damage(self.archive_store, PropertyTypes(load_export_schema()))
+        return Damage(self.archive_store, shipped_types())
 
     @_Part
     def exporter(self) -> Exporter:
         """Writes exports."""
-        from reconciler.service.moving.export_schema import load_export_schema
         from reconciler.service.moving.exporting import Exporter
-        from reconciler.service.moving.lines import PropertyTypes
+        from reconciler.service.moving.lines import shipped_types
 
         return Exporter(
             store=self.archive_store,
             damage=self.damage,
-            types=PropertyTypes(load_export_schema()),
+            types=shipped_types(),
             hash_key=lambda: _hash_key_if_any(self.settings),
             clock=self.clock,
         )
@@ -1389,12 +1387,11 @@ def _restore_export(
     accept_other_key: bool,
     on_progress: Callable[[int, int], None],
 ) -> RestoreReport:
-    from reconciler.service.moving.export_schema import load_export_schema
-    from reconciler.service.moving.lines import PropertyTypes
+    from reconciler.service.moving.lines import shipped_types
     from reconciler.service.moving.restoring import Restorer
     from reconciler.service.stores.archive_store import ArchiveStore
 
-    types = PropertyTypes(load_export_schema())
+    types = shipped_types()
     restorer = Restorer(path, types, settings.graph)
     checked = restorer.check()  # this, and what its vectors are, before a store is made for it
     with ExitStack() as stack:
