@@ -13,6 +13,7 @@ from __future__ import annotations
 import contextlib
 import gc
 import os
+import sys
 from collections.abc import Collection, Iterable, Iterator
 from pathlib import Path
 from typing import Any
@@ -200,6 +201,7 @@ def pytest_configure(config: pytest.Config) -> None:
             SERVERS.check_callers_database()
         except NotOurDatabaseError as error:
             raise pytest.UsageError(str(error)) from error
+    keep_what_is_compiled()
     if config.getoption("numprocesses", default=None):
         kept_memory.fetch_by_huge_pages()
     else:
@@ -207,22 +209,37 @@ def pytest_configure(config: pytest.Config) -> None:
         scrub_environment()
 
 
+def keep_what_is_compiled() -> None:
+    """Have Python keep what it compiles, here and in each process that is started from now on.
+
+    Containers often forbid it. Each worker would then compile all tests, with their asserts
+    rewritten, and each command that a test starts would compile the whole package.
+    """
+    sys.dont_write_bytecode = False
+    os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+
+
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Leave to ``make faults`` what takes too long for ``make test``; keep together what shares.
 
     Tests that share a fixture of their module go to one worker. Two workers would make it twice,
-    and some are dear: PyTorch with a model, a conversation of months.
+    and some are dear: PyTorch with a model, a conversation of months. Those that read the code go
+    to one, which parses it once.
     """
     for item in items:
-        if _shares_a_fixture(item) and not item.get_closest_marker("xdist_group"):
+        if item.get_closest_marker("xdist_group"):
+            continue
+        if item.path.parent.name == "tidy":
+            item.add_marker(pytest.mark.xdist_group("tidy"))
+        elif _shares_a_fixture(item):
             item.add_marker(pytest.mark.xdist_group(item.path.stem))
     if faults.EVERY_CALL:
         return
     marks = {item: item.get_closest_marker("faults") for item in items}
-    left_out = [item for item, mark in marks.items() if mark and mark.kwargs.get("only")]
-    config.hook.pytest_deselected(items=left_out)
-    items[:] = [item for item in items if item not in set(left_out)]
+    left_out = {item for item, mark in marks.items() if mark and mark.kwargs.get("only")}
+    config.hook.pytest_deselected(items=list(left_out))
+    items[:] = [item for item in items if item not in left_out]
 
 
 @pytest.hookimpl(wrapper=True)

@@ -150,12 +150,11 @@ def _restore_export(
     accept_other_key: bool,
     on_progress: Callable[[int, int], None],
 ) -> RestoreReport:
-    from reconciler.service.moving.export_schema import load_export_schema
-    from reconciler.service.moving.lines import PropertyTypes
+    from reconciler.service.moving.lines import shipped_types
     from reconciler.service.moving.restoring import Restorer
     from reconciler.service.stores.archive_store import ArchiveStore
 
-    types = PropertyTypes(load_export_schema())
+    types = shipped_types()
     restorer = Restorer(path, types, settings.graph)
     checked = restorer.check()  # as its vectors below: before a store is made for it
     with ExitStack() as stack:

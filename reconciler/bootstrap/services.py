@@ -575,22 +575,20 @@ class Services:
     def damage(self) -> Damage:
         """Finds records that cannot be read."""
         from reconciler.service.moving.damage import Damage
-        from reconciler.service.moving.export_schema import load_export_schema
-        from reconciler.service.moving.lines import PropertyTypes
+        from reconciler.service.moving.lines import shipped_types
 
-        return Damage(self.archive_store, PropertyTypes(load_export_schema()))
+        return Damage(self.archive_store, shipped_types())
 
     @_Part
     def exporter(self) -> Exporter:
         """Writes exports."""
-        from reconciler.service.moving.export_schema import load_export_schema
         from reconciler.service.moving.exporting import Exporter
-        from reconciler.service.moving.lines import PropertyTypes
+        from reconciler.service.moving.lines import shipped_types
 
         return Exporter(
             store=self.archive_store,
             damage=self.damage,
-            types=PropertyTypes(load_export_schema()),
+            types=shipped_types(),
             hash_key=lambda: hash_key_if_any(self.settings),
             clock=self.clock,
         )

@@ -63,7 +63,7 @@ ON_NEO4J: dict[str, str] = {
     "a time that is a word": f"MATCH (n:Fact) WHERE n.fact_id = $id SET n.valid_from = '{SECRET}'",
 }
 
-ON_A_SERVER = ("a fact without a text", "an erasure's plan")
+ON_A_SERVER = ("an erasure's plan",)
 """What ``make test`` damages on Neo4j too, beside ``ON_NEO4J``; ``make faults`` does with all."""
 
 

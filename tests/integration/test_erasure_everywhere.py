@@ -16,7 +16,7 @@ import pytest
 
 from reconciler import Memory, Turn
 from reconciler.errors import ReconcilerError
-from tests import raw_store
+from tests import faults, raw_store
 from tests.conftest import cases_of_each
 from tests.engines import EngineUnderTest
 from tests.erasure_planting import AGENT, ASKED, Words, opened, plant
@@ -126,17 +126,24 @@ def given_out(memory: Memory, contact_id: str, folder: Path, engine: EngineUnder
     return "\n".join(said).casefold()
 
 
+WHOLE = ("contact",)
+AT_ONCE = [WHOLE, tuple(part for part in PARTS if part not in WHOLE)]
+"""What is erased of one memory; in ``make faults`` each has one of its own."""
+
+
 @pytest.mark.slow
+@pytest.mark.faults
 @pytest.mark.parametrize(
-    ("one_of_each", "part"),
-    cases_of_each(PARTS, {"contact"}),
+    ("one_of_each", "parts"),
+    cases_of_each([(part,) for part in PARTS] if faults.EVERY_CALL else AT_ONCE, {WHOLE}),
     indirect=["one_of_each"],
+    ids=lambda value: value if isinstance(value, str) else "-".join(value),
 )
 def test_nothing_that_is_given_out_after_an_erasure_holds_a_word_of_it(
     one_of_each: EngineUnderTest,
     tmp_path: Path,
     caplog: pytest.LogCaptureFixture,
-    part: str,
+    parts: tuple[str, ...],
 ) -> None:
     words, others = Words(), Words()
     others._numbers = iter(range(5_000, 10_000))  # type: ignore[assignment]
@@ -144,19 +151,20 @@ def test_nothing_that_is_given_out_after_an_erasure_holds_a_word_of_it(
     folder.mkdir()
     with opened(one_of_each.settings_arguments, others) as memory:
         plant(memory, BOB, others)
-        if part != "contact":
+        if parts != WHOLE:
             plant(memory, ANN, others)
-        memory.drain()  # what waits would be read with the words of this test's part
+        memory.drain()  # what waits would be read with the words of this test's parts
     with opened(one_of_each.settings_arguments, words) as memory:
-        target: dict[str, Any] = PARTS[part](memory, words)
+        targets: list[dict[str, Any]] = [PARTS[part](memory, words) for part in parts]
         before = given_out(memory, ANN, folder, one_of_each)
         planted = {word for word in words.given if word in before}
         kept = {word for word in others.given if word in before}
-        assert len(planted) >= {"contact": 80}.get(part, 3)
+        assert len(planted) >= (80 if parts == WHOLE else 3 * len(parts))
         caplog.clear()
         caplog.set_level(logging.DEBUG)
-        done = memory.contact(AGENT, ANN).forget(**target, **ASKED)
-        assert done.receipt.remaining_ids == ()
+        for target in targets:
+            done = memory.contact(AGENT, ANN).forget(**target, **ASKED)
+            assert done.receipt.remaining_ids == ()
         after = given_out(memory, ANN, folder, one_of_each)
         assert {word for word in words.given if word in after} == set()
         assert {word for word in words.given if word in caplog.text.casefold()} == set()

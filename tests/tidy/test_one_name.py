@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from collections import Counter
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -46,9 +47,15 @@ def test_no_two_public_classes_share_a_name() -> None:
     assert [name for name in classes if count[name] > 1] == []
 
 
+@cache
+def _homes() -> dict[str, str]:
+    """The module of each enum."""
+    return {node.name: module for module, node in _classes() if _is_enum(node)}
+
+
 @pytest.mark.parametrize("folder", ["reconciler", "tests", "benchmarks", "tools", "examples"])
 def test_an_enum_is_imported_from_its_home(folder: str) -> None:
-    homes = {node.name: module for module, node in _classes() if _is_enum(node)}
+    homes = _homes()
     elsewhere = [
         f"{path.relative_to(ROOT)}:{node.lineno}: {alias.name} is in {homes[alias.name]}"
         for path in sorted((ROOT / folder).rglob("*.py"))

@@ -19,6 +19,7 @@ from typing import Any
 from reconciler.errors import InvalidArchiveError
 from reconciler.ports.graph import Row
 from reconciler.service.embedding import UNIT_LENGTH_TOLERANCE
+from reconciler.service.moving.export_schema import load_export_schema
 
 __all__ = [
     "FORMAT",
@@ -32,6 +33,7 @@ __all__ = [
     "PropertyTypes",
     "as_line",
     "check_bounds",
+    "shipped_types",
     "vector_text",
 ]
 
@@ -276,6 +278,12 @@ def _vector(text: Any) -> bytes | None:
     if not abs(length - 1) < UNIT_LENGTH_TOLERANCE:  # also where it is NaN
         raise InvalidArchiveError(f"its vector has length {length:g}, not 1")
     return vector
+
+
+@cache
+def shipped_types() -> PropertyTypes:
+    """Those of the shipped schema, read once a process and not at each opening of a memory."""
+    return PropertyTypes(load_export_schema())
 
 
 def _reader(told: Mapping[str, Any]) -> Callable[[Any], Any]:
