@@ -66,6 +66,7 @@ _MAPPED = re.compile(r"^[ \t]*//\s*in a map: columns of (\w+)[ \t]*$", re.MULTIL
 _JOINED = re.compile(r"^[ \t]*//\s*embedded: join (\w+(?:, \w+)+)[ \t]*$", re.MULTILINE)
 _CONDITION = re.compile(r"^//\s*only when ([\w.]+) is (.+)$", re.MULTILINE)
 _LOOP = re.compile(r"^//\s*for each (\w+ of [\w.]+)[ \t]*$", re.MULTILINE)
+_TOGETHER = re.compile(r"^//\s*all of them in one[ \t]*$", re.MULTILINE)
 _BRACKETED = re.compile(r"\([^()\[\]]*\)|\[[^()\[\]]*\]")
 _STATEMENT_END = re.compile(r";[ \t]*(?:\n|$)")
 _MODES = ("read", "write")
@@ -108,13 +109,14 @@ class Statement:
     """One statement, the parameters in its text, when it runs, and over what.
 
     ``params`` holds the paths as they stand in the text. Without a condition it always runs,
-    without loops once.
+    without loops once. All runs of one that ``is_together`` may be one, since none sees another.
     """
 
     text: str
     params: frozenset[str]
     condition: tuple[str, frozenset[str]] | None = None
     loops: tuple[Loop, ...] = ()
+    is_together: bool = False
 
     @property
     def needs(self) -> frozenset[str]:
@@ -339,6 +341,7 @@ def _statement(part: str) -> Statement:
         if condition
         else None,
         loops=tuple(loop for text in _LOOP.findall(part) if (loop := _loop(text))),
+        is_together=_TOGETHER.search(part) is not None,
     )
 
 

@@ -2,7 +2,8 @@
 // its version, and its decisions in their order. A contact that moved on gives no row, and nothing
 // is written about it; none does where the store moved to another model than the one given. What is
 // written is worked out in Python; no rule stands here.
-// Every pattern finds its nodes by one parameter each: only that uses the index of a key here.
+// Every pattern finds its nodes by one parameter each: only that uses the index of a key here. What
+// runs for many at once finds each node in a MATCH of its own, behind a WITH, for the same reason.
 // mode: write
 // script for each: each of contacts
 // only when each.version is 0
@@ -83,6 +84,7 @@ MERGE (session)-[:`WITH`]->(contact);
 // it is.
 // for each commit of each.commits
 // for each told of commit.new_episodes
+// all of them in one
 MATCH (session:Session {session_key: $told.session_key})
 CREATE (episode:Episode {
   episode_id: $told.episode_id, text: $told.text, source_kind: $told.source_kind,
@@ -105,8 +107,10 @@ MERGE (episode)-[:`IN`]->(session);
 // The decision, with the new fact or without one, and what both rest on.
 // for each commit of each.commits
 // only when commit.fact is not empty
-MATCH (contact:Contact {contact_key: $each.contact_key}),
-      (episode:Episode {episode_id: $commit.decision.episode_id})
+// all of them in one
+MATCH (contact:Contact {contact_key: $each.contact_key})
+WITH *
+MATCH (episode:Episode {episode_id: $commit.decision.episode_id})
 CREATE (decision:Decision $commit.decision)-[:`FOR`]->(contact),
        (decision)-[:WROTE]->(fact:Fact {embedding: $commit.embedding, $commit.fact})
          -[:ABOUT]->(contact),
@@ -115,8 +119,10 @@ CREATE (decision:Decision $commit.decision)-[:`FOR`]->(contact),
 
 // for each commit of each.commits
 // only when commit.fact is empty
-MATCH (contact:Contact {contact_key: $each.contact_key}),
-      (episode:Episode {episode_id: $commit.decision.episode_id})
+// all of them in one
+MATCH (contact:Contact {contact_key: $each.contact_key})
+WITH *
+MATCH (episode:Episode {episode_id: $commit.decision.episode_id})
 CREATE (decision:Decision $commit.decision)-[:`FOR`]->(contact),
        (decision)-[:JUDGED {span: $commit.span}]->(episode);
 
@@ -261,12 +267,11 @@ MATCH (decision:Decision {decision_id: $commit.decision_id}),
       (undone:Decision {decision_id: $reverted_id})
 CREATE (decision)-[:REVERTED]->(undone);
 
-// What was compared, nearest first, in one statement: five of them cost three times as much. The
-// decision comes first, and each fact in a MATCH of its own, by its index.
+// What was compared, nearest first.
 // for each commit of each.commits
-// only when commit.compared is not empty
+// for each seen of commit.compared
+// all of them in one
 MATCH (decision:Decision {decision_id: $commit.decision_id})
-UNWIND $commit.compared AS seen
-WITH decision, seen.fact_id AS fact_id, seen.cosine AS cosine, seen.rank AS rank
-MATCH (neighbour:Fact) WHERE neighbour.fact_id = fact_id
-CREATE (decision)-[:COMPARED_WITH {cosine: cosine, rank: rank}]->(neighbour)
+WITH *
+MATCH (neighbour:Fact {fact_id: $seen.fact_id})
+CREATE (decision)-[:COMPARED_WITH {cosine: $seen.cosine, rank: $seen.rank}]->(neighbour)

@@ -27,7 +27,7 @@ from reconciler.adapters.embedded_files import (
 )
 from reconciler.adapters.embedded_plans import PlanningConnection, UnreadableRowsError
 from reconciler.adapters.embedded_rewriting import copy_store
-from reconciler.adapters.embedded_statements import bound
+from reconciler.adapters.embedded_statements import bound, bound_together
 from reconciler.adapters.pauses import Pauses
 from reconciler.errors import (
     ConfigurationError,
@@ -43,6 +43,7 @@ from reconciler.forks import Maker, leave_alone_in_children
 from reconciler.ports.graph import EngineDescription, Purged, Row
 from reconciler.queries import (
     Query,
+    Statement,
     load_migrations,
     load_queries,
     newest_schema_version,
@@ -682,23 +683,36 @@ def _transaction(connection: PlanningConnection) -> Iterator[None]:
 def _run_script(
     connection: PlanningConnection, query: Query, given: Mapping[str, Any]
 ) -> list[Row]:
-    """The rows of all runs of a script: one run, or one for each element of its list."""
-    return [
-        row
-        for repetition in query.repetitions(given)
-        for row in _run_once(connection, query, repetition)
+    """The rows of all runs of a script: one run, or one for each element of its list.
+
+    Each statement runs for all of them before the next one does. A run ends at a statement that
+    has a RETURN and gives it no row; its own rows are those of the last one.
+    """
+    runs: list[tuple[Mapping[str, Any], list[Row]]] = [
+        (each, []) for each in query.repetitions(given)
     ]
-
-
-def _run_once(connection: PlanningConnection, query: Query, given: Mapping[str, Any]) -> list[Row]:
-    """The rows of the last statement with a RETURN; empty if any of these gives no row."""
-    rows: list[Row] = []
     for statement in query.statements:
-        returns, returned = "RETURN" in statement.text, []
-        for repetition in statement.repetitions(given):
-            told = connection.rows(*bound(statement, repetition))
-            if returns and not told:
-                return []
-            returned += told if returns else []  # to change a table gives a row of the engine's own
-        rows = returned or rows
+        if statement.is_together:
+            every = (once for each, _ in runs for once in statement.repetitions(each))
+            for text, values in bound_together(statement, every):
+                connection.rows(text, values)
+        else:
+            runs = [
+                (each, told or rows)
+                for each, rows in runs
+                if (told := _run_once(connection, statement, each)) is not None
+            ]
+    return [row for _, rows in runs for row in rows]
+
+
+def _run_once(
+    connection: PlanningConnection, statement: Statement, given: Mapping[str, Any]
+) -> list[Row] | None:
+    """The rows that a statement returns; None if it has a RETURN and any repetition gives none."""
+    returns, rows = "RETURN" in statement.text, []
+    for repetition in statement.repetitions(given):
+        told = connection.rows(*bound(statement, repetition))
+        if returns and not told:
+            return None
+        rows += told if returns else []  # to change a table gives a row of the engine's own
     return rows

@@ -7,7 +7,7 @@ written out, value by value, and nulls stand in the text. Never here: a connecti
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 from functools import cache
@@ -16,7 +16,7 @@ from typing import Any
 from reconciler.errors import QueryFileError
 from reconciler.queries import PARAMETER, Statement, value_at
 
-__all__ = ["bound"]
+__all__ = ["bound", "bound_together"]
 
 _PROPERTY = re.compile(r"\b\w+: \$([\w.]+),\s*")
 """A property of a map that is no map's last one, so that no comma is left over."""
@@ -33,12 +33,18 @@ _LENGTH = re.compile(r"\bFLOAT\[\$(\w+)\]")
 _AMONG = re.compile(r"\b\w+\.contact_key(?= IN \$contact_keys\b)")
 """A contact's key where it is compared with a list."""
 
+_COUNT = "count_of_rows"
+
 _LEAST, _GREATEST = "least_contact_key", "greatest_contact_key"
 
 _PROPERTY_NAME = re.compile(r"[a-z][a-z0-9_]{0,63}")
 """The accepted keys of a map: a key becomes a part of a statement's text."""
 
 _SET_FROM_MAP = re.compile(r"(\w+) \+= \$([\w.]+)")
+
+_Maps = dict[str, tuple[str, ...]]
+_Told = tuple[_Maps, dict[str, Any]]
+"""The keys of each map that a text names, and every value by its path."""
 
 
 def bound(statement: Statement, given: Mapping[str, Any]) -> tuple[str, dict[str, Any]]:
@@ -48,17 +54,69 @@ def bound(statement: Statement, given: Mapping[str, Any]) -> tuple[str, dict[str
     write's time. And a property that is written as NULL is not free. So a null in a map is not
     written: a new node lacks the property, an old one keeps its own.
     """
-    values_by_path = {path: value_at(given, path) for path in _sorted(statement.params)}
-    # In one order, so that few texts are planned. A list of maps is unwound by the text.
-    maps = {
-        path: tuple(sorted(held)) for path, held in values_by_path.items() if isinstance(held, dict)
-    }
-    values = dict(_values(values_by_path, maps))
+    return _bound(statement, *_told(statement, given))
+
+
+def _bound(statement: Statement, maps: _Maps, values: dict[str, Any]) -> tuple[str, dict[str, Any]]:
     statement, values = _with_lengths(statement, values)
     statement, values = _with_bounds(statement, values)
     nulls = frozenset(path for path, value in values.items() if value is None)
     named = {_flat(path): _foreign(value) for path, value in values.items() if value is not None}
     return _text(statement, tuple(maps.items()), nulls), named
+
+
+def bound_together(
+    statement: Statement, runs: Iterable[Mapping[str, Any]]
+) -> Iterator[tuple[str, dict[str, Any]]]:
+    """As ``bound``, for many runs of a statement in few texts, with a list for each value.
+
+    The engine makes many rows in half the time that it takes for each alone, and each statement
+    costs 0.15 ms by itself. A null in a list is a property that the node lacks. Of lists in a list
+    none may be null, or the engine fails to read it: so those that lack one go in another text.
+    """
+    alike: dict[frozenset[str], list[_Told]] = {}
+    for given in runs:
+        maps, values = _told(statement, given)
+        lists = frozenset(path for path, value in values.items() if isinstance(value, list))
+        alike.setdefault(lists, []).append((maps, values))
+    for some in alike.values():
+        yield _bound(statement, *some[0]) if len(some) == 1 else _bound_in_lists(statement, some)
+
+
+def _bound_in_lists(statement: Statement, told: Sequence[_Told]) -> tuple[str, dict[str, Any]]:
+    keys: dict[str, set[str]] = {}
+    for maps, _ in told:
+        for path, names in maps.items():
+            keys.setdefault(path, set()).update(names)
+    lists: dict[str, list[Any]] = {
+        path: [_foreign(values.get(path)) for _, values in told]
+        for path in sorted({path for _, values in told for path in values})
+    }
+    nulls = frozenset(path for path, held in lists.items() if all(one is None for one in held))
+    if odd := keys.keys() & lists.keys() - nulls:
+        raise QueryFileError(f"${min(odd)} must be a map")
+    maps_of_all = tuple((path, tuple(sorted(names))) for path, names in keys.items())
+    text = _text(statement, maps_of_all, nulls)
+    named = {_flat(path): held for path, held in lists.items() if path not in nulls}
+    return _unwound(text, tuple(named)), {_COUNT: len(told), **named}
+
+
+@cache
+def _unwound(text: str, names: tuple[str, ...]) -> str:
+    """The text for each place of lists that go by these names."""
+    columns = ", ".join(f"${name}[place] AS {name}" for name in names)
+    each = PARAMETER.sub(r"\1", text)
+    return f"UNWIND range(1, ${_COUNT}) AS place\nWITH {columns}\n{each}"
+
+
+def _told(statement: Statement, given: Mapping[str, Any]) -> _Told:
+    """The keys of each map that the text names, and every value by its path."""
+    values_by_path = {path: value_at(given, path) for path in _sorted(statement.params)}
+    # In one order, so that few texts are planned. A list of maps is unwound by the text.
+    maps = {
+        path: tuple(sorted(held)) for path, held in values_by_path.items() if isinstance(held, dict)
+    }
+    return maps, dict(_values(values_by_path, maps))
 
 
 def _with_lengths(statement: Statement, values: dict[str, Any]) -> tuple[Statement, dict[str, Any]]:

@@ -29,6 +29,7 @@ RETURN contact.version AS version;
 MERGE (session:Session {session_key: $session.session_key})
   ON CREATE SET session.channel = $session.channel;
 // only when commit.fact is not empty
+// all of them in one
 MATCH (contact:Contact {contact_key: $commit.contact_key})
 CREATE (fact:Fact $commit.fact)-[:ABOUT]->(contact);
 MATCH (contact:Contact {contact_key: $commit.contact_key})
@@ -139,6 +140,16 @@ def test_the_same_text_takes_maps_with_other_nulls(graph: Graph) -> None:
     write(graph, commit("f1", topic="billing"), commit("f2", version=1, tags=None))
     assert read(graph, "f1")["topic"] == "billing"
     assert (read(graph, "f2")["topic"], read(graph, "f2")["tags"]) == (None, None)
+
+
+def test_what_is_written_together_keeps_what_each_one_lacks(graph: Graph) -> None:
+    whole = {"topic": "billing", "tags": ["a"], "recorded_at": NOON, "confidence": 0.25}
+    bare = dict.fromkeys(("text", *whole))
+    given = [{}, bare, whole, {"tags": ["a", "b", "c"]}]
+    write(graph, *(commit(f"f{place}", version=place, **own) for place, own in enumerate(given)))
+    assert read(graph, "f1") == bare | {"observations": 300}
+    assert {name: read(graph, "f2")[name] for name in whole} == whole
+    assert [read(graph, f"f{place}")["tags"] for place in (0, 3)] == [["a", "b"], ["a", "b", "c"]]
 
 
 def test_an_integer_of_any_width_is_kept_as_it_is(graph: Graph) -> None:

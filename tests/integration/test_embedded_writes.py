@@ -50,7 +50,7 @@ def test_a_note_in_a_known_session_is_six_statements_however_many_it_is_compared
     assert kept.compared_with == decision.compared_with
     assert [each.rank for each in kept.compared_with] == [1, 2, 3, 4, 5]
     written = sent[: sent.index("COMMIT") + 1]
-    assert [text.split()[0] for text in written] == ["BEGIN", *["MATCH"] * 4, "COMMIT"]
+    assert [text.split()[0] for text in written] == ["BEGIN", *["MATCH"] * 3, "UNWIND", "COMMIT"]
 
 
 def test_a_restatement_looks_for_no_dispute_where_there_is_none(

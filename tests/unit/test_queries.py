@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from reconciler import queries
+from reconciler.adapters.embedded_statements import bound_together
 from reconciler.errors import ConfigurationError, QueryFileError
 from reconciler.queries import (
     load_migrations,
@@ -299,6 +300,18 @@ def test_a_script_runs_for_each_element_and_a_statement_for_each_in_it() -> None
     sessions, fact, _ = query.statements
     assert [each["session"]["session_key"] for each in sessions.repetitions(first)] == ["a", "b"]
     assert list(fact.repetitions(first)) == []
+
+
+def test_runs_of_a_statement_in_one_have_a_list_for_each_value() -> None:
+    told = "// for each fact of facts\n// all of them in one\nCREATE (fact:Fact $fact)"
+    [statement] = parse_query("write_facts", f"// mode: write\n{told}").statements
+    facts = [{"fact_id": "f1", "topic": None, "text": None}, {"fact_id": "f2", "topic": "billing"}]
+    runs = list(statement.repetitions({"facts": facts}))
+    [(text, given)] = bound_together(statement, runs)
+    assert statement.is_together
+    assert "CREATE (fact:Fact {fact_id: fact__fact_id, topic: fact__topic})" in text
+    lists = {"fact__fact_id": ["f1", "f2"], "fact__topic": [None, "billing"]}
+    assert given == {"count_of_rows": 2} | lists
 
 
 def test_a_map_that_lacks_what_a_text_names_is_refused() -> None:
