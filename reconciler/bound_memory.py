@@ -277,17 +277,25 @@ class BoundMemory:
     def health(
         self,
         *,
+        check_records: bool = False,
         on_progress: Callable[[int], None] = lambda _: None,
     ) -> HealthReport:
         """The health of this memory in numbers: duplicates, stale facts, open questions.
 
-        Each contact's facts are read and compared with each other, so this takes a while.
+        Each contact's live facts are compared with each other, so this takes a while.
 
         Args:
+            check_records: also read every record, and count those that are damaged; this takes
+                about ten times as long.
             on_progress: called with how many more contacts were read.
+
+        Raises:
+            InvalidRequestError: ``check_records`` is not true or false.
         """
+        check_flags(check_records=check_records)
         check_callable(on_progress=on_progress)
-        return self._services.health.report(self._scope, self._scopes(), on_progress)
+        health = self._services.health
+        return health.report(self._scope, self._scopes(), on_progress, checks_records=check_records)
 
     def rejudge(self) -> Iterator[Rejudged]:
         """Ask the arbiter about decisions that were made without it, and amend them.

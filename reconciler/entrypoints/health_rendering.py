@@ -47,8 +47,9 @@ def _totals(report: HealthReport) -> Table:
          f"{'decision' if total.decisions == 1 else 'decisions'}, "
          f"{counted(total.sessions, 'session')}, {counted(total.episodes, 'episode')}"
          f"{_size(report)}"),
-        ("damaged", str(total.damaged),
-         "records that cannot be read; `reconciler forget` erases them"),
+        ("damaged", "–" if total.damaged is None else str(total.damaged),
+         "not checked; `--check-records` reads every record" if total.damaged is None
+         else "records that cannot be read; `reconciler forget` erases them"),
     ):  # fmt: skip
         shown_table.add_row(name, now, shown(meaning))
     return shown_table

@@ -2,36 +2,26 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
-from functools import cache
-from typing import TYPE_CHECKING, Any
+from functools import partial
+from typing import TYPE_CHECKING
 
-import numpy as np
-from numpy.typing import NDArray
-
-from reconciler.domain.reconciling.disputes import disputes_of
-from reconciler.domain.records.decisions import Decision
-from reconciler.domain.records.facts import Conflict
 from reconciler.domain.records.scope import Scope
-from reconciler.domain.records.slots import Slot
 from reconciler.domain.review.health import (
     ContactHealth,
     HealthReport,
-    Waiting,
+    LiveFact,
     counts_of,
     decided_rates,
     near_pairs,
     slots_with_rivals,
     waiting,
 )
-from reconciler.ports.graph import Row
 from reconciler.service.batches import batches
 from reconciler.service.moving.lines import KEY_OF
-from reconciler.service.records import unanswered
-from reconciler.service.stores.stored_facts import SomeFacts, StoredFacts
+from reconciler.service.stores.rows import vectors_in
 
 if TYPE_CHECKING:
     from reconciler.service.moving.damage import Damage
@@ -42,34 +32,17 @@ __all__ = ["Health"]
 
 _CONTACTS_AT_ONCE = 400
 
+_FACTS_AT_ONCE = 10_000
+"""So many live facts, of one contact or of several, are read with one query, since a query takes
+milliseconds, however little it finds; with their vectors they take 20 MB."""
+
 _RECORDS_AT_ONCE = 5_000
-"""Of so many records the contacts are read together. One with more is read alone, by pages of the
-store; a query takes milliseconds, however little it finds."""
+"""Of so many records the contacts are checked together. One with more is checked alone, by pages of
+the store."""
 
 _MANY = ("Episode", "Fact", "Decision")
 _FEW = tuple(label for label in KEY_OF if label not in ("Contact", *_MANY))
 """What most contacts have none of, and so is read of many at once."""
-
-
-@dataclass(slots=True)
-class _Read:
-    """What was read of a contact, as far as its health depends on it.
-
-    Of thousands of facts few are made: those of a near pair, of a dispute, or compared with a
-    question.
-    """
-
-    facts: SomeFacts = field(default_factory=SomeFacts)
-    live: SomeFacts = field(default_factory=SomeFacts)
-    live_ids: list[str] = field(default_factory=list)
-    live_slots: list[Slot | None] = field(default_factory=list)
-    held: list[Decision] = field(default_factory=list)
-
-    def add_live(self, fact_id: str, facts: StoredFacts, place: int) -> None:
-        """Add one of its live facts."""
-        self.live.add(facts, place)
-        self.live_ids.append(fact_id)
-        self.live_slots.append(facts.slot_at(place))
 
 
 class Health:
@@ -113,6 +86,8 @@ class Health:
         whose: Scope,
         scopes: Sequence[Scope],
         on_progress: Callable[[int], None] = lambda _: None,
+        *,
+        checks_records: bool = False,
     ) -> HealthReport:
         """How well these contacts of an agent are kept.
 
@@ -120,11 +95,12 @@ class Health:
             whose: the agent, in the scope of any contact.
             scopes: the contacts.
             on_progress: told how many more contacts were looked at.
+            checks_records: whether every record is read, to count the damaged ones.
         """
         contacts: list[ContactHealth] = []
         for some in batches(scopes, _CONTACTS_AT_ONCE):
-            for each in self._counted(some):
-                contacts.append(each)
+            for contact in self._counted(some, checks_records):
+                contacts.append(contact)
                 on_progress(1)
         return HealthReport(
             tenant=whose.tenant,
@@ -133,83 +109,59 @@ class Health:
             file_bytes=self._file_bytes(),
         )
 
-    def _counted(self, scopes: Sequence[Scope]) -> Iterator[ContactHealth]:
+    def _counted(self, scopes: Sequence[Scope], checks_records: bool) -> Iterator[ContactHealth]:
         """The health of each of these contacts that is known, one after the other."""
         contacts = {contact.contact_id: contact for contact in self._records.contacts(scopes)}
         scopes = [scope for scope in scopes if scope.contact_id in contacts]
         actions = self._store.count_actions(scopes)
         kept = self._store.count_episodes(scopes)
         linked = set(self._store.list_disputed(scopes))
-        pending_ids = set(self._store.list_pending_ids(scopes, self._clock()))
-        damaged = Counter(self._damage.damaged_among(scopes, _FEW, _RECORDS_AT_ONCE))
         sizes = Counter({key: episodes for key, (_, episodes) in kept.items()})
         for key, counts in actions.items():
             sizes[key] += sum(count.decisions for count in counts)
-        for part in _parts(scopes, sizes):
-            read = self._read(part, pending_ids, damaged)
-            several = [scope for scope in part if len(read[scope.contact_key].live) > 1]
-            vectors = self._store.load_vectors(several, self._embedding_model) if several else {}
+        damaged = self._damaged(scopes, sizes) if checks_records else None
+        live = {scope.contact_key: contacts[scope.contact_id].live_facts for scope in scopes}
+        for part in _parts(scopes, live, _FACTS_AT_ONCE):
+            now = self._clock()
+            facts = self._store.list_live_facts(part, self._embedding_model, now)
+            held = self._records.held(part, is_bare=True)
+            disputes = self._records.disputes([scope for scope in part if scope in linked])
+            questions = _times((each.scope, each.at) for each in held)
+            disputed = _times((each.scope, each.opened_at) for each in disputes)
             for scope in part:
                 sessions, episodes = kept.get(scope.contact_key, (0, 0))
-                conflicts = (
-                    self._store.list_conflicts(scope, is_open=False) if scope in linked else []
-                )
-                own = read[scope.contact_key]
-                numbers: dict[str, Any] = {
-                    **counts_of(contacts[scope.contact_id]),
-                    **decided_rates(actions.get(scope.contact_key, ())),
-                    **self._compared(own, vectors, conflicts),
-                    **self._waiting(scope, own, conflicts),
-                }
                 yield ContactHealth(
                     contact_id=scope.contact_id,
                     sessions=sessions,
                     episodes=episodes,
-                    damaged=damaged[scope.contact_key],
-                    **numbers,
+                    questions=waiting(questions[scope], now),
+                    disputes=waiting(disputed[scope], now),
+                    damaged=None if damaged is None else damaged[scope.contact_key],
+                    **counts_of(contacts[scope.contact_id]),
+                    **decided_rates(actions.get(scope.contact_key, ())),
+                    **self._compared(scope, facts.get(scope.contact_key, ()), scope in linked),
                 )
 
-    def _read(
-        self, scopes: Sequence[Scope], pending_ids: Collection[str], damaged: Counter[str]
-    ) -> Mapping[str, _Read]:
-        """The facts and held notes of each of these contacts by its key; damage is counted."""
-        read = {scope.contact_key: _Read() for scope in scopes}
-        for page in self._damage.pages_among(scopes, _MANY, _RECORDS_AT_ONCE):
-            damaged.update(page.damaged_keys)
-            if isinstance(page.records, StoredFacts):
-                self._sort_in(read, page.records, page.columns)
-            elif page.label == "Decision":
-                for key, decision in zip(page.columns["contact_key"], page.records, strict=True):
-                    if decision.decision_id in pending_ids:
-                        read[key].held.append(decision)
-        return read
+    def _damaged(self, scopes: Sequence[Scope], sizes: Mapping[str, int]) -> Counter[str]:
+        """How many records cannot be read, by the contact's key."""
+        find = partial(self._damage.damaged_among, page_size=_RECORDS_AT_ONCE)
+        damaged = Counter(find(scopes, _FEW))
+        for part in _parts(scopes, sizes, _RECORDS_AT_ONCE):
+            damaged.update(find(part, _MANY))
+        return damaged
 
-    def _sort_in(self, read: Mapping[str, _Read], facts: StoredFacts, columns: Row) -> None:
-        """Give these facts to their contacts."""
-        keys, ids = columns["contact_key"], columns["fact_id"]
-        for place, key in enumerate(keys):
-            read[key].facts.add(facts, place)
-        for place in facts.live_places(self._clock()):
-            read[keys[place]].add_live(ids[place], facts, place)
-
-    def _compared(
-        self,
-        read: _Read,
-        vectors: Mapping[str, NDArray[np.float32]],
-        conflicts: Sequence[Conflict],
-    ) -> dict[str, int]:
+    def _compared(self, scope: Scope, facts: Sequence[LiveFact], is_linked: bool) -> dict[str, int]:
         """Duplicate facts, and facts that answer one question twice."""
-        places = [place for place, fact_id in enumerate(read.live_ids) if fact_id in vectors]
+        conflicts = self._store.list_conflicts(scope, is_open=False) if is_linked else []
         linked = {frozenset((conflict.new_id, conflict.old_id)) for conflict in conflicts}
+        placed = [fact for fact in facts if fact.embedding_bytes is not None]
+        vectors = vectors_in([fact.embedding_bytes for fact in placed])
         duplicated: set[str] = set()
         count = 0
-        if len(places) > 1:
-            rows = np.stack([vectors[read.live_ids[place]] for place in places])
-            near = read.live.among(places)
-            for pair in near_pairs(near, rows, linked, self._near_min):
-                duplicated.update(pair)
-                count += 1
-        values = slots_with_rivals(read.live_slots)
+        for pair in near_pairs(placed, vectors, linked, self._near_min):
+            duplicated.update(pair)
+            count += 1
+        values = slots_with_rivals(facts)
         return {
             "near_pairs": count,
             "duplicated": len(duplicated),
@@ -217,28 +169,26 @@ class Health:
             "rivalled_slots": sum(count > 1 for count in values.values()),
         }
 
-    def _waiting(
-        self, scope: Scope, read: _Read, conflicts: Sequence[Conflict]
-    ) -> dict[str, Waiting]:
-        from reconciler.domain.gate.questions import Answers
 
-        now, said = self._clock(), cache(lambda _: Answers(read.facts))
-        held = [decision.at for decision in unanswered(read.held, said)]
-        open_ = [conflict for conflict in conflicts if conflict.is_open]
-        disputes = disputes_of(scope, read.facts, open_, now) if open_ else ()
-        disputed = [dispute.opened_at for dispute in disputes]
-        return {"questions": waiting(held, now), "disputes": waiting(disputed, now)}
+def _times(waiting_since: Iterable[tuple[Scope, datetime]]) -> Mapping[Scope, list[datetime]]:
+    """Since when something waits about each contact."""
+    times: dict[Scope, list[datetime]] = defaultdict(list)
+    for scope, at in waiting_since:
+        times[scope].append(at)
+    return times
 
 
-def _parts(scopes: Sequence[Scope], sizes: Mapping[str, int]) -> Iterator[list[Scope]]:
-    """These contacts, together as long as they have no more records than ``_RECORDS_AT_ONCE``."""
+def _parts(
+    scopes: Iterable[Scope], sizes: Mapping[str, int], size_max: int
+) -> Iterator[list[Scope]]:
+    """These contacts, together as long as their sizes, by their keys, are no more than that."""
     part: list[Scope] = []
-    room = _RECORDS_AT_ONCE
+    room = size_max
     for scope in scopes:
         size = sizes.get(scope.contact_key, 0)
         if part and size > room:
             yield part
-            part, room = [], _RECORDS_AT_ONCE
+            part, room = [], size_max
         part.append(scope)
         room -= size
     if part:

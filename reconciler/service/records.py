@@ -13,11 +13,11 @@ from reconciler.domain.records.kinds import OPERATOR_DOOR, OWN_WORDS, Action
 from reconciler.domain.records.places import is_after
 from reconciler.domain.records.scope import Scope, check_identifier
 from reconciler.errors import UnknownDecisionError, UnknownFactError
+from reconciler.service.batches import batches
 from reconciler.service.stores.memory_store import DecisionFilter, MemoryStore
 from reconciler.service.writing.decision_ids import DecisionIds
 
 if TYPE_CHECKING:
-    from reconciler.domain.gate.questions import Answers
     from reconciler.domain.recalling.current_values import SlotValue
     from reconciler.domain.recalling.filtering import RecallFilter
     from reconciler.domain.recalling.instants import HeldFacts
@@ -35,9 +35,13 @@ if TYPE_CHECKING:
     )
     from reconciler.domain.values.attributes import AttributeBook
 
-__all__ = ["Records", "unanswered"]
+__all__ = ["Records"]
 
 _ALL = DecisionFilter()
+
+_HELD_AT_ONCE = 50
+"""Held notes of which later words are looked for together: the texts of their contacts fit into
+memory."""
 
 
 class Records:
@@ -443,40 +447,36 @@ class Records:
         scopes: Sequence[Scope],
         with_silent: bool = False,
         after: tuple[datetime, str] | None = None,
+        *,
+        is_bare: bool = False,
     ) -> Iterator[Decision]:
-        """The held notes about these contacts, without those that later words have answered."""
-        said: dict[Scope, Answers] = {}
+        """The held notes about these contacts, without those that later words have answered.
 
-        def answers_of(scope: Scope) -> Answers:
-            from reconciler.domain.gate.questions import Answers
+        Bare ones are without what they were compared with, and in no order.
+        """
+        pending = (
+            decision
+            for decision in self._store.list_pending(scopes, self._clock(), after, is_bare=is_bare)
+            if with_silent or decision.question is not None
+        )
+        for some in batches(pending, _HELD_AT_ONCE):
+            yield from self._unanswered(some)
 
-            nonlocal said
-            if scope not in said:
-                said = {scope: Answers(self._store.list_facts(scope))}  # one contact at a time
-            return said[scope]
+    def _unanswered(self, held: Sequence[Decision]) -> Iterator[Decision]:
+        """Those of these held notes that later words have not answered.
 
-        pending = self._store.list_pending(scopes, self._clock(), after)
-        return unanswered(pending, answers_of, with_silent=with_silent)
+        Of a thousand texts few may be an answer, and only those facts are read.
+        """
+        from reconciler.domain.gate.questions import answer_since, may_answer
 
-
-def unanswered(
-    pending: Iterable[Decision],
-    answers_of: Callable[[Scope], Answers],
-    *,
-    with_silent: bool = False,
-) -> Iterator[Decision]:
-    """The held notes that later words have not answered.
-
-    Args:
-        pending: held notes without an answer.
-        answers_of: gives a contact's answers; called for each note that is not left out.
-        with_silent: also notes without a question.
-    """
-    for decision in pending:
-        if decision.question is None and not with_silent:
-            continue
-        if answers_of(decision.scope).since(decision.note) is None:
-            yield decision
+        scopes = list(dict.fromkeys(decision.scope for decision in held))
+        said = self._store.list_said_since(scopes, min(each.note.said_at for each in held))
+        for decision in held:
+            may, told = may_answer(decision.note), said.get(decision.scope.contact_key, ())
+            ids = [fact.fact_id for fact in told if may(fact.text, fact.slot_key)]
+            _, facts = self._store.find_facts(decision.scope, ids) if ids else (0, {})
+            if answer_since(decision.note, facts.values()) is None:
+                yield decision
 
 
 def _ids_of(chain: FactHistory) -> list[str]:

@@ -484,6 +484,8 @@ CALLS: dict[str, dict[str, Any]] = ERASING | {
     **dict.fromkeys(("list_plain_decisions", "list_plain_episodes", "list_plain_facts"), PLAIN),
     "list_pending_ids": {"contact_keys": [ALICE.contact_key], "now": NOON},
     "list_precedents": CONTACT | {"inference_key": "inference-1"},
+    "list_live_facts": {"contact_keys": [ALICE.contact_key], "embedding_model": MODEL},
+    "list_said_since": {"contact_keys": [ALICE.contact_key], "since": NOON - timedelta(days=9)},
     "list_vectors": {"contact_keys": [ALICE.contact_key], "embedding_model": MODEL},
     "list_predecessors": {"fact_ids": [SECOND["fact_id"]], "embedding": EAST},
     "list_supersessions": CONTACT,

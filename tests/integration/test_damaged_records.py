@@ -154,6 +154,7 @@ def asked_for(memory: Memory) -> dict[str, Callable[[], Any]]:
         "history": lambda: memory.contact(*ANN).history(),
         "decisions": lambda: memory.contact(*ANN).decisions(),
         "page": lambda: memory.contact(*ANN).export_page(),
+        "health": lambda: memory.contact(*ANN).health(),
         "profile": lambda: memory.contact(*ANN).profile(),
         "briefing": lambda: memory.contact(*ANN).briefing(),
         "pending": lambda: memory.contact(*ANN).pending(),
@@ -182,6 +183,7 @@ def test_what_is_damaged_is_named_where_asked_for_never_quoted_and_keeps_nothing
         assert cats in {chain.facts[0].fact_id for chain in found["history"]}
         assert cats in {decision.fact_id for decision in found["decisions"]}
         assert "Keeps two cats." in found["page"]
+        assert found["health"].total.damaged is None
         for decision in memory.contact(*ANN).decisions():
             memory.contact(*ANN).explain(decision.decision_id)
         memory.contact(*ANN).evidence(cats)
@@ -199,7 +201,7 @@ def test_what_is_damaged_is_counted_and_an_export_beside_it_can_be_restored(
 ) -> None:
     _, cats = ids
     with opened(one_of_each) as memory:
-        [counted] = memory.contact(*ANN).health().contacts
+        [counted] = memory.contact(*ANN).health(check_records=True).contacts
         report = memory.export(tmp_path / "all.jsonl")
         links = [each for each in report.damaged_ids if each.split()[0].isupper()]
         assert len(report.damaged_ids) - len(links) == counted.damaged
@@ -207,7 +209,7 @@ def test_what_is_damaged_is_counted_and_an_export_beside_it_can_be_restored(
     given: dict[str, Any] = {"graph": "embedded", "embedded_path": tmp_path / "new.lbug"}
     Memory.restore(tmp_path / "all.jsonl", embedder=HashingEmbedder(), **given)
     with Memory.open(embedder=HashingEmbedder(), **given) as memory:
-        assert memory.contact(*ANN).health().contacts[0].damaged == 0
+        assert memory.contact(*ANN).health(check_records=True).contacts[0].damaged == 0
         assert cats in {chain.facts[0].fact_id for chain in memory.contact(*ANN).history()}
 
 
@@ -217,9 +219,9 @@ def test_a_fact_is_forgotten_beside_a_damaged_record_as_a_dry_run_planned_it(
 ) -> None:
     lorry, cats = ids
     with opened(one_of_each) as memory:
-        damaged = memory.contact(*ANN).health().contacts[0].damaged
+        damaged = memory.contact(*ANN).health(check_records=True).contacts[0].damaged
         planned = memory.contact(*ANN).forget(fact_id=lorry, dry_run=True, **ASKED)
-        assert memory.contact(*ANN).health().contacts[0].damaged == damaged
+        assert memory.contact(*ANN).health(check_records=True).contacts[0].damaged == damaged
         done = memory.contact(*ANN).forget(fact_id=lorry, **ASKED)
         assert (done.is_finished, done.receipt.remaining_ids) == (True, ())
         assert cats in {chain.facts[0].fact_id for chain in memory.contact(*ANN).history()}
@@ -237,7 +239,7 @@ def test_a_contact_is_forgotten_with_its_damaged_records(
     with opened(one_of_each) as memory:
         done = memory.contact(*ANN).forget(**ASKED)
         assert (done.is_finished, done.receipt.remaining_ids) == (True, ())
-        assert memory.contact(*ANN).health().contacts[0].damaged == 0
+        assert memory.contact(*ANN).health(check_records=True).contacts[0].damaged == 0
         memory.export(tmp_path / "all.jsonl")
     everything = "\n".join(raw_store.everything(one_of_each)).casefold()
     assert not {word for word in (SECRET, "lorry", "cats", "yodel") if word in everything}

@@ -100,7 +100,11 @@ def test_health_asks_about_contacts_together_and_finds_those_with_damaged_record
     )
     with opened(embedder=HashingEmbedder()) as memory:
         asked.clear()
-        found = memory.agent("crm").health().contacts
+        quick = memory.agent("crm").health()
+        assert len(asked) <= 12
+        asked.clear()
+        found = memory.agent("crm").health(check_records=True).contacts
+    assert (quick.total.damaged, len(quick.contacts)) == (None, len(names))
     damaged = {contact.contact_id: contact.damaged for contact in found if contact.damaged}
     assert damaged == dict.fromkeys(("contact-07", "contact-09", "contact-11", "contact-12"), 1)
     assert len(found) == len(names)

@@ -272,7 +272,7 @@ def test_vectors_leave_the_graph_for_a_neighbourhood_alone() -> None:
     for engine in engine_names():
         queries = load_queries(engine).values()
         found = {query.name for query in queries if WITH_VECTORS & set(query.returns)}
-        assert found == {"list_neighbourhood", "list_vectors"}
+        assert found == {"list_live_facts", "list_neighbourhood", "list_vectors"}
 
 
 def test_every_setting_is_in_the_configuration_file() -> None:

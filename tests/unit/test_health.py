@@ -6,13 +6,13 @@ from datetime import UTC, datetime, timedelta
 import numpy as np
 import pytest
 
-from reconciler.domain.records.facts import Fact
-from reconciler.domain.records.kinds import Action, SourceKind
+from reconciler.domain.records.kinds import Action
 from reconciler.domain.records.slots import Slot
 from reconciler.domain.review import health
 from reconciler.domain.review.health import (
     ActionCount,
     ContactHealth,
+    LiveFact,
     Waiting,
     decided_rates,
     near_pairs,
@@ -24,17 +24,10 @@ NOW = datetime(2026, 3, 9, 12, tzinfo=UTC)
 TWINS = np.array([[1, 0], [1, 0], [0, 1]], dtype=np.float32)
 
 
-def fact(fact_id: str, slot: Slot | None = None) -> Fact:
-    return Fact(
-        fact_id=fact_id,
-        text=fact_id,
-        slot=slot,
-        trust=SourceKind.USER_EXPLICIT,
-        observations=1,
-        recorded_at=NOW,
-        valid_from=NOW,
-        last_confirmed_at=NOW,
-    )
+def fact(fact_id: str, slot: Slot | None = None) -> LiveFact:
+    names = ("subject", "attribute", "value_key", "is_single_valued")
+    filed = {name: getattr(slot, name, None) for name in names}
+    return LiveFact(fact_id=fact_id, expires_at=None, embedding_bytes=None, **filed)
 
 
 def slot(attribute: str, value: str, *, is_single_valued: bool = True) -> Slot:
@@ -47,7 +40,7 @@ def slot(attribute: str, value: str, *, is_single_valued: bool = True) -> Slot:
     )
 
 
-def pairs(*facts: Fact, linked: tuple[str, str] | None = None) -> list[tuple[str, str]]:
+def pairs(*facts: LiveFact, linked: tuple[str, str] | None = None) -> list[tuple[str, str]]:
     joined = [frozenset(linked)] if linked else []
     return list(near_pairs(facts, TWINS[: len(facts)], joined, 0.95))
 
@@ -84,7 +77,7 @@ def test_pairs_are_found_across_blocks(monkeypatch: pytest.MonkeyPatch, alone_ma
 def test_a_question_of_one_value_has_as_many_rivals_as_values() -> None:
     told = [slot("city", "pune"), slot("city", "pune"), slot("city", "goa"), slot("name", "anna")]
     told.append(slot("allergy", "nuts", is_single_valued=False))
-    found = slots_with_rivals([*told, None])
+    found = slots_with_rivals([fact("a", each) for each in (*told, None)])
     assert found == {("contact", "city"): 2, ("contact", "name"): 1}
 
 

@@ -1,12 +1,11 @@
 from __future__ import annotations
 
 from dataclasses import fields
-from datetime import UTC, datetime, timedelta
-from itertools import product
+from datetime import UTC, datetime
 from typing import Any
 
 from reconciler.domain.records.facts import Fact
-from reconciler.domain.records.kinds import FactState, SourceKind
+from reconciler.domain.records.kinds import SourceKind
 from reconciler.service.stores.rows import SLOT_COLUMNS
 from reconciler.service.stores.stored_facts import StoredFacts, facts_in
 
@@ -26,16 +25,6 @@ def stored(*told: dict[str, Any]) -> StoredFacts:
     }
     rows = [usual | each for each in told]
     return facts_in({name: [row[name] for row in rows] for name in usual})
-
-
-def test_the_places_of_live_facts_are_those_that_the_facts_themselves_call_live() -> None:
-    ends = (None, NOW - timedelta(days=1), NOW, NOW + timedelta(days=1))
-    facts = stored(
-        *({"state": state, "expires_at": end} for state, end in product(FactState, ends))
-    )
-    live = [place for place, fact in enumerate(facts) if fact.as_of(NOW).is_live]
-    assert facts.live_places(NOW) == live
-    assert len(live) == 4
 
 
 def test_facts_are_made_only_when_they_are_asked_for() -> None:

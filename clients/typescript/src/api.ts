@@ -253,7 +253,9 @@ export interface paths {
         };
         /**
          * Agent Health
-         * @description The health of an agent's memory in numbers; every fact is read, so it takes a while.
+         * @description The health of an agent's memory in numbers; all live facts are read, so it takes a while.
+         *
+         *     With ``check_records`` every record is read, and the damaged ones are counted.
          */
         get: operations["agent_health"];
         put?: never;
@@ -718,6 +720,8 @@ export interface paths {
         /**
          * Contact Health
          * @description The health of what is known of one contact, in numbers.
+         *
+         *     With ``check_records`` every record is read, and the damaged ones are counted.
          */
         get: operations["contact_health"];
         put?: never;
@@ -1156,8 +1160,8 @@ export interface components {
          *         answers, confirmations: answers to questions, and those of them that were a yes.
          *         attempts, refusals: notes that were decided about, and those that the gate refused.
          *         sessions, episodes, decisions: what is kept beside the facts.
-         *         damaged: records of any kind that cannot be read; the log names them when they are asked
-         *             for, and ``forget`` erases them.
+         *         damaged: records of any kind that cannot be read; None unless each was checked. The log
+         *             names them when they are asked for, and ``forget`` erases them.
          *         recalls, empty_recalls: questions that were asked of the memory, and those of them to which
          *             it found nothing but what stands whatever is asked. Only of processes that may write.
          */
@@ -1199,7 +1203,7 @@ export interface components {
             /** Decisions */
             decisions: number;
             /** Damaged */
-            damaged: number;
+            damaged: number | null;
             /** Recalls */
             recalls: number;
             /** Empty Recalls */
@@ -3792,7 +3796,9 @@ export interface operations {
     };
     agent_health: {
         parameters: {
-            query?: never;
+            query?: {
+                check_records?: boolean;
+            };
             header?: never;
             path: {
                 /** @description The agent; the token says which it opens. */
@@ -4851,7 +4857,9 @@ export interface operations {
     };
     contact_health: {
         parameters: {
-            query?: never;
+            query?: {
+                check_records?: boolean;
+            };
             header?: never;
             path: {
                 /** @description The agent; the token says which it opens. */

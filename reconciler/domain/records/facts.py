@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass, fields, replace
 from datetime import datetime
 from enum import StrEnum
-from typing import Any
+from typing import Any, NamedTuple
 
 from reconciler.domain.records.handles import handle_of
 from reconciler.domain.records.kinds import (
@@ -36,6 +36,7 @@ __all__ = [
     "Predecessor",
     "RankedFact",
     "RefusalCount",
+    "SaidFact",
     "Standing",
     "Supersession",
     "may_have_changed",
@@ -470,6 +471,14 @@ class FiledFact:
     contact_id: str
     contact_name: str | None
     fact: Fact
+
+
+class SaidFact(NamedTuple):
+    """What a fact says, and the key of its slot."""
+
+    fact_id: str
+    text: str
+    slot_key: str | None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -9,19 +9,19 @@ from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, fields
 from datetime import datetime, timedelta
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from reconciler.domain.records.facts import Contact, Fact
+from reconciler.domain.records.facts import Contact
 from reconciler.domain.records.kinds import Action
-from reconciler.domain.records.slots import Slot
 
 __all__ = [
     "ActionCount",
     "ContactHealth",
     "HealthReport",
+    "LiveFact",
     "Waiting",
     "decided_rates",
     "near_pairs",
@@ -88,8 +88,8 @@ class ContactHealth:
         answers, confirmations: answers to questions, and those of them that were a yes.
         attempts, refusals: notes that were decided about, and those that the gate refused.
         sessions, episodes, decisions: what is kept beside the facts.
-        damaged: records of any kind that cannot be read; the log names them when they are asked
-            for, and ``forget`` erases them.
+        damaged: records of any kind that cannot be read; None unless each was checked. The log
+            names them when they are asked for, and ``forget`` erases them.
         recalls, empty_recalls: questions that were asked of the memory, and those of them to which
             it found nothing but what stands whatever is asked. Only of processes that may write.
     """
@@ -113,7 +113,7 @@ class ContactHealth:
     sessions: int = 0
     episodes: int = 0
     decisions: int = 0
-    damaged: int = 0
+    damaged: int | None = None
     recalls: int = 0
     empty_recalls: int = 0
 
@@ -199,8 +199,24 @@ class ActionCount:
     decisions: int
 
 
+class LiveFact(NamedTuple):
+    """A live fact, as far as health looks at it.
+
+    ``subject`` and the three after it are its slot's, all None where it has none;
+    ``embedding_bytes`` is None where it has no vector of the model.
+    """
+
+    fact_id: str
+    subject: str | None
+    attribute: str | None
+    value_key: str | None
+    is_single_valued: bool | None
+    expires_at: datetime | None
+    embedding_bytes: bytes | None
+
+
 def near_pairs(
-    facts: Sequence[Fact],
+    facts: Sequence[LiveFact],
     vectors: NDArray[np.float32],
     linked: Collection[frozenset[str]],
     cosine_min: float,
@@ -221,20 +237,20 @@ def near_pairs(
     """
     for one, other in _near(facts, vectors, cosine_min):
         pair = (one.fact_id, other.fact_id)
-        if not _differ(one.slot, other.slot) and frozenset(pair) not in linked:
+        if not _differ(one, other) and frozenset(pair) not in linked:
             yield pair
 
 
-def slots_with_rivals(slots: Iterable[Slot | None]) -> dict[tuple[str, str], int]:
+def slots_with_rivals(facts: Iterable[LiveFact]) -> dict[tuple[str, str], int]:
     """How many live values each question of one value has, by subject and attribute.
 
     Args:
-        slots: those of live facts of one contact.
+        facts: live ones of one contact.
     """
     values: dict[tuple[str, str], set[str]] = defaultdict(set)
-    for slot in slots:
-        if slot is not None and slot.is_single_valued and slot.attribute and slot.value_key:
-            values[slot.subject, slot.attribute].add(slot.value_key)
+    for fact in facts:
+        if fact.subject and fact.is_single_valued and fact.attribute and fact.value_key:
+            values[fact.subject, fact.attribute].add(fact.value_key)
     return {question: len(rivals) for question, rivals in values.items()}
 
 
@@ -276,8 +292,8 @@ def counts_of(contact: Contact) -> Mapping[str, int]:
 
 
 def _near(
-    facts: Sequence[Fact], vectors: NDArray[np.float32], cosine_min: float
-) -> Iterator[tuple[Fact, Fact]]:
+    facts: Sequence[LiveFact], vectors: NDArray[np.float32], cosine_min: float
+) -> Iterator[tuple[LiveFact, LiveFact]]:
     """Each pair once."""
     size = _ALONE_MAX // max(vectors.size, 1)
     if size < 2:
@@ -289,13 +305,14 @@ def _near(
                 yield facts[first + row], facts[first + column]
 
 
-def _differ(one: Slot | None, other: Slot | None) -> bool:
+def _differ(one: LiveFact, other: LiveFact) -> bool:
     """Whether they are about different persons, or answer questions differently."""
-    if one is None or other is None:
+    if one.subject is None or other.subject is None:
         return False
     if one.subject != other.subject:
         return True
-    return one.key is not None and other.key is not None and one.key != other.key
+    answers = (one.attribute, one.value_key), (other.attribute, other.value_key)
+    return all(None not in answer for answer in answers) and answers[0] != answers[1]
 
 
 def _age_of(age: timedelta) -> str:
@@ -316,4 +333,6 @@ def _share(some: int, of_all: int) -> float | None:
 
 
 def _sum(one: Any, other: Any) -> Any:
+    if one is None or other is None:
+        return one if other is None else other
     return one.with_more(other) if isinstance(one, Waiting) else one + other

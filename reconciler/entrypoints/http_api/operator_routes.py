@@ -138,9 +138,12 @@ def list_agent_jobs(
 
 
 @routes.get(_AGENT + "/health", responses={200: {"model": shapes.HealthReportShape}})
-def agent_health(agent: AgentOf) -> Response:
-    """The health of an agent's memory in numbers; every fact is read, so it takes a while."""
-    return answer(agent.health())
+def agent_health(agent: AgentOf, check_records: bool = False) -> Response:
+    """The health of an agent's memory in numbers; all live facts are read, so it takes a while.
+
+    With ``check_records`` every record is read, and the damaged ones are counted.
+    """
+    return answer(agent.health(check_records=check_records))
 
 
 @routes.get(_CONTACT, responses=_of(shapes.Contact))
@@ -329,9 +332,12 @@ def retry_job(about: ContactOf, job_id: str) -> Response:
 
 
 @routes.get(_CONTACT + "/health", responses={200: {"model": shapes.HealthReportShape}})
-def contact_health(about: ContactOf) -> Response:
-    """The health of what is known of one contact, in numbers."""
-    return answer(about.health())
+def contact_health(about: ContactOf, check_records: bool = False) -> Response:
+    """The health of what is known of one contact, in numbers.
+
+    With ``check_records`` every record is read, and the damaged ones are counted.
+    """
+    return answer(about.health(check_records=check_records))
 
 
 def _by(grant: Grant, body: AnswerBody) -> dict[str, Any]:

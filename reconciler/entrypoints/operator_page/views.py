@@ -372,7 +372,7 @@ def _one_of_words(known: Collection[str], name: str, visit: Visit) -> str | None
 def health(visit: Visit) -> Response:
     """The health of the agent's memory, or of the one contact, in numbers."""
     whom = visit.about if visit.grant.contact_id else visit.agent
-    report = whom.health()
+    report = whom.health(check_records=visit.optional("records") == "check")
     worst = sorted(report.contacts, key=_troubles, reverse=True)[:_ATTENTION_MAX]
     erasures = whom.erasures()[::-1][:_ATTENTION_MAX]
     shown = {*(each.contact_id for each in worst), *(each.scope.contact_id for each in erasures)}

@@ -43,7 +43,7 @@ from reconciler.service.stores.session_store import EPISODES, JOBS, PROPOSALS, S
 from reconciler.service.stores.stored_facts import facts_in
 from reconciler.service.stores.task_store import TASKS
 
-__all__ = ["Damage", "DamagedNode", "ReadPage", "ReadRecords", "is_citation", "read_node"]
+__all__ = ["Damage", "DamagedNode", "ReadRecords", "is_citation", "read_node"]
 
 _OUTCOMES = ("added", "superseding", "known", "held", "refused", "left_out")
 _RECORDS_A_PAGE = 2_000
@@ -76,18 +76,14 @@ class ReadRecords:
 
 
 @dataclass(frozen=True, slots=True)
-class ReadPage:
-    """Records of one label of several contacts that can be read.
+class _ReadPage:
+    """Records of several contacts that can be read.
 
     Attributes:
-        label: theirs.
-        columns: what they hold, and the key of each one's contact.
-        records: they themselves, in the same order; ``StoredFacts``, if they are facts.
+        records: the records.
         damaged_keys: the contact's key of each record that cannot be read, and is not here.
     """
 
-    label: str
-    columns: Row
     records: Sequence[Any]
     damaged_keys: Sequence[str] = ()
 
@@ -139,7 +135,7 @@ class Damage:
     ) -> list[Any] | None:
         """All records of a label, read in columns; None if one is damaged."""
         records: list[Any] = []
-        for page in self.pages_among([scope], [label], _RECORDS_A_PAGE):
+        for page in self._pages([scope], label, _RECORDS_A_PAGE):
             if page.damaged_keys:
                 return None
             told = len(records)
@@ -151,22 +147,24 @@ class Damage:
         self, scopes: Iterable[Scope], labels: Iterable[str], page_size: int
     ) -> Iterator[str]:
         """The contact's key of each damaged record of several contacts of these labels."""
+        scopes = list(scopes)
         by_key = {scope.contact_key: scope for scope in scopes}
         for label in labels:
+            if label in IN_COLUMNS:
+                for page in self._pages(scopes, label, page_size):
+                    yield from page.damaged_keys
+                continue
             for key, held in self._store.iter_nodes([*by_key], label, page_size):
                 if self.is_damaged(label, held, by_key[key]):
                     yield key
 
-    def pages_among(
-        self, scopes: Iterable[Scope], labels: Iterable[str], page_size: int
-    ) -> Iterator[ReadPage]:
-        """All records of several contacts of labels that are ``IN_COLUMNS``, page after page."""
+    def _pages(self, scopes: Iterable[Scope], label: str, page_size: int) -> Iterator[_ReadPage]:
+        """All records of several contacts of a label that is ``IN_COLUMNS``, page after page."""
         by_key = {scope.contact_key: scope for scope in scopes}
-        for label in labels:
-            for columns in self._store.column_pages([*by_key], label, page_size):
-                yield self._page(label, columns, by_key)
+        for columns in self._store.column_pages([*by_key], label, page_size):
+            yield self._page(label, columns, by_key)
 
-    def _page(self, label: str, columns: Row, by_key: Mapping[str, Scope]) -> ReadPage:
+    def _page(self, label: str, columns: Row, by_key: Mapping[str, Scope]) -> _ReadPage:
         """The records of these rows. Rows are looked at only if they must.
 
         The columns are checked whole, which takes a third of the time.
@@ -175,7 +173,7 @@ class Damage:
         try:
             self._types.check_columns(label, columns)
             if label == "Fact":
-                return ReadPage(label, columns, facts_in(columns))
+                return _ReadPage(facts_in(columns))
             read, names = _read_checked, _READ_OF.get(label, names)
         except UNREADABLE:
             pass
@@ -184,11 +182,9 @@ class Damage:
             read(label, dict(zip(names, values, strict=True)), by_key[key])
             for key, values in zip(keys, rows, strict=True)
         ]
-        left = [place for place, record in enumerate(records) if record is not None]
-        whole = {name: [held[place] for place in left] for name, held in columns.items()}
-        readable = facts_in(whole) if label == "Fact" else [records[place] for place in left]
+        readable = [record for record in records if record is not None]
         damaged = [key for key, record in zip(keys, records, strict=True) if record is None]
-        return ReadPage(label, whole, readable, damaged)
+        return _ReadPage(readable, damaged)
 
     def is_damaged(self, label: str, held: Row, scope: Scope) -> bool:
         """Whether a node cannot be read, in its store or on a line of an export."""

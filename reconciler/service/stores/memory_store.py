@@ -21,6 +21,7 @@ from reconciler.domain.records.facts import (
     PlaceInHistory,
     Predecessor,
     RefusalCount,
+    SaidFact,
     Supersession,
 )
 from reconciler.domain.records.kinds import (
@@ -55,6 +56,7 @@ from reconciler.service.stores.rows import (
     SAID,
     SUPERSESSIONS,
     TAKEN,
+    told_by_contact,
     vectors_in,
     vectors_of,
     with_comparisons,
@@ -69,7 +71,7 @@ if TYPE_CHECKING:
     from reconciler.domain.records.candidates import Evidence
     from reconciler.domain.records.decisions import Comparison, Decision
     from reconciler.domain.records.evidence import TakenBy
-    from reconciler.domain.review.health import ActionCount
+    from reconciler.domain.review.health import ActionCount, LiveFact
     from reconciler.service.stores.stored_facts import StoredFacts
     from reconciler.service.use_trace import Asked, Use
 
@@ -523,6 +525,37 @@ class MemoryStore:
             counts.setdefault(row["contact_key"], []).append(count)
         return counts
 
+    def list_live_facts(
+        self, scopes: Sequence[Scope], embedding_model: str, now: datetime
+    ) -> dict[str, list[LiveFact]]:
+        """The live facts of each contact by the contact's key, without what can be told.
+
+        Args:
+            scopes: the contacts.
+            embedding_model: the model that made the vectors to compare.
+            now: the time now (UTC).
+        """
+        from reconciler.domain.review.health import LiveFact
+
+        asked = {**_contact_keys(scopes), "embedding_model": embedding_model}
+        rows = self._graph.run("list_live_facts", asked)
+        if not rows:
+            self._check_own_model()
+        return {
+            key: [fact for fact in facts if fact.expires_at is None or fact.expires_at > now]
+            for key, facts in told_by_contact(LiveFact, rows).items()
+        }
+
+    def list_said_since(
+        self, scopes: Sequence[Scope], since: datetime
+    ) -> dict[str, list[SaidFact]]:
+        """What was said of each contact after a time, by the contact's key; not what was revoked.
+
+        Facts that have ended are among it.
+        """
+        asked = {**_contact_keys(scopes), "since": since}
+        return told_by_contact(SaidFact, self._graph.run("list_said_since", asked))
+
     def count_episodes(self, scopes: Sequence[Scope]) -> dict[str, tuple[int, int]]:
         """The numbers of sessions and of episodes of each contact, by the contact's key."""
         return {
@@ -612,24 +645,26 @@ class MemoryStore:
         return sorted(told, key=lambda pair: pair[1], reverse=True)
 
     def list_pending(
-        self, scopes: Sequence[Scope], now: datetime, after: tuple[datetime, str] | None = None
+        self,
+        scopes: Sequence[Scope],
+        now: datetime,
+        after: tuple[datetime, str] | None = None,
+        *,
+        is_bare: bool = False,
     ) -> Iterator[Decision]:
         """Held notes that wait for an answer, newest first; each page is read when it is needed.
 
-        With the place of one, only those that come after it are read.
+        With the place of one, only those that come after it are read. Bare ones, without what they
+        were compared with, are read with one query, in no order.
         """
-        rows = self._pending_ids(scopes, now)
+        rows = self._first("list_pending_ids", scopes, {"now": now}, _newest_first)
         if after is not None:
             rows = [row for row in rows if is_after((row["at"], row["decision_id"]), after)]
         for some in batches(rows, _PAGE):
-            yield from self._decisions(some)
-
-    def list_pending_ids(self, scopes: Sequence[Scope], now: datetime) -> list[str]:
-        """The ids of the decisions of ``list_pending``."""
-        return [row["decision_id"] for row in self._pending_ids(scopes, now)]
-
-    def _pending_ids(self, scopes: Sequence[Scope], now: datetime) -> list[Row]:
-        return self._first("list_pending_ids", scopes, {"now": now}, _newest_first)
+            if is_bare:
+                yield from self.find_records(row["decision_id"] for row in some).values()
+            else:
+                yield from self._decisions(some)
 
     def list_disputed(self, scopes: Sequence[Scope]) -> Iterator[Scope]:
         """The contacts that have disputes, in the order given."""

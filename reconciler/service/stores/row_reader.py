@@ -85,7 +85,7 @@ class RowReader(Generic[T]):
         named = ", ".join(ids[:_NAMED_MAX]) + (", …" if len(ids) > _NAMED_MAX else "")
         return DamagedRecordError(
             f"{self.label} {named} cannot be read: what is kept of it is damaged. `reconciler "
-            "health` counts such records, and `reconciler forget` erases them",
+            "health --check-records` counts such records, and `reconciler forget` erases them",
             ids,
         )
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import cache
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 from pydantic import TypeAdapter
 
@@ -31,7 +31,7 @@ from reconciler.domain.records.kinds import (
 )
 from reconciler.domain.records.slots import Slot
 from reconciler.ports.graph import Row
-from reconciler.service.stores.row_reader import RowReader, validated
+from reconciler.service.stores.row_reader import RowReader, adapter_of, validated
 
 if TYPE_CHECKING:
     import numpy as np
@@ -62,10 +62,13 @@ __all__ = [
     "TAKEN",
     "decision_records",
     "no_vectors",
+    "told_by_contact",
     "vectors_in",
     "vectors_of",
     "with_comparisons",
 ]
+
+T = TypeVar("T")
 
 SLOT_COLUMNS = (
     "subject",
@@ -97,6 +100,32 @@ def vectors_in(held: Sequence[bytes | None]) -> NDArray[np.float32]:
 
     vectors = np.frombuffer(b"".join(filter(None, held)), dtype=np.float32)
     return vectors.reshape(len(held), vectors.size // max(len(held), 1))
+
+
+def told_by_contact(kind: type[T], rows: Sequence[Row]) -> dict[str, list[T]]:
+    """What is told of facts in columns, by their contacts' keys; the log names what is damaged.
+
+    Args:
+        kind: a named tuple of those columns.
+        rows: one row of columns, or none.
+    """
+    told: dict[str, list[T]] = {}
+    for columns in rows:
+        keys, names = columns["contact_key"], kind._fields  # type: ignore[attr-defined]
+        held = list(zip(*(columns[name] for name in names), strict=True))
+        try:  # together, which takes a quarter of the time
+            facts = adapter_of(list[kind]).validate_python(held)  # type: ignore[valid-type]
+            pairs = list(zip(keys, facts, strict=True))
+        except ValueError:
+            reader = RowReader("Fact", "fact_id", lambda row: validated(kind, row["held"]))
+            rows_apart = [
+                {"fact_id": values[names.index("fact_id")], "key": key, "held": values}
+                for key, values in zip(keys, held, strict=True)
+            ]
+            pairs = [(row["key"], fact) for row, fact in reader.pairs(rows_apart)]
+        for key, fact in pairs:
+            told.setdefault(key, []).append(fact)
+    return told
 
 
 def no_vectors(*shape: int) -> NDArray[np.float32]:

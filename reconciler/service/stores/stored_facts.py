@@ -7,27 +7,22 @@ Never here: a query.
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import MISSING, fields
-from datetime import datetime
 from functools import cache, cached_property
 from typing import Any, get_type_hints, overload
 
 from reconciler.domain.recalling.ranking import Numbers, numbers_in
 from reconciler.domain.recalling.recallable import search_text
 from reconciler.domain.records.facts import Fact
-from reconciler.domain.records.kinds import FactState
 from reconciler.domain.records.slots import Slot
 from reconciler.ports.graph import Row
 from reconciler.service.stores.row_reader import adapter_of
 from reconciler.service.stores.rows import FACTS, SLOT_COLUMNS
 
-__all__ = ["Columns", "LazyFacts", "SomeFacts", "StoredFacts", "facts_in", "readable"]
+__all__ = ["Columns", "LazyFacts", "StoredFacts", "facts_in", "readable"]
 
 Columns = dict[str, list[Any]]
-
-_LIVE_UNTIL_EXPIRED = (FactState.LIVE, FactState.EXPIRED)
-"""What was written as expired may have been said again since, for longer."""
 
 _FLAGS = ("is_single_valued", "is_known", "is_personal")
 
@@ -49,29 +44,6 @@ class LazyFacts(Sequence[Fact]):
         """The fact at a place."""
 
 
-class SomeFacts(LazyFacts):
-    """Facts at some places of others."""
-
-    def __init__(self, places: Iterable[tuple[StoredFacts, int]] = ()) -> None:
-        self._places = [*places]
-
-    def __len__(self) -> int:
-        return len(self._places)
-
-    def among(self, places: Iterable[int]) -> SomeFacts:
-        """Those at some places of these."""
-        return SomeFacts(self._places[place] for place in places)
-
-    def add(self, facts: StoredFacts, place: int) -> None:
-        """Add the fact at a place of these behind all others."""
-        self._places.append((facts, place))
-
-    def at(self, place: int) -> Fact:
-        """The fact at a place."""
-        facts, there = self._places[place]
-        return facts.at(there)
-
-
 class StoredFacts(LazyFacts):
     """Facts of columns that are ``readable``."""
 
@@ -87,15 +59,6 @@ class StoredFacts(LazyFacts):
         if place not in self._made:
             self._made[place] = self._fact(place)
         return self._made[place]
-
-    def live_places(self, now: datetime) -> list[int]:
-        """The places of those that are live at a time (UTC), as ``Fact.as_of`` has it."""
-        stands = zip(self._columns["state"], self._columns["expires_at"], strict=True)
-        return [
-            place
-            for place, (state, expires_at) in enumerate(stands)
-            if state in _LIVE_UNTIL_EXPIRED and (expires_at is None or expires_at > now)
-        ]
 
     def slot_at(self, place: int) -> Slot | None:
         """The slot of the fact at a place."""

@@ -1,0 +1,15 @@
+// What was written as live of some contacts' facts, each with its slot and its vector of a model, if
+// it has one. The caller looks at lifetimes.
+// This engine gives a contact's first row again and again if the filter asks whether a time is null.
+// mode: read
+// rows: by column
+MATCH (contact:Contact)<-[:ABOUT]-(fact:Fact)
+WHERE contact.contact_key IN $contact_keys
+WITH contact.contact_key AS contact_key, fact
+MATCH (fact)
+WHERE fact.state IN ['live', 'expired']
+RETURN contact_key, fact.fact_id AS fact_id, fact.subject AS subject,
+       fact.attribute AS attribute, fact.value_key AS value_key,
+       fact.is_single_valued AS is_single_valued, fact.expires_at AS expires_at,
+       CASE WHEN fact.embedding_model = $embedding_model THEN fact.embedding_bytes END
+         AS embedding_bytes
