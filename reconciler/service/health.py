@@ -32,6 +32,9 @@ __all__ = ["Health"]
 
 _CONTACTS_AT_ONCE = 400
 
+_NUMBER_BYTES = 4
+"""Of a float32, of which vectors are made."""
+
 _FACTS_AT_ONCE = 10_000
 """So many live facts, of one contact or of several, are read with one query, since a query takes
 milliseconds, however little it finds; with their vectors they take 20 MB."""
@@ -154,7 +157,7 @@ class Health:
         """Duplicate facts, and facts that answer one question twice."""
         conflicts = self._store.list_conflicts(scope, is_open=False) if is_linked else []
         linked = {frozenset((conflict.new_id, conflict.old_id)) for conflict in conflicts}
-        placed = [fact for fact in facts if fact.embedding_bytes is not None]
+        placed = _with_whole_vectors(facts)
         vectors = vectors_in([fact.embedding_bytes for fact in placed])
         duplicated: set[str] = set()
         count = 0
@@ -168,6 +171,16 @@ class Health:
             "slots": len(values),
             "rivalled_slots": sum(count > 1 for count in values.values()),
         }
+
+
+def _with_whole_vectors(facts: Iterable[LiveFact]) -> list[LiveFact]:
+    """Those with a vector as long as most others; one that was cut short is compared with none."""
+    by_length: dict[int, list[LiveFact]] = defaultdict(list)
+    for fact in facts:
+        length = len(fact.embedding_bytes or b"")
+        if length and length % _NUMBER_BYTES == 0:
+            by_length[length].append(fact)
+    return max(by_length.values(), key=len, default=[])
 
 
 def _times(waiting_since: Iterable[tuple[Scope, datetime]]) -> Mapping[Scope, list[datetime]]:

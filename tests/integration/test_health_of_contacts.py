@@ -78,6 +78,22 @@ def test_health_counts_what_is_there_twice(opened: Open) -> None:
     assert (found.live, found.near_pairs, found.duplicate_rate) == (3, 1, 2 / 3)
 
 
+@pytest.mark.parametrize("length", [3, 4, 7])
+def test_a_vector_that_was_cut_short_is_compared_with_none(
+    one_neo4j: EngineUnderTest, length: int
+) -> None:
+    embedder = TableEmbedder(NEAR, 2)
+    settings = {"clock": lambda: NOON, **one_neo4j.settings_arguments}
+    with Memory.open(embedder=embedder, reconcile=CAREFUL, **settings) as memory:
+        for text in NEAR:
+            say(memory, text)
+    cut = "MATCH (f:Fact {text: $said}) SET f.embedding_bytes = $cut"
+    raw_store.query(one_neo4j, cut, said="Has two cats", cut=b"x" * length)
+    with Memory.open(embedder=embedder, **settings) as memory:
+        [found] = memory.agent("crm").health().contacts
+        assert (found.live, found.near_pairs) == (3, 1)
+
+
 @pytest.mark.on_neo4j_too
 def test_health_asks_about_contacts_together_and_finds_those_with_damaged_records(
     opened: Open, any_engine: EngineUnderTest, monkeypatch: pytest.MonkeyPatch
