@@ -18,6 +18,7 @@ import pytest
 
 from reconciler import Memory
 from reconciler.errors import GraphUnavailableError
+from reconciler.service import records
 from reconciler.service.stores import memory_store
 from reconciler.testing import HashingEmbedder
 from tests.engines import EngineUnderTest
@@ -291,6 +292,7 @@ def test_later_pages_of_what_waits_read_what_they_give(
             about.note("Lives in Goa.", source_kind="operator")
             about.submit_session("chat", [{"role": "user", "content": "Lives in Pune."}])
     monkeypatch.setattr(memory_store, "_PAGE", 3)
+    monkeypatch.setattr(records, "_HELD_AT_ONCE", 3)
     read = list[int]()
     real = memory._services.store._decisions
 
