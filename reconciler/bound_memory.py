@@ -245,9 +245,12 @@ class BoundMemory:
         if after is None:
             return first(records.disputes(self._scopes()), limit)
         at, fact_id, contact_id = _place_of_a_dispute(after)
-        scopes = [replace(self._scope, contact_id=contact_id)]
+        scopes = self._scopes()
         if not self._is_of_a_contact:
+            scopes = [replace(self._scope, contact_id=contact_id)]
             scopes += records.scopes(self._scope, after=contact_id)
+        elif contact_id != self._contact_id:
+            raise InvalidRequestError("after is a place in the list of another contact")
         return first(records.disputes(scopes, after=(at, fact_id)), limit)
 
     def expiring(

@@ -410,6 +410,11 @@ def test_a_grant_is_not_left(memory: Memory, api: Api) -> None:
                      "/v1/agents/crm/contacts"):  # fmt: skip
             assert "Rome" not in problem(own.get(path), 403, "not-granted")
         assert done(own.get(f"{PRIYA}/recall"))["facts"] == []  # nor another tenant's
+        memory.add_contact_note("crm", "tom", "Lives in Goa.", source_kind="operator")
+        for name in ("disputes", "pending"):
+            forged = {"after": "2040-01-01T00:00:00+00:00~x~tom"}
+            told = problem(own.get(f"{PRIYA}/{name}", params=forged), 422, "invalid-request")
+            assert "another contact" in told
 
 
 def test_a_token_of_one_session_files_all_there(api: Api) -> None:

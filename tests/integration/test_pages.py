@@ -205,6 +205,18 @@ def test_jobs_are_read_on_from_the_page_before(memory: Memory) -> None:
     assert [job for page in found for job in page] == crm.jobs()
 
 
+@pytest.mark.parametrize("name", ["disputes", "pending"])
+def test_the_place_of_another_contact_opens_nothing_of_it(memory: Memory, name: str) -> None:
+    bob = memory.contact("crm", "bob")
+    for said in ({}, {"source_kind": "operator"}):
+        bob.note("Lives in Goa." if said else "Lives in Pune.", **said)
+    [dispute] = bob.disputes()
+    after = (dispute.opened_at + timedelta(days=1), "x", "bob")
+    assert memory.agent("crm").disputes(after=after) == [dispute]
+    with pytest.raises(InvalidRequestError, match="another contact"):
+        getattr(memory.contact("crm", "alice"), name)(after=after)
+
+
 @every("name", ["pending", "disputes", "jobs", "decisions"])
 @every("after", ["x", ("x", "y"), (NOON,), (NOON, 7), (NOON, "x", 7), (1, "x", "y")])
 def test_a_place_that_is_none_is_refused(memory: Memory, name: str, after: Any) -> None:
