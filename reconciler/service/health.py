@@ -36,7 +36,9 @@ from reconciler.service.stores.stored_facts import SomeFacts, StoredFacts
 if TYPE_CHECKING:
     from reconciler.service.moving.damage import Damage
     from reconciler.service.records import Records
-    from reconciler.service.stores.memory_store import MemoryStore
+    from reconciler.service.stores.contact_store import ContactStore
+    from reconciler.service.stores.decision_store import DecisionStore
+    from reconciler.service.stores.fact_store import FactStore
 
 __all__ = ["Health"]
 
@@ -76,7 +78,9 @@ class Health:
     """Measures how well an agent's contacts are kept. Only reads.
 
     Args:
-        store: facts and their vectors.
+        fact_store: facts and their vectors.
+        decision_store: decisions, to be counted.
+        contact_store: contacts and agents.
         damage: finds what cannot be read.
         records: what waits for an answer.
         embedding_model: the model that made the vectors to compare.
@@ -88,7 +92,9 @@ class Health:
     def __init__(
         self,
         *,
-        store: MemoryStore,
+        fact_store: FactStore,
+        decision_store: DecisionStore,
+        contact_store: ContactStore,
         damage: Damage,
         records: Records,
         embedding_model: str,
@@ -96,7 +102,9 @@ class Health:
         file_bytes: Callable[[], int | None],
         clock: Callable[[], datetime],
     ) -> None:
-        self._store = store
+        self._fact_store = fact_store
+        self._decision_store = decision_store
+        self._contact_store = contact_store
         self._damage = damage
         self._records = records
         self._embedding_model = embedding_model
@@ -106,7 +114,7 @@ class Health:
 
     def agents(self) -> list[tuple[str, str]]:
         """All agents of the store, each with its tenant first."""
-        return self._store.list_agents()
+        return self._contact_store.list_agents()
 
     def report(
         self,
@@ -137,10 +145,10 @@ class Health:
         """The health of each of these contacts that is known, one after the other."""
         contacts = {contact.contact_id: contact for contact in self._records.contacts(scopes)}
         scopes = [scope for scope in scopes if scope.contact_id in contacts]
-        actions = self._store.count_actions(scopes)
-        kept = self._store.count_episodes(scopes)
-        linked = set(self._store.list_disputed(scopes))
-        pending_ids = set(self._store.list_pending_ids(scopes, self._clock()))
+        actions = self._decision_store.count_actions(scopes)
+        kept = self._contact_store.count_episodes(scopes)
+        linked = set(self._contact_store.list_disputed(scopes))
+        pending_ids = set(self._decision_store.list_pending_ids(scopes, self._clock()))
         damaged = Counter(self._damage.damaged_among(scopes, _FEW, _RECORDS_AT_ONCE))
         sizes = Counter({key: episodes for key, (_, episodes) in kept.items()})
         for key, counts in actions.items():
@@ -148,11 +156,13 @@ class Health:
         for part in _parts(scopes, sizes):
             read = self._read(part, pending_ids, damaged)
             several = [scope for scope in part if len(read[scope.contact_key].live) > 1]
-            vectors = self._store.load_vectors(several, self._embedding_model) if several else {}
+            vectors = (
+                self._fact_store.load_vectors(several, self._embedding_model) if several else {}
+            )
             for scope in part:
                 sessions, episodes = kept.get(scope.contact_key, (0, 0))
                 conflicts = (
-                    self._store.list_conflicts(scope, is_open=False) if scope in linked else []
+                    self._fact_store.list_conflicts(scope, is_open=False) if scope in linked else []
                 )
                 own = read[scope.contact_key]
                 numbers: dict[str, Any] = {
