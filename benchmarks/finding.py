@@ -23,7 +23,9 @@ from reconciler.domain.recalling.filtering import EVERYTHING
 from reconciler.domain.records.facts import FoundFact
 from reconciler.domain.records.scope import Scope
 from reconciler.service.finding import FactFinder
-from reconciler.service.stores.memory_store import MemoryStore
+from reconciler.service.stores.contact_store import ContactStore
+from reconciler.service.stores.decision_store import DecisionStore
+from reconciler.service.stores.fact_store import FactStore
 from reconciler.settings import load_settings
 from reconciler.testing import HashingEmbedder
 from tests.commits import committed
@@ -57,10 +59,10 @@ def _measured(available: Engines, name: str) -> tuple[float, float | None, float
     settings = load_settings(**available.fresh(name))
     with closing(open_graph(settings)) as graph:
         graph.migrate(EMBEDDER.dimension)
-        store = MemoryStore(graph)
-        vectors = _fill(store)
+        vectors = _fill(DecisionStore(graph))
         finding = FactFinder(
-            store=store,
+            fact_store=FactStore(graph),
+            contact_store=ContactStore(graph),
             embedder=EMBEDDER,
             confidence_min=0,
             clock=lambda: NOON,
@@ -83,7 +85,7 @@ def _measured(available: Engines, name: str) -> tuple[float, float | None, float
         return scan, index, _median(find)
 
 
-def _fill(store: MemoryStore) -> Vectors:
+def _fill(store: DecisionStore) -> Vectors:
     """All contacts' facts; gives their vectors."""
     made = []
     for number in range(CONTACTS):

@@ -67,7 +67,8 @@ from reconciler.domain.records.policies import RankingPolicy, ReconcilePolicy
 from reconciler.domain.records.scope import Scope
 from reconciler.domain.records.slots import Slot
 from reconciler.service.recall import Recall
-from reconciler.service.stores.memory_store import MemoryStore
+from reconciler.service.stores.decision_store import DecisionStore
+from reconciler.service.stores.fact_store import FactStore
 from reconciler.service.use_trace import UseTrace
 from reconciler.service.writing.neighbourhoods import Neighbourhoods
 from reconciler.settings import load_settings
@@ -470,7 +471,7 @@ def _speeds(available: Engines, name: str) -> Iterator[float]:
     embedder, scope = HashingEmbedder(384), SCOPE
     with closing(open_graph(load_settings(**available.fresh(name)))) as graph:
         graph.migrate(embedder.dimension)
-        store = MemoryStore(graph)
+        store = FactStore(graph)
         texts = [f"Invoice {n} of {n % 97} is unpaid since {n % 31} days" for n in range(COUNT)]
         vectors = embedder.embed(texts)
         facts = [
@@ -478,7 +479,7 @@ def _speeds(available: Engines, name: str) -> Iterator[float]:
             for n, text in enumerate(texts)
         ]
         for start in range(0, COUNT, 100):
-            store.commit_decisions(facts[start : start + 100])
+            DecisionStore(graph).commit_decisions(facts[start : start + 100])
         asked = {"contact_key": scope.contact_key, "embedding_model": MODEL}
         yield _median(lambda: graph.run("list_neighbourhood", asked))
         neighbourhoods = Neighbourhoods(store, MODEL, 10 * COUNT)

@@ -95,7 +95,7 @@ class Store:
 
     def calls(self, contact: str) -> dict[str, Callable[[], object]]:
         """What is looked at, by name: about a contact, about the agent, about the whole store."""
-        memory, store = self.memory, self.memory._services.store
+        memory, store = self.memory, self.memory._services.fact_store
         erasures = self.memory._services.erasures
         return {
             "write": lambda: memory.add_contact_note(AGENT, contact, self.note()),

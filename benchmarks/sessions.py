@@ -293,7 +293,7 @@ def _places(
 ) -> list[tuple[str, set[str]]]:
     """Where claims ended up, each with the turns that it rests on."""
     scope = Scope(memory.settings.tenant, AGENT, contact_id)
-    store, cited = memory._services.store, _cited(memory, scope)
+    store, cited = memory._services.decision_store, _cited(memory, scope)
     states = {Action.HOLD: HELD, Action.REJECT: REFUSED}
     judged = [
         (
@@ -312,14 +312,14 @@ def _cited(memory: Memory, scope: Scope) -> dict[str, set[str]]:
 
     No query of the memory's gives them by that.
     """
-    graph: Any = memory._services.store._graph._graph
+    graph: Any = memory._services.fact_store._graph._graph
     found: dict[str, set[str]] = {}
     with graph._connection() as connection:
         result = connection.execute(CITED, {"contact_key": scope.contact_key})
         for fact_id, turn_id in result.get_all():
             found.setdefault(fact_id, set()).add(turn_id)
         result.close()
-    links = memory._services.store.list_supersessions(scope)
+    links = memory._services.fact_store.list_supersessions(scope)
     return {
         fact_id: {
             turn for each_id in restated_beneath(fact_id, links) for turn in found.get(each_id, ())

@@ -159,7 +159,7 @@ class BoundMemory:
         """
         if door is not None:
             check_identifier("door", door, InvalidRequestError)
-        from reconciler.service.stores.memory_store import DecisionFilter
+        from reconciler.service.stores.decision_store import DecisionFilter
 
         wanted = DecisionFilter(
             disposal=known_or_none(Disposal, "disposal", disposal),

@@ -72,7 +72,7 @@ class ContactMemory(BoundMemory):
 
     def version(self) -> int:
         """A number that grows with each decision about the contact; 0 where nothing is known."""
-        return self._services.store.contact_version(self._scope)
+        return self._services.fact_store.contact_version(self._scope)
 
     def note(
         self,
@@ -201,8 +201,8 @@ class ContactMemory(BoundMemory):
         )
 
         # As kept, for what this process has in mind does not say when others recalled it.
-        kept = self._services.store.list_facts(self._scope)
-        conflicts = self._services.store.list_conflicts(self._scope)
+        kept = self._services.fact_store.list_facts(self._scope)
+        conflicts = self._services.fact_store.list_conflicts(self._scope)
         least, book = self._settings.recall.confidence_min, self._services.attributes
         profile = self._services.records.values_of(kept, conflicts, least, book)
         if query.strip() if isinstance(query, str) else query:

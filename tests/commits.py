@@ -12,7 +12,7 @@ import numpy as np
 from reconciler import Evidence, Scope
 from reconciler.domain.reconciling.restating import written_fact
 from reconciler.domain.records.kinds import Action, DecidedBy
-from reconciler.service.stores.memory_store import Commit
+from reconciler.service.stores.commits import Commit
 from tests.records import decision_of
 
 __all__ = ["MODEL", "NOON", "committed"]

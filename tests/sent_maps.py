@@ -29,8 +29,10 @@ from reconciler.domain.records.kinds import Action
 from reconciler.ports.graph import Graph, Row
 from reconciler.queries import Query
 from reconciler.service.stores.archive_store import ArchiveStore
+from reconciler.service.stores.contact_store import ContactStore
+from reconciler.service.stores.decision_store import DecisionStore
 from reconciler.service.stores.erasure_store import ErasureStore, Marks
-from reconciler.service.stores.memory_store import MemoryStore
+from reconciler.service.stores.fact_store import FactStore
 from reconciler.service.stores.model_store import ModelStore
 from reconciler.service.use_trace import Asked, Use
 from tests.commits import MODEL, NOON, committed
@@ -135,13 +137,12 @@ def sent_trees() -> dict[str, Tree]:
     """What each query with a map in it is sent, with something in every list."""
     recording = SentMaps()
     graph = cast("Graph", recording)
-    memory = MemoryStore(graph)
-    _commit(memory)
-    _erase(ErasureStore(graph, memory))
+    fact_store, decision_store = FactStore(graph), DecisionStore(graph)
+    _commit(decision_store)
+    _erase(ErasureStore(graph, fact_store, decision_store))
     ModelStore(graph).put(MODEL, ["f1"], np.ones((1, 2), np.float32))
-    use = MemoryStore(graph)
-    use.record_use({"f1": Use(1, NOON)})
-    use.record_recalls({"c1": Asked(1, 0)})
+    fact_store.record_use({"f1": Use(1, NOON)})
+    ContactStore(graph).record_recalls({"c1": Asked(1, 0)})
     archive = ArchiveStore(graph)
     archive.put_remains("Episode", {"e1": {"text": "[erased]"}})
     archive.restore_nodes("c1", -1, "Fact", [({"fact_id": "f1"}, [1.0])], MODEL)
@@ -151,7 +152,7 @@ def sent_trees() -> dict[str, Tree]:
     return {name: tree for name, tree in recording.sent.items() if any(map(bool, tree.values()))}
 
 
-def _commit(memory: MemoryStore) -> None:
+def _commit(store: DecisionStore) -> None:
     """A decision that fills every list of a commit, which no rule makes, and a plain one."""
     link = Supersession(new_id="f2", old_id="f1", decided_by="threshold", reason="nearer", at=NOON)
     conflict = Conflict(new_id="f2", old_id="f3", reason="both held", at=NOON)
@@ -173,7 +174,7 @@ def _commit(memory: MemoryStore) -> None:
     known = frozenset({ALICE.session_key("call-1")})
     kept = plain.fact
     rich = replace(rich, evidence=episodes, known_sessions=known, kept=kept, restored=(kept,))
-    memory.commit_decisions([replace(rich, reopened=(conflict,)), plain])
+    store.commit_decisions([replace(rich, reopened=(conflict,)), plain])
 
 
 def _erase(store: ErasureStore) -> None:

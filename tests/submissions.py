@@ -11,7 +11,7 @@ import pytest
 from reconciler import Candidate, Decision, Memory
 from reconciler.bootstrap import build_judge
 from reconciler.domain.records.notes import Note
-from reconciler.service.stores.memory_store import MemoryStore
+from reconciler.service.stores.decision_store import DecisionStore
 from reconciler.service.writing.contact_turns import ContactTurns
 from reconciler.service.writing.decision_ids import DecisionIds
 from reconciler.service.writing.doors import as_candidate
@@ -51,11 +51,11 @@ def overtake(memory: Memory, monkeypatch: pytest.MonkeyPatch, write: Callable[[]
     """Have another writer write between the memory's next decision and its commit."""
     # As if they were two processes: the second does not wait for the first one's turn to end.
     memory._services.reconciler._ledger._turns = ContactTurns(stalled_seconds=0.0)
-    commit = MemoryStore.commit_decisions
+    commit = DecisionStore.commit_decisions
 
     def commit_second(*arguments: Any) -> set[str]:
         monkeypatch.undo()
         write()
         return commit(*arguments)
 
-    monkeypatch.setattr(MemoryStore, "commit_decisions", commit_second)
+    monkeypatch.setattr(DecisionStore, "commit_decisions", commit_second)

@@ -16,7 +16,7 @@ from reconciler.domain.records.policies import (
     RetryPolicy,
 )
 from reconciler.errors import ConfigurationError
-from reconciler.service.stores.memory_store import MemoryStore
+from reconciler.service.stores.binding_store import BindingStore
 from reconciler.service.stores.retry import call_with_retries
 
 if TYPE_CHECKING:
@@ -96,7 +96,7 @@ def _engine(settings: Settings) -> Engine:
     return cast("Engine", import_module(f"reconciler.adapters.{settings.graph}_graph"))
 
 
-def open_store(store: MemoryStore, embedder: Embedder, now: datetime) -> bytes:
+def open_store(store: BindingStore, embedder: Embedder, now: datetime) -> bytes:
     """Make the store ready for a model, and return the key of its ids."""
     return at_opening(lambda: store.open(embedder.model_id, embedder.dimension, now))
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from reconciler.bootstrap.clock import utc_now
 from reconciler.bootstrap.engines import check_memory_exists, file_of_memory, open_graph
-from reconciler.service.stores.memory_store import MemoryStore
+from reconciler.service.stores.binding_store import BindingStore
 
 if TYPE_CHECKING:
     from reconciler.service.hash_key import HashKey
@@ -22,7 +22,7 @@ __all__ = ["accept_hash_key", "hash_key_if_any", "hash_key_of", "hash_key_path",
 
 
 def hash_key_of(
-    settings: Settings, store: MemoryStore, clock: Callable[[], datetime] | None = None
+    settings: Settings, store: BindingStore, clock: Callable[[], datetime] | None = None
 ) -> HashKey:
     """A store's hash key; it is read or made when it is first needed."""
     from reconciler.service.hash_key import HashKey
@@ -69,7 +69,7 @@ def accept_hash_key(settings: Settings) -> None:
     """
     check_memory_exists(settings)
     with closing(open_graph(settings)) as graph:
-        store = MemoryStore(graph)
+        store = BindingStore(graph)
         store.check_schema_version()
         store.release_hash_key(utc_now())
 

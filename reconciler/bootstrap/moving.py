@@ -22,7 +22,7 @@ from reconciler.bootstrap.policies import retry_policy
 from reconciler.bootstrap.services import Services
 from reconciler.domain.records.choices import check_callable, check_flags, file_path
 from reconciler.errors import ConfigurationError
-from reconciler.service.stores.memory_store import MemoryStore
+from reconciler.service.stores.binding_store import BindingStore
 from reconciler.service.stores.patient_graph import PatientGraph
 
 if TYPE_CHECKING:
@@ -55,7 +55,7 @@ def back_up(services: Services, path: Path, *, overwrite: bool) -> Backup:
     is_setting = settings.gate.hash_key is not None
     is_kept = not is_setting and key_file.exists()
     return write_backup(
-        services.store.copy_store,
+        services.binding_store.copy_store,
         path,
         key_file=key_file if is_kept else None,
         hash_key="setting" if is_setting else "file" if is_kept else "none",
@@ -165,7 +165,7 @@ def _restore_export(
         graph = open_graph(settings)
         stack.callback(graph.close)
         patience = retry_policy(settings)
-        store = MemoryStore(graph)
+        store = BindingStore(graph)
         open_store(store, embedder, clock())
         hash_key_of(settings, store).check()
         return restorer.run(

@@ -11,7 +11,7 @@ from reconciler.bootstrap.chosen_models import build_embedder
 from reconciler.bootstrap.engines import check_memory_exists, open_graph
 from reconciler.bootstrap.policies import retry_policy
 from reconciler.errors import ConfigurationError
-from reconciler.service.stores.memory_store import MemoryStore
+from reconciler.service.stores.binding_store import BindingStore
 from reconciler.service.stores.patient_graph import PatientGraph
 
 if TYPE_CHECKING:
@@ -45,7 +45,7 @@ def opened_reembedding(settings: Settings) -> Iterator[Reembedding]:
     """
     check_memory_exists(settings)
     with closing(open_graph(settings)) as graph:
-        MemoryStore(graph).check_schema_version()
+        BindingStore(graph).check_schema_version()
         yield build_reembedding(graph, settings)
 
 

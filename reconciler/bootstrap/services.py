@@ -52,7 +52,10 @@ from reconciler.domain.records.scope import Scope
 from reconciler.errors import ConfigurationError, GraphUnavailableError, ReconcilerError
 from reconciler.sensitive_data import SensitiveKind, keyed_digest, keyed_token
 from reconciler.service.records import Records
-from reconciler.service.stores.memory_store import MemoryStore
+from reconciler.service.stores.binding_store import BindingStore
+from reconciler.service.stores.contact_store import ContactStore
+from reconciler.service.stores.decision_store import DecisionStore
+from reconciler.service.stores.fact_store import FactStore
 from reconciler.service.stores.patient_graph import PatientGraph
 from reconciler.service.writing.decision_ids import DecisionIds
 from reconciler.service.writing.ids import IdCheck
@@ -169,13 +172,17 @@ class Services:
         self.policy = policy
         self.clock = clock
         self.closing = closing
-        self.store = MemoryStore(
-            PatientGraph(graph, patience, GraphUnavailableError),
-            (embedder.model_id, embedder.dimension),
-        )
+        patient = PatientGraph(graph, patience, GraphUnavailableError)
+        model = (embedder.model_id, embedder.dimension)
+        self.fact_store = FactStore(patient, model)
+        self.decision_store = DecisionStore(patient, model)
+        self.contact_store = ContactStore(patient)
+        self.binding_store = BindingStore(patient)
         self._decision_ids = DecisionIds(id_key)
         self.records = Records(
-            store=self.store,
+            fact_store=self.fact_store,
+            decision_store=self.decision_store,
+            contact_store=self.contact_store,
             decision_ids=self._decision_ids,
             clock=clock,
             hides_expired=settings.life.expired == "hidden",
@@ -186,7 +193,7 @@ class Services:
         self._use_flush_seconds = 0.0 if only_reads else settings.life.use_flush_seconds
         self._given_arbiter = arbiter
         self._given_extractor = extractor
-        self.hash_key = hash_key_of(settings, self.store, clock)
+        self.hash_key = hash_key_of(settings, self.binding_store, clock)
 
     def build_all(self) -> None:
         """Build every part now, so that a setting that cannot work is reported at opening."""
@@ -229,7 +236,7 @@ class Services:
         from reconciler.service.writing.neighbourhoods import Neighbourhoods
 
         return Neighbourhoods(
-            self.store,
+            self.fact_store,
             self.embedder.model_id,
             self.settings.reconcile.cached_facts_max,
             lambda: self.attributes,
@@ -246,7 +253,7 @@ class Services:
         """The store of erasures."""
         from reconciler.service.stores.erasure_store import ErasureStore
 
-        return ErasureStore(self._patient_graph, self.store)
+        return ErasureStore(self._patient_graph, self.fact_store, self.decision_store)
 
     @_Part
     def erasures(self) -> Erasures:
@@ -272,7 +279,7 @@ class Services:
         return Withholding(
             policy=recorded_policy(self.policy, self.embedder.model_id),
             gate_policy_of=self.cleaner.policy_of,
-            earlier=partial(earlier_decisions, self.store),
+            earlier=partial(earlier_decisions, self.fact_store, self.decision_store),
             clock=self.clock,
         )
 
@@ -305,7 +312,7 @@ class Services:
         from reconciler.service.writing.ledger import Ledger
 
         return Ledger(
-            store=self.store,
+            store=self.decision_store,
             neighbourhoods=self.neighbourhoods,
             retry_policy=retry_policy(self.settings),
             clock=self.clock,
@@ -319,7 +326,8 @@ class Services:
         from reconciler.service.writing.memory_reconciler import MemoryReconciler
 
         return MemoryReconciler(
-            store=self.store,
+            fact_store=self.fact_store,
+            decision_store=self.decision_store,
             ledger=self.ledger,
             embedder=self.embedder,
             arbitration=self.arbitration,
@@ -334,7 +342,8 @@ class Services:
         from reconciler.service.writing.write_gate import WriteGate
 
         return WriteGate(
-            store=self.store,
+            fact_store=self.fact_store,
+            decision_store=self.decision_store,
             reconciler=self.reconciler,
             ledger=self.ledger,
             cleaner=self.cleaner,
@@ -351,7 +360,8 @@ class Services:
             gate=self.gate,
             reconciler=self.reconciler,
             cleaner=self.cleaner,
-            store=self.store,
+            fact_store=self.fact_store,
+            decision_store=self.decision_store,
             clock=self.clock,
         )
 
@@ -362,7 +372,8 @@ class Services:
 
         return PersonsDecisions(
             gate=self.gate,
-            store=self.store,
+            fact_store=self.fact_store,
+            decision_store=self.decision_store,
             reconciler=self.reconciler,
             ledger=self.ledger,
             cleaner=self.cleaner,
@@ -386,7 +397,7 @@ class Services:
 
         return Relating(
             gate=self.gate,
-            store=self.store,
+            store=self.fact_store,
             neighbourhoods=self.neighbourhoods,
             reconciler=self.reconciler,
             ledger=self.ledger,
@@ -403,7 +414,7 @@ class Services:
         if self.arbitration is None:
             return None
         return Rejudging(
-            store=self.store,
+            store=self.decision_store,
             neighbourhoods=self.neighbourhoods,
             relating=self.relating,
             arbitration=self.arbitration,
@@ -430,10 +441,9 @@ class Services:
         """Counts how the memory is used. A count that cannot be written now waits."""
         from reconciler.service.use_trace import UseTrace
 
-        store = MemoryStore(self._graph)
         built = UseTrace(
-            write=store.record_use,
-            write_asked=store.record_recalls,
+            write=FactStore(self._graph).record_use,
+            write_asked=ContactStore(self._graph).record_recalls,
             clock=self.clock,
             flush_seconds=self._use_flush_seconds,
         )
@@ -446,7 +456,7 @@ class Services:
         from reconciler.service.writing.doors import LiveDoor
 
         def live(scope: Scope) -> dict[str, Fact]:
-            return {f.fact_id: f for f in self.store.list_facts(scope) if not f.has_ended}
+            return {f.fact_id: f for f in self.fact_store.list_facts(scope) if not f.has_ended}
 
         return LiveDoor(gate=self.gate, attributes=self.attributes, live=live, clock=self.clock)
 
@@ -461,7 +471,7 @@ class Services:
             embed=self.reconciler.embed,
             digest=self.digest,
             decision_ids=self._decision_ids,
-            store=self.store,
+            store=self.decision_store,
             attributes=self.attributes,
             clock=self.clock,
         )
@@ -536,7 +546,7 @@ class Services:
         from reconciler.service.recall import Recall
 
         return Recall(
-            store=self.store,
+            store=self.fact_store,
             neighbourhoods=self.neighbourhoods,
             embedder=self.embedder,
             asked=self.asked_attributes,
@@ -551,7 +561,8 @@ class Services:
         from reconciler.service.finding import FactFinder
 
         return FactFinder(
-            store=self.store,
+            fact_store=self.fact_store,
+            contact_store=self.contact_store,
             embedder=self.embedder,
             confidence_min=self.settings.recall.confidence_min,
             hides_expired=self.settings.life.expired == "hidden",
@@ -599,7 +610,9 @@ class Services:
         from reconciler.service.health import Health
 
         return Health(
-            store=self.store,
+            fact_store=self.fact_store,
+            decision_store=self.decision_store,
+            contact_store=self.contact_store,
             damage=self.damage,
             records=self.records,
             embedding_model=self.embedder.model_id,
@@ -613,7 +626,7 @@ class Services:
         """Agents' procedures."""
         from reconciler.service.tasks.procedures import Procedures
 
-        return Procedures(store=self.store, embedder=self.embedder, clock=self.clock)
+        return Procedures(store=self.fact_store, embedder=self.embedder, clock=self.clock)
 
     @_Part
     def contact_page(self) -> ContactPage:
@@ -627,7 +640,7 @@ class Services:
         """Draws timelines of facts."""
         from reconciler.service.pages.report import Report
 
-        return Report(records=self.records, store=self.store, clock=self.clock)
+        return Report(records=self.records, store=self.fact_store, clock=self.clock)
 
     @_Part
     def past_recall(self) -> PastRecall:
@@ -635,7 +648,7 @@ class Services:
         from reconciler.service.past_recall import PastRecall
 
         return PastRecall(
-            store=self.store,
+            store=self.fact_store,
             records=self.records,
             embedder=self.embedder,
             asked=self.asked_attributes,
@@ -733,12 +746,12 @@ def build_services(
             settings = _with_own_file(settings, stack)
         graph = open_graph(settings)
         stack.callback(graph.close)
-        store = MemoryStore(graph)
+        binding_store = BindingStore(graph)
         policy = build_policy(
             settings, embedder.model_id, is_judged=arbiter is not None or has_judge(settings)
         )
         if migrate:
-            at_opening(lambda: store.migrate(embedder.dimension))
+            at_opening(lambda: binding_store.migrate(embedder.dimension))
         services = Services(
             settings=settings,
             graph=graph,
@@ -746,7 +759,7 @@ def build_services(
             policy=policy,
             arbiter=arbiter,
             extractor=extractor,
-            id_key=open_store(store, embedder, clock()),
+            id_key=open_store(binding_store, embedder, clock()),
             clock=clock,
             closing=stack,
             only_reads=must_exist,

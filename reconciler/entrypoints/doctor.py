@@ -42,8 +42,10 @@ from reconciler.ports.graph import Graph
 from reconciler.queries import newest_schema_version
 from reconciler.resources import check_folder_is_writable
 from reconciler.service.embedding import unread
+from reconciler.service.stores.binding_store import BindingStore
+from reconciler.service.stores.decision_store import DecisionStore
 from reconciler.service.stores.erasure_store import ErasureStore
-from reconciler.service.stores.memory_store import MemoryStore
+from reconciler.service.stores.fact_store import FactStore
 from reconciler.service.stores.model_store import ModelStore
 from reconciler.service.stores.session_store import SessionStore
 from reconciler.settings import Settings
@@ -126,15 +128,16 @@ def describe_extractor(settings: Settings) -> str:
 
 
 def _checks(settings: Settings, graph: Graph) -> list[DoctorCheck]:
-    store = MemoryStore(graph)
+    store, fact_store = BindingStore(graph), FactStore(graph)
     engine = _check("engine", lambda: _engine(store))
     if not engine.is_ok:
         return [engine]
     with closing(build_embedder(settings)) as embedder:
         checks = _further_checks(settings, graph, engine, embedder)
-    facts = _check("facts", lambda: _facts(store))
-    erasures = _erasures(store, ErasureStore(graph, store))
-    return [*checks, facts, _disputes(store), _jobs(store, SessionStore(graph)), erasures]
+    facts = _check("facts", lambda: _facts(store, fact_store))
+    disputes = _disputes(store, fact_store)
+    erasures = _erasures(store, ErasureStore(graph, fact_store, DecisionStore(graph)))
+    return [*checks, facts, disputes, _jobs(store, SessionStore(graph)), erasures]
 
 
 def _checks_without_store(settings: Settings, finding: str) -> list[DoctorCheck]:
@@ -151,7 +154,7 @@ def _checks_without_store(settings: Settings, finding: str) -> list[DoctorCheck]
 def _further_checks(
     settings: Settings, graph: Graph, engine: DoctorCheck, embedder: Embedder
 ) -> list[DoctorCheck]:
-    store = MemoryStore(graph)
+    store = BindingStore(graph)
     return [
         engine,
         _check("schema", lambda: _schema(store)),
@@ -179,7 +182,7 @@ def _check(name: str, look: Callable[[], str]) -> DoctorCheck:
         return DoctorCheck(name=name, is_ok=False, finding=str(error))
 
 
-def _engine(store: MemoryStore) -> str:
+def _engine(store: BindingStore) -> str:
     engine = store.describe()
     return f"{engine.engine} {engine.version} at {engine.location}"
 
@@ -193,7 +196,7 @@ def _folder(store: Path) -> list[DoctorCheck]:
     return []
 
 
-def _schema(store: MemoryStore) -> str:
+def _schema(store: BindingStore) -> str:
     version, wanted = store.schema_version(), newest_schema_version(store.describe().engine)
     if version == 0:
         return f"none yet; the first write, or `reconciler init`, makes version {wanted}"
@@ -202,7 +205,7 @@ def _schema(store: MemoryStore) -> str:
     return f"version {version}"
 
 
-def _store(store: MemoryStore, models: ModelStore, embedder: Embedder) -> str:
+def _store(store: BindingStore, models: ModelStore, embedder: Embedder) -> str:
     if store.schema_version() == 0:
         return "empty"
     store.check_model(embedder.model_id, embedder.dimension)
@@ -228,7 +231,7 @@ def _is_measured(settings: Settings, model: str) -> bool:
     return chosen == model or bool(profiles_of(model))
 
 
-def _hash_key(settings: Settings, store: MemoryStore) -> str:
+def _hash_key(settings: Settings, store: BindingStore) -> str:
     if not _has_schema(store):
         return "none needed so far"
     return hash_key_of(settings, store).check()
@@ -251,7 +254,7 @@ def _gate(settings: Settings) -> str:
     return f"policy {policy.version}, domain {policy.domain}, {len(CHECKS)} checks{switched}"
 
 
-def _round_trip(store: MemoryStore) -> str:
+def _round_trip(store: BindingStore) -> str:
     def once() -> float:
         started = time.perf_counter()
         store.schema_version()
@@ -270,12 +273,12 @@ def _arbiter(settings: Settings) -> str:
     return f"{arbiter.name}; not called by this check, calls cost money (--judge asks it)"
 
 
-def _disputes(store: MemoryStore) -> DoctorCheck:
+def _disputes(store: BindingStore, fact_store: FactStore) -> DoctorCheck:
     """The number of open disputes; the check never fails because of them."""
     try:
         if not _has_schema(store):
             return DoctorCheck(name="disputes", is_ok=True, finding="none yet")
-        count = store.count_conflicts(datetime.now(UTC))
+        count = fact_store.count_conflicts(datetime.now(UTC))
     except ReconcilerError as error:
         return DoctorCheck(name="disputes", is_ok=False, finding=str(error))
     lists = "; `reconciler disputes --agent …` lists them, `reconciler resolve` settles one"
@@ -285,18 +288,18 @@ def _disputes(store: MemoryStore) -> DoctorCheck:
     )
 
 
-def _has_schema(store: MemoryStore) -> bool:
+def _has_schema(store: BindingStore) -> bool:
     return store.schema_version() >= newest_schema_version(store.describe().engine)
 
 
-def _facts(store: MemoryStore) -> str:
+def _facts(store: BindingStore, fact_store: FactStore) -> str:
     if not _has_schema(store):
         return "none yet"
-    counted = store.count_facts(datetime.now(UTC))
+    counted = fact_store.count_facts(datetime.now(UTC))
     return ", ".join(f"{count} {state}" for state, count in counted.items())
 
 
-def _jobs(store: MemoryStore, sessions: SessionStore) -> DoctorCheck:
+def _jobs(store: BindingStore, sessions: SessionStore) -> DoctorCheck:
     try:
         if not _has_schema(store):
             return DoctorCheck(name="jobs", is_ok=True, finding="none yet")
@@ -305,7 +308,7 @@ def _jobs(store: MemoryStore, sessions: SessionStore) -> DoctorCheck:
         return DoctorCheck(name="jobs", is_ok=False, finding=str(error))
 
 
-def _erasures(store: MemoryStore, erasures: ErasureStore) -> DoctorCheck:
+def _erasures(store: BindingStore, erasures: ErasureStore) -> DoctorCheck:
     """The number of erasures that were interrupted."""
     try:
         if not _has_schema(store):

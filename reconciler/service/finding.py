@@ -34,7 +34,8 @@ if TYPE_CHECKING:
     from reconciler.domain.records.policies import RecallFloor
     from reconciler.domain.records.scope import Scope
     from reconciler.ports.embedder import Embedder
-    from reconciler.service.stores.memory_store import MemoryStore, Near
+    from reconciler.service.stores.contact_store import ContactStore
+    from reconciler.service.stores.fact_store import FactStore, Near
 
 __all__ = ["FactFinder"]
 
@@ -87,7 +88,8 @@ class FactFinder:
     """Finds what is known about a named person or thing, also across contacts.
 
     Args:
-        store: the store of facts.
+        fact_store: facts and their vectors.
+        contact_store: the contacts and their names.
         embedder: with ``dimension`` 0 only names can be looked for.
         floor: how near a fact must be to be found; None for no floor.
         confidence_min: facts with less confidence are left out, 0 to 1.
@@ -98,7 +100,8 @@ class FactFinder:
     def __init__(
         self,
         *,
-        store: MemoryStore,
+        fact_store: FactStore,
+        contact_store: ContactStore,
         embedder: Embedder,
         confidence_min: float,
         hides_expired: bool,
@@ -106,7 +109,8 @@ class FactFinder:
         floor: RecallFloor | None = None,
     ) -> None:
         self._floor = floor
-        self._store = store
+        self._fact_store = fact_store
+        self._contact_store = contact_store
         self._embedder = embedder
         self._confidence_min = confidence_min
         self._hides_expired = hides_expired
@@ -127,7 +131,7 @@ class FactFinder:
         if all_contacts:
             facts = self._mentioning(scope, longest_word(name))
         else:
-            facts = ((scope.contact_id, fact) for fact in self._store.list_facts(scope))
+            facts = ((scope.contact_id, fact) for fact in self._fact_store.list_facts(scope))
         hits = mentioning(self._recallable(facts), name, lambda pair: pair[1])
         return [
             FoundFact(contact_id=contact_id, fact=fact, found_in=place)
@@ -159,9 +163,11 @@ class FactFinder:
             )
         asked = _Search(scope, embed_queries(self._embedder, [query])[0], limit, wanted)
         # The index looks at all agents' facts, and an agent may have few among very many.
-        hits = self._growing(self._store.find_nearest, asked, _INDEXED_MAX)
+        hits = self._growing(self._fact_store.find_nearest, asked, _INDEXED_MAX)
         if len(hits) < limit:
-            hits = self._growing(self._store.list_nearest, asked, None)
+            ids = [contact_id for contact_id, _ in self._contact_store.list_contact_ids(scope)]
+            look = partial(self._fact_store.list_nearest, contact_ids=ids)
+            hits = self._growing(look, asked, None)
         names = [self._name(asked, name) for name in names_in(query)]
         if wanted.min_score is None and _asks_of_unknown(query, names):
             return []
@@ -180,8 +186,8 @@ class FactFinder:
     def _name(self, asked: _Search, name: str) -> _Name:
         """A name with the contacts that it may be of, and the facts that mention it."""
         word, spellings = longest_word(name), needles(name)
-        contacts = self._store.find_named_contacts(asked.scope, word, _NAMED_MAX)
-        page = self._store.list_mentions(asked.scope, word, 0, _NAMED_MAX)
+        contacts = self._contact_store.find_named_contacts(asked.scope, word, _NAMED_MAX)
+        page = self._fact_store.list_mentions(asked.scope, word, 0, _NAMED_MAX)
         facts = mentioning(self._recallable(page), name, lambda pair: pair[1])
         return _Name(
             text=name,
@@ -200,7 +206,7 @@ class FactFinder:
         """More facts that mention a name of the query, or are about a contact of that name."""
         contact_ids = sorted({contact_id for name in names for contact_id in name.contact_ids})
         if contact_ids:
-            look = partial(self._store.list_nearest, contact_ids=contact_ids)
+            look = partial(self._fact_store.list_nearest, contact_ids=contact_ids)
             yield from self._growing(look, asked, None)
         told = {
             fact.fact_id: (contact_id, fact)
@@ -232,7 +238,7 @@ class FactFinder:
 
     def _passing(self, asked: _Search, near: list[Near]) -> list[FoundFact]:
         now = self._clock()
-        found_facts = self._store.find_agents_facts(
+        found_facts = self._fact_store.find_agents_facts(
             asked.scope, [near_fact.fact_id for near_fact in near]
         )
         facts = {fact_id: fact.as_of(now) for fact_id, fact in found_facts.items()}
@@ -248,7 +254,7 @@ class FactFinder:
     def _mentioning(self, scope: Scope, word: str) -> Iterator[tuple[str, Fact]]:
         """The facts that mention a word, read page by page: an agent may have very many."""
         offset = 0
-        while page := self._store.list_mentions(scope, word, offset, _PAGE_ROWS):
+        while page := self._fact_store.list_mentions(scope, word, offset, _PAGE_ROWS):
             yield from page
             offset += len(page)
 

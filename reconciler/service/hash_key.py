@@ -8,7 +8,7 @@ from threading import Lock
 
 from reconciler.errors import ConfigurationError
 from reconciler.sensitive_data import key_check
-from reconciler.service.stores.memory_store import MemoryStore
+from reconciler.service.stores.binding_store import BindingStore
 
 __all__ = ["HashKey"]
 
@@ -29,7 +29,7 @@ class HashKey:
 
     def __init__(
         self,
-        store: MemoryStore,
+        store: BindingStore,
         *,
         find: Callable[[], bytes | None],
         find_or_make: Callable[[], bytes],

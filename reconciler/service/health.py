@@ -26,7 +26,9 @@ from reconciler.service.stores.rows import vectors_in
 if TYPE_CHECKING:
     from reconciler.service.moving.damage import Damage
     from reconciler.service.records import Records
-    from reconciler.service.stores.memory_store import MemoryStore
+    from reconciler.service.stores.contact_store import ContactStore
+    from reconciler.service.stores.decision_store import DecisionStore
+    from reconciler.service.stores.fact_store import FactStore
 
 __all__ = ["Health"]
 
@@ -52,7 +54,9 @@ class Health:
     """Measures how well an agent's contacts are kept. Only reads.
 
     Args:
-        store: facts and their vectors.
+        fact_store: facts and their vectors.
+        decision_store: decisions, to be counted.
+        contact_store: contacts and agents.
         damage: finds what cannot be read.
         records: what waits for an answer.
         embedding_model: the model that made the vectors to compare.
@@ -64,7 +68,9 @@ class Health:
     def __init__(
         self,
         *,
-        store: MemoryStore,
+        fact_store: FactStore,
+        decision_store: DecisionStore,
+        contact_store: ContactStore,
         damage: Damage,
         records: Records,
         embedding_model: str,
@@ -72,7 +78,9 @@ class Health:
         file_bytes: Callable[[], int | None],
         clock: Callable[[], datetime],
     ) -> None:
-        self._store = store
+        self._fact_store = fact_store
+        self._decision_store = decision_store
+        self._contact_store = contact_store
         self._damage = damage
         self._records = records
         self._embedding_model = embedding_model
@@ -82,7 +90,7 @@ class Health:
 
     def agents(self) -> list[tuple[str, str]]:
         """All agents of the store, each with its tenant first."""
-        return self._store.list_agents()
+        return self._contact_store.list_agents()
 
     def report(
         self,
@@ -116,9 +124,9 @@ class Health:
         """The health of each of these contacts that is known, one after the other."""
         contacts = {contact.contact_id: contact for contact in self._records.contacts(scopes)}
         scopes = [scope for scope in scopes if scope.contact_id in contacts]
-        actions = self._store.count_actions(scopes)
-        kept = self._store.count_episodes(scopes)
-        linked = set(self._store.list_disputed(scopes))
+        actions = self._decision_store.count_actions(scopes)
+        kept = self._contact_store.count_episodes(scopes)
+        linked = set(self._contact_store.list_disputed(scopes))
         sizes = Counter({key: episodes for key, (_, episodes) in kept.items()})
         for key, counts in actions.items():
             sizes[key] += sum(count.decisions for count in counts)
@@ -126,7 +134,7 @@ class Health:
         live = {scope.contact_key: contacts[scope.contact_id].live_facts for scope in scopes}
         for part in _parts(scopes, live, _FACTS_AT_ONCE):
             now = self._clock()
-            facts = self._store.list_live_facts(part, self._embedding_model, now)
+            facts = self._fact_store.list_live_facts(part, self._embedding_model, now)
             held = self._records.held(part, is_bare=True)
             disputes = self._records.disputes([scope for scope in part if scope in linked])
             questions = _times((each.scope, each.at) for each in held)
@@ -155,7 +163,7 @@ class Health:
 
     def _compared(self, scope: Scope, facts: Sequence[LiveFact], is_linked: bool) -> dict[str, int]:
         """Duplicate facts, and facts that answer one question twice."""
-        conflicts = self._store.list_conflicts(scope, is_open=False) if is_linked else []
+        conflicts = self._fact_store.list_conflicts(scope, is_open=False) if is_linked else []
         linked = {frozenset((conflict.new_id, conflict.old_id)) for conflict in conflicts}
         placed = _with_whole_vectors(facts)
         vectors = vectors_in([fact.embedding_bytes for fact in placed])

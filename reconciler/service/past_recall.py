@@ -21,7 +21,7 @@ from reconciler.service.attribute_questions import AskedAttributes
 from reconciler.service.embedding import question_of
 from reconciler.service.recall import open_disputes, with_asked
 from reconciler.service.records import Records
-from reconciler.service.stores.memory_store import MemoryStore
+from reconciler.service.stores.fact_store import FactStore
 
 __all__ = ["PastRecall"]
 
@@ -43,7 +43,7 @@ class PastRecall:
     def __init__(
         self,
         *,
-        store: MemoryStore,
+        store: FactStore,
         records: Records,
         embedder: Embedder,
         how: Recalling,

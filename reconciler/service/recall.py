@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from reconciler.domain.values.attributes import AttributeBook
     from reconciler.ports.embedder import Embedder
     from reconciler.service.attribute_questions import AskedAttributes
-    from reconciler.service.stores.memory_store import MemoryStore
+    from reconciler.service.stores.fact_store import FactStore
     from reconciler.service.use_trace import UseTrace
     from reconciler.service.writing.neighbourhoods import Neighbourhoods
 
@@ -51,7 +51,7 @@ class Recall:
     def __init__(
         self,
         *,
-        store: MemoryStore,
+        store: FactStore,
         neighbourhoods: Neighbourhoods,
         embedder: Embedder,
         how: Recalling,

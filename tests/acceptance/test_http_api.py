@@ -19,7 +19,7 @@ import pytest
 from reconciler import Memory
 from reconciler.errors import GraphUnavailableError
 from reconciler.service import records
-from reconciler.service.stores import memory_store
+from reconciler.service.stores import contact_queries
 from reconciler.testing import HashingEmbedder
 from tests.engines import EngineUnderTest
 from tests.http_api import PRIYA, Api, TenantApi, serving_api, serving_api_in
@@ -291,16 +291,16 @@ def test_later_pages_of_what_waits_read_what_they_give(
             about.note("Lives in Pune.")
             about.note("Lives in Goa.", source_kind="operator")
             about.submit_session("chat", [{"role": "user", "content": "Lives in Pune."}])
-    monkeypatch.setattr(memory_store, "_PAGE", 3)
+    monkeypatch.setattr(contact_queries, "_PAGE", 3)
     monkeypatch.setattr(records, "_HELD_AT_ONCE", 3)
     read = list[int]()
-    real = memory._services.store._decisions
+    real = memory._services.decision_store._decisions
 
     def counted(rows: Any) -> Any:
         read.append(len(rows))
         return real(rows)
 
-    monkeypatch.setattr(memory._services.store, "_decisions", counted)
+    monkeypatch.setattr(memory._services.decision_store, "_decisions", counted)
     for name, count in (("pending", 16), ("disputes", 8), ("jobs", 8)):
         whole = done(anna.get(f"/v1/agents/crm/{name}"))["items"]
         read.clear()
@@ -321,7 +321,7 @@ def test_a_page_of_decisions_is_read_on_from_the_one_before(
 ) -> None:
     lines = [f'{{"text": "Owns bicycle number {number}."}}' for number in range(30)]
     memory.import_notes(lines, agent_id="crm", contact_id="priya")  # all at the same instant
-    store, read = memory._services.store, list[int]()
+    store, read = memory._services.decision_store, list[int]()
     real = store._decisions
 
     def counted(rows: Any) -> Any:
@@ -547,7 +547,7 @@ def test_a_fault_is_logged_without_its_words(
     def fail(_: object) -> None:
         raise KeyError(SECRET)
 
-    monkeypatch.setattr(memory._services.store, "contact_version", fail)
+    monkeypatch.setattr(memory._services.fact_store, "contact_version", fail)
     problem(agent.get(f"{PRIYA}/recall"), 500, "fault")
     assert "KeyError" in caplog.text
     assert "Hunter2" not in caplog.text
@@ -627,8 +627,8 @@ def test_a_memory_that_does_not_answer_is_told_without_its_address(
     def fail(*_: object) -> None:
         raise GraphUnavailableError("bolt://10.0.0.7 is away")
 
-    monkeypatch.setattr(memory._services.store, "contact_version", fail)
-    monkeypatch.setattr(memory._services.store, "describe", fail)
+    monkeypatch.setattr(memory._services.fact_store, "contact_version", fail)
+    monkeypatch.setattr(memory._services.binding_store, "describe", fail)
     answer = agent.get(f"{PRIYA}/recall")
     told = problem(answer, 503, "graph-unavailable")
     assert "10.0.0.7" not in told
@@ -667,7 +667,7 @@ def test_probes_of_anyone_ask_once_and_keep_no_thread(
         is_over.wait(60)
         raise GraphUnavailableError("away")
 
-    monkeypatch.setattr(memory._services.store, "describe", hang)
+    monkeypatch.setattr(memory._services.binding_store, "describe", hang)
     host, port = api.url.removeprefix("http://").split(":")
     with ExitStack() as opened:
         probes = [
@@ -696,7 +696,7 @@ def _hanging(
         is_over.wait(60)
         raise GraphUnavailableError("away")
 
-    monkeypatch.setattr(memory._services.store, "contact_version", hang)
+    monkeypatch.setattr(memory._services.fact_store, "contact_version", hang)
     return is_over, waiting
 
 

@@ -26,7 +26,7 @@ from reconciler.errors import (
 )
 from reconciler.ports.graph import Graph, Row
 from reconciler.queries import load_queries, newest_schema_version
-from reconciler.service.stores.memory_store import MemoryStore
+from reconciler.service.stores.fact_store import FactStore
 from tests import raw_store
 from tests.commit_maps import (
     ALICE,
@@ -835,7 +835,7 @@ def rests_on(graph: Graph, of: dict[str, Any]) -> set[str]:
     ids = [each["decision_id"] for each in rows]
     told = [row for each in ids for row in graph.run("list_evidence", {"decision_id": each})]
     asked = {row["episode_id"] for row in told}
-    store = MemoryStore(graph)
+    store = FactStore(graph)
     return {each for each in asked if store.rests_on(ALICE, of["fact_id"], each)}
 
 

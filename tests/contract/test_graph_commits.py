@@ -15,7 +15,8 @@ import pytest
 from reconciler.domain.records.scope import Scope
 from reconciler.errors import GraphConflictError
 from reconciler.ports.graph import Graph
-from reconciler.service.stores.memory_store import MemoryStore
+from reconciler.service.stores.decision_store import DecisionStore
+from reconciler.service.stores.fact_store import FactStore
 from tests import raw_store
 from tests.commit_maps import ALICE, DIMENSION, EAST, NOON, by_row, commit, decision, skip, update
 from tests.commits import committed
@@ -27,22 +28,22 @@ CROWD = [Scope("acme", "crm", f"contact {number}") for number in range(6)]
 
 
 def versions(graph: Graph, *scopes: Scope) -> list[int]:
-    return [MemoryStore(graph).contact_version(scope) for scope in scopes]
+    return [FactStore(graph).contact_version(scope) for scope in scopes]
 
 
 def live(graph: Graph, scope: Scope = ALICE) -> dict[str, int]:
-    facts = MemoryStore(graph).list_facts(scope)
+    facts = FactStore(graph).list_facts(scope)
     return {fact.fact_id: fact.observations for fact in facts if fact.is_live}
 
 
 def links(graph: Graph, scope: Scope = ALICE) -> set[tuple[str, str, bool]]:
-    found = MemoryStore(graph).list_supersessions(scope)
+    found = FactStore(graph).list_supersessions(scope)
     return {(each.new_id, each.old_id, each.is_restatement) for each in found}
 
 
 def conflicts(graph: Graph) -> list[set[str]]:
     """Every link between live facts, as often as it is there."""
-    return [{each.new_id, each.old_id} for each in MemoryStore(graph).list_conflicts(ALICE)]
+    return [{each.new_id, each.old_id} for each in FactStore(graph).list_conflicts(ALICE)]
 
 
 def made(graph: Graph, *scopes: Scope) -> list[str]:
@@ -56,7 +57,7 @@ def made(graph: Graph, *scopes: Scope) -> list[str]:
 
 
 def resting(graph: Graph, fact: dict[str, Any], *said: dict[str, Any]) -> list[bool]:
-    store = MemoryStore(graph)
+    store = FactStore(graph)
     return [store.rests_on(ALICE, fact["fact_id"], each["episode_id"]) for each in said]
 
 
@@ -274,7 +275,7 @@ def test_what_is_new_is_written_without_a_look(graph: Graph) -> None:
     more = [{"episode_id": "turn-2", "session_id": "call-2", "is_new": True}]
     first, second = decision(is_new=True), decision(version=1, is_new=True, evidence=more)
     commit(graph, first, second)
-    told = MemoryStore(graph).list_evidence(second["decision_id"], ALICE)
+    told = DecisionStore(graph).list_evidence(second["decision_id"], ALICE)
     assert {each.episode_id for each in told} == {second["episode_id"], "turn-2"}
     assert resting(graph, second, first, second) == [False, True]
     assert resting(graph, second, more[0]) == [True]
@@ -298,7 +299,7 @@ def test_a_note_from_two_sessions_that_are_known_moves_the_contact_on(graph: Gra
     more = [{"episode_id": "turn-2", "session_id": "call-2", "is_new": True}]
     said = decision(version=2, is_new=True, knows=["call-1", "call-2"], evidence=more)
     assert commit(graph, said)
-    assert len(MemoryStore(graph).list_evidence(said["decision_id"], ALICE)) == 2
+    assert len(DecisionStore(graph).list_evidence(said["decision_id"], ALICE)) == 2
     assert versions(graph, ALICE) == [3]
 
 
@@ -310,7 +311,7 @@ def test_where_a_known_session_is_gone_all_is_written_or_nothing(graph: Graph, g
     said = decision(version=1, is_new=True, knows=["call-1", "call-2"], evidence=more)
     rows = commit(graph, said, decision(BOB, version=1))
     is_written = ALICE.contact_key in {row["contact_key"] for row in rows}
-    told = MemoryStore(graph).list_evidence(said["decision_id"], ALICE)
+    told = DecisionStore(graph).list_evidence(said["decision_id"], ALICE)
     assert len(told) == (2 if is_written else 0)
     assert len(live(graph)) == (2 if is_written else 1)
     assert versions(graph, ALICE, BOB) == [2 if is_written else 1, 2]
@@ -327,16 +328,17 @@ def test_writers_that_name_the_same_contacts_in_any_order_never_wait_in_a_circle
         first.migrate(DIMENSION)
         is_file = engine.name == "embedded"
         second = first if is_file else stack.enter_context(closing(opened(engine)))
-        MemoryStore(first).commit_decisions([committed(scope, 0, EAST) for scope in CROWD])
+        DecisionStore(first).commit_decisions([committed(scope, 0, EAST) for scope in CROWD])
         rounds, start = 10, Barrier(2)
 
         def write(graph: Graph) -> int:
-            store, drawn, written = MemoryStore(graph), random.Random(7), 0
+            store, drawn, written = DecisionStore(graph), random.Random(7), 0
             for _ in range(rounds):
                 waiting = drawn.sample(CROWD, len(CROWD))
                 start.wait(60)
                 while waiting:
-                    given = {s: committed(s, store.contact_version(s), EAST) for s in waiting}
+                    known = FactStore(graph)
+                    given = {s: committed(s, known.contact_version(s), EAST) for s in waiting}
                     done = store.commit_decisions(list(given.values()))
                     waiting = [s for s in waiting if given[s].decision.decision_id not in done]
                     written += len(done)

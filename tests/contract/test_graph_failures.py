@@ -39,7 +39,7 @@ from reconciler.errors import (
     SchemaError,
 )
 from reconciler.queries import newest_schema_version
-from reconciler.service.stores import memory_store
+from reconciler.service.stores import binding_store
 from reconciler.settings import load_settings
 from reconciler.testing import HashingEmbedder
 from tests import raw_store
@@ -649,7 +649,7 @@ def test_a_store_older_than_the_code_names_the_command_that_mends_it(
 ) -> None:
     opened(engine.settings_arguments).close()
     newer = newest_schema_version("neo4j") + 1
-    monkeypatch.setattr(memory_store, "newest_schema_version", lambda _: newer)
+    monkeypatch.setattr(binding_store, "newest_schema_version", lambda _: newer)
     with pytest.raises(SchemaError, match=f"works with {newer}.*reconciler init"):
         opened(engine.settings_arguments)
 

@@ -13,7 +13,7 @@ from reconciler.domain.records.model_moves import ModelMove, MoveState
 from reconciler.domain.records.scope import Scope
 from reconciler.ports.graph import Graph, Row
 from reconciler.queries import load_queries
-from reconciler.service.stores.memory_store import MemoryStore
+from reconciler.service.stores.fact_store import FactStore
 from reconciler.service.stores.model_store import ModelStore
 from reconciler.settings import load_settings
 from tests.commit_maps import (
@@ -70,7 +70,7 @@ def vectors(count: int) -> np.ndarray[tuple[int, ...], np.dtype[np.float32]]:
 
 def known(graph: Checked, model: str) -> list[tuple[str, list[float]]]:
     """The facts and vectors that a process of that model compares."""
-    store = MemoryStore(graph)  # type: ignore[arg-type]
+    store = FactStore(graph)  # type: ignore[arg-type]
     return [(key, list(held)) for key, held in store.load_vectors([ALICE], model).items()]
 
 
@@ -101,9 +101,9 @@ def test_a_store_goes_from_one_model_to_another(graph: Checked) -> None:
     assert store.count_restoring() == 0
     assert sorted(known(graph, MODEL)) == sorted((key, EAST) for key in IDS)
     assert known(graph, NEXT) == [] or graph._graph.engine == "neo4j"
-    version = MemoryStore(graph).contact_version(ALICE)  # type: ignore[arg-type]
+    version = FactStore(graph).contact_version(ALICE)  # type: ignore[arg-type]
     assert store.switch(MODEL, NEXT) is True
-    assert MemoryStore(graph).contact_version(ALICE) > version  # type: ignore[arg-type]
+    assert FactStore(graph).contact_version(ALICE) > version  # type: ignore[arg-type]
     assert store.switch(MODEL, NEXT) is False
     switched = store.move()
     assert (switched.model, switched.dimension) == (NEXT, NEXT_DIMENSION)

@@ -15,7 +15,7 @@ from reconciler.adapters.embedded_graph import EmbeddedGraph
 from reconciler.errors import GraphConflictError, GraphError, GraphUnavailableError
 from reconciler.ports.graph import Row
 from reconciler.service.stores.commits import Commit
-from reconciler.service.stores.memory_store import MemoryStore
+from reconciler.service.stores.decision_store import DecisionStore
 from reconciler.testing import HashingEmbedder
 from tests.engines import EngineUnderTest, embedded_engine
 
@@ -78,13 +78,13 @@ def test_an_import_leaves_what_its_notes_one_by_one_would(
 def commits(monkeypatch: pytest.MonkeyPatch) -> list[list[str]]:
     """Of every commit, the contacts of its decisions."""
     made: list[list[str]] = []
-    commit_decisions = MemoryStore.commit_decisions
+    commit_decisions = DecisionStore.commit_decisions
 
-    def recorded(store: MemoryStore, commits: Sequence[Commit]) -> set[str]:
+    def recorded(store: DecisionStore, commits: Sequence[Commit]) -> set[str]:
         made.append([commit.decision.scope.contact_id for commit in commits])
         return commit_decisions(store, commits)
 
-    monkeypatch.setattr(MemoryStore, "commit_decisions", recorded)
+    monkeypatch.setattr(DecisionStore, "commit_decisions", recorded)
     return made
 
 

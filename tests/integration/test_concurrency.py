@@ -28,7 +28,8 @@ from reconciler.domain.records.policies import ReconcilePolicy, RetryPolicy
 from reconciler.domain.records.scope import Scope
 from reconciler.errors import GraphUnavailableError
 from reconciler.ports.graph import Graph, Row
-from reconciler.service.stores.memory_store import MemoryStore
+from reconciler.service.stores.decision_store import DecisionStore
+from reconciler.service.stores.fact_store import FactStore
 from reconciler.service.stores.patient_graph import PatientGraph
 from reconciler.service.writing.ledger import Ledger
 from reconciler.service.writing.memory_reconciler import MemoryReconciler
@@ -345,15 +346,18 @@ class Writer:
     """What writes in a process of its own; it keeps no neighbourhood unless it may."""
 
     def __init__(self, graph: Graph, facts_max: int = 0) -> None:
-        store, embedder = _patient_store(graph), HashingEmbedder()
+        patient = PatientGraph(graph, RETRIES, GraphUnavailableError)
+        fact_store, decision_store = FactStore(patient), DecisionStore(patient)
+        embedder = HashingEmbedder()
         ledger = Ledger(
-            store=store,
-            neighbourhoods=Neighbourhoods(store, embedder.model_id, facts_max),
+            store=decision_store,
+            neighbourhoods=Neighbourhoods(fact_store, embedder.model_id, facts_max),
             retry_policy=RETRIES,
             clock=lambda: NOON,
         )
         self._reconciler = MemoryReconciler(
-            store=store,
+            fact_store=fact_store,
+            decision_store=decision_store,
             ledger=ledger,
             embedder=embedder,
             arbitration=None,
@@ -367,16 +371,12 @@ class Writer:
         return self._reconciler.reconcile(admitted(said))
 
 
-def _patient_store(graph: Graph) -> MemoryStore:
-    return MemoryStore(PatientGraph(graph, RETRIES, GraphUnavailableError))
-
-
 def remember(graph: Graph, text: str, key: str | None = None) -> Decision:
     return Writer(graph).remember(text, key)
 
 
 def live_facts(graph: Graph) -> list[tuple[str, int]]:
-    facts = MemoryStore(graph).list_facts(ALICE)
+    facts = FactStore(graph).list_facts(ALICE)
     return sorted((fact.text, fact.observations) for fact in facts if fact.is_live)
 
 
@@ -400,7 +400,7 @@ def test_a_note_that_another_writes_in_the_meantime_is_not_missed(
     disturbed = DisturbedGraph(graph, [moment], lambda: remember(graph, "Prefers email"))
     remember(disturbed, "Prefers email")
     assert live_facts(graph) == [*((text, 1) for text in already_known), ("Prefers email", 2)]
-    assert len(MemoryStore(graph).list_decisions([ALICE], 9)) == 2 + len(already_known)
+    assert len(DecisionStore(graph).list_decisions([ALICE], 9)) == 2 + len(already_known)
 
 
 @pytest.mark.parametrize("look", [1, 2])
@@ -408,7 +408,7 @@ def test_a_note_that_another_writes_about_a_contact_without_facts_is_not_missed(
     graph: Graph, look: int
 ) -> None:
     refused = committed(ALICE, 0, action=Action.REJECT, fact_id=None)
-    assert MemoryStore(graph).commit_decisions([refused])
+    assert DecisionStore(graph).commit_decisions([refused])
     moments = [("after", "list_neighbourhood", look)]
     disturbed = DisturbedGraph(graph, moments, lambda: remember(graph, "Prefers email"))
     remember(disturbed, "Prefers email")
@@ -442,7 +442,7 @@ def test_a_cached_fact_that_another_ended_is_not_superseded_again(graph: Graph) 
     remember(graph, "Prefers email")
     caching.remember("Prefers email")
     assert live_facts(graph) == [("Prefers email", 3)]
-    assert len(MemoryStore(graph).list_supersessions(ALICE)) == 2
+    assert len(FactStore(graph).list_supersessions(ALICE)) == 2
 
 
 def test_a_cached_contact_is_forgotten_when_the_line_breaks_after_a_commit(graph: Graph) -> None:
@@ -472,7 +472,7 @@ def test_a_commit_whose_answer_was_lost_is_not_made_twice(
 ) -> None:
     decision = remember(DisturbedGraph(graph, moments, line_breaks), "Prefers email")
     assert (decision.action, decision.replayed) == ("ADD", False)
-    [stored] = MemoryStore(graph).list_decisions([ALICE], 9)
+    [stored] = DecisionStore(graph).list_decisions([ALICE], 9)
     assert stored == decision
     assert live_facts(graph) == [("Prefers email", 1)]
 

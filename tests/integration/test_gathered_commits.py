@@ -16,7 +16,7 @@ from reconciler import Decision, Memory, Scope
 from reconciler.domain.records.kinds import Action
 from reconciler.errors import GraphUnavailableError, QueryError
 from reconciler.ports.graph import Graph, Row
-from reconciler.service.stores.memory_store import MemoryStore
+from reconciler.service.stores.decision_store import DecisionStore
 from reconciler.service.writing import gathered_commits
 from reconciler.service.writing.gathered_commits import AT_ONCE_MAX, BATCH_MAX
 from reconciler.testing import HashingEmbedder
@@ -78,7 +78,7 @@ def memory(one_of_each: EngineUnderTest) -> Iterator[Memory]:
 
 @pytest.fixture
 def held(memory: Memory, monkeypatch: pytest.MonkeyPatch) -> HeldGraph:
-    patient: Any = memory._services.store._graph
+    patient: Any = memory._services.fact_store._graph
     graph = HeldGraph(patient._graph)
     monkeypatch.setattr(patient, "_graph", graph)
     monkeypatch.setattr(gathered_commits, "STALLED_SECONDS", 60.0)
@@ -204,7 +204,7 @@ def test_a_contact_that_moved_on_is_tried_again_alone(
     def overtake(contacts: list[str]) -> None:
         if contacts == NAMES:
             refused = committed(moved, 0, action=Action.REJECT, fact_id=None)
-            assert MemoryStore(held._graph).commit_decisions([refused])
+            assert DecisionStore(held._graph).commit_decisions([refused])
 
     held.before = overtake
     writing = gathering(memory, held, threads)
@@ -307,7 +307,7 @@ def test_a_contact_that_another_process_keeps_locked_hangs_no_other(
     ):
         for name in NAMES:
             note(memory, name)
-        patient: Any = memory._services.store._graph
+        patient: Any = memory._services.fact_store._graph
         held = HeldGraph(patient._graph)
         monkeypatch.setattr(patient, "_graph", held)
         text = "MATCH (c:Contact {contact_id: $name}) SET c.locked_by = 'an operator'"

@@ -16,7 +16,7 @@ from reconciler.adapters.noop_embedder import NoopEmbedder
 from reconciler.bootstrap import accept_hash_key, open_graph
 from reconciler.entrypoints.doctor import checkup
 from reconciler.errors import ConfigurationError
-from reconciler.service.stores.memory_store import MemoryStore
+from reconciler.service.stores.binding_store import BindingStore
 from reconciler.settings import Settings, load_settings
 from tests import raw_store
 from tests.engines import EngineUnderTest
@@ -96,7 +96,7 @@ def test_of_those_who_hash_at_once_one_binds_the_store(neo4j_engine: EngineUnder
     host(neo4j_engine).close()
     start = Barrier(8)
     with closing(open_graph(settings_of(neo4j_engine))) as graph:
-        store = MemoryStore(graph)
+        store = BindingStore(graph)
 
         def claimed(number: int) -> str:
             start.wait(60)

@@ -178,10 +178,10 @@ def test_a_recall_of_somebody_unknown_makes_nobody_known(opened: Open) -> None:
 def test_counting_recalls_moves_no_version(memory: Memory) -> None:
     say(memory, "Likes tea")
     scope, services = memory.contact("crm", "alice").scope, memory._services
-    version = services.store.contact_version(scope)
+    version = services.fact_store.contact_version(scope)
     memory.contact("crm", "alice").recall()
     services.use_trace.flush()
-    assert services.store.contact_version(scope) == version
+    assert services.fact_store.contact_version(scope) == version
 
 
 @pytest.mark.on_neo4j_too

@@ -674,7 +674,7 @@ def test_the_agent_that_proposed_a_procedure_cannot_approve_it(memory: Memory) -
 
 def test_a_procedure_cannot_be_committed(memory: Memory) -> None:
     held = procedure(memory, STEPS)
-    evidence = memory._services.store.list_evidence(held.decision_id, held.scope)
+    evidence = memory._services.decision_store.list_evidence(held.decision_id, held.scope)
     candidate = candidate_of(held, evidence)
     with pytest.raises(IllegalMemoryOperationError, match="it is HOLD"):
         context(memory).commit(candidate, held)
@@ -863,7 +863,7 @@ def test_what_an_episode_says_and_who_says_it_is_as_it_is_kept(
     task, logged = over(memory, proposal)
     PROPOSALS[proposal](task, replace(logged, **changed))
     [decision] = memory.contact("crm", "alice").decisions()
-    [evidence] = memory._services.store.list_evidence(decision.decision_id, decision.scope)
+    [evidence] = memory._services.decision_store.list_evidence(decision.decision_id, decision.scope)
     assert (evidence.text, evidence.source_kind) == (SHOWN, logged.role.source_kind)
 
 

@@ -182,7 +182,7 @@ class SharedStore:
         memory = Memory.open(
             settings, embedder=embedder, arbiter=self.arbiter, clock=lambda: self.now
         )
-        store = memory._services.store
+        store = memory._services.fact_store
         self._writers = [
             Neighbourhoods(store, embedder.model_id, facts_max) for facts_max in CACHED_FACTS_MAX
         ]

@@ -16,7 +16,8 @@ from reconciler.bootstrap import open_graph
 from reconciler.domain.records.kinds import Action
 from reconciler.domain.records.scope import Scope
 from reconciler.ports.graph import Graph, Row
-from reconciler.service.stores.memory_store import MemoryStore
+from reconciler.service.stores.decision_store import DecisionStore
+from reconciler.service.stores.fact_store import FactStore
 from reconciler.service.writing.neighbourhoods import Neighbourhoods
 from reconciler.settings import load_settings
 from reconciler.testing import HashingEmbedder
@@ -55,7 +56,7 @@ def shared(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Graph]:
     with closing(open_graph(load_settings(**engine.settings_arguments))) as graph:
         graph.migrate(len(EAST))
         known = [committed(scope, n, EAST) for scope in (ALICE, BOB, CAROL) for n in range(2)]
-        MemoryStore(graph).commit_decisions(known)
+        DecisionStore(graph).commit_decisions(known)
         yield graph
 
 
@@ -66,7 +67,7 @@ def graph(shared: Graph) -> CountedGraph:
 
 def kept(graph: CountedGraph, facts_max: int, *used: Scope) -> Neighbourhoods:
     """Neighbourhoods of which these were used, in that order."""
-    made = Neighbourhoods(MemoryStore(graph), MODEL, facts_max)
+    made = Neighbourhoods(FactStore(graph), MODEL, facts_max)
     for scope in used:
         made.of(scope)
     graph.loads.clear()
@@ -161,17 +162,17 @@ def test_a_version_is_read_where_the_contact_is_not_kept(graph: CountedGraph) ->
 
 
 def test_facts_of_another_model_are_not_loaded(graph: CountedGraph) -> None:
-    among = Neighbourhoods(MemoryStore(graph), "model@2", 100)
+    among = Neighbourhoods(FactStore(graph), "model@2", 100)
     assert among.of(ALICE).version == 2
     assert among.of(ALICE).size == 1
 
 
 def test_what_is_loaded_is_what_was_written_to_the_letter(shared: Graph) -> None:
-    store, eve = MemoryStore(shared), Scope("acme", "crm", "eve")
+    eve = Scope("acme", "crm", "eve")
     vector = np.asarray([0.6, 0.8], dtype=np.float32)
     written = committed(eve, 0, vector.tolist(), text="Zoë's café", importance=0.25)
-    store.commit_decisions([written])
-    version, facts, vectors = store.load_neighbourhood(eve, MODEL)
+    DecisionStore(shared).commit_decisions([written])
+    version, facts, vectors = FactStore(shared).load_neighbourhood(eve, MODEL)
     assert (version, list(facts)) == (1, [written.fact])
     assert np.array_equal(vectors, [vector])
 

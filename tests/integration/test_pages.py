@@ -17,7 +17,7 @@ from reconciler.errors import (
     ReconcilerError,
     UnknownFactError,
 )
-from reconciler.service.stores import memory_store
+from reconciler.service.stores import contact_queries, decision_store
 from reconciler.testing import HashingEmbedder, TableEmbedder
 from tests.engines import EngineUnderTest
 from tests.tables import every
@@ -30,7 +30,7 @@ DIAGNOSIS, THANKS = "Has diabetes", "Thanks a lot!"
 @pytest.fixture
 def memory(one_of_each: EngineUnderTest, monkeypatch: pytest.MonkeyPatch) -> Iterator[Memory]:
     """A memory that reads two contacts, or decisions, at a time."""
-    monkeypatch.setattr(memory_store, "_PAGE", 2)
+    monkeypatch.setattr(contact_queries, "_PAGE", 2)
     with Memory.open(embedder=HashingEmbedder(), **one_of_each.settings_arguments) as memory:
         yield memory
 
@@ -42,7 +42,7 @@ def tell_all(memory: Memory, text: str) -> None:
 
 def asked_of(memory: Memory, monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """The names of the queries that are run from now on."""
-    graph, names = memory._services.store._graph, list[str]()
+    graph, names = memory._services.fact_store._graph, list[str]()
 
     def run(name: str, parameters: Any, seconds_max: float | None = None) -> Any:
         names.append(name)
@@ -74,7 +74,7 @@ def test_one_contact_is_looked_up_without_the_others(
 def test_several_contacts_are_looked_up_together(
     memory: Memory, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(memory_store, "_PAGE", 100)
+    monkeypatch.setattr(contact_queries, "_PAGE", 100)
     tell_all(memory, "Lives in Pune")
     names = asked_of(memory, monkeypatch)
     found = memory.agent("crm").contacts(contact_ids={"eva", "bob", "nobody"})
@@ -86,7 +86,7 @@ def test_several_contacts_are_looked_up_together(
 def test_contacts_of_any_script_are_found_together(
     memory: Memory, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(memory_store, "_PAGE", 100)
+    monkeypatch.setattr(contact_queries, "_PAGE", 100)
     names = ["Zoë", "a", "ä", "ß", "李", "\U0001f9e8"]
     for name in names:
         memory.add_contact_note("crm", name, "Lives in Pune")
@@ -137,7 +137,7 @@ def test_contacts_that_cannot_have_one_of_the_newest_decisions_are_not_looked_at
 def test_a_clock_that_stepped_back_hides_no_decision_from_the_newest(
     one_of_each: EngineUnderTest, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(memory_store, "_PAGE", 1)
+    monkeypatch.setattr(contact_queries, "_PAGE", 1)
     told = [(30, "ann", "Lives in Pune"), (10, "ann", "Has a dog"), (20, "bob", "Has a cat")]
     at = NOON
     with Memory.open(
@@ -332,7 +332,7 @@ def test_decisions_read_in_one_piece_are_those_that_are_looked_up(
     tell_all(memory, "Lives in Pune")
     tell_all(memory, "Lives in Delhi")
     looked_up = ann.decisions()
-    monkeypatch.setattr(memory_store, "_LOOKED_UP_MAX", 1)
+    monkeypatch.setattr(decision_store, "_LOOKED_UP_MAX", 1)
     names = asked_of(memory, monkeypatch)
     assert ann.decisions() == looked_up
     assert looked_up[0].compared_with

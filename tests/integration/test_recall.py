@@ -19,7 +19,8 @@ from reconciler.domain.records.scope import Scope
 from reconciler.ports.graph import Graph, Row
 from reconciler.service.recall import Recall
 from reconciler.service.stores.commits import Commit
-from reconciler.service.stores.memory_store import MemoryStore
+from reconciler.service.stores.decision_store import DecisionStore
+from reconciler.service.stores.fact_store import FactStore
 from reconciler.service.stores.stored_facts import StoredFacts
 from reconciler.service.use_trace import UseTrace
 from reconciler.service.writing.neighbourhoods import Neighbourhoods
@@ -68,20 +69,20 @@ def graph(engine: EngineUnderTest) -> Iterator[WatchedGraph]:
     with closing(open_graph(load_settings(**engine.settings_arguments))) as graph:
         graph.migrate(EMBEDDER.dimension)
         facts = [add(n, f"Invoice {n} is unpaid", fact_id=str(n)) for n in range(COUNT)]
-        MemoryStore(graph).commit_decisions(facts)
+        DecisionStore(graph).commit_decisions(facts)
         yield WatchedGraph(graph)
 
 
 @pytest.fixture
 def neighbourhoods(graph: WatchedGraph) -> Neighbourhoods:
-    return Neighbourhoods(MemoryStore(graph), MODEL, 1000)
+    return Neighbourhoods(FactStore(graph), MODEL, 1000)
 
 
 @pytest.fixture
 def recall(graph: WatchedGraph, neighbourhoods: Neighbourhoods) -> Callable[[], list[RankedFact]]:
     """Recalls what is nearest to one of the invoices."""
     service = Recall(
-        store=MemoryStore(graph),
+        store=FactStore(graph),
         neighbourhoods=neighbourhoods,
         embedder=EMBEDDER,
         how=Recalling(ranking=RankingPolicy()),
@@ -100,7 +101,7 @@ def supersede(graph: WatchedGraph, version: int, ended_id: str) -> Commit:
     """Another process's: one of the facts says something else from now on."""
     update = {"action": Action.UPDATE, "targets": (ended_id,)}
     commit = add(version, f"{NEAREST} as of version {version}", meaning=NEAREST, **update)
-    assert MemoryStore(graph._graph).commit_decisions([commit])
+    assert DecisionStore(graph._graph).commit_decisions([commit])
     return commit
 
 
@@ -231,4 +232,4 @@ def test_an_unknown_contact_has_nothing_to_recall(
 ) -> None:
     nobody = Scope("acme", "crm", "nobody")
     assert neighbourhoods.current(nobody).version == 0
-    assert MemoryStore(graph).find_facts(nobody, []) == (0, {})
+    assert FactStore(graph).find_facts(nobody, []) == (0, {})

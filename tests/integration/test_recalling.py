@@ -13,7 +13,7 @@ from reconciler.config_files import load_attribute_book
 from reconciler.domain.recalling.prompting import token_count
 from reconciler.domain.recalling.recalled import RecallOutcome
 from reconciler.errors import InvalidRequestError, InvalidScopeError
-from reconciler.service.stores.memory_store import MemoryStore
+from reconciler.service.stores.fact_store import FactStore
 from reconciler.testing import HashingEmbedder
 from tests.engines import EngineUnderTest
 from tests.tables import every
@@ -368,9 +368,9 @@ def test_of_sixty_open_questions_a_model_is_given_what_there_is_room_for(
 def test_a_briefing_reads_the_facts_of_the_contact_once(
     memory: Memory, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    read, list_facts = [], MemoryStore.list_facts
+    read, list_facts = [], FactStore.list_facts
     monkeypatch.setattr(
-        MemoryStore, "list_facts", lambda store, scope: read.append(1) or list_facts(store, scope)
+        FactStore, "list_facts", lambda store, scope: read.append(1) or list_facts(store, scope)
     )
     assert memory.contact("crm", "priya").briefing().facts
     assert len(read) == 1

@@ -193,7 +193,7 @@ def test_that_both_hold_goes_over_to_what_is_said_again(
         memory._services.neighbourhoods.drop(SCOPE)
     again = memory.add_contact_note(**ANNS, text="Drinks Merlot.", attribute="wine", value="Merlot")
     assert again.superseded_ids == (red.fact_id,)
-    [link] = memory._services.store.list_conflicts(SCOPE, is_open=False)
+    [link] = memory._services.fact_store.list_conflicts(SCOPE, is_open=False)
     assert {link.new_id, link.old_id} == {again.fact_id, white.fact_id}
     assert not link.is_open
 

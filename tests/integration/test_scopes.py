@@ -20,7 +20,7 @@ from reconciler.adapters.noop_embedder import NoopEmbedder
 from reconciler.bootstrap import open_graph
 from reconciler.domain.records.kinds import SourceKind
 from reconciler.errors import UnknownDecisionError
-from reconciler.service.stores.memory_store import MemoryStore
+from reconciler.service.stores.binding_store import BindingStore
 from tests import raw_store
 from tests.engines import EngineUnderTest, embedded_engine
 from tests.submissions import propose_to
@@ -148,7 +148,7 @@ def test_those_who_open_an_empty_store_at_once_have_one_key(neo4j_engine: Engine
 
         def opened(_: int) -> bytes:
             start.wait(60)
-            return MemoryStore(graph).open("noop", 0, datetime.now(UTC))
+            return BindingStore(graph).open("noop", 0, datetime.now(UTC))
 
         with ThreadPoolExecutor(8) as threads:
             keys = set(threads.map(opened, range(8)))

@@ -94,11 +94,11 @@ def test_a_trace_moves_no_version_and_ends_no_cache(memory: Memory) -> None:
     say(memory, "Likes green tea")
     scope = memory.contact("crm", "alice").scope
     services = memory._services
-    known, version = services.neighbourhoods.of(scope), services.store.contact_version(scope)
+    known, version = services.neighbourhoods.of(scope), services.fact_store.contact_version(scope)
     memory.contact("crm", "alice").recall("tea")
     services.use_trace.flush()
     assert services.neighbourhoods.of(scope) is known
-    assert services.store.contact_version(scope) == version
+    assert services.fact_store.contact_version(scope) == version
 
 
 def test_who_only_reads_leaves_no_trace(opened: Open) -> None:

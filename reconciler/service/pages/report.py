@@ -21,7 +21,7 @@ from reconciler.domain.review.timeline import Timeline, timeline
 from reconciler.errors import UnknownContactError
 from reconciler.service.pages.rendering import render
 from reconciler.service.records import Records
-from reconciler.service.stores.memory_store import MemoryStore
+from reconciler.service.stores.fact_store import FactStore
 
 __all__ = ["CONTACTS_MAX", "FACTS_MAX", "Report"]
 
@@ -104,7 +104,7 @@ class Report:
     """
 
     def __init__(
-        self, *, records: Records, store: MemoryStore, clock: Callable[[], datetime]
+        self, *, records: Records, store: FactStore, clock: Callable[[], datetime]
     ) -> None:
         self._records = records
         self._store = store

@@ -17,7 +17,8 @@ from reconciler.domain.records.notes import TEXT_LENGTH_MAX, check_text
 from reconciler.domain.records.persons import is_agent, plain_name
 from reconciler.domain.records.scope import Scope, check_identifier
 from reconciler.errors import InvalidAnswerError
-from reconciler.service.stores.memory_store import MemoryStore
+from reconciler.service.stores.decision_store import DecisionStore
+from reconciler.service.stores.fact_store import FactStore
 from reconciler.service.writing.cleaning import Cleaner
 from reconciler.service.writing.decision_ids import settlement_id_of
 from reconciler.service.writing.doors import as_said_to_end
@@ -42,7 +43,8 @@ class PersonsAnswers:
         gate: judges the confirmed note.
         reconciler: remembers it, and records other answers.
         cleaner: checks the names of the people who answer.
-        store: has the held notes.
+        fact_store: has what was said since.
+        decision_store: has the held notes.
         clock: the time now, UTC-aware.
     """
 
@@ -52,13 +54,15 @@ class PersonsAnswers:
         gate: WriteGate,
         reconciler: MemoryReconciler,
         cleaner: Cleaner,
-        store: MemoryStore,
+        fact_store: FactStore,
+        decision_store: DecisionStore,
         clock: Callable[[], datetime],
     ) -> None:
         self._gate = gate
         self._reconciler = reconciler
         self._cleaner = cleaner
-        self._store = store
+        self._fact_store = fact_store
+        self._decision_store = decision_store
         self._clock = clock
 
     def confirm(
@@ -146,9 +150,9 @@ class PersonsAnswers:
         self, scope: Scope, decision_id: str, actions: tuple[Action, ...] = (Action.HOLD,)
     ) -> tuple[Decision, Decision | None]:
         """The held decision, and the decision that settled it, if there is one."""
-        decision = self._store.get_decision(scope, decision_id)
+        decision = self._decision_store.get_decision(scope, decision_id)
         if decision.proposal.held_id is not None:
-            decision = self._store.get_decision(scope, decision.proposal.held_id)
+            decision = self._decision_store.get_decision(scope, decision.proposal.held_id)
         if decision.action not in actions or decision.gate is None:
             disputed = "; what it is in dispute with is settled with `resolve`"
             raise InvalidAnswerError(
@@ -160,7 +164,7 @@ class PersonsAnswers:
                 f"decision {decision.decision_id} was erased; there is nothing left to answer"
             )
         settled_id = settlement_id_of(decision.decision_id)
-        earlier = self._store.find_decision(scope, settled_id)
+        earlier = self._decision_store.find_decision(scope, settled_id)
         if earlier is None and decision.gate.lapses_at and decision.gate.lapses_at <= self._clock():
             raise InvalidAnswerError(
                 f"decision {decision.decision_id} lapsed on {decision.gate.lapses_at:%Y-%m-%d}; "
@@ -175,7 +179,7 @@ class PersonsAnswers:
             InvalidAnswerError: later words of the contact answered it already. A yes would replace
                 them by an older answer.
         """
-        answer = answer_since(held.note, self._store.list_facts(held.scope))
+        answer = answer_since(held.note, self._fact_store.list_facts(held.scope))
         if answer is None:
             return None
         _, earlier = self._held(held.scope, held.decision_id)
@@ -191,7 +195,7 @@ class PersonsAnswers:
         if plain_name(by) == CONTACT and by != CONTACT:
             raise InvalidAnswerError(f"write {CONTACT!r}, not {by!r}, for the contact")
         is_same = asked_id == held.decision_id
-        asked = held if is_same else self._store.get_decision(held.scope, asked_id)
+        asked = held if is_same else self._decision_store.get_decision(held.scope, asked_id)
         proposers = {held.proposal.proposed_by, asked.proposal.proposed_by}
         named = {plain_name(proposer) for proposer in proposers if proposer}
         if plain_name(by) in named or is_agent(by, held.scope):
@@ -215,7 +219,9 @@ class PersonsAnswers:
         is_no = action is Action.DECLINE
         reason = GateReason.DECLINED if is_no else GateReason.WITHDRAWN
         submission = Submission(
-            candidate=candidate_of(held, self._store.list_evidence(held.decision_id, held.scope)),
+            candidate=candidate_of(
+                held, self._decision_store.list_evidence(held.decision_id, held.scope)
+            ),
             assessment=held.gate.disposed(Disposal.REJECT, reason, said),
             door=held.door,
             decision_id=settlement_id_of(held.decision_id),
@@ -249,7 +255,9 @@ class PersonsAnswers:
 
     def _as_confirmed(self, held: Decision, by: str, who: str, text: str | None) -> Candidate:
         now = self._clock()
-        proposed = candidate_of(held, self._store.list_evidence(held.decision_id, held.scope))
+        proposed = candidate_of(
+            held, self._decision_store.list_evidence(held.decision_id, held.scope)
+        )
         is_contact = by == CONTACT
         source = SourceKind.USER_EXPLICIT if is_contact else SourceKind.OPERATOR
         session_id = f"confirmations-{now:%Y-%m-%d}"

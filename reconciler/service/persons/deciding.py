@@ -42,7 +42,8 @@ from reconciler.errors import (
 )
 from reconciler.service.persons.answering import came_first
 from reconciler.service.stores.commits import Commit
-from reconciler.service.stores.memory_store import DecisionFilter, MemoryStore
+from reconciler.service.stores.decision_store import DecisionFilter, DecisionStore
+from reconciler.service.stores.fact_store import FactStore
 from reconciler.service.writing.cleaning import Cleaner
 from reconciler.service.writing.doors import SlotFields, as_candidate, as_said_to_end, note_of
 from reconciler.service.writing.ledger import Ledger, Seen
@@ -70,7 +71,8 @@ class PersonsDecisions:
 
     Args:
         gate: reads the reason, as it reads any words that are kept.
-        store: the store of facts and their conflicts.
+        fact_store: facts and their conflicts.
+        decision_store: has what is reverted and corrected.
         reconciler: makes the record.
         ledger: writes.
         cleaner: removes forbidden data from an amendment's reason.
@@ -82,7 +84,8 @@ class PersonsDecisions:
         self,
         *,
         gate: WriteGate,
-        store: MemoryStore,
+        fact_store: FactStore,
+        decision_store: DecisionStore,
         reconciler: MemoryReconciler,
         ledger: Ledger,
         cleaner: Cleaner,
@@ -90,7 +93,8 @@ class PersonsDecisions:
         clock: Callable[[], datetime],
     ) -> None:
         self._gate = gate
-        self._store = store
+        self._fact_store = fact_store
+        self._decision_store = decision_store
         self._reconciler = reconciler
         self._ledger = ledger
         self._cleaner = cleaner
@@ -144,11 +148,11 @@ class PersonsDecisions:
             GraphUnavailableError, GraphConflictError: nothing was written.
         """
         submission = self._decided("reverted", scope, by, reason)
-        decision = self._store.get_decision(scope, decision_id)
+        decision = self._decision_store.get_decision(scope, decision_id)
         check_not_erased(decision)
 
         def plan(seen: Seen) -> Commit | Decision:
-            made = self._store.list_made(scope)
+            made = self._decision_store.list_made(scope)
             if earlier := undone_by(decision, made):
                 return earlier.as_replay()
             later = resting_on(decision, made)
@@ -156,9 +160,9 @@ class PersonsDecisions:
                 raise RevertRefusedError(
                     _refusal(later), tuple(other.decision_id for other in later)
                 )
-            facts = {fact.fact_id: fact for fact in self._store.list_facts(scope)}
-            links = self._store.list_supersessions(scope)
-            conflicts = self._store.list_conflicts(scope, is_open=False)
+            facts = {fact.fact_id: fact for fact in self._fact_store.list_facts(scope)}
+            links = self._fact_store.list_supersessions(scope)
+            conflicts = self._fact_store.list_conflicts(scope, is_open=False)
             undone = [*later, decision]
             reverted = reversal(undone, facts, links, conflicts, self._clock())
             # A fact that was to end with a plan goes on if that plan was forgotten meanwhile.
@@ -273,10 +277,10 @@ class PersonsDecisions:
             if earlier is None:
                 raise UnknownFactError(_ended(scope, known.fact_id))
             return earlier
-        wrote = self._store.find_fact(scope, str(earlier.fact_id)) if earlier else None
+        wrote = self._fact_store.find_fact(scope, str(earlier.fact_id)) if earlier else None
         if wrote is None or not wrote.is_live or wrote.is_expired(self._clock()):
             return None
-        disputed = {i for c in self._store.list_conflicts(scope) for i in (c.new_id, c.old_id)}
+        disputed = {i for c in self._fact_store.list_conflicts(scope) for i in (c.new_id, c.old_id)}
         return None if wrote.fact_id in disputed else earlier
 
     def archive(
@@ -328,9 +332,9 @@ class PersonsDecisions:
 
     def _faded(self, scope: Scope, policy: DecayPolicy) -> list[Fact]:
         """The facts of the contact that a sweep would archive now, the most faded first."""
-        conflicts = self._store.list_conflicts(scope)
+        conflicts = self._fact_store.list_conflicts(scope)
         disputed = [fact_id for pair in conflicts for fact_id in (pair.new_id, pair.old_id)]
-        return faded(self._store.list_facts(scope), disputed, self._clock(), policy)
+        return faded(self._fact_store.list_facts(scope), disputed, self._clock(), policy)
 
     def unarchive(self, scope: Scope, fact_id: str, *, by: str, reason: str) -> Decision:
         """Unarchive a fact, so that it is recalled again.
@@ -344,7 +348,7 @@ class PersonsDecisions:
         submission = self._decided("taken up again", scope, by, reason)
 
         def plan(seen: Seen) -> Commit:
-            fact = self._store.find_fact(scope, fact_id)
+            fact = self._fact_store.find_fact(scope, fact_id)
             if fact is None:
                 raise UnknownFactError(_none(scope, fact_id))
             if fact.state is not FactState.ARCHIVED:
@@ -394,7 +398,7 @@ class PersonsDecisions:
     ) -> Commit | None:
         """The plan by which all sides end; None if one is in dispute with nothing."""
         side_ids = {fact.fact_id for fact in sides}
-        conflicts = self._store.list_conflicts(submission.note.scope)
+        conflicts = self._fact_store.list_conflicts(submission.note.scope)
         pairs = [{conflict.new_id, conflict.old_id} for conflict in conflicts]
         disputed_ids = set().union(*(pair for pair in pairs if pair & side_ids))
         if not side_ids <= disputed_ids:
@@ -418,13 +422,13 @@ class PersonsDecisions:
                 f"fact {gone} has ended and cannot be kept; its history says what took its place"
             )
         scope, kept_ids = submission.note.scope, {fact.fact_id for fact in kept}
-        conflicts = self._store.list_conflicts(scope)
+        conflicts = self._fact_store.list_conflicts(scope)
         pairs = [{conflict.new_id, conflict.old_id} for conflict in conflicts]
         open_ = [pair for pair in pairs if pair & kept_ids]
         if not open_:
             return None
         lost_ids = sorted(set().union(*open_) - kept_ids)
-        _, lost = self._store.find_facts(scope, lost_ids)
+        _, lost = self._fact_store.find_facts(scope, lost_ids)
         now = self._clock()
         until_then = _until_then(kept, lost.values(), open_, now)
         stay_ids = {fact.fact_id for fact, _ in until_then}
@@ -510,7 +514,7 @@ class PersonsDecisions:
             check_identifier("keep", fact_id, UnknownFactError)
         after = {
             supersession.old_id: supersession.new_id
-            for supersession in self._store.list_supersessions(scope)
+            for supersession in self._fact_store.list_supersessions(scope)
             if supersession.is_restatement
         }
         heads = {fact.fact_id: fact for fact in (self._head(scope, i, after) for i in fact_ids)}
@@ -520,7 +524,7 @@ class PersonsDecisions:
         last = fact_id
         while last in after:
             last = after[last]
-        fact = self._store.find_fact(scope, last)
+        fact = self._fact_store.find_fact(scope, last)
         if fact is None:
             raise UnknownFactError(_none(scope, fact_id))
         return fact
@@ -532,12 +536,12 @@ class PersonsDecisions:
             UnknownDecisionError: the contact has no decision of that id.
             InvalidRequestError: it was compared with no fact.
         """
-        if not self._store.get_decision(scope, decision_id).compared_with:
+        if not self._decision_store.get_decision(scope, decision_id).compared_with:
             raise InvalidRequestError(
                 f"decision {decision_id} was compared with no fact, so there is nothing to relate"
             )
-        self._store.record_correction(scope, decision_id, relation, self._clock())
-        return self._store.get_decision(scope, decision_id)
+        self._decision_store.record_correction(scope, decision_id, relation, self._clock())
+        return self._decision_store.get_decision(scope, decision_id)
 
     def _decided(self, done: str, scope: Scope, by: str, reason: str) -> Submission:
         """A person's decision and its reason; each call above begins with it.
@@ -579,7 +583,7 @@ class PersonsDecisions:
             UnknownFactError: the contact has no such fact.
         """
         check_identifier("fact_id", fact_id, UnknownFactError)
-        fact = self._store.find_fact(scope, fact_id)
+        fact = self._fact_store.find_fact(scope, fact_id)
         if fact is None:
             raise UnknownFactError(_ended(scope, fact_id))
         return fact
@@ -590,7 +594,7 @@ class PersonsDecisions:
         A person's call has no key. If its answer was lost, the same call again must not fail
         because of what the first one did.
         """
-        made = self._store.list_decisions([scope], _ANSWERS_MAX, _BY_PERSONS)
+        made = self._decision_store.list_decisions([scope], _ANSWERS_MAX, _BY_PERSONS)
         same = (one for one in made if is_same(one) and not undone_by(one, made))
         return next((one.as_replay() for one in same), None)
 

@@ -32,7 +32,9 @@ from reconciler.domain.records.kinds import FactState
 from reconciler.domain.records.scope import Scope
 from reconciler.ports.graph import Graph, Purged, Row
 from reconciler.service.stores.commits import record_of
-from reconciler.service.stores.memory_store import DecisionFilter, MemoryStore
+from reconciler.service.stores.contact_queries import EVERYTHING
+from reconciler.service.stores.decision_store import DecisionFilter, DecisionStore
+from reconciler.service.stores.fact_store import FactStore
 from reconciler.service.stores.row_reader import RowReader, validated
 from reconciler.service.stores.rows import FACTS
 
@@ -47,7 +49,6 @@ __all__ = [
     "erasure_targets",
 ]
 
-_EVERYTHING = 1_000_000_000
 
 _LINKS_AT_ONCE = 5_000
 """Links from which one transaction removes the reason or the span."""
@@ -99,12 +100,14 @@ class ErasureStore:
 
     Args:
         graph: the engine.
-        memory: the store of facts and decisions.
+        fact_store: facts and their links.
+        decision_store: the store of decisions.
     """
 
-    def __init__(self, graph: Graph, memory: MemoryStore) -> None:
+    def __init__(self, graph: Graph, fact_store: FactStore, decision_store: DecisionStore) -> None:
         self._graph = graph
-        self._memory = memory
+        self._fact_store = fact_store
+        self._decision_store = decision_store
 
     def standing(self, scope: Scope) -> ContactState:
         """The contact's version, and whether a writer must look for forgotten words."""
@@ -118,7 +121,7 @@ class ErasureStore:
 
     def list_revoked(self, scope: Scope) -> list[Fact]:
         """Facts that a person revoked or took back and that are still revoked."""
-        ids = self._memory.list_revocation_ids(scope)
+        ids = self._decision_store.list_revocation_ids(scope)
         rows = self._graph.run("list_revoked", {"decision_ids": ids}) if ids else []
         return [fact for fact in FACTS.all(rows) if fact.state is FactState.REVOKED]
 
@@ -141,16 +144,16 @@ class ErasureStore:
         """All records of a contact; facts and decisions are read unless they are given."""
         judged = self._run("list_judged_words", scope)
         return ContactRecords(
-            facts=self._memory.list_facts(scope) if facts is None else facts,
-            links=self._memory.list_supersessions(scope),
-            decisions=self._memory.list_records(scope) if decisions is None else decisions,
+            facts=self._fact_store.list_facts(scope) if facts is None else facts,
+            links=self._fact_store.list_supersessions(scope),
+            decisions=self._decision_store.list_records(scope) if decisions is None else decisions,
             judged=_JUDGED.all(judged),
             session_keys={row["session_id"]: row["session_key"] for row in self._sessions(scope)},
         )
 
     def list_compared(self, scope: Scope) -> list[Decision]:
         """All decisions about a contact, with comparisons."""
-        return self._memory.list_decisions([scope], _EVERYTHING, DecisionFilter())
+        return self._decision_store.list_decisions([scope], EVERYTHING, DecisionFilter())
 
     def list_session_keys(self, scope: Scope, *, handed_over: bool = False) -> list[str]:
         """The keys of the contact's sessions, or only of those with turns (``handed_over``)."""

@@ -1,6 +1,6 @@
 """The session store: alone names the queries of sessions and jobs. Decides nothing.
 
-Facts and decisions are in the memory store.
+Facts and decisions are in stores of their own.
 """
 
 from __future__ import annotations

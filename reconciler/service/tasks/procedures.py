@@ -15,7 +15,7 @@ from reconciler.domain.recalling.procedures import (
 from reconciler.domain.records.scope import Scope
 from reconciler.ports.embedder import Embedder
 from reconciler.service.embedding import embed, embed_queries
-from reconciler.service.stores.memory_store import MemoryStore
+from reconciler.service.stores.fact_store import FactStore
 
 __all__ = ["Procedures"]
 
@@ -31,7 +31,7 @@ class Procedures:
     """
 
     def __init__(
-        self, *, store: MemoryStore, embedder: Embedder, clock: Callable[[], datetime]
+        self, *, store: FactStore, embedder: Embedder, clock: Callable[[], datetime]
     ) -> None:
         self._store = store
         self._embedder = embedder

@@ -12,28 +12,34 @@ from datetime import datetime
 from reconciler.domain.gate.precedents import EarlierDecision
 from reconciler.domain.gate.questions import answer_since
 from reconciler.domain.records.scope import Scope
-from reconciler.service.stores.memory_store import MemoryStore
+from reconciler.service.stores.decision_store import DecisionStore
+from reconciler.service.stores.fact_store import FactStore
 
 __all__ = ["earlier_decisions"]
 
 
 def earlier_decisions(
-    store: MemoryStore, scope: Scope, inference_key: str, now: datetime
+    fact_store: FactStore,
+    decision_store: DecisionStore,
+    scope: Scope,
+    inference_key: str,
+    now: datetime,
 ) -> list[EarlierDecision]:
     """The decisions about an inference about the contact, the oldest first.
 
     Args:
-        store: the store of decisions.
+        fact_store: has what may answer a held note.
+        decision_store: the store of decisions.
         scope: the contact that the inference is about.
         inference_key: the key of the inference.
         now: the time now (UTC).
     """
-    earlier = store.list_earlier(scope, inference_key)
+    earlier = decision_store.list_earlier(scope, inference_key)
     waiting = {decision.decision_id for decision in earlier if decision.is_pending(now)}
     if not waiting:
         return earlier
-    facts = store.list_facts(scope)
-    kept = {decision_id: store.get_decision(scope, decision_id) for decision_id in waiting}
+    facts = fact_store.list_facts(scope)
+    kept = {decision_id: decision_store.get_decision(scope, decision_id) for decision_id in waiting}
     return [
         replace(
             decision,

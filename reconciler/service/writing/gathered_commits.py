@@ -22,7 +22,7 @@ from contextlib import suppress
 from queue import Empty, SimpleQueue
 
 from reconciler.service.stores.commits import Commit
-from reconciler.service.stores.memory_store import MemoryStore
+from reconciler.service.stores.decision_store import DecisionStore
 
 __all__ = ["GatheredCommits"]
 
@@ -65,7 +65,7 @@ class GatheredCommits:
         store: the store of decisions.
     """
 
-    def __init__(self, store: MemoryStore) -> None:
+    def __init__(self, store: DecisionStore) -> None:
         self._store = store
         self._lock = threading.Lock()
         self._waiting: dict[_Asked, None] = {}
@@ -75,7 +75,7 @@ class GatheredCommits:
         """Write a commit; False if its contact moved on, and then nothing was written.
 
         Raises:
-            GraphError: see ``MemoryStore.commit_decisions``. It is about this commit alone.
+            GraphError: see ``DecisionStore.commit_decisions``. It is about this commit alone.
         """
         own = _Asked(commit)
         try:

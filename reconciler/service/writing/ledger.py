@@ -21,7 +21,7 @@ from reconciler.domain.records.policies import RetryPolicy
 from reconciler.domain.records.scope import Scope
 from reconciler.errors import GraphConflictError, GraphError, GraphUnavailableError
 from reconciler.service.stores.commits import Commit
-from reconciler.service.stores.memory_store import MemoryStore
+from reconciler.service.stores.decision_store import DecisionStore
 from reconciler.service.stores.retry import call_with_retries
 from reconciler.service.writing.contact_turns import ContactTurns
 from reconciler.service.writing.decision_log import log_decision
@@ -83,7 +83,7 @@ class Ledger:
     def __init__(
         self,
         *,
-        store: MemoryStore,
+        store: DecisionStore,
         neighbourhoods: Neighbourhoods,
         retry_policy: RetryPolicy,
         clock: Callable[[], datetime],

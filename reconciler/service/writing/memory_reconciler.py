@@ -60,7 +60,8 @@ from reconciler.errors import GraphConflictError, InvalidRequestError, RelationE
 from reconciler.ports.embedder import Embedder
 from reconciler.service.embedding import embed, unread
 from reconciler.service.stores.commits import Commit
-from reconciler.service.stores.memory_store import MemoryStore
+from reconciler.service.stores.decision_store import DecisionStore
+from reconciler.service.stores.fact_store import FactStore
 from reconciler.service.stores.rows import no_vectors
 from reconciler.service.writing.arbitration import Arbitration, Opinion
 from reconciler.service.writing.ledger import Ledger, Seen
@@ -96,7 +97,8 @@ class MemoryReconciler:
     arbiter may take seconds.
 
     Args:
-        store: has the facts that a fact superseded.
+        fact_store: has the facts that a fact superseded.
+        decision_store: has the decisions that plans follow from.
         ledger: writes.
         embedder: with ``dimension`` 0 every note is an ADD.
         arbitration: judges the band between the thresholds; None leaves it to the cut.
@@ -108,7 +110,8 @@ class MemoryReconciler:
     def __init__(
         self,
         *,
-        store: MemoryStore,
+        fact_store: FactStore,
+        decision_store: DecisionStore,
         ledger: Ledger,
         embedder: Embedder,
         arbitration: Arbitration | None,
@@ -116,7 +119,8 @@ class MemoryReconciler:
         attempts_max: int,
         clock: Callable[[], datetime],
     ) -> None:
-        self._store = store
+        self._fact_store = fact_store
+        self._decision_store = decision_store
         self._ledger = ledger
         self._embedder = embedder
         self._unread = partial(unread, embedder)
@@ -308,7 +312,7 @@ class MemoryReconciler:
         )
         verdict, until_then = self._in_time(verdict, note, submission)
         if verdict.is_replacement and submission.vector is not None:
-            beneath = self._store.list_predecessors(verdict.targets, submission.vector)
+            beneath = self._fact_store.list_predecessors(verdict.targets, submission.vector)
             verdict = contest(verdict, note, beneath, self._policy, self._unread)
         return self._commit(submission.about(note), verdict, opinion, seen, until_then)
 
@@ -371,7 +375,7 @@ class MemoryReconciler:
         if missing and submission.settles_id is not None:
             return relations.only(comparable)
         if missing:
-            _, known = self._store.find_facts(scope, missing)
+            _, known = self._fact_store.find_facts(scope, missing)
             check_not_ended(scope, missing, known)
             raise RelationError(
                 f"fact {handle_of(missing[0])} cannot be compared with this note; leave it out"
@@ -489,7 +493,7 @@ class MemoryReconciler:
                 fact = with_slot_of(fact, target)
             return fact, None
         # An episode that this call itself makes cannot have been counted before.
-        is_read_again = not own.is_new and self._store.rests_on(
+        is_read_again = not own.is_new and self._fact_store.rests_on(
             decision.scope, target.fact_id, own.episode_id
         )
         if verdict.action is Action.SKIP:
@@ -549,8 +553,8 @@ class MemoryReconciler:
 
     def plans(self, scope: Scope) -> Plans:
         """The plans for a contact."""
-        facts = {fact.fact_id: fact for fact in self._store.list_facts(scope)}
-        return Plans(self._store.list_made(scope), facts)
+        facts = {fact.fact_id: fact for fact in self._fact_store.list_facts(scope)}
+        return Plans(self._decision_store.list_made(scope), facts)
 
     def _settled(
         self, decision: Decision, until_then: Sequence[tuple[Fact, Fact]]
@@ -559,7 +563,7 @@ class MemoryReconciler:
 
         A plan takes over the disputes of the facts that it replaces.
         """
-        known = self._store.list_conflicts(decision.scope) if until_then else ()
+        known = self._fact_store.list_conflicts(decision.scope) if until_then else ()
         were, are = [], []
         for fact, plan in until_then:
             against = {plan.fact_id, *decision.superseded_ids}

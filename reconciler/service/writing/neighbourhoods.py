@@ -48,7 +48,7 @@ from reconciler.domain.records.notes import Note
 from reconciler.domain.records.scope import Scope
 from reconciler.domain.values.attributes import AttributeBook
 from reconciler.service.stores.commits import Commit
-from reconciler.service.stores.memory_store import MemoryStore
+from reconciler.service.stores.fact_store import FactStore
 from reconciler.service.stores.stored_facts import LazyFacts
 from reconciler.service.writing.forgotten import NOTHING, Forgotten
 from reconciler.service.writing.open_conflicts import OpenConflicts
@@ -529,7 +529,7 @@ class Neighbourhoods:
 
     def __init__(
         self,
-        store: MemoryStore,
+        store: FactStore,
         embedding_model: str,
         facts_max: int,
         attributes: Callable[[], AttributeBook] = lambda: AttributeBook(()),

@@ -24,7 +24,7 @@ from reconciler.domain.values.attributes import AttributeBook
 from reconciler.errors import InvalidNoteError, InvalidRequestError
 from reconciler.service.batches import batches
 from reconciler.service.json_lines import json_object
-from reconciler.service.stores.memory_store import MemoryStore
+from reconciler.service.stores.decision_store import DecisionStore
 from reconciler.service.writing.cleaning import Cleaner
 from reconciler.service.writing.decision_ids import DecisionIds
 from reconciler.service.writing.doors import (
@@ -178,7 +178,7 @@ class NoteImport:
         embed: Callable[[Sequence[str]], NDArray[np.float32]],
         digest: Callable[[str], str],
         decision_ids: DecisionIds,
-        store: MemoryStore,
+        store: DecisionStore,
         attributes: AttributeBook,
         clock: Callable[[], datetime],
     ) -> None:

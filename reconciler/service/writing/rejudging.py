@@ -28,7 +28,7 @@ from reconciler.domain.records.policies import ReconcilePolicy
 from reconciler.domain.records.relations import RELATED_MAX, Relations
 from reconciler.domain.records.scope import Scope
 from reconciler.errors import InvalidRequestError
-from reconciler.service.stores.memory_store import MemoryStore
+from reconciler.service.stores.decision_store import DecisionStore
 from reconciler.service.writing.arbitration import Arbitration, Opinion
 from reconciler.service.writing.decision_ids import DecisionIds
 from reconciler.service.writing.neighbourhoods import Neighbourhood, Neighbourhoods
@@ -102,7 +102,7 @@ class Rejudging:
     def __init__(
         self,
         *,
-        store: MemoryStore,
+        store: DecisionStore,
         neighbourhoods: Neighbourhoods,
         relating: Relating,
         arbitration: Arbitration,

@@ -32,7 +32,7 @@ from reconciler.domain.records.relations import Relations, check_not_ended
 from reconciler.domain.records.scope import Scope, check_identifier
 from reconciler.errors import InvalidRequestError, UnknownFactError
 from reconciler.service.stores.commits import Commit
-from reconciler.service.stores.memory_store import MemoryStore
+from reconciler.service.stores.fact_store import FactStore
 from reconciler.service.writing.decision_ids import DecisionIds, settlement_id_of
 from reconciler.service.writing.doors import as_candidate
 from reconciler.service.writing.ledger import Ledger, Seen
@@ -76,7 +76,7 @@ class Relating:
         self,
         *,
         gate: WriteGate,
-        store: MemoryStore,
+        store: FactStore,
         neighbourhoods: Neighbourhoods,
         reconciler: MemoryReconciler,
         ledger: Ledger,

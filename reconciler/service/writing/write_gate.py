@@ -34,7 +34,8 @@ from reconciler.errors import (
 )
 from reconciler.service.batches import batches
 from reconciler.service.stores.commits import Commit
-from reconciler.service.stores.memory_store import MemoryStore
+from reconciler.service.stores.decision_store import DecisionStore
+from reconciler.service.stores.fact_store import FactStore
 from reconciler.service.writing.cleaning import Cleaner
 from reconciler.service.writing.decision_ids import DecisionIds, settlement_id_of
 from reconciler.service.writing.earlier_decisions import earlier_decisions
@@ -73,7 +74,8 @@ class WriteGate:
     proposes it. A claim that was read out of a text is only proposed, and a second call commits it.
 
     Args:
-        store: has the earlier decisions about the same inference.
+        fact_store: has what may answer a thin note.
+        decision_store: has the earlier decisions about the same inference.
         reconciler: decides about every admitted note.
         ledger: writes.
         cleaner: takes out the data that may not be kept, and knows floors, handlings and domains.
@@ -84,14 +86,16 @@ class WriteGate:
     def __init__(
         self,
         *,
-        store: MemoryStore,
+        fact_store: FactStore,
+        decision_store: DecisionStore,
         reconciler: MemoryReconciler,
         ledger: Ledger,
         cleaner: Cleaner,
         decision_ids: DecisionIds,
         clock: Callable[[], datetime],
     ) -> None:
-        self._store = store
+        self._fact_store = fact_store
+        self._decision_store = decision_store
         self._reconciler = reconciler
         self._ledger = ledger
         self._cleaner = cleaner
@@ -213,7 +217,7 @@ class WriteGate:
             decision.note.session_id == note.session_id
             and decision.decision_id not in own
             and _is_question(decision.gate)
-            for decision in self._store.list_pending([note.scope], self._clock())
+            for decision in self._decision_store.list_pending([note.scope], self._clock())
         )
         room = self._cleaner.policy_of(note.scope).file.confirmation.session_questions_max
         by_weight = sorted(asked, key=lambda pair: -pair[0])
@@ -243,7 +247,7 @@ class WriteGate:
             InvalidRequestError: the gate did not admit it, or it was taken back.
             EmbeddingError, GraphUnavailableError, GraphConflictError: as ``propose``.
         """
-        proposal = self._store.get_decision(scope, decision_id)
+        proposal = self._decision_store.get_decision(scope, decision_id)
         if proposal.action is not Action.ADMIT:
             raise InvalidRequestError(
                 f"decision {decision_id} is {proposal.action}; only a proposal that the gate "
@@ -251,7 +255,7 @@ class WriteGate:
             )
         assert proposal.gate is not None, "what was admitted was judged"  # noqa: S101
         check_not_erased(proposal)
-        proposed = candidate_of(proposal, self._store.list_evidence(decision_id, scope))
+        proposed = candidate_of(proposal, self._decision_store.list_evidence(decision_id, scope))
         candidate = replace(proposed, relations=proposal.proposal.relations)
         submission = Submission(
             candidate=candidate,
@@ -307,7 +311,9 @@ class WriteGate:
         cleaned = submission.cleaned
         if cleaned is None or not cleaned.candidate.evidence:
             return submission
-        own = self._store.as_own_episodes(submission.scope, given, cleaned.candidate.evidence)
+        own = self._decision_store.as_own_episodes(
+            submission.scope, given, cleaned.candidate.evidence
+        )
         cleaned = replace(cleaned, candidate=replace(cleaned.candidate, evidence=own))
         submission = replace(
             submission, cleaned=cleaned, candidate=replace(submission.candidate, evidence=own)
@@ -324,9 +330,11 @@ class WriteGate:
         if cleaned is None or submission.is_reconciled or not (is_thin or submission.is_admitted):
             return submission
         now = self._clock()
-        facts = self._store.list_facts(note.scope) if is_thin else []
+        facts = self._fact_store.list_facts(note.scope) if is_thin else []
         live = (fact for fact in facts if fact.as_of(now).is_live)
-        earlier = earlier_decisions(self._store, note.scope, first.inference_key, now)
+        earlier = earlier_decisions(
+            self._fact_store, self._decision_store, note.scope, first.inference_key, now
+        )
         precedents = precedents_of(
             earlier,
             now,

@@ -1,0 +1,150 @@
+"""The binding store: alone names the queries of the store's schema, model and keys."""
+
+from __future__ import annotations
+
+import secrets
+from datetime import datetime
+from pathlib import Path
+
+from reconciler.errors import SchemaError
+from reconciler.ports.graph import EngineDescription, Graph, Row
+from reconciler.queries import newest_schema_version
+
+__all__ = ["BindingStore", "check_own_model"]
+
+
+_ID_KEY_BYTES = 32
+
+
+class BindingStore:
+    """What the whole store is bound to: its schema, its model, its key of ids and its hash key.
+
+    Invariant: no fact and no decision is read or written.
+    """
+
+    def __init__(self, graph: Graph) -> None:
+        self._graph = graph
+
+    def open(self, embedding_model: str, embedding_dimension: int, at: datetime) -> bytes:
+        """Make the store ready for a model; an empty one gets its schema and is bound to it.
+
+        Returns:
+            The store's own key, from which ids are made: random, made once, the same for every
+            process that opens the store. It is a secret.
+
+        Raises:
+            SchemaError: the schema is older or newer than this code, or the store holds vectors
+                of another model.
+        """
+        if self._graph.schema_version() == 0:
+            self._graph.migrate(embedding_dimension)
+        self.check_schema_version()
+        [bound] = self._graph.run("find_store", {})
+        if bound["id_key"] is None:
+            given = {"embedding_model": embedding_model, "at": at}
+            drawn = secrets.token_hex(_ID_KEY_BYTES)  # of two processes, the first one's is kept
+            [bound] = self._graph.run("claim_store", {**given, "id_key": drawn})
+        _check_model(bound, embedding_model, embedding_dimension)
+        try:
+            return bytes.fromhex(bound["id_key"])
+        except ValueError:
+            raise SchemaError(
+                "the store's key of ids is damaged: what was handed over before would not be "
+                "recognised. Restore an earlier backup"
+            ) from None
+
+    def check_schema_version(self) -> None:
+        """Check that this code works with the store's schema.
+
+        Raises:
+            SchemaError: it is older or newer; the text says which, and what to do.
+        """
+        version, wanted = self._graph.schema_version(), newest_schema_version(self._graph.engine)
+        if version < wanted:
+            raise SchemaError(
+                f"the store's schema is version {version}, this code works with {wanted}; "
+                "run `reconciler init` once, with the same settings, to bring it up to date"
+            )
+        if version > wanted:
+            raise SchemaError(
+                f"the store's schema is version {version}, this code works with {wanted}; "
+                "install the newer version of this package that made it"
+            )
+
+    def check_keys(self) -> None:
+        """Check that what was written is found by its contact's key.
+
+        Raises:
+            SchemaError: a process of an earlier version wrote without keys; the text says what to
+                do.
+        """
+        [counted] = self._graph.run("count_keyless", {})
+        if counted["nodes"]:
+            raise SchemaError(
+                f"{counted['nodes']} facts and decisions lack their contact's key, so some pages "
+                "leave them out: a process of an earlier version wrote them. Find it and stop it, "
+                "then run `reconciler init`"
+            )
+
+    def check_model(self, embedding_model: str, embedding_dimension: int) -> None:
+        """Check that the store is bound to this model.
+
+        Raises:
+            SchemaError: it holds vectors of another one, which cannot be compared.
+        """
+        [bound] = self._graph.run("find_store", {})
+        _check_model(bound, embedding_model, embedding_dimension)
+
+    def hash_key_check(self) -> str | None:
+        """The check value of the store's hash key; None before the first hash."""
+        [bound] = self._graph.run("find_store", {})
+        check: str | None = bound["hash_key_check"]
+        return check
+
+    def claim_hash_key(self, check: str, at: datetime) -> str:
+        """Bind the store to a hash key if it has none; return the bound key's check value."""
+        [bound] = self._graph.run("claim_hash_key", {"check": check, "at": at})
+        return str(bound["hash_key_check"])
+
+    def release_hash_key(self, at: datetime) -> None:
+        """Release the store from its hash key, so that another can be bound."""
+        self._graph.run("release_hash_key", {"at": at})
+
+    def migrate(self, embedding_dimension: int) -> int:
+        """Bring the schema to this code's version and return that; may be repeated."""
+        return self._graph.migrate(embedding_dimension)
+
+    def schema_version(self) -> int:
+        """The version of the schema in the store; 0 if there is none."""
+        return self._graph.schema_version()
+
+    def describe(self) -> EngineDescription:
+        """The engine, its version, and where it keeps the store."""
+        return self._graph.describe()
+
+    def copy_store(self, target: Path) -> None:
+        """Copy the store into a new file; see ``Graph.copy_store``."""
+        self._graph.copy_store(target)
+
+
+def check_own_model(graph: Graph, model: tuple[str, int] | None) -> None:
+    """Check that the store is still bound to the model that this process embeds with.
+
+    Raises:
+        SchemaError: it has moved to another one.
+    """
+    if model is not None:
+        BindingStore(graph).check_model(*model)
+
+
+def _check_model(bound: Row, embedding_model: str, embedding_dimension: int) -> None:
+    if (bound["embedding_model"], bound["embedding_dimension"]) != (
+        embedding_model,
+        embedding_dimension,
+    ):
+        raise SchemaError(
+            f"this store holds vectors of {bound['embedding_model']} "
+            f"({bound['embedding_dimension']} numbers each), and the embedder is "
+            f"{embedding_model} ({embedding_dimension}); set RECONCILER_EMBEDDER__MODEL to the "
+            "store's model, open another store, or move this one with `reconciler reembed`"
+        )

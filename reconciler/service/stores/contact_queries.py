@@ -1,0 +1,63 @@
+"""What queries about contacts take, and how many contacts each reads. Names no query."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from datetime import UTC, datetime
+from typing import Any, TypeVar
+
+from reconciler.domain.records.scope import Scope
+from reconciler.ports.graph import Row
+from reconciler.service.batches import batches
+
+__all__ = ["EVERYTHING", "FAR_AHEAD", "first_rows", "of_contact", "of_contacts", "pages"]
+
+T = TypeVar("T")
+
+EVERYTHING = 1_000_000_000
+"""A limit that no answer reaches."""
+
+FAR_AHEAD = datetime(9999, 12, 30, tzinfo=UTC)
+
+_PAGE = 100
+"""Contacts or decisions that one query reads, so that the answer always fits into memory."""
+
+
+def of_contact(scope: Scope) -> dict[str, Any]:
+    """The parameter of a query about one contact."""
+    return {"contact_key": scope.contact_key}
+
+
+def of_contacts(scopes: Iterable[Scope]) -> dict[str, list[str]]:
+    """The parameter of a query about several contacts."""
+    return {"contact_keys": [scope.contact_key for scope in scopes]}
+
+
+def pages(things: Iterable[T]) -> Iterator[list[T]]:
+    """The contacts or decisions in their order, as many at a time as one query reads."""
+    return batches(things, _PAGE)
+
+
+def first_rows(
+    run: Callable[[str, dict[str, Any]], list[Row]],
+    query: str,
+    scopes: Sequence[Scope],
+    asked: dict[str, Any],
+    order: Callable[[Row], Any],
+    limit: int | None = None,
+) -> list[Row]:
+    """The first rows of a query about many contacts, which is run for some at a time.
+
+    Args:
+        run: runs a query.
+        query: its name; it takes the contacts' keys.
+        scopes: the contacts.
+        asked: its other parameters.
+        order: the key that the rows are sorted by.
+        limit: at most this many; None for all.
+    """
+    rows: list[Row] = []
+    for some in pages(scopes):
+        rows += run(query, {**of_contacts(some), **asked})
+        rows = sorted(rows, key=order)[:limit]
+    return rows

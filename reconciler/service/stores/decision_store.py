@@ -1,0 +1,403 @@
+"""The decision store: alone names the queries of decisions and their evidence. Decides nothing."""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Any
+
+from reconciler.domain.records.erasures import ERASED
+from reconciler.domain.records.facts import RefusalCount
+from reconciler.domain.records.kinds import Disposal, GateReason, Relation
+from reconciler.domain.records.places import is_after, newest_first
+from reconciler.domain.records.scope import Scope, check_identifier
+from reconciler.errors import InvalidNoteError, UnknownDecisionError
+from reconciler.ports.graph import Graph, Row
+from reconciler.service.stores.binding_store import check_own_model
+from reconciler.service.stores.commits import Commit, contact_map
+from reconciler.service.stores.contact_queries import (
+    EVERYTHING,
+    FAR_AHEAD,
+    first_rows,
+    of_contact,
+    of_contacts,
+    pages,
+)
+from reconciler.service.stores.rows import (
+    ACTION_COUNTS,
+    COMPARISONS,
+    DECISIONS,
+    EARLIER,
+    EVIDENCE,
+    TAKEN,
+    with_comparisons,
+)
+
+if TYPE_CHECKING:
+    from reconciler.domain.gate.precedents import EarlierDecision
+    from reconciler.domain.records.candidates import Evidence
+    from reconciler.domain.records.decisions import Comparison, Decision
+    from reconciler.domain.records.evidence import TakenBy
+    from reconciler.domain.review.health import ActionCount
+
+__all__ = ["DecisionFilter", "DecisionStore"]
+
+
+_LONG_AGO = datetime(1, 1, 2, tzinfo=UTC)
+
+_LOOKED_UP_MAX = 500
+"""Decisions of one contact that are looked up by their ids. For more, all of its decisions are read
+at once, which costs a twentieth of a look-up for each."""
+
+_EPISODE_SPACE = uuid.UUID("b2b0a3ce-0a4e-5c0b-9d3f-4f2f6a2f6c11")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DecisionFilter:
+    """A filter of decisions; None lets all through. ``until`` is not included.
+
+    ``after`` is the time and the id of a decision: only those that come after it are wanted.
+    """
+
+    disposal: Disposal | None = None
+    reason: GateReason | None = None
+    door: str | None = None
+    since: datetime | None = None
+    until: datetime | None = None
+    after: tuple[datetime, str] | None = None
+
+
+_ALL = DecisionFilter()
+
+
+class DecisionStore:
+    """Decisions and the episodes that they rest on, of all scopes, in one graph.
+
+    A decision is written with all that follows from it: the one write of facts is here.
+
+    Invariant: no method reads or writes outside the scope it is given.
+
+    Args:
+        graph: where they are kept.
+        model: name and fingerprint of the model that this process embeds with, and the length of
+            its vectors. If the store has moved to another model, calls that write raise.
+            None if no such call is made.
+    """
+
+    def __init__(self, graph: Graph, model: tuple[str, int] | None = None) -> None:
+        self._graph = graph
+        self._model = model
+
+    def list_taken(self, episode_ids: Sequence[str]) -> dict[str, list[TakenBy]]:
+        """The decisions that were made on these turns, by the turn's id; in no order."""
+        taken_by: dict[str, list[TakenBy]] = {episode_id: [] for episode_id in episode_ids}
+        rows = self._graph.run("list_judged", {"episode_ids": list(taken_by)})
+        for row, taken in TAKEN.pairs(rows):
+            taken_by[row["episode_id"]].append(taken)
+        return taken_by
+
+    def count_actions(self, scopes: Sequence[Scope]) -> dict[str, list[ActionCount]]:
+        """The number of decisions about each contact by action, by the contact's key."""
+        counts: dict[str, list[ActionCount]] = {}
+        rows = self._graph.run("count_actions", of_contacts(scopes))
+        for row, count in ACTION_COUNTS.pairs(rows):
+            counts.setdefault(row["contact_key"], []).append(count)
+        return counts
+
+    def list_made(self, scope: Scope) -> list[Decision]:
+        """All decisions about a contact that changed facts, without comparisons; in no order."""
+        ids = [row["decision_id"] for row in self._graph.run("list_made_ids", of_contact(scope))]
+        return list(self._made(scope.contact_key, ids)) if ids else []
+
+    def list_revocation_ids(self, scope: Scope, or_door: str = "") -> list[str]:
+        """The ids of the decisions that ended a fact without a successor, in no order.
+
+        With ``or_door`` also the ids of all decisions that came through that door.
+        """
+        rows = self._graph.run("list_revocation_ids", {**of_contact(scope), "door": or_door})
+        return [row["decision_id"] for row in rows]
+
+    def list_revocations(self, scope: Scope, or_door: str = "") -> list[Decision]:
+        """The decisions of ``list_revocation_ids``, without comparisons."""
+        ids = self.list_revocation_ids(scope, or_door)
+        return list(self._made(scope.contact_key, ids)) if ids else []
+
+    def list_records(self, scope: Scope) -> list[Decision]:
+        """All decisions about a contact, without comparisons; in no order."""
+        return DECISIONS.all(self._graph.run("list_contact_decisions", of_contact(scope)))
+
+    def list_decisions(
+        self, scopes: Sequence[Scope], limit: int, wanted: DecisionFilter = _ALL
+    ) -> list[Decision]:
+        """The newest decisions about some contacts, with comparisons."""
+        return self._decisions(self._newest_ids(scopes, limit, wanted))
+
+    def iter_decisions(self, scope: Scope) -> Iterator[Decision]:
+        """All decisions about a contact, newest first; each page is read when it is needed."""
+        for some in pages(self._newest_ids([scope], EVERYTHING, _ALL)):
+            yield from self._decisions(some)
+
+    def list_newest_decisions(
+        self,
+        last_decided: Sequence[tuple[Scope, datetime]],
+        limit: int,
+        wanted: DecisionFilter = _ALL,
+    ) -> list[Decision]:
+        """The newest decisions about many contacts, as ``list_decisions``.
+
+        Contacts are read in the order of their last decisions, until none that is left can have
+        one of the newest.
+
+        Args:
+            last_decided: see ``ContactStore.list_last_decided``.
+            limit: at most this many.
+            wanted: the filter.
+        """
+        rows: list[Row] = []
+        for some in pages(last_decided):
+            latest = some[0][1]
+            is_full = len(rows) == limit and rows[-1]["at"] >= latest
+            if is_full or (wanted.since is not None and latest < wanted.since):
+                break
+            rows += self._newest_ids([scope for scope, _ in some], limit, wanted)
+            rows = sorted(rows, key=_newest_first)[:limit]
+        return self._decisions(rows)
+
+    def list_pending(
+        self,
+        scopes: Sequence[Scope],
+        now: datetime,
+        after: tuple[datetime, str] | None = None,
+        *,
+        is_bare: bool = False,
+    ) -> Iterator[Decision]:
+        """Held notes that wait for an answer, newest first; each page is read when it is needed.
+
+        With the place of one, only those that come after it are read. Bare ones, without what they
+        were compared with, are read with one query, in no order.
+        """
+        run = self._graph.run
+        rows = first_rows(run, "list_pending_ids", scopes, {"now": now}, _newest_first)
+        if after is not None:
+            rows = [row for row in rows if is_after((row["at"], row["decision_id"]), after)]
+        for some in pages(rows):
+            if is_bare:
+                yield from self.find_records(row["decision_id"] for row in some).values()
+            else:
+                yield from self._decisions(some)
+
+    def list_earlier(self, scope: Scope, inference_key: str) -> list[EarlierDecision]:
+        """The earlier decisions about the same inference, oldest first."""
+        asked = {**of_contact(scope), "inference_key": inference_key}
+        return EARLIER.all(self._graph.run("list_precedents", asked))
+
+    def list_evidence(self, decision_id: str, scope: Scope) -> list[Evidence]:
+        """The episodes that a decision rests on, oldest first, once for each cited span."""
+        rows = self._graph.run("list_evidence", {"decision_id": decision_id})
+        return EVIDENCE.all(row | {"scope": scope} for row in rows)
+
+    def as_own_episodes(
+        self, scope: Scope, given: Iterable[Evidence], cleaned: Sequence[Evidence]
+    ) -> tuple[Evidence, ...]:
+        """The cleaned evidence, with ids that are the contact's own.
+
+        An episode that is stored for the contact keeps its id. Any other id is replaced by one made
+        of it and the contact: it may be the id of another contact's episode, and the caller must
+        neither learn of that one nor be linked to it.
+
+        Args:
+            scope: the contact.
+            given: the evidence as it was proposed.
+            cleaned: the same as the gate would store it. The stored text may be either.
+
+        Raises:
+            InvalidNoteError: the contact's episode of that id says something else, or another
+                person said it.
+        """
+        bound = {
+            episode.episode_id: _own_episode_id(scope, episode.episode_id) for episode in cleaned
+        }
+        if not bound:
+            return ()
+        asked = {**of_contact(scope), "episode_ids": sorted({*bound, *bound.values()})}
+        stored = {row["episode_id"]: row for row in self._graph.run("find_episodes", asked)}
+        own_ids = {
+            episode_id: episode_id if episode_id in stored else bound[episode_id]
+            for episode_id in bound
+        }
+        told = {(own_ids[e.episode_id], e.text, str(e.source_kind)) for e in (*given, *cleaned)}
+        erased = {own_id for own_id, row in stored.items() if row["text"] == ERASED}
+        for given_id, own_id in own_ids.items():
+            row = stored.get(own_id)
+            if (
+                row
+                and own_id not in erased
+                and (own_id, row["text"], row["source_kind"]) not in told
+            ):
+                raise InvalidNoteError(
+                    f"episode {given_id} is stored already, with another text or source; give "
+                    "evidence as it is stored, or under an id of its own"
+                )
+        return tuple(
+            replace(
+                episode,
+                episode_id=own_ids[episode.episode_id],
+                is_pending_erasure=episode.is_pending_erasure
+                or own_ids[episode.episode_id] in erased,
+            )
+            for episode in cleaned
+        )
+
+    def count_refusals(self, scopes: Sequence[Scope]) -> Iterator[RefusalCount]:
+        """Refusals of the gate, counted by contact and reason; read page by page."""
+        for page in pages(scopes):
+            for row in self._graph.run("count_refusals", of_contacts(page)):
+                yield RefusalCount(
+                    contact_id=row["contact_id"],
+                    reason=row["gate_reason"],
+                    refusals=row["refusals"],
+                )
+
+    def find_decision(self, scope: Scope, decision_id: str) -> Decision | None:
+        """The decision of that id about the contact; None if there is none.
+
+        Raises:
+            DamagedRecordError: there is one, and it cannot be read.
+        """
+        asked = {**of_contact(scope), "decision_ids": [decision_id]}
+        rows = self._graph.run("find_decisions", asked)
+        made = [DECISIONS.one(row) for row in rows]
+        return next(iter(self._with_comparisons(made)), None)
+
+    def get_decision(self, scope: Scope, decision_id: str) -> Decision:
+        """The decision of that id about the contact.
+
+        Raises:
+            UnknownDecisionError: there is none, or it is another contact's.
+        """
+        check_identifier("decision_id", decision_id, UnknownDecisionError)
+        decision = self.find_decision(scope, decision_id)
+        if decision is None:
+            raise UnknownDecisionError(f"contact {scope.contact_id} has no decision {decision_id}")
+        return decision
+
+    def find_decided(self, decision_ids: Iterable[str]) -> set[str]:
+        """Which of these ids already have a decision."""
+        rows = self._graph.run("find_decided", {"decision_ids": list(decision_ids)})
+        return {str(row["decision_id"]) for row in rows}
+
+    def find_records(self, decision_ids: Iterable[str]) -> dict[str, Decision]:
+        """The readable decisions of these ids, by id, without comparisons."""
+        asked = list(decision_ids)
+        rows = self._graph.run("find_records", {"decision_ids": asked}) if asked else []
+        return {made.decision_id: made for made in DECISIONS.all(rows)}
+
+    def record_correction(
+        self, scope: Scope, decision_id: str, relation: Relation, at: datetime
+    ) -> bool:
+        """Record a person's correction of a decision; False if the contact has none of that id."""
+        given = {"decision_id": decision_id, "correction": str(relation), "at": at}
+        return bool(self._graph.run("record_correction", {**of_contact(scope), **given}))
+
+    def commit_decisions(
+        self, commits: Sequence[Commit], seconds_max: float | None = None
+    ) -> set[str]:
+        """Write decisions and all that follows from them, in one transaction.
+
+        Args:
+            commits: in any order of contacts; those of one contact in the order in which they were
+                decided, each on the version that the one before it leads to.
+            seconds_max: try once, for so long; see ``Graph.run``.
+
+        Returns:
+            The ids of the decisions that were written: all about a contact, or none where it moved
+            on from the version that its first one was made on.
+
+        Raises:
+            SchemaError: the store moved to another model meanwhile; nothing was written.
+        """
+        by_contact: dict[str, list[Commit]] = {}
+        for commit in commits:
+            by_contact.setdefault(commit.decision.scope.contact_key, []).append(commit)
+        # Writers that lock contacts in one order never wait for each other in a circle.
+        contacts = [contact_map(by_contact[key]) for key in sorted(by_contact)]
+        model = self._model and self._model[0]
+        given = {"contacts": contacts, "embedding_model": model}
+        rows = self._graph.run("commit_decisions", given, seconds_max)
+        written = {row["contact_key"] for row in rows}
+        if len(written) < len(contacts):
+            check_own_model(self._graph, self._model)
+        return {commit.decision.decision_id for key in written for commit in by_contact[key]}
+
+    def _newest_ids(self, scopes: Sequence[Scope], limit: int, wanted: DecisionFilter) -> list[Row]:
+        """The ids of the newest decisions about some contacts, each with its time and contact."""
+        asked = _asked(limit, wanted)
+        return first_rows(self._graph.run, "list_decision_ids", scopes, asked, _newest_first, limit)
+
+    def _decisions(self, wanted: Sequence[Row]) -> list[Decision]:
+        """The decisions of these rows of ids and contact keys, with comparisons, newest first."""
+        ids: dict[str, list[str]] = {}
+        for wanted_row in wanted:
+            ids.setdefault(wanted_row["contact_key"], []).append(wanted_row["decision_id"])
+        made = [
+            decision
+            for contact_key, decision_ids in ids.items()
+            for decision in self._made(contact_key, decision_ids)
+        ]
+        return self._with_comparisons(made)
+
+    def _with_comparisons(self, made: Iterable[Decision]) -> list[Decision]:
+        """These decisions with their comparisons, newest first."""
+        made = list(made)
+        compared: dict[str, list[Comparison]] = {decision.decision_id: [] for decision in made}
+        rows = [row for row in self._comparisons(made) if row["decision_id"] in compared]
+        for row, comparison in COMPARISONS.pairs(rows):
+            compared[row["decision_id"]].append(comparison)
+        made = [with_comparisons(decision, compared[decision.decision_id]) for decision in made]
+        return sorted(made, key=lambda decision: (-decision.at.timestamp(), decision.decision_id))
+
+    def _comparisons(self, made: Iterable[Decision]) -> Iterator[Row]:
+        """The comparisons of these decisions; of a contact with many of them, all that it has."""
+        ids: dict[str, list[str]] = {}
+        for decision in made:
+            ids.setdefault(decision.scope.contact_key, []).append(decision.decision_id)
+        looked_up = [own for own in ids.values() if len(own) <= _LOOKED_UP_MAX]
+        asked = {"decision_ids": [decision_id for own in looked_up for decision_id in own]}
+        yield from self._graph.run("list_comparisons", asked)
+        for contact_key, own in ids.items():
+            if len(own) > _LOOKED_UP_MAX:
+                whole = {"contact_key": contact_key}
+                yield from self._graph.run("list_contact_comparisons", whole)
+
+    def _made(self, contact_key: str, decision_ids: Sequence[str]) -> list[Decision]:
+        asked: dict[str, Any] = {"contact_key": contact_key}
+        if len(decision_ids) <= _LOOKED_UP_MAX:
+            asked["decision_ids"] = list(decision_ids)
+            return DECISIONS.all(self._graph.run("find_decisions", asked))
+        wanted, rows = set(decision_ids), self._graph.run("list_contact_decisions", asked)
+        return DECISIONS.all(row for row in rows if row["decision_id"] in wanted)
+
+
+def _newest_first(row: Row) -> tuple[float, str]:
+    return newest_first(row["at"], row["decision_id"])
+
+
+def _asked(limit: int, wanted: DecisionFilter) -> dict[str, Any]:
+    after_at, after_id = wanted.after or (FAR_AHEAD, "")
+    return {
+        "after_at": after_at,
+        "after_id": after_id,
+        "disposal": str(wanted.disposal or ""),
+        "gate_reason": str(wanted.reason or ""),
+        "door": wanted.door or "",
+        "since": wanted.since or _LONG_AGO,
+        "until": wanted.until or FAR_AHEAD,
+        "limit": limit,
+    }
+
+
+def _own_episode_id(scope: Scope, given_id: str) -> str:
+    """The contact's own id for an episode with an id that a caller gave."""
+    return str(uuid.uuid5(_EPISODE_SPACE, f"{scope.contact_key}\0{given_id}"))

@@ -1,0 +1,398 @@
+"""The fact store: alone names the queries of facts, their vectors and links. Decides nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+from typing import TYPE_CHECKING, Any
+
+from reconciler.domain.recalling.evidence import restated_beneath
+from reconciler.domain.records.facts import (
+    Conflict,
+    Fact,
+    FiledFact,
+    Neighbour,
+    PlaceInHistory,
+    Predecessor,
+    SaidFact,
+    Supersession,
+)
+from reconciler.domain.records.kinds import FactState
+from reconciler.domain.records.scope import Scope
+from reconciler.errors import QueryError
+from reconciler.ports.graph import Graph, Row
+from reconciler.service.stores.binding_store import check_own_model
+from reconciler.service.stores.contact_queries import (
+    EVERYTHING,
+    FAR_AHEAD,
+    first_rows,
+    of_contact,
+    of_contacts,
+)
+from reconciler.service.stores.rows import (
+    CONFLICTS,
+    FACTS,
+    PLACES,
+    PREDECESSORS,
+    SAID,
+    SUPERSESSIONS,
+    told_by_contact,
+    vectors_in,
+    vectors_of,
+)
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from reconciler.domain.recalling.evidence import Said
+    from reconciler.domain.review.health import LiveFact
+    from reconciler.service.stores.stored_facts import StoredFacts
+    from reconciler.service.use_trace import Use
+
+__all__ = ["FactStore", "Near"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Near:
+    """A fact of one of an agent's contacts, with its raw cosine to a vector, in [-1, 1]."""
+
+    fact_id: str
+    contact_id: str
+    cosine: float
+
+
+class FactStore:
+    """Facts of all scopes, with their vectors, links and disputes, in one graph.
+
+    Decisions write them; only that a fact was recalled is written here.
+
+    Invariant: no method reads or writes outside the scope it is given.
+
+    Args:
+        graph: where they are kept.
+        model: name and fingerprint of the model that this process embeds with, and the length of
+            its vectors. If the store has moved to another model, calls that compare raise.
+            None if no such call is made.
+    """
+
+    def __init__(self, graph: Graph, model: tuple[str, int] | None = None) -> None:
+        self._graph = graph
+        self._model = model
+
+    def load_neighbourhood(
+        self, scope: Scope, embedding_model: str
+    ) -> tuple[int, StoredFacts, NDArray[np.float32]]:
+        """A contact's version, its facts that can be compared, and their vectors.
+
+        Args:
+            scope: the contact.
+            embedding_model: facts of another model cannot be compared.
+
+        Returns:
+            The version; the facts that have not ended, expired ones too; float32, shape
+            (len(facts), dimension).
+        """
+        from reconciler.service.stores.stored_facts import StoredFacts, readable  # loads numpy
+
+        asked = {**of_contact(scope), "embedding_model": embedding_model}
+        version, rows = self._at_version(scope, "list_neighbourhood", asked)
+        if not rows:
+            check_own_model(self._graph, self._model)
+        columns = readable(rows)
+        return version, StoredFacts(columns), vectors_in(columns["embedding_bytes"])
+
+    def load_vectors(
+        self, scopes: Sequence[Scope], embedding_model: str
+    ) -> dict[str, NDArray[np.float32]]:
+        """The vectors of all facts in scope, also of ended ones, by the facts' ids.
+
+        Args:
+            scopes: the contacts.
+            embedding_model: vectors of another model cannot be compared.
+
+        Returns:
+            float32, shape (dimension,), unit length, each.
+        """
+        asked = {**of_contacts(scopes), "embedding_model": embedding_model}
+        rows = self._graph.run("list_vectors", asked)
+        if not rows:
+            check_own_model(self._graph, self._model)
+        ids = [row["fact_id"] for row in rows]
+        return dict(zip(ids, vectors_of(rows), strict=True))
+
+    def list_live_facts(
+        self, scopes: Sequence[Scope], embedding_model: str, now: datetime
+    ) -> dict[str, list[LiveFact]]:
+        """The live facts of each contact by the contact's key; damaged ones are left out.
+
+        Args:
+            scopes: the contacts.
+            embedding_model: the model that made the vectors to compare.
+            now: the time now (UTC).
+        """
+        from reconciler.domain.review.health import LiveFact
+
+        asked = {**of_contacts(scopes), "embedding_model": embedding_model}
+        rows = self._graph.run("list_live_facts", asked)
+        if not rows:
+            check_own_model(self._graph, self._model)
+        return {
+            key: [fact for fact in facts if fact.expires_at is None or fact.expires_at > now]
+            for key, facts in told_by_contact(LiveFact, rows).items()
+        }
+
+    def list_said_since(
+        self, scopes: Sequence[Scope], since: datetime
+    ) -> dict[str, list[SaidFact]]:
+        """What was said of each contact after a time, by the contact's key.
+
+        Facts that have ended are among it, revoked ones are not.
+        """
+        asked = {**of_contacts(scopes), "since": since}
+        return told_by_contact(SaidFact, self._graph.run("list_said_since", asked))
+
+    def find_facts(self, scope: Scope, fact_ids: Sequence[str]) -> tuple[int, dict[str, Fact]]:
+        """The contact's version, and its facts of these ids, live or ended.
+
+        The version is at least that of each fact that was read with it.
+        """
+        asked = {**of_contact(scope), "fact_ids": list(fact_ids)}
+        rows = self._graph.run("find_facts", asked) if fact_ids else []
+        version = max((row["version"] for row in rows), default=None)
+        facts = {fact.fact_id: fact for fact in FACTS.all(rows)}
+        return self.contact_version(scope) if version is None else int(version), facts
+
+    def find_fact(self, scope: Scope, fact_id: str) -> Fact | None:
+        """The fact of that id about the contact, live or ended, if there is one.
+
+        Raises:
+            DamagedRecordError: there is one, and it cannot be read.
+        """
+        rows = self._graph.run("find_facts", {**of_contact(scope), "fact_ids": [fact_id]})
+        return FACTS.one(rows[0]) if rows else None
+
+    def find_nearest(
+        self, scope: Scope, embedding_model: str, vector: NDArray[np.float32], limit: int
+    ) -> list[Near]:
+        """The facts of the agent's contacts that an index finds near a vector, nearest first.
+
+        They are approximate, and fewer than ``limit`` if other agents have facts as near. There are
+        none if the engine has no such index, or has not built it yet.
+        """
+        asked = _wanted(vector, embedding_model, limit)
+        return self._near(self._compared("find_nearest", {"agent_key": scope.agent_key, **asked}))
+
+    def list_nearest(
+        self,
+        scope: Scope,
+        embedding_model: str,
+        vector: NDArray[np.float32],
+        limit: int,
+        contact_ids: Sequence[str],
+    ) -> list[Near]:
+        """The exactly nearest facts to a vector, of these contacts of the agent.
+
+        Some contacts are read at a time: the facts of ten thousand take longer than a query may.
+        """
+        asked = _wanted(vector, embedding_model, limit)
+        scopes = [replace(scope, contact_id=contact_id) for contact_id in contact_ids]
+        return self._near(
+            first_rows(self._compared, "list_nearest", scopes, asked, _by_cosine, limit)
+        )
+
+    def _near(self, rows: Iterable[Row]) -> list[Near]:
+        near = [Near(**row) for row in rows]
+        if not near:
+            check_own_model(self._graph, self._model)
+        return near
+
+    def find_agents_facts(self, scope: Scope, fact_ids: Sequence[str]) -> dict[str, Fact]:
+        """The facts of these ids that are about any contact of the agent, by id."""
+        asked = {"agent_key": scope.agent_key, "fact_ids": list(fact_ids)}
+        rows = self._graph.run("find_agents_facts", asked) if fact_ids else []
+        return {fact.fact_id: fact for fact in FACTS.all(rows)}
+
+    def list_mentions(
+        self, scope: Scope, word: str, offset: int, limit: int
+    ) -> list[tuple[str, Fact]]:
+        """The facts of all contacts of the agent that contain a word, last said first.
+
+        Args:
+            scope: any contact of the agent.
+            word: in small letters; it may be part of a longer one.
+            offset: the number of facts on the pages before.
+            limit: at most this many.
+
+        Returns:
+            Each with its contact's id.
+        """
+        asked = {"word": word, "offset": offset, "limit": limit}
+        rows = self._graph.run("list_mentions", {"agent_key": scope.agent_key, **asked})
+        return [(row["contact_id"], fact) for row, fact in FACTS.pairs(rows)]
+
+    def list_said(self, fact_ids: Sequence[str]) -> list[Said]:
+        """The turns that these facts rest on, once for each fact; in no order.
+
+        The caller has checked that the facts are the contact's; so it has for ``list_taken``.
+        """
+        return SAID.all(self._graph.run("list_fact_evidence", {"fact_ids": list(fact_ids)}))
+
+    def rests_on(self, scope: Scope, fact_id: str, episode_id: str) -> bool:
+        """Whether the episode is evidence of the fact already, or of one that the fact restates."""
+        rows = self._graph.run("find_resting", {"episode_id": episode_id})
+        resting = {str(row["fact_id"]) for row in rows}
+        if fact_id in resting or not resting:
+            return bool(resting)
+        return not resting.isdisjoint(restated_beneath(fact_id, self.list_supersessions(scope)))
+
+    def list_predecessors(
+        self, facts: Iterable[Neighbour], vector: NDArray[np.float32]
+    ) -> list[Predecessor]:
+        """The facts that these superseded, each with its cosine to a vector; in no order."""
+        asked = {"fact_ids": [fact.fact_id for fact in facts], "embedding": vector.tolist()}
+        return PREDECESSORS.all(self._compared("list_predecessors", asked))
+
+    def list_facts(self, scope: Scope) -> list[Fact]:
+        """All facts in scope, live and ended, the newest first."""
+        return FACTS.all(self._graph.run("list_facts", of_contact(scope)))
+
+    def list_newest_facts(
+        self, scope: Scope, after: PlaceInHistory | None, limit: int | None
+    ) -> list[PlaceInHistory]:
+        """The facts in scope, live and ended, in the order of a history, the newest first.
+
+        Args:
+            scope: the contact.
+            after: only those that come after it; None to begin with the newest.
+            limit: at most this many; None for all.
+        """
+        place = after or PlaceInHistory("", FAR_AHEAD, FAR_AHEAD)
+        asked = {
+            "confirmed_before": place.last_confirmed_at,
+            "recorded_before": place.recorded_at,
+            "after_id": place.fact_id,
+            "limit": limit or EVERYTHING,
+        }
+        rows = self._graph.run("list_newest_facts", of_contact(scope) | asked)
+        return PLACES.all(rows)
+
+    def list_filed_facts(self, scope: Scope, subject: str) -> list[FiledFact]:
+        """The agent's facts with this subject, of all contacts, first recorded first."""
+        asked = {"agent_key": scope.agent_key, "subject": subject}
+        return [
+            FiledFact(row["contact_id"], row["contact_name"], fact)
+            for row, fact in FACTS.pairs(self._graph.run("list_filed_facts", asked))
+        ]
+
+    def list_conflicts(self, scope: Scope, *, is_open: bool = True) -> list[Conflict]:
+        """Pairs of facts in scope that have not ended and may contradict each other, each once.
+
+        With ``is_open`` only open disputes; else also those that a person settled with "both hold".
+        """
+        rows = self._graph.run("list_conflicts", of_contact(scope))
+        return [conflict for conflict in CONFLICTS.all(rows) if conflict.is_open or not is_open]
+
+    def list_conflict_links(self, scope: Scope) -> list[Conflict]:
+        """All pairs of facts in scope that were ever in dispute; in no order."""
+        rows = self._graph.run("list_conflict_links", of_contact(scope))
+        return CONFLICTS.all(rows)
+
+    def count_conflicts(self, now: datetime) -> int:
+        """The number of open disputes between live facts in the whole store."""
+        return sum(row["conflicts"] for row in self._graph.run("count_conflicts", {"now": now}))
+
+    def list_supersessions(self, scope: Scope) -> list[Supersession]:
+        """The supersessions in scope, with their reasons; in no order."""
+        rows = self._graph.run("list_supersessions", of_contact(scope))
+        return SUPERSESSIONS.all(rows)
+
+    def list_expiring(
+        self,
+        scopes: Sequence[Scope],
+        now: datetime,
+        until: datetime,
+        limit: int | None,
+        *,
+        also_expired: bool,
+    ) -> list[tuple[str, Fact]]:
+        """The facts that expire from now until then, soonest first, with their contacts' keys.
+
+        With ``also_expired`` also those that expired already and are still recalled. At most
+        ``limit``; None for all.
+        """
+        asked = {
+            "now": now,
+            "until": until,
+            "also_expired": also_expired,
+            "limit": limit or EVERYTHING,
+        }
+        rows = first_rows(self._graph.run, "list_expiring", scopes, asked, _by_expiry, limit)
+        return [(row["contact_key"], fact) for row, fact in FACTS.pairs(rows)]
+
+    def count_facts(self, now: datetime) -> dict[FactState, int]:
+        """The number of facts in the store by current state."""
+        counted = self._graph.run("count_facts", {"now": now})
+        facts = {row["state"]: int(row["facts"]) for row in counted}
+        return {state: facts.get(state, 0) for state in FactState}
+
+    def record_use(self, used: Mapping[str, Use]) -> None:
+        """Add recalls to these facts, by id, in one transaction.
+
+        Raises:
+            GraphError: nothing was written.
+        """
+        rows = [
+            {"fact_id": fact_id, "recalls": use.times, "at": use.at}
+            for fact_id, use in used.items()
+        ]
+        self._graph.run("record_use", {"used": rows})
+
+    def contact_version(self, scope: Scope) -> int:
+        """A number that grows with each decision and erasure; 0 if nothing is known."""
+        return _version(self._graph.run("find_contact_version", of_contact(scope)))
+
+    def begin_contact_version(self, scope: Scope) -> Callable[[], int]:
+        """Ask for the contact's version; the returned call waits for the answer."""
+        answer = self._graph.begin("find_contact_version", of_contact(scope))
+        return lambda: _version(answer())
+
+    def _compared(self, query: str, asked: dict[str, Any]) -> list[Row]:
+        """The rows of a query that compares vectors.
+
+        Raises:
+            SchemaError: the store has moved to another model.
+        """
+        try:
+            return self._graph.run(query, asked)
+        except QueryError:  # an engine may refuse to compare vectors of two lengths
+            check_own_model(self._graph, self._model)
+            raise
+
+    def _at_version(self, scope: Scope, query: str, asked: dict[str, Any]) -> tuple[int, list[Row]]:
+        """A contact's version, and the rows of a query that returns it as a column."""
+        if rows := self._graph.run(query, asked):
+            return int(rows[0]["version"][0]), rows
+        # No live fact, or no contact: look at the version first and then again, so that a
+        # fact written in between fails the version check instead of being missed.
+        version = self.contact_version(scope)
+        rows = self._graph.run(query, asked) if version else []  # nothing was ever written at 0
+        return int(rows[0]["version"][0]) if rows else version, rows
+
+
+def _by_cosine(row: Row) -> tuple[float, str]:
+    return -row["cosine"], row["fact_id"]
+
+
+def _by_expiry(row: Row) -> tuple[datetime, str, str]:
+    return row["expires_at"], row["contact_key"], row["fact_id"]
+
+
+def _version(rows: Sequence[Row]) -> int:
+    return int(rows[0]["version"]) if rows else 0
+
+
+def _wanted(vector: NDArray[np.float32], embedding_model: str, limit: int) -> dict[str, Any]:
+    """The parameters of a query for the nearest facts."""
+    return {"embedding": vector.tolist(), "embedding_model": embedding_model, "limit": limit}
