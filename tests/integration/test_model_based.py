@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import HealthCheck, settings, strategies as st
+from hypothesis import settings, strategies as st
 from hypothesis.stateful import (
     Bundle,
     RuleBasedStateMachine,
@@ -330,11 +330,6 @@ def test_the_memory_does_what_its_model_says(tmp_path: Path) -> None:
     store = SharedStore(tmp_path / "memory.lbug")
     run_state_machine_as_test(
         lambda: MemoryMachine(store),
-        settings=settings(
-            max_examples=faults.times(3, 12),
-            stateful_step_count=30,
-            deadline=None,
-            suppress_health_check=[HealthCheck.too_slow],
-        ),
+        settings=settings(max_examples=faults.times(3, 12), stateful_step_count=30),
     )
     store.memory.close()
