@@ -109,6 +109,10 @@ class KnownFact:
     above: str | None = None
     was_live: bool = field(default=True, compare=False)
     was_contradicted: bool = field(default=False, compare=False)
+    said_last_at: datetime = field(init=False, compare=False)
+
+    def __post_init__(self) -> None:
+        self.said_last_at = self.said.said_at
 
 
 class Claim(NamedTuple):
@@ -195,12 +199,15 @@ class KnownContact:
         self.decisions.insert(0, decision)
         if decision.note.idempotency_key:
             self.by_key[decision.note.idempotency_key] = Keyed(said, decision)
+        said = said._replace(said_at=outcome.holds_from, is_dated=True)
         repeated = self.facts[outcome.repeated] if outcome.repeated else None
         if repeated and outcome.action is not Action.UPDATE:
             repeated.observations += 1
+            repeated.said_last_at = max(repeated.said_last_at, said.said_at)
         if outcome.action is Action.SKIP:
+            for each in outcome.superseded:
+                self.facts[each].above = outcome.repeated
             return
-        said = said._replace(said_at=outcome.holds_from, is_dated=True)
         new = KnownFact(said, is_contested=outcome.is_contested, above=outcome.beneath)
         new.was_live = outcome.beneath is None
         self.facts[decision.fact_id] = new
@@ -274,8 +281,14 @@ class KnownContact:
         )
         if claim.repeats and claim.about[0] in above_it:
             repeated = claim.about[0]
-            holds_from = self._holds_from(said, [repeated])
-            return Outcome(Action.SKIP, DecidedBy.TRUST, repeated=repeated, holds_from=holds_from)
+            settled = self._settled(said, repeated)
+            return Outcome(
+                Action.SKIP,
+                DecidedBy.TRUST,
+                settled,
+                repeated=repeated,
+                holds_from=self._holds_from(said, [repeated, *settled]),
+            )
         superseded = frozenset(claim.about) - above_it
         holds_from = self._holds_from(said, claim.about)
         if not superseded:
@@ -289,6 +302,17 @@ class KnownContact:
             is_contested=not claim.repeats and self._is_contested(said, claim, superseded),
             repeated=claim.about[0] if claim.repeats else None,
             holds_from=holds_from,
+        )
+
+    def _settled(self, said: Said, repeated: str) -> frozenset[str]:
+        """What was in dispute with a fact, and ends as a word not less trusted says that again."""
+        rank = FROM_MOST_TRUSTED.index
+        disputed = set().union(*self.open_conflicts(repeated)) - {repeated}
+        return frozenset(
+            each
+            for each in self._matching(said, disputed, Match.CHANGED)
+            if rank(said.source_kind) <= rank(self._said(each).source_kind)
+            and not (said.is_dated and said.said_at <= self.facts[each].said_last_at)
         )
 
     def _is_contested(self, said: Said, claim: Claim, superseded: Iterable[str]) -> bool:

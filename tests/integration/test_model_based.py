@@ -103,6 +103,12 @@ SELDOM: dict[str, list[tuple[Said, str | None]]] = {
         (TEA._replace(slot=Slot("contact", "city", None)), None),
         (TEA._replace(slot=Slot("contact", "city", None)), None),
     ],
+    "a dispute, and one side of it again": [
+        (TEA._replace(source_kind="user_explicit", slot=SLOTS[0]), None),
+        (TEA._replace(source_kind="approved_doc", slot=SLOTS[1]), None),
+        (TEA._replace(slot=SLOTS[0], is_dated=False), None),
+        (TEA._replace(source_kind="user_explicit", slot=SLOTS[1], said_at=DAYS[2]), None),
+    ],
     "a key with another source": [
         (TEA, "key 1"),
         (TEA._replace(source_kind="approved_doc"), "key 1"),
