@@ -81,10 +81,14 @@ ON_ANY_ONE = pytest.mark.parametrize(
 
 
 # CI looks at the same examples each time, so that it fails for what was changed; a person's runs
-# look at new ones and find more.
-hypothesis.settings.register_profile("ci", derandomize=True)
-if os.environ.get("CI"):
-    hypothesis.settings.load_profile("ci")
+# look at new ones and find more. A busy machine is no reason for either to fail.
+hypothesis.settings.register_profile(
+    "tests",
+    derandomize=bool(os.environ.get("CI")),
+    deadline=None,
+    suppress_health_check=[hypothesis.HealthCheck.too_slow],
+)
+hypothesis.settings.load_profile("tests")
 
 
 # Thousands of embedded stores are made and closed in one process.

@@ -64,7 +64,6 @@ def test_no_request_gets_an_answer_that_the_document_does_not_name(
 
         @settings(
             max_examples=_EXAMPLES,
-            deadline=None,
             derandomize=True,
             database=None,
             phases=[Phase.explicit, Phase.generate],

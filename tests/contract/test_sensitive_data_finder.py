@@ -206,14 +206,14 @@ _SAYING = st.lists(
 ).map("".join)
 
 
-@settings(max_examples=500, deadline=None)
+@settings(max_examples=500)
 @given(text=_SAYING)
 def test_as_much_is_found_as_if_all_signs_were_given_back(text: str) -> None:
     for rule in itertools.chain.from_iterable(_SAID.values()):
         assert _spans(rule, text) == _spans(rule.replace(_SURPLUS_SIGNS, "[:=]*"), text)
 
 
-@settings(max_examples=500, deadline=None)
+@settings(max_examples=500)
 @given(text=_SAYING)
 @pytest.mark.parametrize(
     ("value", "plain"),
@@ -255,7 +255,7 @@ def _rules_without_context() -> list[tuple[int, str]]:
     return [(digits, pattern) for digits, pattern in written if digits and "\\K" not in pattern]
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(st.data())
 def test_whatever_a_recogniser_matches_has_the_digits_for_which_it_is_asked(
     data: st.DataObject,

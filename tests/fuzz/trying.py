@@ -69,7 +69,6 @@ def _round(
     @seed(seed_)
     @settings(
         max_examples=count,
-        deadline=None,
         database=None,
         phases=(Phase.generate, Phase.shrink),
         suppress_health_check=list(HealthCheck),

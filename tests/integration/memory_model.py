@@ -62,6 +62,17 @@ class Said(NamedTuple):
     slot: Slot | None
     is_dated: bool = True
 
+    def is_repeated_by(self, other: Said) -> bool:
+        """Whether a call with the same key may be a retry of this; it may come at another time."""
+        return self == other._replace(said_at=self.said_at, is_dated=self.is_dated)
+
+
+class Keyed(NamedTuple):
+    """What was said under a key, and the decision about it."""
+
+    said: Said
+    decision: Decision
+
 
 class Match(Enum):
     """What two slots say of a note and a fact."""
@@ -98,6 +109,10 @@ class KnownFact:
     above: str | None = None
     was_live: bool = field(default=True, compare=False)
     was_contradicted: bool = field(default=False, compare=False)
+    said_last_at: datetime = field(init=False, compare=False)
+
+    def __post_init__(self) -> None:
+        self.said_last_at = self.said.said_at
 
 
 class Claim(NamedTuple):
@@ -133,7 +148,7 @@ class KnownContact:
     facts: dict[str, KnownFact] = field(default_factory=dict)
     conflicts: set[frozenset[str]] = field(default_factory=set)
     decisions: list[Decision] = field(default_factory=list)
-    by_key: dict[str, Decision] = field(default_factory=dict)
+    by_key: dict[str, Keyed] = field(default_factory=dict)
 
     # What it holds
 
@@ -183,13 +198,16 @@ class KnownContact:
     def apply(self, said: Said, decision: Decision, outcome: Outcome) -> None:
         self.decisions.insert(0, decision)
         if decision.note.idempotency_key:
-            self.by_key[decision.note.idempotency_key] = decision
+            self.by_key[decision.note.idempotency_key] = Keyed(said, decision)
+        said = said._replace(said_at=outcome.holds_from, is_dated=True)
         repeated = self.facts[outcome.repeated] if outcome.repeated else None
         if repeated and outcome.action is not Action.UPDATE:
             repeated.observations += 1
+            repeated.said_last_at = max(repeated.said_last_at, said.said_at)
         if outcome.action is Action.SKIP:
+            for each in outcome.superseded:
+                self.facts[each].above = outcome.repeated
             return
-        said = said._replace(said_at=outcome.holds_from, is_dated=True)
         new = KnownFact(said, is_contested=outcome.is_contested, above=outcome.beneath)
         new.was_live = outcome.beneath is None
         self.facts[decision.fact_id] = new
@@ -209,12 +227,13 @@ class KnownContact:
         return Claim(Action.UPDATE, DecidedBy.SLOT, about, bool(equal)) if about else None
 
     def _by_text(self, said: Said, near: Sequence[str], answer: Judgement | ArbiterError) -> Claim:
-        near = self._matching(said, near, Match.NOTHING)
-        best = self._cosine_to(said)(near[0]) if near else -1.0
+        near, cosine_to = self._matching(said, near, Match.NOTHING), self._cosine_to(said)
+        best = cosine_to(near[0]) if near else -1.0
         if best < ADD_MAX:
             return Claim(Action.ADD, DecidedBy.THRESHOLD)
-        if best >= UPDATE_MIN:
-            return Claim(Action.UPDATE, DecidedBy.THRESHOLD, near[:1], repeats=True)
+        alike = [each for each in near if not self._is_filed_apart(said, each)]
+        if alike and cosine_to(alike[0]) >= UPDATE_MIN:
+            return Claim(Action.UPDATE, DecidedBy.THRESHOLD, alike[:1], repeats=True)
         if isinstance(answer, Judgement) and answer.relation is not Relation.UNRELATED:
             if answer.target is None:
                 return Claim(Action.ADD, DecidedBy.ARBITER)
@@ -225,7 +244,7 @@ class KnownContact:
                 confirms = rank(said.source_kind) < rank(known.source_kind)
                 action = Action.UPDATE if confirms else answer.action
                 return Claim(action, DecidedBy.ARBITER, [about], repeats)
-        if best >= CUT:
+        if best >= CUT and near[0] in alike:
             return Claim(Action.UPDATE, DecidedBy.MIDPOINT, near[:1])
         return Claim(Action.ADD, DecidedBy.MIDPOINT)
 
@@ -262,8 +281,14 @@ class KnownContact:
         )
         if claim.repeats and claim.about[0] in above_it:
             repeated = claim.about[0]
-            holds_from = self._holds_from(said, [repeated])
-            return Outcome(Action.SKIP, DecidedBy.TRUST, repeated=repeated, holds_from=holds_from)
+            settled = self._settled(said, repeated)
+            return Outcome(
+                Action.SKIP,
+                DecidedBy.TRUST,
+                settled,
+                repeated=repeated,
+                holds_from=self._holds_from(said, [repeated, *settled]),
+            )
         superseded = frozenset(claim.about) - above_it
         holds_from = self._holds_from(said, claim.about)
         if not superseded:
@@ -277,6 +302,17 @@ class KnownContact:
             is_contested=not claim.repeats and self._is_contested(said, claim, superseded),
             repeated=claim.about[0] if claim.repeats else None,
             holds_from=holds_from,
+        )
+
+    def _settled(self, said: Said, repeated: str) -> frozenset[str]:
+        """What was in dispute with a fact, and ends as a word not less trusted says that again."""
+        rank = FROM_MOST_TRUSTED.index
+        disputed = set().union(*self.open_conflicts(repeated)) - {repeated}
+        return frozenset(
+            each
+            for each in self._matching(said, disputed, Match.CHANGED)
+            if rank(said.source_kind) <= rank(self._said(each).source_kind)
+            and not (said.is_dated and said.said_at <= self.facts[each].said_last_at)
         )
 
     def _is_contested(self, said: Said, claim: Claim, superseded: Iterable[str]) -> bool:
@@ -293,6 +329,11 @@ class KnownContact:
 
     def _cosine_to(self, said: Said) -> Callable[[str], float]:
         return lambda fact_id: cosine(said.text, self._said(fact_id).text)
+
+    def _is_filed_apart(self, said: Said, fact_id: str) -> bool:
+        """Whether the two have another attribute, so that no cosine makes them the same."""
+        slots = (said.slot, self._said(fact_id).slot)
+        return len({slot.attribute for slot in slots if slot}) > 1
 
     def _matching(self, said: Said, fact_ids: Iterable[str], *wanted: Match) -> list[str]:
         return [each for each in fact_ids if match(said.slot, self._said(each).slot) in wanted]

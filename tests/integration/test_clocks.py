@@ -253,7 +253,7 @@ def test_whatever_the_clock_does_the_last_word_holds_and_the_chain_is_in_order_o
 ) -> None:
     contacts = (f"contact {number}" for number in count())
 
-    @settings(max_examples=15, deadline=None)
+    @settings(max_examples=15)
     @given(
         way=st.sampled_from(sorted(WAYS)),
         told=st.lists(
