@@ -118,7 +118,7 @@ _SAID: Mapping[str, tuple[str, ...]] = {
         rf"(?i:{_LOGIN_WORD}(?:[ ](?!is\b)[\w'-]+){{0,4}}{_IS}){_QUOTE}"
         rf"\K[^'\"\n]{{4,60}}(?=['\"\u2019\u201d])",
         rf"(?i:{_LOGIN_WORD}[ ]?{_SIGNS}\s*{_NOT_A_VALUE})\K{_ANY_VALUE}",
-        # After "is" a plain word is a value only where the sentence ends with it.
+        # After "is" a plain word is a value only if the sentence ends with it.
         rf"(?i:{_LOGIN_WORD}{_IS}{_NOT_A_VALUE})\K[^\s'\"]{{4,}}?(?=[.!]?\s*$)",
     ),
     "key token secret string": (

@@ -100,7 +100,7 @@ def write_backup(
     Args:
         copy_store: writes a copy of the store into a new file.
         path: the archive.
-        key_file: the key of the hashes; None where it is none's to keep here.
+        key_file: the key of the hashes; None if it is none's to keep here.
         hash_key: see ``Backup``.
         made_at: the time now (UTC).
         overwrite: whether an archive of that name may be replaced.

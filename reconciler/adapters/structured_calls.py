@@ -181,10 +181,10 @@ class Reply:
     """A server's reply, in no protocol.
 
     Attributes:
-        text: what the model said; empty where it said nothing.
-        usage: what it cost; None where that is not known.
+        text: what the model said; empty if it said nothing.
+        usage: what it cost; None if that is not known.
         is_refusal: the model declined.
-        cut_off: why the text ends too early, in the server's word; None where it is whole.
+        cut_off: why the text ends too early, in the server's word; None if it is whole.
     """
 
     text: str
