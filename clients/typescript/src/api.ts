@@ -193,7 +193,7 @@ export interface paths {
         };
         /**
          * List Agent Pending
-         * @description What waits for an answer, of all of an agent's contacts.
+         * @description The held notes and disputes of all of an agent's contacts.
          */
         get: operations["list_agent_pending"];
         put?: never;
@@ -293,7 +293,7 @@ export interface paths {
         };
         /**
          * Profile
-         * @description The current values of all of a contact's attributes: since when, and who said it.
+         * @description The current values of all of a contact's attributes, with their start and source.
          */
         get: operations["profile"];
         put?: never;
@@ -313,7 +313,7 @@ export interface paths {
         };
         /**
          * Value
-         * @description An attribute's current value; several where it holds many, or is in dispute.
+         * @description An attribute's current value; several if it holds many, or is in dispute.
          */
         get: operations["value"];
         put?: never;
@@ -455,7 +455,7 @@ export interface paths {
         put?: never;
         /**
          * Confirm
-         * @description Yes to what waits: it is stored as the word of the person who answered.
+         * @description Answer yes to a held note: it is stored as the word of the person who answered.
          */
         post: operations["confirm"];
         delete?: never;
@@ -475,7 +475,7 @@ export interface paths {
         put?: never;
         /**
          * Reject
-         * @description No to what waits: nothing is stored, and the question is not asked again.
+         * @description Answer no to a held note: nothing is stored, and the question is not asked again.
          */
         post: operations["reject"];
         delete?: never;
@@ -495,7 +495,7 @@ export interface paths {
         put?: never;
         /**
          * Withdraw
-         * @description Take back what waits, so that nothing is asked; it may be proposed again.
+         * @description Withdraw a held note, so that nothing is asked; it may be proposed again.
          */
         post: operations["withdraw"];
         delete?: never;
@@ -515,7 +515,7 @@ export interface paths {
         put?: never;
         /**
          * Revert
-         * @description Undo a decision: what it wrote no longer holds, and what it ended holds again.
+         * @description Undo a decision: the fact that it wrote is revoked, and facts that it ended hold again.
          */
         post: operations["revert"];
         delete?: never;
@@ -533,7 +533,7 @@ export interface paths {
         };
         /**
          * List Pending
-         * @description What waits for an answer about a contact: held notes, then disputes.
+         * @description The open questions about a contact: held notes, then disputes.
          */
         get: operations["list_pending"];
         put?: never;
@@ -575,7 +575,7 @@ export interface paths {
         put?: never;
         /**
          * Resolve
-         * @description Settle a dispute: the facts to keep hold, and those against them end; or none holds.
+         * @description Settle a dispute: the facts to keep hold, and those against them end; or all end.
          */
         post: operations["resolve"];
         delete?: never;
@@ -639,7 +639,7 @@ export interface paths {
         put?: never;
         /**
          * Forget
-         * @description Erase what is known, or a part, for good; the answer holds the receipt.
+         * @description Erase a contact, or a part, for good; the answer holds the receipt.
          */
         post: operations["forget"];
         delete?: never;
@@ -657,7 +657,7 @@ export interface paths {
         };
         /**
          * Get Session
-         * @description A conversation as it is kept: its summary, and what was decided about it.
+         * @description A stored conversation: its summary, and the outcomes of its candidates.
          */
         get: operations["get_session"];
         put?: never;
@@ -699,7 +699,7 @@ export interface paths {
         put?: never;
         /**
          * Retry Job
-         * @description Begin a dead or waiting job again now.
+         * @description Start a dead or waiting job again now.
          */
         post: operations["retry_job"];
         delete?: never;
@@ -717,7 +717,7 @@ export interface paths {
         };
         /**
          * Contact Health
-         * @description The health of what is known of one contact, in numbers.
+         * @description The health of one contact's memory, in numbers.
          */
         get: operations["contact_health"];
         put?: never;
@@ -799,7 +799,7 @@ export interface paths {
          * Metrics
          * @description The queue of the store, and the decisions of this process, for Prometheus.
          *
-         *     They are of all tenants and agents, so the token must be for all that there are.
+         *     They cover all tenants and agents, so the token must be valid for all.
          */
         get: operations["metrics"];
         put?: never;
@@ -960,11 +960,11 @@ export interface components {
         };
         /**
          * BriefingAnswer
-         * @description What is known of a contact, and what only the contact can settle.
+         * @description The known facts about a contact, and the questions that only the contact can settle.
          *
          *     ``prompt`` is the same for a model's prompt; ``changed`` has the ids of the facts that are new
-         *     since the contact was last asked about; ``unconfirmed`` names the attributes of the profile of
-         *     which a newer value waits for an operator.
+         *     since the contact was last asked about; ``unconfirmed`` names the profile's attributes with a
+         *     newer value that waits for an operator.
          */
         BriefingAnswer: {
             /** Facts */
@@ -1220,7 +1220,7 @@ export interface components {
         };
         /**
          * ContactsPage
-         * @description Some of a list; ``next`` is what ``after`` takes for more of it, null at its end.
+         * @description A part of a list; ``next`` is ``after`` of the following part, null at the end.
          */
         ContactsPage: {
             /** Items */
@@ -1322,7 +1322,7 @@ export interface components {
         };
         /**
          * DecisionPage
-         * @description Some of a list; ``next`` is what ``after`` takes for more of it, null at its end.
+         * @description A part of a list; ``next`` is ``after`` of the following part, null at the end.
          */
         DecisionPage: {
             /** Items */
@@ -1372,7 +1372,7 @@ export interface components {
         };
         /**
          * DisputePage
-         * @description Some of a list; ``next`` is what ``after`` takes for more of it, null at its end.
+         * @description A part of a list; ``next`` is ``after`` of the following part, null at the end.
          */
         DisputePage: {
             /** Items */
@@ -1425,7 +1425,7 @@ export interface components {
         ErasureKind: "contact" | "fact" | "session" | "attribute";
         /**
          * ErasurePage
-         * @description Some of a list; ``next`` is what ``after`` takes for more of it, null at its end.
+         * @description A part of a list; ``next`` is ``after`` of the following part, null at the end.
          */
         ErasurePage: {
             /** Items */
@@ -1826,7 +1826,7 @@ export interface components {
         };
         /**
          * FactHistoryPage
-         * @description Some of a list; ``next`` is what ``after`` takes for more of it, null at its end.
+         * @description A part of a list; ``next`` is ``after`` of the following part, null at the end.
          */
         FactHistoryPage: {
             /** Items */
@@ -1992,7 +1992,7 @@ export interface components {
         };
         /**
          * JobPage
-         * @description Some of a list; ``next`` is what ``after`` takes for more of it, null at its end.
+         * @description A part of a list; ``next`` is ``after`` of the following part, null at the end.
          */
         JobPage: {
             /** Items */
@@ -2208,7 +2208,7 @@ export interface components {
          *     Attributes:
          *         subject: about whom, normalised; ``contact`` for the contact itself, else for example
          *             ``wife``.
-         *         attribute: the canonical name of what is said, for example ``city``; None if only the
+         *         attribute: the canonical name of the attribute, for example ``city``; None if only the
          *             subject is known.
          *         value: the value as it was said; None if the note names none.
          *         value_key: the value normalised, which is what is compared; None exactly with ``value``.
@@ -2284,7 +2284,7 @@ export interface components {
         };
         /**
          * PendingPage
-         * @description Some of a list; ``next`` is what ``after`` takes for more of it, null at its end.
+         * @description A part of a list; ``next`` is ``after`` of the following part, null at the end.
          */
         PendingPage: {
             /** Items */
@@ -2353,9 +2353,9 @@ export interface components {
         };
         /**
          * QuestionToAsk
-         * @description What to ask the contact, and what an answer to it names.
+         * @description A question to ask the contact, and the ids that an answer names.
          *
-         *     ``is_put_by``: it was asked in earlier conversations, and now waits for an operator.
+         *     ``is_put_by``: it was asked in earlier conversations and now waits for an operator.
          */
         QuestionToAsk: {
             /** Question */
@@ -2431,14 +2431,14 @@ export interface components {
          * @description What a recall found.
          *
          *     Attributes:
-         *         facts: the facts that fit, the best first, then the standing constraints.
+         *         facts: the facts that fit, best first, then the standing constraints.
          *         outcome: whether facts fit, nothing fits, or more fit than are here.
          *         left_out: how many more facts fit.
          *         standing_left_out: how many more standing constraints there are.
-         *         known: where nothing fits, the attributes that are known.
+         *         known: if nothing fits, the known attributes.
          *         waiting: if an attribute was asked for, the decisions that hold notes about it, by id; they
          *             wait for a yes.
-         *         prompt: the same as lines for a model's prompt, fenced as data.
+         *         prompt: the answer as lines for a model's prompt, fenced as data.
          *         token_count: how long the prompt is, at about four characters a token.
          */
         RecallAnswer: {
@@ -2757,7 +2757,7 @@ export interface components {
          *     Attributes:
          *         subject: about whom, normalised; ``contact`` for the contact itself, else for example
          *             ``wife``.
-         *         attribute: the canonical name of what is said, for example ``city``; None if only the
+         *         attribute: the canonical name of the attribute, for example ``city``; None if only the
          *             subject is known.
          *         value: the value as it was said; None if the note names none.
          *         value_key: the value normalised, which is what is compared; None exactly with ``value``.
@@ -3130,7 +3130,8 @@ export interface components {
          * @description What went wrong (RFC 9457); ``detail`` says what to do.
          *
          *     ``type`` is stable, ``urn:reconciler:problem:`` and a word. ``errors`` says what is wrong with
-         *     each part of the request. ``decision_ids`` are those that keep a decision from being undone.
+         *     each part of the request. ``decision_ids`` are the decisions that prevent a decision from being
+         *     undone.
          */
         ProblemDetails: {
             /** Type */

@@ -370,7 +370,7 @@ def denies_value_ever(text: str, value: str) -> bool:
 
 
 def named_in(text: str, value: str) -> str:
-    """The text with the value in the place of a word that stands for it.
+    """The text with the value in place of a word such as "there".
 
     "Never worked there", filed under Globex, says "never worked Globex". The text changes only if
     it denies something or says that it has ended, and does not name the value.
@@ -499,12 +499,12 @@ def is_repeated_in(note: str, fact: str) -> bool:
 
 
 def count_words(text: str) -> Counter[str]:
-    """How often each word of content stands in a text, in whatever form."""
+    """How often a text has each word of content, in any form."""
     return count_stems(read(text))
 
 
 def share_a_word(one: str, other: str) -> bool:
-    """Whether a word of content stands in both texts, in any form."""
+    """Whether both texts share a word of content, in any form."""
     return not read(one).stems.isdisjoint(read(other).stems)
 
 

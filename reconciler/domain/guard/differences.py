@@ -281,7 +281,7 @@ def _only_look_alike(word: str, other: str) -> bool:
 
 
 def count_stems(reading: Reading) -> Counter[str]:
-    """How often each word of content stands in a text, by its stem."""
+    """How often a text has each word of content, by its stem."""
     return Counter(word.stem for word in reading.words)
 
 

@@ -49,7 +49,7 @@ def stems_of(text: str) -> frozenset[str]:
 
 
 def has_values(text: str) -> bool:
-    """Whether a number, a date or an id stands in a few words."""
+    """Whether a few words hold a number, a date or an id."""
     return any(token.kind in VALUE_KINDS for token in tokens_of(text))
 
 

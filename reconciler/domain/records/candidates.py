@@ -104,7 +104,7 @@ class Candidate:
         note: the claim, with its scope, source, slot, category and topic.
         evidence: the episodes that it rests on, the first one first; one that is named twice
             counts once. The gate refuses a candidate without evidence.
-        is_literal: whether its words were meant as they stand, as far as an extractor can tell.
+        is_literal: whether its words were meant literally, as far as an extractor can tell.
         confidence: the extractor's own, 0 to 1; None if no extractor read it.
         proposed_by: who proposed it; the same person may not confirm it.
         confirmed_by: who confirmed it after it was held. Only the gate's own answers set it; a

@@ -430,7 +430,7 @@ class Decision:
 
     @property
     def answer(self) -> str:
-        """The outcome in words, for the agent that proposed it, and what to say.
+        """The outcome in words, for the agent that proposed it, with what to say.
 
         A text that reads as a directive to the agent is never repeated to it.
         """

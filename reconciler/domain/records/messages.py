@@ -1,4 +1,4 @@
-"""Messages: what was said, as chat APIs and other programs write it, made into turns. Pure.
+"""Messages: words in the forms of chat APIs and other programs, made into turns. Pure.
 
 This module knows how other programs write roles and times, and which parts of a message are words;
 how a file lays messages out is known elsewhere. Nothing is guessed: a role or a time that is not
@@ -50,7 +50,7 @@ class Message:
         return iter(()) if plain is None else _turns(replace(self, values=plain))
 
     def wrong(self, complaint: str) -> InvalidSessionError:
-        """What is said of it where it cannot be read."""
+        """The error about it if it cannot be read."""
         return InvalidSessionError(f"{self.where}: {complaint}")
 
 

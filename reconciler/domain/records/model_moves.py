@@ -24,7 +24,7 @@ class ModelMove:
 
     Attributes:
         state: ``embedding`` while facts get a vector of the next model beside the one that they
-            have; ``settling`` once the store is bound to it, and some vectors still stand beside
+            have; ``settling`` once the store is bound to it, while some vectors are still beside
             those of the model before; ``none`` where the store does not move.
         model: name and fingerprint of the model that the store is bound to.
         dimension: length of its vectors.

@@ -345,7 +345,7 @@ def _check_artefact(value: object, *, is_cleaned: bool) -> None:
     """Refuse an artefact that is no reference; the gate judges what it says.
 
     Raises:
-        InvalidNoteError: it is none.
+        InvalidNoteError: it is no reference.
     """
     if value is None:
         return
@@ -362,6 +362,6 @@ def source_kind_of(value: object) -> SourceKind:
     """The source of that name.
 
     Raises:
-        InvalidNoteError: there is none.
+        InvalidNoteError: no source has that name.
     """
     return one_of(SourceKind, "source_kind", value, InvalidNoteError)

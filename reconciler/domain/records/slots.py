@@ -22,7 +22,7 @@ class Slot:
     Attributes:
         subject: about whom, normalised; ``contact`` for the contact itself, else for example
             ``wife``.
-        attribute: the canonical name of what is said, for example ``city``; None if only the
+        attribute: the canonical name of the attribute, for example ``city``; None if only the
             subject is known.
         value: the value as it was said; None if the note names none.
         value_key: the value normalised, which is what is compared; None exactly with ``value``.
