@@ -1,9 +1,8 @@
-// Keep a session's turns, each once, and with a job_id the job that reads what is new of them.
-// All of it is one transaction: a session that was handed over is there whole, with its job. What
-// is kept already stays as it is, so handing over again adds only what is new.
-// Links are looked for and made instead of merged, and episodes too: MERGE of a link, and of a node
-// by a key out of a list, reads the whole table. This engine has one writer at a time. A contact
-// that is being erased and a session that was erased give no row, and take no turn.
+// Keep a session's turns, each once, and for a job_id the job that reads the new ones. It is one transaction,
+// so a handed-over session is stored whole, with its job. Stored turns stay unchanged, so a second hand-over
+// adds only what is new. Links are looked for and made instead of merged, and episodes too: MERGE of a link,
+// and of a node by a key out of a list, reads the whole table. This engine has one writer at a time. A
+// contact that is being erased, or an erased session, takes no turn and gives no row.
 // mode: write
 MERGE (contact:Contact {contact_key: $contact_key})
   ON CREATE SET contact.tenant = $tenant, contact.agent_id = $agent_id,

@@ -1,5 +1,5 @@
-// Give a move up: the store stays with the model that it is bound to. No row where it does not move.
-// What was embedded goes with its columns.
+// Cancel a move: the store stays with the model that it is bound to. No row if it does not move. Dropping the
+// columns removes the new vectors.
 // mode: write
 MATCH (store:Store {store_id: 'reconciler'})
 WHERE store.next_embedding_model <> store.embedding_model

@@ -1,6 +1,6 @@
-// Put cleaned texts in the place of those that were handed over; is_cleaned says whether personal
-// data is out of them as well, and not secrets alone. What another writer changed meanwhile stays:
-// a worker that fell behind brings nothing raw back, and what is cleaned once stays marked so.
+// Replace handed-over texts by cleaned ones; is_cleaned says whether personal data was removed as well, not
+// only secrets. Changes by another writer stay: a late worker brings no raw text back, and a cleaned turn
+// stays marked as cleaned.
 // mode: write
 UNWIND range(1, size($episode_ids)) AS place
 WITH place, $episode_ids[place] AS cleaned_id

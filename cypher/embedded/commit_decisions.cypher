@@ -1,9 +1,9 @@
-// Write decisions and all that follows from them, in one transaction: for each contact one look at
-// its version, and its decisions in their order. A contact that moved on gives no row, and nothing
-// is written about it; none does where the store moved to another model than the one given. What is
-// written is worked out in Python; no rule stands here.
-// Every pattern finds its nodes by one parameter each: only that uses the index of a key here. What
-// runs for many at once finds each node in a MATCH of its own, behind a WITH, for the same reason.
+// Write decisions and everything that follows from them, in one transaction: for each contact one check of
+// its version, then its decisions in order. A contact with another version gives no row, and nothing is
+// written about it; no contact gives one if the store moved to a model other than the given one. Python works
+// out what is written; there is no rule here. Every pattern finds each node by one parameter: only then does
+// this engine use the index of a key. What runs for many at once finds each node
+// in a MATCH of its own, behind a WITH, for the same reason.
 // mode: write
 // script for each: each of contacts
 // only when each.version is 0
@@ -12,10 +12,9 @@ MERGE (contact:Contact {contact_key: $each.contact_key})
                 contact.contact_id = $each.contact_id, contact.name = $each.contact_id,
                 contact.version = 0;
 
-// A clock may step back; no decision about a contact is newer than last_decision_at all the same.
-// A session that this process knows costs no look of its own. Where it is not there after all, there
-// is no row, and the contact is looked at again as if nothing were known. With one such session, as
-// live writes have, one statement does for both.
+// A clock may step back; even then no decision about a contact is newer than last_decision_at. A session that
+// this process knows needs no look of its own. If it is missing after all, there is no row, and the contact
+// is read again as if nothing were known. With one such session, as in live writes, one statement does both.
 // only when each.known_sessions is one
 // for each said of each.known_sessions
 MATCH (contact:Contact {contact_key: $each.contact_key}),
@@ -53,7 +52,7 @@ SET contact.version = $each.next_version,
                                     THEN contact.last_decision_at ELSE $each.at END
 RETURN contact.contact_key AS contact_key;
 
-// What is set costs, also where it stays as it was, until the log is folded in.
+// Every SET costs time until the log is merged, even if it changes nothing.
 // only when each.name is not empty
 MATCH (contact:Contact {contact_key: $each.contact_key})
 SET contact.name = $each.name;
@@ -80,8 +79,7 @@ MATCH (session:Session {session_key: $said.session_key}),
       (contact:Contact {contact_key: $each.contact_key})
 MERGE (session)-[:`WITH`]->(contact);
 
-// The evidence: what was said with this very call, and what may be stored already and then stays as
-// it is.
+// The evidence: new turns of this call, and turns that may be stored already and then stay unchanged.
 // for each commit of each.commits
 // for each told of commit.new_episodes
 // all of them in one
@@ -104,7 +102,7 @@ MATCH (session:Session {session_key: $told.session_key}),
       (episode:Episode {episode_id: $told.episode_id})
 MERGE (episode)-[:`IN`]->(session);
 
-// The decision, with the new fact or without one, and what both rest on.
+// The decision, with or without a new fact, and the evidence of both.
 // for each commit of each.commits
 // only when commit.fact is not empty
 // all of them in one
@@ -145,7 +143,7 @@ MATCH (decision:Decision {decision_id: $commit.decision_id}),
       (held:Decision {decision_id: $commit.settles_id})
 CREATE (decision)-[:SETTLES]->(held);
 
-// What a note may contradict stays live beside it.
+// Facts that a note may contradict stay live beside it.
 // for each commit of each.commits
 // for each conflicting_id of commit.conflicting_ids
 MATCH (new:Fact {fact_id: $commit.fact_id}), (other:Fact {fact_id: $conflicting_id})
@@ -153,7 +151,7 @@ CREATE (new)-[:CONFLICTS_WITH {
   decided_by: $commit.said.decided_by, reason: $commit.said.reason, at: $commit.said.at
 }]->(other);
 
-// It was said that both hold: the link stays, and is no open question any more.
+// A person or model said that both hold: the link stays, but is no longer an open question.
 // for each commit of each.commits
 // for each pair of commit.closed
 MATCH (one:Fact {fact_id: $pair.one_id}), (other:Fact {fact_id: $pair.other_id})
@@ -161,8 +159,8 @@ MATCH (one)-[conflict:CONFLICTS_WITH]->(other)
 SET conflict.decided_by = 'answer', conflict.reason = $commit.said.reason,
     conflict.at = $commit.said.at;
 
-// Where facts end, their open conflicts stay open, and what lies beneath what is linked. The
-// evidence of what is said again stays where it is: a reader follows the links to it.
+// When facts end, their open conflicts stay open, and the facts beneath them stay linked. The evidence of a
+// restated fact stays with that fact: a reader follows the links to it.
 // for each commit of each.commits
 // for each linked_id of commit.linked_ids
 MATCH (new:Fact {fact_id: $commit.fact_id})
@@ -184,19 +182,19 @@ CREATE (new)-[:SUPERSEDES {
   is_restatement: $link.is_restatement
 }]->(old);
 
-// Where older facts stand after all commits: what is seen to have expired, is renewed, or ends.
+// The state of older facts after all commits: expired, renewed or ended.
 // for each commit of each.commits
 // for each change of commit.states
 MATCH (old:Fact {fact_id: $change.fact_id})
 SET old.state = $change.state, old.valid_to = $change.valid_to, old.is_void = $change.is_void;
 
-// What ends, and nothing takes its place.
+// Facts that end without a successor.
 // for each commit of each.commits
 // for each revoked_id of commit.revoked_ids
 MATCH (decision:Decision {decision_id: $commit.decision_id}), (old:Fact {fact_id: $revoked_id})
 CREATE (decision)-[:REVOKED]->(old);
 
-// What was revoked does not come back unasked: the next writer looks for it.
+// A revoked fact does not come back without a question: the next writer looks for it.
 // for each commit of each.commits
 // only when commit.revoked_ids is not empty
 MATCH (contact:Contact {contact_key: $each.contact_key})
@@ -222,7 +220,7 @@ SET fact.subject = $commit.kept.subject, fact.attribute = $commit.kept.attribute
     fact.is_single_valued = $commit.kept.is_single_valued, fact.is_known = $commit.kept.is_known,
     fact.is_personal = $commit.kept.is_personal, fact.slot_key = $commit.kept.slot_key;
 
-// What undoes earlier decisions puts their facts back as they were, with their links.
+// A revert puts facts back as they were, with their links.
 // for each commit of each.commits
 // for each before of commit.restored
 MATCH (fact:Fact {fact_id: $before.fact_id})
@@ -254,7 +252,7 @@ WHERE episode.episode_id = told.episode_id
 MATCH (fact:Fact {fact_id: $tie.fact_id})
 CREATE (fact)-[:EVIDENCED_BY {span: judged.span}]->(episode);
 
-// What lives again may contradict what came in while it had ended: such a pair has no link yet.
+// A fact that is live again may contradict a fact that came in meanwhile: such a pair has no link yet.
 // for each commit of each.commits
 // for each pair of commit.reopened
 MATCH (new:Fact {fact_id: $pair.new_id}), (old:Fact {fact_id: $pair.old_id})
@@ -267,7 +265,7 @@ MATCH (decision:Decision {decision_id: $commit.decision_id}),
       (undone:Decision {decision_id: $reverted_id})
 CREATE (decision)-[:REVERTED]->(undone);
 
-// What was compared, nearest first.
+// The compared facts, nearest first.
 // for each commit of each.commits
 // for each seen of commit.compared
 // all of them in one

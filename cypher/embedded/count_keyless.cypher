@@ -1,3 +1,3 @@
-// None: here a contact's facts and decisions lie together, and hold no key of it.
+// Always none: here a contact's facts and decisions lie together, and hold no key of the contact.
 // mode: read
 RETURN 0 AS nodes

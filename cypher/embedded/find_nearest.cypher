@@ -1,4 +1,4 @@
-// Nothing: no index of vectors is kept up to date by each write on this engine. See list_nearest.
+// Always nothing: this engine keeps no vector index up to date with each write. See list_nearest.
 // mode: read
 MATCH (agent:Agent {agent_key: $agent_key})-[:KNOWS]->(contact:Contact)<-[:ABOUT]-(fact:Fact)
 WHERE fact.embedding_model = $embedding_model AND false

@@ -1,5 +1,5 @@
-// All that was ever kept side by side because it may contradict each other, also of facts that have
-// ended since: for what was in dispute at an instant, and for the words that an erasure looks for.
+// All pairs that were ever kept side by side as a possible contradiction, even if a fact has ended since.
+// They show the disputes at an instant, and the words that an erasure looks for.
 // mode: read
 MATCH (contact:Contact {contact_key: $contact_key})<-[about:ABOUT]-(new:Fact)
       -[conflict:CONFLICTS_WITH]->(old:Fact)

@@ -1,4 +1,4 @@
-// The facts of some contacts that are nearest to a vector, exactly, by looking at each.
+// The facts of some contacts that are nearest to a vector; exact, because it compares each fact.
 // mode: read
 MATCH (contact:Contact)<-[:ABOUT]-(fact:Fact)
 WHERE contact.contact_key IN $contact_keys

@@ -1,7 +1,7 @@
-// The facts of one contact that a note can be compared with, live or expired, with their
-// vectors and the version that they were seen at; no row where there is none.
-// The second MATCH keeps the planner on the contact's own facts: with the filter in the first one
-// it scans every fact of the store (228 ms instead of 3 at 100,000 facts of others).
+// The facts of one contact that a note can be compared with, live or expired, with their vectors and the
+// contact's version; no row if there is none. The second MATCH keeps the planner on the contact's own facts:
+// with the filter in the first one it scans every fact of the store (228 ms instead of 3 at 100,000 facts of
+// others).
 // mode: read
 // rows: by column
 MATCH (contact:Contact {contact_key: $contact_key})<-[:ABOUT]-(fact:Fact)

@@ -1,5 +1,5 @@
-// The facts of one contact in the order of a history, the newest first: those that come after a place
-// in it, which is told by the times and the id of the fact that stands there.
+// The facts of one contact in the order of a history, newest first, after a given place: the times and the id
+// of the fact at that place.
 // mode: read
 MATCH (contact:Contact {contact_key: $contact_key})<-[:ABOUT]-(fact:Fact)
 WITH fact

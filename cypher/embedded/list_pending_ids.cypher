@@ -1,6 +1,6 @@
-// The held candidates of some contacts that have no answer yet; not those that were to wait until now only. The answers are
-// looked for among the contact's decisions: the other end of SETTLES would be any decision of the
-// store.
+// The held candidates of some contacts that have no answer yet; without those that had to wait only until
+// now. The query looks for answers among the contact's decisions: the other end of SETTLES would be any
+// decision of the store.
 // mode: read
 MATCH (contact:Contact)<-[:`FOR`]-(decision:Decision)
 WHERE contact.contact_key IN $contact_keys

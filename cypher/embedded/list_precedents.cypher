@@ -1,6 +1,5 @@
-// What became of one inference about a contact before, an episode a row.
-// The answer is looked for among the contact's decisions: the other end of SETTLES would be any
-// decision of the store.
+// Earlier decisions about one inference about a contact, one row for each episode. The query looks for the
+// answer among the contact's decisions: the other end of SETTLES would be any decision of the store.
 // mode: read
 MATCH (contact:Contact {contact_key: $contact_key})<-[made:`FOR`]-(decision:Decision)
       -[judged:JUDGED]->(episode:Episode)-[held:`IN`]->(session:Session)

@@ -1,5 +1,5 @@
-// What lies beneath facts that a note is about to replace: all that they took the place of.
-// What followed on each is read off the path, so that no other fact is looked at.
+// The predecessors of facts that a note is about to replace: all facts that they replaced. The path tells the
+// successor of each, so that no other fact is read.
 // mode: read
 // script for each: head_id of fact_ids
 MATCH (head:Fact {fact_id: $head_id})-[links:SUPERSEDES*1..30]->(fact:Fact)

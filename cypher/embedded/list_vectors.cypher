@@ -1,4 +1,4 @@
-// The vectors of all facts of some contacts, of those too that have ended.
+// The vectors of all facts of some contacts, ended ones included.
 // mode: read
 MATCH (contact:Contact)<-[:ABOUT]-(fact:Fact)
 WHERE contact.contact_key IN $contact_keys

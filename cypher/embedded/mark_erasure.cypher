@@ -1,6 +1,6 @@
-// Mark what is to be erased, in one transaction and at one version of the contact: from here on the
-// gate knows, jobs end or start again, and what says the same again is held. No row means that
-// another writer came first.
+// Mark what will be erased, in one transaction and at one version of the contact. From then on the gate knows
+// of it, its jobs end or start again, and notes that say the same are held. No row means that another writer
+// came first.
 // mode: write
 MATCH (contact:Contact {contact_key: $contact_key})
 WHERE contact.version = $version
@@ -31,13 +31,13 @@ MATCH (session:Session {session_key: $session_key})
 MATCH (session)<-[:READS]-(job:Job)
 SET job.state = 'done', job.finished_at = coalesce(job.finished_at, $at), job.leased_by = NULL;
 
-// From here on nothing is compared with them, so nothing takes their place and carries them along.
+// From now on no note is compared with these facts, so none replaces one and carries its words along.
 // only when fact_ids is not empty
 UNWIND $fact_ids AS fact_id
 MATCH (fact:Fact {fact_id: fact_id})
 SET fact.state = 'erased';
 
-// What was read out of these names what goes: the holder of such a job has lost it.
+// What was read from these sessions names erased words, so the holder of such a job loses it.
 // for each session_key of rewound_keys
 MATCH (session:Session {session_key: $session_key})
 MATCH (session)<-[:READS]-(job:Job)
@@ -45,7 +45,7 @@ SET job.due_at = CASE WHEN job.state = 'running' THEN $at ELSE job.due_at END,
     job.state = CASE WHEN job.state = 'running' THEN 'waiting' ELSE job.state END,
     job.leased_by = NULL, job.proposals = NULL;
 
-// Who reads them from now on finds nothing of what goes.
+// A new reading of them finds nothing of the erased words.
 // for each each of episodes
 MATCH (episode:Episode {episode_id: $each.episode_id})
 SET episode.text = $each.text

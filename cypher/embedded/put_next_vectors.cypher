@@ -1,5 +1,5 @@
-// Keep vectors of the model that the store moves to beside those that it has; no row for a fact that
-// was erased meanwhile, and none at all where the move was given up.
+// Keep vectors of the store's next model beside the present ones; no row for a fact that was erased
+// meanwhile, and none at all if the move was cancelled.
 // mode: write
 // script for each: row of rows
 MATCH (fact:Fact {fact_id: $row.fact_id}), (store:Store {store_id: 'reconciler'})

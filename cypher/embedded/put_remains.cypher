@@ -1,5 +1,4 @@
-// Put what is left of records that cannot be read in their place: without words, and readable. Their
-// links stay.
+// Replace unreadable records by readable ones without words. Their links stay.
 // mode: write
 // only when label is Task
 // for each row of rows

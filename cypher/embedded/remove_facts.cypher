@@ -1,4 +1,4 @@
-// Take what facts say away; that they were there, when, and how they are linked stays.
+// Remove the words of facts; their existence, times and links stay.
 // mode: write
 UNWIND $fact_ids AS fact_id
 MATCH (fact:Fact {fact_id: fact_id})

@@ -1,8 +1,7 @@
-// Write a page of the links between what belongs to a contact, as they were exported: of one type.
-// Each end is found by its index, in a MATCH of its own, and a page is one statement: five times as
-// fast as one for each link.
-// The page counts down the version of the contact that is being restored; no row means that it was
-// written already, or that this contact is not being restored.
+// Write a page of a contact's exported links, all of one type. Each end is found by its index, in its own
+// MATCH, and a page is one statement: five times as fast as a statement for each link. The page counts down
+// the version of the contact that is being restored; no row means that it was written already, or that this
+// contact is not being restored.
 // mode: write
 MATCH (contact:Contact {contact_key: $contact_key})
 WHERE contact.version = $version

@@ -1,7 +1,6 @@
-// Write a page of what belongs to a contact, as it was exported: nodes of one label.
-// The page counts down the version of the contact that is being restored; no row means that it was
-// written already, that this contact is not being restored, or that the store moved to another
-// model.
+// Write a page of a contact's exported nodes, all of one label. The page counts down the version of the
+// contact that is being restored; no row means that it was written already, that this contact is not being
+// restored, or that the store moved to another model.
 // mode: write
 MATCH (contact:Contact {contact_key: $contact_key}), (store:Store {store_id: 'reconciler'})
 WHERE contact.version = $version

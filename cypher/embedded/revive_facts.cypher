@@ -1,4 +1,4 @@
-// What had given way to words that were erased, and says the same by itself, holds again.
+// Make facts live again that an erased fact had replaced and that have evidence of their own.
 // mode: write
 UNWIND $fact_ids AS fact_id
 MATCH (fact:Fact {fact_id: fact_id})

@@ -1,5 +1,5 @@
-// Put vectors of the store's model where vectors belong. Here switch_model leaves none elsewhere, and
-// a fact is never named; where one is, it is put right as far as its columns' types allow.
+// Move vectors of the store's model to their final place. Here switch_model leaves none elsewhere, so usually
+// no fact is named; a named one is corrected as far as its columns' types allow.
 // mode: write
 UNWIND $fact_ids AS fact_id
 MATCH (fact:Fact {fact_id: fact_id})

@@ -1,7 +1,6 @@
-// Bind the store to the model that it was moving to, in one step; no row where it does not move
-// there, a fact still lacks its vector, or a contact is being restored. Each contact's version moves,
-// so that what any process keeps of it is loaded again. Columns change their names, however many
-// facts there are: no vector is touched.
+// Bind the store to its next model, in one step; no row if it does not move there, a fact still lacks its
+// vector, or a contact is being restored. Each contact's version is raised, so that every process loads it
+// again. Columns are renamed, however many facts there are: no vector is touched.
 // mode: write
 MATCH (store:Store {store_id: 'reconciler'})
 WHERE store.embedding_model = $embedding_model AND store.next_embedding_model = $next_model
@@ -23,7 +22,7 @@ RETURN $embedding_model AS embedding_model;
 MATCH (contact:Contact)
 SET contact.version = contact.version + 1;
 
-// What has no vector, such as raw words, is of no model before and after.
+// Facts without a vector, such as raw words, belong to no model before and after.
 MATCH (fact:Fact)
 WHERE fact.next_embedding_model IS NULL
 SET fact.next_embedding_model = fact.embedding_model;

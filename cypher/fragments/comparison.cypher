@@ -1,4 +1,4 @@
-// What a decision was compared with, with what does not change about it.
+// A fact that a decision was compared with, with its constant properties.
 decision.decision_id AS decision_id, fact.fact_id AS fact_id, compared.cosine AS cosine,
 compared.rank AS rank, fact.text AS text, fact.valid_from AS valid_from,
 fact.trust AS trust, fact.subject AS subject, fact.attribute AS attribute,

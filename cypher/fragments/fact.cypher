@@ -1,4 +1,4 @@
-// A fact as it is kept, written and read; what was not written has the default of the record.
+// A fact as it is stored; a property that was not written has the record's default.
 fact.fact_id AS fact_id, fact.text AS text, fact.importance AS importance,
 fact.trust AS trust, fact.observations AS observations, fact.recorded_at AS recorded_at,
 fact.valid_from AS valid_from, fact.first_held_from AS first_held_from,

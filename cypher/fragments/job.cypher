@@ -1,4 +1,4 @@
-// A job as it stands; what was not counted yet is 0.
+// A job in its present state; counts not yet made are 0.
 job.job_id AS job_id, job.tenant AS tenant, job.agent_id AS agent_id,
 job.contact_id AS contact_id, job.session_id AS session_id, job.state AS state,
 job.attempts AS attempts, job.submitted_at AS submitted_at, job.due_at AS due_at,

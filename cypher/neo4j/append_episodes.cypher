@@ -1,13 +1,13 @@
-// Keep a session's turns, each once, and with a job_id the job that reads what is new of them.
-// All of it is one transaction: a session that was handed over is there whole, with its job. What
-// is kept already stays as it is, so handing over again, or twice at once, adds only what is new.
-// A contact that is being erased and a session that was erased give no row, and take no turn.
+// Keep a session's turns, each once, and for a job_id the job that reads the new ones. It is one transaction,
+// so a handed-over session is stored whole, with its job. Stored turns stay unchanged, so a second or a
+// simultaneous hand-over adds only what is new. A contact that is being erased, or an erased session, takes
+// no turn and gives no row.
 // mode: write
 MERGE (contact:Contact {contact_key: $contact_key})
   ON CREATE SET contact.tenant = $tenant, contact.agent_id = $agent_id,
                 contact.contact_id = $contact_id, contact.name = $contact_id,
                 contact.version = 0
-// The lock comes first: an erasure that is marked at the same time is seen, or sees this.
+// The lock comes first, so that this write and the mark of a simultaneous erasure see each other.
 SET contact.locked_by = $session_key
 WITH contact
 WHERE NOT coalesce(contact.is_erasing, false)

@@ -1,5 +1,5 @@
-// Begin to move the store to another model; no row where it moves already, or is bound to that one.
-// The first SET takes the lock, so that of two at once the second sees the first.
+// Begin to move the store to another model; no row if it moves already, or is bound to that model. The first
+// SET takes the lock, so that the second of two simultaneous calls sees the first.
 // mode: write
 MATCH (store:Store {store_id: 'reconciler'})
 SET store.claimed_at = store.claimed_at

@@ -1,4 +1,4 @@
-// Give a move up: the store stays with the model that it is bound to. No row where it does not move.
+// Cancel a move: the store stays with the model that it is bound to. No row if it does not move.
 // mode: write
 MATCH (store:Store {store_id: 'reconciler'})
 WHERE store.next_embedding_model <> store.embedding_model

@@ -1,10 +1,10 @@
-// Put cleaned texts in the place of those that were handed over; is_cleaned says whether personal
-// data is out of them as well, and not secrets alone. What another writer changed meanwhile stays:
-// a worker that fell behind brings nothing raw back, and what is cleaned once stays marked so.
+// Replace handed-over texts by cleaned ones; is_cleaned says whether personal data was removed as well, not
+// only secrets. Changes by another writer stay: a late worker brings no raw text back, and a cleaned turn
+// stays marked as cleaned.
 // mode: write
 UNWIND range(0, size($episode_ids) - 1) AS place
 MATCH (episode:Episode {episode_id: $episode_ids[place]})
-// The lock comes first: else what was erased between the look and the write came back.
+// The lock comes first: otherwise a text that was erased between the look and the write would come back.
 SET episode.text = episode.text
 WITH place, episode
 WHERE episode.text = $texts_before[place]

@@ -1,12 +1,11 @@
-// Write decisions and all that follows from them, in one transaction: for each contact one look at
-// its version, and its decisions in their order. A contact that moved on gives no row, and nothing
-// is written about it; none does where the store moved to another model than the one given. What is
-// written is worked out in Python; no rule stands here. It is one statement because a transaction of
-// several costs 0.8 ms a statement, together a third of the write.
-// Names, titles and labels of how a fact ended are there for Neo4j Browser alone; nothing reads them.
-// Contacts come in the order of their keys: in any other two writers may wait for each other. The
-// writer of a contact's first fact takes the store's lock before, which a move to another model
-// holds when it ends: a contact that is not there yet has none of its own.
+// Write decisions and everything that follows from them, in one transaction: for each contact one check of
+// its version, then its decisions in order. A contact with another version gives no row, and nothing is
+// written about it; no contact gives one if the store moved to a model other than the given one. Python works
+// out what is written; there is no rule here. It is one statement because a transaction of several costs 0.8
+// ms a statement, together a third of the write. Names, titles and labels of how a fact ended are for Neo4j
+// Browser only. Contacts come in the order of their keys, or two writers might wait for each other. The
+// writer of a contact's first fact first takes the store's lock, which the end of a move to another model
+// holds: a new contact has no lock of its own yet.
 // mode: write
 // times: as text
 MATCH (store:Store {store_id: 'reconciler'})
@@ -22,7 +21,7 @@ MERGE (contact:Contact {contact_key: each.contact_key})
                 contact.version = 0
 SET contact.locked_by = each.commits[0].decision_id
 WITH contact, each WHERE contact.version = each.version
-// A clock may step back; no decision about a contact is newer than last_decision_at all the same.
+// A clock may step back; even then no decision about a contact is newer than last_decision_at.
 SET contact.version = each.next_version,
     contact.name = coalesce(each.name, contact.name),
     contact.last_decision_at = CASE WHEN contact.last_decision_at > datetime(each.at)
@@ -49,8 +48,7 @@ CALL (contact, each) {
                               THEN ended_at ELSE session.ended_at END
   MERGE (session)-[:`WITH`]->(contact)
 }
-// The evidence: what was said with this very call, and what may be stored already and then stays as
-// it is.
+// The evidence: new turns of this call, and turns that may be stored already and then stay unchanged.
 CALL (each) {
   UNWIND each.commits AS commit
   UNWIND commit.new_episodes AS told
@@ -72,8 +70,8 @@ CALL (each) {
                   episode.title = caption(told.text)
   MERGE (episode)-[:`IN`]->(session)
 }
-// The decision, with the new fact or without one, and what both rest on. A map's times are texts,
-// and are set again. The procedure keeps the vector in half the space of a SET.
+// The decision, with or without a new fact, and the evidence of both. A map's times are texts, so they are
+// set again. The procedure stores the vector in half the space of a SET.
 CALL (contact, each) {
   UNWIND each.commits AS commit
   WITH contact, commit WHERE commit.fact IS NOT NULL
@@ -126,7 +124,7 @@ CALL (each) {
   MATCH (held:Decision {decision_id: commit.settles_id})
   CREATE (decision)-[:SETTLES]->(held)
 }
-// What a note may contradict stays live beside it.
+// Facts that a note may contradict stay live beside it.
 CALL (each) {
   UNWIND each.commits AS commit
   UNWIND commit.conflicting_ids AS conflicting_id
@@ -136,7 +134,7 @@ CALL (each) {
   SET conflict.decided_by = commit.said.decided_by, conflict.reason = commit.said.reason,
       conflict.at = datetime(commit.said.at), conflict.contact_key = each.contact_key
 }
-// It was said that both hold: the link stays, and is no open question any more.
+// A person or model said that both hold: the link stays, but is no longer an open question.
 CALL (each) {
   UNWIND each.commits AS commit
   UNWIND commit.closed AS pair
@@ -145,9 +143,9 @@ CALL (each) {
   SET conflict.decided_by = 'answer', conflict.reason = commit.said.reason,
       conflict.at = datetime(commit.said.at)
 }
-// Where facts end, their open conflicts stay open, and what lies beneath what is linked. The
-// evidence of what is said again stays where it is: a reader follows the links to it.
-// Each commit has its own subquery, because it sees what the one before it wrote.
+// When facts end, their open conflicts stay open, and the facts beneath them stay linked. The evidence of a
+// restated fact stays with that fact: a reader follows the links to it. Each commit has its own subquery,
+// because it sees what the one before it wrote.
 CALL (each) {
   UNWIND each.commits AS commit
   CALL (each, commit) {
@@ -171,7 +169,7 @@ CALL (each) {
       supersedes.reason = link.reason, supersedes.at = datetime(link.at),
       supersedes.is_restatement = link.is_restatement, supersedes.contact_key = each.contact_key
 }
-// Where older facts stand after all commits: what is seen to have expired, is renewed, or ends.
+// The state of older facts after all commits: expired, renewed or ended.
 CALL (each) {
   UNWIND each.commits AS commit
   UNWIND commit.states AS change
@@ -181,7 +179,7 @@ CALL (each) {
       old.state = change.state, old.valid_to = datetime(change.valid_to),
       old.is_void = change.is_void
 }
-// What ends, and nothing takes its place.
+// Facts that end without a successor.
 CALL (each) {
   UNWIND each.commits AS commit
   UNWIND commit.revoked_ids AS revoked_id
@@ -189,7 +187,7 @@ CALL (each) {
   MATCH (old:Fact {fact_id: revoked_id})
   CREATE (decision)-[:REVOKED]->(old)
 }
-// What was revoked does not come back unasked: the next writer looks for it.
+// A revoked fact does not come back without a question: the next writer looks for it.
 CALL (each) {
   WITH each WHERE any(commit IN each.commits WHERE size(commit.revoked_ids) > 0)
   MATCH (contact:Contact {contact_key: each.contact_key})
@@ -207,9 +205,8 @@ CALL (each) {
   MATCH (episode:Episode {episode_id: commit.decision.episode_id})
   CREATE (fact)-[:EVIDENCED_BY {span: commit.span}]->(episode)
 }
-// What undoes earlier decisions puts their facts back as they were, with their links; what archives
-// facts, or takes one up again, has them stand otherwise; what relates facts may have them contradict
-// each other.
+// A revert puts facts back as they were, with their links. An archiving, or its reversal, changes the state
+// of facts. A relation may put facts in conflict.
 CALL (each) {
   UNWIND each.commits AS commit
   WITH each, commit WHERE size(commit.reverted_ids) + size(commit.restored) + size(commit.reopened) > 0
@@ -247,7 +244,7 @@ CALL (each) {
     MATCH (told)-[judged:JUDGED]->(episode:Episode {episode_id: told.episode_id})
     CREATE (fact)-[:EVIDENCED_BY {span: judged.span}]->(episode)
   }
-  // What lives again may contradict what came in while it had ended: such a pair has no link yet.
+  // A fact that is live again may contradict a fact that came in meanwhile: such a pair has no link yet.
   CALL (each, commit) {
     UNWIND commit.reopened AS pair
     MATCH (new:Fact {fact_id: pair.new_id})
@@ -261,8 +258,7 @@ CALL (each) {
   MATCH (undone:Decision {decision_id: reverted_id})
   CREATE (decision)-[:REVERTED]->(undone)
 }
-// What was compared, nearest first: exact for a replay, and rounded for people who look at the
-// graph.
+// The compared facts, nearest first: exact for a replay, and rounded for people who look at the graph.
 CALL (each) {
   UNWIND each.commits AS commit
   MATCH (decision:Decision {decision_id: commit.decision_id})

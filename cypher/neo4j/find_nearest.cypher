@@ -1,7 +1,7 @@
-// What the vector index holds to be nearest to a vector. It looks at the facts of all agents and
-// filters nothing, so fewer are left here than were asked for. Its own score is of shortened numbers
-// (off by 0.2 on 5.26), so the cosine is computed again; that answers (1 + cosine) / 2.
-// The index does not know the vectors that a move to another model has not put in their place yet.
+// The facts that the vector index finds nearest to a vector. The index searches the facts of all agents
+// without a filter, so fewer remain here than were asked for. Its score comes from shortened numbers (off by
+// 0.2 on 5.26), so the cosine is computed again; that function returns (1 + cosine) / 2. The index lacks
+// vectors that a move to another model has not put in their place yet.
 // mode: read
 // index: fact_embedding
 CALL db.index.vector.queryNodes('fact_embedding', $limit, $embedding) YIELD node AS fact

@@ -1,6 +1,6 @@
-// Which facts of a contact that have not ended may contradict each other, each pair once, also
-// where a person answered that both hold: `decided_by` says so. A lifetime may be over meanwhile.
-// The caller looks at both.
+// A contact's pairs of facts that have not ended and may contradict each other, each pair once. It includes
+// pairs of which a person said that both hold (`decided_by` says so), and facts with a lifetime that is over;
+// the caller checks both.
 // mode: read
 MATCH (new:Fact)-[conflict:CONFLICTS_WITH]->(old:Fact)
 WHERE conflict.contact_key = $contact_key

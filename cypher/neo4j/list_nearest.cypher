@@ -1,5 +1,5 @@
-// The facts of some contacts that are nearest to a vector, exactly, by looking at each.
-// vector.similarity.cosine answers (1 + cosine) / 2; this gives the raw cosine back.
+// The facts of some contacts that are nearest to a vector; exact, because it compares each fact.
+// vector.similarity.cosine returns (1 + cosine) / 2; this restores the raw cosine.
 // mode: read
 MATCH (contact:Contact)<-[:ABOUT]-(fact:Fact)
 WHERE contact.contact_key IN $contact_keys

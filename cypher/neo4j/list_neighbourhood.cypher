@@ -1,8 +1,7 @@
-// The facts of one contact that a note can be compared with, live or expired, with their
-// vectors and the version that they were seen at; no row where there is none.
-// Soon after the store moved to another model, a vector may still stand under the name of the next
-// one.
-// The version is read before the facts: a write in between then fails the version check.
+// The facts of one contact that a note can be compared with, live or expired, with their vectors and the
+// contact's version; no row if there is none. Soon after the store moved to another model, a vector may still
+// be stored as the next model's. The version is read before the facts: a write in between then fails the
+// version check.
 // mode: read
 // rows: by column
 MATCH (contact:Contact {contact_key: $contact_key})

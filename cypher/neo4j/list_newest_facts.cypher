@@ -1,8 +1,7 @@
-// The facts of one contact in the order of a history, the newest first: those that come after a place
-// in it, which is told by the times and the id of the fact that stands there.
-// The index `fact_order` gives them in the order of their first time, so a page reads a page: as long as
-// the order names all that the index has, the contact too. The first bound adds nothing to the others;
-// it is where the index is entered.
+// The facts of one contact in the order of a history, newest first, after a given place: the times and the id
+// of the fact at that place. The index `fact_order` gives them in the order of their first time, so a page
+// reads only a page, as long as ORDER BY names all properties of the index, the contact too. The first bound
+// adds nothing to the others; the index starts there.
 // mode: read
 MATCH (fact:Fact)
 WHERE fact.contact_key = $contact_key AND fact.last_confirmed_at <= $confirmed_before

@@ -1,4 +1,5 @@
-// The held candidates of some contacts that have no answer yet; not those that were to wait until now only.
+// The held candidates of some contacts that have no answer yet; without those that had to wait only until
+// now.
 // mode: read
 MATCH (decision:Decision)
 WHERE decision.contact_key IN $contact_keys

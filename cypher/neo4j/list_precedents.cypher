@@ -1,4 +1,4 @@
-// What became of one inference about a contact before, an episode a row.
+// Earlier decisions about one inference about a contact, one row for each episode.
 // mode: read
 MATCH (contact:Contact {contact_key: $contact_key})<-[:`FOR`]-(decision:Decision)
 WITH decision

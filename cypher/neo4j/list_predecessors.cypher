@@ -1,5 +1,5 @@
-// What lies beneath facts that a note is about to replace: all that they took the place of.
-// vector.similarity.cosine answers (1 + cosine) / 2; the last step gives the raw cosine back.
+// The predecessors of facts that a note is about to replace: all facts that they replaced.
+// vector.similarity.cosine returns (1 + cosine) / 2; the last step restores the raw cosine.
 // mode: read
 MATCH (store:Store {store_id: 'reconciler'})
 UNWIND $fact_ids AS head_id

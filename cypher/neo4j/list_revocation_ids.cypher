@@ -1,5 +1,5 @@
-// The decisions about a contact that ended a fact without another in its place, or that came through
-// a door, in no order; an empty string stands for no door. Each half has an index of its own.
+// The decisions about a contact that ended a fact without a successor, or came through a given door, in no
+// order; an empty string stands for no door. Each half has an index of its own.
 // mode: read
 CALL () {
   MATCH (decision:Decision)

@@ -1,5 +1,5 @@
-// Which fact of a contact took another's place, and why.
-// Stores of the first schema did not keep whether it was a restatement; there the rule tells.
+// The supersessions among a contact's facts, with their reasons. Stores of the first schema do not say
+// whether one was a restatement; there the rule tells.
 // mode: read
 MATCH (new:Fact)-[supersedes:SUPERSEDES]->(old:Fact)
 WHERE supersedes.contact_key = $contact_key

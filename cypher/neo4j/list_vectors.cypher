@@ -1,6 +1,5 @@
-// The vectors of all facts of some contacts, of those too that have ended.
-// Soon after the store moved to another model, a vector may still stand under the name of the next
-// one.
+// The vectors of all facts of some contacts, ended ones included. Soon after the store moved to another
+// model, a vector may still be stored as the next model's.
 // mode: read
 MATCH (contact:Contact)<-[:ABOUT]-(fact:Fact)
 WHERE contact.contact_key IN $contact_keys

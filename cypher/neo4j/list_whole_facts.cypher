@@ -1,5 +1,4 @@
-// A page of some contacts' facts as they are kept, for an export. A vector is sent where it is asked
-// for, and then as bytes.
+// A page of some contacts' stored facts, for an export. A vector is sent only on request, as bytes.
 // mode: read
 MATCH (contact:Contact)<-[:ABOUT]-(fact:Fact)
 WHERE contact.contact_key IN $contact_keys AND fact.fact_id > $after

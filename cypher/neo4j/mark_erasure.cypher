@@ -1,6 +1,6 @@
-// Mark what is to be erased, in one transaction and at one version of the contact: from here on the
-// gate knows, jobs end or start again, and what says the same again is held. No row means that
-// another writer came first.
+// Mark what will be erased, in one transaction and at one version of the contact. From then on the gate knows
+// of it, its jobs end or start again, and notes that say the same are held. No row means that another writer
+// came first.
 // mode: write
 MATCH (contact:Contact {contact_key: $contact_key})
 SET contact.locked_by = $erasure.erasure_id
@@ -25,13 +25,13 @@ CALL (contact) {
   MATCH (session)<-[:READS]-(job:Job)
   SET job.state = 'done', job.finished_at = coalesce(job.finished_at, $at), job.leased_by = NULL
 }
-// From here on nothing is compared with them, so nothing takes their place and carries them along.
+// From now on no note is compared with these facts, so none replaces one and carries its words along.
 CALL (contact) {
   UNWIND $fact_ids AS fact_id
   MATCH (fact:Fact {fact_id: fact_id})
   SET fact.state = 'erased'
 }
-// What was read out of these names what goes: the holder of such a job has lost it.
+// What was read from these sessions names erased words, so the holder of such a job loses it.
 CALL (contact) {
   UNWIND $rewound_keys AS session_key
   MATCH (session:Session {session_key: session_key})<-[:READS]-(job:Job)
@@ -39,7 +39,7 @@ CALL (contact) {
       job.state = CASE WHEN job.state = 'running' THEN 'waiting' ELSE job.state END,
       job.leased_by = NULL, job.proposals = NULL
 }
-// Who reads them from now on finds nothing of what goes.
+// A new reading of them finds nothing of the erased words.
 CALL (contact) {
   UNWIND $episodes AS each
   MATCH (episode:Episode {episode_id: each.episode_id})

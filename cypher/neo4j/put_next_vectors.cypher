@@ -1,7 +1,6 @@
-// Keep vectors of the model that the store moves to beside those that it has; no row for a fact that
-// was erased meanwhile, and none at all where the move was given up.
-// The first SET takes a fact's lock: only then is it sure whether an erasure came first. The
-// procedure keeps a vector in half the space of a SET.
+// Keep vectors of the store's next model beside the present ones; no row for a fact that was erased
+// meanwhile, and none at all if the move was cancelled. The first SET takes a fact's lock: only then is it
+// sure whether an erasure came first. The procedure stores a vector in half the space of a SET.
 // mode: write
 MATCH (store:Store {store_id: 'reconciler'})
 WHERE store.next_embedding_model = $next_model

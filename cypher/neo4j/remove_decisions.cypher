@@ -1,4 +1,4 @@
-// Put records without words in the place of those that have them; ids, actions and times stay.
+// Replace records of decisions by records without words; ids, actions and times stay.
 // mode: write
 // script for each: each of decisions
 MATCH (decision:Decision {decision_id: $each.decision_id})

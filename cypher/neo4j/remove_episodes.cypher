@@ -1,4 +1,4 @@
-// Put what is left of episodes in their place; none where they are as wanted already.
+// Replace episodes by what an erasure leaves of them; no row for one that needs no change.
 // mode: write
 // script for each: each of episodes
 MATCH (episode:Episode {episode_id: $each.episode_id})

@@ -1,6 +1,6 @@
-// Write a page of the links between what belongs to a contact, as they were exported: of one type.
-// The page counts down the version of the contact that is being restored; no row means that it was
-// written already, or that this contact is not being restored.
+// Write a page of a contact's exported links, all of one type. The page counts down the version of the
+// contact that is being restored; no row means that it was written already, or that this contact is not being
+// restored.
 // mode: write
 MATCH (contact:Contact {contact_key: $contact_key})
 SET contact.name = contact.name

@@ -1,6 +1,6 @@
-// Put vectors of the store's model, kept beside those of the one before, where vectors belong.
-// The first SET takes the fact's lock; what another writer settled, or an erasure took away, is
-// looked at behind it.
+// Move vectors of the store's model, kept beside those of the model before, to their final place. The first
+// SET takes the fact's lock; only then does the query see whether another writer moved the vector or an
+// erasure removed it.
 // mode: write
 UNWIND $fact_ids AS fact_id
 MATCH (fact:Fact {fact_id: fact_id})

@@ -1,11 +1,9 @@
-// Bind the store to the model that it was moving to, in one step; no row where it does not move
-// there, a fact still lacks its vector, or a contact is being restored. Each contact's version moves,
-// so that what any process keeps of it is loaded again.
-// The locks come first, that of the store and then those of the contacts, in the order of writers:
-// a writer has finished by then, or finds that the contact moved on. The writer of a contact's
-// first fact holds the store's. Only behind them is it looked at what is there. The vectors
-// themselves stay where they are: a transaction that held them all could be too large. Until
-// settle_vectors has put each in its place, readers take the one that is of the store's model.
+// Bind the store to its next model, in one step; no row if it does not move there, a fact still lacks its
+// vector, or a contact is being restored. Each contact's version is raised, so that every process loads it
+// again. The locks come first, the store's and then those of the contacts, in the order of writers: a writer
+// has finished by then, or finds another version. The writer of a contact's first fact holds the store's
+// lock. Only then are the facts read. The vectors stay where they are, because a transaction with all of them
+// could be too large. Until settle_vectors has moved each one, readers take the vector of the store's model.
 // mode: write
 MATCH (store:Store {store_id: 'reconciler'})
 SET store.claimed_at = store.claimed_at

@@ -1,5 +1,5 @@
-// What neo4j-agent-memory holds: preferences with their user, facts, relationships of entities, and
-// the messages, which are only counted. A preference that was superseded ended then.
+// The records of neo4j-agent-memory: preferences with their user, facts, relationships of entities, and
+// messages, which are only counted. A superseded preference ended at that time.
 MATCH (preference:Preference)
 OPTIONAL MATCH (user:User)-[:HAS_PREFERENCE]->(preference)
 RETURN {

@@ -1,6 +1,6 @@
-// Mark a subtask as done, once. The first SET takes the lock, and only then is looked at what is
-// done already, and whether its words were erased: of two processes that mark at the same time neither
-// loses the other's.
+// Mark a subtask as done, once. The first SET takes the lock. Only after it the query reads which subtasks
+// are done, and whether the words were erased, so two processes that mark at the same time both keep their
+// mark.
 // mode: write
 MATCH (task:Task {task_key: $task_key})
 SET task.name = task.name

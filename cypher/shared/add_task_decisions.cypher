@@ -1,5 +1,4 @@
-// Keep what was decided in a task, each once, after what was decided before. The first SET takes
-// the lock, as with a subtask that is done.
+// Append decisions to a task, each once. The first SET takes the lock, as in add_done_subtask.
 // mode: write
 MATCH (task:Task {task_key: $task_key})
 SET task.name = task.name

@@ -1,5 +1,5 @@
-// Bind the store to the key of the first host that hashes something; an earlier binding stays. The
-// first SET takes the lock, so that of two claims at once the second sees the first.
+// Bind the store to the key of the first host that hashes something; an earlier binding stays. The first SET
+// takes the lock, so that the second of two claims sees the first.
 // mode: write
 MATCH (store:Store {store_id: 'reconciler'})
 SET store.claimed_at = $at

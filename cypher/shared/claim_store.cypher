@@ -1,6 +1,6 @@
-// Bind a new store to the model that fills it, and give it the key that ids are made of; what a store
-// is bound to already stays as it is. The first SET takes the lock, so that of two claims at once the
-// second sees the first, and returns what the first one set.
+// Bind a new store to the model that fills it, and give it the key that its ids are made with; an earlier
+// binding stays. The first SET takes the lock, so that the second of two claims sees the first, and returns
+// its binding.
 // mode: write
 MERGE (store:Store {store_id: 'reconciler'})
 SET store.claimed_at = $at

@@ -1,4 +1,4 @@
-// Take away what facts keep under the names of the next model, after a move was given up.
+// Remove the next model's vectors from facts, after a move was cancelled.
 // mode: write
 UNWIND $fact_ids AS fact_id
 MATCH (fact:Fact {fact_id: fact_id})

@@ -1,5 +1,5 @@
-// What was decided about some contacts, counted by action, and apart what a person answered a
-// question with: the commit of a proposal settles it, too, without a question.
+// Count the decisions about some contacts by action. A person's answers to questions are counted apart: the
+// commit of a proposal settles it, too, but answers no question.
 // mode: read
 MATCH (contact:Contact)<-[:`FOR`]-(decision:Decision)
 WHERE contact.contact_key IN $contact_keys

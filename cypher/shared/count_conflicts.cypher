@@ -1,5 +1,5 @@
-// How many pairs of live facts, of all contacts, may contradict each other and were not settled; no
-// row where there is none. A lifetime ends without a write, so the time decides, whatever is written.
+// Count the unsettled pairs of live facts, of all contacts, that may contradict each other; no row if there
+// is none. A lifetime ends without a write, so the time decides, not the written state.
 // mode: read
 MATCH (new:Fact)-[conflict:CONFLICTS_WITH]->(old:Fact)
 WHERE new.state IN ['live', 'expired'] AND old.state IN ['live', 'expired']

@@ -1,4 +1,4 @@
-// How many contacts the store has, also such as are being restored.
+// Count the store's contacts, including those that are being restored.
 // mode: read
 MATCH (contact:Contact)
 RETURN count(contact) AS contacts

@@ -1,4 +1,4 @@
-// How much evidence is kept of some contacts.
+// Count the episodes of some contacts.
 // mode: read
 MATCH (contact:Contact)<-[:`WITH`]-(session:Session)
 WHERE contact.contact_key IN $contact_keys

@@ -1,5 +1,5 @@
-// All facts of the store, by their state now. A lifetime ends without a write, so of what has not
-// ended the time decides.
+// Count the store's facts by their present state. A lifetime ends without a write, so the time decides
+// whether a fact that has not ended is live.
 // mode: read
 MATCH (fact:Fact)
 WITH CASE WHEN NOT fact.state IN ['live', 'expired'] THEN fact.state

@@ -1,4 +1,4 @@
-// All jobs of the store in numbers, by state.
+// Count the store's jobs by state.
 // mode: read
 MATCH (job:Job)
 RETURN job.state AS state, count(job) AS jobs, sum(job.attempts) AS attempts,

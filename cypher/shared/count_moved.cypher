@@ -1,4 +1,4 @@
-// How many facts have to move to another model, and how many have its vector already.
+// Count the facts that must move to another model, and those that already have its vector.
 // mode: read
 MATCH (fact:Fact)
 WHERE fact.embedding_model = $embedding_model AND fact.state <> 'erased'

@@ -1,4 +1,4 @@
-// How often the gate refused something, by contact and reason.
+// Count the gate's refusals, by contact and reason.
 // mode: read
 MATCH (contact:Contact)<-[:`FOR`]-(decision:Decision)
 WHERE contact.contact_key IN $contact_keys

@@ -1,5 +1,5 @@
-// How many contacts are not there whole, because a restore is under way or was cut off: their version
-// counts its pages.
+// Count the incomplete contacts: a restore is under way or was interrupted, and their version counts its
+// pages.
 // mode: read
 MATCH (contact:Contact)
 WHERE contact.version < 0

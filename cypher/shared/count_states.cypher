@@ -1,5 +1,5 @@
-// The facts of some contacts, counted by their state now; no row for a contact without one. A
-// lifetime ends without a write, so of what has not ended the time decides.
+// Count the facts of some contacts by their present state; no row for a contact without facts. A lifetime
+// ends without a write, so the time decides whether a fact that has not ended is live.
 // mode: read
 MATCH (contact:Contact)<-[:ABOUT]-(fact:Fact)
 WHERE contact.contact_key IN $contact_keys

@@ -1,4 +1,4 @@
-// Note that all facts keep their vector where it belongs.
+// Note that the move is over: every fact has its vector in its final place.
 // mode: write
 MATCH (store:Store {store_id: 'reconciler'})
 WHERE store.embedding_model = store.next_embedding_model

@@ -1,5 +1,5 @@
-// The contact's version, which every write moves by one, whether it is being erased, and whether
-// anything of it was erased or revoked; no row while nothing is known of it.
+// The contact's version, which every write raises by one; whether it is being erased; and whether anything of
+// it was erased or revoked. No row for an unknown contact.
 // mode: read
 MATCH (contact:Contact {contact_key: $contact_key})
 RETURN contact.version AS version, coalesce(contact.is_erasing, false) AS is_erasing,

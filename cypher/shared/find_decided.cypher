@@ -1,4 +1,4 @@
-// Which of these decisions were made already: an import takes up where it stopped.
+// The given decisions that exist already; an import uses them to continue where it stopped.
 // mode: read
 UNWIND $decision_ids AS wanted_id
 MATCH (decision:Decision {decision_id: wanted_id})

@@ -1,6 +1,6 @@
-// Decisions about a contact by their ids, the newest first, each as the record that was kept of it.
-// One about anybody else gives no row, as if there were none. The contact's key stands in the same
-// MATCH on purpose: without it one engine scans the decisions of the whole store.
+// The records of decisions about a contact by their ids, newest first. A decision about another contact gives
+// no row, as if it did not exist. The contact's key stands in the same MATCH on purpose: without it one
+// engine scans the decisions of the whole store.
 // mode: read
 // script for each: wanted_id of decision_ids
 MATCH (decision:Decision {decision_id: $wanted_id})-[:`FOR`]->(contact:Contact {contact_key: $contact_key})

@@ -1,4 +1,4 @@
-// Which of these episodes are a contact's own: evidence may not be passed off as another's.
+// The given episodes that are the contact's own: evidence may not pass for another contact's.
 // mode: read
 // script for each: wanted_id of episode_ids
 MATCH (episode:Episode {episode_id: $wanted_id})-[:`IN`]->(:Session)-[:`WITH`]->(contact:Contact)

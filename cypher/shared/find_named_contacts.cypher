@@ -1,5 +1,5 @@
-// An agent's contacts in whose id or name a word stands, in small letters. It may be part of a longer
-// word: the caller looks at whole words.
+// An agent's contacts with a word, in small letters, in their id or name. It may be part of a longer word:
+// the caller checks for whole words.
 // mode: read
 MATCH (agent:Agent {agent_key: $agent_key})-[:KNOWS]->(contact:Contact)
 WITH contact

@@ -1,5 +1,5 @@
-// The records of those of these decisions that were made already, about any contact: an import
-// compares a line that brings a key with the note to which the key belongs.
+// The records of the given decisions that exist already, about any contact: an import compares a line that
+// has a key with the note that the key belongs to.
 // mode: read
 UNWIND $decision_ids AS wanted_id
 MATCH (decision:Decision {decision_id: wanted_id})

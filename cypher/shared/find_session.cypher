@@ -1,4 +1,4 @@
-// A session: when it was held, its summary, and what became of the candidates that it gave.
+// A session: its times, its summary, and the outcomes of its candidates.
 // mode: read
 MATCH (session:Session {session_key: $session_key})
 RETURN session.session_id AS session_id, session.channel AS channel,

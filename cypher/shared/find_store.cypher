@@ -1,5 +1,5 @@
-// What the store was made with, the key that ids are made of, which is never shown, and what tells
-// whether a host has the key of the hashes; no row in a store that was never opened.
+// The store's own record: what it was made with, the key of its ids (never shown), and the check of a host's
+// hash key. No row if the store was never opened.
 // mode: read
 MATCH (store:Store {store_id: 'reconciler'})
 RETURN store.embedding_model AS embedding_model, store.embedding_dimension AS embedding_dimension,

@@ -1,4 +1,4 @@
-// One task, as it stands.
+// One task in its present state.
 // mode: read
 MATCH (task:Task {task_key: $task_key})
 RETURN

@@ -1,5 +1,5 @@
-// A job that is worth waiting for: one that runs, or that waits, and is due by a time that its
-// policy can have given it. What is due later was given its time by a clock that is ahead.
+// A job worth waiting for: it runs, or it waits and is due by a time that its policy can set. A later due
+// time came from a clock that was ahead.
 // mode: read
 MATCH (job:Job)
 WHERE (job.state = 'running' AND job.due_at <= $leased_until)

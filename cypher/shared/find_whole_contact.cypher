@@ -1,4 +1,4 @@
-// A contact as it is kept, for an export.
+// A contact's stored record, for an export.
 // mode: read
 MATCH (contact:Contact {contact_key: $contact_key})
 RETURN contact AS node

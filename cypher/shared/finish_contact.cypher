@@ -1,5 +1,5 @@
-// End the restoring of a contact: from here on it is as it was exported. No row means that another
-// writer wrote about it meanwhile.
+// Finish restoring a contact: from now on it equals the exported one. No row means that another writer
+// changed it meanwhile.
 // mode: write
 MATCH (contact:Contact {contact_key: $contact_key})
 SET contact.name = contact.name

@@ -1,4 +1,4 @@
-// A job is done: what became of its candidates is counted on it and on its session, once.
+// Mark a job as done, and count the outcomes of its candidates on it and on its session, once.
 // mode: write
 MATCH (job:Job {job_id: $job_id})-[reads:READS]->(session:Session)
 // embedded: join job, reads, session

@@ -1,4 +1,4 @@
-// End an attempt that did not end well: the job waits until due_at, or is dead.
+// End a failed attempt: the job waits until due_at, or is dead.
 // mode: write
 MATCH (job:Job {job_id: $job_id})
 SET job.locked_by = $lease_id

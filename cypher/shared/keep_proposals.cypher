@@ -1,4 +1,4 @@
-// Keep what an extractor read, so that a later attempt need not ask, and cannot be told otherwise.
+// Keep an extractor's proposals, so that a later attempt neither asks again nor gets other ones.
 // mode: write
 MATCH (job:Job {job_id: $job_id})
 SET job.locked_by = $lease_id

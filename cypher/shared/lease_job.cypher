@@ -1,6 +1,6 @@
-// Take a job that is due; no row means that another worker did. The first SET takes the lock, and
-// only then is looked at whether it is still due: of two workers one finds it taken. Asked again after
-// a lost answer it is this lease's already, and the attempt counts once.
+// Take a job that is due; no row means that another worker did. The first SET takes the lock, and the query
+// checks only then whether the job is still due, so one of two workers finds it taken. If the answer was lost
+// and the call repeated, the job has this lease already, and the attempt counts once.
 // mode: write
 MATCH (job:Job {job_id: $job_id})
 SET job.locked_by = $lease_id

@@ -1,5 +1,5 @@
-// Say that a session is part of a task. The session is made where it is not there yet, so that no
-// turn that is kept in it afterwards can be lost to the task. One that was erased takes no task.
+// Make a session part of a task. A missing session is created, so that the task sees all turns that are kept
+// in it later. An erased session takes no task.
 // mode: write
 MATCH (task:Task {task_key: $task_key})
 MERGE (session:Session {session_key: $session_key})

@@ -1,5 +1,5 @@
-// All decisions about a contact, each as the record that was kept of it; in no order. To look each one
-// up, as `find_decisions` does, takes twenty times as long.
+// The records of all decisions about a contact, in no order. Looking up each one, as `find_decisions` does,
+// takes twenty times as long.
 // mode: read
 MATCH (contact:Contact {contact_key: $contact_key})<-[:`FOR`]-(decision:Decision)
 RETURN decision.decision_id AS decision_id, decision.record AS record,

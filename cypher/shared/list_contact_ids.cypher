@@ -1,4 +1,4 @@
-// A page of an agent's contacts, by id, each with when it was decided about last.
+// A page of an agent's contacts, by id, each with the time of its last decision.
 // mode: read
 MATCH (agent:Agent {agent_key: $agent_key})-[:KNOWS]->(contact:Contact)
 WITH contact

@@ -1,5 +1,5 @@
-// A page of the contacts of the store, of a tenant or of an agent; an empty string lets all through.
-// One that is being restored is none yet.
+// A page of the contacts of the store, of a tenant or of an agent; an empty string means no filter. A contact
+// that is being restored is not listed yet.
 // mode: read
 MATCH (contact:Contact)
 WHERE contact.contact_key > $after AND contact.version >= 0

@@ -1,4 +1,4 @@
-// Contacts by their keys, with what each has noted about itself.
+// Contacts by their keys, with the counts and times that each keeps.
 // mode: read
 MATCH (contact:Contact)
 WHERE contact.contact_key IN $contact_keys

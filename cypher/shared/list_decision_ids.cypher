@@ -1,4 +1,4 @@
-// The newest decisions about some contacts that fit a filter; an empty string lets all through.
+// The newest decisions about some contacts that fit a filter; an empty string means no filter.
 // mode: read
 MATCH (contact:Contact)<-[:`FOR`]-(decision:Decision)
 WHERE contact.contact_key IN $contact_keys

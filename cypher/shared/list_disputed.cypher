@@ -1,5 +1,5 @@
-// Which of some contacts have facts that may contradict each other, whatever became of them since,
-// and how many links say so.
+// The given contacts that have facts that may contradict each other, even if these have ended or were settled
+// since, with the number of such links.
 // mode: read
 MATCH (contact:Contact)<-[about:ABOUT]-(new:Fact)-[conflict:CONFLICTS_WITH]->(old:Fact)
 WHERE contact.contact_key IN $contact_keys

@@ -1,5 +1,5 @@
-// Jobs that wait for a worker, and those with a worker that fell silent, the longest due first. One
-// that was never begun has nothing to wait for, whatever the clock says that it was handed over by.
+// Jobs that wait for a worker, and those of a silent worker, the longest due first. A job that was never
+// started is due at once, even if the clock at its hand-over was ahead.
 // mode: read
 MATCH (job:Job)
 WHERE (job.state IN ['waiting', 'running'] AND job.due_at <= $now)

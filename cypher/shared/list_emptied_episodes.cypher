@@ -1,4 +1,4 @@
-// The episodes of a contact that words were erased from, with what is left of each.
+// The contact's episodes that lost words to an erasure, with what is left of each.
 // mode: read
 MATCH (contact:Contact {contact_key: $contact_key})<-[:`WITH`]-(session:Session)
 MATCH (session)<-[:`IN`]-(episode:Episode)

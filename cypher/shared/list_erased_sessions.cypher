@@ -1,4 +1,4 @@
-// The sessions of a contact that were erased, and are not to be handed over again.
+// The contact's erased sessions, which must not be handed over again.
 // mode: read
 MATCH (contact:Contact {contact_key: $contact_key})<-[:`WITH`]-(session:Session)
 WHERE session.erased_at IS NOT NULL

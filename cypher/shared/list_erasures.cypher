@@ -1,4 +1,5 @@
-// Erasures about some contacts, or about all with an empty list; or only those that are not finished.
+// Erasures about some contacts, or about all contacts for an empty list; all of them, or only unfinished
+// ones.
 // mode: read
 MATCH (erasure:Erasure)-[:ERASES]->(contact:Contact)
 WHERE (size($contact_keys) = 0 OR erasure.contact_key IN $contact_keys)

@@ -1,5 +1,5 @@
-// The facts of some contacts that expire after now and until then, the next one first; and before
-// those, where they are asked for too, those that have expired and are still told.
+// The facts of some contacts that expire between now and a given time, the next one first. On request, the
+// expired facts that recall still shows come before them.
 // mode: read
 MATCH (contact:Contact)<-[:ABOUT]-(fact:Fact)
 WHERE contact.contact_key IN $contact_keys

@@ -1,5 +1,5 @@
-// The turns that facts rest on themselves, each with the words in it and the session that it was said
-// in. Those of what a fact says again are asked for by that one's id.
+// The turns that facts rest on directly, each with the cited words and its session. For the turns of a fact
+// that one of them restates, ask with that fact's id.
 // mode: read
 // script for each: wanted_id of fact_ids
 MATCH (fact:Fact {fact_id: $wanted_id})-[rests:EVIDENCED_BY]->(episode:Episode)

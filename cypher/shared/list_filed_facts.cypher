@@ -1,5 +1,5 @@
-// All facts of an agent, about whichever contact, that are filed under a subject, in the order in which
-// they were recorded. A task asks for it once, at its start.
+// All facts of an agent, about any contact, that are filed under a subject, in the order of recording. A task
+// asks for it once, at its start.
 // mode: read
 MATCH (agent:Agent {agent_key: $agent_key})-[:KNOWS]->(contact:Contact)<-[:ABOUT]-(fact:Fact)
 WITH contact, fact

@@ -1,4 +1,4 @@
-// Which of a contact's episodes lie in which of its sessions, for an export.
+// The IN links from a contact's episodes to its sessions, for an export.
 // mode: read
 MATCH (contact:Contact {contact_key: $contact_key})<-[:`WITH`]-(session:Session)
 MATCH (session)<-[:`IN`]-(episode:Episode)

@@ -1,4 +1,4 @@
-// Jobs that come after a place, the newest first; an empty parameter lets all through.
+// Jobs after a place in the list, newest first; an empty parameter means no filter.
 // mode: read
 MATCH (job:Job)
 WHERE job.tenant = $tenant

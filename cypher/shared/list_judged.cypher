@@ -1,4 +1,4 @@
-// Which decisions were made on episodes, and which fact each of them is about.
+// The decisions made on some episodes, and the fact that each is about.
 // mode: read
 // script for each: wanted_id of episode_ids
 MATCH (episode:Episode {episode_id: $wanted_id})<-[:JUDGED]-(decision:Decision)

@@ -1,4 +1,4 @@
-// Which decisions about a contact rest on which episodes, with the words that each cites.
+// The episodes that decisions about a contact rest on, with the words that each cites.
 // mode: read
 MATCH (contact:Contact {contact_key: $contact_key})<-[made:`FOR`]-(decision:Decision)
       -[judged:JUDGED]->(episode:Episode)-[held:`IN`]->(session:Session)

@@ -1,4 +1,4 @@
-// A contact's sessions with ids that begin so; the one heard last first.
+// A contact's sessions with ids that have this prefix, the latest first.
 // mode: read
 MATCH (contact:Contact {contact_key: $contact_key})<-[:`WITH`]-(session:Session)
 WHERE session.session_id STARTS WITH $beginning

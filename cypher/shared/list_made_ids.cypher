@@ -1,4 +1,5 @@
-// All decisions about a contact that changed facts, in no order: not what the gate stopped or held.
+// All decisions about a contact that changed facts, in no order; those that the gate stopped or held are left
+// out.
 // mode: read
 MATCH (contact:Contact {contact_key: $contact_key})<-[:`FOR`]-(decision:Decision)
 WITH decision

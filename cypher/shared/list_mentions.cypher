@@ -1,5 +1,5 @@
-// The facts of all contacts of an agent in which a word stands, the one said last first, a page at a
-// time. Here it may be part of a longer word: the caller looks at whole words.
+// A page of the facts, of all of an agent's contacts, that contain a word, the one said last first. It may be
+// part of a longer word: the caller checks for whole words.
 // mode: read
 MATCH (agent:Agent {agent_key: $agent_key})-[:KNOWS]->(contact:Contact)<-[:ABOUT]-(fact:Fact)
 WITH contact, fact

@@ -1,4 +1,4 @@
-// Facts that keep something under the names of the next model; in no order.
+// Facts with a vector of the next model, in no order.
 // mode: read
 MATCH (fact:Fact)
 WHERE fact.next_embedding_model IS NOT NULL

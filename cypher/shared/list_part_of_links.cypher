@@ -1,4 +1,4 @@
-// Which sessions are part of which of a contact's tasks, for an export.
+// The PART_OF links from sessions to a contact's tasks, for an export.
 // mode: read
 MATCH (contact:Contact {contact_key: $contact_key})<-[concerns:CONCERNS]-(task:Task)
       <-[part:PART_OF]-(session:Session)

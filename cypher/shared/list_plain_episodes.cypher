@@ -1,4 +1,4 @@
-// A page of some contacts' episodes in columns, with all that an export holds of them; one in two
+// A page of some contacts' episodes in columns, with all that an export holds of them; an episode in two
 // sessions comes twice.
 // mode: read
 // rows: by column

@@ -1,4 +1,4 @@
-// Which of a contact's sessions is read by which job, for an export.
+// The READS links from jobs to a contact's sessions, for an export.
 // mode: read
 MATCH (contact:Contact {contact_key: $contact_key})<-[:`WITH`]-(session:Session)
 MATCH (session)<-[:READS]-(job:Job)

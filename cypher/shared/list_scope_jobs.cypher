@@ -1,4 +1,4 @@
-// All jobs of a contact, with the words that each holds.
+// All jobs of a contact, with the words in each.
 // mode: read
 MATCH (contact:Contact {contact_key: $contact_key})<-[:`WITH`]-(session:Session)
 MATCH (session)<-[:READS]-(job:Job)

@@ -1,4 +1,4 @@
-// All sessions of a contact, with what is kept of each; `turns` are those that were handed over.
+// All sessions of a contact, with their stored parts; `turns` counts the turns that were handed over.
 // mode: read
 MATCH (contact:Contact {contact_key: $contact_key})<-[:`WITH`]-(session:Session)
 OPTIONAL MATCH (session)<-[:`IN`]-(episode:Episode)

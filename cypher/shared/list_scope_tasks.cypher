@@ -1,5 +1,5 @@
-// All tasks for a contact, with the words that each holds, once for each of its sessions, and the id
-// of the session that it goes on in, which it may not be part of yet.
+// All tasks for a contact, with the words in each, one row for each of its sessions. The row also has the id
+// of the session that the task continues in, which may not be part of it yet.
 // mode: read
 MATCH (contact:Contact {contact_key: $contact_key})<-[:CONCERNS]-(task:Task)
 OPTIONAL MATCH (task)<-[:PART_OF]-(session:Session)

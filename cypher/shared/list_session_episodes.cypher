@@ -1,4 +1,4 @@
-// The turns of a session in their order; evidence of notes that came through a door is none.
+// The turns of a session in their order, without the evidence of single notes.
 // mode: read
 MATCH (session:Session {session_key: $session_key})<-[:`IN`]-(episode:Episode)
 WHERE episode.role IS NOT NULL

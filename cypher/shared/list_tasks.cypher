@@ -1,4 +1,4 @@
-// The tasks of some contacts, those that changed last first.
+// The tasks of some contacts, the last changed first.
 // mode: read
 MATCH (contact:Contact)<-[:CONCERNS]-(task:Task)
 WHERE contact.contact_key IN $contact_keys AND task.state IN $states

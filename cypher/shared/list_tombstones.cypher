@@ -1,4 +1,4 @@
-// What a contact's memory is not to hold again unasked: keyed hashes that hide the words.
+// A contact's tombstones: keyed hashes of what may not come back without a question.
 // mode: read
 MATCH (tombstone:Tombstone)
 WHERE tombstone.contact_key = $contact_key

@@ -1,4 +1,4 @@
-// Facts, live or ended, that have no vector of the model that the store moves to; in no order.
+// Facts, live or ended, without a vector of the store's next model, in no order.
 // mode: read
 MATCH (fact:Fact)
 WHERE fact.embedding_model = $embedding_model AND fact.state <> 'erased'

@@ -1,5 +1,5 @@
-// A page of the decisions about some contacts as they are kept, for an export. Only ids are sorted, and
-// then the decisions of the page are looked up.
+// A page of the stored decisions about some contacts, for an export. Only ids are sorted, and then the
+// decisions of the page are looked up.
 // mode: read
 MATCH (contact:Contact)<-[:`FOR`]-(decision:Decision)
 WHERE contact.contact_key IN $contact_keys

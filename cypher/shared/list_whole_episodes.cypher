@@ -1,4 +1,4 @@
-// A page of some contacts' episodes as they are kept, for an export; one in two sessions comes twice.
+// A page of some contacts' stored episodes, for an export; an episode in two sessions comes twice.
 // mode: read
 MATCH (contact:Contact)<-[:`WITH`]-(session:Session)
 WHERE contact.contact_key IN $contact_keys

@@ -1,4 +1,4 @@
-// A page of the erasures of what was known of some contacts, for an export.
+// A page of the erasures about some contacts, for an export.
 // mode: read
 MATCH (contact:Contact)<-[:ERASES]-(erasure:Erasure)
 WHERE contact.contact_key IN $contact_keys

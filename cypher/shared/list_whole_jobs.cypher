@@ -1,4 +1,4 @@
-// A page of the jobs that read some contacts' sessions, as they are kept, for an export.
+// A page of the stored jobs that read some contacts' sessions, for an export.
 // mode: read
 MATCH (contact:Contact)<-[:`WITH`]-(session:Session)
 WHERE contact.contact_key IN $contact_keys

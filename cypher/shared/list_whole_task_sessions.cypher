@@ -1,5 +1,4 @@
-// A page of the sessions that are part of some contacts' tasks, as they are kept, for an export: also
-// such in which no turn was kept yet.
+// A page of the stored sessions of some contacts' tasks, for an export, including sessions without a turn.
 // mode: read
 MATCH (contact:Contact)<-[concerns:CONCERNS]-(task:Task)
       <-[part:PART_OF]-(session:Session)

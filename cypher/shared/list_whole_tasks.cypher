@@ -1,4 +1,4 @@
-// A page of some contacts' tasks as they are kept, for an export.
+// A page of some contacts' stored tasks, for an export.
 // mode: read
 MATCH (contact:Contact)<-[:CONCERNS]-(task:Task)
 WHERE contact.contact_key IN $contact_keys

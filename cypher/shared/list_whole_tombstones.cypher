@@ -1,4 +1,4 @@
-// A page of what must not come back by itself about some contacts, for an export.
+// A page of some contacts' tombstones, for an export.
 // mode: read
 MATCH (tombstone:Tombstone)
 WHERE tombstone.contact_key IN $contact_keys AND tombstone.tombstone_key > $after

@@ -1,4 +1,4 @@
-// Which sessions are a contact's own, for an export; one of a task may belong to no contact yet.
+// The sessions that belong to a contact, for an export; a task's session may belong to no contact yet.
 // mode: read
 MATCH (contact:Contact {contact_key: $contact_key})<-[:`WITH`]-(session:Session)
 WITH contact, session

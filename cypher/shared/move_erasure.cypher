@@ -1,5 +1,5 @@
-// How far an erasure got. What it was about goes with its end, and so does what was planned. No row
-// means that it is done: who comes late with a step before that does not begin it again.
+// Record an erasure's progress. Its end removes its target's words and its plan. No row means that it is
+// done, so a late earlier step does not start it again.
 // mode: write
 MATCH (erasure:Erasure {erasure_id: $erasure_id})-[:ERASES]->(contact:Contact)
 SET erasure.state = erasure.state

@@ -1,4 +1,4 @@
-// How facts end that a plan was to end, once the plan is forgotten; not what ended meanwhile.
+// Set the ends of facts that a forgotten plan was to end; facts that ended meanwhile are left alone.
 // mode: write
 // script for each: each of ends
 MATCH (fact:Fact {fact_id: $each.fact_id}) WHERE fact.state IN ['live', 'expired', 'archived']

@@ -1,6 +1,6 @@
-// Keep what a person says a decision's relation should have been; no row without such a decision
-// about this contact. The contact's version moves, so that what was answered before is out of date;
-// it is locked first, for another writer may move the version as well.
+// Keep the relation that a person calls right for a decision; no row if this contact has no such decision.
+// The contact's version is raised, so that cached answers are out of date. The contact is locked first,
+// because another writer may raise the version as well.
 // mode: write
 MATCH (decision:Decision {decision_id: $decision_id})-[:`FOR`]->(contact:Contact {contact_key: $contact_key})
 SET contact.name = contact.name

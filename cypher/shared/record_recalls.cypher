@@ -1,5 +1,5 @@
-// Add to how often contacts were asked about, and how often nothing was found. No contact's version
-// moves for it, so that no writer has to look again; a contact that is unknown stays unknown.
+// Add to the contacts' counts of recalls, and of recalls that found nothing. No version changes, so that no
+// writer has to look again; an unknown contact is not created.
 // mode: write
 // script for each: each of asked
 MATCH (contact:Contact {contact_key: $each.contact_key})

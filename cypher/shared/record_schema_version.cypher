@@ -1,5 +1,5 @@
-// Note that the store has seen the migrations up to this version, which never goes back, and for
-// vectors of which length: one engine's tables are made for it.
+// Note the version up to which migrations ran, which never falls, and the length of the vectors, for which
+// one engine's tables are made.
 // mode: write
 MERGE (store:Store {store_id: 'reconciler'})
 SET store.schema_version = CASE WHEN coalesce(store.schema_version, 0) > $schema_version

@@ -1,5 +1,5 @@
-// Add to how often facts were recalled, and when last. No contact's version moves for it, so that no
-// writer has to look again; a fact that is gone meanwhile is left out.
+// Add to the facts' counts of recalls, and note the last one. No contact's version changes, so that no writer
+// has to look again; a fact that is gone meanwhile is left out.
 // mode: write
 // script for each: each of used
 MATCH (fact:Fact {fact_id: $each.fact_id})

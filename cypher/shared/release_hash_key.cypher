@@ -1,4 +1,4 @@
-// Let the next one who hashes something bind the store to another key.
+// Let the next host that hashes something bind the store to its key.
 // mode: write
 MATCH (store:Store {store_id: 'reconciler'})
 SET store.claimed_at = $at, store.hash_key_check = NULL

@@ -1,4 +1,4 @@
-// Take away why facts stood beside another: a reason may quote either.
+// Remove the reasons of conflicts between facts: a reason may quote either fact.
 // mode: write
 MATCH (contact:Contact {contact_key: $contact_key})<-[about:ABOUT]-(fact:Fact)
       -[link:CONFLICTS_WITH]->(other:Fact)

@@ -1,4 +1,4 @@
-// Take away a contact's name, but not its id, and why parts of it were forgotten earlier.
+// Remove a contact's name, but not its id, and the reasons of earlier erasures.
 // mode: write
 MATCH (contact:Contact {contact_key: $contact_key})
 SET contact.name = contact.contact_id

@@ -1,4 +1,4 @@
-// Take away the words that decisions about a contact cite of episodes that are erased.
+// Remove the words that decisions about a contact cite from erased episodes.
 // mode: write
 MATCH (contact:Contact {contact_key: $contact_key})<-[made:`FOR`]-(decision:Decision)
       -[cited:JUDGED]->(episode:Episode)

@@ -1,4 +1,4 @@
-// Take away the words that a contact's facts cite of episodes that are erased.
+// Remove the words that a contact's facts cite from erased episodes.
 // mode: write
 MATCH (contact:Contact {contact_key: $contact_key})<-[about:ABOUT]-(fact:Fact)
       -[cited:EVIDENCED_BY]->(episode:Episode)

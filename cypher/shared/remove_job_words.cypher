@@ -1,4 +1,4 @@
-// Take away what was read for jobs, and what went wrong with them; with is_ended they are over, too.
+// Remove what was read for jobs, and their errors; is_ended also ends the jobs.
 // mode: write
 UNWIND $job_ids AS job_id
 MATCH (job:Job {job_id: job_id})

@@ -1,4 +1,4 @@
-// Take the summaries of sessions away.
+// Remove the summaries of sessions.
 // mode: write
 UNWIND $session_keys AS session_key
 MATCH (session:Session {session_key: session_key})

@@ -1,4 +1,4 @@
-// Take away why facts took the place of another, or gave way to one: a reason may quote either.
+// Remove the reasons of supersessions from and to facts: a reason may quote either fact.
 // mode: write
 MATCH (contact:Contact {contact_key: $contact_key})<-[about:ABOUT]-(fact:Fact)
       -[link:SUPERSEDES]->(other:Fact)

@@ -1,4 +1,4 @@
-// Take away what tasks are about; one that had not ended is over.
+// Remove the words of tasks; a task that had not ended is ended.
 // mode: write
 UNWIND $task_keys AS task_key
 MATCH (task:Task {task_key: task_key})

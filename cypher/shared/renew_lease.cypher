@@ -1,4 +1,4 @@
-// Keep a job a while longer; no row means that another worker has it by now.
+// Extend a worker's lease of a job; no row means that another worker has the job.
 // mode: write
 MATCH (job:Job {job_id: $job_id})
 SET job.locked_by = $lease_id

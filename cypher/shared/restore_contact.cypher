@@ -1,5 +1,5 @@
-// Begin to restore a contact, or go on: a new one is of version -1, and each page counts that down,
-// so that no page is written twice. One that was there before keeps its own version and name.
+// Begin or continue to restore a contact. A new contact starts at version -1, and each page counts it down,
+// so that no page is written twice. An existing contact keeps its version and name.
 // mode: write
 MERGE (contact:Contact {contact_key: $contact_key})
   ON CREATE SET contact.tenant = $tenant, contact.agent_id = $agent_id,

@@ -1,5 +1,5 @@
-// Have a contact's job that is dead, or waits, started again now; no row means that it is neither, or
-// anybody else's.
+// Start a contact's dead or waiting job again now; no row means that the job is neither, or is another
+// contact's.
 // mode: write
 MATCH (job:Job {job_id: $job_id})
 WHERE job.tenant = $tenant AND job.agent_id = $agent_id AND job.contact_id = $contact_id

@@ -1,5 +1,5 @@
-// Say what a task waits for; null where nothing holds it up any more. The first SET
-// takes the lock, so that an erasure that takes the words away at the same time is seen.
+// Record what a task waits for; null if nothing blocks it any more. The first SET takes the lock, so that a
+// simultaneous erasure of its words is seen.
 // mode: write
 MATCH (task:Task {task_key: $task_key})
 SET task.name = task.name

@@ -1,5 +1,5 @@
-// Move a task on, unless it has ended otherwise; no row means that it has. The first SET, which
-// changes nothing, takes the lock: of two processes that end it, the first one's end counts.
+// Change a task's state, unless it has ended in another way; no row means that it has. The first SET, which
+// changes nothing, takes the lock: if two processes end the task, the first one's end counts.
 // mode: write
 MATCH (task:Task {task_key: $task_key})
 SET task.name = task.name

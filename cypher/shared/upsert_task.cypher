@@ -1,7 +1,6 @@
-// The task of that key, begun now unless it is there already: then it stays as it is.
-// A contact that is being erased gives no row, and neither does a session that was erased: they take
-// no task. The lock comes first, so that an erasure that is marked at the same time is seen, or sees
-// this.
+// The task with this key, created now unless it exists; an existing task stays unchanged. A contact that is
+// being erased, or an erased session, takes no task and gives no row. The lock comes first, so that this
+// write and the mark of a simultaneous erasure see each other.
 // mode: write
 MERGE (contact:Contact {contact_key: $contact_key})
   ON CREATE SET contact.tenant = $tenant, contact.agent_id = $agent_id,

@@ -1,7 +1,7 @@
 """The finder of account numbers: cards and IBANs by their check digits, without any library.
 
-It is as quick as the finder of secrets, so it runs beside it if a text may not even be stored
-before a person has read it: overwritten text stays in the bytes of the embedded engine's file.
+It is as quick as the finder of secrets. The two run before a text is even stored for a person to
+read: overwritten text stays in the bytes of the embedded engine's file.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """Reads a model's words as the answer that it was asked for.
 
-A model that no schema binds puts a fence around its JSON, a sentence before it, a number in
-quotation marks, a word in capitals. That is understood; what is left open, or could mean two
-things, is not guessed.
+Without a schema a model may put a fence around its JSON, a sentence before it, a number in
+quotation marks, or a word in capitals. All that is understood; missing or ambiguous parts are never
+guessed.
 """
 
 from __future__ import annotations
@@ -26,7 +26,8 @@ __all__ = [
 ]
 
 _TRIES_MAX = 20
-"""Braces that are tried as the begin of an object; more of them are no answer with a remark."""
+"""The most braces tried as the beginning of an object; a text with more is no answer with a
+remark."""
 
 _NOT_ASKED_FOR = "(a field that was not asked for)"
 _THOUGHT_ENDS = "</think>"
@@ -73,8 +74,8 @@ def read_answer(text: str, shape: type[AnswerT]) -> AnswerT:
 def fault_of(error: ValidationError, shape: type[BaseModel] | None = None) -> str:
     """The first fault and its place, without the answer's words.
 
-    A key is also a word: only the names of the shape's fields are repeated. Where the shape is not
-    known, it takes keys that it does not know, so that the first of the path is a field's name.
+    A key may also be the answer's word, so only the names of the shape's fields are repeated. If
+    the shape is unknown, it accepts unknown keys, so the first part of the path is a field's name.
     """
     first = error.errors(include_url=False, include_input=False)[0]
     if shape is None:
@@ -89,14 +90,14 @@ def fault_of(error: ValidationError, shape: type[BaseModel] | None = None) -> st
 
 
 def _field_names(shape: type[BaseModel]) -> set[str]:
-    """The names of its fields, and of those of the shapes in it."""
+    """The names of its fields, and of the fields of nested shapes."""
     schema = shape.model_json_schema()
     parts = (schema, *schema.get("$defs", {}).values())
     return {name for part in parts for name in part.get("properties", ())}
 
 
 def _encodable(answer: dict[str, Any]) -> Any:
-    """The answer without half surrogate pairs, which JSON can spell and no store can keep."""
+    """The answer without half surrogate pairs, which JSON can write but no store can keep."""
     try:
         return json.loads(json.dumps(answer, ensure_ascii=False).encode("utf-8", "replace"))
     except RecursionError:
@@ -106,8 +107,8 @@ def _encodable(answer: dict[str, Any]) -> Any:
 def _objects(text: str) -> list[dict[str, Any]]:
     """The JSON objects that begin a line, and the one that ends the text; empty without that one.
 
-    A model that thinks aloud may draft an answer there, so that what comes after is read first. But
-    an answer may quote the words that end a thought.
+    A model that thinks aloud may draft an answer in its thoughts, so the text after them is read
+    first. But an answer may quote the words that end a thought.
     """
     try:
         whole = json.loads(text)
@@ -120,8 +121,8 @@ def _objects(text: str) -> list[dict[str, Any]]:
 def _objects_up_to_the_end(text: str) -> list[dict[str, Any]]:
     """The JSON objects that begin a line, up to the one that ends the text.
 
-    A part of a list does not count. An object in the middle of a sentence is a quotation; so is one
-    that words follow: it may be the note's, and the words may say so.
+    A part of a list does not count. An object inside a sentence is a quotation, and so is one with
+    words after it: it may come from the note, and the words may say so.
     """
     objects: list[dict[str, Any]] = []
     at = 0
@@ -144,7 +145,7 @@ def _objects_up_to_the_end(text: str) -> list[dict[str, Any]]:
 
 
 def _number(given: Any) -> Any:
-    """A number that stands in a string as one; a boolean, which Python counts as one, is none."""
+    """A number, also from a string; a boolean, which Python counts as a number, is refused."""
     if isinstance(given, bool):
         raise ValueError("should be a number")  # noqa: TRY004 - pydantic wants it so
     if isinstance(given, str) and given.strip().lower() in _WORDS_FOR_NULL:
@@ -160,28 +161,28 @@ def _boolean(given: Any) -> Any:
 
 
 LaxInt = BeforeValidator(_number)
-"""Of an ``int``: also the number in a string, and "null" for null."""
+"""For an ``int``: also a number in a string, and "null" for null."""
 
 LaxFloat = BeforeValidator(_number)
 """The same of a ``float``."""
 
 LaxBool = BeforeValidator(_boolean)
-"""Of a ``bool``: also the word in a string."""
+"""For a ``bool``: also the word in a string."""
 
 
 def _listed(given: Any) -> Any:
-    """Null as no number, and one number as a list of it."""
+    """Null as an empty list, and one number as a list of one."""
     if given is None:
         return []
     return given if isinstance(given, list) else [given]
 
 
 OneOrMany = BeforeValidator(_listed)
-"""Of a list: also one of its members alone, and null for an empty one."""
+"""For a list: also a single member, and null for an empty list."""
 
 
 def word_of(words: type[StrEnum]) -> BeforeValidator:
-    """Of an enumeration: its word in any case, with space around it."""
+    """For an enumeration: its word in any case, with space around it."""
     known = {str(word).lower(): word for word in words}
 
     def _known(given: Any) -> Any:

@@ -36,7 +36,7 @@ _URL = "https://api.anthropic.com"
 
 
 class Anthropic:
-    """Claude, and whatever else takes ``POST /v1/messages`` with a schema for the answer.
+    """Claude, and other models behind ``POST /v1/messages`` with a schema for the answer.
 
     Raises:
         ConfigurationError: the SDK is not installed.
@@ -75,7 +75,7 @@ class _Message(BaseModel):
 
 
 class _Batch(BaseModel):
-    """The part of a batch that is relied on; what is being sent is ``processing``."""
+    """The part of a batch that is relied on; a batch that is still being sent is ``processing``."""
 
     id: str
     processing_status: str
@@ -114,14 +114,15 @@ class _Client:
             timeout=connection.timeout_seconds,
             middleware=[self._note_wait],
             http_client=anthropic.DefaultAsyncHttpxClient(
-                follow_redirects=False,  # what is sent, and the key, are for this server alone
+                follow_redirects=False,  # the request and the key are for this server alone
             ),
             open_telemetry=False,
         )
 
     async def reply(self, data: Mapping[str, Any], correction: Correction | None) -> Reply:
         request = self._request(data, correction)
-        # Not messages.parse: it fails on the words of a refusal before one can see that it is one.
+        # Not messages.parse: it fails on the words of a refusal before we can recognise the
+        # refusal.
         raw = await self._client.messages.with_raw_response.create(**request)
         return self.read(await raw.text())
 
@@ -168,7 +169,8 @@ class _Client:
         return {
             "model": self._model,
             "max_tokens": self._question.answer_tokens_max,
-            # The prompt is the same each time: what stands before the mark costs a tenth again.
+            # The prompt is always the same: on the next call the part before the mark costs a
+            # tenth.
             "system": [
                 {
                     "type": "text",

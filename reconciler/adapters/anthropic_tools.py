@@ -88,7 +88,7 @@ class _AsyncFunction(BetaAsyncBuiltinFunctionTool):
 
 
 def _sent_back(reply: ToolReply) -> str:
-    """The words; the runner marks those of an error by its kind.
+    """The words of the answer; the runner marks those of an error.
 
     Raises:
         ToolError: the call could not be carried out.

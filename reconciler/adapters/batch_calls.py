@@ -28,13 +28,13 @@ from reconciler.ports.arbiter import NO_BATCHES, BatchState
 __all__ = ["BatchCalls"]
 
 _TIMEOUT_SECONDS = 600.0
-"""For one request about a batch: its questions or its answers are some 100 MB at the most."""
+"""For one request about a batch: its questions or answers have at most some 100 MB."""
 
 _NOT_THERE = {404, 405, 501}
 
 
 class BatchCalls(StructuredCalls[AnswerT]):
-    """Asks one question of many data at once; opens nothing before the first call.
+    """Asks one question about many data at once; opens nothing before the first call.
 
     An answer that cannot be read is not asked for again: the question stays open.
     """
@@ -103,5 +103,5 @@ class BatchCalls(StructuredCalls[AnswerT]):
 
 
 def _batching(client: Client) -> BatchClient:
-    """The client as one of batches: a vendor of batches opens no other."""
+    """The client as a batch client: a batch vendor opens no other kind."""
     return cast("BatchClient", client)

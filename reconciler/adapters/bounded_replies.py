@@ -11,7 +11,7 @@ __all__ = ["TooLongReplyError", "bounded"]
 
 
 class TooLongReplyError(Exception):
-    """The reply is longer than any that was asked for, or compressed, so that it may be."""
+    """The reply is longer than any expected one, or is compressed and so may be."""
 
 
 class _Bounded(httpx2.AsyncByteStream):
@@ -31,7 +31,7 @@ class _Bounded(httpx2.AsyncByteStream):
 
 
 def bounded(response: httpx2.Response, bytes_max: int) -> None:
-    """Break a reply off at so many bytes; call it before anything of its body was read.
+    """Break a reply off after so many bytes; call it before the body is read.
 
     Raises:
         TooLongReplyError: it is compressed.

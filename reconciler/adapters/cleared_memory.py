@@ -1,9 +1,9 @@
 """The C library's memory: cleared when it is handed out, kept, and given back at a store's close.
 
-The embedded engine writes whole pages, and of some of them it fills only the beginning. Behind
-that stands what the C library left in the memory: anything that this process ever held, also a text
-that was erased long ago. And what the engine frees, the C library keeps for its threads. Never
-here: what is written where.
+The embedded engine writes whole pages, and fills only the beginning of some. The rest of such a
+page holds whatever was in that memory before: anything that this process ever held, even a text
+that was erased long ago. The C library also keeps memory that the engine frees, for its threads.
+Never here: what is written where.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ out is filled with its complement."""
 _FREED = 0xFF
 _TRIM_THRESHOLD, _MMAP_THRESHOLD = -1, -3
 _KEPT_BYTES = 16 * 1024 * 1024
-"""Up to here a block is kept for the next one of its size. A note takes and frees some 4 MiB; glibc
+"""Blocks up to this size are kept for the next request. A note takes and frees some 4 MiB; glibc
 may give them back to the system each time, and 500 to 1,000 pages a note have to be fetched again:
 1 to 3 ms of the processor. Source: measured with ``getrusage``."""
 _PAGE_BYTES = 4096
@@ -33,7 +33,7 @@ _PROBES = 64
 
 @cache
 def clear_memory() -> bool:
-    """Clear this process's memory from now on; return whether that works here.
+    """Clear this process's memory from now on; returns whether that works here.
 
     It works with glibc, as on most Linux systems, unless another allocator replaces it. It holds
     for the whole process, and its cost is too small to be measured beside a note.
@@ -52,9 +52,9 @@ def clear_memory() -> bool:
 def memory_as_it_comes() -> Iterator[None]:
     """Hand out memory without clearing it for a moment: while a log is read.
 
-    A byte of a log that is damaged may be a length of many gigabytes. The engine asks for so much,
-    meets the file's end, and refuses the log. Untouched memory costs nothing, and clearing touches
-    all of it: opening a damaged store of some kilobytes took 11 GB, not 1.5.
+    A damaged byte in a log may read as a length of many gigabytes. The engine asks for that much
+    memory, meets the file's end, and refuses the log. Untouched memory costs nothing, but clearing
+    touches all of it: opening a damaged store of some kilobytes took 11 GB instead of 1.5.
     """
     if not clear_memory():
         yield
@@ -70,9 +70,9 @@ def memory_as_it_comes() -> Iterator[None]:
 def give_back_memory() -> None:
     """Give freed memory back to the system, if the C library can; else do nothing.
 
-    glibc keeps what was freed, apart for several threads. A process that opened and closed 140
-    stores used 31 MB, as after the first, and held up to 350 MB beside it. To give it back costs
-    some 6 ms of the processor. Source: measured with ``malloc_info``.
+    glibc keeps freed memory, separately for several threads. A process that opened and closed 140
+    stores used 31 MB, as after the first one, and held up to 350 MB more. Giving it back takes some
+    6 ms of processor time. Source: measured with ``malloc_info``.
     """
     with suppress(AttributeError, OSError, TypeError):
         ctypes.CDLL(None).malloc_trim(0)
@@ -83,7 +83,7 @@ def _is_cleared(library: Any) -> bool:
     blocks = [library.malloc(_PAGE_BYTES) for _ in range(_PROBES)]
     for block in filter(None, blocks):
         ctypes.memset(block, 0x5A, _PAGE_BYTES)
-    for block in blocks[::2]:  # what lies between them keeps them from becoming one
+    for block in blocks[::2]:  # the block between them keeps them from being merged
         library.free(block)
     again = [library.malloc(_PAGE_BYTES) for _ in blocks[::2]]
     are_clear = [block and not any(ctypes.string_at(block, _PAGE_BYTES)) for block in again]

@@ -1,7 +1,7 @@
 """The arbiter that has a model choose between relations, each with a fact's number.
 
-What it is told is taken from the prompt of the other arbiters: what each relation means, and how to
-tell them apart. Nothing is answered in words.
+The meaning of each relation, and how to tell them apart, come from the prompt of the other
+arbiters. The model answers without words.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ class DecisionsArbiter:
         connection: where calls go; its time-out is for the whole judgement, retries included.
 
     Raises:
-        ConfigurationError: the SDK is not installed, or the prompt does not say what is asked.
+        ConfigurationError: the SDK is not installed, or the prompt lacks a relation or a section.
     """
 
     def __init__(self, connection: Connection) -> None:
@@ -113,7 +113,7 @@ def _meanings(text: str) -> dict[Relation, str]:
     """The meaning of each relation in the prompt, without its action.
 
     Raises:
-        ConfigurationError: the prompt does not say it.
+        ConfigurationError: the prompt lacks one.
     """
     meanings = {}
     for relation in Relation:

@@ -1,7 +1,7 @@
 """Typed choices, by OpenAI's SDK: the two protocols alone, for ``structured_calls``.
 
-OpenAI's ``POST /decisions`` and System One's ``POST /systemone`` ask alike and differ in spelling.
-The last part of the base URL says which is spoken.
+OpenAI's ``POST /decisions`` and System One's ``POST /systemone`` ask the same in different
+spellings. The last part of the base URL selects one.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ class Decisions(OpenAISdk):
     """A model that chooses between options, with a probability for each, by OpenAI's SDK.
 
     Args:
-        options_of: what may be chosen about the data.
+        options_of: gives the options for the data.
 
     Raises:
         ConfigurationError: the SDK is not installed.

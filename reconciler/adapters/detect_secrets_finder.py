@@ -1,12 +1,12 @@
 """The finder of secrets: by their shape, through detect-secrets, and by the words around them.
 
-What a name says of its value, in JSON and the like, is read by ``reconciler.named_secrets``.
+``reconciler.named_secrets`` reads secrets that a name announces, in JSON and the like.
 
-The plugins that go by entropy alone are left out, because ordinary words have enough of it. The
+The plugins that use only entropy are left out, because ordinary words have enough of it. The
 plugins for one vendor's build server and for npm are left out too: npm's pattern takes time that
 grows as the square of a text's length (``reconciler.named_secrets.shapes`` has one of ours
-instead). A secret that is neither of a known shape nor announced by a word is not seen here.
-Nothing personal is looked for.
+instead). A secret without a known shape or an announcing word is not found here. Personal data is
+not searched for.
 """
 
 from __future__ import annotations
@@ -48,8 +48,8 @@ _PLUGINS = {
     "telegram_token": "TelegramBotTokenDetector",
     "twilio": "TwilioKeyDetector",
 }
-# Were all of many signs given back one by one, and the rest of the text read again from each, it
-# would take as the square of their number. A value that is too short without signs needs up to 20.
+# If many signs were given back one by one, and the text read again from each, the time would grow
+# with the square of their number. A value that is too short without signs needs up to 20.
 _SURPLUS_SIGNS = r"(?:[:=](?=[:=]{20}))*+"
 _SIGNS = rf"{_SURPLUS_SIGNS}[:=]{{1,20}}"
 _SIGNS_OR_NONE = rf"{_SURPLUS_SIGNS}[:=]{{0,20}}"
@@ -57,9 +57,9 @@ _OF_VALUE = r"[^\s'\"\u2018\u2019\u201c\u201d`]"
 
 
 def _up_to_its_end(length_min: int, end: str) -> str:
-    """The shortest value of at least this length that the word ends with, but for these signs.
+    """The shortest value of at least this length at the end of the word, without these signs.
 
-    They belong to the value as far as it would be too short without them, and are read once.
+    Signs belong to the value only as far as it would be too short without them. They are read once.
     """
     return (
         rf"{_OF_VALUE}{{{length_min}}}(?:{_OF_VALUE}*?(?<![{end}]))??"
@@ -118,7 +118,7 @@ _SAID: Mapping[str, tuple[str, ...]] = {
         rf"(?i:{_LOGIN_WORD}(?:[ ](?!is\b)[\w'-]+){{0,4}}{_IS}){_QUOTE}"
         rf"\K[^'\"\n]{{4,60}}(?=['\"\u2019\u201d])",
         rf"(?i:{_LOGIN_WORD}[ ]?{_SIGNS}\s*{_NOT_A_VALUE})\K{_ANY_VALUE}",
-        # After "is" a plain word is a value only where the sentence ends with it.
+        # After "is" a plain word is a value only if the sentence ends with it.
         rf"(?i:{_LOGIN_WORD}{_IS}{_NOT_A_VALUE})\K[^\s'\"]{{4,}}?(?=[.!]?\s*$)",
     ),
     "key token secret string": (
@@ -138,7 +138,7 @@ _SAID: Mapping[str, tuple[str, ...]] = {
         rf"(?<=[\w.-]@[\w.-]+\s?[/|:]\s?){_STRONG_VALUE}",
     ),
 }
-"""Rules by words; a text must hold one of the words for any of their rules to fit."""
+"""Rules by words; a rule can fit only a text that holds one of its words."""
 # An Indian "PIN code" of six digits is a postcode.
 _POSTCODE = r"(?i:\bpin[ ]?code(?:[ ]is|[ ]?:)?[ ]*)\d{3}[ ]?\d{3}\b"
 _TOKEN_TAIL = re.compile(r"[\w+/=-]*")
@@ -159,8 +159,8 @@ _LONG_SHAPE = re.compile(r"(?:AC|SK)[a-z0-9]{32}|\d{8}:[\w-]{35}|[MNO][\w-]{23,2
 class DetectSecretsFinder:
     """Finds passwords, keys, tokens and PINs; every span of it is a SECRET.
 
-    Importing detect-secrets takes a quarter of a second, and compiling what is said about secrets a
-    tenth; each is left to the first text that may hold some of it.
+    Importing detect-secrets takes a quarter of a second, and compiling the phrases about secrets a
+    tenth; each waits for the first text that may need it.
     """
 
     def __init__(self) -> None:
@@ -193,7 +193,7 @@ def _find_said(text: str, rules: Sequence[str]) -> Iterator[SensitiveSpan]:
 
 
 def _may_hold_shape(text: str, held: Collection[str]) -> bool:
-    """Whether a shape has to be looked for; most texts and ids hold no literal of any."""
+    """Whether shapes must be searched for; most texts and ids hold none of their literals."""
     if _SHAPES in held:
         return True
     has_long_word = len(text) >= _LONG_WORD and max(map(len, text.split()), default=0) >= _LONG_WORD

@@ -1,8 +1,8 @@
 """Drafts: folders for files that are not in place yet; removed even if their process is killed.
 
-A draft lies in a hidden folder that its process has locked. The lock goes with the process, so a
-draft without a lock was left by a process that was killed; it may hold a contact's words. Never
-here: what a draft holds, and when it is put in place.
+A draft lies in a hidden folder that its process has locked. The lock ends with the process, so a
+draft without a lock belongs to a killed process; it may hold a contact's words. Never here: the
+contents of a draft, and when it is put in place.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ _PREFIX = ".reconciler-draft-"
 
 @contextmanager
 def draft_folder(beside: Path) -> Iterator[Path]:
-    """A new private folder beside a path; it is gone afterwards.
+    """A new private folder beside a path; it is removed afterwards.
 
     Drafts that killed processes left there are removed first.
 

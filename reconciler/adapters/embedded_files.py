@@ -1,7 +1,7 @@
 """The files of an embedded store, and how they are opened, also after a crash.
 
-Here is what the engine leaves on disk and what has to be there. Never here: a query, or anything
-about what the store holds.
+Here: which files the engine leaves on disk, and which must be there. Never here: a query, or the
+contents of the store.
 """
 
 from __future__ import annotations
@@ -36,14 +36,14 @@ __all__ = [
 ]
 
 CHECKPOINT_LOG_BYTES = 16 << 20
-"""The length at which a write has to write the log into the main file: after some 1,200 notes
-without a pause. That takes 0.1 s after one note and 0.4 s after hundreds, so it is done seldom.
-Until then each note keeps 0.12 MB of memory. At 4 MiB a note of an import took an eighth longer.
+"""The log's length at which a write must first move it into the main file: some 1,200 notes without
+a pause. The move takes 0.1 s after one note and 0.4 s after hundreds, so it is rare. Until then
+each note keeps 0.12 MB of memory. With 4 MiB here, a note of an import took an eighth longer.
 Source: measured.
 """
 
 QUIET_LOG_BYTES = 1 << 20
-"""The length from which the log is written into the main file in a pause, in no write's way."""
+"""The log's length from which a pause moves it into the main file, when no write has to wait."""
 
 BUFFER_POOL_BYTES = 1 << 30
 """Memory for the pages that the engine works with."""
@@ -131,7 +131,7 @@ class EmbeddedFiles:
         self._frozen_log = main.with_name(f"{main.name}.wal.checkpoint")
         self._shadow = main.with_name(f"{main.name}.shadow")
         self._no_log = main.with_name(f"{main.name}.no-log")
-        """Says that there is no log yet, or no longer; there from before until a log is there."""
+        """Marks that there is no log; it is removed only once a log is there."""
         self._may_lack_log = True
         self._reader: BinaryIO | None = None
 
@@ -142,7 +142,7 @@ class EmbeddedFiles:
 
     @property
     def has_writes(self) -> bool:
-        """Whether there is a log with a finished write in it; one that was cut off has none."""
+        """Whether there is a log that holds a finished write."""
         if _size(self._frozen_log):
             return True
         return bool(_size(self.log)) and _COMMIT in self.log.read_bytes()
@@ -179,26 +179,26 @@ class EmbeddedFiles:
                 raise
             self._mend(error)
             database = self._database()
-        if is_new:  # it holds what is known of people: for its owner's eyes
+        if is_new:  # it holds facts about people, so only its owner may read it
             self.main.chmod(0o600)
         return database
 
     def expect_no_log(self) -> None:
-        """Note, before it comes to it, that there will be no log until the next write."""
+        """Note in advance that there will be no log until the next write."""
         self._no_log.touch()
         _sync_folder(self._no_log.parent)
         self._may_lack_log = True
 
     def expect_log(self) -> None:
-        """Note that there is a log again, once there is one."""
+        """Note that there is a log again, if there is one."""
         if self._may_lack_log and self.has_log:
             self._no_log.unlink(missing_ok=True)
             self._may_lack_log = False
 
     def note_closed(self) -> None:
-        """Note that the main file holds everything, and says so.
+        """Note that the main file holds everything and is marked so.
 
-        A store into which nothing was written, because a setting was wrong, still has no log.
+        A store that was never written to, because a setting was wrong, still has no log.
         """
         if not self.holds_nothing:
             self._no_log.unlink(missing_ok=True)
@@ -232,7 +232,7 @@ class EmbeddedFiles:
         """Check that the disk has room for a checkpoint of the log.
 
         Raises:
-            GraphStorageError: it has not.
+            GraphStorageError: the disk has no room.
         """
         if not self.has_room_to_checkpoint():
             raise GraphStorageError(
@@ -263,11 +263,11 @@ class EmbeddedFiles:
         """Check that the disk has room to write the store again.
 
         Args:
-            otherwise: how matters stand where it has none, and what to do then.
+            otherwise: for the error, the state of the erasure without room, and what to do.
             spare_log_bytes: how much the log may grow until then.
 
         Raises:
-            GraphStorageError: it has not; the text says how much is needed.
+            GraphStorageError: the disk has no room; the text says how much is needed.
         """
         log_bytes = self.log_bytes + spare_log_bytes
         needed = _SPARE_BYTES + 3 * _size(self.main) + _SPARE_FACTOR * log_bytes
@@ -280,9 +280,9 @@ class EmbeddedFiles:
 
     @contextmanager
     def rewriting(self) -> Iterator[EmbeddedFiles]:
-        """The files of a store to be, in a folder beside this one that only its owner sees.
+        """The files of a new store, in a private folder beside this one.
 
-        What a crash left of an earlier one is removed: it may hold what was removed since.
+        Leftovers of a crashed rewrite are removed: they may hold texts that were erased since.
         """
         prefix = f"{self.main.name}{_REWRITING}"
         for left_over in self.main.parent.glob(f"{prefix}*"):
@@ -303,8 +303,8 @@ class EmbeddedFiles:
         Before and after that step the main file is a whole store that needs no log.
 
         Args:
-            draft: the store that comes.
-            stamp: of this one, when it was copied.
+            draft: the new store.
+            stamp: this store's mark when it was copied.
 
         Raises:
             RuntimeError: another process opened it meanwhile; this one stays as it was.
@@ -332,7 +332,7 @@ class EmbeddedFiles:
         return [path for path in own if path.is_file()]
 
     def remove_left_over(self) -> None:
-        """Remove the files that crashes left, with all that was written to them.
+        """Remove the files that crashes left, with their contents.
 
         Copies of damaged logs are among them.
         """
@@ -405,7 +405,7 @@ class EmbeddedFiles:
                 self.main,
                 max_db_size=store_bytes,
                 buffer_pool_size=pool_bytes,
-                auto_checkpoint=False,  # ours looks first whether the disk has room for it
+                auto_checkpoint=False,  # we check first whether the disk has room for it
                 throw_on_wal_replay_failure=not is_lenient,
             )
 
@@ -448,9 +448,9 @@ class EmbeddedFiles:
         )
 
     def _check_log_is_own(self) -> None:
-        """Refuse another store's log before any of it is cut off as an unfinished write.
+        """Refuse another store's log, before a part of it is cut off as an unfinished write.
 
-        Zeros are what a crash leaves of a log that never reached the disk.
+        A log that never reached the disk before a crash consists of zeros.
         """
         if self.main.exists() and self.log.exists():
             with self.main.open("rb") as main, self.log.open("rb") as log:
@@ -475,20 +475,20 @@ class EmbeddedFiles:
             )
 
     def _may_be_mended(self, error: Exception) -> bool:
-        """Whether a log may be the cause; a file that is locked or no store has another one."""
+        """Whether the log may be the cause: the file is neither locked nor another program's."""
         text = str(error)
         is_other = "Could not set lock" in text or "not a valid Lbug database" in text
         return not is_other and self.has_log
 
     def _mend(self, error: Exception) -> None:
-        """Cut off a last write that was never finished, after a copy of the log was set aside.
+        """Set a copy of the log aside, then cut off a last write that was never finished.
 
-        The engine itself says how far the log is whole, by its checksums, on a copy. To cut there
-        is right only if no write ends behind it, for one that ended may have been acknowledged.
+        The engine finds by its checksums, on a copy, how far the log is whole. The cut is right
+        only if no write ends after that point: a finished write may have been acknowledged.
 
         Raises:
             ConfigurationError: a write ends behind the damage; the files are as they were.
-            ENGINE_ERRORS: the engine does not open them so either, or another process did.
+            ENGINE_ERRORS: the engine still does not open them, or another process did.
         """
         with self._locked() as main:
             for left_over in self.main.parent.glob(f"{self.main.name}{_MENDING}*"):
@@ -501,7 +501,7 @@ class EmbeddedFiles:
     def _cut_unfinished(self) -> None:
         """Cut off a last write that the log's end cuts short, before the engine reads it.
 
-        The engine reads such a record into its own stack when it is long, and the process ends.
+        The engine reads a long record of this kind into its own stack, and the process crashes.
 
         Raises:
             ConfigurationError: a write ends behind the damage; the files are as they were.
@@ -538,7 +538,7 @@ class EmbeddedFiles:
 
     @contextmanager
     def _locked(self) -> Iterator[BinaryIO]:
-        """The main file, with any other process's engine kept off; never open it a second time.
+        """The main file, locked against other processes' engines; never open it a second time.
 
         POSIX drops a process's locks on a file as soon as any descriptor of it is closed.
 

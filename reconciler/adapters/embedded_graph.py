@@ -64,7 +64,7 @@ _CANNOT_WRITE = ("Cannot write to file", "Failed to sync file")
 """The same at opening, when an "IO exception" may also be a lock, or a foreign file."""
 
 _NO_TEXT = "Invalid UTF8-encoded string"
-"""The engine's words about an invalid text in its file, if it must read the letters itself."""
+"""The engine's words about invalid text in its file, if it has to read the letters itself."""
 
 _DAMAGE = (_NO_TEXT, "may be corrupted", "Reading past the end")
 """The engine's words about a damaged file in the middle of a query."""
@@ -73,13 +73,13 @@ _ADVICE = (
     " The database may be checkpointing; please retry later.",
     " The database file may be corrupted.",
 )
-"""The engine's last words about a damaged file, which help no one here."""
+"""The engine's advice about a damaged file, which does not help here."""
 
 _NO_STORE = "not a valid Lbug database"
 _OTHER_VERSION = "database file with a different version"
 _NOT_OPENED = ("IO exception", "filesystem error", POOL_IS_FULL)
-"""The engine's words at opening. What is none of these and no lock is a damaged file. The engine
-may say then that it "may be checkpointing", but nothing else has it open, because it is locked.
+"""The engine's words at opening. Any other error except a lock means a damaged file. The engine may
+say then that it "may be checkpointing", but no other process has it open, because it is locked.
 """
 
 
@@ -101,7 +101,7 @@ _COPIES = (
 )
 
 _REWRITES_MAX = 3
-"""One is enough if memory is cleared; a text that is found after three is not there by chance."""
+"""One rewrite is enough if memory is cleared; a text that survives three is not there by chance."""
 
 _PURGE_LOG_BYTES_MAX = 64 << 20
 """The longest log while an erasure removes words: a quarter of the store, in these bounds. Each
@@ -109,11 +109,11 @@ checkpoint writes whole columns again, and the purge writes the store again anyw
 each took 0.7 s, and there were four. Source: measured."""
 
 _PATIENCE_SECONDS = 0.5
-"""How long a writer waits for readers before a checkpoint; else the next writer tries again."""
+"""How long a writer waits for readers before a checkpoint; after that, the next writer tries."""
 
 _PAUSE_SECONDS = 3.0
-"""The pause between two writes after which a checkpoint is made beside them. With one second an
-import made one at every few hundred notes, while it read the next ones: a third of its time."""
+"""After a pause of this length between two writes a checkpoint is made. With one second an import
+made one every few hundred notes, while it read the next ones: a third of its time."""
 
 _MARK_OPEN = "COMMENT ON TABLE Store IS 'open: what is newest is in the log'"
 _MARK_CLOSED = "COMMENT ON TABLE Store IS ''"
@@ -125,17 +125,17 @@ _LOCKED = (
 
 
 class EmbeddedGraph:
-    """Runs each query file in one transaction; those that write, one after the other.
+    """Runs each query file in one transaction, and writes one after the other.
 
     One process may have the file open at a time.
 
     Args:
-        path: the file; its folder is made when it is missing.
+        path: the file; a missing folder is created.
         query_timeout_seconds: a read, or the wait for a connection, that takes longer is ended.
 
-    After the disk failed, or was full, nothing is written until the graph was closed and opened
-    again: the engine keeps what it could not write, and would put it into the log later. The same
-    holds after its memory was full in the middle of a write.
+    If the disk failed or was full, the graph must be closed and opened again before the next write:
+    the engine keeps what it could not write, and would put it into the log later. The same holds if
+    its memory was full in the middle of a write.
 
     Raises:
         GraphLockedError: another process has the file open.
@@ -213,7 +213,7 @@ class EmbeddedGraph:
         # A vector's length is part of its column's type, which takes no parameter.
         dimension = str(max(embedding_dimension, 1))
         for migration in load_migrations(self.engine):
-            # One step, one commit: each commit waits for the disk, and a step has many statements.
+            # One commit for each step: a commit waits for the disk, and a step has many statements.
             with self._writer() as connection, _transaction(connection):
                 for statement in migration.statements:
                     connection.rows(statement.text.replace("{embedding_dimension}", dimension))
@@ -263,10 +263,10 @@ class EmbeddedGraph:
         self._is_erasing = True
 
     def purge(self, key: str = "") -> Purged:
-        """See ``Graph.purge``: the store is written again, and takes its own place.
+        """See ``Graph.purge``: a new copy of the store takes its place.
 
-        What was removed is then looked for in it, and where it is found, that is done again.
-        Everybody else waits meanwhile, as for a long query.
+        The copy is then searched for the removed texts; if one is found, it is written again. All
+        other callers wait meanwhile, as for a long query.
         """
         from reconciler.adapters.text_search import TextSearch  # loads numpy
 
@@ -343,7 +343,7 @@ class EmbeddedGraph:
         return kept
 
     def _reopen(self) -> None:
-        """Open the store that is in place now; if that fails, this graph is of no use any more."""
+        """Open the store that is in place now; if that fails, this graph can no longer be used."""
         try:
             self._database = self._files.open()
             with closing(PlanningConnection(self._database)) as connection:
@@ -360,7 +360,7 @@ class EmbeddedGraph:
         """See ``Graph.close``."""
         if self._is_closed or not self._maker.is_here:
             return
-        self._is_closed = True  # who waits to write finds it so: nothing comes after what follows
+        self._is_closed = True  # waiting writers see this and write nothing
         self._pauses.stop()
         try:
             with suppress(GraphError), self._translated(), self._connections.for_writing() as last:
@@ -378,17 +378,17 @@ class EmbeddedGraph:
             open_stores.give_up(self)
 
     def _fail(self, why: str) -> None:
-        """Refuse all further writes, and leave the engine's database where it is, for good.
+        """Refuse all further writes, and never release the engine's database.
 
-        To destroy it would write what it could not write before, and end the process where that
-        fails again. The memory that it takes is given back when the process ends.
+        Releasing it would try to write what it could not write before, and would end the process if
+        that failed again. Its memory is given back when the process ends.
         """
         if not self._failure:
             ctypes.pythonapi.Py_IncRef(ctypes.py_object(self._database))
             self._failure = why
 
     def _write(self, query: Query, given: Mapping[str, Any]) -> list[Row]:
-        check_folder_is_writable(self._path)  # before the engine takes it for a failing disk
+        check_folder_is_writable(self._path)  # before the engine reports it as a failing disk
         with self._writer() as connection:
             self._mark_open(connection)
             self._check_storage()
@@ -399,7 +399,7 @@ class EmbeddedGraph:
             except BaseException as error:
                 with suppress(RuntimeError):
                     connection.rows("ROLLBACK")
-                if POOL_IS_FULL in str(error):  # what was rolled back may have left an index wrong
+                if POOL_IS_FULL in str(error):  # the rollback may have left an index wrong
                     self._fail("the engine's memory was full in the middle of a write")
                 raise
             self._tidy_up(connection)
@@ -425,9 +425,9 @@ class EmbeddedGraph:
         return min(max(quarter, CHECKPOINT_LOG_BYTES), _PURGE_LOG_BYTES_MAX)
 
     def _use_pause(self) -> None:
-        """Write the log into the main file while nothing is written; the next pause may do as well.
+        """Move the log into the main file during a pause of writes; a later pause would do as well.
 
-        What was acknowledged is in the log already, so nothing depends on it.
+        Acknowledged writes are in the log already, so nothing depends on it.
         """
         try:
             with self._writer() as connection:
@@ -441,11 +441,11 @@ class EmbeddedGraph:
         """Write the log into the main file if that is possible now."""
         self._files.expect_no_log()
         if self._checkpoint(connection, _PATIENCE_SECONDS):
-            give_back_memory()  # what the writes took until here, and glibc would keep
+            give_back_memory()  # memory that the writes took, and that glibc would keep
         self._log_bytes = self._files.log_bytes
 
     def _mark_open(self, connection: PlanningConnection) -> None:
-        """Mark the main file as one with a log, before the first write of this graph.
+        """Mark in the main file that it has a log, before the first write of this graph.
 
         Otherwise a copy of the main file alone would open as the memory of an earlier day.
         """
@@ -458,12 +458,12 @@ class EmbeddedGraph:
         self._is_marked = True
 
     def _mark_closed(self, connection: PlanningConnection) -> bool:
-        """Write everything into the main file, and mark it as whole; return whether it is."""
+        """Write everything into the main file and mark it as whole; returns whether it is."""
         if not self._files.has_room_to_checkpoint():
             return False
         if self._is_marked:
             connection.rows(_MARK_CLOSED)
-            self._is_marked = False  # the next write says again that a log belongs to it
+            self._is_marked = False  # the next write marks again that a log belongs to it
         is_whole = self._checkpoint(connection, self._query_timeout_seconds)
         if is_whole:
             self._files.note_closed()
@@ -472,8 +472,8 @@ class EmbeddedGraph:
     def _checkpoint(self, connection: PlanningConnection, patience_seconds: float) -> bool:
         """Write the log into the main file, if there is room and no reader.
 
-        With a reader the engine would keep the log and a third file. After a crash in the middle of
-        the last write it could open neither.
+        With a reader the engine would keep the log and a third file. After a crash during the last
+        write it could open neither.
 
         Returns:
             Whether the main file holds everything.
@@ -507,7 +507,7 @@ class EmbeddedGraph:
 
     @contextmanager
     def _translated(self) -> Iterator[None]:
-        """Foreign errors as ours; the engine's bare RuntimeErrors are told apart by their text."""
+        """Foreign errors as ours; the text tells the engine's bare RuntimeErrors apart."""
         self._maker.check()
         try:
             yield
@@ -631,7 +631,7 @@ def _traces(rewrites: int, left: int) -> tuple[str, ...]:
 
 
 def _is_storage_failure(error: BaseException) -> bool:
-    """Whether a disk is at fault, and no setting; the engine says so in words only."""
+    """Whether a disk is at fault, not a setting; only the engine's words tell."""
     if isinstance(error, OSError):
         return is_disk_failure(error)
     return isinstance(error, ENGINE_ERRORS) and any(sign in str(error) for sign in _CANNOT_WRITE)
@@ -661,7 +661,7 @@ def _brief(text: str) -> str:
 
 
 def _cause(text: str) -> str:
-    """What the engine found, without its advice, which is for other programs."""
+    """The engine's finding, without its advice, which is for other programs."""
     found = _brief(text).removeprefix("Runtime exception: ")
     for advice in _ADVICE:
         found = found.removesuffix(advice)
@@ -714,5 +714,5 @@ def _run_once(
         told = connection.rows(*bound(statement, repetition))
         if returns and not told:
             return None
-        rows += told if returns else []  # to change a table gives a row of the engine's own
+        rows += told if returns else []  # altering a table gives a row, too
     return rows

@@ -1,7 +1,7 @@
-"""A connection to an embedded database that keeps its statements planned, for a while.
+"""A connection to an embedded database that keeps planned statements for a while.
 
-The engine plans for the sizes that its tables have at that moment, and never again: a plan that was
-made while the store was small reads whole tables when it is large. Never here: a transaction.
+The engine plans a statement once, for the present sizes of its tables: a plan from a small store
+reads whole tables when the store is large. Never here: a transaction.
 """
 
 from __future__ import annotations
@@ -20,8 +20,8 @@ from reconciler.ports.graph import Row
 __all__ = ["PlanningConnection", "UnreadableRowsError"]
 
 _GROWTH = 2
-"""Plans are made again when so many times as much was written as when they were made: one that was
-made for half of the rows is as good. So they are made again some twenty times in a store's life."""
+"""Plans are renewed when the store has grown by this factor since they were made: a plan for half
+the rows is as good. So they are renewed some twenty times in a store's life."""
 
 _GROWTH_START_BYTES = 1 << 15
 

@@ -1,9 +1,8 @@
-"""Writing an embedded store again, table by table: the engine itself never lets a byte go.
+"""Writing an embedded store again, table by table, because the engine itself never frees a byte.
 
-A text that was overwritten stays in the main file, checkpoint or not, for the engine does not
-vacuum, and what its EXPORT DATABASE writes cannot be imported. Here what is there is copied into a
-new store. Never here: which store is open, and who may
-use it meanwhile.
+An overwritten text stays in the main file, even after a checkpoint: the engine does not vacuum, and
+the output of its EXPORT DATABASE cannot be imported. This module copies the contents into a new
+store. Never here: which store is open, and who may use it meanwhile.
 """
 
 from __future__ import annotations
@@ -25,7 +24,7 @@ _OF_NEXT_MODEL = "next_embedding"
 
 @dataclass(frozen=True, slots=True)
 class _Table:
-    """One table: its name, its columns in the new store's order, and of a link what it joins.
+    """One table: its name, its columns in the new store's order, and the tables that a link joins.
 
     ``ends`` are the names and keys of the tables where a link begins and where it ends.
     """
@@ -47,7 +46,7 @@ class _Table:
         return _statement(name).format(**names)
 
     def _listed(self) -> str:
-        """Each under a name of its own: a column's may be that of another, or a keyword."""
+        """Each column under a name of its own, because its name may be another's, or a keyword."""
         own = [f"row.`{name}`" for name in self.columns]
         if self.ends is not None:
             (_, one_key), (_, other_key) = self.ends
@@ -62,14 +61,14 @@ def copy_store(
     *,
     each_part: Callable[[Path], None],
 ) -> None:
-    """Copy the schema and all rows; those of nodes first, for links join them.
+    """Copy the schema and all rows; nodes first, because links join them.
 
     Args:
-        old: of the store that is copied, at the newest schema.
-        new: of an empty one.
-        folder: for one table at a time, in a file that is removed again.
-        each_part: looks at each file that the copy is made of, with every text as it is: the files
-            of the schema, which hold the names in the store, and those of the tables.
+        old: a connection to the store to copy, at the newest schema.
+        new: a connection to an empty store.
+        folder: holds one table at a time, in a temporary file.
+        each_part: called with each file of the copy, which holds every text unchanged: the files of
+            the schema, with the names in the store, and those of the tables.
 
     Raises:
         RuntimeError: a table was not copied whole.
@@ -92,7 +91,7 @@ def copy_store(
 def _make_schema(old: PlanningConnection, new: PlanningConnection) -> None:
     [store] = old.rows(_statement("find_dimension"))
     dimension = str(max(int(store["dimension"]), 1))
-    new.rows("BEGIN TRANSACTION")  # each commit of its own would wait for the disk
+    new.rows("BEGIN TRANSACTION")  # a commit for each would wait for the disk
     for migration in load_migrations(_ENGINE):
         for statement in migration.statements:
             new.rows(statement.text.replace("{embedding_dimension}", dimension))

@@ -1,7 +1,8 @@
 """The text that the embedded engine is sent for a statement and its parameters.
 
-It has no ``SET n += $map``, is slow with structs, and plans a null again at every call. So maps are
-written out, value by value, and nulls stand in the text. Never here: a connection or a transaction.
+The engine has no ``SET n += $map``, is slow with structs, and plans a statement with a null again
+at every call. So maps are written out, value by value, and nulls become part of the text. Never
+here: a connection or a transaction.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ from reconciler.queries import PARAMETER, Statement, value_at
 __all__ = ["bound", "bound_together"]
 
 _PROPERTY = re.compile(r"\b\w+: \$([\w.]+),\s*")
-"""A property of a map that is no map's last one, so that no comma is left over."""
+"""A property that is not the last of its map, so that no comma is left over."""
 
 _NODE_OF_MAP = re.compile(r"\((\w+:\w+) (?:\{((?:\w+: \$[\w.]+, )+))?\$([\w.]+)\}?\)")
 """A node that is made of a map, or of properties and a map: ``{embedding: $vector, $fact}``."""
@@ -51,8 +52,8 @@ def bound(statement: Statement, given: Mapping[str, Any]) -> tuple[str, dict[str
     """The text for the engine, and the values that it still names.
 
     A null has no type, so the engine would plan the statement again at every call: half of a
-    write's time. And a property that is written as NULL is not free. So a null in a map is not
-    written: a new node lacks the property, an old one keeps its own.
+    write's time. Writing a property as NULL also costs time. So nulls in a map are left out: a new
+    node lacks the property, an old one keeps its value.
     """
     return _bound(statement, *_told(statement, given))
 
@@ -130,7 +131,7 @@ def _with_lengths(statement: Statement, values: dict[str, Any]) -> tuple[Stateme
 
 
 def _with_bounds(statement: Statement, values: dict[str, Any]) -> tuple[Statement, dict[str, Any]]:
-    """The statement with the least and the greatest of the keys of contacts that it asks about.
+    """The statement with bounds: the least and the greatest contact key that it asks about.
 
     The engine compares every contact of the store with every key of a list. Of ten thousand
     contacts the bounds leave few, since a list mostly holds neighbours: 3 ms instead of 9.
@@ -199,7 +200,7 @@ def _flat(path: str) -> str:
 
 
 def _foreign(value: Any) -> Any:
-    """Times as the engine keeps them: UTC without a zone; it would drop any other offset."""
+    """Times in the engine's form: UTC without a zone; it would drop any other offset."""
     if isinstance(value, datetime):
         return value.astimezone(UTC).replace(tzinfo=None)
     if isinstance(value, list) and value and isinstance(value[0], dict):

@@ -1,4 +1,4 @@
-"""Batching: one thread that encodes what concurrent callers ask for, together and fairly."""
+"""Batching: one thread that encodes concurrent callers' texts, together and fairly."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ class _Request:
 
 
 class EmbeddingBatcher:
-    """One thread that encodes whatever waits as one batch, dealt out fairly among the callers."""
+    """One thread that encodes all waiting texts as one batch, shared fairly among the callers."""
 
     def __init__(self, encode: Callable[[list[str]], NDArray[np.float32]], size: int) -> None:
         self._encode = encode
@@ -53,11 +53,11 @@ class EmbeddingBatcher:
         self._thread.start()
 
     def encode(self, texts: list[str]) -> NDArray[np.float32]:
-        """The vectors of these texts, in their order; waits for the batches they are dealt into.
+        """The vectors of these texts, in their order; waits for the batches that they are part of.
 
         Raises:
             EmbedderClosedError: the batcher is stopped.
-            Exception: whatever the model raised on them.
+            Exception: the model's error on them.
         """
         request = _Request(texts)
         with self._changed:
@@ -70,7 +70,7 @@ class EmbeddingBatcher:
         return request.future.result()
 
     def stop(self) -> None:
-        """End the thread after the batch in hand; callers that wait get an ``EmbeddingError``."""
+        """End the thread after the current batch; callers that wait get an ``EmbeddingError``."""
         with self._changed:
             self._is_stopped = True
             while self._waiting:
@@ -111,7 +111,7 @@ class EmbeddingBatcher:
                 request.give(index, vector)
 
     def _blame(self, batch: list[tuple[_Request, int]], error: BaseException) -> None:
-        """Fail the request that is at fault: each gets one more try without its neighbours."""
+        """Fail only the request at fault: try each once more without the others."""
         requests = dict.fromkeys(request for request, _ in batch)
         if len(requests) > 1:
             for request in requests:

@@ -1,8 +1,8 @@
 """The extractor that needs no model: it reads the contact's explicit statements.
 
-Here lives which speakers are read, what their words weigh and how several mentions become one
-candidate; which words are a statement stands in ``reconciler.domain.sessions.explicit_statements``.
-It reaches no network and no file, gives the same for the same window, and never fails.
+It knows which speakers to read, how much their words weigh and how several mentions become one
+candidate; ``reconciler.domain.sessions.explicit_statements`` finds the statements. It uses no
+network and no file, gives the same result for the same window, and never fails.
 """
 
 from __future__ import annotations
@@ -28,15 +28,15 @@ __all__ = ["ExplicitExtractor"]
 
 _IMPORTANCE_REQUESTED, _IMPORTANCE_STATED, _IMPORTANCE_IN_PASSING = 0.8, 0.6, 0.4
 _CONFIDENCE_REQUESTED, _CONFIDENCE_STATED, _CONFIDENCE_HEDGED = 0.95, 0.9, 0.5
-"""In this order: of a request, of a plain statement, of a hedged one."""
+"""In this order: for a request, a plain statement, a hedged one."""
 
 
 class ExplicitExtractor:
-    """Reads explicit statements of the contact; no other speaker's, and nothing between lines.
+    """Reads only the contact's explicit statements: no other speaker's, nothing between lines.
 
     Args:
-        attributes: the known attributes, which read slots; of those, "my … is …" is taken more
-            readily. None for the few that the grammar knows by itself.
+        attributes: the known attributes, for reading slots; for these "my … is …" is accepted more
+            readily. None for the few that the grammar itself knows.
     """
 
     name = "explicit-statements-v2"
@@ -55,7 +55,7 @@ class ExplicitExtractor:
         """Nothing to close."""
 
     def _statements(self, window: Window) -> Iterator[tuple[int, ExplicitStatement]]:
-        # Its patterns take 0.03 s to compile, and most who open a memory read no session.
+        # Its patterns take 0.03 s to compile, and most processes with a memory read no session.
         from reconciler.domain.sessions.explicit_statements import find_statements
 
         for number, episode in enumerate(window.episodes, start=1):
@@ -65,7 +65,7 @@ class ExplicitExtractor:
 
 
 def _key(statement: ExplicitStatement) -> tuple[str, ...]:
-    """Equal for two mentions of one thing: the same slot and value, or the same words."""
+    """The key of a mention, equal for the same slot and value, or for the same words."""
     if statement.attribute and statement.value:
         about = statement.subject or CONTACT_SUBJECT
         parts = [about, statement.attribute, statement.value]
@@ -75,7 +75,7 @@ def _key(statement: ExplicitStatement) -> tuple[str, ...]:
 
 
 def _candidate(mentions: list[tuple[int, ExplicitStatement]]) -> Extracted:
-    """One candidate for all mentions, in the words of the weightiest, then the first."""
+    """One candidate for all mentions, in the words of the weightiest, else of the first."""
     best = max(
         (statement for _, statement in mentions),
         key=lambda statement: (_importance(statement), _confidence(statement)),

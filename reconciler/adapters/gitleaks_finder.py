@@ -1,8 +1,8 @@
 """The finder of tokens by the rules of gitleaks, which know some 200 vendors' keys.
 
 The rules are data (``config/secret_rules/gitleaks.toml``, with source and licence) and are run by
-RE2, for which they were written: no text makes it go back and forth. What a token is called, or how
-a sentence tells it, is not looked for here.
+RE2, for which they were written: it never backtracks, whatever the text. Names of tokens and
+sentences about them are not looked for here.
 """
 
 from __future__ import annotations
@@ -37,9 +37,9 @@ class _TokenRule:
     """One kind of token.
 
     Attributes:
-        pattern: what finds it; the first group that holds something is the token, else all of it.
+        pattern: finds it; the first non-empty group is the token, else the whole match.
         entropy: bits a character that it has at least: "x" times forty is a placeholder.
-        allowed: what a placeholder looks like.
+        allowed: the forms of placeholders.
     """
 
     id: str
@@ -51,7 +51,7 @@ class _TokenRule:
 
     def find(self, text: str) -> Iterator[SensitiveSpan]:
         """The tokens in a text that holds one of the keywords."""
-        if not self._compiled:  # two threads may: each puts all of it there in one step
+        if not self._compiled:  # two threads may: each puts the whole value there in one step
             self._compiled[:] = [*map(_compiled, (self.pattern, *self.allowed))]
         for match in self._compiled[0].finditer(text):
             group = next((at for at, part in enumerate(match.groups(), 1) if part), 0)
@@ -83,7 +83,7 @@ class GitleaksFinder:
 
 @cache
 def _rules() -> tuple[Sequence[_TokenRule], Literals[int]]:
-    from reconciler.lexicon import Literals  # what only reads a store needs none
+    from reconciler.lexicon import Literals  # a process that only reads a store needs none
 
     text = read_config(resource_path("config") / "secret_rules" / "gitleaks.toml", _SOURCE)
     try:

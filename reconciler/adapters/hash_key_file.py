@@ -1,4 +1,4 @@
-"""The hash key's file: made once, at first need, for its owner's eyes only. Hashes nothing."""
+"""The hash key's file: made once, when first needed, and private to its owner. Hashes nothing."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def load_key(path: Path) -> bytes | None:
 def load_or_create_key(path: Path, new: bytes | None = None) -> bytes:
     """The key in a file; if there is no file, it is made with ``new`` or a random key.
 
-    Several processes may come at once: the one that makes the file wins, and all read it.
+    Several processes may do so at once: the first one makes the file, and all read it.
 
     Raises:
         ConfigurationError: the file cannot be read or made, or holds no key.
@@ -83,7 +83,7 @@ def _translated(path: Path) -> Iterator[None]:
 
 
 def _create(path: Path, key: bytes) -> None:
-    """Written whole beside it, then linked into place, which fails where it is there already."""
+    """Write the file whole, then link it into place, which fails if one is there already."""
     draft = path.with_name(f"{path.name}.{secrets.token_hex(4)}")
     descriptor = os.open(draft, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600)
     try:

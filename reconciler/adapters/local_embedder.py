@@ -1,8 +1,8 @@
 """Embeddings from a model on this machine, shared by every thread.
 
-Here: loading a model once, cutting long texts into windows, and starting again after a fork. Which
-model it is, and what runs it, is the matter of a ``LocalModel``; batching that of
-``embedding_batcher``. Nothing is loaded before the first use, nor is numpy.
+Here: loading a model once, cutting long texts into windows, and starting again after a fork. A
+``LocalModel`` knows which model it is and what runs it; ``embedding_batcher`` batches. Nothing, not
+even numpy, is loaded before the first use.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ class LocalModel(Protocol):
 
     @property
     def model_id(self) -> str:
-        """Name and fingerprint of the weights; told without loading them.
+        """Name and fingerprint of the weights, without loading them.
 
         Raises:
             ConfigurationError: the model is not on this machine.
@@ -48,7 +48,7 @@ class LocalModel(Protocol):
 
     @property
     def dimension(self) -> int | None:
-        """Length of a vector; None where only the loaded model can tell."""
+        """Length of a vector; None if only the loaded model can tell."""
         ...
 
     def load(self) -> LoadedModel:
@@ -82,10 +82,10 @@ class LocalEmbedder:
     """The ``Embedder`` for real use; obligations as in ``reconciler.ports.embedder``.
 
     A text longer than the model's window is the mean of its windows, so that its tail counts too.
-    After ``os.fork`` the child loads a model of its own; the parent's threads are not there.
+    After ``os.fork`` the child loads its own model, because it lacks the parent's threads.
 
     Args:
-        model: what embeds.
+        model: the model that embeds.
         batch_size: texts in one call of the model.
 
     Raises:
@@ -161,7 +161,7 @@ class LocalEmbedder:
         return time.perf_counter() - started
 
     def close(self) -> None:
-        """Stop the worker after the batch in hand; callers that wait get an ``EmbeddingError``."""
+        """Stop the worker after the current batch; callers that wait get an ``EmbeddingError``."""
         with self._lock:
             self._is_closed = True
             engine, self._engine = self._engine, None
@@ -226,7 +226,7 @@ class Windows:
     def unread(self, text: str) -> str:
         """Letters and digits that stand for an unknown token, or of a script that it cannot read.
 
-        Without an unknown token, as with a vocabulary of bytes, all is taken as read: nothing
+        If the vocabulary has no unknown token, as with bytes, every letter counts as read: nothing
         tells what a piece of a letter stands for.
         """
         if self._unknown_id is None:
@@ -265,7 +265,7 @@ class Windows:
             end = min(start + self._token_count_max, len(word_ids))
             cut = end
             while start < cut < len(word_ids) and word_ids[cut] == word_ids[cut - 1]:
-                cut -= 1  # half a word can be more tokens alone than it was within the word
+                cut -= 1  # half a word alone can have more tokens than it had within the word
             end = cut if cut > start else end
             yield start, end
             start = end

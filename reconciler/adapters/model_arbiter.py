@@ -1,7 +1,7 @@
 """The arbiter that asks a model in words, of any vendor. Its prompt: ``config/prompts/arbiter.md``.
 
-Here: what is sent about a note and its neighbours, and what an answer means. How a call is made,
-bounded and translated stands in ``reconciler.adapters.structured_calls``.
+Here: the data sent about a note and its neighbours, and the meaning of an answer.
+``reconciler.adapters.structured_calls`` makes, bounds and translates the calls.
 """
 
 from __future__ import annotations
@@ -117,7 +117,7 @@ class ModelArbiter:
         self._batches.close()
 
     def send_batch(self, questions: Mapping[str, tuple[Note, Sequence[Neighbour]]]) -> str:
-        """Send questions by their names; the port says what is promised."""
+        """Send questions by their names; see ``BatchArbiter.send_batch``."""
         return self._batches.send({name: data_of(*asked) for name, asked in questions.items()})
 
     def batch_state(self, batch_id: str) -> BatchState:
@@ -138,7 +138,7 @@ ANSWER_SHAPE = _Answer
 
 
 def judgement_of(answer: _Answer, usage: Usage | None = None) -> Judgement:
-    """The judgement that an answer stands for."""
+    """An answer as a judgement."""
     return Judgement(
         reasoning=answer.reasoning[:REASONING_LENGTH_MAX],
         relation=answer.relation,
@@ -165,7 +165,8 @@ def data_of(note: Note, neighbours: Sequence[Neighbour]) -> dict[str, Any]:
         "note": {
             "text": note.text,
             "said_on": _day(note.said_at),
-            # What was only read from the words tells a reader of them nothing, and may be wrong.
+            # A slot that was only read from the words adds nothing for a reader of them, and may be
+            # wrong.
             **_circumstances(
                 note.holds_from, note.trust, None if note.slot_read_from else note.slot
             ),

@@ -1,8 +1,8 @@
 """The extractor that asks a model, of any vendor. Its prompt: ``config/prompts/extractor.md``.
 
-Here: what is sent about a window, when it is asked about again, and what an answer means. How a
-call is made, bounded and translated stands in ``reconciler.adapters.structured_calls``. Whether the
-cited words stand in an episode, and whether anything is remembered, is never decided here.
+Here: the data sent about a window, when a window is asked about again, and the meaning of an
+answer. ``reconciler.adapters.structured_calls`` makes, bounds and translates the calls. Whether an
+episode holds the cited words, and whether anything is remembered, is decided elsewhere.
 """
 
 from __future__ import annotations
@@ -59,7 +59,7 @@ ANSWER_TOKENS_MAX = 8192
 """Room for ten candidates with long citations; a longer answer is not used."""
 
 CALLS_MAX = 8
-"""Calls about one window at most; eighty candidates are sixteen turns full of them."""
+"""The most calls about one window; eighty candidates would fill sixteen turns."""
 
 SUMMARY_LENGTH_MAX = 1000
 """Characters of a summary that are kept; it was asked for in two sentences."""
@@ -93,7 +93,7 @@ def _storable(name: str, length_max: int) -> AfterValidator:
 
 
 def _part(length_max: int) -> AfterValidator:
-    """A name or a value on one line; None where it says nothing: some answers write null so."""
+    """A name or a value on one line; None if it says nothing, as some answers write null."""
 
     def _check(given: str | None) -> str | None:
         text = " ".join((given or "").split())
@@ -143,7 +143,7 @@ class _Candidate(BaseModel):
     @model_validator(mode="before")
     @classmethod
     def _without_relations(cls, given: Any) -> Any:
-        """A candidate that has nothing to do with a known fact may leave those fields out."""
+        """A candidate that relates to no known fact may leave those fields out."""
         unrelated: dict[str, Any] = {"replaces": [], "repeats": None, "ends": []}
         return {**unrelated, **given} if isinstance(given, dict) else given
 
@@ -161,7 +161,7 @@ class _Candidate(BaseModel):
             topic=self.topic,
             subject=self.subject,
             attribute=self.attribute,
-            # A value of nothing in particular answers no question.
+            # A value without an attribute answers no question.
             value=self.value if self.attribute else None,
             single_valued=self.single_valued,
             speech=self.speech,
@@ -188,8 +188,8 @@ class _Answer(BaseModel):
 class ModelExtractor:
     """Reads a window by a structured message to a model, from any thread.
 
-    A window that gave as many candidates as fit in an answer is asked about again, with what it
-    gave, until an answer is not full or gives nothing new.
+    If an answer is full, the window is asked about again, with the candidates so far, until an
+    answer is not full or gives nothing new.
 
     Nothing is opened before the first window, which imports the SDK: 1 to 2 seconds that its
     time-out does not count.
@@ -259,7 +259,7 @@ def extractor_prompt() -> Prompt:
 
 
 def _data(window: Window, given: Sequence[str]) -> dict[str, Any]:
-    """The window as the model sees it: facts and episodes by number; no id and no scope.
+    """The window as the model sees it: numbered facts and episodes, without ids or scope.
 
     Args:
         window: what is read.

@@ -1,6 +1,6 @@
 """Model files: finds a model on this machine, and identifies it by its weights.
 
-Never loads a model, and fetches nothing that it was not told to.
+Never loads a model, and fetches nothing without permission.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ def named_folder(name: str, allow_download: bool) -> Path:
     """
     with translated(ConfigurationError, f"the embedder's model {name!r} cannot be looked for"):
         folder = Path(name).expanduser()
-        folder.resolve()  # some names are no path at all, such as one with a null byte
+        folder.resolve()  # some names cannot be a path, such as one with a null byte
         is_folder = folder.is_dir()
     return folder.resolve() if is_folder else _hub_folder(name, allow_download)
 

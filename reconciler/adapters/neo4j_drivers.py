@@ -1,8 +1,8 @@
-"""The driver of the moment, replaced with all its connections once one of them stayed silent.
+"""The current driver. If one of its connections stays silent, it is replaced with all of them.
 
-What dropped one idle connection without a word (a NAT, a load balancer, a firewall) dropped its
-neighbours too, and the driver would find out about one after the other, each at the price of a
-time-out. Calls under way on the old driver are left to end.
+A NAT, a load balancer or a firewall that silently dropped one idle connection dropped the others
+too. The driver would notice this one by one, and each would cost a time-out. Running calls may end
+on the old driver.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ class Drivers:
             self._close_unused()
 
     def replace(self, silent: neo4j.Driver) -> None:
-        """Trust no connection of this driver any more; one that was replaced stays so."""
+        """Use no connection of this driver any more; does nothing if it was replaced already."""
         with self._lock:
             if self._is_closed or silent is not self._newest:
                 return

@@ -49,8 +49,8 @@ __all__ = ["Neo4jGraph", "file_of", "open_graph"]
 _CONFLICTS = (
     "Neo.TransientError.Transaction.",
     "Neo.ClientError.Schema.ConstraintValidation",
-    # Two processes that make or upgrade a store at once, in spite of IF NOT EXISTS; or one, after
-    # another was killed with a statement that the server still carries out.
+    # Two processes make or upgrade a store at once, in spite of IF NOT EXISTS; or one does while
+    # the server still runs a statement of a killed one.
     "Neo.ClientError.Schema.EquivalentSchemaRuleAlreadyExists",
     "Neo.ClientError.Schema.IndexAlreadyExists",
     "Neo.ClientError.Schema.IndexWithNameAlreadyExists",
@@ -61,12 +61,12 @@ _CONFLICTS = (
 _SCHEMES = {f"{scheme}{tls}" for scheme in ("bolt", "neo4j") for tls in ("", "+s", "+ssc")}
 _TOO_SLOW = (
     "Neo.ClientError.Transaction.TransactionTimedOut",
-    # Where it was waiting for a lock when its time was over.
+    # Its time ended while it waited for a lock.
     "Neo.ClientError.Transaction.LockClientStopped",
 )
 _BEHIND = "Neo.TransientError.Transaction.BookmarkTimeout"
 _OUTDATED = "Neo.TransientError.Transaction.Outdated"
-"""A read met a writer: no conflict, which only a commit can have, so it is read again."""
+"""A read met a writer. It is read again: only a commit can have a conflict."""
 _REFUSALS: tuple[tuple[str, type[GraphError | ConfigurationError], str], ...] = (
     (
         "Neo.ClientError.Security.AuthenticationRateLimit",
@@ -112,7 +112,7 @@ _REFUSALS: tuple[tuple[str, type[GraphError | ConfigurationError], str], ...] = 
         "found its files damaged; restore a backup ({brief})",
     ),
 )
-"""Refusals of the server that an operator can mend, the most specific code first."""
+"""Refusals of the server that an operator can resolve, the most specific code first."""
 _SYSTEM = "system"
 _log = logging.getLogger(__name__)
 _SHOW_INDEX = "SHOW INDEXES YIELD name, state WHERE name = $given.name RETURN state"
@@ -122,7 +122,7 @@ _MAP = "given"
 """The one parameter that every query has on this engine."""
 
 _AS_IT_IS = (str, bool, int, float, bytes)
-"""Types that go to the server as they are; checked first, because a commit has a hundred values."""
+"""Types that go to the server unchanged; checked first, because a commit has a hundred values."""
 
 _MAPS = (dict, neo4j.graph.Node, neo4j.graph.Relationship)
 """Types that a row may hold as a map: a node, a link, or a map of properties."""
@@ -134,9 +134,9 @@ _SHOW_MARKS = f"SHOW TRANSACTIONS YIELD metaData RETURN metaData.{_MARK}"
 _SHOW_HOSTS = "SHOW DATABASES YIELD name WHERE name = $name RETURN name"
 _LOST_LOOKS = 2
 _LOOK_AGAIN_SECONDS = 2.0
-"""A call that the server does not know at one look may just be on its way, or its answer is."""
+"""If the server does not list a call once, the call or its answer may just be on its way."""
 _END_SECONDS = 5.0
-"""The server looks every two seconds for calls that take too long, and needs time to end them."""
+"""The server checks every two seconds for calls that take too long, and needs time to end them."""
 _LOGS = (
     "the server's transaction logs hold what was written before: kept for {kept}; they are pruned "
     "at a checkpoint after they rotate, so set a shorter policy for a while, or wait"
@@ -155,14 +155,14 @@ T = TypeVar("T")
 class Neo4jGraph:
     """Runs each query as one auto-commit transaction: a round trip, all or nothing.
 
-    Retries are not the driver's: the caller has one loop for every engine. Reads follow this
-    process's own writes, on a cluster too, by a bookmark manager.
+    The driver never retries: the caller has one loop for every engine. Reads follow this process's
+    own writes, on a cluster too, by a bookmark manager.
 
     Args:
         uri: ``bolt://`` or ``neo4j://`` (routing), with ``+s`` for TLS.
         username, password: the account.
         database: its name.
-        pool_size_max: connections kept for concurrent callers; who finds all of them in use waits
+        pool_size_max: connections kept for concurrent callers; if all are in use, a caller waits
             for one as long as a query may take.
         connect_timeout_seconds: a server that does not answer within this counts as unavailable.
         silence_timeout_seconds: a server that shows no sign of life for so long, while a query is
@@ -220,7 +220,7 @@ class Neo4jGraph:
             neo4j.GraphDatabase.driver,
             uri,
             auth=(username, password),
-            # One more for the probe: else a busy server would seem silent once all are in use.
+            # One more for the probe: else a busy server would seem silent when all are in use.
             max_connection_pool_size=pool_size_max + 1,
             connection_timeout=connect_timeout_seconds,
             connection_acquisition_timeout=connect_timeout_seconds,
@@ -264,9 +264,9 @@ class Neo4jGraph:
         return _by_column(query.returns, rows) if query.is_by_column else _rows(query.returns, rows)
 
     def _is_built(self, index: str) -> bool:
-        """Whether an index can be asked; the server is told to build one that there is not.
+        """Whether an index can be used; the server is told to build a missing one.
 
-        It builds a large one for longer than any query may take.
+        Building a large one takes longer than any query may.
         """
         if index in self._built:
             return True
@@ -285,7 +285,7 @@ class Neo4jGraph:
         return index in self._built
 
     def _go_without(self, index: str, reason: str) -> None:
-        """Say it once in a process: what needs the index is slower without it."""
+        """Log it once per process: queries that need the index are slower without it."""
         self._built.discard(index)
         if index not in self._gone_without:
             self._gone_without.add(index)
@@ -299,9 +299,9 @@ class Neo4jGraph:
     def migrate(self, embedding_dimension: int) -> int:
         """See ``Graph.migrate``.
 
-        A statement that takes where it left off, ``$after``, is run until it gives no row, so that
-        none takes longer than a query may. A store that has what it writes is left alone; one in
-        which an earlier version went on to write has not.
+        A statement that takes its last position, ``$after``, runs again until it gives no row, so
+        that no run takes longer than a query may. A store that already has its results is left
+        alone; a store that an earlier version went on writing to lacks some.
         """
         held = self.schema_version()
         for migration in load_migrations(self.engine):
@@ -351,7 +351,7 @@ class Neo4jGraph:
         return Purged(traces=(self._log_trace(), *_TRACES))
 
     def _log_trace(self) -> str:
-        """The time for which transaction logs keep old writes; not every account may ask."""
+        """How long transaction logs keep old writes; not every account may ask."""
         with suppress(GraphError, ConfigurationError):
             rows = self._execute(_SHOW_RETENTION, {}, neo4j.READ_ACCESS)
             if rows:
@@ -366,7 +366,8 @@ class Neo4jGraph:
         for pool in (self._calls, self._probes):
             pool.shutdown(wait=False, cancel_futures=True)
         if self._probe is not None:
-            # No caller waits for it, and the driver fails to close what is being written to.
+            # No caller waits for it, and the driver fails to close a connection that is being
+            # written to.
             wait([self._probe], _LOOK_AGAIN_SECONDS)
         self._drivers.close()
 
@@ -395,23 +396,23 @@ class Neo4jGraph:
     def _bounded(
         self, call: Callable[[neo4j.Driver], T], statement: _Marked | None = None
     ) -> Callable[[], T]:
-        """Begin the call; what is returned waits for its result.
+        """Begin the call; the returned function waits for its result.
 
-        That takes bounded time, even if the server falls silent in the middle.
+        The wait is bounded, even if the server falls silent in the middle.
 
-        The driver waits for a silent server as long as the server once said, two minutes by
-        default. So the call waits in a thread; the connection it hangs on ends with the driver. In
-        the caller's thread, under a watch that closes the driver, it saved no wall time, and one
+        The driver waits for a silent server as long as the server once told it to, two minutes by
+        default. So the call waits in a thread, and its connection ends with the driver. We tried
+        the caller's own thread with a watch that closes the driver: it saved no wall time, and one
         silent call ended all others.
 
-        A server that is busy is not silent: the first plan of a query may take it many seconds on a
-        machine that many processes share, and so may a process that gets no time of its own. So a
-        waiting caller looks for a sign of life before it gives up, and at whether the server knows
-        the call: what dropped a connection without a word took the call or its answer along. One
-        that still waits for a connection was not sent, and cannot be known.
+        A busy server is not a silent one: on a shared machine the first plan of a query may take
+        many seconds, or this process may get no processor time. So before it gives up, a waiting
+        caller looks for a sign of life, and asks whether the server knows the call: a silently
+        dropped connection loses the call or its answer. A call that still waits for a connection
+        was not sent, so the server cannot know it.
 
-        The server itself ends what takes too long. That says nothing against the connection. A call
-        that waited for a connection has its whole time from when it was sent.
+        The server itself ends calls that take too long; their connection stays good. A call that
+        waited for a connection gets its whole time from when it was sent.
         """
         with self._translated():
             driver = self._drivers.newest
@@ -444,7 +445,7 @@ class Neo4jGraph:
         return since + self._query_timeout_seconds + _END_SECONDS
 
     def _patience(self, give_up_at: float, lost_looks: int = 0) -> float:
-        """The seconds to wait before looking for a sign of life; finding none takes as long."""
+        """The seconds to wait before looking for a sign of life; the look may take as long."""
         usual = self._silence_timeout_seconds / 2
         again = _LOOK_AGAIN_SECONDS if lost_looks else usual
         return min(again, usual, give_up_at - monotonic())
@@ -458,7 +459,7 @@ class Neo4jGraph:
         return self._last_sign_at >= since or _is_done(asked, until - monotonic())
 
     def _probed(self) -> Future[frozenset[str] | None]:
-        """The cheap probe: it lists the calls that the server works on; one at a time, for all."""
+        """The cheap probe: lists the calls that the server works on; one serves all callers."""
         if self._probe is None or self._probe.done():
             self._probe = self._probes.submit(self._noted(self._marks))
         return self._probe
@@ -476,7 +477,7 @@ class Neo4jGraph:
         return marks if len(hosts) == 1 else None
 
     def _noted(self, call: Callable[[neo4j.Driver], T]) -> Callable[[], T]:
-        """The call; it also notes when the server answered, even with an error."""
+        """The call, which also notes when the server answered, even with an error."""
 
         def noted() -> T:
             try:
@@ -492,7 +493,7 @@ class Neo4jGraph:
     def _connected(self, call: Callable[[neo4j.Driver], T]) -> T:
         """The call's answer, over new connections if an idle one stayed silent.
 
-        Nothing was sent then, so a write may be sent as well as a read.
+        Nothing was sent in that case, so a write can be sent again as safely as a read.
         """
         with self._drivers.lent() as driver:
             try:
@@ -576,7 +577,7 @@ class Neo4jGraph:
 def open_graph(settings: Any) -> Neo4jGraph:
     """See ``Engine.open_graph``; the server is not asked anything yet."""
     chosen = settings.neo4j
-    _check_uri(chosen.uri)  # of a web address, a password would not help
+    _check_uri(chosen.uri)  # a web address needs no password
     if chosen.password is None:
         raise ConfigurationError(f"Neo4j at {chosen.uri} needs a password; set NEO4J_PASSWORD")
     password = chosen.password.get_secret_value()
@@ -617,8 +618,8 @@ class _Marked(neo4j.Query):
         super().__init__(text, metadata={_MARK: self.mark}, timeout=timeout_seconds)
 
     def __str__(self) -> str:
-        # The driver takes the text once it has a connection. To begin a transaction would tell the
-        # same, at one more round trip for each call.
+        # The driver takes the text once it has a connection. Beginning a transaction would tell the
+        # same, but costs one more round trip for each call.
         self.sent_at = monotonic()
         return super().__str__()
 
@@ -639,11 +640,11 @@ def _is_done(asked: Future[T], seconds: float) -> bool:
 
 
 class _Parameters(dict[str, Any]):
-    """Parameters that the driver's debug log cannot spell out.
+    """Parameters that the driver's debug log cannot print.
 
-    The driver formats all parameters for its log at every call, also when no handler listens: 0.35
-    ms for a vector of 384 numbers, more than the round trip's other half; and a log is no place for
-    a contact's words, or for vectors.
+    The driver formats all parameters for its log at every call, even if no handler listens: 0.35 ms
+    for a vector of 384 numbers, more than the rest of the round trip. And a contact's words and
+    vectors do not belong in a log.
     """
 
     def __repr__(self) -> str:
@@ -654,7 +655,7 @@ def _sent(value: Any, query: Query) -> Any:
     """A value in the form for the server: maps without nulls, and perhaps times as texts.
 
     To the server a missing key is the same as null, except in ``SET n += map``: there a null
-    removes a property. On the other engine, and so here too, it leaves the property as it is.
+    removes a property. The other engine leaves the property unchanged, so this one must too.
 
     The driver takes 45 microseconds to pack a time, the server almost none to read its text; a
     commit has ten.
@@ -677,8 +678,8 @@ def _sent(value: Any, query: Query) -> Any:
 def _of_one_map(text: str, loop: Loop | None) -> str:
     """The text with every parameter read from one map, and its loop unwound.
 
-    The server plans a query again for every mix of its parameters' types, and null is a type: a
-    second for the commit, for each of the many mixes of what a note may come with. A map is one
+    The server plans a query again for every mix of its parameters' types, and null is a type. A
+    plan of the commit takes a second, and a note's optional fields make many mixes. A map is one
     type, whatever it holds.
     """
     if loop is not None:
@@ -689,10 +690,10 @@ def _of_one_map(text: str, loop: Loop | None) -> str:
 
 @cache
 def _in_one_row(text: str, columns: tuple[str, ...]) -> str:
-    """The text with all of its rows in one, a list of lists, and times in them as text.
+    """The query with all its rows in one, as a list of lists, and times in them as text.
 
-    The driver takes 17 µs to make a record, whatever is in it, and 45 to make a time: for a contact
-    of 10,000 facts longer than the server takes to find them.
+    The driver takes 17 µs to make a record of any size, and 45 µs to make a time. For a contact of
+    10,000 facts that is longer than the server takes to find them.
     """
     before, _, returned = text.rpartition("RETURN")
     told = ", ".join(f"toString({name})" if _is_time(name) else name for name in columns)
@@ -717,9 +718,9 @@ def _by_column(columns: tuple[str, ...], lists: list[list[Any]]) -> list[Row]:
 
 
 def _time(told: str | None) -> Any:
-    """A time that came as text; what is no time stays, for the reader of the row to say so."""
+    """A time that came as text. Any other text stays, and the reader of the row reports it."""
     if told is not None:
-        with suppress(ValueError):  # it may name its zone behind its offset
+        with suppress(ValueError):  # it may name its zone after its offset
             return datetime.fromisoformat(told.partition("[")[0]).astimezone(UTC)
     return told
 

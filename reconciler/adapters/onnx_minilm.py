@@ -2,8 +2,8 @@
 
 Importing torch and sentence-transformers took seven of the nine seconds of a first note.
 ``minilm.onnx`` beside this module is the model's graph; ``tools/build_minilm_graph.py`` wrote it.
-Its weights are places in the model's ``model.safetensors``, so the two belong together: another
-file would be read as if it were this one, and its sha256 is looked at each time it is loaded.
+It reads its weights at fixed places in the model's ``model.safetensors``, so the two belong
+together. Any other file would be misread, so its sha256 is checked at each load.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ DIMENSION = 384
 TOKEN_COUNT_MAX = 256
 ROWS_MIN, ROWS_MAX = 4, 16
 PADDING_MAX = 0.1
-"""Rows of one run: more cost no less each, and fewer cost more than a tenth of padding does."""
+"""Rows of one run: more rows save nothing per row, and fewer cost more than a tenth of padding."""
 
 
 class OnnxMinilm:
@@ -53,7 +53,7 @@ class OnnxMinilm:
 
     dimension = DIMENSION
     model_id = f"{NAME}@{SHA256[WEIGHTS][:8]}"
-    """Whether the weights are these is looked at in ``load``."""
+    """``load`` checks that the weights are these."""
 
     def __init__(self, folder: Path | None = None) -> None:
         self._folder = folder
@@ -77,7 +77,7 @@ class _Loaded:
         from tokenizers import Tokenizer
 
         self.tokenizer: Tokenizer = Tokenizer.from_file(str(folder / TOKENIZER))
-        self.tokenizer.no_padding()  # the file asks for 128 tokens, whatever there is
+        self.tokenizer.no_padding()  # the file always asks for 128 tokens
         self.tokenizer.enable_truncation(TOKEN_COUNT_MAX)
         self._session = _session(folder)
 
@@ -85,7 +85,7 @@ class _Loaded:
         """Encode texts, similar lengths together: a padded text costs as much as the longest."""
         import numpy as np
 
-        # One by one, for encode_batch starts threads that a forked child lacks, and is warned of.
+        # One by one: encode_batch starts threads, which a forked child lacks and warns about.
         tokens = [self.tokenizer.encode(text).ids for text in texts]
         vectors = np.empty((len(texts), DIMENSION), dtype=np.float32)
         by_length = sorted(range(len(tokens)), key=lambda index: len(tokens[index]))

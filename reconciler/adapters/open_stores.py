@@ -1,8 +1,8 @@
 """The embedded stores that this process has open, by the identity of their files, not by name.
 
 One file may have several names: a link, a bind mount, capitals on a file system that ignores them.
-The engine locks a file against other processes only, so that a second database on it in this one
-would overwrite the first one's pages. What a store holds is never looked at here.
+The engine locks a file against other processes only, so a second database on the same file in this
+process would overwrite the first one's pages. The contents of a store are never read here.
 """
 
 from __future__ import annotations

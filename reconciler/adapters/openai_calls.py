@@ -1,7 +1,7 @@
 """OpenAI's chat completions, by its SDK: the protocol alone, for ``structured_calls``.
 
-Many servers speak it, each with its own gaps. What a request can do without is left out for the
-rest of a session as soon as a server rejects it by name.
+Many servers speak it, each with its own gaps. If a server rejects a dispensable part of a request
+by name, the rest of the session leaves it out.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ _URL = "https://api.openai.com/v1"
 """Always given: the SDK takes an empty OPENAI_BASE_URL for an address; settings do not."""
 
 THINKING_TOKENS = 4096
-"""Room for a model's thinking before its answer: this protocol counts both as one."""
+"""Room for a model's thinking before its answer: this protocol counts the two together."""
 
 _SPELLINGS = {
     "response_format": ("response_format", "response format", "json_schema", "structured output"),
@@ -77,7 +77,7 @@ class OpenAISdk:
 
 
 class OpenAI(OpenAISdk):
-    """OpenAI's models, and whatever else takes ``POST /chat/completions``."""
+    """OpenAI's models, and others behind ``POST /chat/completions``."""
 
     speaks = "a chat completion"
     hint = "a base_url of this protocol mostly ends in /v1"
@@ -90,13 +90,13 @@ class OpenAI(OpenAISdk):
 def open_client(
     connection: Connection, base_url: str | None, reply_bytes_max: int | None = None
 ) -> openai.AsyncOpenAI:
-    """The SDK's client, which gives up at once where it is told to wait beyond the time-out.
+    """The SDK's client, which gives up at once if a server asks it to wait beyond the time-out.
 
     Args:
         connection: the server.
         base_url: its address; None for OpenAI's.
-        reply_bytes_max: a longer reply is broken off; None for any. It is then asked for as it is,
-            for what is compressed may be of any length.
+        reply_bytes_max: a longer reply is broken off; None for no bound. With a bound it is asked
+            for uncompressed, because a compressed reply may unpack to any length.
     """
     import openai
 
@@ -118,7 +118,7 @@ def open_client(
         default_headers={} if reply_bytes_max is None else {"Accept-Encoding": "identity"},
         http_client=openai.DefaultAsyncHttpxClient(
             event_hooks={"request": [_forget_wait], "response": [_note_wait]},
-            follow_redirects=False,  # what is sent is for this server alone
+            follow_redirects=False,  # the request is for this server alone
         ),
     )
 
@@ -263,7 +263,7 @@ class _Client:
         replies = []
         for file_id in filter(None, (batch.output_file_id, batch.error_file_id)):
             file = await self._client.files.content(file_id)
-            # Not splitlines: it splits a text at characters that JSON lets stand.
+            # Not splitlines: it also splits at characters that JSON leaves in a text.
             lines = filter(None, file.content.split(b"\n"))
             replies += [_batched(_Line.model_validate_json(line)) for line in lines]
         return replies
@@ -287,7 +287,7 @@ class _Client:
                 rejected = _rejected(error, sent)
                 if rejected is None:
                     raise
-                # Of what is left now: another call may have left something out meanwhile.
+                # Only the remaining parts: another call may have left one out meanwhile.
                 left = self._dispensable.items()
                 self._dispensable = {name: value for name, value in left if name != rejected}
             else:

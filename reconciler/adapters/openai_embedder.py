@@ -1,7 +1,7 @@
 """Embeddings from a server that speaks OpenAI's protocol, by its SDK.
 
-Long texts are cut into pieces, since what a server makes of a text that is too long differs: some
-reject it, others cut it off without a word. Deadlines, retries and errors are those of
+Long texts are cut into pieces, because servers treat a text that is too long differently: some
+reject it, others cut it off silently. Deadlines, retries and errors are those of
 ``structured_calls``.
 """
 
@@ -39,8 +39,8 @@ class OpenAIEmbedder:
 
     Args:
         connection: the server, the model, and the time-out of one request.
-        dimension: length of a vector, which servers with shortened vectors are asked for; None to
-            take the model's, which the first use asks the server for.
+        dimension: length of a vector; servers that shorten vectors are asked for it. None for the
+            model's own, which the first use asks the server for.
         batch_size: texts in one request.
         window_characters: a longer text is the mean of its pieces.
 
@@ -82,7 +82,7 @@ class OpenAIEmbedder:
 
     @property
     def dimension(self) -> int:
-        """Length of a vector; the server is asked once for one that is not set.
+        """Length of a vector; if none is set, the server is asked once.
 
         Raises:
             EmbeddingError: the server does not tell it.
@@ -193,13 +193,13 @@ class _Client:
         await self._client.close()
 
     async def _reply(self, texts: list[str]) -> str:
-        """The reply; a length that the server cannot be asked for is left out from then on."""
+        """The reply; if the server rejects a requested length, later requests leave it out."""
         import openai
 
         while True:
             wanted: Any = self._wanted
             try:
-                # Floats, for not every server knows the SDK's usual base64.
+                # Floats, because not every server knows the SDK's usual base64.
                 raw = await self._client.embeddings.with_raw_response.create(
                     model=self._model, input=texts, encoding_format="float", **wanted
                 )
@@ -226,7 +226,7 @@ def _failures(model: str) -> Failures:
 
 
 def _pieces(text: str, length_max: int) -> Iterator[str]:
-    """The text in pieces of at most so many characters, cut between words where there are any."""
+    """The text in pieces of at most so many characters, cut between words if possible."""
     while len(text) > length_max:
         end = text.rfind(" ", 0, length_max + 1)
         end = end if end > 0 else length_max

@@ -1,4 +1,4 @@
-"""Pauses: something that is done once nothing else was, for a while. Never here: what is done."""
+"""Pauses: calls a function after a while without activity. Never here: what the function does."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ __all__ = ["Pauses"]
 
 
 class Pauses:
-    """Calls something in a thread of its own, once after each stir that a pause followed.
+    """Calls a function in its own thread, once after each activity that is followed by a pause.
 
     The thread ends with the call, so that a process without work has none.
 
     Args:
-        do: what is called; it must not raise.
-        seconds: how long a pause is.
+        do: the function; it must not raise.
+        seconds: the length of a pause.
     """
 
     def __init__(self, do: Callable[[], None], seconds: float) -> None:
@@ -28,7 +28,7 @@ class Pauses:
         self._stopped = threading.Event()
 
     def stir(self) -> None:
-        """Begin to wait for a pause, or begin again."""
+        """Start or restart the wait for a pause."""
         with self._lock:
             self._stirred_at = time.monotonic()
             if self._is_awaited or self._stopped.is_set():
@@ -38,7 +38,7 @@ class Pauses:
         threading.Thread(target=self._wait, name="pause").start()
 
     def stop(self) -> None:
-        """Wait for no pause any more; a call that runs goes on."""
+        """Stop waiting for pauses; a running call continues."""
         self._stopped.set()
 
     def _wait(self) -> None:

@@ -2,9 +2,9 @@
 
 Two kinds of evidence count. A number may be of a shape that little else has, or carry a check digit
 (``personal_number_shapes``); or the text says what it is: "account number ...", "passport ..."
-(``_LABELLED``). A bare number is neither, and is left alone: notes are full of quantities, invoices
-and order numbers. Names, places and organisations need a language model and are not looked for;
-phones, street addresses and secrets are other finders', and must not come here.
+(``_LABELLED``). A bare number has neither, and is left alone: notes are full of quantities,
+invoices and order numbers. Names, places and organisations need a language model and are not looked
+for. Other finders find phones, street addresses and secrets.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ class _Rule:
                     yield span
 
     def _find_in(self, match: Any, text: str) -> SensitiveSpan | None:
-        """The longest span, among the ends of the pattern's groups, that the checks accept."""
+        """The longest accepted span; it may end at the end of any group of the pattern."""
         start = match.start()
         ends = {end for group in range(match.re.groups + 1) for end in match.ends(group)}
         for end in sorted(ends, reverse=True):
@@ -107,7 +107,7 @@ def _compiled(*patterns: str) -> tuple[Any, ...]:
     return tuple(regex.compile(pattern, _FLAGS) for pattern in patterns)
 
 
-# What little else looks like
+# Distinctive shapes
 
 
 def _said_before(words: str) -> Callable[[str, int, int], bool]:
@@ -121,7 +121,7 @@ _AADHAAR_WORD = _said_before("aadha+r|uid|uidai|adhar")
 
 
 def _is_card(text: str, start: int, end: int) -> bool:
-    """Of a length that the network of its first digits has; twelve must be said to be a card."""
+    """Whether its length fits its first digits' network; twelve digits need the word "card"."""
     digits = re.sub(r"\D", "", text[start:end])
     if len(digits) == 12:
         return bool(_CARD_WORD(text, start, end))
@@ -131,7 +131,7 @@ def _is_card(text: str, start: int, end: int) -> bool:
 
 
 def _is_said_aadhaar(text: str, start: int, end: int) -> bool:
-    """In its groups of four, or by its name: one in ten bare numbers has a fitting check digit."""
+    """Whether it has groups of four or a name: of bare numbers one in ten fits the check digit."""
     return not text[start:end].isdigit() or _AADHAAR_WORD(text, start, end)
 
 
@@ -140,8 +140,8 @@ _VERSION_REACH = 32
 
 
 def _is_network_address(text: str, start: int, end: int) -> bool:
-    """Not a version number, not a time of day, and not "::" alone."""
-    # A text may hold thousands of them, so only what stands right before one is looked at.
+    """Whether it is neither a version number, a time of day nor a lone "::"."""
+    # A text may hold thousands of them, so only the words right before one are read.
     if _VERSION_BEFORE.search(text, max(0, start - _VERSION_REACH), start):
         return False
     address = text[start:end]
@@ -198,7 +198,7 @@ _AMOUNT_AFTER = re.compile(
     r"\s?(?:[€$£₹%]|(?:eur|usd|gbp|inr|euros?|dollars?|pounds?|rupees?|per|due|years?|people)\b)",
     re.IGNORECASE,
 )
-# A group is taken whole: there are endless ways to part a long one, and no end to trying them all.
+# A group is matched whole: trying all ways to part a long one would not end.
 _IBAN_VALUE = r"(?:(?-i:[A-Z]{2}\d{2}(?:[ -]?[A-Z0-9]{2,}+){1,8})|[a-z]{2}\d{2}[a-z0-9]{8,30}+)"
 _VALUE_END = r"(?<![._/-])(?![\w@])"
 
@@ -215,7 +215,7 @@ class _LabelRule:
 
     @property
     def pattern(self) -> str:
-        """The value that follows the label, which is itself no part of the match."""
+        """The value after the label; the label is no part of the match."""
         return rf"\b(?:{self.labels}){_NUMBER}{_IS}{_OPEN}\K{self.value}{_VALUE_END}"
 
     def accepts(self, text: str, start: int, end: int) -> bool:

@@ -2,8 +2,9 @@
 
 A run of digits is a phone by its country code, by what is said about it ("call", "mobile"), or by a
 grouping that is some country's; a bare run is left alone, because notes are full of quantities,
-invoices and order numbers. No other kind of number is looked for here, and none is ruled out that
-is sensitive too: where another finder sees a national id in a phone's place, the two are combined.
+invoices and order numbers. Other kinds of numbers are not looked for here. A number may be
+sensitive in two ways: if another finder sees a national id in the same place, the two finds are
+combined.
 """
 
 from __future__ import annotations
@@ -37,7 +38,7 @@ _ANSWERED_BEFORE = regex.compile(
     r"|(?:try|tried|trying|got|get)(?:[ ]hold[ ]of)?[ ](?:me|him|her|them|us))[ ](?:at|on|under)"
     r"|(?:my|his|her|our|their)(?:[ ]\w{1,12})?[ ]number[ ](?:is|was))[ ]?:?[ ]?\Z"
 )
-"""Running text about a phone that does not name it: a date may stand there as well."""
+"""Text about a phone that does not name it; a date may also follow."""
 _SAID_AFTER = regex.compile(
     r"(?i)[ ]?[-(,]?[ ]?\(?(?:office|fax|mobile|cell|home|work|tel|phone|landline|direct)\b"
     r"(?=[)\]]*[ ]*(?:[,;|\\/\n]|\.?\Z|\.\s))"

@@ -1,4 +1,4 @@
-"""Prefixes: what some models want before each text, such as e5's ``query: `` and ``passage: ``."""
+"""Prefixes that some models want before each text, such as e5's ``query: `` and ``passage: ``."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ __all__ = ["PrefixedEmbedder"]
 class PrefixedEmbedder:
     """An embedder that puts a prefix before facts and notes, and another before questions.
 
-    The prefixes are part of ``model_id``: other prefixes make other vectors.
+    The prefixes are part of ``model_id``, because other prefixes make other vectors.
 
     Args:
-        embedder: what embeds; it is closed with this one.
-        query_prefix: before what is asked.
-        passage_prefix: before what is stored.
+        embedder: the embedder; it is closed with this one.
+        query_prefix: the prefix of questions.
+        passage_prefix: the prefix of stored texts.
     """
 
     def __init__(self, embedder: Embedder, query_prefix: str, passage_prefix: str) -> None:
@@ -53,7 +53,7 @@ class PrefixedEmbedder:
         return self._embedder.embed([self._query_prefix + text for text in texts])
 
     def unread(self, text: str) -> str:
-        """The model's word; empty if it cannot tell."""
+        """The letters that the model cannot read; empty if it cannot tell."""
         return self._embedder.unread(text) if isinstance(self._embedder, KnowsUnread) else ""
 
     def warm_up(self) -> float:

@@ -1,8 +1,8 @@
 """The arbiter that answers from recordings of a model's answers to exactly the same questions.
 
-An answer is kept under a hash of prompt, answer schema and question, so that a prompt or a schema
-that changes leaves its recordings behind. It stands for what such a model answers, not for what the
-model of a user would.
+An answer is kept under a hash of prompt, answer schema and question, so a changed prompt or schema
+no longer finds its recordings. An answer shows what the recorded model said, not what a user's own
+model would say.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ class RecordedArbiter:
     Args:
         answers: by the key of their question.
         first_day: the day from which days were counted when the answers were recorded, for notes
-            that are told again on other days; None where the questions hold the days themselves.
+            that are replayed on other days; None if the questions hold the days themselves.
     """
 
     name = "recorded/arbiter"

@@ -1,7 +1,7 @@
-"""The common part of finders of sensitive data: reading a text as a person would.
+"""The common part of finders of sensitive data: it reads a text as a person would.
 
 A look-alike digit or an invisible character hides a number from a pattern, not from a reader; so a
-text is folded before anything searches it, and what is found is put back to where it stands. No
+text is folded before a search, and each find is mapped back to its place in the original. No
 pattern lives here, and no library.
 """
 
@@ -25,8 +25,8 @@ _LETTER_OR_DIGIT = re.compile(r"[^\W_]")
 class CombinedFinder:
     """Several finders as one; a finder of sensitive data itself.
 
-    Where their spans overlap there is one span over all of it, of the gravest kind: a secret before
-    anything else, a national id before a phone number. Nothing that any of them found stays open.
+    Overlapping spans become one span of the gravest kind: a secret before anything else, a national
+    id before a phone number. Everything that any of them found is covered.
     """
 
     def __init__(self, finders: Iterable[SensitiveDataFinder]) -> None:
@@ -40,10 +40,10 @@ class CombinedFinder:
 
 
 class DeferredFinder:
-    """A finder that is made at the first text: a process that only reads loads no library.
+    """A finder that is made for the first text: a process that only reads loads no library.
 
     Args:
-        make: makes the finder; threads that come first together may each call it.
+        make: makes the finder; threads that need it at the same time may each call it.
     """
 
     def __init__(self, make: Callable[[], SensitiveDataFinder]) -> None:
@@ -106,5 +106,5 @@ def _compatible(character: str, category: str) -> str:
 
 
 def _is_worth_folding(plain: str) -> bool:
-    """Whether it is more than an accent alone, which would become a space and split a word."""
+    """Whether it is more than a lone accent, which would become a space and split a word."""
     return plain.isascii() or bool(_LETTER_OR_DIGIT.search(plain))

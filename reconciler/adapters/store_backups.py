@@ -1,8 +1,8 @@
 """Backups of the embedded engine: one archive holds a store's file and the key of its hashes.
 
-Here is what an archive must be before anything of it is believed, and how it comes into place.
-Never here: a query. What is read is checked by its hash and opened once by the engine, in a folder
-of its own, before the first file is moved to where a memory is looked for.
+Here: the checks of an archive before it is trusted, and how it is put in place. Never here: a
+query. Each file is checked by its hash, and the engine opens the store once, in a separate folder,
+before the first file is moved into the memory's place.
 """
 
 from __future__ import annotations
@@ -39,8 +39,8 @@ _CHUNK_BYTES = 1 << 20
 _OF_OWNER = 0o600
 _PACKED = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
 _UNREADABLE = (KeyError, TypeError, EOFError, RuntimeError, zipfile.BadZipFile, zlib.error)
-"""What an archive that was not made here may raise; RuntimeError where it is encrypted, or nested
-too deeply."""
+"""Errors of an archive that was not made here; RuntimeError if it is encrypted, or nested too
+deeply."""
 
 _TOLD = {"version": int, "schema_version": int, "members": dict, "made_at": str, "hash_key": str}
 """The keys of a manifest, with their types."""
@@ -61,7 +61,7 @@ def is_backup(path: Path) -> bool:
 
 @contextmanager
 def new_file(path: Path, *, overwrite: bool) -> Iterator[IO[bytes]]:
-    """A private file that gets its name only once it is completely written.
+    """A private file that gets its name only when it is completely written.
 
     Raises:
         ConfigurationError: it exists already, cannot be written, or is a file of an open memory.
@@ -100,10 +100,10 @@ def write_backup(
     Args:
         copy_store: writes a copy of the store into a new file.
         path: the archive.
-        key_file: the key of the hashes; None where it is none's to keep here.
+        key_file: the file of the hash key; None if the key is not kept in a file.
         hash_key: see ``Backup``.
         made_at: the time now (UTC).
-        overwrite: whether an archive of that name may be replaced.
+        overwrite: whether to replace an archive of that name.
 
     Raises:
         ConfigurationError: the archive cannot be written, or exists already.
@@ -140,8 +140,8 @@ def restore_backup(path: Path, main: Path, key_file: Path) -> Backup:
 
     Args:
         path: the archive.
-        main: the store's file to be.
-        key_file: where the key of its hashes is looked for.
+        main: the path for the store's file.
+        key_file: the path for the key of its hashes.
 
     Raises:
         InvalidArchiveError: the file is no archive of ours, is cut off, damaged, or of a newer
@@ -188,7 +188,7 @@ def _opened(path: Path) -> Iterator[zipfile.ZipFile]:
 
 
 def _manifest(archive: zipfile.ZipFile, path: Path) -> dict[str, Any]:
-    """The archive's manifest, once this version is known to read it."""
+    """The archive's manifest, after a check that this version can read it."""
     if any(entry.compress_type not in _PACKED for entry in archive.infolist()):
         raise InvalidArchiveError(
             f"{path} is not a backup of this program: it is packed differently; nothing was changed"
@@ -292,7 +292,7 @@ def _move(source: Path, target: Path) -> None:
         os.link(source, target)
     except FileExistsError as error:
         raise ConfigurationError(f"{target} was created meanwhile; nothing was moved") from error
-    except OSError:  # a file system without links, or another one
+    except OSError:  # a file system without links, or a different one
         shutil.move(source, target)
     with suppress(OSError):
         descriptor = os.open(target.parent, os.O_RDONLY)

@@ -1,13 +1,13 @@
 """Structured calls to a model: one question, one answer of a given shape, before a deadline.
 
-Here: the client's thread, the deadline, the second try at an answer that could not be read, what
-every failure is called, how a prompt is read and how data is fenced. Never here: a vendor's
-protocol, which stands in ``anthropic_calls``, ``openai_calls`` and ``decisions_calls``; nor what is
-asked, or what an answer means, which each adapter has.
+Here: the client's thread, the deadline, the second try after an unreadable answer, the class of
+every failure, reading a prompt and fencing data. Never here: a vendor's protocol, which is in
+``anthropic_calls``, ``openai_calls`` and ``decisions_calls``; nor the question and the meaning of
+an answer, which each adapter knows.
 
-The SDKs bound each wait on a socket, not a call: a server that trickles bytes, or asks for a
-minute's patience, holds it for ever. So the SDK runs in an event loop on a thread of its own,
-where a deadline ends a call wherever it stands, and nothing goes on behind the caller's back.
+The SDKs bound each wait on a socket, not the whole call: a server that trickles bytes, or asks for
+a minute's patience, holds a call for ever. So the SDK runs in an event loop on its own thread,
+where a deadline ends a call at any point, and nothing continues after it.
 """
 
 from __future__ import annotations
@@ -68,7 +68,7 @@ __all__ = [
 ]
 
 WAIT_SECONDS_MAX = 3600.0
-"""The longest that a server is left alone on its own word; an hour is beyond any rate limit."""
+"""The longest wait that a server may ask for; an hour is beyond any rate limit."""
 
 _GRACE_SECONDS = 0.5
 """The delay after a deadline until which the event loop must report it, or it counts as stuck."""
@@ -102,9 +102,9 @@ class Connection:
     Args:
         api_key: sent to the API only; in no log and no error.
         model: a model's name, as the API knows it.
-        timeout_seconds: a whole call, retries included.
+        timeout_seconds: for a whole call, retries included.
         retries_max: tries after the first, for calls that were rejected or broke off.
-        base_url: where the API is; None for the vendor's own.
+        base_url: the address of the API; None for the vendor's own.
 
     Raises:
         ConfigurationError: the key or the address is malformed.
@@ -117,11 +117,11 @@ class Connection:
     base_url: str | None = None
 
     def __post_init__(self) -> None:
-        # A key that fits in no header fails in an encoder, with an error that shows the key.
+        # A key that no header can hold would fail in an encoder, with an error that shows the key.
         if not re.fullmatch("[!-~]+", self.api_key):
             raise ConfigurationError("the model's API key is empty or holds a space or line end")
         if self.base_url is not None and not _is_web_address(self.base_url):
-            # Not quoted: a key is easily put there.
+            # Not quoted: it may be a key, put there by mistake.
             raise ConfigurationError(
                 "the model's base_url is not an http or https address, such as "
                 "http://127.0.0.1:11434/v1"
@@ -133,7 +133,7 @@ class Failures:
     """The classes of a caller's three kinds of failure.
 
     Attributes:
-        unavailable: no answer in time, or rejected; for how long, in seconds, or None.
+        unavailable: no answer in time, or rejected; takes the seconds to wait, or None.
         refused: the model declined.
         answer: cut off, or not what was asked for.
     """
@@ -156,10 +156,10 @@ class Question(Generic[AnswerT]):
     """A prompt and the schema of its answer; the data come with each call.
 
     Attributes:
-        prompt: what the model is told.
+        prompt: the instructions for the model.
         answer: the shape of an answer. An API may enforce its types; they are checked here.
-        answer_tokens_max: an answer that needs more is none.
-        failures: what goes wrong, in the asker's words.
+        answer_tokens_max: a longer answer is not used.
+        failures: the asker's error classes.
     """
 
     prompt: Prompt
@@ -181,10 +181,10 @@ class Reply:
     """A server's reply, in no protocol.
 
     Attributes:
-        text: what the model said; empty where it said nothing.
-        usage: what it cost; None where that is not known.
+        text: what the model said; empty if it said nothing.
+        usage: what it cost; None if that is not known.
         is_refusal: the model declined.
-        cut_off: why the text ends too early, in the server's word; None where it is whole.
+        cut_off: why the text ends too early, in the server's word; None if it is whole.
     """
 
     text: str
@@ -208,7 +208,7 @@ class Client(Closable, Protocol):
         """The model's answer to the data; with a correction, its second try.
 
         Raises:
-            ValueError: the server's reply is none of its protocol.
+            ValueError: the server's reply does not follow the protocol.
         """
         ...
 
@@ -244,7 +244,7 @@ class BatchClient(Client, Protocol):
         """The answer in a server's reply.
 
         Raises:
-            ValueError: it is none of its protocol.
+            ValueError: the reply does not follow the protocol.
         """
         ...
 
@@ -308,7 +308,7 @@ def check_sdk(package: str, requirement: str, otherwise: str = WITHOUT_A_MODEL) 
 
 
 def read_prompt(path: Path) -> Prompt:
-    """The text below the file's first line, named after the file and the version in that line.
+    """The text below a file's first line; its name is the file's, with the version from that line.
 
     Raises:
         ConfigurationError: the file cannot be read, or its first line states no version.
@@ -328,7 +328,7 @@ class ClientCalls(Generic[ClientT]):
     Args:
         vendor: defines the protocol that is spoken.
         connection: where calls go.
-        failures: what goes wrong, in the caller's words.
+        failures: the caller's error classes.
         open_client: makes the client, on the thread that asks first.
     """
 
@@ -382,7 +382,8 @@ class ClientCalls(Generic[ClientT]):
 class StructuredCalls(ClientCalls[Client], Generic[AnswerT]):
     """Asks one question of different data, from any thread.
 
-    An answer that cannot be read is asked for once more, with its fault, before the same deadline.
+    After an unreadable answer the question is asked once more, with the fault, before the same
+    deadline.
 
     Args:
         vendor: defines the protocol that is spoken.
@@ -400,7 +401,7 @@ class StructuredCalls(ClientCalls[Client], Generic[AnswerT]):
         self._question = question
 
     def ask(self, data: Mapping[str, Any]) -> tuple[AnswerT, Usage | None]:
-        """The answer, and what it cost where the API says so.
+        """The answer, and its cost if the API tells it.
 
         Raises:
             Exception: one of the question's ``failures``, and no other.
@@ -425,7 +426,7 @@ class StructuredCalls(ClientCalls[Client], Generic[AnswerT]):
         """The answer that a reply holds.
 
         Raises:
-            UnreadableAnswerError: it holds none.
+            UnreadableAnswerError: the reply holds no answer.
         """
         if reply.is_refusal:
             raise self._failures.refused("the model declined to answer")
@@ -452,7 +453,7 @@ class ClientThread(Generic[ClientT]):
         return self._thread.is_alive()
 
     def start(self, work: Coroutine[Any, Any, ResultT]) -> Future[ResultT]:
-        """The result to be; it is there within the time-out or not at all."""
+        """The future result; it arrives within the time-out or not at all."""
         call = asyncio.run_coroutine_threadsafe(self._in_time(work), self._loop)
         self._calls.add(call)
         call.add_done_callback(self._calls.discard)
@@ -477,7 +478,7 @@ class ClientThread(Generic[ClientT]):
         self._loop.close()
 
     async def _stop(self) -> None:
-        # Waited for, not cancelled: to cancel the tasks of the SDK's own leaves them half begun.
+        # Waited for, not cancelled: cancelling the SDK's own tasks leaves them half done.
         await asyncio.gather(
             *asyncio.all_tasks() - {asyncio.current_task()}, return_exceptions=True
         )
@@ -486,7 +487,7 @@ class ClientThread(Generic[ClientT]):
 
 
 class _OutOfTimeError(TimeoutError):
-    """The deadline passed; the server may have said for how long it wants to be left alone."""
+    """The deadline passed; the server may have asked for a wait."""
 
     def __init__(self, wait_seconds: float | None) -> None:
         super().__init__()
@@ -508,13 +509,13 @@ def conversation(data: Mapping[str, Any], correction: Correction | None) -> list
 
 
 def fenced(data: Mapping[str, Any]) -> str:
-    """The data as JSON between tags; no text can close a string or a tag from within."""
+    """The data as JSON between tags; no text in it can close a string or a tag."""
     text = json.dumps(data, ensure_ascii=False, indent=1).replace("<", "\\u003c")
     return f"<data>\n{text}\n</data>"
 
 
 class _Tokens(BaseModel):
-    """What a server counted; of Anthropic's, input that its cache wrote or read comes apart."""
+    """A server's token counts; Anthropic counts input that its cache wrote or read apart."""
 
     input_tokens: int = Field(ge=0, validation_alias=AliasChoices("input_tokens", "prompt_tokens"))
     output_tokens: int = Field(

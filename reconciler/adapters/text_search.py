@@ -1,9 +1,9 @@
 """Looks for many texts in the bytes of large files, all of them in one pass.
 
-A text may stand in a file in part only, where something else was written over it or where it is cut
-by a page. So a long one is looked for in slices, each by itself: of a part of 47 bytes one slice
-at least is whole. The texts themselves are looked for: a hash cannot be searched for at every place
-of a file. Never here: which files, or what follows from a find.
+A file may hold only a part of a text, if the rest was overwritten or a page cuts it. So a long text
+is searched for in slices, each by itself: a part of 47 bytes holds at least one whole slice. The
+search uses the texts themselves, because a hash cannot be searched for at every place of a file.
+Never here: which files, or what follows from a find.
 """
 
 from __future__ import annotations
@@ -19,7 +19,8 @@ from numpy.typing import NDArray
 __all__ = ["TextSearch"]
 
 TEXT_BYTES_MIN = 6
-"""Shorter ones stand in any large file by chance: four given bytes in one of 64 MB in 1.5 %."""
+"""Shorter texts occur in any large file by chance: four given bytes occur in 1.5 % of files of 64
+MB."""
 _SLICE_BYTES = 24
 _WHOLE_BYTES_MAX = 32
 
@@ -37,10 +38,10 @@ _log = logging.getLogger(__name__)
 
 
 class TextSearch:
-    """Texts that are looked for: in UTF-8, as JSON says them, and as Python keeps them in memory.
+    """Texts to search for: in UTF-8, as JSON writes them, and as Python keeps them in memory.
 
     Args:
-        texts: what to look for, line by line; shorter lines than ``TEXT_BYTES_MIN`` are left out.
+        texts: the texts, searched line by line; lines shorter than ``TEXT_BYTES_MIN`` are left out.
     """
 
     def __init__(self, texts: Iterable[str]) -> None:
@@ -63,11 +64,11 @@ class TextSearch:
         return len(self._slices)
 
     def texts_with(self, slices: Collection[bytes]) -> set[str]:
-        """The texts of which one of these slices is a part."""
+        """The texts that contain one of these slices."""
         return {line for line, own in self._slices.items() if not own.isdisjoint(slices)}
 
     def found_in(self, paths: Iterable[Path]) -> set[bytes]:
-        """The slices that stand in one of these files; a file that is gone holds none."""
+        """The slices that one of these files contains; a missing file contains none."""
         texts: set[bytes] = set()
         for path in paths:
             if self._all_slices:
@@ -85,7 +86,7 @@ class TextSearch:
                 _log.info("%s: searched %d MiB for what was erased", path, read_bytes >> 20)
 
     def _search_bytes(self, content: bytes, texts: set[bytes]) -> None:
-        """Look at each place of the bytes: eight at a time are one number, at eight beginnings."""
+        """Check each place of the bytes: eight bytes form one number, at each of eight offsets."""
         padded = content + bytes(2 * _WORD_BYTES)
         for first in range(_WORD_BYTES):
             count = -(-(len(content) - first) // _WORD_BYTES)
@@ -122,7 +123,7 @@ def _buckets(words: NDArray[np.uint64], factor: np.uint64) -> NDArray[np.int64]:
     buckets = words & _PREFIX_MASK
     buckets *= factor
     buckets >>= _SHIFT
-    return buckets.view(np.int64)  # as numpy wants them to look something up
+    return buckets.view(np.int64)  # sorted, as numpy needs them for a look-up
 
 
 def _slices(line: str) -> Iterator[bytes]:

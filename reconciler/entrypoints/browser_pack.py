@@ -82,8 +82,8 @@ def pack_files(
     Args:
         base_url: where they will be found, with a slash at the end; the guide names the style.
         agent_id: the guide asks about this agent's memory, until a reader puts another name in.
-        contact_id: about whom, likewise.
-        tenant: in which deployment, likewise.
+        contact_id: the contact, likewise.
+        tenant: the deployment, likewise.
 
     Raises:
         ConfigurationError: the installation lacks them.
@@ -103,7 +103,7 @@ def pack_files(
     loader = FileSystemLoader(folder)
     files = {
         "guide.html": Environment(autoescape=True, loader=loader, trim_blocks=True),
-        # AsciiDoc escapes what stands in a listing itself, and knows no entities.
+        # AsciiDoc itself escapes the text of a listing, and knows no entities.
         "guide.adoc": Environment(loader=loader, trim_blocks=True),  # noqa: S701
     }
     made = {
@@ -117,7 +117,7 @@ def pack_files(
 
 
 def server_settings(base_url: str) -> dict[str, str]:
-    """The settings of a Neo4j server with which its Browser opens with style, guide and a graph."""
+    """The settings that make a Neo4j server's Browser open with style, guide and a graph."""
     first = " ".join(_body(resource_path("browser") / "first_graph.cypher").split())
     commands = [f"style {base_url}style.grass", f"play {base_url}guide.html", f"auto {first}"]
     return {
@@ -129,7 +129,7 @@ def server_settings(base_url: str) -> dict[str, str]:
 
 
 def docker_name(setting: str) -> str:
-    """A server's setting as its Docker image reads it from the environment."""
+    """The environment variable by which the Docker image reads a server's setting."""
     return "NEO4J_" + setting.replace("_", "__").replace(".", "_")
 
 
@@ -180,7 +180,7 @@ class PackServer:
 
 
 class _PackHandler(BaseHTTPRequestHandler):
-    """Answers GET, HEAD and what a page asks before it may GET from elsewhere."""
+    """Answers GET, HEAD and the preflight request of a page from another host."""
 
     server_version = "reconciler"
     sys_version = ""

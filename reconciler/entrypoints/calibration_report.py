@@ -1,6 +1,6 @@
 """Shows a calibration and a replay to a person: tables, and one picture. Computes nothing.
 
-matplotlib is an extra and is imported only where a picture is drawn.
+matplotlib is an extra and is imported only to draw a picture.
 """
 
 from __future__ import annotations
@@ -214,7 +214,7 @@ _DOTS_PER_INCH = 150
 _BINS = 60
 _TEXT_POINTS = 13
 _CLOSE = 0.15
-"""Thresholds nearer than this, as a share of the axis, would have their names overlap."""
+"""The names of thresholds nearer than this, as a share of the axis, would overlap."""
 
 
 def check_can_draw() -> None:
@@ -236,7 +236,7 @@ def draw_curves(report: CalibrationReport, path: Path) -> None:
 
     Args:
         report: the calibration.
-        path: the file, replaced where it is there.
+        path: the file; an existing one is replaced.
 
     Raises:
         ConfigurationError: matplotlib is not installed.
@@ -396,7 +396,7 @@ def _mark_thresholds(axes: Axes, profile: Profile) -> None:
 
 
 def _name_thresholds(axes: Axes, profile: Profile) -> None:
-    """Above the uppermost panel; the cut moves up where it would run into its neighbour."""
+    """Name the thresholds above the top panel; the cut moves up if it would overlap a neighbour."""
     lowest, highest = axes.get_xlim()
     is_close = profile.cosine_cut - profile.cosine_add_max < _CLOSE * (highest - lowest)
     for name, cosine, side, points_up in (

@@ -1,6 +1,6 @@
 """The command line. Turns arguments into calls of ``Memory`` and errors into exit codes.
 
-A command imports what it alone needs, so that no other command waits for it.
+Each command imports only what it needs, so that no other command waits for it.
 """
 
 from __future__ import annotations
@@ -82,7 +82,7 @@ _EXIT_CODES: Mapping[type[ReconcilerError], int] = {
     EmbeddingError: 6,
     ReconcilerError: 1,
 }
-"""By the first class that fits the error. A wrong usage also gives 2."""
+"""The first class that fits the error decides. Wrong usage also gives 2."""
 
 
 class _Commands(TyperGroup):
@@ -101,7 +101,7 @@ class _Commands(TyperGroup):
 def _secrets_kept() -> Iterator[None]:
     try:
         yield
-    except ExceptionGroup:  # its message cannot be set, and is about no usage
+    except ExceptionGroup:  # its message cannot be set, and is not about usage
         raise
     except Exception as error:
         if isinstance(said := getattr(error, "message", None), str):
@@ -167,9 +167,9 @@ def main() -> NoReturn:
 
 @contextmanager
 def _all_printed() -> Iterator[None]:
-    """Write out what was printed; an output that takes no more ends the command.
+    """Flush the output; if nothing more can be written, end the command.
 
-    Left to the interpreter's end, a full disk would be a traceback there, or none at all.
+    At the interpreter's end a full disk would give a traceback, or no error at all.
 
     Raises:
         GraphStorageError: the disk that the output goes to is full or failing.
@@ -183,7 +183,7 @@ def _all_printed() -> Iterator[None]:
         is_pipe = isinstance(error, BrokenPipeError)  # its reader has read enough
         if error.filename is not None or not (is_pipe or is_disk_failure(error)):
             raise
-        with suppress(OSError):  # what is still kept of it would fail again at the very end
+        with suppress(OSError):  # the rest of the buffer would fail again at the interpreter's end
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         if is_pipe:
             sys.exit(1)
@@ -191,9 +191,9 @@ def _all_printed() -> Iterator[None]:
 
 
 def _app_of(called: Sequence[str]) -> typer.Typer:
-    """The called command alone: typer would read the options of all, which takes longer than it.
+    """Only the called command: to read the options of all, typer takes longer than the command.
 
-    For ``--help`` it is all commands without their options; for anything else, all commands.
+    ``--help`` gets all commands without their options; anything else gets all commands.
     """
     wanted = [command for command in app.registered_commands if _name_of(command) in called]
     if not wanted:
@@ -201,7 +201,7 @@ def _app_of(called: Sequence[str]) -> typer.Typer:
         return _listing() if called == ["--help"] else app
     alone = _new_app()
     alone.registered_commands = wanted
-    alone.callback()(lambda: None)  # else typer makes a single command no group
+    alone.callback()(lambda: None)  # else typer would not make a group of a single command
     return alone
 
 

@@ -58,7 +58,7 @@ _CONTACT: Mapping[str, tuple[Any, ...]] = {
     "ContactMemory": (ContactId,),
     "BoundMemory": (MaybeContactId, None),
 }
-"""Type and default of ``--contact`` by the class that the call belongs to."""
+"""Type and default of ``--contact``, by the class of the call."""
 
 _IDS = {
     "decision_id": "The decision's id, as `reconciler decisions` prints it.",
@@ -67,7 +67,7 @@ _IDS = {
 }
 _DECLARED = {"single_valued": "--single-valued/--many-valued", "tags": "--tag"}
 _OPTIONS_BY_POSITION = ("by", "profile")
-"""Options, although the calls take them by position: two bare words would be mistaken."""
+"""Options, although the calls take them by position: two bare words would be mixed up."""
 
 _COUNTS = ("limit", "budget_tokens")
 _TEXTS = ("query", "text")
@@ -101,7 +101,8 @@ class CommandRow:
         options: types by option, with ``typer.Option``, instead of the signature's. An option that
             the call does not take goes to ``view`` and ``plain`` alone.
         defaults: defaults by option, instead of the signature's.
-        counts: what the call counts while it runs, for a bar; empty if it calls nothing back.
+        counts: the things that the call counts while it runs, for a bar; empty if it reports
+            nothing.
     """
 
     name: str
@@ -232,7 +233,7 @@ class _Parameter:
 
 
 def _parameters(row: CommandRow) -> Iterator[_Parameter]:
-    """The parameters that the command gives; not the contact, nor calls back."""
+    """The parameters that the command gives, without the contact and callbacks."""
     signature = inspect.signature(row.call)
     given = [each for each in list(signature.parameters.values())[1:] if not _is_left_out(each)]
     texts = descriptions(row.call)
@@ -257,7 +258,7 @@ def _fields(fields: Any) -> Iterator[_Parameter]:
 
 
 def _is_left_out(parameter: inspect.Parameter) -> bool:
-    """Whether no option stands for it: the contact, what is called back, a place in a list."""
+    """Whether it gets no option: the contact, a callback, a place in a list."""
     if parameter.name == "contact_id" or "tuple[datetime" in str(parameter.annotation):
         return True
     return parameter.default is not parameter.empty and callable(parameter.default)
@@ -309,7 +310,7 @@ def _opened(row: CommandRow, given: Mapping[str, Any]) -> Iterator[AgentMemory |
 
 @contextmanager
 def _telling(row: CommandRow, is_quiet: bool) -> Iterator[Mapping[str, Any]]:
-    """The argument by which the call moves a bar; none if it calls nothing back."""
+    """The callback argument that moves a bar; empty if the call reports nothing."""
     if not row.counts:
         yield {}
         return

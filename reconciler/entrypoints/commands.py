@@ -1,7 +1,7 @@
-"""The commands that make one call each: a row names the command, the call and the view.
+"""The commands that make one call each: each row names the command, the call and the view.
 
 ``command_rows.py`` makes options and help of the call's signature and docstring. Commands that do
-more stand in the ``*_commands.py`` modules and in ``cli.py``.
+more are in the ``*_commands.py`` modules and in ``cli.py``.
 """
 
 from __future__ import annotations

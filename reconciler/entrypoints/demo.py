@@ -1,8 +1,8 @@
-"""The demo: six weeks of notes about five contacts, told one by one, and their decisions.
+"""The demo: six weeks of notes about five contacts, added one by one, and their decisions.
 
-Each note is told at its own time, so that the memory has a past to be asked about. A judge's
-answers are recorded ones: a language model gave them once to these very questions. What the same
-notes become without a judge stands beside it.
+Each note is added at its own time, so that the memory has a past. The judge's answers are
+recordings: a language model once gave them to exactly these questions. The demo also shows the same
+notes without a judge.
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ _JUDGES = {
 
 
 class _Clock:
-    """The time at which a note is told; once all are told, it is now."""
+    """The time at which a note is added; after the last one, the present."""
 
     def __init__(self) -> None:
         self.day_0 = first_day()
@@ -76,12 +76,12 @@ class _Clock:
 
 
 def first_day() -> date:
-    """The day 0 of the notes; the last ones are of yesterday."""
+    """Day 0 of the notes; the last ones are from yesterday."""
     return datetime.now(UTC).date() - timedelta(days=_LAST_DAY + 1)
 
 
 def run_demo(console: Console, path: Path | None, judge: DemoJudge) -> list[Decision]:
-    """Tell the notes, then show what is known, one chain and one recall.
+    """Add the notes, then show the memory, one chain and one recall.
 
     Args:
         console: where it is shown.
@@ -144,7 +144,7 @@ def _lines_of(name: str) -> list[str]:
 def _told(
     memory: Memory, clock: _Clock, notes: Sequence[dict[str, Any]]
 ) -> Iterator[tuple[dict[str, Any], Decision]]:
-    """Each note, told at its own time, with its decision."""
+    """Each note, added at its own time, with its decision."""
     for number, note in enumerate(notes, start=1):
         clock.goes_to(note["day"], number)
         decision = memory.add_contact_note(

@@ -8,7 +8,7 @@ __all__ = ["DemoJudge"]
 
 
 class DemoJudge(StrEnum):
-    """Who judges the notes on which the rules alone cannot decide."""
+    """Who judges the notes that the rules alone cannot decide."""
 
     RECORDED = "recorded"
     CONFIGURED = "configured"

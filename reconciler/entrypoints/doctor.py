@@ -188,7 +188,7 @@ def _engine(store: BindingStore) -> str:
 
 
 def _folder(store: Path) -> list[DoctorCheck]:
-    """The check of a store's folder, if it fails: everything else only reads, and is well."""
+    """The check of a store's folder, if it fails: all other checks only read, and pass."""
     try:
         check_folder_is_writable(store)
     except ReconcilerError as error:

@@ -100,7 +100,7 @@ class HealthCollector(Collector):
         self._closing.set()
 
     def describe(self) -> list[Metric]:
-        """None ahead of time: there may be nothing yet."""
+        """No metrics in advance: there may be no reading yet."""
         return []
 
     def collect(self) -> Iterator[Metric]:

@@ -28,7 +28,7 @@ __all__ = ["add_import_command"]
 
 
 _JSON_BYTES_MAX = 64 << 20
-"""A larger file is not read a second time, only to say what it is."""
+"""A larger file is not read a second time just to name its kind."""
 
 _FOREIGN = (
     "{file} is one JSON text, and an import reads a note from each line. If it is the export of "

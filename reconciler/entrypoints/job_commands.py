@@ -165,8 +165,8 @@ def _hand_over_all(
 ) -> None:
     """Hand over all conversations that say something, oldest first.
 
-    All are read before the first is handed over. One that is refused keeps none of the others, and
-    gives the exit code 1.
+    All are read before the first is handed over. A refused one does not stop the others, but sets
+    the exit code to 1.
     """
     said: list[tuple[str, list[Turn]]] = []
     refused: dict[str, str] = {}
@@ -341,7 +341,7 @@ def _retry_all_dead(
 ) -> None:
     with Memory.open() as memory:
         dead = _jobs_of(memory, agent, contact, tenant)(state=JobState.DEAD, limit=_DEAD_JOBS_MAX)
-        # Workers take the job that has been due longest: the one handed over first goes first.
+        # Workers take the job that has been due longest, so the first one handed over goes first.
         begun = [_retried(memory, job) for job in reversed(dead)]
     show(as_json, [job.to_dict() for job in begun], lambda: retried_all_words(len(begun)))
 

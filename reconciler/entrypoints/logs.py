@@ -33,8 +33,8 @@ def quiet_the_driver() -> None:
 def logging_to_stderr(level: int, settings: LogSettings, *others: str) -> Iterator[None]:
     """Print log records on standard error while the block runs.
 
-    It changes only the loggers of this package and those named: a reader who wants ours in detail
-    does not want every packet of the driver and of HTTP.
+    It changes only the loggers of this package and those named: a reader who wants details of this
+    package does not want every packet of the driver and of HTTP.
 
     Args:
         level: the lowest level of our records; a level in the settings replaces it.

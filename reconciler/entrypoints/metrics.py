@@ -66,7 +66,7 @@ class QueueCollector(Collector):
         self._attempts_max = 0
 
     def describe(self) -> list[Metric]:
-        """None ahead of time: the registry would count the queue only to learn the names."""
+        """No metrics in advance: the registry would count the queue only to learn the names."""
         return []
 
     def collect(self) -> Iterator[Metric]:
@@ -83,8 +83,8 @@ class QueueCollector(Collector):
         yield _age(report, self._clock())
 
     def _attempts(self, report: QueueReport) -> Metric:
-        # A retried job counts its attempts again. Prometheus reads a counter that falls as one that
-        # restarted at 0, and counts all of it as new; so this one waits until it is passed.
+        # A retried job counts its attempts again. Prometheus takes a falling counter for one that
+        # restarted at 0, and counts all of it as new; so this one stays until it is passed.
         self._attempts_max = max(self._attempts_max, report.attempts)
         help_text = "How often jobs were started."
         return CounterMetricFamily(
@@ -140,12 +140,12 @@ def serve_metrics(
 class _Server(ThreadingMixIn, WSGIServer):
     """A thread for each request, so that a slow scrape keeps no probe waiting.
 
-    There are only so many: the client that came first makes room for a newcomer, so that idle ones
+    Their number is bounded: the oldest client makes room for a newcomer, so that idle clients
     neither take all threads of the process nor keep a probe out.
     """
 
     daemon_threads = True
-    request_queue_size = 128  # of five, the system makes who comes sixth wait for a second or more
+    request_queue_size = 128  # with 5, the system makes the sixth client wait for a second or more
 
     def __init__(self, *given: Any) -> None:
         super().__init__(*given)
@@ -157,7 +157,7 @@ class _Server(ThreadingMixIn, WSGIServer):
         if len(self._under_way) > _REQUESTS_AT_ONCE_MAX:
             first = list(self._under_way)[0]  # noqa: RUF015  in one step, for threads take some out
             self._under_way.pop(first, None)
-            with suppress(OSError):  # it went by itself
+            with suppress(OSError):  # it has ended meanwhile
                 first.shutdown(SHUT_RDWR)
         super().process_request(request, client_address)
 
@@ -168,7 +168,7 @@ class _Server(ThreadingMixIn, WSGIServer):
 
 
 class _QuietHandler(WSGIRequestHandler):
-    """Without a line for every scrape."""
+    """A handler that logs no scrapes."""
 
     timeout = 30
 

@@ -71,7 +71,7 @@ def descriptions(described: Any) -> dict[str, str]:
 
 
 def field_descriptions(fields: Any) -> dict[str, str]:
-    """Those of the fields of a ``TypedDict``; each of its bases describes a part of them."""
+    """The descriptions of a ``TypedDict``'s fields; each of its bases describes a part of them."""
     texts: dict[str, str] = {}
     for each in vars(sys.modules[fields.__module__]).values():
         if is_typeddict(each) and each.__annotations__.keys() <= fields.__annotations__.keys():
@@ -119,7 +119,7 @@ def reading(
     This is checked when the block ends without an error: errors about wrong input come first.
 
     Raises:
-        ConfigurationError: there is no memory; none is made.
+        ConfigurationError: there is no memory; none is created.
         UnknownContactError: nothing is known of the contact, or of any of the agent's.
     """
     with Memory.open(warm_up=warm_up, must_exist=True) as memory:

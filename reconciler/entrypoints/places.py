@@ -1,4 +1,4 @@
-"""Places: where a list goes on, as an address holds it."""
+"""Places: the position at which a list continues, in the form for an address."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def place_of(item: Decision | Dispute | Job) -> str:
 
 
 def read_place(after: str) -> tuple[datetime, str]:
-    """The time and the id of the decision or the job that a page goes on after.
+    """The time and the id of the decision or job after which a page continues.
 
     Raises:
         InvalidRequestError: it is no place.
@@ -37,7 +37,7 @@ def read_place(after: str) -> tuple[datetime, str]:
 
 
 def read_dispute_place(after: str) -> tuple[datetime, str, str]:
-    """The time, the first fact and the contact of the dispute that a page goes on after.
+    """The time, the first fact and the contact of the dispute after which a page continues.
 
     Raises:
         InvalidRequestError: it is no place.

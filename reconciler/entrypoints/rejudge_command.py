@@ -87,7 +87,7 @@ class _WaitDisplay:
         self._started = 0.0
 
     def say(self, state: BatchState) -> None:
-        """At once when a batch is new: from then on it can be taken up again."""
+        """Say a new batch at once, because from then on it can be continued."""
         if state.batch_id != self._batch_id:
             self._batch_id, self._started = state.batch_id, time.monotonic()
             self._tell(f"Questions that were sent as a batch: {state.total:,}.")

@@ -1,8 +1,8 @@
 """Shows decisions, facts and histories to a person on the command line. Computes nothing.
 
-What is shown came from contacts, models and files. A string is never markup here: ``terminal``
-prints it as it is, with a visible escape in the place of each character that has an effect or
-cannot be seen. What is styled is a ``Text``, made of ``shown``.
+The shown texts come from contacts, models and files. A string is never markup here: ``terminal``
+prints it literally, with a visible escape for each invisible or control character. A styled text is
+a ``Text``, made by ``shown``.
 """
 
 from __future__ import annotations
@@ -118,7 +118,7 @@ class Verbatim(str):
 
 
 def as_it_is(text: str) -> Verbatim:
-    """A text whose lines are to be pasted, so that none is wrapped; controls are escaped."""
+    """A text with lines to be pasted, so none is wrapped; controls are escaped."""
     return Verbatim("\n".join(map(visible, text.split("\n"))))
 
 
@@ -126,7 +126,7 @@ class _Terminal(Console):
     """A console on which no string has an effect: neither markup, emoji names nor controls."""
 
     def render_str(self, text: str, **given: Any) -> Text:
-        """The string as it is; its lines stay lines."""
+        """The string literally; its lines stay lines."""
         lines = "\n".join(map(visible, text.split("\n")))
         return super().render_str(lines, **given | {"markup": False, "emoji": False})
 
@@ -159,7 +159,7 @@ def table(title: str) -> Table:
 
 
 def id_column(shown_table: Table, name: str) -> None:
-    """A column in which an id stands whole, on a line of its own: it is copied into a command."""
+    """A column that keeps each id whole on one line, to be copied into a command."""
     shown_table.add_column(name, min_width=_ID_WIDTH, overflow="fold")
 
 
@@ -173,12 +173,12 @@ def word_column(shown_table: Table, name: str, values: Iterable[str]) -> None:
 def counts_column(
     shown_table: Table, name: str, rows: Sequence[Sequence[str]]
 ) -> Callable[[int], list[Text]]:
-    """Add a column of counts beneath each other, such as "2 expired"; none where no row has any.
+    """Add a column of counts beneath each other, such as "2 expired"; none if no row has any.
 
     A column for each kind of count would be too wide for a narrow terminal.
 
     Returns:
-        What stands in it in the row of that place.
+        The column's text for each row.
     """
     if not any(rows):
         return lambda _: []
@@ -487,7 +487,7 @@ def history_tree(contact: str, histories: Sequence[FactHistory]) -> Tree:
 def contacts_table(contacts: Sequence[Contact]) -> Table:
     """Contacts, beneath each its name, with how many of its facts are in which state."""
     shown_table = table("Contacts")
-    # Who was never named has the id for a name.
+    # An unnamed contact has its id as its name.
     ids_and_names = [
         dict.fromkeys((contact.contact_id, contact.name or contact.contact_id))
         for contact in contacts
@@ -560,7 +560,7 @@ def _fact_label(fact: Fact, above: Fact | None = None, link: Supersession | None
 
 
 def _held(fact: Fact) -> str:
-    """The time in which it held, and how often it was said."""
+    """When it held, and how often it was said."""
     if fact.is_void:
         return f" never held, said {fact.observations}×"
     until = "" if fact.valid_to is None else f" to {_day(fact.valid_to)}"

@@ -1,7 +1,7 @@
 """Common parts of the commands that serve over HTTP: options, the address, and the memory.
 
-Turns arguments into an address. What is served is its caller's business; the web server is imported
-when one starts.
+Turns arguments into an address. The caller gives the application; the web server is imported when
+one starts.
 """
 
 from __future__ import annotations

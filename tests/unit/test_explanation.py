@@ -284,7 +284,7 @@ PARTS: list[tuple[str, Decision, str, str]] = [
         "hedge",
         decided(CONFIRMED, filed=slot("Berlin"), hedged=True),
         "rule",
-        "A guess alone does not end what was confirmed or often said.",
+        "A guess alone does not end a fact that was confirmed or often said.",
     ),
     (
         "settled",
@@ -292,7 +292,7 @@ PARTS: list[tuple[str, Decision, str, str]] = [
         "remarks",
         "It agrees with one side of a dispute, so the other side ended with it.",
     ),
-    ("guard", BOOKS_1043, "rule", "what makes two facts of them, so both are kept."),
+    ("guard", BOOKS_1043, "rule", "a difference that makes them two facts, so both are kept."),
     ("says less", VAGUE, "rule", "so it stays, and the note counts as said again."),
     ("arbiter", REPLACED, "rule", "so the arbiter's answer decided."),
     ("slot", MOVED, "rule", "Note and fact answer one question, so their values decide."),

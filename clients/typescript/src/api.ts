@@ -193,7 +193,7 @@ export interface paths {
         };
         /**
          * List Agent Pending
-         * @description What waits for an answer, of all of an agent's contacts.
+         * @description The held notes and disputes of all of an agent's contacts.
          */
         get: operations["list_agent_pending"];
         put?: never;
@@ -295,7 +295,7 @@ export interface paths {
         };
         /**
          * Profile
-         * @description The current values of all of a contact's attributes: since when, and who said it.
+         * @description The current values of all of a contact's attributes, with their start and source.
          */
         get: operations["profile"];
         put?: never;
@@ -315,7 +315,7 @@ export interface paths {
         };
         /**
          * Value
-         * @description An attribute's current value; several where it holds many, or is in dispute.
+         * @description An attribute's current value; several if it holds many, or is in dispute.
          */
         get: operations["value"];
         put?: never;
@@ -457,7 +457,7 @@ export interface paths {
         put?: never;
         /**
          * Confirm
-         * @description Yes to what waits: it is stored as the word of the person who answered.
+         * @description Answer yes to a held note: it is stored as the word of the person who answered.
          */
         post: operations["confirm"];
         delete?: never;
@@ -477,7 +477,7 @@ export interface paths {
         put?: never;
         /**
          * Reject
-         * @description No to what waits: nothing is stored, and the question is not asked again.
+         * @description Answer no to a held note: nothing is stored, and the question is not asked again.
          */
         post: operations["reject"];
         delete?: never;
@@ -497,7 +497,7 @@ export interface paths {
         put?: never;
         /**
          * Withdraw
-         * @description Take back what waits, so that nothing is asked; it may be proposed again.
+         * @description Withdraw a held note, so that nothing is asked; it may be proposed again.
          */
         post: operations["withdraw"];
         delete?: never;
@@ -517,7 +517,7 @@ export interface paths {
         put?: never;
         /**
          * Revert
-         * @description Undo a decision: what it wrote no longer holds, and what it ended holds again.
+         * @description Undo a decision: the fact that it wrote is revoked, and facts that it ended hold again.
          */
         post: operations["revert"];
         delete?: never;
@@ -535,7 +535,7 @@ export interface paths {
         };
         /**
          * List Pending
-         * @description What waits for an answer about a contact: held notes, then disputes.
+         * @description The open questions about a contact: held notes, then disputes.
          */
         get: operations["list_pending"];
         put?: never;
@@ -577,7 +577,7 @@ export interface paths {
         put?: never;
         /**
          * Resolve
-         * @description Settle a dispute: the facts to keep hold, and those against them end; or none holds.
+         * @description Settle a dispute: the facts to keep hold, and those against them end; or all end.
          */
         post: operations["resolve"];
         delete?: never;
@@ -641,7 +641,7 @@ export interface paths {
         put?: never;
         /**
          * Forget
-         * @description Erase what is known, or a part, for good; the answer holds the receipt.
+         * @description Erase a contact, or a part, for good; the answer holds the receipt.
          */
         post: operations["forget"];
         delete?: never;
@@ -659,7 +659,7 @@ export interface paths {
         };
         /**
          * Get Session
-         * @description A conversation as it is kept: its summary, and what was decided about it.
+         * @description A stored conversation: its summary, and the outcomes of its candidates.
          */
         get: operations["get_session"];
         put?: never;
@@ -701,7 +701,7 @@ export interface paths {
         put?: never;
         /**
          * Retry Job
-         * @description Begin a dead or waiting job again now.
+         * @description Start a dead or waiting job again now.
          */
         post: operations["retry_job"];
         delete?: never;
@@ -719,9 +719,9 @@ export interface paths {
         };
         /**
          * Contact Health
-         * @description The health of what is known of one contact, in numbers.
+         * @description The health of one contact's memory, in numbers.
          *
-         *     With ``check_records`` every record is read, and the damaged ones are counted.
+         *     With ``check_records`` it reads every record, and counts the damaged ones.
          */
         get: operations["contact_health"];
         put?: never;
@@ -803,7 +803,7 @@ export interface paths {
          * Metrics
          * @description The queue of the store, and the decisions of this process, for Prometheus.
          *
-         *     They are of all tenants and agents, so the token must be for all that there are.
+         *     They cover all tenants and agents, so the token must be valid for all.
          */
         get: operations["metrics"];
         put?: never;
@@ -893,26 +893,29 @@ export interface components {
          *
          *     Attributes:
          *         reason: why, in a word; ``detail`` says it in a sentence.
-         *         findings: every check's, in the gate's order, also behind the one that decided.
+         *         findings: the findings of all checks, in the gate's order, including those after the
+         *             deciding one.
          *         confidence: the score, 0 to 1: the sum of ``parts``, kept within its caps.
          *         parts: what the score is made of, in order.
-         *         category, topic, sensitivity: what it is.
+         *         category, topic, sensitivity: what kind of thing it says, about which field of life, and how
+         *             carefully it is to be handled.
          *         is_redacted: whether a keyed hash stands where sensitive data stood.
          *         recall_semantics: how recall presents the fact.
-         *         yields_to_live_intent: whether what is asked for now overrides it.
+         *         yields_to_live_intent: whether a present request overrides it.
          *         lifetime_days: after so many days the fact expires; None for never.
-         *         question: what to ask, if it is held for a person's yes; worded so that no is easy. None for
-         *             what is held and waits silently, until it is said again.
-         *         lapses_at: until when what is held waits to be said again; None for what waits for an
-         *             answer, however long, and for anything else.
-         *         policy_version: of the policy that decided.
-         *         domain: its rules are what the policy applied.
+         *         question: the question for a person, if it is held; worded so that "no" is an easy answer.
+         *             None if it waits silently until it is said again.
+         *         lapses_at: until when a silently held candidate waits to be said again; None for any other:
+         *             a question waits without limit.
+         *         policy_version: the version of the policy that decided.
+         *         domain: the policy applied the rules of this domain.
          *         inference_key: equal for the same inference about the same contact.
-         *         is_contacts_word: whether an extractor only passes on what the contact said, as far as that
-         *             can be checked: then the contact's trust is what the rule goes by.
-         *         is_hedged: whether it only guesses: a hedge, or little confidence, and no person's yes.
-         *         importance: 0 to 1, what the gate makes of it; None where the caller gave one. The record
-         *             is the note's, and the finding of the check ``meaning``.
+         *         is_contacts_word: whether an extractor only repeats what the contact said, as far as code
+         *             can check. The rule then uses the contact's trust.
+         *         is_hedged: whether it is a guess: hedged or of little confidence, and confirmed by no
+         *             person.
+         *         importance: 0 to 1, the gate's estimate; None if the caller gave one. The note and the
+         *             finding of the check ``meaning`` record it.
          */
         Assessment: {
             disposal: components["schemas"]["Disposal"];
@@ -961,11 +964,11 @@ export interface components {
         };
         /**
          * BriefingAnswer
-         * @description What is known of a contact, and what only the contact can settle.
+         * @description The known facts about a contact, and the questions that only the contact can settle.
          *
          *     ``prompt`` is the same for a model's prompt; ``changed`` has the ids of the facts that are new
-         *     since the contact was last asked about; ``unconfirmed`` names the attributes of the profile of
-         *     which a newer value waits for an operator.
+         *     since the contact was last asked about; ``unconfirmed`` names the profile's attributes with a
+         *     newer value that waits for an operator.
          */
         BriefingAnswer: {
             /** Facts */
@@ -1006,7 +1009,7 @@ export interface components {
          * Comparison
          * @description One neighbour that a decision looked at, as it was then; rank 1 is the nearest.
          *
-         *     How often it was said, and whether it was confirmed, is not on record: that goes on changing.
+         *     It does not record how often the fact was said or whether it was confirmed: both keep changing.
          */
         Comparison: {
             /** Fact Id */
@@ -1106,8 +1109,8 @@ export interface components {
          * Contact
          * @description A contact of an agent with what is known about it, in numbers: its facts by their state.
          *
-         *     ``recalls`` and ``empty_recalls`` say how often it was asked about, and how often of these times
-         *     nothing was found; they are written behind.
+         *     ``recalls`` counts the recalls about it, and ``empty_recalls`` those that found nothing; both
+         *     are written with a delay.
          */
         Contact: {
             /** Tenant */
@@ -1221,7 +1224,7 @@ export interface components {
         };
         /**
          * ContactsPage
-         * @description Some of a list; ``next`` is what ``after`` takes for more of it, null at its end.
+         * @description A part of a list; ``next`` is ``after`` of the following part, null at the end.
          */
         ContactsPage: {
             /** Items */
@@ -1234,13 +1237,12 @@ export interface components {
          * @description Which rule decided; the first that matches, in the order of ``decide``.
          *
          *     By ``retraction`` a note takes back what was said before, and denies it. By ``change`` it says
-         *     that something is otherwise now, and names what was before. ``order``, ``trust``,
-         *     ``hedge`` and ``standing`` stand over the others: they say that another rule would have had the
-         *     note supersede a fact that is newer than it, that rests on a more trusted word, that was
-         *     confirmed or often said while the note only guesses, or that is a standing decision. By
-         *     ``agent`` or ``extractor`` a model that read the note and the facts said how they relate.
-         *     ``gate`` decides before any of them, ``answer`` after a person was asked, ``amendment`` by an
-         *     operator's word, whatever the others say.
+         *     that something is otherwise now, and names what was before. ``order``, ``trust``, ``hedge`` and
+         *     ``standing`` override the others: another rule would have had the note supersede a fact that is
+         *     newer, that rests on a more trusted word, that was confirmed or often said while the note only
+         *     guesses, or that is a standing decision. By ``agent`` or ``extractor`` a model that read the
+         *     note and the facts said how they relate. ``gate`` decides before any of them, ``answer`` after a
+         *     person was asked, ``amendment`` by an operator's word, whatever the others say.
          * @enum {string}
          */
         DecidedBy: "noop" | "slot" | "threshold" | "guard" | "arbiter" | "midpoint" | "order" | "trust" | "hedge" | "standing" | "retraction" | "change" | "agent" | "extractor" | "gate" | "answer" | "amendment";
@@ -1253,24 +1255,24 @@ export interface components {
          *         verdict: what was concluded, with the facts by their ids.
          *         cosine: raw cosine to the fact that it was decided on (the target, else the nearest), in
          *             [-1, 1]; None without a neighbour or an embedder.
-         *         fact_id: the fact that now says it: the new one, or with SKIP the one it repeats; None where
+         *         fact_id: the fact that now says it: the new one, or with SKIP the one it repeats; None if
          *             no fact does, because the gate did not let it through. With RESOLVE the fact that stays.
-         *         closed_ids: the facts that an answer let stand side by side, so that they are in dispute no
-         *             longer.
+         *         closed_ids: the facts that an answer kept side by side, so that they are no longer in
+         *             dispute.
          *         expired_ids: the compared facts that had expired by then.
-         *         undo: what it takes to undo it, where that does not follow from the rest; None else.
+         *         undo: what an undo needs beyond the other fields; None if nothing.
          *         planned_ends: which facts end on a later day because of it, and with which plan. It holds
          *             as long as the decision and the plan do.
          *         door: which door it came through.
          *         episode_id: the evidence that the note left.
-         *         policy: the thresholds of then.
-         *         gate: how the write gate disposed of it, with every check's finding; None where no note
+         *         policy: the thresholds at that time.
+         *         gate: how the write gate disposed of it, with every check's finding; None if no note
          *             came to the gate.
          *         proposal: who put it forward, and what it answers.
          *         opinion: what the arbiter answered, where one was asked.
          *         timings: how long it took.
          *         version: the contact's version that it led to, so that a contact's decisions have an
-         *             order whatever the clocks say; 0 where its record was damaged.
+         *             order whatever the clocks say; 0 if its record was damaged.
          *         correction: the relation that a person said was right; None without one.
          *         compared_with: the neighbours that it looked at, nearest first.
          *         replayed: this decision was made by an earlier call with the same idempotency key.
@@ -1324,7 +1326,7 @@ export interface components {
         };
         /**
          * DecisionPage
-         * @description Some of a list; ``next`` is what ``after`` takes for more of it, null at its end.
+         * @description A part of a list; ``next`` is ``after`` of the following part, null at the end.
          */
         DecisionPage: {
             /** Items */
@@ -1353,7 +1355,7 @@ export interface components {
          *
          *     Attributes:
          *         scope: about whom.
-         *         facts: the sides, two or more, what holds longest first.
+         *         facts: the sides, two or more, the one that has held longest first.
          *         question: what to ask, with each side's words, its source and since when.
          *         reasons: why the sides were kept side by side.
          *         opened_at: when the last of them came in (UTC).
@@ -1374,7 +1376,7 @@ export interface components {
         };
         /**
          * DisputePage
-         * @description Some of a list; ``next`` is what ``after`` takes for more of it, null at its end.
+         * @description A part of a list; ``next`` is ``after`` of the following part, null at the end.
          */
         DisputePage: {
             /** Items */
@@ -1389,7 +1391,8 @@ export interface components {
          *     Attributes:
          *         erasure_id: its id; empty for a dry run, which leaves no record.
          *         scope: the contact's.
-         *         target: what is forgotten. Of a finished one ids only: an attribute's name is a word, too.
+         *         target: what is forgotten. A finished erasure keeps only its ids: an attribute's name is a
+         *             word, too.
          *         kind: how much it is.
          *         state: how far it got.
          *         by: who asked for it, ``contact`` or an operator.
@@ -1426,7 +1429,7 @@ export interface components {
         ErasureKind: "contact" | "fact" | "session" | "attribute";
         /**
          * ErasurePage
-         * @description Some of a list; ``next`` is what ``after`` takes for more of it, null at its end.
+         * @description A part of a list; ``next`` is ``after`` of the following part, null at the end.
          */
         ErasurePage: {
             /** Items */
@@ -1436,21 +1439,21 @@ export interface components {
         };
         /**
          * ErasureReceipt
-         * @description The removed and afterwards checked records, in numbers.
+         * @description What an erasure removed and then checked, in numbers.
          *
          *     Attributes:
          *         removed: how many nodes lost their words, by label.
-         *         verified: how many texts were read again afterwards, and found to hold nothing of it.
-         *         remaining_ids: nodes in scope that were to be empty and are not; empty where all went well.
-         *         elsewhere_ids: nodes that stay and hold a removed text word for word, as something that was
-         *             said by itself; the contact may want those forgotten, too.
+         *         verified: how many texts were read again afterwards and hold nothing of it.
+         *         remaining_ids: nodes in scope that still hold words to be removed; empty if all went well.
+         *         elsewhere_ids: nodes that stay although they hold a removed text word for word, because it
+         *             was also said separately; the contact may want those forgotten, too.
          *         traces: where bytes of it may still be, for how long, and what to do; for a person.
          *         searched_texts: how many of the removed texts the engine's own files were searched for; 0
-         *             where it has none of its own.
-         *         shared_texts: how many of these stand in the files because something that is kept says them
-         *             too, in whole or in part.
-         *         texts_in_files: how many stand in the files although nothing that is kept says them; 0 where
-         *             all went well. The erasure is not finished before.
+         *             if it has none of its own.
+         *         shared_texts: how many of these are in the files because a kept record says them too, in
+         *             whole or in part.
+         *         texts_in_files: how many are still in the files although no kept record says them; 0 if all
+         *             went well. Until then the erasure is not finished.
          *         rewrites: how many times the files were written again.
          *         tombstones: how many statements are held if they come again.
          *         is_dry_run: whether it only says what would be removed.
@@ -1513,7 +1516,7 @@ export interface components {
         };
         /**
          * ErasureState
-         * @description The state of an erasure; each is continued from its state.
+         * @description The state of an erasure; an interrupted one continues from it.
          * @enum {string}
          */
         ErasureState: "pending" | "removed" | "done";
@@ -1545,8 +1548,8 @@ export interface components {
          *
          *     Attributes:
          *         episode_id: its id.
-         *         fact_id: the fact that it was first taken for: the one asked about, or one beneath it.
-         *         is_beneath: whether that is one beneath it, which the fact asked about says again.
+         *         fact_id: the fact that first used it: the one asked about, or one beneath it.
+         *         is_beneath: whether that fact lies beneath the one asked about, which restates it.
          *         speaker: who spoke: the role in its session, else the kind of source.
          *         text: the turn, as it is kept.
          *         spans: the words of it that are cited; empty for all of it.
@@ -1554,8 +1557,8 @@ export interface components {
          *         session_id, channel: the session that it belongs to, and how that was held.
          *         source_kind, source_reference: the kind of source, and where it can be looked up.
          *         is_answer: whether it is a person's answer to a question, not a statement of their own.
-         *         taken_by: the decisions that took it up for the fact, the oldest first; empty where that
-         *             was not kept yet.
+         *         taken_by: the decisions that used it for the fact, the oldest first; empty for turns from
+         *             before this was recorded.
          */
         EvidenceTurn: {
             /** Episode Id */
@@ -1644,25 +1647,25 @@ export interface components {
          *         observations: how often it was said, counting its own restatements; 1 or more.
          *         recorded_at: when the graph learned it (UTC).
          *         valid_from: when it became true in the world, as far as known (UTC).
-         *         first_held_from: from when the first of the facts held that said the same before it, without
-         *             a break (UTC); None where that is ``valid_from``.
-         *         valid_to: the first instant at which it is true no longer, past or to come, where its end is
-         *             known; else None (UTC).
+         *         first_held_from: the start of the first fact in its unbroken line of restatements (UTC);
+         *             None if that is ``valid_from``.
+         *         valid_to: the first instant at which it is no longer true, past or future (UTC); None if its
+         *             end is unknown.
          *         last_confirmed_at: when it was last said (UTC).
-         *         state: where it stands, as it was written last; ``as_of`` says where it stands at a time,
-         *             since a lifetime ends without a write.
+         *         state: its state as last written; ``as_of`` gives its state at a time, since a lifetime ends
+         *             without a write.
          *         is_void: whether it was never true: its interval is empty.
-         *         is_contested: whether it took the place of a fact in a to and fro.
+         *         is_contested: whether it replaced a fact in a to and fro.
          *         category, topic: what kind of thing it says, and in which field of life.
-         *         confidence: how sure the gate was of it, more so for every time that it was said again.
+         *         confidence: how sure the gate is of it; each restatement raises it.
          *         sensitivity: how carefully it is to be handled; ``is_redacted`` where a keyed hash stands
          *             for personal data in its text.
          *         recall_semantics: whether it informs, binds, or says what is not wanted.
-         *         yields_to_live_intent: whether what is asked for now overrides it.
+         *         yields_to_live_intent: whether a present request overrides it.
          *         expires_at: from when it may have changed (UTC); None for never.
          *         is_confirmed_by_user: whether the contact was asked, and said yes.
-         *         recall_count, last_recalled_at: how often it was recalled, and when last (UTC); written
-         *             behind, so that the newest recalls may be missing.
+         *         recall_count, last_recalled_at: how often it was recalled, and when last (UTC); written with
+         *             a delay, so the newest recalls may be missing.
          */
         Fact: {
             /** Text */
@@ -1788,7 +1791,7 @@ export interface components {
          *
          *     Attributes:
          *         fact: the fact asked about, live or ended.
-         *         statement: in a sentence, whether the contact said it, when and where, or who did instead.
+         *         statement: one sentence: whether the contact said it, when and where; if not, who did.
          *         turns: the turns, the oldest first; those beneath the fact among them.
          */
         FactEvidence: {
@@ -1827,7 +1830,7 @@ export interface components {
         };
         /**
          * FactHistoryPage
-         * @description Some of a list; ``next`` is what ``after`` takes for more of it, null at its end.
+         * @description A part of a list; ``next`` is ``after`` of the following part, null at the end.
          */
         FactHistoryPage: {
             /** Items */
@@ -1847,10 +1850,10 @@ export interface components {
          *
          *     Attributes:
          *         kind: what differs.
-         *         in_note: how the note has it; empty where only the fact says something of the kind.
-         *         in_fact: how the fact has it; empty where only the note does.
+         *         in_note: how the note has it; empty if only the fact says something of the kind.
+         *         in_fact: how the fact has it; empty if only the note does.
          *         is_change: whether both answer the same question differently ("3 tops" and "5 tops"), so
-         *             that they are probably not both true now, also where the rest of the texts differs.
+         *             that they are probably not both true now, even if the rest of the texts differs.
          */
         Finding: {
             kind: components["schemas"]["Difference"];
@@ -1901,9 +1904,9 @@ export interface components {
          *
          *     Attributes:
          *         contact_id: about whom it is.
-         *         fact: the fact, in its state of now.
-         *         similarity: its raw cosine to what was asked, in [-1, 1]; None where a name was.
-         *         found_in: where it mentions the name; None where none was asked for.
+         *         fact: the fact in its present state.
+         *         similarity: its raw cosine to the question, in [-1, 1]; None if a name was asked for.
+         *         found_in: where it mentions the name; None if none was asked for.
          */
         FoundFact: {
             /** Contact Id */
@@ -1954,9 +1957,9 @@ export interface components {
          *         scope: the contact's.
          *         session_id: which session.
          *         state: waiting, running, done or dead.
-         *         attempts: how often it was begun.
+         *         attempts: how often it was started.
          *         submitted_at: when it was handed over (UTC).
-         *         due_at: when it is begun next, or its lease ends (UTC).
+         *         due_at: when it starts next, or its lease ends (UTC).
          *         finished_at: when it was done (UTC), or None.
          *         extractor: who read it; None before it was read.
          *         last_error: why the last attempt ended, or None.
@@ -1993,7 +1996,7 @@ export interface components {
         };
         /**
          * JobPage
-         * @description Some of a list; ``next`` is what ``after`` takes for more of it, null at its end.
+         * @description A part of a list; ``next`` is ``after`` of the following part, null at the end.
          */
         JobPage: {
             /** Items */
@@ -2045,7 +2048,7 @@ export interface components {
          *         source_kind: the kind of source.
          *         source_reference: where it can be looked up (a call, a ticket), or None.
          *         contact_name: how a person would call the contact, or None.
-         *         slot_read_from: the words that the slot was read from; None where it was given.
+         *         slot_read_from: the words that the slot was read from; None if it was given.
          *         session_id: the session that the evidence belongs to; None makes one per UTC day.
          *         idempotency_key: the same key in a scope returns the first decision; None for no key.
          *         is_hedged: whether it only guesses, as the gate reads it; one guess ends no fact that was
@@ -2209,17 +2212,17 @@ export interface components {
          *     Attributes:
          *         subject: about whom, normalised; ``contact`` for the contact itself, else for example
          *             ``wife``.
-         *         attribute: the canonical name of what is said, for example ``city``; None where only the
+         *         attribute: the canonical name of the attribute, for example ``city``; None if only the
          *             subject is known.
-         *         value: the value as it was said; None where the note names none.
+         *         value: the value as it was said; None if the note names none.
          *         value_key: the value normalised, which is what is compared; None exactly with ``value``.
          *         is_single_valued: whether the attribute holds one value at a time.
          *         is_open: neither the book nor the caller said how many values the attribute holds, so
          *             another value may end this one or stand beside it; never stored with a fact.
-         *         is_known: whether the attribute is one of the book's, so that its name is its own; a made-up
-         *             name may be another word for another name.
-         *         said_subject, said_attribute: as they were said, until the gate has looked at them; never
-         *             stored.
+         *         is_known: whether the book lists the attribute, so that its name is unique; a made-up name
+         *             may be a synonym of another.
+         *         said_subject, said_attribute: the words as they were said, until the gate has looked at
+         *             them; never stored.
          *         is_personal: whether the value is personal data, which no reason or prompt repeats.
          */
         NoteSlot: {
@@ -2285,7 +2288,7 @@ export interface components {
         };
         /**
          * PendingPage
-         * @description Some of a list; ``next`` is what ``after`` takes for more of it, null at its end.
+         * @description A part of a list; ``next`` is ``after`` of the following part, null at the end.
          */
         PendingPage: {
             /** Items */
@@ -2295,7 +2298,7 @@ export interface components {
         };
         /**
          * PlannedEnd
-         * @description That a fact ends on the day on which another, the plan, begins; from then on it is over.
+         * @description The planned end of a fact: the day on which another fact, the plan, begins.
          *
          *     Attributes:
          *         fact_id, plan_id: what ends, and what begins.
@@ -2330,7 +2333,7 @@ export interface components {
         };
         /**
          * Proposal
-         * @description Who put a note forward, and how it hangs together with other decisions.
+         * @description Who proposed a note, and how the decision relates to other decisions.
          *
          *     Attributes:
          *         proposed_by, answered_by: who put it forward, and who said yes or no to it.
@@ -2354,9 +2357,9 @@ export interface components {
         };
         /**
          * QuestionToAsk
-         * @description What to ask the contact, and what an answer to it names.
+         * @description A question to ask the contact, and the ids that an answer names.
          *
-         *     ``is_put_by``: it was asked in earlier conversations, and now waits for an operator.
+         *     ``is_put_by``: it was asked in earlier conversations and now waits for an operator.
          */
         QuestionToAsk: {
             /** Question */
@@ -2374,15 +2377,15 @@ export interface components {
          *
          *     Attributes:
          *         score: what it was ordered by: similarity, recency and importance, each weighed.
-         *         similarity: how near it is to the question, in meaning and in words, or how clearly the
-         *             question asks for its attribute, where that is more; None where nothing was asked for:
-         *             then recency and importance rank alone.
+         *         similarity: how near it is to the question, in meaning and in words, or, if that is more,
+         *             how clearly the question asks for its attribute; None without a question: then only
+         *             recency and importance rank.
          *         cosine: raw, to the question, in [-1, 1]; None without an embedder, or without a question.
          *         words: the share of the question's words that it holds, each weighed by how few of the
          *             contact's facts hold it; None without a question.
          *         recency: with a question, one half for each fact about the same thing that was said later
          *             and chosen beside it; without one, how lately it was said.
-         *         strength: how much is left of it, by its importance, its age and its use; weighed only where
+         *         strength: how much is left of it, by its importance, its age and its use; weighed only if
          *             the settings say so.
          *         is_standing: whether it is a standing constraint, which is recalled whatever is asked.
          *         fits: whether it fits the question; a standing constraint need not.
@@ -2432,14 +2435,14 @@ export interface components {
          * @description What a recall found.
          *
          *     Attributes:
-         *         facts: the facts that fit, the best first, then the standing constraints.
+         *         facts: the facts that fit, best first, then the standing constraints.
          *         outcome: whether facts fit, nothing fits, or more fit than are here.
          *         left_out: how many more facts fit.
          *         standing_left_out: how many more standing constraints there are.
-         *         known: where nothing fits, the attributes that are known.
+         *         known: if nothing fits, the known attributes.
          *         waiting: if an attribute was asked for, the decisions that hold notes about it, by id; they
          *             wait for a yes.
-         *         prompt: the same as lines for a model's prompt, fenced as data.
+         *         prompt: the answer as lines for a model's prompt, fenced as data.
          *         token_count: how long the prompt is, at about four characters a token.
          */
         RecallAnswer: {
@@ -2476,10 +2479,10 @@ export interface components {
          * @description An arbiter's answer, as it is kept.
          *
          *     Attributes:
-         *         arbiter: its name; None where none was asked.
-         *         reasoning: what it argued; None where it did not answer.
-         *         error: why its answer was not used; None where it was.
-         *         relation, action, confidence: its answer; None where there was none.
+         *         arbiter: its name; None if none was asked.
+         *         reasoning: what it argued; None if it did not answer.
+         *         error: why its answer was not used; None if it was.
+         *         relation, action, confidence: its answer; None if there was none.
          *         target: a rank in ``compared_with``.
          *         also: the ranks of further facts that the same relation applies to.
          *         cost_usd: what the answer cost, in US dollars at the configured prices.
@@ -2513,12 +2516,13 @@ export interface components {
         };
         /**
          * RecordedPolicy
-         * @description The thresholds that a decision was made under, and the model that they measure.
+         * @description The thresholds of a decision, and the embedding model that they are for.
          *
          *     Attributes:
          *         profile: the thresholds' name.
          *         cosine_update_min, cosine_add_max, cosine_cut: their values, in raw cosine.
-         *         reach: the cosine from which a judge was asked; None where only the band was, or no judge.
+         *         reach: the cosine from which a judge was asked; None if it was asked only in the band, or
+         *             there was none.
          *         guard: whether the guard was on.
          *         embedding_model: what made the vectors.
          */
@@ -2607,7 +2611,7 @@ export interface components {
         };
         /**
          * Resting
-         * @description A fact that rests on what another decision than its own was made on.
+         * @description A fact that also rests on the evidence of a decision other than its own.
          */
         Resting: {
             /** Fact Id */
@@ -2728,7 +2732,7 @@ export interface components {
          *         channel: how it was held.
          *         started_at: when its first turn was said (UTC).
          *         ended_at: when its last one was (UTC).
-         *         summary: a digest by the extractor, never recalled as a fact; None where there is none.
+         *         summary: a digest by the extractor, never recalled as a fact; None if there is none.
          *         outcomes: what became of the candidates that all of its jobs gave.
          */
         SessionRecord: {
@@ -2757,17 +2761,17 @@ export interface components {
          *     Attributes:
          *         subject: about whom, normalised; ``contact`` for the contact itself, else for example
          *             ``wife``.
-         *         attribute: the canonical name of what is said, for example ``city``; None where only the
+         *         attribute: the canonical name of the attribute, for example ``city``; None if only the
          *             subject is known.
-         *         value: the value as it was said; None where the note names none.
+         *         value: the value as it was said; None if the note names none.
          *         value_key: the value normalised, which is what is compared; None exactly with ``value``.
          *         is_single_valued: whether the attribute holds one value at a time.
          *         is_open: neither the book nor the caller said how many values the attribute holds, so
          *             another value may end this one or stand beside it; never stored with a fact.
-         *         is_known: whether the attribute is one of the book's, so that its name is its own; a made-up
-         *             name may be another word for another name.
-         *         said_subject, said_attribute: as they were said, until the gate has looked at them; never
-         *             stored.
+         *         is_known: whether the book lists the attribute, so that its name is unique; a made-up name
+         *             may be a synonym of another.
+         *         said_subject, said_attribute: the words as they were said, until the gate has looked at
+         *             them; never stored.
          *         is_personal: whether the value is personal data, which no reason or prompt repeats.
          */
         Slot: {
@@ -2921,7 +2925,7 @@ export interface components {
          *
          *     Attributes:
          *         decision_id: its record; ``explain`` says why it came out so.
-         *         fact_id: the fact that it is about; None where it wrote and counted none.
+         *         fact_id: the fact that it is about; None if it wrote and counted none.
          *         action: what was done.
          *         door: which door it came through.
          *         proposed_by, answered_by: who put it forward, and who said yes or no to it, as far as
@@ -2981,8 +2985,8 @@ export interface components {
          * @description A decision's changes to facts that lived on, so that it can be undone.
          *
          *     Attributes:
-         *         before: how the facts stood that it counted again or gave another end, and those that it
-         *             ended before their known end; with REVERT, all that it changed.
+         *         before: the earlier state of each fact that it counted again, gave another end, or ended
+         *             before its known end; with REVERT, of all facts that it changed.
          *         decision_ids: with REVERT, what it undid, the newest first.
          *         unlinked, linked: with REVERT, which supersessions no longer hold, and which hold again.
          *         unrested, rested: with REVERT, what facts no longer rest on, and rest on again.
@@ -3130,7 +3134,8 @@ export interface components {
          * @description What went wrong (RFC 9457); ``detail`` says what to do.
          *
          *     ``type`` is stable, ``urn:reconciler:problem:`` and a word. ``errors`` says what is wrong with
-         *     each part of the request. ``decision_ids`` are those that keep a decision from being undone.
+         *     each part of the request. ``decision_ids`` are the decisions that prevent a decision from being
+         *     undone.
          */
         ProblemDetails: {
             /** Type */

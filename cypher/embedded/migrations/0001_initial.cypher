@@ -1,7 +1,7 @@
-// Tables of every node and relationship; this engine wants its schema first. A vector's length is
-// part of its type here, and only a typed one is compared fast (1.6 instead of 22 ms for 100).
-// A decision is one record, in JSON; beside it stands what queries filter by and readers of the graph
-// look for, and what a person said of it later.
+// Tables of every node and relationship; this engine needs its schema first. A vector's length is part of its
+// type here, and only a typed one is compared fast (1.6 instead of 22 ms for 100). A decision is one record,
+// in JSON. Beside it are the columns that queries filter by and readers of the graph look for, and what a
+// person said of it later.
 CREATE NODE TABLE IF NOT EXISTS Store(
   store_id STRING PRIMARY KEY, schema_version INT64, embedding_model STRING,
   embedding_dimension INT64, next_embedding_model STRING, next_embedding_dimension INT64,

@@ -1,2 +1,2 @@
-// The column of the vectors of the model that the store moves to, which are of this type.
+// Add the column for the next model's vectors, with their type.
 ALTER TABLE Fact ADD next_embedding {type}

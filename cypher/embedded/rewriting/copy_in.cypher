@@ -1,2 +1,2 @@
-// A file into a table of another store.
+// Copy a file into a table of another store.
 COPY `{table}` FROM '{file}'

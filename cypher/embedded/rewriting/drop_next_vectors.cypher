@@ -1,2 +1,2 @@
-// The column as a new store has it, for vectors of length 1.
+// Reset the column to that of a new store, for vectors of length 1.
 ALTER TABLE Fact DROP next_embedding

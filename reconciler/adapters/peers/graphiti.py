@@ -1,4 +1,4 @@
-"""Graphiti: its edges between entities, as ``EntityEdge`` writes them or as they lie in Neo4j."""
+"""Graphiti: its edges between entities, written by ``EntityEdge`` or read from Neo4j."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def identity(values: dict[str, Any]) -> str:
 
 
 def translate(record: Record, how: Translation) -> Carried | NotCarried:
-    """An edge as a note; one that was invalidated ended then.
+    """An edge as a note; an invalidated edge ended at that time.
 
     Raises:
         InvalidRequestError: it is no edge, or does not name its owner.

@@ -1,4 +1,4 @@
-"""mem0: what ``get_all`` of its library and of its platform give."""
+"""mem0: the results of ``get_all``, from its library and from its platform."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def identity(values: dict[str, Any]) -> str:
 def translate(record: Record, how: Translation) -> Carried | NotCarried:
     """A memory as a note.
 
-    A memory that was changed says what it says since then: what it said before is not in an export.
+    A changed memory is dated by its last change: an export does not hold its earlier text.
 
     Raises:
         InvalidRequestError: it is no memory, or does not name its owner.

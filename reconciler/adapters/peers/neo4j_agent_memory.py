@@ -1,4 +1,4 @@
-"""neo4j-agent-memory: its preferences, facts and relationships, as they lie in Neo4j."""
+"""neo4j-agent-memory: its preferences, facts and relationships in Neo4j."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from reconciler.ports.peer_memory import Carried, NotCarried
 __all__ = ["CONTACT_FROM", "identity", "translate"]
 
 CONTACT_FROM = "user"
-"""Only a preference has one there. ``subject`` is whom a fact or a relationship is about, and the
-user of a preference."""
+"""Only a preference has a user there. ``subject`` is the person that a fact or a relationship is
+about, and the user of a preference."""
 
 _KINDS = ("preference", "fact", "relationship", "message")
 

@@ -95,8 +95,8 @@ def open_peer(system: str, source: str, *, how: Translation, login: Login) -> Pe
     Args:
         system: one of ``SYSTEMS``.
         source: a file, or the URI of a Neo4j.
-        how: what the operator decided; ``contact_from`` is empty for the system's own.
-        login: how the Neo4j is entered.
+        how: the operator's choices; an empty ``contact_from`` means the system's own key.
+        login: the login for its Neo4j.
 
     Raises:
         InvalidRequestError: no such system is known.

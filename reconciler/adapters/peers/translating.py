@@ -60,7 +60,7 @@ class Record:
         return InvalidRequestError(f"{self.name}: {what}; nothing was imported")
 
     def left(self, reason: str) -> NotCarried:
-        """The record as one that is not carried over."""
+        """The record, marked as not imported."""
         return NotCarried(record=self.name, reason=reason)
 
 
@@ -70,11 +70,11 @@ class Translation:
 
     Attributes:
         contact_id: the contact of every record; None to read it from each.
-        contact_from: where it stands in a record: a key, or several with dots between; in a list
-            the place, counted from 1, or ``last``.
-        source_kind: the kind of source that a record counts as, unless it says of itself that it is
-            less.
-        now: the time now (UTC): what ends later has not ended.
+        contact_from: where a record holds the contact: a key, or several joined by dots; for a
+            list, the place, counted from 1, or ``last``.
+        source_kind: the kind of source that a record counts as, unless the record names a less
+            trusted one.
+        now: the time now (UTC); a record that ends later has not ended.
     """
 
     contact_id: str | None
@@ -96,10 +96,10 @@ class Translation:
         """The record as a line of an import.
 
         Args:
-            record: what it is made of.
-            text: what it says.
-            said_at: when that was said; None where the system does not know.
-            valid_from: since when it is true, where that differs.
+            record: the record of the other system.
+            text: its text.
+            said_at: when it was said; None if the system does not know.
+            valid_from: since when it is true, if that differs.
             ended_at: until when it was true.
             tags: words to find it by.
             source_kind: the kind of source, if the record itself says so.

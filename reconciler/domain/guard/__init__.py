@@ -2,22 +2,19 @@
 
 Each text is read once, into words, numbers and names; then two readings are compared. Nothing here
 knows a meaning: closed classes (number words, months, negations, opposites, relatives) are small
-tables, and everything else is form and order. A cosine and a policy never live here: a finding
-only ever demotes a pair, and what follows from that is the rule's business. Everywhere ``note`` is
-the new text, ``fact`` the one that it may take the place of, and ``value`` what a text is filed
-under.
+tables, and everything else is form and order. A cosine and a policy never live here: a finding only
+demotes a pair, and the rule decides what follows. Everywhere ``note`` is the new text, ``fact`` the
+text that it may replace, and ``value`` the value that a text is filed under.
 
 Read on in this order; each module imports only those above it::
 
-    findings      what the guard answers with
-    vocabulary    the closed classes of words, each with its reason
-    tokens        a text cut into words, numbers, dates, ids and marks
-    reading       what is read from one text
-    languages     whether the guard can read a text, and what differs in texts that it cannot read
-    differences   two readings compared: values, names, denials, ends, opposites, the subject
-    order         two readings compared: who did it and to whom
-    matters       what a text says of its slot's value: whether it denies it, and what it is for
-    changes       whether a note says that a fact has changed, and names what was before
+    findings      the guard's answers vocabulary    the closed classes of words, each with its
+    reason tokens        a text cut into words, numbers, dates, ids and marks reading       what is
+    read from one text languages     whether the guard can read a text, and what differs in texts
+    that it cannot read differences   two readings compared: values, names, denials, ends,
+    opposites, the subject order         two readings compared: who did it and to whom matters
+    what a text says of its slot's value: whether it denies it, and what it is for changes
+    whether a note says that a fact has changed, and names what was before
 """
 
 from __future__ import annotations
@@ -147,24 +144,24 @@ __all__ = [
 ]
 
 _LONG = 16
-"""Words of content. Source: measured on the labelled pairs; above it, one word for another lowers a
+"""Words of content. Source: the labelled pairs. In a longer text, exchanging one word lowers a
 cosine of 0.95 by less than a synonym does in a short text."""
 
 _FEW = 3
 """Words of content. Source: the labelled pairs with slots; none of their restatements has more."""
 
 _DENIED_WORDS_MAX = 2
-"""Words of content of two texts that are all of them a word and its denial: "paid", "unpaid"."""
+"""Words of content of two texts that consist of a word and its denial: "paid", "unpaid"."""
 
 _OPEN = (Difference.ROLES, Difference.UNREAD)
 """Kinds of findings that do not tell whether both texts answer one question."""
 
 _YEAR = re.compile(r"(?:19|20)\d\d")
 _CLAUSE = re.compile(r"[,;:]|\b(?:and|but|because|so)\b", re.IGNORECASE)
-"""Where a clause ends: what follows may be a detail of its own, a number as well."""
+"""Where a clause ends: a separate detail may follow, also a number."""
 
 _STATEMENT = re.compile(r";|\b(?:and|but|because|so)\b", re.IGNORECASE)
-"""Where a statement of its own begins; behind a comma may be an aside: "not even for free"."""
+"""Where a separate statement begins; a comma may only begin an aside: "not even for free"."""
 
 _REQUIRED = r"only\1with"
 """What "never … without" says, put plainly."""
@@ -180,7 +177,8 @@ _FINDERS_OF_CHANGES: tuple[_Finder, ...] = (
     find_voice,
     find_order,
 )
-"""What may find that only one side can hold; the last one only where all words are the same."""
+"""The finders that tell whether only one side can hold; the last one only if all words are the
+same."""
 
 _FINDERS = (
     *_FINDERS_OF_CHANGES,
@@ -194,7 +192,7 @@ _FINDERS = (
 
 
 def find_differences(note: str, fact: str) -> tuple[Finding, ...]:
-    """The differences between a note and a fact that sound alike; empty if there are none.
+    """The differences between a note and a fact that sound alike; empty if none.
 
     Whether there is any finding does not depend on which of the two is the note. Texts equal up to
     case and canonical form have none. Never raises, whatever the strings.
@@ -205,16 +203,16 @@ def find_differences(note: str, fact: str) -> tuple[Finding, ...]:
     read_by_words = (finding for find in _FINDERS for finding in find(new, old))
     findings = (*read_by_words, *find_denial(note, fact))
     if any(each.kind is Difference.SUBJECT for each in findings):
-        # What holds of her husband changes nothing that holds of her.
+        # A change of her husband's changes nothing of hers.
         return tuple(replace(each, is_change=False) for each in findings)
     return findings
 
 
 @lru_cache(maxsize=256)
 def find_changes(note: str, fact: str) -> tuple[Finding, ...]:
-    """Those of the differences of which only one side can hold, without looking for the others.
+    """The differences that only one side can survive, found without looking for the others.
 
-    Every fact near a note is asked about this one, and names or words that moved are dear to find.
+    This runs for every fact near a note, and moved names or words are expensive to find.
     """
     denied = tuple(find_denial(note, fact))
     told = stated(note), stated(fact)
@@ -233,22 +231,22 @@ def find_changes(note: str, fact: str) -> tuple[Finding, ...]:
 
 
 def _share_nothing(new: Reading, old: Reading) -> bool:
-    """Whether no word of content stands in both, and more than one for one and its denial."""
+    """Whether the texts share no word of content, and are more than a word and its denial."""
     if not new.stems.isdisjoint(old.stems):
         return False
     return len((new.stems | old.stems) - _vocabulary().light) > _DENIED_WORDS_MAX
 
 
 def tell_of_two_things(note: str, fact: str, *values: str) -> bool:
-    """Whether both tell of an event, or of what is for another purpose, or of another year.
+    """Whether both tell of events, or of things for different purposes or years.
 
-    Their values say nothing of that: a renewal in March may move to April.
+    Their values do not count here: a renewal in March may move to April.
     """
     return (is_event(note) and is_event(fact)) or tell_apart(read(note), read(fact), *values)
 
 
 def may_be_asked(note: str, fact: str, findings: Iterable[Finding]) -> bool:
-    """Whether a reader of both would ask which one holds."""
+    """Whether a person who reads both would ask which one holds."""
     differences = tuple(findings)
     changes = [each for each in differences if each.is_change and not _is_apart(each, note, fact)]
     if changes:
@@ -262,9 +260,9 @@ def may_be_asked(note: str, fact: str, findings: Iterable[Finding]) -> bool:
 
 
 def _answers(finding: Finding, note: str, fact: str) -> bool:
-    """Whether a difference may be another answer, and does not only name another thing.
+    """Whether a difference may be another answer, not just the name of another thing.
 
-    Numbers and ids that count nothing name something, and so does a name that opens a text.
+    A number or id that counts nothing names a thing, and so does a name that opens a text.
     """
     if finding.kind in (Difference.NUMBER, Difference.IDENTIFIER):
         return False
@@ -278,15 +276,15 @@ _DATED = (Difference.DATE, Difference.NUMBER, Difference.AMOUNT)
 
 
 def _is_apart(finding: Finding, note: str, fact: str) -> bool:
-    """Whether a date or a count belongs to another event, or another thing, than the fact's."""
+    """Whether a date or a count belongs to another event or thing than the fact's."""
     return finding.kind in _DATED and tell_of_two_things(note, fact)
 
 
 def denies_ever(note: str, fact: str) -> bool:
-    """Whether the note says that what the fact says never was: "Never worked at Globex".
+    """Whether the note says that the fact was never true: "Never worked at Globex".
 
-    Only where it denies all of it and nothing beside: "Never worked at Globex on Fridays" denies a
-    part. What has ended, or is no habit, is not denied.
+    It must deny the whole fact and nothing else: "Never worked at Globex on Fridays" denies a part.
+    A text does not deny what it says has ended, or is no habit.
     """
     canonical = read(note).canonical
     cue = _vocabulary().correction.search(canonical)
@@ -299,7 +297,7 @@ def denies_ever(note: str, fact: str) -> bool:
 
 
 def denial_in(note: str) -> str | None:
-    """The rest of a note that admits a mistake in an earlier one; None if it admits none.
+    """The rest of a note after its admission of an earlier mistake; None if it admits none.
 
     "I misspoke, I do not have a sister": "I do not have a sister".
     """
@@ -309,10 +307,10 @@ def denial_in(note: str) -> str | None:
 
 
 def takes_back(note: str, fact: str) -> bool:
-    """Whether the note says that it was a mistake to say what the fact says, and denies it.
+    """Whether the note calls the fact a mistake and denies it.
 
-    "I misspoke, I do not have a sister" takes back "Has a sister", and neither that she has two nor
-    that she has a sister in Pune: who denies less or more than was said is asked what holds.
+    "I misspoke, I do not have a sister" takes back "Has a sister", but neither "Has two sisters"
+    nor "Has a sister in Pune": if the note denies less or more than was said, a person is asked.
     """
     said = denial_in(note)
     if said is None:
@@ -334,7 +332,7 @@ def deny_each_other(one: str, other: str) -> bool:
 
 
 def only_ends(note: str, fact: str) -> bool:
-    """Whether the note says that what the fact says is over, and nothing beside.
+    """Whether the note says that the fact is over, and nothing else.
 
     "No longer works at Acme" does. "Is on sabbatical" does not, nor does "is on leave, not in the
     office": they say what holds instead.
@@ -353,7 +351,7 @@ def only_ends(note: str, fact: str) -> bool:
 def denies_value(text: str, value: str) -> bool:
     """Whether the text says that the value does not hold: "Never worked at Globex", "left Globex".
 
-    A word may stand for the value: "Never worked there". What "never without" it needs holds.
+    A word may stand for the value: "Never worked there". "Never without" affirms the value.
     """
     never_without = _vocabulary().not_without.pattern
     plain = re.sub(never_without, _REQUIRED, text, flags=re.IGNORECASE)
@@ -366,16 +364,16 @@ def holds_no_more(text: str, value: str, attribute: str = "") -> bool:
 
 
 def denies_value_ever(text: str, value: str) -> bool:
-    """Whether the text says that the value never held, so that it holds beside any other value."""
+    """Whether the text says that the value never held, which is true beside any other value."""
     said_never = _vocabulary().correction.search(read(text).canonical) is not None
     return said_never and denies_value(text, value)
 
 
 def named_in(text: str, value: str) -> str:
-    """The text with the value in the place of a word that stands for it.
+    """The text with the value in place of a word such as "there".
 
-    "Never worked there", filed under Globex, says "never worked Globex". Only a text that denies
-    something, or says that it has ended, is changed, and only where it does not name the value.
+    "Never worked there", filed under Globex, says "never worked Globex". The text changes only if
+    it denies something or says that it has ended, and does not name the value.
     """
     reading = read(text)
     is_denial = reading.negated or reading.ceased
@@ -385,18 +383,18 @@ def named_in(text: str, value: str) -> str:
 
 
 def tells_of_more(text: str) -> bool:
-    """Whether a text says that it holds beside what is known: "I am also a musician"."""
+    """Whether a text adds to what is known: "I am also a musician"."""
     return _vocabulary().addition.search(read(text).canonical) is not None
 
 
 @lru_cache(maxsize=1024)
 def tells_of_change(text: str) -> bool:
-    """Whether a text says that things are otherwise than before: "pays by card now"."""
+    """Whether a text says that something has changed: "pays by card now"."""
     return _vocabulary().change.search(lowered(text)) is not None
 
 
 def tell_of_other_matters(note: str, fact: str, attribute: str, values: Iterable[str]) -> bool:
-    """Whether each says what the value of one attribute is for, and both mean something else.
+    """Whether both say what the attribute's value is for, and name different purposes.
 
     "Her budget for the ERP project" and "her budget for the CRM rollout" are two budgets.
     """
@@ -405,9 +403,9 @@ def tell_of_other_matters(note: str, fact: str, attribute: str, values: Iterable
 
 
 def differ_beside(finding: Finding, note_value: str, fact_value: str) -> bool:
-    """Whether a finding tells of another date, number or name than those of one and the same value.
+    """Whether a finding shows another date, number or name beside the same value.
 
-    Two spellings of the value do not, nor does its place in the sentence: "Pune has the office",
+    Two spellings of the value do not count, nor its place in the sentence: "Pune has the office",
     "the office is in Pune". Dates and numbers that changed places do.
     """
     in_note, in_fact = stems_of(finding.in_note), stems_of(finding.in_fact)
@@ -418,16 +416,16 @@ def differ_beside(finding: Finding, note_value: str, fact_value: str) -> bool:
 
 
 def find_news(note: str, fact: str) -> tuple[Finding, ...]:
-    """All that would be lost if the note were dropped for the fact: differences, new details."""
+    """Everything that would be lost if the fact were kept and the note dropped."""
     return (*find_differences(note, fact), *find_additions(read(note), read(fact)))
 
 
 def find_unreadable(note: str, fact: str, unread: Callable[[str], str]) -> tuple[Finding, ...]:
-    """Differences in parts that the guard, or a model by ``unread``, could not read.
+    """Differences in parts that the guard could not read, or the model (``unread``).
 
-    No cosine says of such texts that the one restates the other: the letters that the model could
-    not read are no part of it, and the guard does not know which word is a "not". Texts that are
-    equal up to case and canonical form have none.
+    No cosine shows that one such text restates the other: it ignores the letters that the model
+    could not read, and the guard does not know which word is a "not". Texts that are equal up to
+    case and canonical form have none.
     """
     new, old = lowered(note), lowered(fact)
     if new == old:
@@ -445,10 +443,10 @@ def find_unreadable(note: str, fact: str, unread: Callable[[str], str]) -> tuple
 
 
 def find_losses(note: str, fact: str, *, value: str = "") -> tuple[Finding, ...]:
-    """The details that only the fact has; they would be lost if it ended for the note.
+    """The details that only the fact has; they would be lost if the note ended it.
 
-    The fact's value is none, as the note has it in a spelling of its own: who was born on
-    "1980-05-03" was born on "3 May 1980".
+    The fact's value is no such detail, because the note has it in another spelling: "1980-05-03" is
+    "3 May 1980".
     """
     kept = stems_of(value)
     losses = find_details(read(note), read(fact))
@@ -456,9 +454,9 @@ def find_losses(note: str, fact: str, *, value: str = "") -> tuple[Finding, ...]
 
 
 def find_left_out(note: str, fact: str) -> tuple[Finding, ...]:
-    """The rest of a fact that a note of the same value, in other words, leaves out.
+    """The part of a fact that a note of the same value, in other words, leaves out.
 
-    A few other words are a way of putting it: "is based in Pune", "lives in Pune these days".
+    A few other words are mere wording: "is based in Pune", "lives in Pune these days".
     """
     only_new, only_old = _own_words(note, fact)
     if len(only_old) <= _FEW or not only_new:
@@ -501,23 +499,23 @@ def is_repeated_in(note: str, fact: str) -> bool:
 
 
 def count_words(text: str) -> Counter[str]:
-    """How often each word of content stands in a text, in whatever form."""
+    """How often a text has each word of content, in any form."""
     return count_stems(read(text))
 
 
 def share_a_word(one: str, other: str) -> bool:
-    """Whether a word of content stands in both texts, in any form."""
+    """Whether both texts share a word of content, in any form."""
     return not read(one).stems.isdisjoint(read(other).stems)
 
 
 def share_more_than(names: str, one: str, other: str) -> bool:
-    """Whether a word of content stands in both texts, beside these names and the year."""
+    """Whether the texts share a word of content, apart from these names and the year."""
     shared = (read(one).stems & read(other).stems) - read(names).stems
     return not all(_YEAR.fullmatch(stem) for stem in shared)
 
 
 def leaves_a_denial_out(note: str, fact: str, denied: str) -> bool:
-    """Whether the fact denies something that the note, which is mostly in it, does not speak of.
+    """Whether the fact denies something that the note, which it mostly repeats, leaves out.
 
     "Reach her by phone" leaves out what "Reach her by phone, never by email" denies.
 
@@ -532,7 +530,7 @@ def leaves_a_denial_out(note: str, fact: str, denied: str) -> bool:
 
 
 def said_plainly(text: str, other: str) -> str:
-    """The text, its denials put plainly where the other puts the same plainly.
+    """The text with its denials put plainly if the other text puts the same plainly.
 
     "No longer than three metres" denies nothing of "three metres at the most", nor does "never
     enter without notice" of "entering needs notice".
@@ -552,28 +550,29 @@ def said_plainly(text: str, other: str) -> str:
 def differ_only_in(findings: Iterable[Finding], note: str, fact: str) -> bool:
     """Whether nothing but what was found differs in the two texts' words of content.
 
-    Then the findings answer one question in two ways; else they may be about different things. Of
-    texts that the guard cannot read nothing says so: a German noun has a capital, and is no name.
+    Then the findings answer one question in two ways; otherwise they may be about different things.
+    The guard cannot tell this of a text that it cannot read: a German noun has a capital and is no
+    name.
     """
     if not (is_english(note) and is_english(fact)):
         return False
-    # Of words that moved the finding itself says whether they may be a paraphrase.
+    # A finding about moved words says itself whether they may be a paraphrase.
     still = [finding for finding in findings if finding.kind not in _OPEN]
     return bool(still) and has_no_other_words(read(note), read(fact), still)
 
 
 def leaves_words_out(note: str, fact: str) -> bool:
-    """Whether words of the fact's content are in no form in the note, light ones aside.
+    """Whether the note lacks words of the fact's content in every form; light words do not count.
 
-    One word may well be a synonym of a light one, "likes" of "wants"; it counts where the note has
-    another in its place. Without a model it is unknown whether that says the same.
+    A single missing word counts only if the note has another in its place: it may be a synonym of a
+    light word, as "likes" is of "wants". Code alone cannot tell whether two words mean the same.
     """
     only_new, only_old = _own_words(note, fact)
     return len(only_old) > 1 or bool(only_old and only_new)
 
 
 def has_many_other_words(note: str, fact: str) -> bool:
-    """Whether more than one word stands in the place of another, or one in a long text.
+    """Whether several words were exchanged, or one in a long text.
 
     A cosine tells whether one word for another says the same. It cannot tell for several words, nor
     in a long text, where one word hardly moves the cosine.

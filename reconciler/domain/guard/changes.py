@@ -1,7 +1,7 @@
 """Changes: whether a note says that a fact has changed, and whether it names what was before.
 
-A short list of words says that something is otherwise than before; that note and fact are about one
-matter is told by the words that they share, never by a cosine alone. No grammar.
+A short list of words tells a change. The words that note and fact share tell that both are about
+one matter; a cosine alone never does. No grammar.
 """
 
 from __future__ import annotations
@@ -55,11 +55,11 @@ __all__ = [
 ]
 
 SHARED_MIN = 1 / 3
-"""Of the words about the change, or of the fact's where those are fewer, both have more than that;
-of up to ``_FEW`` words one is enough.
+"""Both texts share more than this part of the words about the change, or of the fact's words if
+those are fewer; of up to ``_FEW`` words one is enough.
 
-Source: benchmarks/natural.py and benchmarks/full_memory.py; at a fifth, links in conversations are
-twice as many and mostly wrong."""
+Source: benchmarks/natural.py and benchmarks/full_memory.py; at a fifth, conversations get twice as
+many links, mostly wrong ones."""
 
 COSINE_MIN = 0.25
 """Below it two texts that share a word are about different things. Source: as above."""
@@ -69,7 +69,7 @@ _PLAIN = 4
 """Words of content of a sentence that only names who or what something is."""
 
 _SHORT = 6
-"""Words of content that a note has at most if another order of them says the same."""
+"""The most words of content in a note that says the same in another order."""
 
 LONG = 16
 _REACH = 8
@@ -95,7 +95,7 @@ _WORD = re.compile(r"\w+")
 _IS_THE = re.compile(r"\bis (?:now )?the\b")
 _OF_A_DATE = frozenset({"weekday", "day", "month", "year"})
 _KEYS = frozenset({"word", "id", "ordinal", "day", "month", "year"})
-"""Kinds of words that tell one thing from another; a weekday and an hour tell a habit."""
+"""Kinds of words that tell one thing from another; weekdays and hours tell a habit instead."""
 
 _WAY = re.compile(
     r"(?P<done>(?:(?!is\b|are\b|be\b|been\b|was\b|were\b|can\b|could\b|may\b)[\w'-]+ ){1,6})"
@@ -119,7 +119,7 @@ def says_it_changed(note: str, fact: str, cosine: float) -> bool:
 
 
 def are_of_other_people(note: str, fact: str) -> bool:
-    """Whether the note speaks of him, her or them beside what the contact said of itself."""
+    """Whether the note is about him, her or them, and the fact about the contact itself."""
     return _speaks_of_another(note) and vocabulary().first_person.search(lowered(fact)) is not None
 
 
@@ -132,7 +132,7 @@ def _speaks_of_another(note: str) -> bool:
 
 @lru_cache(maxsize=4096)
 def stated(text: str) -> str:
-    """The text without those of its clauses that ask, or tell of an intention."""
+    """The text without clauses that ask or tell an intention."""
     if not _tells_a_wish(text):
         return text
     sentences = (sentence.text for sentence in read_text(text).sentences)
@@ -141,7 +141,7 @@ def stated(text: str) -> str:
 
 
 def share_matter(one: str, other: str) -> bool:
-    """Whether a word that says what a text is about stands in both."""
+    """Whether both texts share a word that says what they are about."""
     return not _content(one).isdisjoint(_content(other))
 
 
@@ -151,10 +151,10 @@ def _before_a_wish(clause: str) -> str:
 
 
 def ends(note: str, fact: str) -> bool:
-    """Whether the note says that what the fact says is over, and leaves nothing of it.
+    """Whether the note says that all of the fact is over.
 
-    "No longer uses Zendesk", "sold the van", "moved from Tuesday to Thursday". A note that ends a
-    part ("no longer works on Fridays"), or leaves out more than the fact's verb, ends nothing.
+    "No longer uses Zendesk", "sold the van", "moved from Tuesday to Thursday". A note ends nothing
+    if it ends a part ("no longer works on Fridays"), or leaves out more than the fact's verb.
     """
     new, before = read(note), _before(note)
     ended = _ended(new)
@@ -178,13 +178,13 @@ def ends(note: str, fact: str) -> bool:
         return is_all and not _is_of_a_part(new, old)
     if not before or not before <= old.stems or moves_another(note, fact):
         return False
-    # What it is done with may go unsaid where the rest is said: "pays (rent) by direct debit".
+    # The object may be left out if the rest is said: "pays (rent) by direct debit".
     is_named = bool(_content(note) & _content(fact) - before)
     return len(left_out - verb) <= is_named
 
 
 def _is_of_a_part(note: Reading, fact: Reading) -> bool:
-    """Whether what has ended is another number of the fact's things, or another one of them."""
+    """Whether the note ends another number of the fact's things, or another one of them."""
     known = vocabulary()
     here, there = ({token.text.casefold() for token in each.tokens} for each in (note, fact))
     if (here - there) & (known.parts | (known.directions & _behind_the_end(note))):
@@ -199,12 +199,12 @@ def _is_of_a_part(note: Reading, fact: Reading) -> bool:
 
 
 def _counted(count: Count) -> set[str]:
-    """What a number counts: "one of her cars" names it further behind."""
+    """What a number counts: in "one of her cars" it comes later."""
     return {*count.things} or {*count.context}
 
 
 def _behind_the_end(note: Reading) -> set[str]:
-    """The words behind the first that tells that something is over: "gave up" is no direction."""
+    """The words after the first one that tells an end; the "up" of "gave up" is no direction."""
     said = vocabulary().cessation.search(note.canonical)
     return {token.value for token in tokens_of(note.canonical[said.end() :])} if said else set()
 
@@ -213,13 +213,13 @@ def is_said_of_another(note: str, fact: str, names: Iterable[str | None]) -> boo
     """Whether a note of change has a subject that is neither the contact nor named by the fact.
 
     "The plumber left Siemens" ends no job of the contact's. A subject that is left out, a pronoun
-    or a word for a contact is the contact. If the note names the subject of the fact, it
-    tells of that, no matter who changed it: "her employer shortened the notice period".
+    or a word for a contact is the contact. A note that names the fact's subject is about that, no
+    matter who changed it: "her employer shortened the notice period".
 
     Args:
-        note: what says that something has changed.
-        fact: what it might end.
-        names: what the contact is called, as far as it is known.
+        note: the note that tells a change.
+        fact: the fact that it might end.
+        names: the contact's known names.
     """
     own = (
         lexicon("values")
@@ -238,9 +238,9 @@ def is_said_of_another(note: str, fact: str, names: Iterable[str | None]) -> boo
 
 @lru_cache(maxsize=1024)
 def _subject(note: str) -> tuple[Word, ...]:
-    """The words of content of whom or what has changed: those before the verb.
+    """The words of content for the person or thing that changed: those before the verb.
 
-    None if the note opens with a verb or with what tells of a change, or has "she" before that.
+    None if the note opens with a verb or a word of change, or has "she" before it.
     """
     known, plain = vocabulary(), canonical_text(note)
     cues = (cue.search(plain.casefold()) for cue in (known.cessation, known.change))
@@ -275,7 +275,7 @@ def _opens_with_verb(tokens: Sequence[Token]) -> bool:
 
 
 def _before_the_verb(words: Iterable[Word]) -> Iterator[Word]:
-    """The words up to the verb, but for those of a phrase such as "after the surgery"."""
+    """The words before the verb, without those of a phrase such as "after the surgery"."""
     aside = vocabulary().light | vocabulary().measures
     is_governed = has_begun = False
     for word in words:
@@ -290,10 +290,10 @@ def _before_the_verb(words: Iterable[Word]) -> Iterator[Word]:
 
 
 def replaces_a_word(note: str, fact: str) -> bool:
-    """Whether another word says which one or which way, and all else is the same in both texts.
+    """Whether the texts differ only in a word that says which one or which way.
 
     "Her elder daughter", "her younger daughter"; "owes money to Anna", "from Anna". Such texts have
-    the highest cosines of all. A verb or a noun in the place of another is a synonym more often.
+    the highest cosines of all. Another verb or noun is more often a synonym.
     """
     here, there = (_spoken(text) for text in (note, fact))
     while here and there and _key(here[0]) == _key(there[0]):
@@ -325,7 +325,7 @@ def _key(token: Token) -> str:
 
 
 def _may_be_over(fact: Reading, before: frozenset[str]) -> bool:
-    """Whether the fact denies nothing, or nothing of what was before: "by e-mail, not post"."""
+    """Whether the fact denies nothing, or not the earlier value: "by e-mail, not post"."""
     denied = {stem for denial in fact.negated for stem in denial.reach}
     return not fact.negated or bool(before and denied and before.isdisjoint(denied))
 
@@ -333,11 +333,11 @@ def _may_be_over(fact: Reading, before: frozenset[str]) -> bool:
 def is_wording_of(
     fact: str, ended: str, note: str, *, is_near: bool, is_contradicted: bool
 ) -> bool:
-    """Whether the fact says nothing beside the note and what it ends, so that it ends with that.
+    """Whether the fact only words what the note ends in another way, so that it ends too.
 
-    It names what that names, and says of it what that says: "prefers e-mail to calls" ends with
-    "e-mail is the best way to reach her", a friend of the same name does not end with the boss.
-    Near is what a cosine takes for the same as the note.
+    It must name the same and say the same of it: "prefers e-mail to calls" ends with "e-mail is the
+    best way to reach her", but a friend does not end with a boss of the same name. ``is_near``: by
+    its cosine the fact says the same as the note.
     """
     if _length(fact) > LONG or is_event(fact) or _tells_a_wish(fact) or differ_in_head(fact, ended):
         return False
@@ -353,16 +353,16 @@ def is_wording_of(
     named = {stem_of(name) for name in there.names}
     shared = _content(fact) & _content(ended) - named
     own = _own(here, there) & _own(here, new)
-    # A word more makes no other matter of what the note contradicts, or is nearly the same as.
+    # One more word does not make it another matter if the note contradicts it or nearly equals it.
     has_all = is_near or (is_contradicted and there.stems <= here.stems)
     return (bool(shared) or is_near) and len(own) <= has_all
 
 
 def rewords(note: str, fact: str) -> bool:
-    """Whether both say the same in the same words, in another order or form, or as one answer.
+    """Whether both say the same in the same words, in another order or form, or give one answer.
 
-    "Their CRM is HubSpot", "HubSpot is the CRM that they use". What a finding tells apart is for
-    the rule to ask.
+    "Their CRM is HubSpot", "HubSpot is the CRM that they use". If a finding tells them apart, the
+    rule asks.
     """
     new, old = read(note), read(fact)
     if new.degrees.keys() != old.degrees.keys():
@@ -393,7 +393,7 @@ def _telling_function_words() -> frozenset[str]:
 
 
 def are_in_order(note: str, fact: str) -> bool:
-    """Whether the words of both stand in one order, but for days, or both give one answer."""
+    """Whether both have their words in one order, days aside, or give one answer."""
     here, there = (
         [word.stem for word in read(text).words if word.kind != "weekday"] for text in (note, fact)
     )
@@ -402,9 +402,9 @@ def are_in_order(note: str, fact: str) -> bool:
 
 
 def _own(of: Reading, other: Reading) -> set[str]:
-    """The stems of words that only the first text has, light ones too if they may tell a state.
+    """The stems of words that only the first text has, including light ones that may tell a state.
 
-    Words of a wish are none where both texts wish.
+    If both texts wish, words of wishing do not count.
     """
     known = vocabulary()
     light = (of.stems & known.light) - other.stems
@@ -414,7 +414,7 @@ def _own(of: Reading, other: Reading) -> set[str]:
 
 
 def _reworded(reading: Reading) -> set[str]:
-    """The stems of words that come and go where a thing is said again."""
+    """The stems of words that come and go when a thing is said again."""
     known = vocabulary().rewording
     return {token.value for token in reading.tokens if token.text.casefold() in known}
 
@@ -459,7 +459,7 @@ def _before(note: str) -> frozenset[str]:
 
 
 def moves_another(note: str, fact: str) -> bool:
-    """Whether the note says "from" and "to" of a thing that the fact does not speak of.
+    """Whether the note moves ("from … to") a thing that the fact does not name.
 
     "Moved her office from Pune to Goa" ends no "Lives in Pune", and ends "The office is in Pune".
     """
@@ -471,7 +471,7 @@ def moves_another(note: str, fact: str) -> bool:
 
 
 def without_start(text: str) -> str:
-    """The text without a closing that tells since when it holds: "at Acme since May 2019"."""
+    """The text without a closing "since …": "at Acme since May 2019" becomes "at Acme"."""
     told, _, start = text.rpartition(" since ")
     is_date = bool(told) and all(token.kind in (*_OF_A_DATE, "mark") for token in tokens_of(start))
     return told if is_date else text
@@ -489,11 +489,11 @@ def answer_one_question(note: str, fact: str) -> bool:
 
 
 def are_two_things(one: str, other: str) -> bool:
-    """Whether each tells of a thing of its own, so that both may hold.
+    """Whether the texts are about two things, so that both may hold.
 
     Each names its thing by another number ("order 1042", "the order of 3 May is"), is another entry
     of a list, opens with another name ("Anna is on the team") or tells what is sold, offered or
-    had. What says that something is over is no entry of a list.
+    had. A text that says that something is over is no entry of a list.
     """
     here, there = read(one), read(other)
     if answer_one_question(one, other):
@@ -532,10 +532,10 @@ def _named_by(text: str) -> set[str]:
 
 
 def _are_two_entries(here: Reading, there: Reading) -> bool:
-    """Whether one sentence stands there twice, of two things, each with its value.
+    """Whether both texts are one sentence about two things, each with its value.
 
     "The Alpha is 20 EUR", "the Beta is 30 EUR"; the budgets of two years; two days, each with its
-    hour. Where only one thing differs, or only counts do, both answer one question.
+    hour. If only one thing differs, or only counts do, both answer one question.
     """
     if len(here.words) != len(there.words):
         return False
@@ -566,7 +566,7 @@ def _open_with_names(here: Reading, there: Reading) -> bool:
 
 
 def _are_listed(one: str, other: str) -> bool:
-    """Whether both tell shortly with one verb what is sold or had, and no number of it changes."""
+    """Whether both briefly say with one verb what is sold or owned, and no number changes."""
     here, there = read(one), read(other)
     if max(len(here.words), len(there.words)) > _SHORT or here.values != there.values:
         return False
@@ -620,12 +620,12 @@ def _frame(text: str) -> Frame | None:
 
 
 def _is_named(words: str) -> bool:
-    """Whether a name stands in it, but for the capital that opens a sentence."""
+    """Whether it holds a name; the capital that opens a sentence does not count."""
     return any(map(_CAPITAL.match, words.split()[1:])) or bool(_TWO_NAMES.fullmatch(words))
 
 
 def answers_anew(note: str, fact: str, findings: Iterable[Finding]) -> bool:
-    """Whether the note says that it is a change, and differs in nothing but in what is new.
+    """Whether the note tells a change and differs from the fact only in the new part.
 
     "She has three children now" beside "has two children", "the new boss is Eva", "drinks coffee
     again" beside "drinks no coffee".
@@ -635,12 +635,12 @@ def answers_anew(note: str, fact: str, findings: Iterable[Finding]) -> bool:
     if answer_one_question(note, fact) or _goes_another_way(note, fact) or _undoes(note, fact):
         return True
     changed = [each for each in findings if each.is_change and each.in_note and each.in_fact]
-    # What only changed places may be another matter: "moved to Goa and back to Pune".
+    # Words that only changed places may be another matter: "moved to Goa and back to Pune".
     if not changed or any(each.kind is Difference.ROLES for each in findings):
         return False
     new, old = read(note), read(fact)
     if (over := _ended(new)) and over.text.split()[0] in vocabulary().disposing:
-        return False  # who sold one of two cars has another
+        return False  # a person who sold one of two cars has another
     said = " ".join(f"{each.in_note} {each.in_fact}" for each in findings)
     aside = {token.value for token in tokens_of(said)} | _cues(note) | vocabulary().measures
     left_out, added = words_of_its_own(old, new) - aside, words_of_its_own(new, old) - aside
@@ -650,7 +650,7 @@ def answers_anew(note: str, fact: str, findings: Iterable[Finding]) -> bool:
 def _goes_another_way(note: str, fact: str) -> bool:
     """Whether the note puts another way behind the "by" of the fact: "pays by card now".
 
-    Not of what is done to a person, or may be done in several ways: "can be reached by phone".
+    Not if it is done to a person, or may be done in several ways: "can be reached by phone".
     """
     here, there = (_WAY.fullmatch(lowered(text)) for text in (note, fact))
     if not here or not there or is_event(fact) or len(read(note).words) > _SHORT:
@@ -664,7 +664,7 @@ def _goes_another_way(note: str, fact: str) -> bool:
 
 
 def _undoes(note: str, fact: str) -> bool:
-    """Whether what the note says to be so now is what the fact denies, in the same words."""
+    """Whether the note affirms, in the same words, what the fact denies."""
     old = read(fact)
     if len(old.negated) != 1 or old.ceased:
         return False
@@ -690,9 +690,9 @@ def _length(text: str) -> int:
 
 
 def says_beside(fact: str, note: str, *said: str) -> frozenset[str]:
-    """The words of content of the fact that are neither in the note nor in what is given.
+    """The fact's words of content that are in neither the note nor the given words.
 
-    Its verb is none, the first word before the value that only the fact has: "lives in Pune".
+    Its verb does not count: the first word of its own before the value, as in "lives in Pune".
     """
     old = read(fact)
     known = {token.value for text in said for token in tokens_of(text)}
@@ -706,7 +706,7 @@ def says_beside(fact: str, note: str, *said: str) -> frozenset[str]:
 
 
 def is_event(text: str) -> bool:
-    """Whether the text tells of one happening of several: its dates and counts are its own."""
+    """Whether the text tells of one event among several, with its own dates and counts."""
     known, said = vocabulary(), lowered(text)
     return (known.event.search(said) or known.occurrence.search(said)) is not None
 
@@ -718,7 +718,7 @@ def _tells_a_wish(text: str) -> bool:
 
 @lru_cache(maxsize=1024)
 def _changed_words(note: str) -> frozenset[str]:
-    """The stems around the words of change; none where the note tells no change."""
+    """The stems around the words of change; none if the note tells no change."""
     changed: set[str] = set()
     text = lowered(note)
     known = vocabulary().change
@@ -727,7 +727,7 @@ def _changed_words(note: str) -> frozenset[str]:
     for each in read_text(text).sentences:
         if (cue := known.search(each.text)) is not None:
             before = list(_stems(tokens_of(each.text[: cue.start()])))
-            # What the cue says besides, as "final budget is", is about the change as well.
+            # The cue's other words, as in "final budget is", are about the change as well.
             after = list(_stems(tokens_of(each.text[cue.start() :])))
             changed.update(before[-_REACH:], after[:_REACH])
     return frozenset(changed - _cues(note)) or frozenset({""})

@@ -61,8 +61,8 @@ _SHORT = 3
 def find_values(new: Reading, old: Reading) -> Iterator[Finding]:
     """A number, date or id that one text has where the other has another.
 
-    A number that both have settles nothing where it counts something else there: 13 schools and
-    30 clubs are not 30 schools and 13 clubs.
+    A number in both texts settles nothing if it counts different things: 13 schools and 30 clubs
+    are not 30 schools and 13 clubs.
     """
     counted = _counted_otherwise(new, old)
     for kind in sorted((new.values.keys() & old.values.keys()) | counted.keys()):
@@ -84,7 +84,7 @@ def find_values(new: Reading, old: Reading) -> Iterator[Finding]:
 
 
 def find_additions(new: Reading, old: Reading) -> Iterator[Finding]:
-    """A number, date, id, name or degree of which the old text says nothing: no difference."""
+    """A number, date, id, name or degree that only the new text has: an addition, no difference."""
     for kind, values in sorted(new.values.items()):
         if added := _missing(values, old.values.get(kind, {})):
             yield Finding(kind=VALUE_KINDS[kind], in_note=added, in_fact="")
@@ -97,9 +97,9 @@ def find_additions(new: Reading, old: Reading) -> Iterator[Finding]:
 def find_details(new: Reading, old: Reading) -> Iterator[Finding]:
     """Details of the old text that the new one leaves out: a number, a name, a degree, any word.
 
-    Where the new text has a number of its own, that took the old one's place, and so with names and
-    degrees. Where it has words of its own, other words of the old one are no details: they may be
-    the same thing said differently.
+    A number that only the new text has took the place of the old one, and so do names and degrees.
+    If the new text has other words of its own, missing words of the old one are no details: the two
+    may say the same differently.
     """
     added = {finding.kind for finding in find_additions(new, old)}
     details = [addition for addition in find_additions(old, new) if addition.kind not in added]
@@ -151,9 +151,9 @@ def find_signs(new: Reading, old: Reading) -> Iterator[Finding]:
 
 
 def find_alike(new: Reading, old: Reading) -> Iterator[Finding]:
-    """A word that begins like one of the other text, and is no form of it: Michael, Michaela.
+    """A word that begins like one of the other text but is no form of it: Michael, Michaela.
 
-    To a model that reads words in pieces the two are nearly one.
+    A model that reads words in pieces takes the two for nearly the same.
     """
     only_new, only_old = _capitals(new) - old.spelt.keys(), _capitals(old) - new.spelt.keys()
     for word in sorted(only_new):
@@ -200,7 +200,7 @@ def find_cessation(new: Reading, old: Reading) -> Iterator[Finding]:
 
 
 def is_of_another(of: Reading, other: Reading) -> bool:
-    """Whether what a text says to have ended did so for a person whom the other does not name.
+    """Whether the end that a text tells is that of a person whom the other does not name.
 
     "Bob has left Nordlys" ends no job of the contact's.
     """
@@ -218,7 +218,7 @@ def find_words(new: Reading, old: Reading) -> Iterator[Finding]:
 
 
 def find_names(new: Reading, old: Reading) -> Iterator[Finding]:
-    """A name in the place of another; one more or one fewer only tells more or less."""
+    """A name in the place of another; a text with one name more only tells more."""
     in_note = _foreign_names(new, old)
     in_fact = _foreign_names(old, new) if in_note else ""
     if in_fact:
@@ -226,7 +226,7 @@ def find_names(new: Reading, old: Reading) -> Iterator[Finding]:
 
 
 def find_subject(new: Reading, old: Reading) -> Iterator[Finding]:
-    """A relative or colleague as the subject whom the other text does not know."""
+    """A relative or colleague who is the subject, and whom the other text does not name."""
     pairs = ((new, old), (old, new))
     if any(
         reading.subject and stem_of(reading.subject) not in other.stems for reading, other in pairs
@@ -237,7 +237,7 @@ def find_subject(new: Reading, old: Reading) -> Iterator[Finding]:
 def words_of_its_own(of: Reading, other: Reading) -> set[str]:
     """The stems that the other text has in no form ("email" is in "e-mail"), light ones aside.
 
-    A single letter is what a contraction leaves, or a name's, which is found as one.
+    A single letter does not count: a contraction leaves it, or it is found as a name.
     """
     known = vocabulary().light | other.stems
     return {
@@ -248,7 +248,7 @@ def words_of_its_own(of: Reading, other: Reading) -> set[str]:
 
 
 def has_no_other_words(new: Reading, old: Reading, findings: Iterable[Finding]) -> bool:
-    """Whether both have the same words of content, those of the findings and light ones aside."""
+    """Whether both have the same words of content, light words and the findings' aside."""
     tokens = tokens_of(" ".join(f"{finding.in_note} {finding.in_fact}" for finding in findings))
     known = vocabulary().light.union(token.value for token in tokens)
     return (new.stems ^ old.stems) <= known
@@ -269,7 +269,7 @@ def _capitals(reading: Reading) -> set[str]:
 def _only_look_alike(word: str, other: str) -> bool:
     """Whether two words begin alike, and are no two forms of a verb, which may open a sentence.
 
-    What has one letter more or less may be another name: Ann and Anne, Carlo and Carlos.
+    A word with one letter more or less may be another name: Ann and Anne, Carlo and Carlos.
     """
     pairs = takewhile(lambda pair: pair[0] == pair[1], zip(word, other, strict=False))
     length = len(list(pairs))
@@ -281,7 +281,7 @@ def _only_look_alike(word: str, other: str) -> bool:
 
 
 def count_stems(reading: Reading) -> Counter[str]:
-    """How often each word of content stands in a text, by its stem."""
+    """How often a text has each word of content, by its stem."""
     return Counter(word.stem for word in reading.words)
 
 
@@ -294,7 +294,7 @@ def _missing(values: dict[Any, str], others: Collection[Any]) -> str:
 
 
 def _counted_otherwise(new: Reading, old: Reading) -> dict[str, list[tuple[Count, Count]]]:
-    """By kind, the counts of one thing here and there where the texts agree on none of them."""
+    """By kind, both texts' counts of one thing, if they agree on none of them."""
     pairs: dict[tuple[str, str], list[tuple[Count, Count]]] = defaultdict(list)
     for here in new.counts:
         for there in old.counts:
@@ -309,7 +309,7 @@ def _counted_otherwise(new: Reading, old: Reading) -> dict[str, list[tuple[Count
 
 
 def _things_shared(here: Count, there: Count) -> Collection[str]:
-    """The things that both texts count; of how often something is, all that both name."""
+    """The things that both texts count; for a frequency, everything that both name."""
     if here.kind == "frequency":
         return here.context & there.context
     return set(here.things).intersection(there.things)
@@ -330,7 +330,7 @@ def _is_change(here: Count, there: Count) -> bool:
     shared = ((here.context | set(here.things)) & (there.context | set(there.things))) - measures
     is_short = min(len(here.context), len(there.context)) <= _SHORT
     if things <= measures:
-        # Anything is measured in pounds or weeks: one word more does not tell what.
+        # Anything can be measured in pounds or weeks: one more word does not tell what.
         is_named = not shared.isdisjoint(here.names & there.names)
         return bool(shared) and (is_short or is_named or len(shared) > 1)
     return len(shared) > 1 or (bool(shared) and is_short)
@@ -342,14 +342,14 @@ def _is_same_but_for(new: Reading, old: Reading, *stems: str) -> bool:
 
 
 def _ends_named_alone(reading: Reading) -> Iterator[str]:
-    """The stems of what says that something ended behind it: "does not smoke any more"."""
+    """The stems of phrases that tell the end after the thing: "does not smoke any more"."""
     for end in reading.ceased:
         if not end.phrase:
             yield from (token.value for token in tokens_of(end.text))
 
 
 def _is_denied(denials: Iterable[Denial], other: Reading) -> bool:
-    """Whether a clause of the other text says what is denied, in the same order of words."""
+    """Whether a clause of the other text says the denied words in the same order."""
     return any(
         clause.is_plain and _says(clause, denial.phrase)
         for denial in denials

@@ -1,8 +1,8 @@
 """Languages: whether the guard can read a text, and what differs in two texts that it cannot.
 
-The guard reads English. Of any other text it knows no more than which words stand in it, letter by
-letter where nothing parts the words. What those words mean never matters here, but for the few that
-deny something. A language detector would be a dependency, and errs on texts of four words.
+The guard reads English. Of any other text it knows only the words, or the letters if nothing
+separates the words. Their meaning never matters here, except for the few words that deny something.
+A language detector would be a dependency, and errs on texts of four words.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ _ALIKE = 3
 
 @lru_cache(maxsize=1024)
 def is_english(text: str) -> bool:
-    """Whether the guard can read the text; short ones that nothing gives away count as English."""
+    """Whether the guard can read the text; a short text without clues counts as English."""
     words = _WORDS.findall(canonical_text(text))
     known, lower = vocabulary(), [word.lower() for word in words]
     if text.isascii() and known.foreign.isdisjoint(lower):
@@ -50,13 +50,13 @@ def is_english(text: str) -> bool:
 
 
 def _is_foreign(at: int, word: str, lower: str) -> bool:
-    """Whether a word is in another script, or none of English; a capital within may open a name."""
+    """Whether a word is of another script or language; a capital within may open a name."""
     is_plain = not at or word == lower
     return max(word) >= _LATIN_END or (is_plain and lower in vocabulary().foreign)
 
 
 def find_denial(note: str, fact: str) -> Iterator[Finding]:
-    """A word that denies, in a language that the guard cannot read, in only one of two texts."""
+    """A word of denial that only one of two texts has, in a language that the guard cannot read."""
     if is_english(note) and is_english(fact):
         return
     here, there = _pieces(note), _pieces(fact)
@@ -80,9 +80,9 @@ def find_denial(note: str, fact: str) -> Iterator[Finding]:
 
 
 def find_other_words(note: str, fact: str) -> Iterator[Finding]:
-    """The words that differ, where the guard cannot read one of the two texts.
+    """The words that differ, if the guard cannot read one of the two texts.
 
-    It cannot tell which of them matter. Where only one text has more, that may be a "not".
+    It cannot tell which of them matter. A word that only one text has may be a "not".
     """
     if is_english(note) and is_english(fact):
         return
@@ -126,7 +126,7 @@ def _pieces(text: str) -> Counter[str]:
 
 
 def _denials(text: str) -> list[str]:
-    """The words that deny; in scripts without spaces also where they are part of one."""
+    """The words that deny; in scripts without spaces also inside another word."""
     folded = lowered(text)
     within = [word for word in _denied_within() if word in folded]
     return [*within, *vocabulary().foreign_negations.intersection(_pieces(text))]
@@ -144,7 +144,7 @@ def _is_in_another_form(piece: str, others: Counter[str]) -> bool:
 
 
 def _recordable(pieces: Counter[str], where: str) -> str:
-    """The words as the record may have them, which an erasure finds again; letters are counted."""
+    """The words in a form that an erasure finds in the record; single letters are only counted."""
     if any(map(_UNSPACED_LETTER.match, pieces)):
         return f"{pieces.total()} letters of the {where}"
     return " ".join(pieces.elements())

@@ -1,8 +1,8 @@
 """A text about its slot's value: whether it denies it, and for which matter it holds.
 
-A slot knows its subject and its attribute. That "her budget for the ERP project" is another one
-than "her budget for the CRM rollout", and that "never worked at Globex" names no employer, only the
-words say. Nothing here compares values.
+A slot knows its subject and its attribute. Only the words tell that "her budget for the ERP
+project" and "her budget for the CRM rollout" are two budgets, and that "never worked at Globex"
+names no employer. Nothing here compares values.
 """
 
 from __future__ import annotations
@@ -28,15 +28,15 @@ __all__ = [
 ]
 
 _SHORT = 2
-"""Words of a value that all have to stand in a clause that speaks of it; of longer ones most."""
+"""Up to so many words, a clause that names a value must hold all of them; of longer values most."""
 
 _MOST = 0.6
 
 _BETWEEN_MAX = 7
-"""Words between a thing and what says that it has ended."""
+"""Words between a thing and the word for its end."""
 
 _LABELLED_MAX = 3
-"""Words behind a label and a colon that are said of it."""
+"""Words after a label and a colon that are about it."""
 
 _DATED = ("id", "month", "year")
 """Kinds of words that tell one matter from another, beside names: "the budget for 2027"."""
@@ -49,16 +49,17 @@ def stems_of(text: str) -> frozenset[str]:
 
 
 def has_values(text: str) -> bool:
-    """Whether a number, a date or an id stands in a few words."""
+    """Whether a few words hold a number, a date or an id."""
     return any(token.kind in VALUE_KINDS for token in tokens_of(text))
 
 
 def denies(reading: Reading, value: Reading) -> bool:
     """Whether the text denies the value, or says that it has ended.
 
-    "Does not work at Nordlys and is at Globex" denies Nordlys: a name on the way to the value, or
-    an "and", is where a denial ends. "Manages Sorrel House, not Sorrel Court" names all of the one
-    before it denies a part of its name, and a bound holds. "If none is free" denies nothing.
+    "Does not work at Nordlys and is at Globex" denies Nordlys: a denial ends at a name before the
+    value, or at an "and". "Manages Sorrel House, not Sorrel Court" does not deny Sorrel House: it
+    names the whole before it denies a part of the name. A bound ("no later than") denies nothing,
+    nor does "if none is free".
     """
     if value.negated or value.ceased:
         return False  # "not married" is a value of its own
@@ -80,10 +81,10 @@ def denies(reading: Reading, value: Reading) -> bool:
 def is_over(text: str, value: str, attribute: str = "") -> bool:
     """Whether the text says that the value has ended, wherever it names it.
 
-    "The Silver plan has ended", "sold the Volvo", "a lift is no longer needed". Of a value that is
-    a limit, "no long walks", it says so where it lifts the limit. What names the value last
-    decides: "the trial is over and the Gold plan has started" ends no Gold. "Rosa is not the
-    assistant any more" says so by the attribute.
+    "The Silver plan has ended", "sold the Volvo", "a lift is no longer needed". A limit such as "no
+    long walks" ends when the text lifts it. The clause that names the value last decides: "the
+    trial is over and the Gold plan has started" ends no Gold. "Rosa is not the assistant any more"
+    ends the value by naming the attribute.
     """
     words = tokens_of(value)
     clause, stems = _last_naming(text, words)
@@ -96,10 +97,10 @@ def is_over(text: str, value: str, attribute: str = "") -> bool:
 
 
 def is_over_itself(text: str, value: str, known: Collection[str]) -> bool:
-    """Whether what the text says to have ended is the value, and not something of it.
+    """Whether the text ends the value itself, and not something of it.
 
-    "Sold the Volvo" ends the Volvo; "the contract with Orbis has ended" ends no job at Orbis. The
-    known are stems of what another text says of the value.
+    "Sold the Volvo" ends the Volvo; "the contract with Orbis has ended" ends no job at Orbis.
+    ``known`` are the stems of what another text says of the value.
     """
     clause, stems = _last_naming(text, tokens_of(value))
     said = clause.ended(stems) if clause else None
@@ -112,16 +113,16 @@ def is_over_itself(text: str, value: str, known: Collection[str]) -> bool:
 
 
 def is_lifted(text: str, value: str) -> bool:
-    """Whether the text says that what the value names is a limit no more: "may eat nuts again"."""
+    """Whether the text lifts the limit that the value names: "may eat nuts again"."""
     clause, _ = _last_naming(text, tokens_of(value))
     return clause is not None and clause.lifts()
 
 
 def opens(text: str, whole: str) -> bool:
-    """Whether the one text begins with the other, word for word, and goes on about something else.
+    """Whether one text begins with the other, word for word, and continues about something else.
 
-    "Wants calls", then a mark or an "and", and what is denied behind that is none of its words. A
-    denial that names nothing, "not any more", may mean all of it.
+    After "Wants calls" comes a mark or an "and", and a denial of other words. A denial that names
+    nothing, such as "not any more", may mean the whole text.
     """
     said = [token.value for token in tokens_of(text) if token.kind != "mark"]
     tokens = tokens_of(whole)
@@ -136,7 +137,7 @@ def opens(text: str, whole: str) -> bool:
 
 
 def tells_of_end(text: str) -> bool:
-    """Whether some clause of the text may say that something has ended, or is a limit no more."""
+    """Whether a clause of the text may say that something has ended, or that a limit is lifted."""
     known = vocabulary()
     cues = (known.ended_behind, known.ended_before, known.is_no_more, known.lifted)
     return any(cue.search(clause.text) for clause in _stating_clauses(text) for cue in cues)
@@ -152,7 +153,7 @@ class _Clause(NamedTuple):
         return " ".join(token.text.casefold() for token in self.tokens)
 
     def names(self, stems: Collection[str]) -> bool:
-        """Whether it speaks of what the stems name: of a short value all of them stand in it."""
+        """Whether it names the value with these stems: a short value by all of them."""
         named = len({token.value for token in self.tokens}.intersection(stems))
         return named == len(stems) or (len(stems) > _SHORT and named >= _MOST * len(stems))
 
@@ -160,7 +161,7 @@ class _Clause(NamedTuple):
         return vocabulary().lifted.search(self.text) is not None
 
     def ended(self, stems: Collection[str]) -> tuple[Token, ...] | None:
-        """The words for what has ended, where the stems name it or a part of it; else None."""
+        """The words for what has ended, if the stems name it or a part of it; else None."""
         known, text = vocabulary(), self.text
         first, last = self._place(stems)
         for match in known.ended_behind.finditer(text):
@@ -187,7 +188,7 @@ class _Clause(NamedTuple):
         return places[0], places[-1]
 
     def _reaches(self, start: int, end: int, turns: Collection[str] = ()) -> bool:
-        """Whether what stands between says the one of the other, and says it for certain."""
+        """Whether the words between say the one of the other with certainty."""
         words = [token.text.casefold() for token in self.tokens]
         between = words[start:end]
         doubts = vocabulary().doubts | vocabulary().negations
@@ -199,7 +200,7 @@ class _Clause(NamedTuple):
 
 
 def _last_naming(text: str, value: Sequence[Token]) -> tuple[_Clause | None, frozenset[str]]:
-    """The last clause that names a value, unless what ended goes on; and what it names it by."""
+    """The last clause that names a value, unless the ended thing goes on; and the words for it."""
     stems = frozenset(word.value for word in value if word.kind not in ("mark", "function"))
     if not stems or vocabulary().resumed.search(text.casefold()):
         return None, stems
@@ -208,13 +209,13 @@ def _last_naming(text: str, value: Sequence[Token]) -> tuple[_Clause | None, fro
 
 
 def _said_of_label(text: str) -> str:
-    """A label and a word or two as a sentence: "Evening courses: over" says that they are over."""
+    """A label with a word or two as a sentence: "Evening courses: over" says that they are over."""
     label, mark, said = text.partition(": ")
     return f"{label} is {said}" if mark and len(said.split()) <= _LABELLED_MAX else text
 
 
 def _stating_clauses(text: str) -> Iterator[_Clause]:
-    """The clauses of a text that tell something: none that asks or supposes."""
+    """The clauses of a text that state something; none that asks or supposes."""
     known, told = vocabulary(), True
     clause: list[Token] = []
     for token in (*tokens_of(_said_of_label(text)), Token("mark", ".", ".")):
@@ -229,10 +230,10 @@ def _stating_clauses(text: str) -> Iterator[_Clause]:
 def are_other_matters(
     one: Reading, other: Reading, nouns: Collection[str], values: Collection[str]
 ) -> bool:
-    """Whether both texts say what the attribute's value is for, and each names something else.
+    """Whether both texts say what the attribute's value is for, and name different things.
 
-    The nouns are stems of what the attribute is called, such as "budget". Stems of the values are
-    no matter: "her title is head of sales".
+    ``nouns`` are the stems of the attribute's names, such as "budget". Stems of the values tell no
+    matter: "her title is head of sales".
     """
     matters = [_matter(reading, nouns, values) for reading in (one, other)]
     named = [
@@ -244,7 +245,7 @@ def are_other_matters(
 
 
 def tell_apart(one: Reading, other: Reading, *values: str) -> bool:
-    """Whether both say for what or when their values hold, and each names something else.
+    """Whether both say for what or when their values hold, and name different things.
 
     "5 chairs for the lobby" and "3 for the hall"; the first invoice and the second.
     """
@@ -273,7 +274,7 @@ def _is_name(word: Word, reading: Reading) -> bool:
 
 
 def _matter(reading: Reading, nouns: Collection[str], values: Collection[str]) -> list[Word]:
-    """The words behind "for" or "of", and those right before the noun: "the travel budget"."""
+    """The words after "for" or "of", and those right before the noun: "the travel budget"."""
     words = reading.words
     places = [at for at, word in enumerate(words) if word.stem in nouns]
     if not places:

@@ -1,8 +1,8 @@
 """The finders of exchanged roles: the same words in another order, or in another voice.
 
-Two texts are aligned word by word; groups of words that moved are found; a move that is a mere way
-of putting it is let through, as ``_Order._is_harmless`` names them. A word never has a meaning
-here: only its place, the gap before it and its preposition count.
+Two texts are aligned word by word; groups of words that moved are found; ``_Order._is_harmless``
+lets a move through that is mere wording. The meaning of a word never counts here, only its place,
+the gap before it and its preposition.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ _REPEATS_MAX = 8
 
 
 def find_voice(new: Reading, old: Reading) -> Iterator[Finding]:
-    """Active against passive in the same order: who did it and to whom is turned round."""
+    """Active against passive in the same order: the doer and the other one change roles."""
     for in_note, in_fact in _turned(new, old):
         yield Finding(kind=Difference.ROLES, in_note=in_note, in_fact=in_fact, is_change=True)
     for in_fact, in_note in _turned(old, new):
@@ -35,7 +35,7 @@ def find_voice(new: Reading, old: Reading) -> Iterator[Finding]:
 
 
 def find_order(new: Reading, old: Reading) -> Iterator[Finding]:
-    """Words swapped: the same ones, another order, and not one that is a mere way of putting it."""
+    """Swapped words: the same words in another order that is more than mere wording."""
     is_sorted = new.canonical < old.canonical  # so that the answer is the same both ways
     here, there = (new, old) if is_sorted else (old, new)
     swapped = _Order(here.words, there.words).swapped()
@@ -48,7 +48,7 @@ def find_order(new: Reading, old: Reading) -> Iterator[Finding]:
 
 
 def _turned(passive: Reading, active: Reading) -> Iterator[tuple[str, str]]:
-    """Each "acquired by Globex" where the other text has "acquired Globex", as both have it."""
+    """Each "acquired by Globex" for which the other text has "acquired Globex", as both have it."""
     pairs = [
         (verb, agent)
         for verb, agent in pairwise(passive.words)
@@ -72,9 +72,9 @@ class _Pair(NamedTuple):
 class _Order:
     """The words that two texts share, and whether their order differs so that it may matter.
 
-    A group of words stands in another order; where it falls into two halves that only changed
-    places, the exchange is judged by what stood between and around; anything more tangled (two
-    words swapped across others that stayed) counts as a swap of roles. Source: measured on PAWS.
+    A group of words stands in another order. If it falls into two halves that only changed places,
+    the words between and around them decide. Anything more tangled (two words swapped across others
+    that stayed) counts as a swap of roles. Source: measured on PAWS.
     """
 
     def __init__(self, here: tuple[Word, ...], there: tuple[Word, ...]) -> None:
@@ -82,7 +82,7 @@ class _Order:
         self._there = there
 
     def swapped(self) -> list[_Pair]:
-        """A group of words that matter by their order; empty if there is none."""
+        """A group of words with an order that matters; empty if there is none."""
         pending = _unmoved_apart(self._aligned())
         while pending:
             group = pending.pop()
@@ -95,7 +95,7 @@ class _Order:
         return []
 
     def _aligned(self) -> list[_Pair]:
-        """Each word here with the same word there; of several, the one between the same words."""
+        """Each word here with the same word there; of several, the one with the same neighbours."""
         places: dict[str, list[int]] = defaultdict(list)
         for there, word in enumerate(self._there):
             places[word.stem].append(there)
@@ -145,7 +145,7 @@ class _Order:
     def _is_fronted(self, phrase: list[_Pair]) -> bool:
         """Whether a phrase moved as a whole to or from an end of the text ("In 2019, ...").
 
-        With a second phrase of the kind ("in 2019 ... in 2021") it is unknown which went where.
+        If there is a second such phrase ("in 2019 ... in 2021"), it is unknown which one moved.
         """
         here, there = self._here[phrase[0].here], self._there[phrase[0].there]
         return (
@@ -201,7 +201,7 @@ def _unmoved_apart(pairs: list[_Pair]) -> list[list[_Pair]]:
 
 
 def _cuts(group: list[_Pair]) -> list[int]:
-    """Where the group falls into two halves that stand the other way round in the other text."""
+    """The places that part the group into halves which the other text has the other way round."""
     least = list(accumulate((pair.there for pair in group), min))
     most_after = _from_the_end(group, max)
     return [cut for cut in range(1, len(group)) if least[cut - 1] > most_after[cut]]

@@ -1,4 +1,4 @@
-"""A reading: what the finders look at in a text, made once for each.
+"""A reading: the parts of a text that the finders look at, made once for each text.
 
 Words with the gaps between them, and what these say: numbers and what they count, what is denied or
 has ended, names, whom it is about. Nothing that looks at two texts may ever live here.
@@ -48,10 +48,10 @@ VALUE_KINDS = {
 """By token kind, what a difference of its values is."""
 
 _NOT_FINITE = ("be", "been", "being")
-"""What makes no name of the word before it: "Prefers being called"."""
+"""Words that make the word before them no name: "Prefers being called"."""
 
 _PHRASE_LENGTH_MAX = 2
-"""Words of what is denied or has ended that are looked for in the other text."""
+"""Words of a denied or ended phrase that are looked for in the other text."""
 
 _REACH_ENDS = ("and", "but", "while", "because", "since")
 _NO_DENIAL = frozenset({"only", "longer"})
@@ -70,13 +70,13 @@ which there may be many, and are no count of anything."""
 
 @cache
 def _transparent() -> frozenset[str]:
-    """What may stand in a gap without making it one of another kind."""
+    """Tokens that may stand in a gap without changing its kind."""
     known = vocabulary()
     return known.articles | known.quotes | (known.possessives - {"s"})
 
 
 class Word(NamedTuple):
-    """A token that carries content, and how it hangs on the one before.
+    """A token that carries content, and its link to the one before.
 
     ``gap`` says what stands between the two: "" for nothing, "list", "of", "own" (a possessive),
     "hyphen", "is", "phrase" (a preposition) or "other"; ``governor`` is the preposition right
@@ -94,8 +94,8 @@ class Word(NamedTuple):
 class Count(NamedTuple):
     """A value, what it counts or dates, and what else its sentence says.
 
-    ``things`` are stems of nouns; ``context`` the other stems of the sentence that say what it is
-    about, ``names`` those of its names; ``days`` the days that it names.
+    ``things`` are stems of nouns, ``context`` the sentence's other stems that say what it is about,
+    ``names`` the stems of its names, and ``days`` the days that it names.
     """
 
     kind: str
@@ -110,7 +110,7 @@ class Count(NamedTuple):
 class Clause(NamedTuple):
     """Words between two marks or conjunctions: their stems in order.
 
-    ``is_plain`` where it neither denies, supposes nor ends anything.
+    ``is_plain`` if it neither denies, supposes nor ends anything.
     """
 
     stems: tuple[str, ...]
@@ -120,11 +120,11 @@ class Clause(NamedTuple):
 class Denial(NamedTuple):
     """A denied or ended phrase: the marker with the word after it, and the phrase's stems.
 
-    ``reach`` are those of all words up to the next mark or "and", whatever is said of them;
-    ``bounds`` those of the number behind "before" or "than", which holds: "no flight before 9:00".
-    ``hours`` are the bounds, weekdays and times: at any other hour nothing is denied. "No other
-    calls" denies none of those that are known, so nothing that it could name. What stands behind
-    "if" or "when" ``is_supposed``: it denies nothing.
+    ``reach`` are the stems of all words up to the next mark or "and", whatever is said of them.
+    ``bounds`` are those of the number after "before" or "than", which is not denied: "no flight
+    before 9:00". ``hours`` are the bounds, weekdays and times: at any other hour nothing is denied.
+    "No other calls" denies no known call, so nothing that it could name. A phrase after "if" or
+    "when" ``is_supposed``: it denies nothing.
     """
 
     text: str
@@ -169,7 +169,7 @@ class Reading:
     def spelt(self) -> dict[str, tuple[str, ...]]:
         """Its words, and two or three in a row without the gap, as "e-mail" is "email".
 
-        Each with those that it is made of.
+        Each comes with the words that it is made of.
         """
         texts = tuple(folded(word.text) for word in self.words)
         spans = (texts[at : at + count] for at in range(len(texts)) for count in (1, 2, 3))
@@ -211,7 +211,7 @@ class Reading:
 
     @cached_property
     def sides(self) -> dict[int, dict[int, str]]:
-        """By closed class, the sides that the text names, and with which word."""
+        """By closed class, the sides that the text names, and its words for them."""
         sides: dict[int, dict[int, str]] = {}
         for token in self.tokens:
             if place := vocabulary().sides.get(token.text.lower()):
@@ -231,12 +231,12 @@ class Reading:
 
     @cached_property
     def signs(self) -> Counter[str]:
-        """Its symbols that say something, as often as they stand in it."""
+        """Its symbols that say something, each as often as the text has it."""
         return Counter(token.value for token in self.tokens if token.kind == "sign")
 
     @cached_property
     def subject(self) -> str:
-        """The relative or colleague whom the sentence is about, or "": none before but "her"."""
+        """The relative or colleague whom the sentence is about, or ""; only "her" may precede."""
         known = vocabulary()
         opening = [token.text.casefold() for token in self.tokens[:4]]
         for at, word in enumerate(opening):
@@ -338,9 +338,9 @@ def _counted(words: Sequence[Word], at: int, names: Collection[str]) -> tuple[st
 
 
 def _is_name(words: Sequence[Word], at: int, names: Collection[str]) -> bool:
-    """Whether a number only names something ("invoice 7", "a 10K run") or tells of one event.
+    """Whether a number only names something ("invoice 7", "a 10K run") or belongs to one event.
 
-    That is what "3 days ago" and "a 3-day trip" do: there may be any number of those.
+    "3 days ago" and "a 3-day trip" belong to events: there may be any number of those.
     """
     known = vocabulary()
     here = words[at]
@@ -360,7 +360,7 @@ def _is_name(words: Sequence[Word], at: int, names: Collection[str]) -> bool:
 
 
 def _is_size(words: Sequence[Word], at: int) -> bool:
-    """Whether a number tells which one, as in "a 50mm lens" or "the 24-70 mm lens"."""
+    """Whether a number says which one is meant, as in "a 50mm lens" or "the 24-70 mm lens"."""
     after = list(dropwhile(lambda word: word.kind == "number", words[at + 1 : at + 4]))[:2]
     return (
         len(after) > 1
@@ -391,7 +391,7 @@ def _nouns(words: Sequence[Word], at: int) -> list[str]:
 
 
 def _words_before(words: Sequence[Word], at: int, kind: str) -> list[str]:
-    """The words right before a date, or before a number without a noun: what it is about.
+    """The words right before a date, or before a number without a noun; they say what it is about.
 
     "One" without a noun stands for a person or thing ("one of them", "the red one").
     """
@@ -443,7 +443,7 @@ def _ceased(canonical: str) -> Iterator[Denial]:
 
 
 def _denial(marker: str, after: Sequence[Token]) -> Denial:
-    """The denial that a marker such as "not" begins: the text's words, and the denied phrase."""
+    """The denial after a marker such as "not": the text's words and the denied phrase."""
     known = vocabulary()
     first = next((word for word in after[:4] if word.kind == "word"), None)
     phrase = takewhile(
@@ -471,7 +471,7 @@ def _denial(marker: str, after: Sequence[Token]) -> Denial:
 
 
 def _bounds(reach: Sequence[Token]) -> Iterator[str]:
-    """The number, date or time behind a word that compares, and its unit."""
+    """The number, date or time after a word of comparison, and its unit."""
     for at, token in enumerate(reach[1:], start=1):
         if token.kind in VALUE_KINDS and reach[at - 1].text.lower() in vocabulary().comparing:
             yield from (word.value for word in reach[at : at + 2] if word.kind != "function")
@@ -505,5 +505,5 @@ def _is_named_before(token: Token, after: Token) -> bool:
 
 
 def may_be_verb(word: str) -> bool:
-    """Whether a word has the ending of a verb: "eats", "moved"; so has "James"."""
+    """Whether a word ends like a verb: "eats", "moved", but also "James"."""
     return word.endswith(("s", "ed", "ing")) and not word.endswith("ss")

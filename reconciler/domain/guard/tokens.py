@@ -1,7 +1,8 @@
 """Tokens: a text cut into words, numbers, dates, ids and marks, each with the value to compare.
 
-Two spellings of one value get the same value here ("3pm" and "15:00", "twenty-five" and 25). What
-the tokens say together never lives here: a token knows only itself and the number before it.
+Two spellings of one value get the same value here ("3pm" and "15:00", "twenty-five" and 25). The
+meaning of several tokens together is read elsewhere: a token knows only itself and the number
+before it.
 """
 
 from __future__ import annotations
@@ -20,10 +21,11 @@ from reconciler.sensitive_data import TOKEN
 __all__ = ["SENTENCE_ENDS", "TOKENS_MAX", "Token", "kind_of", "stem_of", "tokens_of"]
 
 TOKENS_MAX = 500
-"""Tokens read of a text: bounds the time for any string; a note has 2,000 characters at most."""
+"""The most tokens read from a text, to bound the time for any string; a note has 2,000 characters
+at most."""
 
 SENTENCE_ENDS = frozenset(".!?")
-"""Values of a mark that ends a sentence; inside one it has none."""
+"""Values of a mark that ends a sentence; a mark inside a sentence has none."""
 
 _PER = ("a", "an", "per", "each", "/")
 
@@ -35,14 +37,14 @@ UNSPACED = (
 Khmer, Japanese, Chinese. Each counts as a word."""
 
 _SAYS_NOTHING = frozenset("+|~=^`´¨©®™")
-"""Symbols that stand for a word at most, or decorate one."""
+"""Symbols that at most replace or decorate a word."""
 
 _THOUSANDS_OR_PARTS = re.compile(r"[1-9]\d{0,2}\.\d{3}")
-"""What is 1,500 to one reader and 1.5 to another, so that it equals neither."""
+"""A number that one reader takes for 1,500 and another for 1.5, so it equals neither."""
 
 _DECIMAL_COMMA = re.compile(r"\d{1,3},\d{1,2}")
 _AFTER_NO_ARTICLE = ("at", "for", "from", "is", "of", "on", "was", "with")
-"""What makes a label of the "a" before it: "agent a on file"."""
+"""Words that make the "a" before them a label: "agent a on file"."""
 
 _MONTHS, _YEAR_LENGTH = 12, 4
 
@@ -102,7 +104,7 @@ def _token() -> re.Pattern[str]:
 
 @cache
 def _closed() -> dict[str, tuple[str, str]]:
-    """Words that are read by a table: kind and value.
+    """The words that a table gives a kind and a value.
 
     "One" has a kind of its own, as it is a pronoun more often than a number.
     """
@@ -155,7 +157,7 @@ def tokens_of(text: str) -> list[Token]:
 
 
 def _named_by_its_date(read: list[Token], text: str, span: tuple[int, int]) -> None:
-    """Put the day before its year, as in "3 May 2026", and name it by all of the date."""
+    """Put the day before its year, as in "3 May 2026"; the whole date is its name."""
     start, end = span
     if text[start] != "-":
         read[-1] = read[-1]._replace(text=text[start : end + _YEAR_LENGTH])
@@ -181,13 +183,13 @@ def stem_of(word: str) -> str:
 
 
 def _is_numbered(read: list[Token]) -> bool:
-    """Whether what stands before says that the next number is one: "invoice 2022", "no. 2022"."""
+    """Whether the tokens before make the next number a name: "invoice 2022", "no. 2022"."""
     said = [token.text.lower() for token in read[-2:] if token.value not in (".", ":")]
     return bool(said) and said[-1] in vocabulary().numbered
 
 
 def _labelled(read: list[Token], token: Token) -> Token:
-    """Let "a" and "I" be labels where they can be no words: "A is approved", "type I diabetes"."""
+    """Make "a" and "I" labels if they cannot be words: "A is approved", "type I diabetes"."""
     before = read[-1].text if read else ""
     is_named = before == "A" and token.value in vocabulary().auxiliaries
     if is_named or (before in ("a", "A") and token.value in _AFTER_NO_ARTICLE):
@@ -197,7 +199,7 @@ def _labelled(read: list[Token], token: Token) -> Token:
 
 
 def _numbered(read: list[Token], token: Token) -> Token:
-    """The number as what stands before it has it: below zero, or a version such as 3.10."""
+    """The number as the tokens before it make it: below zero, or a version such as 3.10."""
     if _is_numbered(read):
         token = token._replace(kind="number")
     is_named = len(read) > 1 and read[-1].kind == "word" and read[-1].text[0].isupper()
@@ -238,7 +240,7 @@ def _often(read: list[Token], unit: Token) -> Token | None:
 
 
 def _times(read: list[Token]) -> tuple[int, float]:
-    """How many tokens at the end say how many times, and how many: "twice", "3 times", "3x"."""
+    """How many tokens at the end tell a frequency, and the frequency: "twice", "3 times", "3x"."""
     if not read:
         return 0, 1.0
     last = read[-1]
@@ -257,7 +259,7 @@ def _number_of(token: Token) -> float:
 
 
 def _counted_by_article(read: list[Token], token: Token) -> Token:
-    """Let "a" count where it does: "for a month", "a single night"; not in "$5 an hour"."""
+    """Read "a" as one if it counts: "for a month", "a single night"; not in "$5 an hour"."""
     if read[-1].value not in ("a", "an"):
         return token
     before = read[-2] if len(read) > 1 else None
@@ -324,7 +326,7 @@ def _read_day(text: str) -> Token:
 
 
 def _read_numbered_day(text: str) -> Token:
-    """The day of a date in figures, as words have it; 03/04 may be two days, and is neither."""
+    """The day of a date in figures, as words have it; 03/04 may be two days, so it is neither."""
     first, second = map(int, re.findall(r"\d+", text))
     is_day_first = "." in text or first > _MONTHS
     day, month = (first, second) if is_day_first else (second, first)

@@ -1,6 +1,6 @@
 """The closed classes of words that the guard knows, as ``config/lexicon/guard.toml`` lists them.
 
-Only how they are looked up lives here. What depends on a text never does.
+Only their lookup lives here; nothing here depends on a text.
 """
 
 from __future__ import annotations
@@ -13,10 +13,10 @@ __all__ = ["Vocabulary", "vocabulary"]
 
 
 class Vocabulary:
-    """The classes of words; what each is for stands in the file.
+    """The classes of words; the file says what each is for.
 
-    ``function_words`` are all words without a content of their own, and ``english`` those of them
-    that no other language has. ``sides`` has by word its closed class, and its side of that.
+    ``function_words`` are all words without content, and ``english`` those of them that no other
+    language has. ``sides`` gives for each word its closed class and its side.
     """
 
     def __init__(self) -> None:

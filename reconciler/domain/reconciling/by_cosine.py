@@ -170,29 +170,29 @@ def _beside(
 AGAIN = Rule(
     decided_by="threshold",
     when="the nearest other fact is at or above 0.95 and the guard finds no difference",
-    what="UPDATE: the new fact, `SUPERSEDES` to the old one, which ends",
+    what="UPDATE: the new fact gets a `SUPERSEDES` link to the old one, which ends",
     apply=_again,
     is_linked=True,
 )
 FAR = Rule(
     decided_by="threshold",
     when="the nearest other fact is below 0.80, or no other fact exists",
-    what="ADD, linked where one of the texts contradicts the other",
+    what="ADD, linked if one text contradicts the other",
     apply=_far,
     is_linked=True,
 )
 BELOW = Rule(
     decided_by="midpoint",
     when="it is below 0.875",
-    what="ADD, linked where one of the texts contradicts the other",
+    what="ADD, linked if one text contradicts the other",
     apply=_below_the_cut,
     is_linked=True,
 )
 UNLIKE = Rule(
     decided_by="guard",
     when="the guard finds a difference",
-    what="ADD, linked by `CONFLICTS_WITH` where they cannot both hold",
-    why="The guard found what makes two facts of them, so both are kept.",
+    what="ADD, linked by `CONFLICTS_WITH` if they cannot both hold",
+    why="The guard found a difference that makes them two facts, so both are kept.",
     apply=_unlike_the_nearest,
     is_linked=True,
 )

@@ -174,15 +174,15 @@ def _also_ended(
 TOLD = Rule(
     decided_by="agent, extractor",
     when="a model that read the note and the facts says which fact it replaces, ends or repeats",
-    what="UPDATE of what it replaces or ends, and of another value in the note's slot; what it "
-    "repeats is SKIP if the fact says more, else UPDATE; it is ADD if each says "
+    what="UPDATE ends the facts that it replaces or ends, and another value in the note's slot; a "
+    "repeated fact is SKIP if it says more than the note, else UPDATE; ADD if each says "
     'something of its own, or the guard finds another number, name or "not"',
     apply=_as_told,
 )
 JUDGE = Rule(
     decided_by="arbiter",
-    when="a [judge](judges.md) is set, and the cosine decided, or its reach goes that far",
-    what="a model reads up to five neighbours: ADD, UPDATE or SKIP in the place of what stood",
+    when="a [judge](judges.md) is set, and the cosine decided or lies within the judge's reach",
+    what="a model reads up to five neighbours; its ADD, UPDATE or SKIP replaces the verdict so far",
     why="Thresholds and guard left it open, so the arbiter's answer decided.",
     apply=_judged,
 )

@@ -258,7 +258,7 @@ SLOT = Rule(
     when="a live fact answers the same question: same subject, same single-valued attribute, same "
     "matter",
     what="UPDATE at any cosine; an equal value is a restatement, another one a contradiction; a "
-    "value that was read from words ends only what nothing speaks against",
+    "value that was read from words ends a fact only if nothing speaks against it",
     why="Note and fact answer one question, so their values decide.",
     apply=by_slot,
 )

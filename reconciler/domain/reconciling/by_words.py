@@ -140,16 +140,16 @@ def _is_named_as_before(note: Note, fact: Neighbour) -> bool:
 
 RETRACTION = Rule(
     decided_by="retraction",
-    when="the note says that it was a mistake to say what a fact says, and denies that and no more",
+    when="the note calls a fact a mistake, and denies that fact and no more",
     what="REVOKE: the fact was never true, and nothing takes its place",
     apply=_by_retraction,
 )
 CHANGE = Rule(
     decided_by="change",
-    when='the note says that something has changed, and names all that a fact says ("sold the '
-    'van", "no longer uses Zendesk")',
+    when='the note says that something has changed, and names everything that a fact says ("sold '
+    'the van", "no longer uses Zendesk")',
     what="UPDATE, from a cosine of 0.3 up",
-    why="The note says that it is a change, and names what was before.",
+    why="The note says that it is a change, and names the fact before.",
     apply=_by_change,
 )
 WORDING = Rule(

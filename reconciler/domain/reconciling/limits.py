@@ -241,11 +241,11 @@ LIMITS = (
     ),
     RuleLimit(
         decided_by="order",
-        when="the note is older than the fact (`valid_from`, else `said_at`; `said_at` alone of an "
-        "undated fact that a model says it replaces)",
+        when="the note is older than the fact (`valid_from`, else `said_at`; only `said_at` if a "
+        "model says that the note replaces an undated fact)",
         what="ADD as history beneath it, not live",
         over=frozenset({Action.UPDATE, Action.SKIP}),
-        why="An older note replaces no newer fact, and what is over replaces nothing.",
+        why="An older note replaces no newer fact, and a note that is over replaces nothing.",
         apply=_in_order,
     ),
     RuleLimit(
@@ -259,35 +259,34 @@ LIMITS = (
         decided_by="hedge",
         when="the note guesses, and the fact was confirmed or said three times",
         what="ADD, in dispute; SKIP if the note brings nothing new",
-        why="A guess alone does not end what was confirmed or often said.",
+        why="A guess alone does not end a fact that was confirmed or often said.",
         apply=_by_hedge,
     ),
     RuleLimit(
         decided_by="guard",
-        when="the note is volatile, and what it would end is not",
+        when="the note is volatile, and the fact that it would end is not",
         what="ADD; the facts stay: a person who is in Bergen right now still lives in Oslo",
         apply=_by_passing,
     ),
     RuleLimit(
         decided_by="guard",
-        when="an agent or an extractor says that facts end, and the note tells of no change and "
+        when="an agent or an extractor says that facts end, but the note tells no change and "
         "shares no word, attribute or meaning with any of them",
         what="ADD; the facts stay",
         apply=_by_matter,
     ),
     RuleLimit(
         decided_by="standing",
-        when="the fact is a decision or a standing wish, and the note does not speak of it as one "
-        "that may end it",
+        when="the fact is a decision or a standing wish, and the note is not one that may end it",
         what="ADD, in dispute",
         why="A standing decision ends only by another one, or when it is revoked.",
         apply=by_standing,
     ),
     RuleLimit(
         decided_by="as before",
-        when="the note says that what it ends was never true, or gives another value from the same "
-        "start in the past",
-        what="REVOKE if it does no more than that; else what was never true is marked",
+        when="the note says that the fact it ends was never true, or gives another value with the "
+        "same start in the past",
+        what="REVOKE if the note says no more than that; else the fact is marked as never true",
         apply=_correcting,
     ),
 )

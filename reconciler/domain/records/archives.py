@@ -17,10 +17,10 @@ class Backup:
         path: the archive, or the store that came out of it.
         store_bytes: how long the store's file is.
         archive_bytes: how long the archive is.
-        schema_version: the store's.
+        schema_version: the version of the store's schema.
         made_at: when it was made, ISO 8601.
-        hash_key: ``file``: the key of the hashes is in it. ``setting``: it is a setting, and is not
-            in it; a store that is restored needs the same one. ``none``: there was none yet.
+        hash_key: where the key of the hashes is. ``file``: in the backup. ``setting``: only in a
+            setting, so a restored store needs the same setting. ``none``: the store had no key yet.
     """
 
     path: Path
@@ -38,8 +38,8 @@ class ExportReport:
     Attributes:
         nodes: how many of each label.
         links: how many of each type.
-        left_out: properties that no export has a place for, by ``Label.property``: another program
-            gave them to the graph.
+        left_out: counts by ``Label.property`` of properties that another program wrote; an export
+            has no place for them.
         damaged_ids: records that cannot be read, each with its label. The export holds what is left
             of them without their words, so that it can be restored.
         with_keys: whether it holds the keys of the store.
@@ -53,11 +53,11 @@ class ExportReport:
 
     @property
     def contacts(self) -> int:
-        """How many contacts."""
+        """The number of contacts."""
         return self.nodes["Contact"]
 
     def add(self, other: ExportReport) -> None:
-        """Count another one's, too."""
+        """Add the counts of another report."""
         self.nodes.update(other.nodes)
         self.links.update(other.links)
         self.left_out.update(other.left_out)
@@ -73,11 +73,11 @@ class RestoreReport:
         already_there: how many an earlier run had written.
         nodes: how many of each label this run wrote.
         links: how many of each type.
-        embedded: how many facts' vectors were made again.
-        keeps_ids: whether the store's key of ids is the export's, so that idempotency keys and
-            turns that were handed over before are recognised.
-        keeps_hashes: whether its key of hashes is the export's, so that a value that was taken out
-            has the same token; None where the export did not say.
+        embedded: how many facts were embedded again.
+        keeps_ids: whether the store has the export's key of ids, so that it recognises earlier
+            idempotency keys and turns.
+        keeps_hashes: whether the store has the export's key of hashes, so that a redacted value
+            gets the same token as before; None if the export does not say.
     """
 
     contacts: int = 0

@@ -25,7 +25,7 @@ __all__ = [
 ALL_PASSED = "every check passed"
 
 UNREAD = "unread: "
-"""How a finding begins that says that the text's language could not be read."""
+"""The start of a finding that a check cannot read the text's language."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -61,26 +61,29 @@ class Assessment:
 
     Attributes:
         reason: why, in a word; ``detail`` says it in a sentence.
-        findings: every check's, in the gate's order, also behind the one that decided.
+        findings: the findings of all checks, in the gate's order, including those after the
+            deciding one.
         confidence: the score, 0 to 1: the sum of ``parts``, kept within its caps.
         parts: what the score is made of, in order.
-        category, topic, sensitivity: what it is.
+        category, topic, sensitivity: what kind of thing it says, about which field of life, and how
+            carefully it is to be handled.
         is_redacted: whether a keyed hash stands where sensitive data stood.
         recall_semantics: how recall presents the fact.
-        yields_to_live_intent: whether what is asked for now overrides it.
+        yields_to_live_intent: whether a present request overrides it.
         lifetime_days: after so many days the fact expires; None for never.
-        question: what to ask, if it is held for a person's yes; worded so that no is easy. None for
-            what is held and waits silently, until it is said again.
-        lapses_at: until when what is held waits to be said again; None for what waits for an
-            answer, however long, and for anything else.
-        policy_version: of the policy that decided.
-        domain: its rules are what the policy applied.
+        question: the question for a person, if it is held; worded so that "no" is an easy answer.
+            None if it waits silently until it is said again.
+        lapses_at: until when a silently held candidate waits to be said again; None for any other:
+            a question waits without limit.
+        policy_version: the version of the policy that decided.
+        domain: the policy applied the rules of this domain.
         inference_key: equal for the same inference about the same contact.
-        is_contacts_word: whether an extractor only passes on what the contact said, as far as that
-            can be checked: then the contact's trust is what the rule goes by.
-        is_hedged: whether it only guesses: a hedge, or little confidence, and no person's yes.
-        importance: 0 to 1, what the gate makes of it; None where the caller gave one. The record
-            is the note's, and the finding of the check ``meaning``.
+        is_contacts_word: whether an extractor only repeats what the contact said, as far as code
+            can check. The rule then uses the contact's trust.
+        is_hedged: whether it is a guess: hedged or of little confidence, and confirmed by no
+            person.
+        importance: 0 to 1, the gate's estimate; None if the caller gave one. The note and the
+            finding of the check ``meaning`` record it.
     """
 
     disposal: Disposal
@@ -106,14 +109,14 @@ class Assessment:
     importance: float | None = field(default=None, compare=False)
 
     def disposed(self, disposal: Disposal, reason: GateReason, detail: str) -> Assessment:
-        """The same, disposed of otherwise, so that no person is asked."""
+        """This assessment with another disposal, and without a question for a person."""
         return replace(
             self, disposal=disposal, reason=reason, detail=detail, question=None, lapses_at=None
         )
 
     @property
     def unread(self) -> str | None:
-        """What a check says of a text in a language that it cannot read; None if it can."""
+        """A check's finding on a text in a language that it cannot read; None if it can read it."""
         return next((each.detail for each in self.findings if each.detail.startswith(UNREAD)), None)
 
     @property

@@ -1,6 +1,6 @@
 """Attributes: what can be known about a person, as an attributes file describes it. Pure.
 
-How they are found, and how their values are read, is said in ``reconciler.domain.values``.
+``reconciler.domain.values`` finds them and reads their values.
 """
 
 from __future__ import annotations
@@ -23,11 +23,11 @@ class Attribute:
         aliases: other names of it, in any spelling.
         synonyms: a value, and the other words for it.
         says: words around a value, in which a sentence says it; see ``SlotReader``.
-        shows: the same, of what a profile shows and nothing is decided by.
+        shows: such words for a profile only; nothing is decided by them.
         value: the kind of the value that may stand beside a name of it; empty for none.
-        known: what is a value of it, whatever its kind.
-        questions: what asks for it, as people ask; for recall.
-        over: by value, or ``*`` for any, what says that it holds no longer without naming it.
+        known: texts that are values of it, whatever their kind.
+        questions: how people ask for it; for recall.
+        over: by value, or ``*`` for any value, the words that end it without naming it.
     """
 
     name: str

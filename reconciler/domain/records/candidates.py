@@ -1,4 +1,4 @@
-"""Candidates: what was proposed as a durable fact, with what it rests on. Not judged here."""
+"""Candidates: proposed facts with their evidence. Nothing is judged here."""
 
 from __future__ import annotations
 
@@ -27,8 +27,8 @@ CONTACT = "contact"
 """Who answers for the person that a fact is about; no one else can give their consent."""
 
 FALLBACK_PROPOSER = "fallback"
-"""Who proposes raw words that no extractor could read. They are kept apart: barely believed, out
-of recall, and compared with nothing, so that they end no fact."""
+"""Who proposes raw words that no extractor could read. They get little confidence, stay out of
+recall and are compared with no fact, so they end none."""
 
 _PROPOSER_LENGTH_MAX = SCOPE_PART_LENGTH_MAX + len("agent:")
 
@@ -41,9 +41,9 @@ class Evidence:
     """One episode that a candidate rests on, and the exact words in it.
 
     Args:
-        episode_id: the episode's id. Where the contact has an episode of it already, that one is
-            linked, not written again. Any other id names what is written only for this contact,
-            who gets it back as an id of the store's own making.
+        episode_id: the episode's id. If the contact already has an episode with it, that one is
+            linked, not written again. Any other id is local to the contact, and the store replaces
+            it by an id of its own.
         session_id: the session that it belongs to.
         scope: the contact's.
         text: what was said, 1 to 20,000 characters.
@@ -54,7 +54,7 @@ class Evidence:
         is_private: whether only its own contact's memory may be derived from it.
         is_pending_erasure: whether a person asked for it to be erased.
         is_cleaned: as in ``Note``.
-        is_new: whether its id was drawn with this very call, so that no other caller has it yet.
+        is_new: whether this call drew the id, so that no other caller knows it yet.
 
     Raises:
         InvalidNoteError: any of the above does not hold.
@@ -103,18 +103,18 @@ class Candidate:
     Args:
         note: the claim, with its scope, source, slot, category and topic.
         evidence: the episodes that it rests on, the first one first; one that is named twice
-            counts once. Without any the gate refuses it.
-        is_literal: whether its words were meant as they stand, as far as an extractor can tell.
+            counts once. The gate refuses a candidate without evidence.
+        is_literal: whether its words were meant literally, as far as an extractor can tell.
         confidence: the extractor's own, 0 to 1; None if no extractor read it.
-        proposed_by: who put it forward; the same person may not confirm it.
-        confirmed_by: who said yes to it after it was held; only the gate's own answers set it, and
-            what comes with it already is refused.
-        is_reworded: whether they said so in other words than they were asked about.
-        ended_at: until when it was true, where that is over; only an import says so. It is kept as
-            history from the start. Time-zone aware, kept in UTC.
-        holds_until: until when it will be true, where that is known; from then on it is no longer
-            recalled. Time-zone aware, kept in UTC.
-        relations: what a model that read the claim and the facts says of them; None where none did.
+        proposed_by: who proposed it; the same person may not confirm it.
+        confirmed_by: who confirmed it after it was held. Only the gate's own answers set it; a
+            candidate that arrives with it is refused.
+        is_reworded: whether that person confirmed it in other words than the question's.
+        ended_at: when it ceased to be true; only an import gives it. The fact is history from the
+            start. Time-zone aware, kept in UTC.
+        holds_until: until when it will be true, if known; recall leaves it out from then on.
+            Time-zone aware, kept in UTC.
+        relations: how a model that read the claim and the facts relates them; None without one.
 
     Raises:
         InvalidNoteError: any of the above does not hold.
@@ -149,7 +149,7 @@ class Candidate:
         object.__setattr__(self, "evidence", tuple(reversed(once.values())))
 
     def as_typed(self) -> Candidate:
-        """The same, held to the lengths of what comes in, whatever its maker says of it.
+        """The same candidate, checked against the length limits of text that no one has cleaned.
 
         Raises:
             InvalidNoteError: the note or an episode is longer.
@@ -179,7 +179,7 @@ class Candidate:
 
     @property
     def related_by(self) -> DecidedBy:
-        """Whose relations to known facts these are: the agent's or an extractor's."""
+        """Who related the candidate to known facts: the agent or an extractor."""
         return DecidedBy.AGENT if self.confidence is None else DecidedBy.EXTRACTOR
 
     @property
@@ -209,12 +209,12 @@ class Precedents:
 
     Attributes:
         declined_id: the decision by which a person said no to it; None without one.
-        pending_id: the decision that still waits for an answer; None where none does.
-        waiting_id: the decision that waits without a question; None where none does.
-        is_answered: whether later words than the candidate's answer what would be asked.
+        pending_id: the decision that still waits for an answer; None if none does.
+        waiting_id: the decision that waits without a question; None if none does.
+        is_answered: whether something said after the candidate already answers the question.
         episode_ids: the episodes that supported it then.
         sessions: their sessions.
-        is_contradicting: whether a live fact would end by the candidate.
+        is_contradicting: whether the candidate would end a live fact.
     """
 
     declined_id: str | None = None

@@ -41,7 +41,7 @@ def one_of(
         kind: the words there are.
         name: what the caller knows the value by.
         value: what the caller gave.
-        error: what is raised where there is no such word; its text lists them.
+        error: raised if there is no such word; its text lists the words.
     """
     if type(value) is kind:
         return value
@@ -52,7 +52,7 @@ def one_of(
 
 
 def not_one_of(name: str, value: object, known: Iterable[str]) -> str:
-    """The text of a refusal: what was given, and what may be."""
+    """The text of a refusal: the given value, and the allowed ones."""
     return f"{name} {excerpt(value)} is not one of {', '.join(known)}"
 
 
@@ -66,13 +66,13 @@ def excerpt(value: object) -> str:
 
 
 def check_flags(**flags: object) -> None:
-    """Let each flag through that is true or false; the text "false" counts as true in Python.
+    """Refuse a flag that is not True or False: in Python the text "false" counts as true.
 
     Args:
         flags: by the names that the caller knows them by.
 
     Raises:
-        InvalidRequestError: one is anything else.
+        InvalidRequestError: a flag has another value.
     """
     for name, value in flags.items():
         if not isinstance(value, bool):
@@ -82,7 +82,7 @@ def check_flags(**flags: object) -> None:
 
 
 def check_callable(**functions: object) -> None:
-    """Refuse what cannot be called, before the work of which it is to be told.
+    """Refuse a callback that cannot be called, before the work that it reports on begins.
 
     Args:
         functions: by the names that the caller knows them by.
@@ -132,7 +132,7 @@ def file_path(name: str, given: object) -> Path:
     """The file that a caller names.
 
     Raises:
-        InvalidRequestError: nothing that names a file.
+        InvalidRequestError: the value names no file.
     """
     if not isinstance(given, str | PathLike):
         raise InvalidRequestError(f"{name} must be a path, not {type(given).__name__}")

@@ -37,10 +37,10 @@ __all__ = [
 ]
 
 NO_MODEL = "none"
-"""What embedded raw words: so no look for neighbours, and no recall by meaning, finds them."""
+"""The recorded model of raw words, so that no search by meaning finds them."""
 
 UNSURE = "its confidence"
-"""How an arbiter's error begins if its answer makes sense, but is too unsure to be used."""
+"""The start of an arbiter's error for an answer that makes sense but is too unsure to use."""
 
 
 ACTIONS_OF_RELATION: Mapping[Relation, frozenset[Action]] = {
@@ -69,7 +69,7 @@ class Judgement:
         target: the neighbour's number as shown, counted from 1; None with ADD.
         also: the numbers of further neighbours that the same relation applies to.
         confidence: how sure it says it is, 0 to 1.
-        usage: what the answer cost; None where that is not known or it cost nothing.
+        usage: what the answer cost; None if that is not known or it cost nothing.
     """
 
     reasoning: str
@@ -82,7 +82,7 @@ class Judgement:
 
 
 FactT = TypeVar("FactT", default=Neighbour)
-"""How a verdict names facts: the rule as the neighbours that it saw, a record by their ids."""
+"""How a verdict names facts: the rule by the neighbours that it saw, a record by ids."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -140,7 +140,7 @@ class Verdict(Generic[FactT]):
         return self.action is Action.UPDATE and not self.is_restatement
 
     def by_id(self: Verdict[Neighbour]) -> Verdict[str]:
-        """The same, as a decision keeps it: with the ids of the facts."""
+        """The same verdict with the ids of the facts, as a decision keeps it."""
         own = {each.name: getattr(self, each.name) for each in fields(self)}
         ids = {name: tuple(fact.fact_id for fact in own[name]) for name in _OF_FACTS}
         return Verdict(**own | ids)
@@ -154,7 +154,7 @@ _OF_FACTS = ("targets", "conflicts", "settled", "voided")
 class Comparison(Neighbour):
     """One neighbour that a decision looked at, as it was then; rank 1 is the nearest.
 
-    How often it was said, and whether it was confirmed, is not on record: that goes on changing.
+    It does not record how often the fact was said or whether it was confirmed: both keep changing.
     """
 
     rank: int
@@ -162,7 +162,7 @@ class Comparison(Neighbour):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Resting:
-    """A fact that rests on what another decision than its own was made on."""
+    """A fact that also rests on the evidence of a decision other than its own."""
 
     fact_id: str
     decision_id: str
@@ -170,7 +170,7 @@ class Resting:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PlannedEnd:
-    """That a fact ends on the day on which another, the plan, begins; from then on it is over.
+    """The planned end of a fact: the day on which another fact, the plan, begins.
 
     Attributes:
         fact_id, plan_id: what ends, and what begins.
@@ -196,8 +196,8 @@ class Undo:
     """A decision's changes to facts that lived on, so that it can be undone.
 
     Attributes:
-        before: how the facts stood that it counted again or gave another end, and those that it
-            ended before their known end; with REVERT, all that it changed.
+        before: the earlier state of each fact that it counted again, gave another end, or ended
+            before its known end; with REVERT, of all facts that it changed.
         decision_ids: with REVERT, what it undid, the newest first.
         unlinked, linked: with REVERT, which supersessions no longer hold, and which hold again.
         unrested, rested: with REVERT, what facts no longer rest on, and rest on again.
@@ -215,12 +215,13 @@ class Undo:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RecordedPolicy:
-    """The thresholds that a decision was made under, and the model that they measure.
+    """The thresholds of a decision, and the embedding model that they are for.
 
     Attributes:
         profile: the thresholds' name.
         cosine_update_min, cosine_add_max, cosine_cut: their values, in raw cosine.
-        reach: the cosine from which a judge was asked; None where only the band was, or no judge.
+        reach: the cosine from which a judge was asked; None if it was asked only in the band, or
+            there was none.
         guard: whether the guard was on.
         embedding_model: what made the vectors.
     """
@@ -239,10 +240,10 @@ class RecordedOpinion:
     """An arbiter's answer, as it is kept.
 
     Attributes:
-        arbiter: its name; None where none was asked.
-        reasoning: what it argued; None where it did not answer.
-        error: why its answer was not used; None where it was.
-        relation, action, confidence: its answer; None where there was none.
+        arbiter: its name; None if none was asked.
+        reasoning: what it argued; None if it did not answer.
+        error: why its answer was not used; None if it was.
+        relation, action, confidence: its answer; None if there was none.
         target: a rank in ``compared_with``.
         also: the ranks of further facts that the same relation applies to.
         cost_usd: what the answer cost, in US dollars at the configured prices.
@@ -262,9 +263,9 @@ class RecordedOpinion:
 
     @property
     def is_missing(self) -> bool:
-        """Whether an arbiter was wanted and gave no answer that makes sense: it can be later.
+        """Whether the arbiter gave no answer that makes sense, so that it can be asked later.
 
-        One that is too unsure was given, and would be given again.
+        An answer that is too unsure is not missing: the arbiter would give it again.
         """
         if self.arbiter is None or self.error is None:
             return False
@@ -273,7 +274,7 @@ class RecordedOpinion:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Proposal:
-    """Who put a note forward, and how it hangs together with other decisions.
+    """Who proposed a note, and how the decision relates to other decisions.
 
     Attributes:
         proposed_by, answered_by: who put it forward, and who said yes or no to it.
@@ -315,24 +316,24 @@ class Decision:
         verdict: what was concluded, with the facts by their ids.
         cosine: raw cosine to the fact that it was decided on (the target, else the nearest), in
             [-1, 1]; None without a neighbour or an embedder.
-        fact_id: the fact that now says it: the new one, or with SKIP the one it repeats; None where
+        fact_id: the fact that now says it: the new one, or with SKIP the one it repeats; None if
             no fact does, because the gate did not let it through. With RESOLVE the fact that stays.
-        closed_ids: the facts that an answer let stand side by side, so that they are in dispute no
-            longer.
+        closed_ids: the facts that an answer kept side by side, so that they are no longer in
+            dispute.
         expired_ids: the compared facts that had expired by then.
-        undo: what it takes to undo it, where that does not follow from the rest; None else.
+        undo: what an undo needs beyond the other fields; None if nothing.
         planned_ends: which facts end on a later day because of it, and with which plan. It holds
             as long as the decision and the plan do.
         door: which door it came through.
         episode_id: the evidence that the note left.
-        policy: the thresholds of then.
-        gate: how the write gate disposed of it, with every check's finding; None where no note
+        policy: the thresholds at that time.
+        gate: how the write gate disposed of it, with every check's finding; None if no note
             came to the gate.
         proposal: who put it forward, and what it answers.
         opinion: what the arbiter answered, where one was asked.
         timings: how long it took.
         version: the contact's version that it led to, so that a contact's decisions have an
-            order whatever the clocks say; 0 where its record was damaged.
+            order whatever the clocks say; 0 if its record was damaged.
         correction: the relation that a person said was right; None without one.
         compared_with: the neighbours that it looked at, nearest first.
         replayed: this decision was made by an earlier call with the same idempotency key.
@@ -403,7 +404,7 @@ class Decision:
 
     @property
     def ends_on_the_day_ids(self) -> tuple[str, ...]:
-        """The facts that it lets hold until the day on which the fact that it is about begins."""
+        """The facts that end on the day on which the decision's own fact begins."""
         return tuple(end.fact_id for end in self.planned_ends if end.plan_id == self.fact_id)
 
     @property
@@ -429,9 +430,9 @@ class Decision:
 
     @property
     def answer(self) -> str:
-        """The outcome in words, for the agent that proposed it, and what to say.
+        """The outcome in words, for the agent that proposed it, with what to say.
 
-        What reads as a directive to the agent is not said to it again.
+        A text that reads as a directive to the agent is never repeated to it.
         """
         if self.gate and self.gate.reason is GateReason.DIRECTIVE and self.action is Action.HOLD:
             return _QUARANTINED
@@ -499,7 +500,7 @@ class Archived:
     Attributes:
         contact_id: about whom.
         facts: the faded facts, as they stood, the most faded first.
-        decision: the record of it; None where it was only asked what it would be.
+        decision: its record; None for a dry run.
     """
 
     contact_id: str
@@ -564,7 +565,7 @@ _CONTESTED = (
 
 
 def _as_json(value: Any) -> Any:
-    """Plain values; field by field, for ``asdict`` copies each value deeply first."""
+    """Plain values, made field by field: ``asdict`` would first copy each value deeply."""
     if is_dataclass(value):
         return {field.name: _as_json(getattr(value, field.name)) for field in fields(value)}
     if isinstance(value, datetime):

@@ -1,4 +1,4 @@
-"""Erasures: what was asked to be forgotten, what goes with it, and what is shown for it. Pure."""
+"""Erasures: requests to forget, what each removes, and its receipt. Pure."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ __all__ = [
 ]
 
 ERASED = "[erased]"
-"""Stands in the place of erased words."""
+"""Replaces erased words."""
 
 
 class ErasureKind(StrEnum):
@@ -37,12 +37,12 @@ class ErasureKind(StrEnum):
 
 
 class ErasureState(StrEnum):
-    """The state of an erasure; each is continued from its state."""
+    """The state of an erasure; an interrupted one continues from it."""
 
     PENDING = "pending"
-    """Marked: nothing new is made of what is to go."""
+    """Marked: nothing new is derived from what will be removed."""
     REMOVED = "removed"
-    """Gone from the graph; the engine's files may still hold bytes of it."""
+    """Removed from the graph; the engine's files may still hold bytes of it."""
     DONE = "done"
 
 
@@ -78,7 +78,7 @@ class ErasureTarget:
 
     @property
     def kind(self) -> ErasureKind:
-        """How much it is."""
+        """What kind of target it is."""
         if self.fact_id is not None:
             return ErasureKind.FACT
         if self.session_id is not None:
@@ -92,7 +92,7 @@ class ErasureTarget:
 
     @property
     def kept(self) -> ErasureTarget:
-        """It as the record of a finished erasure keeps it: ids, and no words."""
+        """The target as a finished erasure's record keeps it: ids, no words."""
         return ErasureTarget(fact_id=self.fact_id, session_id=self.session_id)
 
 
@@ -107,16 +107,16 @@ class FactEnd:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ErasurePlan:
-    """The ids that go with an erasure's target. Of a whole contact everything goes.
+    """The ids that an erasure removes or changes. A whole contact loses everything.
 
     Attributes:
-        fact_ids: facts that go.
-        revived_ids: facts that hold again, since what had taken their place goes.
-        ends: how facts end then that were to end with what goes, or that hold again.
+        fact_ids: facts to remove.
+        revived_ids: facts that hold again, because their successors are removed.
+        ends: the new ends of facts that hold again, or that a removed fact was to end.
         decision_ids: decisions that lose all words.
-        quoting_ids: decisions about something else, that lose what was argued: it may quote.
-        episodes: what is left of each episode that something goes from.
-        session_keys: sessions that lose their summary, and their jobs lose what was read for them.
+        quoting_ids: other decisions, which lose their reasoning because it may quote removed words.
+        episodes: what is left of each episode that loses words.
+        session_keys: sessions that lose their summary; their jobs lose what was read for them.
     """
 
     fact_ids: tuple[str, ...] = ()
@@ -130,21 +130,21 @@ class ErasurePlan:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ErasureReceipt:
-    """The removed and afterwards checked records, in numbers.
+    """What an erasure removed and then checked, in numbers.
 
     Attributes:
         removed: how many nodes lost their words, by label.
-        verified: how many texts were read again afterwards, and found to hold nothing of it.
-        remaining_ids: nodes in scope that were to be empty and are not; empty where all went well.
-        elsewhere_ids: nodes that stay and hold a removed text word for word, as something that was
-            said by itself; the contact may want those forgotten, too.
+        verified: how many texts were read again afterwards and hold nothing of it.
+        remaining_ids: nodes in scope that still hold words to be removed; empty if all went well.
+        elsewhere_ids: nodes that stay although they hold a removed text word for word, because it
+            was also said separately; the contact may want those forgotten, too.
         traces: where bytes of it may still be, for how long, and what to do; for a person.
         searched_texts: how many of the removed texts the engine's own files were searched for; 0
-            where it has none of its own.
-        shared_texts: how many of these stand in the files because something that is kept says them
-            too, in whole or in part.
-        texts_in_files: how many stand in the files although nothing that is kept says them; 0 where
-            all went well. The erasure is not finished before.
+            if it has none of its own.
+        shared_texts: how many of these are in the files because a kept record says them too, in
+            whole or in part.
+        texts_in_files: how many are still in the files although no kept record says them; 0 if all
+            went well. Until then the erasure is not finished.
         rewrites: how many times the files were written again.
         tombstones: how many statements are held if they come again.
         is_dry_run: whether it only says what would be removed.
@@ -164,7 +164,7 @@ class ErasureReceipt:
 
     @property
     def is_clean(self) -> bool:
-        """Whether nothing was found that was to be removed."""
+        """Whether the checks found nothing left to remove."""
         return not (self.remaining_ids or self.texts_in_files)
 
 
@@ -175,7 +175,8 @@ class Erasure:
     Attributes:
         erasure_id: its id; empty for a dry run, which leaves no record.
         scope: the contact's.
-        target: what is forgotten. Of a finished one ids only: an attribute's name is a word, too.
+        target: what is forgotten. A finished erasure keeps only its ids: an attribute's name is a
+            word, too.
         kind: how much it is.
         state: how far it got.
         by: who asked for it, ``contact`` or an operator.

@@ -1,4 +1,4 @@
-"""Evidence as it is shown: the turns that a fact rests on, and who took each of them up."""
+"""Evidence for a reader: the turns that a fact rests on, and the decisions that used each."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ class TakenBy:
 
     Attributes:
         decision_id: its record; ``explain`` says why it came out so.
-        fact_id: the fact that it is about; None where it wrote and counted none.
+        fact_id: the fact that it is about; None if it wrote and counted none.
         action: what was done.
         door: which door it came through.
         proposed_by, answered_by: who put it forward, and who said yes or no to it, as far as
@@ -41,8 +41,8 @@ class EvidenceTurn:
 
     Attributes:
         episode_id: its id.
-        fact_id: the fact that it was first taken for: the one asked about, or one beneath it.
-        is_beneath: whether that is one beneath it, which the fact asked about says again.
+        fact_id: the fact that first used it: the one asked about, or one beneath it.
+        is_beneath: whether that fact lies beneath the one asked about, which restates it.
         speaker: who spoke: the role in its session, else the kind of source.
         text: the turn, as it is kept.
         spans: the words of it that are cited; empty for all of it.
@@ -50,8 +50,8 @@ class EvidenceTurn:
         session_id, channel: the session that it belongs to, and how that was held.
         source_kind, source_reference: the kind of source, and where it can be looked up.
         is_answer: whether it is a person's answer to a question, not a statement of their own.
-        taken_by: the decisions that took it up for the fact, the oldest first; empty where that
-            was not kept yet.
+        taken_by: the decisions that used it for the fact, the oldest first; empty for turns from
+            before this was recorded.
     """
 
     episode_id: str
@@ -80,7 +80,7 @@ class FactEvidence:
 
     Attributes:
         fact: the fact asked about, live or ended.
-        statement: in a sentence, whether the contact said it, when and where, or who did instead.
+        statement: one sentence: whether the contact said it, when and where; if not, who did.
         turns: the turns, the oldest first; those beneath the fact among them.
     """
 

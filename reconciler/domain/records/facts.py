@@ -1,4 +1,4 @@
-"""Facts: durable memories, how they are seen by a note, by a recall and by their history."""
+"""Facts: durable memories, as a note, a recall and a history see them."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ __all__ = [
 
 
 def may_have_changed(said_at: datetime) -> str:
-    """The mark of what is told though its lifetime is over: when it was last said (UTC)."""
+    """The mark on a recalled fact with a lifetime that is over: when it was last said (UTC)."""
     return f"last said on {said_at:%Y-%m-%d}, may have changed"
 
 
@@ -73,25 +73,25 @@ class Fact(Remembered):
         observations: how often it was said, counting its own restatements; 1 or more.
         recorded_at: when the graph learned it (UTC).
         valid_from: when it became true in the world, as far as known (UTC).
-        first_held_from: from when the first of the facts held that said the same before it, without
-            a break (UTC); None where that is ``valid_from``.
-        valid_to: the first instant at which it is true no longer, past or to come, where its end is
-            known; else None (UTC).
+        first_held_from: the start of the first fact in its unbroken line of restatements (UTC);
+            None if that is ``valid_from``.
+        valid_to: the first instant at which it is no longer true, past or future (UTC); None if its
+            end is unknown.
         last_confirmed_at: when it was last said (UTC).
-        state: where it stands, as it was written last; ``as_of`` says where it stands at a time,
-            since a lifetime ends without a write.
+        state: its state as last written; ``as_of`` gives its state at a time, since a lifetime ends
+            without a write.
         is_void: whether it was never true: its interval is empty.
-        is_contested: whether it took the place of a fact in a to and fro.
+        is_contested: whether it replaced a fact in a to and fro.
         category, topic: what kind of thing it says, and in which field of life.
-        confidence: how sure the gate was of it, more so for every time that it was said again.
+        confidence: how sure the gate is of it; each restatement raises it.
         sensitivity: how carefully it is to be handled; ``is_redacted`` where a keyed hash stands
             for personal data in its text.
         recall_semantics: whether it informs, binds, or says what is not wanted.
-        yields_to_live_intent: whether what is asked for now overrides it.
+        yields_to_live_intent: whether a present request overrides it.
         expires_at: from when it may have changed (UTC); None for never.
         is_confirmed_by_user: whether the contact was asked, and said yes.
-        recall_count, last_recalled_at: how often it was recalled, and when last (UTC); written
-            behind, so that the newest recalls may be missing.
+        recall_count, last_recalled_at: how often it was recalled, and when last (UTC); written with
+            a delay, so the newest recalls may be missing.
     """
 
     fact_id: str
@@ -132,18 +132,18 @@ class Fact(Remembered):
     def has_ended(self) -> bool:
         """Whether it is superseded, revoked or erased, so that no note is compared with it.
 
-        What is expired or archived has not ended: to say it again renews it.
+        An expired or archived fact has not ended: saying it again renews it.
         """
         return self.state not in (FactState.LIVE, FactState.EXPIRED, FactState.ARCHIVED)
 
     @property
     def is_standing(self) -> bool:
-        """Whether it orders or forbids something, and so holds whatever is asked for."""
+        """Whether it orders or forbids something, so that it holds whatever the query is."""
         return self.recall_semantics is not RecallSemantics.DEFAULT
 
     @property
     def holds_since(self) -> datetime:
-        """From when what it says is true, however often it was said again since (UTC)."""
+        """Since when what it says is true, its earlier wordings included (UTC)."""
         return self.first_held_from or self.valid_from
 
     @property
@@ -157,7 +157,7 @@ class Fact(Remembered):
         return Standing(**{field.name: getattr(self, field.name) for field in fields(Standing)})
 
     def standing_as(self, standing: Standing) -> Fact:
-        """The same fact, standing so."""
+        """The same fact in that state."""
         return replace(
             self, **{field.name: getattr(standing, field.name) for field in fields(Standing)}
         )
@@ -166,46 +166,47 @@ class Fact(Remembered):
     def is_passing(self) -> bool:
         """Whether it leaves recall when its lifetime is over: it is volatile, or its end is known.
 
-        Everything else stays, and ``may_be_outdated``.
+        Any other fact stays in recall, marked by ``may_be_outdated``.
         """
         return self.category is Category.VOLATILE or self.valid_to is not None
 
     @property
     def may_be_outdated(self) -> bool:
-        """Whether it is told though its lifetime was over, as of when it was asked for."""
+        """Whether recall shows it although its lifetime was over when it was asked for."""
         return self.state is FactState.EXPIRED and not self.is_passing
 
     def is_told(self, *, hides_expired: bool = False) -> bool:
-        """Whether a recall tells it, as of when its state was written or asked for.
+        """Whether recall shows it, by its state as written or asked for.
 
         Args:
-            hides_expired: whether what may be outdated is left out, too.
+            hides_expired: whether to leave out facts that may be outdated, too.
         """
         return self.is_live or (self.may_be_outdated and not hides_expired)
 
     @property
     def is_told_ahead(self) -> bool:
-        """Whether it is dated later than it was said, by more than clocks differ."""
+        """Whether its start lies later than it was said, by more than clocks differ."""
         return self.valid_from > self.last_confirmed_at + CLOCK_SKEW_MAX
 
     @property
     def is_start_given(self) -> bool:
         """Whether a person said since when it holds; else it holds since it was said or written.
 
-        What was said again later than it was said first, and read in later still, counts as given.
+        A fact that was said a second time and recorded later still counts, too: its start equals
+        neither.
         """
         is_as_said = self.valid_from == self.last_confirmed_at
         return not is_as_said and abs(self.valid_from - self.recorded_at) > CLOCK_SKEW_MAX
 
     def is_upcoming(self, now: datetime) -> bool:
-        """Whether it was said ahead, and the day from which it holds has not come.
+        """Whether it was said ahead and its first day has not come.
 
-        A clock that stepped back makes no fact of the future.
+        A clock that stepped back makes no fact a future one.
         """
         return self.is_told_ahead and self.valid_from > now
 
     def is_lapsed(self, now: datetime) -> bool:
-        """Whether it holds no more unless it is said again: archived, or its lifetime is over."""
+        """Whether only saying it again would renew it: it is archived, or its lifetime is over."""
         return self.state is FactState.ARCHIVED or self.is_expired(now)
 
     def is_expired(self, now: datetime) -> bool:
@@ -254,14 +255,14 @@ class Neighbour:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Predecessor:
-    """An ended fact beneath a live one, which the live one took the place of sooner or later.
+    """An ended fact that a live one replaced, directly or through facts between.
 
     Attributes:
         cosine: raw cosine to the note, in [-1, 1].
         slot: what it answered about whom; None if unknown.
-        was_contradicted: whether what followed it said something else, by its slot or in an
-            arbiter's judgement; a midpoint does not know.
-        followed_from: from when that held (UTC).
+        was_contradicted: whether its successor said something else, by its slot or in an arbiter's
+            judgement; a midpoint cannot tell.
+        followed_from: since when the successor held (UTC).
         was_live: whether it ever held here; False where it was history when it came.
     """
 
@@ -280,15 +281,15 @@ class RankedFact:
 
     Attributes:
         score: what it was ordered by: similarity, recency and importance, each weighed.
-        similarity: how near it is to the question, in meaning and in words, or how clearly the
-            question asks for its attribute, where that is more; None where nothing was asked for:
-            then recency and importance rank alone.
+        similarity: how near it is to the question, in meaning and in words, or, if that is more,
+            how clearly the question asks for its attribute; None without a question: then only
+            recency and importance rank.
         cosine: raw, to the question, in [-1, 1]; None without an embedder, or without a question.
         words: the share of the question's words that it holds, each weighed by how few of the
             contact's facts hold it; None without a question.
         recency: with a question, one half for each fact about the same thing that was said later
             and chosen beside it; without one, how lately it was said.
-        strength: how much is left of it, by its importance, its age and its use; weighed only where
+        strength: how much is left of it, by its importance, its age and its use; weighed only if
             the settings say so.
         is_standing: whether it is a standing constraint, which is recalled whatever is asked.
         fits: whether it fits the question; a standing constraint need not.
@@ -323,9 +324,9 @@ class FoundFact:
 
     Attributes:
         contact_id: about whom it is.
-        fact: the fact, in its state of now.
-        similarity: its raw cosine to what was asked, in [-1, 1]; None where a name was.
-        found_in: where it mentions the name; None where none was asked for.
+        fact: the fact in its present state.
+        similarity: its raw cosine to the question, in [-1, 1]; None if a name was asked for.
+        found_in: where it mentions the name; None if none was asked for.
     """
 
     contact_id: str
@@ -372,7 +373,7 @@ class Dispute:
 
     Attributes:
         scope: about whom.
-        facts: the sides, two or more, what holds longest first.
+        facts: the sides, two or more, the one that has held longest first.
         question: what to ask, with each side's words, its source and since when.
         reasons: why the sides were kept side by side.
         opened_at: when the last of them came in (UTC).
@@ -429,9 +430,9 @@ class ExpiringFact:
 
 @dataclass(frozen=True, slots=True)
 class PlaceInHistory:
-    """Where a fact stands in the order of a history: by when it was confirmed, then recorded (UTC).
+    """A fact's place in the order of histories: by its last confirmation, then its recording (UTC).
 
-    Of facts that are equal in both, the one of the lesser id comes first.
+    If both are equal, the fact with the lesser id comes first.
     """
 
     fact_id: str
@@ -466,7 +467,7 @@ class RefusalCount:
 
 @dataclass(frozen=True, slots=True)
 class FiledFact:
-    """A fact with whom it is about, by id and, where that is known, by name."""
+    """A fact and the contact it is about, by id and, if known, by name."""
 
     contact_id: str
     contact_name: str | None
@@ -485,8 +486,8 @@ class SaidFact(NamedTuple):
 class Contact:
     """A contact of an agent with what is known about it, in numbers: its facts by their state.
 
-    ``recalls`` and ``empty_recalls`` say how often it was asked about, and how often of these times
-    nothing was found; they are written behind.
+    ``recalls`` counts the recalls about it, and ``empty_recalls`` those that found nothing; both
+    are written with a delay.
     """
 
     tenant: str

@@ -1,7 +1,7 @@
 """The guard's findings: differences between a note and a fact, each of one kind.
 
-Only the answer's form lives here. How a difference is found and what follows from one never does:
-the former is the finders' business, the latter the rule's.
+Only the shape of a finding lives here. The finders find differences, and the rule decides what
+follows from them.
 """
 
 from __future__ import annotations
@@ -40,10 +40,10 @@ class Finding:
 
     Attributes:
         kind: what differs.
-        in_note: how the note has it; empty where only the fact says something of the kind.
-        in_fact: how the fact has it; empty where only the note does.
+        in_note: how the note has it; empty if only the fact says something of the kind.
+        in_fact: how the fact has it; empty if only the note does.
         is_change: whether both answer the same question differently ("3 tops" and "5 tops"), so
-            that they are probably not both true now, also where the rest of the texts differs.
+            that they are probably not both true now, even if the rest of the texts differs.
     """
 
     kind: Difference

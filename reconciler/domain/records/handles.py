@@ -16,7 +16,7 @@ HANDLE_LENGTH = 4
 
 _LENGTH_MAX = 16
 _LETTERS = "0123456789abcdefghjkmnpqrstvwxyz"
-"""Digits and small letters without i, l, o and u, which are read or written for others."""
+"""Digits and small letters without i, l, o and u, which are easily misread."""
 
 
 def handle_of(fact_id: str, length: int = HANDLE_LENGTH) -> str:
@@ -41,7 +41,7 @@ def named_by(name: str, fact_ids: Iterable[str]) -> str:
     """The id of the fact that a builder names by its id or its handle.
 
     Args:
-        name: as it was given; what is no handle is an id, known or not.
+        name: the given name; anything but a handle counts as an id, known or not.
         fact_ids: those of the contact's facts that have not ended.
 
     Raises:

@@ -52,12 +52,12 @@ class Outcomes:
 
     @property
     def candidates(self) -> int:
-        """All that the extractor gave."""
+        """How many candidates the extractor gave."""
         return sum(asdict(self).values())
 
     @classmethod
     def of(cls, decisions: Iterable[Decision], left_out: int) -> Outcomes:
-        """The numbers of these decisions."""
+        """The outcomes of these decisions, counted."""
         made = Counter(_OUTCOMES[decision.action] for decision in decisions)
         return cls(**made, left_out=left_out)
 
@@ -83,9 +83,9 @@ class Job:
         scope: the contact's.
         session_id: which session.
         state: waiting, running, done or dead.
-        attempts: how often it was begun.
+        attempts: how often it was started.
         submitted_at: when it was handed over (UTC).
-        due_at: when it is begun next, or its lease ends (UTC).
+        due_at: when it starts next, or its lease ends (UTC).
         finished_at: when it was done (UTC), or None.
         extractor: who read it; None before it was read.
         last_error: why the last attempt ended, or None.
@@ -122,7 +122,7 @@ class QueueReport:
 
     Attributes:
         jobs: how many there are, by state.
-        attempts: how often jobs were begun.
+        attempts: how often jobs were started.
         outcomes: what became of all candidates.
         oldest_unfinished_at: when the oldest job that is neither done nor dead was handed over.
     """

@@ -1,4 +1,4 @@
-"""Questions by which a judge is tried: a note, facts, and what it should make of them."""
+"""Questions that test a judge: a note, facts, and the expected answers."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ __all__ = ["JudgeQuestion"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class JudgeQuestion:
-    """One question, and the answers to it that are as expected.
+    """One question and its expected answers.
 
     Attributes:
-        about: what it tries.
+        about: what it tests.
         note: the note's text.
         facts: the texts of the facts, numbered from 1.
-        relations: those that are as expected.
-        target: the fact that is meant; None where none is.
+        relations: the expected ones; each of them is right.
+        target: the expected fact; None if none is.
     """
 
     about: str
@@ -32,7 +32,7 @@ class JudgeQuestion:
 
     @classmethod
     def from_mapping(cls, given: Mapping[str, Any]) -> JudgeQuestion:
-        """The question as a file has it.
+        """The question that a file's table describes.
 
         Raises:
             ConfigurationError: something is missing, or no relation.

@@ -55,7 +55,7 @@ PATIENT_DOORS = (EXTRACTION_DOOR, IMPORT_DOOR)
 """Doors without a waiting conversation, so that a note may wait for the judge's budget."""
 
 SPANS_JOINED = " … "
-"""Stands between the cited parts of one episode, where they are stored as one text."""
+"""Separates the cited parts of one episode when they are stored as one text."""
 
 
 class SourceKind(StrEnum):
@@ -100,9 +100,9 @@ class Category(StrEnum):
     PROCEDURE = "procedure"
     SUMMARY = "summary"
     OUTCOME = "outcome"
-    """What came of a task. It is compared with other outcomes only: it says nothing of a person."""
+    """The outcome of a task, compared with other outcomes only: it says nothing about a person."""
     VOLATILE = "volatile"
-    """What is better asked live than remembered."""
+    """Something better asked live than remembered."""
 
 
 AnyCategory: TypeAlias = (
@@ -153,15 +153,15 @@ class FactState(StrEnum):
 
     LIVE = "live"
     EXPIRED = "expired"
-    """Its lifetime is over: recalled with a mark, or no longer, and live again when it is said."""
+    """Its lifetime is over: recall marks it or leaves it out, and saying it again makes it live."""
     ARCHIVED = "archived"
-    """It was archived: no longer recalled, and live again as soon as a note says it."""
+    """It was archived: recall leaves it out, and a note that says it again makes it live."""
     SUPERSEDED = "superseded"
     """Another fact took its place, or it was history from the start."""
     REVOKED = "revoked"
-    """It was ended, or what wrote it was undone, and nothing took its place."""
+    """It was ended, or the decision that wrote it was undone; nothing took its place."""
     ERASED = "erased"
-    """A person asked for it to be forgotten: that it was there is all that is left."""
+    """A person asked for it to be forgotten: only the trace that it existed is left."""
 
 
 class Disposal(StrEnum):
@@ -242,10 +242,10 @@ AnyGateReason: TypeAlias = (
 )
 
 FOR_OPERATORS = (GateReason.DIRECTIVE, GateReason.NEEDS_APPROVAL, GateReason.UNREAD_LANGUAGE)
-"""Why something is held that an operator lets in, and not the contact."""
+"""Reasons to hold a note that only an operator may let in, not the contact."""
 
 NOT_FOR_CONTACTS = (*FOR_OPERATORS, GateReason.UNTRUSTED_SOURCE)
-"""Why the contact is not asked: an operator is, though of a tool's word the contact may say yes."""
+"""Reasons to ask an operator, not the contact; the contact may still confirm a tool's word."""
 
 
 # Its docstring is a part of the schema that a judge sees.
@@ -289,13 +289,12 @@ class DecidedBy(StrEnum):
     """Which rule decided; the first that matches, in the order of ``decide``.
 
     By ``retraction`` a note takes back what was said before, and denies it. By ``change`` it says
-    that something is otherwise now, and names what was before. ``order``, ``trust``,
-    ``hedge`` and ``standing`` stand over the others: they say that another rule would have had the
-    note supersede a fact that is newer than it, that rests on a more trusted word, that was
-    confirmed or often said while the note only guesses, or that is a standing decision. By
-    ``agent`` or ``extractor`` a model that read the note and the facts said how they relate.
-    ``gate`` decides before any of them, ``answer`` after a person was asked, ``amendment`` by an
-    operator's word, whatever the others say.
+    that something is otherwise now, and names what was before. ``order``, ``trust``, ``hedge`` and
+    ``standing`` override the others: another rule would have had the note supersede a fact that is
+    newer, that rests on a more trusted word, that was confirmed or often said while the note only
+    guesses, or that is a standing decision. By ``agent`` or ``extractor`` a model that read the
+    note and the facts said how they relate. ``gate`` decides before any of them, ``answer`` after a
+    person was asked, ``amendment`` by an operator's word, whatever the others say.
     """
 
     NOOP = "noop"

@@ -1,7 +1,7 @@
 """Message forms: reads role and content of a message that another program wrote. Pure.
 
-A form is a row: the keys by which its messages are recognised, and a function that reads one. The
-place of messages in a file does not belong here, nor the use of a role or a time. A message that a
+A form is a row: the keys by which its messages are recognised, and a function that reads one. How a
+file lays out messages does not belong here, nor how roles and times are used. A message that a
 program hides, or writes to itself, says nothing: it must never become the contact's words.
 """
 

@@ -1,8 +1,8 @@
-"""Messages: what was said, as chat APIs and other programs write it, made into turns. Pure.
+"""Messages: words in the forms of chat APIs and other programs, made into turns. Pure.
 
-What roles and times are called elsewhere, and which parts of a message are words, live here; how a
-file lays messages out does not. Nothing is guessed: a role or a time that is not understood is
-refused, and the error says in which message.
+This module knows how other programs write roles and times, and which parts of a message are words;
+how a file lays messages out is known elsewhere. Nothing is guessed: a role or a time that is not
+understood is refused, and the error says in which message.
 """
 
 from __future__ import annotations
@@ -50,12 +50,12 @@ class Message:
         return iter(()) if plain is None else _turns(replace(self, values=plain))
 
     def wrong(self, complaint: str) -> InvalidSessionError:
-        """What is said of it where it cannot be read."""
+        """The error about it if it cannot be read."""
         return InvalidSessionError(f"{self.where}: {complaint}")
 
 
 def turns_of(given: Iterable[Turn | Mapping[str, Any]]) -> Iterator[Turn]:
-    """Turns as they are, and messages as what was said in them; one without words gives none.
+    """Turns unchanged, and messages as the turns in them; a message without words gives none.
 
     Args:
         given: in their order. A message has a ``role``, and ``content`` (a string or a list of
@@ -116,7 +116,7 @@ def _role(message: Message) -> Role:
 
 
 def _name(message: Message) -> str | None:
-    """Who speaks; a tool's name is no person's."""
+    """Who speaks; a tool's name is not a person's."""
     given = message.values.get("name")
     if given is None or given == "":
         return None
@@ -140,7 +140,7 @@ def _reference(message: Message) -> str | None:
 
 
 _SAYING = frozenset({"content", "text", "tool_calls", "function_call"})
-"""One of these is there in every message, if only to say that no words are."""
+"""Every message has one of these keys, even a message without words."""
 
 
 def _text_and_answers(message: Message, values: Mapping[str, Any]) -> tuple[str, list[str]]:
@@ -165,13 +165,13 @@ def _text_and_answers(message: Message, values: Mapping[str, Any]) -> tuple[str,
 
 
 def _as_dict(block: object) -> object:
-    """A block as a dictionary, where an SDK made an object of it."""
+    """A block as a dictionary, even if an SDK made it an object."""
     as_dictionary = getattr(block, "model_dump", None)
     return as_dictionary() if callable(as_dictionary) else block
 
 
 def _text(message: Message, block: Any) -> str:
-    """The block's words; pictures, calls of tools and whatever else is there have none."""
+    """The block's words; pictures, calls of tools and any other block have none."""
     if isinstance(block, str):
         return block
     if not isinstance(block, Mapping):

@@ -1,4 +1,4 @@
-"""A store's move to another embedding model: how far it is, and what came of it. Pure."""
+"""A store's move to another embedding model: its progress and its result. Pure."""
 
 from __future__ import annotations
 
@@ -24,13 +24,13 @@ class ModelMove:
 
     Attributes:
         state: ``embedding`` while facts get a vector of the next model beside the one that they
-            have; ``settling`` once the store is bound to it, and some vectors still stand beside
+            have; ``settling`` once the store is bound to it, while some vectors are still beside
             those of the model before; ``none`` where the store does not move.
         model: name and fingerprint of the model that the store is bound to.
         dimension: length of its vectors.
-        next_model: where to it moves; None where it does not.
-        next_dimension: length of that one's vectors.
-        facts: how many facts have to have a vector of the next model, while they are embedded.
+        next_model: the model that it moves to; None if it does not move.
+        next_dimension: length of the next model's vectors.
+        facts: how many facts need a vector of the next model, while the move embeds them.
         moved: how many of them have one.
     """
 
@@ -56,10 +56,11 @@ class ReembedReport:
         model: what it is bound to now.
         dimension: length of its vectors.
         embedded: how many facts this run embedded.
-        resumed: how many an earlier run, which was cut off, had embedded.
-        switch_attempts: how often the last step was tried; more than once where others wrote.
-        settings: what to set from here on, by the names of environment variables. Empty where
-            the caller gave an embedder of its own.
+        resumed: how many an earlier, interrupted run had embedded.
+        switch_attempts: how often the last step was tried; more than once if others wrote
+            meanwhile.
+        settings: the settings to use from now on, by environment variable. Empty if the caller gave
+            an embedder of its own.
         is_calibrated: whether the profile was calibrated on the new model.
     """
 

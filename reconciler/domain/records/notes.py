@@ -39,11 +39,11 @@ TEXT_LENGTH_MAX = 2000
 counts like any text: a discount for what looks like one let 396,815 characters in."""
 
 LIFETIME_DAYS_MAX = 3_650
-"""A lifetime that comes with a note; what lasts longer lasts until it is changed."""
+"""The longest lifetime of a note; a fact that lasts longer lasts until it is changed."""
 
 CLEANED_GROWTH_MAX = 8
-"""How many times as long a text may become when it is cleaned: what stands for a value has at most
-29 characters, and a value has at least four."""
+"""How many times longer cleaning may make a text: a token has at most 29 characters, and the value
+that it replaces at least four."""
 
 ARTEFACT_LENGTH_MAX = 500
 """Characters in a reference to what is kept elsewhere."""
@@ -52,7 +52,7 @@ _TAG_COUNT_MAX = 100
 _OF_THE_DAY = re.compile(r"(live|confirmations)-\d{4}-\d{2}-\d{2}")
 _SURROGATE = re.compile("[\ud800-\udfff]")
 CLOCK_SKEW_MAX = timedelta(minutes=5)
-"""How far ahead another machine's clock may be; what is dated later is of a time to come."""
+"""How far ahead another machine's clock may be; a later date lies in the future."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -98,7 +98,7 @@ class Note(Remembered):
         source_kind: the kind of source.
         source_reference: where it can be looked up (a call, a ticket), or None.
         contact_name: how a person would call the contact, or None.
-        slot_read_from: the words that the slot was read from; None where it was given.
+        slot_read_from: the words that the slot was read from; None if it was given.
         session_id: the session that the evidence belongs to; None makes one per UTC day.
         idempotency_key: the same key in a scope returns the first decision; None for no key.
         is_hedged: whether it only guesses, as the gate reads it; one guess ends no fact that was
@@ -154,16 +154,16 @@ class Note(Remembered):
         return self.valid_from or self.said_at
 
     def is_ahead(self, now: datetime) -> bool:
-        """Whether it is true from a later day on: later than said, and than now, by any clock."""
+        """Whether it starts to be true later: after it was said and after now, by any clock."""
         return self.holds_from > max(self.said_at, now) + CLOCK_SKEW_MAX
 
     @property
     def is_undated(self) -> bool:
-        """Whether it is unknown both when it was said and from when it is true."""
+        """Whether both its time of saying and its start are unknown."""
         return not self.is_dated and self.valid_from is None
 
     def no_earlier_than(self, times: Iterable[datetime]) -> Note:
-        """The same note; an undated one is said at the latest of these times or after it.
+        """The same note; an undated one counts as said no earlier than the latest of these times.
 
         Clocks step back, and two hosts' clocks differ. Undated notes count in the order in which
         they arrive.
@@ -195,7 +195,7 @@ def _check_lifetime(days: object) -> None:
 
 
 def is_of_the_day(session_id: str) -> bool:
-    """Whether a session is the one that notes and answers of a day are filed in by themselves."""
+    """Whether a session is the one that a day's notes and answers are filed in by default."""
     return _OF_THE_DAY.fullmatch(session_id) is not None
 
 
@@ -262,7 +262,7 @@ def _without_forms(character: str) -> str:
 
 
 def check_text(name: str, value: object, length_max: int) -> None:
-    """Let a text through that says something and can be stored: marks alone say nothing.
+    """Refuse a text that cannot be stored or says nothing, such as marks alone.
 
     Raises:
         InvalidNoteError: it is no string, blank, over-long, or holds what no engine stores.
@@ -275,10 +275,10 @@ def check_text(name: str, value: object, length_max: int) -> None:
 
 
 def check_utterance(name: str, value: object, length_max: int) -> None:
-    """Let a text through that can be stored as it was said, "…" as well; nothing need follow of it.
+    """Refuse a text that cannot be stored as it was said. It may be "…", which says nothing.
 
-    Its length comes first: it is known without reading the text, and bounds its bytes as well, at
-    four for each character. Nothing else looks at a text that is too long.
+    The length is checked first: it is known without reading the text, and bounds its bytes, at four
+    for each character. No other check reads a text that is too long.
 
     Raises:
         InvalidNoteError: it is no string, blank, over-long, or holds what no engine stores.
@@ -316,7 +316,7 @@ def unit_interval(name: str, value: object) -> float:
     """The number, from 0 to 1.
 
     Raises:
-        InvalidNoteError: it is no number, or another one.
+        InvalidNoteError: it is no number from 0 to 1.
     """
     if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value <= 1:
         raise InvalidNoteError(f"{name} must be a number from 0 to 1")
@@ -342,10 +342,10 @@ def _tags(value: object) -> tuple[str, ...]:
 
 
 def _check_artefact(value: object, *, is_cleaned: bool) -> None:
-    """Let a reference through; what it says besides is the gate's to judge.
+    """Refuse an artefact that is no reference; the gate judges what it says.
 
     Raises:
-        InvalidNoteError: it is none.
+        InvalidNoteError: it is no reference.
     """
     if value is None:
         return
@@ -362,6 +362,6 @@ def source_kind_of(value: object) -> SourceKind:
     """The source of that name.
 
     Raises:
-        InvalidNoteError: there is none.
+        InvalidNoteError: no source has that name.
     """
     return one_of(SourceKind, "source_kind", value, InvalidNoteError)

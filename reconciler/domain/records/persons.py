@@ -13,7 +13,7 @@ __all__ = ["check_person", "is_agent", "plain_name"]
 
 
 def plain_name(name: str) -> str:
-    """A name without what may hide that it is another's: case, width, spaces, punctuation."""
+    """A name without case, width, spaces and punctuation, which may disguise another's name."""
     return re.sub(r"[\W_]", "", unicodedata.normalize("NFKC", name).casefold())
 
 
@@ -23,15 +23,14 @@ def is_agent(name: str, scope: Scope) -> bool:
 
 
 def check_person(name: str, scope: Scope) -> None:
-    """Let the contact's or an operator's name through.
+    """Refuse a name that is neither the contact's nor an operator's.
 
     Args:
-        name: the name of the person who is to have said it.
+        name: the name of the person who is said to have answered.
         scope: the contact's and the agent's.
 
     Raises:
-        InvalidAnswerError: it cannot be used, is an agent's, or means the contact and is spelt
-            otherwise.
+        InvalidAnswerError: it cannot be used, is an agent's, or is another spelling of the contact.
     """
     check_identifier("by", name, InvalidAnswerError)
     if plain_name(name) == CONTACT and name != CONTACT:

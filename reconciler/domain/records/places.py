@@ -1,4 +1,4 @@
-"""Places: where an item stands in a list of which the newest come first."""
+"""Places: an item's place in a newest-first list."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ __all__ = ["is_after", "newest_first"]
 
 
 def newest_first(at: datetime, item_id: str) -> tuple[float, str]:
-    """The key that orders items so, each by its time and its id; two of one time by their ids."""
+    """The sort key of a newest-first list: an item's time, then its id."""
     return -at.timestamp(), item_id
 
 
 def is_after(place: tuple[datetime, str], other: tuple[datetime, str]) -> bool:
-    """Whether an item comes after the other one, which need not be there any more."""
+    """Whether an item comes after another one, which may be gone."""
     return newest_first(*place) > newest_first(*other)

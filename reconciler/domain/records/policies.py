@@ -1,7 +1,7 @@
 """Policies: the bounds and weights that can be set, each with its default and where it comes from.
 
-The settings take their defaults from here; the code that acts by a policy says how. Values alone,
-so that to read the settings loads none of that.
+The settings take their defaults from here; the code that acts by a policy says how. It holds values
+only, so that reading the settings does not load that code.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ class ReconcilePolicy:
         reach: at or above it a judge is asked, and for what the words say also below it; None asks
             only between the thresholds. Without a judge it changes nothing.
         guard: whether differences between the texts keep a note from superseding.
-        contested_window: two contradictions within so long are a to and fro.
+        contested_window: two contradictions within this time are a to and fro.
         profile: the name under which these thresholds are recorded.
 
     Raises:
@@ -94,12 +94,12 @@ class ArbitrationPolicy:
         calls_per_minute_max: questions in any 60 seconds, 0 for none. An adapter's own retries and
             answers from the cache do not count.
         calls_per_day_max: questions in any 24 hours, 0 for none.
-        breaker_failures_max: after so many failures in a row it is left alone, 1 or more.
-        breaker_reset_seconds: for how long it is left alone before one question tries it again;
-            above 0.
+        breaker_failures_max: after so many failures in a row it is not asked for a while, 1 or
+            more.
+        breaker_reset_seconds: how long it is not asked before one question tries it again; above 0.
         cache_size_max: answers that are remembered, 0 for none.
         confidence_min: an UPDATE or SKIP that is less sure of itself is not used; 0 to 1.
-        usd_per_million_input_tokens, usd_per_million_output_tokens: prices, 0 or more; None where
+        usd_per_million_input_tokens, usd_per_million_output_tokens: prices, 0 or more; None if
             they are not known.
 
     Raises:
@@ -143,8 +143,8 @@ class RetryPolicy:
     """How long to try again.
 
     Args:
-        attempts_max: calls in all, where another writer keeps coming first. A writer loses at
-            most once to each write of another, so it only runs out under that many of them.
+        attempts_max: attempts in all, if other writers keep coming first. A writer loses at most
+            once to each write of another, so it gives up only after that many of them.
         unavailable_seconds_max: how long to wait for an engine that is unavailable.
     """
 
@@ -157,18 +157,18 @@ class RankingPolicy:
     """How facts are chosen, and the weights of a chosen fact's score.
 
     Args:
-        weight_similarity: of how near it is to the question; 0.7, so that it counts most.
-        weight_recency: of how few rivals were said after it.
-        weight_importance: of its importance.
-        weight_strength: of how much is left of it, by its importance, age and use; 0 leaves
-            the other three weights alone.
-        weight_words: the part of similarity that the question's words have, 0 to 1; the rest is
-            the cosine's, of which a negative one counts as 0. Source: benchmarks/recall.py.
-        recency_half_life_days: so many days later recency is one half, where nothing is asked.
+        weight_similarity: for how near it is to the question; 0.7, so that it counts most.
+        weight_recency: for how few rivals were said after it.
+        weight_importance: for its importance.
+        weight_strength: for how much is left of it, by its importance, age and use; with 0 only the
+            other three count.
+        weight_words: the part of similarity that the question's words have, 0 to 1; the rest is the
+            cosine's; a negative cosine counts as 0. Source: benchmarks/recall.py.
+        recency_half_life_days: after so many days recency is one half, without a question.
         rival_cosine_min: facts that are chosen together and are this near to each other are ordered
             by when they were said, however few minutes lie between. Source: benchmarks/recall.py.
-        chosen_at_once: so many facts are chosen by closeness, and then ordered by their score,
-            before the next ones are; so a smaller limit cuts an answer and does not change it.
+        chosen_at_once: how many facts are chosen by closeness and then ordered by score, before the
+            next batch; so a smaller limit shortens an answer and does not change it.
         rank_constant: of the reciprocal ranks that join closeness in meaning and in words (Cormack,
             Clarke and Buettcher 2009, who take 60). Source: benchmarks/recall.py.
 
@@ -213,14 +213,14 @@ class RecallFloor:
     is nearer to what answers it than "Who signs?".
 
     Args:
-        base: what cosine and words of the nearest fact must come to together, where there is one
-            fact and no word of content in the question.
+        base: the least sum of cosine and words for the nearest fact, with one fact and no word of
+            content in the question.
         growth: how much more for each e times as many facts.
-        words: what the share of the question's words counts for beside the cosine.
+        words: the weight of the share of the question's words, beside the cosine.
         question: how much more for each e times as many words of content in the question.
-        fact: what cosine and words of every other fact must come to; None for ``base``.
-        usual: how much less the nearest fact needs where the question asks clearly for what one
-            asks about contacts; the less clearly, the less.
+        fact: the least sum for every other fact; None for ``base``.
+        usual: how much lower the bound is if the question clearly asks for a common attribute; a
+            less clear question lowers it less.
     """
 
     base: float
@@ -231,11 +231,11 @@ class RecallFloor:
     usual: float = 1.0
 
     def of(self, count: int, asked: int = 0, clearness: float = 0.0) -> float:
-        """What the nearest fact must come to.
+        """The least sum for the nearest fact.
 
         Args:
-            count: among so many facts, 1 or more; from a thousand on it does not grow.
-            asked: how many words of content the question has; from five on it does not grow.
+            count: the number of facts, 1 or more; the bound stops growing at a thousand.
+            asked: the question's words of content; the bound stops growing at five.
             clearness: how clearly it asks for an attribute, 0 to 1.
         """
         grown = self.growth * math.log(min(count, _FLOOR_COUNT_MAX))
@@ -244,18 +244,18 @@ class RecallFloor:
 
     @property
     def of_each(self) -> float:
-        """What every fact of an answer must come to."""
+        """The least sum for every fact of an answer."""
         return self.base if self.fact is None else self.fact
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DecayPolicy:
-    """How facts fade that are no longer said.
+    """How facts fade that are not said again.
 
     Args:
-        half_life_days: after so many days half is left of a fact that matters half (0.5) and was
-            never recalled.
-        floor: of what less is left, the sweep archives; 0 to 1.
+        half_life_days: after so many days, half is left of a fact of importance 0.5 that was never
+            recalled.
+        floor: the sweep archives a fact of which less is left; 0 to 1.
 
     Raises:
         ConfigurationError: the half-life is not positive, or the floor is out of range.
@@ -273,7 +273,7 @@ class DecayPolicy:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ExtractionPolicy:
-    """How sessions are cut up, and what of them is not even proposed.
+    """How sessions are cut into windows, and what is not proposed at all.
 
     Args:
         window_characters: about so many characters are read at once.
@@ -296,14 +296,14 @@ class ExtractionPolicy:
 class JobPolicy:
     """How often a job is tried, and how long its worker may be silent.
 
-    By default the waits of a job come to 10 to 20 minutes, so that an extractor that is unavailable
-    for less kills nothing.
+    By default a job's waits add up to 10 to 20 minutes, so that a shorter outage of the extractor
+    kills no job.
 
     Args:
-        attempts_max: begun so often without an end, a job is dead.
-        backoff_seconds: before the second attempt; doubled before each further one.
-        backoff_seconds_max: never longer than that.
-        lease_seconds: a worker that is silent for so long has lost its job to another.
+        attempts_max: after so many unfinished attempts a job is dead.
+        backoff_seconds: the wait before the second attempt; doubled before each further one.
+        backoff_seconds_max: the longest wait.
+        lease_seconds: a worker that is silent for so long loses its job to another.
     """
 
     attempts_max: int = 8
@@ -312,7 +312,7 @@ class JobPolicy:
     lease_seconds: float = 60.0
 
     def wait(self, attempts: int, retry_after_seconds: float | None, chance: float) -> timedelta:
-        """How long until the next attempt: doubling, with jitter, never before a server wants it.
+        """How long until the next attempt: doubling, with jitter, never sooner than a server asks.
 
         Args:
             attempts: how many there were.

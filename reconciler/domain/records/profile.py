@@ -29,7 +29,7 @@ class Profile:
     cosine_cut: float
 
     def check_model(self, embedding_model: str) -> None:
-        """Let the model through that the thresholds were measured on.
+        """Refuse any model but the one that the thresholds were measured on.
 
         Raises:
             ConfigurationError: it is another one; its cosines mean something else.

@@ -1,4 +1,4 @@
-"""Relations: what a model that read a note and the known facts says of them. Checked elsewhere."""
+"""Relations: how a model relates a note to the known facts. Checked elsewhere."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ class Relations:
 
     @property
     def ended_ids(self) -> tuple[str, ...]:
-        """The facts that would not hold any longer."""
+        """The facts that the note would end."""
         return (*self.replaces, *self.ends)
 
     @property
@@ -89,7 +89,7 @@ class Relations:
 
 
 def check_not_ended(scope: Scope, fact_ids: Iterable[str], known: Mapping[str, Fact]) -> None:
-    """Let facts through that the contact has and that have not ended.
+    """Refuse facts that the contact does not have or that have ended.
 
     Raises:
         UnknownFactError: the contact has no such fact.

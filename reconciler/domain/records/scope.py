@@ -50,7 +50,7 @@ class Scope:
 
     @property
     def columns(self) -> dict[str, str]:
-        """The ids and keys of agent and contact, as a query takes them that may make both."""
+        """The ids and keys of agent and contact: the parameters of a query that may create both."""
         return {
             "tenant": self.tenant,
             "agent_id": self.agent_id,
@@ -83,7 +83,7 @@ _REMEDIES = {
 
 
 def check_identifier(name: str, value: object, error: type[Exception]) -> None:
-    """Raise ``error`` unless the value is usable as an identifier; the text names the mend."""
+    """Raise ``error`` unless the value is usable as an identifier; the text names the remedy."""
     if not isinstance(value, str):
         raise error(f"{name} must be a string, not {type(value).__name__}")
     if len(value) > SCOPE_PART_LENGTH_MAX:

@@ -17,7 +17,7 @@ from reconciler.errors import InvalidNoteError, InvalidSessionError
 __all__ = ["Episode", "Session", "SessionRecord", "Turn", "time_of_saying"]
 
 _MOMENT = timedelta(microseconds=1)
-"""The least by which both engines tell two times apart."""
+"""The least difference between two times that both engines keep."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -26,9 +26,9 @@ class Session:
 
     Args:
         scope: the contact's.
-        session_id: its id; handed over again under the same one, only what is new is added.
-        turns: in their order, at least one. A message as a dictionary, as chat APIs have them, is
-            as good as a turn; it is kept as the turns that it makes.
+        session_id: its id; a second hand-over under the same id adds only what is new.
+        turns: in their order, at least one. A message as a dictionary, in the form of chat APIs,
+            works too; it becomes one or more turns.
         channel: how it was held, for example ``chat``.
         started_at: when it began, time-zone aware; None for its first turn's time, or now.
         contact_name: what the contact is called in the turns, if several people speak as users;
@@ -78,7 +78,8 @@ def time_of_saying(now: datetime, heard_at: datetime | None) -> datetime:
 
     Args:
         now: the time now (UTC), by this host's clock.
-        heard_at: when the contact was heard of last (UTC), by whatever clock; None for never.
+        heard_at: when the contact's last statement was said (UTC), by whatever clock; None for
+            never.
     """
     return now if heard_at is None else max(now, heard_at + _MOMENT)
 
@@ -95,7 +96,7 @@ class Episode:
         said_at: when (UTC).
         position: its place in the session, from 0.
         reference: how the caller finds it again, or None.
-        job_id: the job that brought it; None where none did.
+        job_id: the job that brought it; None if none did.
         is_cleaned: whether personal data and secrets were taken out of the text.
     """
 
@@ -110,7 +111,7 @@ class Episode:
     is_cleaned: bool = False
 
     def evidence(self, scope: Scope, spans: Sequence[str] = ()) -> Evidence:
-        """It as evidence, with the words in it that support a claim."""
+        """The episode as evidence, with the words in it that support a claim."""
         return Evidence(
             episode_id=self.episode_id,
             session_id=self.session_id,
@@ -133,7 +134,7 @@ class SessionRecord:
         channel: how it was held.
         started_at: when its first turn was said (UTC).
         ended_at: when its last one was (UTC).
-        summary: a digest by the extractor, never recalled as a fact; None where there is none.
+        summary: a digest by the extractor, never recalled as a fact; None if there is none.
         outcomes: what became of the candidates that all of its jobs gave.
     """
 

@@ -1,8 +1,7 @@
 """Slots: which question about whom a note answers, and how two answers relate. Pure.
 
-What an attribute is called and whether it holds one value is said in
-``reconciler.domain.values.attributes``, how a value is normalised in ``reconciler.domain.values``;
-here the normalised slots are only compared.
+``reconciler.domain.values.attributes`` names the attributes and says whether each holds one value;
+``reconciler.domain.values`` normalises values. This module only compares normalised slots.
 """
 
 from __future__ import annotations
@@ -23,17 +22,17 @@ class Slot:
     Attributes:
         subject: about whom, normalised; ``contact`` for the contact itself, else for example
             ``wife``.
-        attribute: the canonical name of what is said, for example ``city``; None where only the
+        attribute: the canonical name of the attribute, for example ``city``; None if only the
             subject is known.
-        value: the value as it was said; None where the note names none.
+        value: the value as it was said; None if the note names none.
         value_key: the value normalised, which is what is compared; None exactly with ``value``.
         is_single_valued: whether the attribute holds one value at a time.
         is_open: neither the book nor the caller said how many values the attribute holds, so
             another value may end this one or stand beside it; never stored with a fact.
-        is_known: whether the attribute is one of the book's, so that its name is its own; a made-up
-            name may be another word for another name.
-        said_subject, said_attribute: as they were said, until the gate has looked at them; never
-            stored.
+        is_known: whether the book lists the attribute, so that its name is unique; a made-up name
+            may be a synonym of another.
+        said_subject, said_attribute: the words as they were said, until the gate has looked at
+            them; never stored.
         is_personal: whether the value is personal data, which no reason or prompt repeats.
     """
 
@@ -62,23 +61,23 @@ class Slot:
 
     @property
     def rival_prefix(self) -> str | None:
-        """How the keys begin of the facts that this slot is compared with; None without a value.
+        """The key prefix of the facts that this slot is compared with; None without a value.
 
-        Where only one value can hold, or may, that is every answer to the question, else the equal
-        one.
+        If only one value holds, or may hold, these are all answers to the question; else the equal
+        ones.
         """
         if self.value_key is None:
             return None
         return self.question if self.is_single_valued or self.is_open else self.key
 
     def decides_about(self, other: Slot) -> bool:
-        """Whether it is compared with what is filed under the other slot, however far the texts."""
+        """Whether it is compared with facts of the other slot, however different the texts are."""
         prefix, key = self.rival_prefix, other.key
         return prefix is not None and key is not None and key.startswith(prefix)
 
     @property
     def question(self) -> str:
-        """How the keys begin of all answers to its question."""
+        """The key prefix of all answers to its question."""
         return _escaped(self.subject) + _escaped(self.attribute or "")
 
 
@@ -108,8 +107,8 @@ class SlotMatch(StrEnum):
 def compare_slots(note: Slot | None, fact: Slot | None) -> SlotMatch:
     """How the note's slot relates to the fact's.
 
-    A note without a value never touches a fact that has one; a value beside another one of an
-    attribute that holds many is a sibling.
+    A note without a value never touches a fact that has one; two values of a many-valued attribute
+    are siblings.
     """
     if note is None and fact is None:
         return SlotMatch.UNKNOWN

@@ -62,10 +62,9 @@ class Turn:
 
     Args:
         role: who speaks.
-        text: what was said, 1 to 20,000 characters; "👍" and "…" are kept, and nothing is read
-            out of them.
-        said_at: when, time-zone aware; None for when the session began, or for now and after
-            all that the contact was heard to say before.
+        text: what was said, 1 to 20,000 characters; "👍" and "…" are kept, but give no fact.
+        said_at: when, time-zone aware; None for the session's start, or else for now, after
+            everything that the contact said before.
         reference: how the caller finds it again, for example a message's id, or None.
         name: who speaks, by name, where several people speak in one role; it is not kept.
 

@@ -1,8 +1,7 @@
 """Connections of the HTTP server, bounded in number and in time for each request.
 
-A connection costs its client nothing, so none has a right to its place, except while it carries a
-request with a good token. All others make room for a newcomer. Whether a token is good is not
-decided here; ``TokenDoor`` says so.
+A connection costs its client nothing, so it keeps its place only while it carries a request with a
+valid token. All others make room for newcomers. ``TokenDoor`` decides whether a token is valid.
 """
 
 from __future__ import annotations
@@ -33,8 +32,8 @@ class Bounds:
     """The resources that a client may use without a valid token.
 
     Attributes:
-        places_max: connections at the same time; more than there may be requests under way.
-        places_per_address_max: those of one address without a request under way.
+        places_max: connections at the same time; more than the requests that may run at once.
+        places_per_address_max: connections of one address without a running request.
         head_seconds: how long the TLS handshake may take, and the head of each request.
         body_seconds: how long the body may take after the head.
         unread_seconds: how long a client may leave an answer unread.
@@ -52,11 +51,11 @@ class Place:
     """The place of one connection.
 
     Attributes:
-        address: where it comes from.
+        address: the client's address.
         end: ends the connection.
         order: grows with each connection, and with each request that is let in.
         is_safe: whether a request with a good token is under way.
-        was_let_in: whether there ever was one.
+        was_let_in: whether there ever was such a request.
     """
 
     address: str
@@ -106,7 +105,7 @@ class Places:
         return place
 
     def leave(self, place: Place) -> None:
-        """Give a place back; a place that was lost already is no error."""
+        """Give a place back; giving back a lost place is no error."""
         self._held.discard(place)
 
     def _end_one(self, places: Sequence[Place]) -> None:
@@ -116,7 +115,7 @@ class Places:
 
 
 class _BoundedProtocol(H11Protocol):
-    """HTTP/1.1 that waits only so long for a request, and for its answer to be read.
+    """HTTP/1.1 with a bounded wait for a request, and for the reading of its answer.
 
     uvicorn's own ``timeout_keep_alive`` begins after the first answer, and ends with any byte.
     """
@@ -158,7 +157,7 @@ class _BoundedProtocol(H11Protocol):
         self.is_lost.set()
 
     def _wait_for_the_rest(self) -> None:
-        """Start the time-out for the missing part of a request; more bytes of it win no time."""
+        """Start the time-out for the missing part of a request; further bytes do not extend it."""
         awaited = self._missing()
         if awaited == self._awaited or self.is_lost.is_set():
             return
@@ -184,12 +183,12 @@ class _BoundedProtocol(H11Protocol):
 
 
 def bounded_config(app: Any, **given: Any) -> uvicorn.Config:
-    """Settings for a ``BoundedServer``: HTTP/1.1 alone, for its connections are the bounded ones.
+    """Settings for a ``BoundedServer``: HTTP/1.1 only, because only its connections are bounded.
 
     ``limit_concurrency`` stays unset: it counts idle connections too, and refuses everyone else.
 
     Args:
-        app: what answers.
+        app: the application.
         **given: other settings of uvicorn.
     """
     return uvicorn.Config(app, http=_BoundedProtocol, ws="none", log_config=None, **given)
@@ -211,7 +210,7 @@ class BoundedServer(uvicorn.Server):
         self._shaking_hands: set[asyncio.Task[None]] = set()
 
     async def startup(self, sockets: list[socket] | None = None) -> None:
-        """Accept connections from now on, where uvicorn would accept any number of them."""
+        """Accept connections from now on; uvicorn itself would accept any number."""
         await super().startup(sockets=[])
         for each in sockets or []:
             each.setblocking(False)
@@ -228,14 +227,14 @@ class BoundedServer(uvicorn.Server):
         while True:
             try:
                 accepted, peer = await loop.sock_accept(listener)
-            except OSError:  # it went away again, or this process may open no more files
+            except OSError:  # the client left, or this process may open no more files
                 await asyncio.sleep(_ACCEPT_AGAIN_SECONDS)
                 continue
-            if not peer:  # on macOS, of a connection that was reset before it was accepted
+            if not peer:  # on macOS, if a connection was reset before it was accepted
                 accepted.close()
                 continue
             self._begin(self._carry(accepted, _address(peer[0])), self._shaking_hands)
-            await asyncio.sleep(0)  # so a client that loses its place goes before the next comes
+            await asyncio.sleep(0)  # so a client that loses its place leaves before the next comes
 
     def _begin(self, work: Any, *kept: set[asyncio.Task[None]]) -> None:
         task: asyncio.Task[None] = asyncio.create_task(work)
@@ -244,7 +243,7 @@ class BoundedServer(uvicorn.Server):
             task.add_done_callback(tasks.discard)
 
     async def _carry(self, accepted: socket, address: str) -> None:
-        """Serve one connection; to cancel it is to end the connection."""
+        """Serve one connection; cancelling ends the connection."""
         task = cast("asyncio.Task[None]", asyncio.current_task())
         place = self._places.take(address, task.cancel)
         protocol = _BoundedProtocol(
@@ -278,7 +277,7 @@ class BoundedServer(uvicorn.Server):
 
 
 def _address(host: str) -> str:
-    """The client of an address: an IPv6 client has a whole network of 64 bits."""
+    """The client behind an address: an IPv6 client has a whole /64 network."""
     parsed = ipaddress.ip_address(host.partition("%")[0])
     if isinstance(parsed, ipaddress.IPv4Address):
         return str(parsed)

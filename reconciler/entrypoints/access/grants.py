@@ -33,7 +33,7 @@ class Grant:
         tenant: the deployment.
         agent_ids: which agents' memories, at least one.
         contact_id: the only contact; None for all of these agents' contacts.
-        name: who answers, where an operator's yes or no is given.
+        name: the operator's name, for a yes or no.
         session_id: the conversation that all notes and turns are filed in. None files an agent's
             notes in one, and each conversation that is handed over in a session of its own.
 
@@ -62,17 +62,18 @@ class Grant:
             check_identifier("the session's id", self.session_id, InvalidNoteError)
 
     def agent(self, asked: object) -> str:
-        """The agent that is asked for; the only one, if there is one.
+        """The requested agent; by default the only one.
 
         Raises:
-            InvalidRequestError: it is none of the grant's, or was not named among several.
+            InvalidRequestError: the grant does not include it, or includes several and none was
+                named.
         """
         if asked is None and len(self.agent_ids) == 1:
             return self.agent_ids[0]
         return _one_of("agent_id", asked, self.agent_ids)
 
     def contact(self, asked: object) -> str | None:
-        """The contact who is asked about; the only one, if the grant is for one.
+        """The requested contact; by default the only one of the grant.
 
         Raises:
             InvalidRequestError: the grant is for another contact; the text names neither.
@@ -84,7 +85,7 @@ class Grant:
         return self.contact_id
 
     def session(self, asked: str | None) -> str | None:
-        """The session that is asked for; the only one, if the grant is for one.
+        """The requested session; by default the only one of the grant.
 
         Raises:
             InvalidRequestError: the grant is for another session.

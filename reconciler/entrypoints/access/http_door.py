@@ -1,7 +1,7 @@
 """The doors before an HTTP server: they check host names, tokens, rates and sizes.
 
-Each request stands alone: what a token may reach is looked up again every time. How long a
-connection may take, and how many there may be, is in ``connections.py``.
+Each request stands alone: its token's grant is looked up every time. ``connections.py`` bounds the
+number of connections and their time.
 """
 
 from __future__ import annotations
@@ -77,8 +77,8 @@ class Address:
     """The address to listen on, and the names that clients may use for it.
 
     Attributes:
-        host, port: where; port 0 takes a free one.
-        names: host names beside those of loopback and ``host``, as clients write them.
+        host, port: where to listen; port 0 takes a free one.
+        names: further host names that clients use, besides loopback and ``host``.
         certificate, key: files for TLS; None without.
     """
 
@@ -90,7 +90,7 @@ class Address:
 
     @property
     def hosts(self) -> frozenset[str]:
-        """The host names, without a port, that clients may use."""
+        """All host names, without a port, that clients may use."""
         own = () if self.host in _ANY else (_bracketed(self.host),)
         return frozenset((*_LOOPBACK, *own, *self.names))
 
@@ -106,7 +106,7 @@ def is_loopback(host: str) -> bool:
 
 
 def check_certificate(address: Address) -> None:
-    """Check the certificate, if there is one, before anybody is told of the address.
+    """Check the certificate, if there is one, before the address is announced.
 
     Raises:
         ConfigurationError: the certificate or its key cannot be used.
@@ -114,7 +114,7 @@ def check_certificate(address: Address) -> None:
     if address.certificate is not None and address.key is not None:
         with _usable_certificate():
             for file in (address.certificate, address.key):
-                file.open("rb").close()  # the error of this one names the file
+                file.open("rb").close()  # this one's error names the file
             context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
             context.load_cert_chain(address.certificate, address.key)
 
@@ -130,10 +130,10 @@ def _usable_certificate() -> Iterator[None]:
 
 
 def listen(address: Address) -> socket.socket:
-    """A socket that listens there.
+    """A socket that listens at the address.
 
     Raises:
-        ConfigurationError: the address is taken, or is none of this machine's.
+        ConfigurationError: the address is taken, or does not belong to this machine.
     """
     family = socket.AF_INET6 if ":" in address.host else socket.AF_INET
     try:
@@ -162,12 +162,12 @@ class Refuse(Protocol):
             scope: the request.
             send: takes the answer.
             problem: why it is not let in.
-            headers: further ones for the answer.
+            headers: further headers of the answer.
         """
 
 
 class TokenSource(Protocol):
-    """Says which token a secret stands for."""
+    """Finds the token of a secret."""
 
     def find(self, secret: str) -> AccessToken | None:
         """The valid token of this secret; None without one."""
@@ -179,7 +179,7 @@ async def refuse_as_json(
     problem: Problem,
     headers: Sequence[tuple[bytes, bytes]] = (),
 ) -> None:
-    """Tell a program of the problem, as problem details."""
+    """Send the problem to a program, as problem details."""
     del scope
     body = json.dumps(problem.to_dict()).encode()
     about = [
@@ -206,7 +206,7 @@ class NameDoor:
     Args:
         app: the application behind the door.
         hosts: the names, as ``Address.hosts`` has them.
-        open_paths: paths that may be asked for by any name, as a container's probes do.
+        open_paths: paths that may be requested under any name, as by a container's probes.
         refuse: answers the others.
     """
 
@@ -242,12 +242,12 @@ class NameDoor:
 
 
 class BodyDoor:
-    """Takes in the whole body of a request, up to a bound, before the application begins.
+    """Reads the whole body of a request, up to a bound, before the application starts.
 
     Args:
-        app: what is behind the door.
+        app: the application behind the door.
         bytes_max: the bound.
-        refuse: answers a request with more.
+        refuse: answers a request with a longer body.
     """
 
     def __init__(
@@ -268,7 +268,7 @@ class BodyDoor:
         body, is_whole = bytearray(), False
         while not is_whole:
             message = await receive()
-            if message["type"] != "http.request":  # the client went away
+            if message["type"] != "http.request":  # the client disconnected
                 return
             body += message.get("body", b"")
             is_whole = not message.get("more_body", False)
@@ -288,19 +288,19 @@ class BodyDoor:
 class TokenDoor:
     """Admits clients with a valid token, up to their rate; others get a status and no more.
 
-    Only wrong tokens count against an address: a good one is always let in, even if many wrong ones
-    come from the same place.
+    Only wrong tokens count against an address: a valid one is always let in, even if many wrong
+    ones come from the same address.
 
     Args:
         app: the application behind the door.
         tokens: finds the grant of each token.
-        calls_per_minute: how many requests a token has.
-        wrong_per_minute: how many wrong tokens an address has.
-        at_once_max: how many requests may be under way; fewer than there are places.
-        per_token_max: how many of them may be of one token; None for all.
+        calls_per_minute: how many requests each token may make.
+        wrong_per_minute: how many wrong tokens each address may send.
+        at_once_max: how many requests may run at once; fewer than there are places.
+        per_token_max: how many of these may use one token; None for all.
         methods: the only methods that are served; empty for all.
         open_paths: paths that need no token.
-        presented: what a request brings for its token.
+        presented: reads the secret from a request.
         refuse: answers a request that is not let in.
     """
 
@@ -411,10 +411,10 @@ class TokenDoor:
 def serve_http(
     app: ASGIApp, address: Address, bound: socket.socket, bounds: Bounds | None = None
 ) -> None:
-    """Serve until SIGTERM or Ctrl-C; calls under way are finished.
+    """Serve until SIGTERM or Ctrl-C; running calls are finished.
 
     Args:
-        app: what answers.
+        app: the application.
         address: what ``bound`` listens at.
         bound: the socket, which is closed at the end.
         bounds: what a client may take of it without a good token.
@@ -434,7 +434,7 @@ def http_server(app: ASGIApp, address: Address, bounds: Bounds | None = None) ->
     """The server of an application, ready to run.
 
     Args:
-        app: what answers.
+        app: the application.
         address: with which certificate.
         bounds: what a client may take of it without a good token.
 

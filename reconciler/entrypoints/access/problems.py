@@ -58,7 +58,7 @@ class Problem:
         status: the HTTP status.
         detail: what is wrong, and what to do.
         is_retryable: whether the same request may succeed later.
-        retry_after_seconds: how long to wait before; None where that is not known.
+        retry_after_seconds: how long to wait first; None if unknown.
         more: further members.
     """
 

@@ -1,4 +1,4 @@
-"""Rate limits for clients. In this process alone, and in bounded memory."""
+"""Rate limits for clients, kept only in this process and in bounded memory."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ _SECONDS = 60.0
 
 
 class Rates:
-    """A token bucket for each key: so many at once, and so many a minute. Safe between threads.
+    """A token bucket for each key, with a burst and a rate per minute. Safe between threads.
 
-    If there are too many keys, the one that was used longest ago is forgotten.
+    If there are too many keys, the least recently used one is forgotten.
 
     Args:
-        per_minute: how many a minute, and how many at once.
+        per_minute: the rate per minute, which is also the burst.
         clock: seconds that only grow, for tests.
     """
 
@@ -31,7 +31,7 @@ class Rates:
         self._lock = Lock()
 
     def wait_seconds(self, key: str) -> float:
-        """Take one; the seconds until there is one, 0 if one was left."""
+        """Take one; returns the seconds until one is free, 0 if one was left."""
         with self._lock:
             now = self._clock()
             left, at = self._left.get(key, (float(self._per_minute), now))

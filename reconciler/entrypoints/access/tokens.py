@@ -43,9 +43,9 @@ class AccessToken:
     """A token as it is kept: its hash, and what it grants.
 
     Attributes:
-        token_id: what ``revoke`` takes; it tells nothing of the token.
+        token_id: the id for ``revoke``; it reveals nothing of the token.
         hash: the keyed SHA-256 of the token, in hexadecimal.
-        grant: what its holder may reach.
+        grant: the memory that its holder may reach.
         created_at, expires_at, revoked_at: times (UTC); None for never.
     """
 
@@ -67,7 +67,7 @@ class AccessToken:
         return "good" if self.is_good(now) else "expired"
 
     def to_dict(self, now: datetime) -> dict[str, Any]:
-        """Everything except the hash, to be shown."""
+        """All fields except the hash, to show."""
         grant = self.grant
         return {
             "id": self.token_id,
@@ -100,11 +100,11 @@ class _Contents:
 class TokenFile:
     """The file of tokens, which only its owner may write. Safe between threads and processes.
 
-    A change by another process counts from the next request on. A file that can no longer be read
-    lets no client in.
+    A change by another process takes effect at the next request. If the file can no longer be read,
+    no client is let in.
 
     Args:
-        path: where it is; made when the first token is.
+        path: the file; created with the first token.
         clock: the time now, UTC-aware, for tests.
     """
 
@@ -118,7 +118,7 @@ class TokenFile:
         self._lock = Lock()
 
     def create(self, grant: Grant, expires_at: datetime | None = None) -> tuple[AccessToken, str]:
-        """Make a token; the second value that is returned is its only copy.
+        """Create a token; the second returned value is its only copy.
 
         Raises:
             InvalidRequestError: it would have expired already.
@@ -148,7 +148,7 @@ class TokenFile:
         """Revoke a token; the next request with it is rejected. May be repeated.
 
         Raises:
-            InvalidRequestError: there is none of that id.
+            InvalidRequestError: there is no token with that id.
             ConfigurationError: the file is not there, or cannot be used.
         """
         if not self._contents().key:
@@ -169,7 +169,7 @@ class TokenFile:
         return revoked
 
     def all(self) -> Sequence[AccessToken]:
-        """Every token, also those revoked and expired, in the order in which they were made.
+        """Every token, including revoked and expired ones, in the order of creation.
 
         Raises:
             ConfigurationError: the file cannot be used.
@@ -179,7 +179,7 @@ class TokenFile:
     def find(self, secret: str) -> AccessToken | None:
         """The valid token with this secret; None without one, or if the file cannot be read.
 
-        It takes microseconds. How long tells nothing: what is looked up is a hash under a key that
+        It takes microseconds. The time reveals nothing: the lookup is by a hash under a key that
         the client does not know.
         """
         contents = self._readable()
@@ -189,7 +189,7 @@ class TokenFile:
         return token if token is not None and token.is_good(self._clock()) else None
 
     def find_valid(self, token_id: str) -> AccessToken | None:
-        """The token of this id, while it is valid; None too if the file cannot be read."""
+        """The token with this id if it is valid; None if not, or if the file cannot be read."""
         contents = self._readable()
         found = (
             [token for token in contents.tokens if token.token_id == token_id] if contents else []
@@ -259,7 +259,7 @@ class TokenFile:
             os.close(lock)
 
     def _write(self, contents: _Contents) -> None:
-        """Writes a new file, then replaces the old one: a reader sees one of them whole."""
+        """Write a new file, then replace the old one, so that a reader sees one of them whole."""
         given = {
             "version": _VERSION,
             "key": contents.key.hex(),
@@ -285,10 +285,10 @@ class TokenFile:
 
 
 def _token(given: dict[str, Any]) -> AccessToken:
-    """A token as the file has it.
+    """A token from its entry in the file.
 
     Raises:
-        ValueError, KeyError, TypeError: it is none.
+        ValueError, KeyError, TypeError: the entry is no token.
     """
     grant = given["grant"]
     return AccessToken(

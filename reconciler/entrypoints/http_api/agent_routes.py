@@ -1,6 +1,6 @@
 """The endpoints of an agent's token: notes, recall, briefing, and conversations.
 
-Nothing that answers for a person may ever be here; an operator's token opens them as well.
+An operator's token opens them as well. An endpoint that answers for a person must never be here.
 """
 
 from __future__ import annotations
@@ -95,7 +95,7 @@ def add_note(
 
 
 def _own_key(about: ContactMemory, grant: Grant, key: str) -> str:
-    """The key among those of the same caller: another one's decision is never given for it.
+    """The key made private to its caller, so that it never returns another caller's decision.
 
     Raises:
         InvalidRequestError: it cannot be used.
@@ -105,10 +105,10 @@ def _own_key(about: ContactMemory, grant: Grant, key: str) -> str:
 
 
 def _proposer(grant: Grant, fields: dict[str, Any]) -> str | None:
-    """Who puts a note forward: the operator, or the agent, which may not speak as one.
+    """Who proposes a note: the operator, or the agent, which may not speak as an operator.
 
     Raises:
-        RefusedError: it would.
+        RefusedError: an agent speaks as an operator.
     """
     if grant.profile is AccessProfile.OPERATOR:
         return grant.name
@@ -167,10 +167,10 @@ def submit_session(
 
 
 def _check_roles(grant: Grant, body: SessionBody) -> None:
-    """Keep an agent from handing over turns of those who stand above it.
+    """Refuse an agent that hands over turns of a role above its own.
 
     Raises:
-        RefusedError: there is one.
+        RefusedError: there is such a turn.
     """
     if grant.profile is AccessProfile.OPERATOR:
         return

@@ -1,4 +1,4 @@
-"""Answering: what all endpoints share: who asks, about whom, and how an answer is written.
+"""Answering: the common parts of all endpoints: the caller, the contact, and writing an answer.
 
 Dependencies are coroutines, which FastAPI awaits in place; endpoints are plain functions, which it
 runs in threads, so that nothing blocks its loop.
@@ -51,7 +51,7 @@ __all__ = [
 ]
 
 SLASH = "\ud800"
-"""What stands for a slash inside an id, in a path that is taken apart at its slashes.
+"""Replaces a slash inside an id, in a path that is split at its slashes.
 
 Half of a surrogate pair: no bytes of a path decode to it, so that no id holds it."""
 
@@ -62,7 +62,7 @@ class WholeIdsRoute(APIRoute):
     """A route that gives its endpoint each id with its slashes."""
 
     def matches(self, scope: Scope) -> tuple[Match, Scope]:
-        """Whether the route is for this path, and the ids in it."""
+        """Whether the route fits this path, with the ids in it."""
         match, found = super().matches(scope)
         if match is not Match.NONE:
             ids = {name: part.replace(SLASH, "/") for name, part in found["path_params"].items()}
@@ -84,14 +84,14 @@ def json_text(plain: Any) -> str:
 
 
 def _fields_or_words(value: object) -> Any:
-    """A record field by field, without the deep copies of ``asdict``; else its words."""
+    """A record field by field, without the deep copies of ``asdict``; any other value as text."""
     if is_dataclass(value):
         return {field.name: getattr(value, field.name) for field in fields(value)}
     return json_value(value)
 
 
 def plain(record: Any) -> Any:
-    """A record by its own ``to_dict``, where it has one."""
+    """A record as plain values, by its own ``to_dict`` if it has one."""
     return record.to_dict() if hasattr(record, "to_dict") else record
 
 
@@ -137,10 +137,10 @@ IfNoneMatch = Annotated[
 
 
 async def known_parameters_only(request: Request) -> None:
-    """Refuse a query parameter that is misspelt, for without it the answer would be a wrong one.
+    """Refuse a misspelt query parameter: ignoring it would give a wrong answer.
 
     Raises:
-        RequestValidationError: the document has none of this name.
+        RequestValidationError: the document has no parameter of this name.
     """
     operations = request.app.openapi()["paths"][request.scope["route"].path_format]
     parameters = operations[request.method.lower()].get("parameters", [])
@@ -152,7 +152,7 @@ async def known_parameters_only(request: Request) -> None:
 
 
 async def operators_only(grant: GrantOf) -> None:
-    """Let in an operator's token alone.
+    """Let in only an operator's token.
 
     Raises:
         RefusedError: it is an agent's.
@@ -208,14 +208,14 @@ ContactOf = Annotated[ContactMemory, Depends(_contact)]
 def answer_unless_known(
     about: ContactMemory, known: str | None, read: Callable[[], Any]
 ) -> Response:
-    """What is read of a contact, or 304 if the client has it.
+    """The contact's data, or 304 if the client has it.
 
-    Its ETag is the contact's version, and the hour: what is told may change with the time, too, for
-    lifetimes end unwritten. It is weak, for a score changes at any time.
+    Its ETag is the contact's version and the hour: the data may also change with time, because
+    lifetimes end without a write. The ETag is weak, because a score may change at any time.
     """
     is_any = known is not None and known.strip() == "*"
     if is_any:
-        read()  # which fails for what does not exist
+        read()  # which fails for an id that does not exist
     tag = f'W/"{about.version()}-{datetime.now(UTC):%Y%m%d%H}"'
     if is_any or tag in map(str.strip, (known or "").split(",")):
         return Response(status_code=304, headers={"ETag": tag})
@@ -229,7 +229,7 @@ def page(
 
     Args:
         items: the list.
-        key: what an item is known by.
+        key: gives an item's key.
         after: the key of the last item of the page before; None for the first page.
         limit: the most items of a page.
 
@@ -247,7 +247,7 @@ def page(
 
 
 def paged(found: Sequence[Any], key: Callable[[Any], str], limit: int) -> dict[str, Any]:
-    """The first page of what was found; with a ``next`` if that is more than the page holds."""
+    """The first page of the found items, with a ``next`` if there are more."""
     items = found[:limit]
     following = key(items[-1]) if len(found) > limit else None
     return {"items": [plain(item) for item in items], "next": following}

@@ -1,7 +1,7 @@
 """The application: all endpoints behind the doors of ``access``, and the document about them.
 
-The page for people at ``/`` is another application, with a login of its own; ``serve_app`` chooses
-by the path.
+The page for people at ``/`` is another application with its own login; ``serve_app`` chooses by the
+path.
 """
 
 from __future__ import annotations
@@ -55,10 +55,10 @@ from reconciler.memory import Memory
 __all__ = ["BOUNDS", "OPEN_PATHS", "api", "serve_app"]
 
 BOUNDS = Bounds(places_max=600, places_per_address_max=400)
-"""A program calls from one address with many connections, which stay open between its requests."""
+"""A program calls from one address over many connections, which stay open between its requests."""
 
 OPEN_PATHS = frozenset({"/healthz", "/readyz", "/openapi.json"})
-"""What needs no token: it tells nothing of any memory."""
+"""Paths that need no token, because they reveal nothing of a memory."""
 
 _AT_ONCE_MAX = 300
 _PER_TOKEN_MAX = _AT_ONCE_MAX // 4
@@ -97,10 +97,10 @@ def serve_app(
     """The HTTP API and the page as an ASGI application, to run in a server of your own.
 
     Args:
-        memory: what is asked; its opener closes it.
-        tokens: who is let in.
-        address: by which names it may be called.
-        calls_per_minute: how many requests a token has.
+        memory: the memory; its opener closes it.
+        tokens: the tokens that are let in.
+        address: the names that it may be called by.
+        calls_per_minute: how many requests each token may make.
     """
     door = TokenDoor(
         BodyDoor(_WholeIds(api(memory))),
@@ -125,10 +125,10 @@ def _is_for_programs(path: str) -> bool:
 
 
 def api(memory: Memory) -> FastAPI:
-    """The endpoints alone, for what is behind a ``TokenDoor``.
+    """Only the endpoints, for use behind a ``TokenDoor``.
 
     Args:
-        memory: what is asked.
+        memory: the memory.
     """
     registry = CollectorRegistry()
     registry.register(QueueCollector(memory.queue))
@@ -163,7 +163,7 @@ def api(memory: Memory) -> FastAPI:
 
 
 class _Api(FastAPI):
-    """The endpoints, with a document that is made once: all servers of a process have the same."""
+    """The endpoints, with a document that is made once for all servers of the process."""
 
     _made: ClassVar[dict[str, Any]] = {}
 
@@ -192,7 +192,7 @@ class _Api(FastAPI):
 
     @cached_property
     def document(self) -> bytes:
-        """The same as JSON."""
+        """The document as JSON."""
         return json.dumps(self.openapi()).encode()
 
 
@@ -231,7 +231,7 @@ def _add_probes(app: FastAPI) -> None:
     def metrics(request: Request, grant: GrantOf, memory: MemoryOf) -> Response:
         """The queue of the store, and the decisions of this process, for Prometheus.
 
-        They are of all tenants and agents, so the token must be for all that there are.
+        They cover all tenants and agents, so the token must be valid for all.
         """
         if not grant.is_for_all(memory.agents()):
             raise RefusedError(_OF_ALL)
@@ -242,7 +242,7 @@ def _add_probes(app: FastAPI) -> None:
 
 
 class _Readiness:
-    """Whether the memory answers, asked at most once a second, for anyone may ask.
+    """Whether the memory answers; checked at most once a second, because anyone may ask.
 
     One thread of its own asks; the others wait for its answer without a thread.
     """
@@ -255,7 +255,7 @@ class _Readiness:
         self._failure: ReconcilerError | None = None
 
     async def check(self) -> None:
-        """Ask, unless the last answer still holds.
+        """Ask the memory, unless the last answer is still fresh.
 
         Raises:
             ReconcilerError: the memory does not answer.
@@ -276,10 +276,11 @@ class _Readiness:
 
 
 class _WholeIds:
-    """Gives routes ids as they were sent.
+    """Passes ids to routes exactly as they were sent.
 
-    ``a%2Fb`` is one part of a path, which routing would divide. Bytes that are no UTF-8 become half
-    surrogates, which no id may hold; a server replaces them all by one sign, so that ids meet.
+    ``a%2Fb`` is one part of a path, which routing would split. Bytes that are not UTF-8 become half
+    surrogates, which no id may hold; a server would replace all of them by one sign, and different
+    ids would become equal.
     """
 
     def __init__(self, app: ASGIApp) -> None:
@@ -293,7 +294,7 @@ class _WholeIds:
                 unquote(part, errors="surrogateescape").replace("/", SLASH) for part in parts
             )
             scope = {**scope, "path": path}
-        with suppress(Exception):  # told and logged by now; uvicorn would log its words as well
+        with suppress(Exception):  # answered and logged already; uvicorn would also log its words
             await self._app(scope, receive, send)
 
 
@@ -305,7 +306,7 @@ async def _tell_of_an_error(request: Request, error: Exception) -> Response:
 
 
 def _sent(request: Request) -> list[str]:
-    """All words of a request but ids and what may only be one of a few."""
+    """All words of a request except ids and values of closed lists."""
     body = request.scope.get(BODY)
     found = [*request.query_params.values()]
     with suppress(ValueError, RecursionError):
@@ -331,7 +332,7 @@ async def _tell_of_a_refusal(_: Request, error: Exception) -> Response:
 
 
 async def _tell_of_input(_: Request, error: Exception) -> Response:
-    """What is wrong with each part; what was sent is not repeated, for it may hold a secret."""
+    """The fault of each part, without the sent values, which may hold a secret."""
     assert isinstance(error, RequestValidationError)  # noqa: S101  by the table below
     wrong = [
         f"{_place(each['loc'][1:])}: {each['msg'].removeprefix('Value error, ')}"
@@ -343,7 +344,7 @@ async def _tell_of_input(_: Request, error: Exception) -> Response:
 
 
 def _place(parts: Sequence[object]) -> str:
-    """Where it is wrong; a name that is none of ours may be anything, and is cut."""
+    """The place of the fault; an unknown name may be anything, so it is cut."""
     return ".".join(str(part)[:_NAME_LENGTH_MAX] for part in parts)
 
 
@@ -361,7 +362,7 @@ async def _tell_of_http(_: Request, error: Exception) -> Response:
 
 
 async def _tell_of_a_fault(_: Request, error: Exception) -> Response:
-    # Without the error's own words, which may repeat what was sent.
+    # Without the error's own words, which may repeat the request.
     where = "".join(traceback.format_tb(error.__traceback__))
     _log.error("a fault of this server: %s\n%s", type(error).__name__, where)
     told = "the server failed; tell the operator, whose log says more"

@@ -1,6 +1,6 @@
-"""Bodies: what the endpoints take, checked for its types; what it means, the memory checks.
+"""Bodies: the inputs of the endpoints. Here only types are checked; the memory checks the meaning.
 
-The fields of a note and the filters of a recall are those of the package's own calls.
+The fields of a note and the filters of a recall come from the package's own calls.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ _ENUMS = {"source_kind": SourceKind, "trust": SourceKind, "category": Category}
 
 
 def _instant(value: object) -> object:
-    """An ISO 8601 time with a zone, and nothing that only may be read as a time."""
+    """An ISO 8601 time with a zone, and nothing that could also be something else."""
     if value is None or isinstance(value, datetime):
         return value
     try:
@@ -74,7 +74,7 @@ _Sides = Annotated[list[str], Field(min_length=1, max_length=100)]
 
 
 class Body(BaseModel):
-    """What a request brings: nothing else than is named, and no value taken for another."""
+    """The body of a request: no unknown field, and no conversion of values."""
 
     model_config = ConfigDict(extra="forbid", strict=True)
 
@@ -86,7 +86,7 @@ def given(body: BaseModel, *without: str) -> dict[str, Any]:
 
 
 def _fields(kind: Any, *without: str) -> dict[str, Any]:
-    """The fields of a call as those of a model, each optional."""
+    """The fields of a call as optional fields of a model."""
     texts = field_descriptions(kind)
     return {
         name: (

@@ -1,6 +1,6 @@
-"""The endpoints of an operator's token: to see all that is kept, and to settle what waits.
+"""The endpoints of an operator's token: to see the whole memory, and to settle questions.
 
-What is settled is recorded under the name of the token, or as the contact's own answer.
+A decision is recorded under the token's name, or as the contact's own answer.
 """
 
 from __future__ import annotations
@@ -77,7 +77,7 @@ def _of(model: Any) -> dict[int | str, dict[str, Any]]:
 
 
 class DecisionsQuery(BaseModel):
-    """Which decisions: of one disposal, for one reason, through one door, in a span of time."""
+    """Filters for decisions: disposal, reason, door and span of time."""
 
     disposal: Disposal | None = None
     reason: GateReason | None = None
@@ -90,7 +90,7 @@ WhichDecisions = Annotated[DecisionsQuery, Depends()]
 
 
 class FindQuery(Filters):  # type: ignore[misc]
-    """What is looked for."""
+    """The query, its filters and its limit."""
 
     query: str
     limit: int | None = None
@@ -119,7 +119,7 @@ def list_agent_decisions(
 
 @routes.get(_AGENT + "/pending", responses={200: {"model": shapes.PendingPage}})
 def list_agent_pending(agent: AgentOf, after: After = None, limit: Limit = 50) -> Response:
-    """What waits for an answer, of all of an agent's contacts."""
+    """The held notes and disputes of all of an agent's contacts."""
     return answer(_pending(agent, after, limit))
 
 
@@ -161,7 +161,7 @@ def get_contact(about: ContactOf, memory: MemoryOf, if_none_match: IfNoneMatch =
 
 @routes.get(_CONTACT + "/profile", responses=_of(list[shapes.SlotValue]))
 def profile(about: ContactOf, if_none_match: IfNoneMatch = None) -> Response:
-    """The current values of all of a contact's attributes: since when, and who said it."""
+    """The current values of all of a contact's attributes, with their start and source."""
     return answer_unless_known(about, if_none_match, lambda: _all(about.profile()))
 
 
@@ -172,7 +172,7 @@ def value(
     subject: str | None = None,
     if_none_match: IfNoneMatch = None,
 ) -> Response:
-    """An attribute's current value; several where it holds many, or is in dispute."""
+    """An attribute's current value; several if it holds many, or is in dispute."""
     return answer_unless_known(
         about, if_none_match, lambda: _all(about.value(attribute, subject=subject))
     )
@@ -240,28 +240,28 @@ def explain(about: ContactOf, decision_id: str, if_none_match: IfNoneMatch = Non
 
 @routes.post(_DECISION + "/confirm", responses=_DECIDED)
 def confirm(about: ContactOf, grant: GrantOf, decision_id: str, body: ConfirmationBody) -> Response:
-    """Yes to what waits: it is stored as the word of the person who answered."""
+    """Answer yes to a held note: it is stored as the word of the person who answered."""
     by = grant.person(body.answered_by)
     return answer(about.confirm(decision_id, by, text=body.text, told_to=grant.name))
 
 
 @routes.post(_DECISION + "/reject", responses=_DECIDED)
 def reject(about: ContactOf, grant: GrantOf, decision_id: str, body: AnswerBody) -> Response:
-    """No to what waits: nothing is stored, and the question is not asked again."""
+    """Answer no to a held note: nothing is stored, and the question is not asked again."""
     by = grant.person(body.answered_by)
     return answer(about.reject(decision_id, by, told_to=grant.name))
 
 
 @routes.post(_DECISION + "/withdraw", responses=_DECIDED)
 def withdraw(about: ContactOf, grant: GrantOf, decision_id: str, body: AnswerBody) -> Response:
-    """Take back what waits, so that nothing is asked; it may be proposed again."""
+    """Withdraw a held note, so that nothing is asked; it may be proposed again."""
     by = grant.person(body.answered_by)
     return answer(about.withdraw(decision_id, by, told_to=grant.name))
 
 
 @routes.post(_DECISION + "/revert", responses=_DECIDED)
 def revert(about: ContactOf, grant: GrantOf, decision_id: str, body: ReversalBody) -> Response:
-    """Undo a decision: what it wrote no longer holds, and what it ended holds again."""
+    """Undo a decision: the fact that it wrote is revoked, and facts that it ended hold again."""
     return answer(about.revert(decision_id, **_by(grant, body)))
 
 
@@ -269,7 +269,7 @@ def revert(about: ContactOf, grant: GrantOf, decision_id: str, body: ReversalBod
 def list_pending(
     about: ContactOf, after: After = None, limit: Limit = 50, if_none_match: IfNoneMatch = None
 ) -> Response:
-    """What waits for an answer about a contact: held notes, then disputes."""
+    """The open questions about a contact: held notes, then disputes."""
     return answer_unless_known(about, if_none_match, lambda: _pending(about, after, limit))
 
 
@@ -283,7 +283,7 @@ def list_disputes(
 
 @routes.post(_CONTACT + "/disputes/resolve", responses=_DECIDED)
 def resolve(about: ContactOf, grant: GrantOf, body: ResolutionBody) -> Response:
-    """Settle a dispute: the facts to keep hold, and those against them end; or none holds."""
+    """Settle a dispute: the facts to keep hold, and those against them end; or all end."""
     return answer(about.resolve(**_by(grant, body)))
 
 
@@ -301,7 +301,7 @@ def revoke(about: ContactOf, grant: GrantOf, fact_id: str, body: RevocationBody)
 
 @routes.post(_CONTACT + "/erasures", responses={200: {"model": shapes.ErasureShape}})
 def forget(about: ContactOf, grant: GrantOf, body: ForgettingBody) -> Response:
-    """Erase what is known, or a part, for good; the answer holds the receipt."""
+    """Erase a contact, or a part, for good; the answer holds the receipt."""
     return answer(about.forget(**_by(grant, body)))
 
 
@@ -313,7 +313,7 @@ def list_erasures(about: ContactOf, after: After = None, limit: Limit = 50) -> R
 
 @routes.get(_CONTACT + "/sessions/{session_id}", responses={200: {"model": shapes.SessionRecord}})
 def get_session(about: ContactOf, session_id: str) -> Response:
-    """A conversation as it is kept: its summary, and what was decided about it."""
+    """A stored conversation: its summary, and the outcomes of its candidates."""
     return answer(about.session(session_id))
 
 
@@ -327,21 +327,21 @@ def list_jobs(
 
 @routes.post(_CONTACT + "/jobs/{job_id}/retry", responses={200: {"model": shapes.JobShape}})
 def retry_job(about: ContactOf, job_id: str) -> Response:
-    """Begin a dead or waiting job again now."""
+    """Start a dead or waiting job again now."""
     return answer(about.retry(job_id))
 
 
 @routes.get(_CONTACT + "/health", responses={200: {"model": shapes.HealthReportShape}})
 def contact_health(about: ContactOf, check_records: bool = False) -> Response:
-    """The health of what is known of one contact, in numbers.
+    """The health of one contact's memory, in numbers.
 
-    With ``check_records`` every record is read, and the damaged ones are counted.
+    With ``check_records`` it reads every record, and counts the damaged ones.
     """
     return answer(about.health(check_records=check_records))
 
 
 def _by(grant: Grant, body: AnswerBody) -> dict[str, Any]:
-    """What a person says, and under which name."""
+    """A person's decision, and the name it is recorded under."""
     return {"by": grant.person(body.answered_by), **given(body, "answered_by")}
 
 
@@ -369,7 +369,7 @@ def _jobs(
 def _decisions(
     asked_of: _Asked, which: DecisionsQuery, after: str | None, limit: int
 ) -> dict[str, Any]:
-    """A page of decisions; it is read on from the last one of the page before."""
+    """A page of decisions, which continues after the last one of the page before."""
     asked = given(which)
     if after is not None:
         asked["after"] = read_place(after)

@@ -1,8 +1,7 @@
-"""Shapes: what the endpoints answer, as models for the OpenAPI document.
+"""Shapes: the answers of the endpoints, as models for the OpenAPI document.
 
-They are made of the records themselves, and of what their ``to_dict`` adds or leaves out, so that
-no shape is written twice. Answers are not validated against them when they are sent; the contract
-test does that.
+They are made from the records, with the changes of each ``to_dict``, so that no shape is written
+twice. Answers are not validated against them when they are sent; the contract test does that.
 """
 
 from __future__ import annotations
@@ -67,8 +66,8 @@ def _model(
     Args:
         kind: the record.
         name: the model's; None for the record's.
-        without: fields that its plain values leave out.
-        adding: properties that they have as well.
+        without: fields that the plain values lack.
+        adding: further properties of the plain values.
         **instead: other types for some fields.
     """
     hints = get_type_hints(kind) | instead
@@ -111,14 +110,14 @@ class RecallAnswer:
     """What a recall found.
 
     Attributes:
-        facts: the facts that fit, the best first, then the standing constraints.
+        facts: the facts that fit, best first, then the standing constraints.
         outcome: whether facts fit, nothing fits, or more fit than are here.
         left_out: how many more facts fit.
         standing_left_out: how many more standing constraints there are.
-        known: where nothing fits, the attributes that are known.
+        known: if nothing fits, the known attributes.
         waiting: if an attribute was asked for, the decisions that hold notes about it, by id; they
             wait for a yes.
-        prompt: the same as lines for a model's prompt, fenced as data.
+        prompt: the answer as lines for a model's prompt, fenced as data.
         token_count: how long the prompt is, at about four characters a token.
     """
 
@@ -133,7 +132,7 @@ class RecallAnswer:
 
 
 def recall_of(recalled: Recalled) -> RecallAnswer:
-    """What is answered for the facts that were found."""
+    """The answer for the found facts."""
     prompt = as_prompt(recalled)
     return RecallAnswer(
         facts=list(recalled),
@@ -148,9 +147,9 @@ def recall_of(recalled: Recalled) -> RecallAnswer:
 
 
 class QuestionToAsk(BaseModel):
-    """What to ask the contact, and what an answer to it names.
+    """A question to ask the contact, and the ids that an answer names.
 
-    ``is_put_by``: it was asked in earlier conversations, and now waits for an operator.
+    ``is_put_by``: it was asked in earlier conversations and now waits for an operator.
     """
 
     question: str | None
@@ -160,11 +159,11 @@ class QuestionToAsk(BaseModel):
 
 
 class BriefingAnswer(BaseModel):
-    """What is known of a contact, and what only the contact can settle.
+    """The known facts about a contact, and the questions that only the contact can settle.
 
     ``prompt`` is the same for a model's prompt; ``changed`` has the ids of the facts that are new
-    since the contact was last asked about; ``unconfirmed`` names the attributes of the profile of
-    which a newer value waits for an operator.
+    since the contact was last asked about; ``unconfirmed`` names the profile's attributes with a
+    newer value that waits for an operator.
     """
 
     facts: list[RankedFact]
@@ -187,14 +186,14 @@ class AccessAnswer(BaseModel):
 
 
 class Page(BaseModel, Generic[T]):
-    """Some of a list; ``next`` is what ``after`` takes for more of it, null at its end."""
+    """A part of a list; ``next`` is ``after`` of the following part, null at the end."""
 
     items: list[T]
     next: str | None
 
 
 def page_of(name: str, kind: Any) -> type[BaseModel]:
-    """The model of a page of these."""
+    """The model of a page of these items."""
     made: type[BaseModel] = create_model(f"{name}Page", __base__=Page[kind], __doc__=Page.__doc__)
     return made
 
@@ -212,7 +211,8 @@ class ProblemDetails(BaseModel):
     """What went wrong (RFC 9457); ``detail`` says what to do.
 
     ``type`` is stable, ``urn:reconciler:problem:`` and a word. ``errors`` says what is wrong with
-    each part of the request. ``decision_ids`` are those that keep a decision from being undone.
+    each part of the request. ``decision_ids`` are the decisions that prevent a decision from being
+    undone.
     """
 
     type: str

@@ -1,8 +1,8 @@
 """The desk: answers the requests of an MCP client. Knows nothing of the protocol.
 
-An agent's tools are those of ``Memory.agent_tools``, and one that hands a conversation over. An
-operator's are those of ``operator_desk``. Whatever a client sends comes back as
-words; what lies beyond its grant gets the same answer as what does not exist.
+An agent has the tools of ``Memory.agent_tools``, and one that hands a conversation over. An
+operator has those of ``operator_desk``. Every request is answered in words, and a request beyond
+the grant gets the same answer as one for something that does not exist.
 """
 
 from __future__ import annotations
@@ -93,7 +93,7 @@ class Desk:
         return _AGENTS if profile is AccessProfile.AGENT else _OPERATORS
 
     def tools(self, grant: Grant) -> list[dict[str, Any]]:
-        """The tools of a grant, as ``tools/list`` has them."""
+        """The tools of a grant, for ``tools/list``."""
         if grant.profile is AccessProfile.OPERATOR:
             return [self._of_operator(grant, tool) for tool in OPERATOR_TOOLS]
         # They have the same names and parameters, whether agent or operator calls them.

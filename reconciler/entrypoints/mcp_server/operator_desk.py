@@ -1,6 +1,6 @@
 """The operator's desk: open questions, their answers, and the evidence of a fact.
 
-The only part of the server that takes an answer down, in the name that the grant has. Nothing of an
+The only part of the server that records an answer, under the name in the grant. Nothing of an
 agent's profile may ever be here.
 """
 
@@ -26,7 +26,7 @@ class OperatorDesk:
     """Answers an operator's client. Safe to share between threads.
 
     Args:
-        memory: what is asked; its opener closes it.
+        memory: the memory; its opener closes it.
     """
 
     def __init__(self, memory: Memory) -> None:
@@ -46,10 +46,10 @@ class OperatorDesk:
         Args:
             grant: who asks.
             agent_id: the agent, within the grant.
-            contact_id: about whom, within the grant; None for all of the agent's contacts, where
-                the tool can do that.
-            name: which tool.
-            given: what was sent beside these.
+            contact_id: the contact, within the grant; None for all of the agent's contacts, if the
+                tool allows that.
+            name: the tool.
+            given: the other arguments.
 
         Raises:
             ReconcilerError: what the memory's call raises.

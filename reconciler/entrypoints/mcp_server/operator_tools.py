@@ -1,6 +1,6 @@
 """The operator's tools: names, descriptions and parameters. Pure.
 
-None has a parameter by which a model could choose a tenant, or the person that it answers for.
+No parameter lets a model choose a tenant, or the person that it answers for.
 """
 
 from __future__ import annotations

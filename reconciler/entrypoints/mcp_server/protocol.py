@@ -1,8 +1,8 @@
 """The protocol: a desk as a server of the official MCP SDK. Decides nothing.
 
-Each call has a thread. A tool's failure is a result with ``isError``, in words; what the protocol
-calls an error, an unknown name or parameters of another shape, is one of the protocol's. An
-unforeseen error is logged and told as that alone: the SDK would send the exception's own text.
+Each call has a thread. A tool's failure is a result with ``isError``, in words. Errors in the
+protocol's sense, an unknown name or wrong parameters, are protocol errors. An unexpected error is
+logged, and the client learns no more than that: the SDK would send the exception's own text.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ R = TypeVar("R")
 
 
 class Calls:
-    """The calls under way: a bounded number, each in a thread; ``wait`` awaits their end."""
+    """The running calls: a bounded number, each in a thread; ``wait`` waits for their end."""
 
     def __init__(self) -> None:
         self._limiter: anyio.CapacityLimiter | None = None
@@ -60,7 +60,7 @@ class Calls:
             raise MCPError(INTERNAL_ERROR, "internal error") from None
 
     async def wait(self, timeout_seconds: float) -> None:
-        """Wait until no call is under way, or until the time-out."""
+        """Wait until no call is running, or until the time-out."""
         with anyio.move_on_after(timeout_seconds):
             while self._limiter is not None and self._limiter.borrowed_tokens:
                 await anyio.sleep(0.02)

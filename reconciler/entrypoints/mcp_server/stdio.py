@@ -30,12 +30,13 @@ _CANCELLED = "notifications/cancelled"
 
 
 def serve_stdio(desk: Desk, grant: Grant, close: Callable[[], None]) -> None:
-    """Serve until standard input ends, or until SIGTERM or Ctrl-C; calls under way are finished.
+    """Serve until standard input ends, or until SIGTERM or Ctrl-C; running calls are finished.
 
     Args:
-        desk: what answers.
-        grant: what the client may reach.
-        close: closes the memory; called where a signal ends the process, which does not return.
+        desk: answers the requests.
+        grant: the memory that the client may reach.
+        close: closes the memory; called if a signal ends the process, because this function then
+            does not return.
     """
     anyio.run(_serve, desk, grant, close)
 
@@ -138,10 +139,10 @@ async def _end_at_a_signal(
     *,
     task_status: anyio.abc.TaskStatus[None] = anyio.TASK_STATUS_IGNORED,
 ) -> None:
-    """Finish the calls under way and end the process.
+    """Finish the running calls and end the process.
 
-    A thread waits for standard input, and nothing but input wakes it; so the interpreter, which
-    waits for its threads, could not end by itself.
+    A thread waits for standard input, and only input wakes it. The interpreter waits for its
+    threads, so it could not end by itself.
     """
     with anyio.open_signal_receiver(signal.SIGTERM, signal.SIGINT) as signals:
         task_status.started()

@@ -1,6 +1,6 @@
-"""The MCP server over streamable HTTP: the protocol's application behind the doors of ``access``.
+"""The MCP server over streamable HTTP: the protocol's application behind ``access``.
 
-Each request stands alone: no session is kept, so there is none to take over. No stream stays open;
+Each request stands alone: no session is kept, so none can be hijacked. No stream stays open;
 requests other than POST are refused.
 """
 
@@ -26,17 +26,17 @@ def http_app(desk: Desk, tokens: TokenFile, address: Address, *, calls_per_minut
     """The server as an ASGI application, to run in a server of your own.
 
     Args:
-        desk: what answers.
-        tokens: who is let in.
-        address: by which names it may be called.
-        calls_per_minute: how many requests a token has.
+        desk: answers the requests.
+        tokens: the tokens that are let in.
+        address: the names that it may be called by.
+        calls_per_minute: how many requests each token may make.
     """
     server = mcp_server(desk, lambda ctx: _grant(ctx.request), Calls())
     app = server.streamable_http_app(
         streamable_http_path=PATH,
         json_response=True,
         stateless_http=True,
-        # NameDoor has looked at the names.
+        # NameDoor has checked the names.
         transport_security=TransportSecuritySettings(enable_dns_rebinding_protection=False),
         host=address.host,
     )

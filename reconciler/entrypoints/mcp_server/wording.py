@@ -1,7 +1,7 @@
 """Wording: the answers of the operator's tools and resources, as lines of plain text. Pure.
 
-Remembered words stand in quotes, on one line, with every hidden character shown; an operator judges
-what is printed. Nothing here is longer than a model can read.
+Remembered words are quoted, on one line, with every hidden character shown, because an operator
+judges what is printed. No answer is longer than a model can read.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ __all__ = [
 ]
 
 LENGTH_MAX = 12_000
-"""Characters of one answer, some three thousand tokens; whole lines beyond are left out."""
+"""Characters of one answer, some three thousand tokens; lines beyond this are left out whole."""
 
 
 def joined(lines: Iterable[str]) -> str:

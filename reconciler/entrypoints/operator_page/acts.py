@@ -1,7 +1,7 @@
-"""Acts: what the page's forms settle. Each is one call of the contact's memory, as by the HTTP API.
+"""Acts: the effects of the page's forms. Each is one call of the contact's memory.
 
-What is settled is recorded under the name of the person who is logged in, or as the contact's own
-answer, and can be undone from the page that it leads to.
+A decision is recorded under the name of the person who is logged in, or as the contact's own
+answer. The next page offers to undo it.
 """
 
 from __future__ import annotations
@@ -76,7 +76,7 @@ def settle(visit: Visit) -> Response:
 
 
 def _check_open(about: ContactMemory, sides: Sequence[str]) -> None:
-    """Look whether the dispute is as the page showed it, before anything is written.
+    """Check that the dispute is still as the page showed it, before anything is written.
 
     Raises:
         NotDoneError: it was settled meanwhile, or is another one now.
@@ -98,7 +98,7 @@ def _check_open(about: ContactMemory, sides: Sequence[str]) -> None:
 
 
 def _dispute_settled_by(about: ContactMemory, fact_ids: Collection[str]) -> Decision | None:
-    """The newest decision of a person that settled what is asked about."""
+    """The newest decision of a person that settled the dispute."""
     for made in about.decisions(door=OPERATOR_DOOR, limit=_LOOKED_AT_MAX):
         named = {made.fact_id, *made.closed_ids, *made.superseded_ids}
         if named & {*fact_ids} and made.action is not Action.REVERT:
@@ -107,7 +107,7 @@ def _dispute_settled_by(about: ContactMemory, fact_ids: Collection[str]) -> Deci
 
 
 def renew(visit: Visit) -> Response:
-    """Yes, it still holds: the same is noted again, which renews it; or no, and it ends."""
+    """Yes, it still holds: the same note again renews it. No: it ends."""
     about, fact_id = visit.about, visit.text("fact")
     choice = visit.text("answer", "")
     if choice == "no":
@@ -122,7 +122,7 @@ def renew(visit: Visit) -> Response:
 
 
 def note(visit: Visit) -> Response:
-    """Note after all what was answered no, in these words or others, as who says it now."""
+    """Note a declined statement after all, in these or other words, as a person's word."""
     known, text = visit.about.decision(visit.text("decision")), visit.text("text")
     if not words.is_declined(known):
         raise NotDoneError(409, "this was not answered no; load the contact again")
@@ -150,7 +150,7 @@ def amend(visit: Visit) -> Response:
         return visit.to_contact(_amended(visit))
     except (NotDoneError, InvalidRequestError) as error:
         problem = error.problem if isinstance(error, NotDoneError) else problem_of(error)
-        if problem.status != 422:  # the fact is not there, or has ended: it has no form
+        if problem.status != 422:  # the fact is missing or has ended, so it has no form
             raise
         return views.fact(visit, problem)
 
@@ -170,7 +170,7 @@ def _amended(visit: Visit) -> Decision:
 
 
 def _check_value(known: Fact, text: str, value: str | None) -> None:
-    """Look whether the new sentence and the value beside it still say the same.
+    """Check that the new sentence and the value beside it still say the same.
 
     Raises:
         NotDoneError: only one of the two was changed.
@@ -200,7 +200,7 @@ def _says(text: str, value: str) -> bool:
 
 
 def end(visit: Visit) -> Response:
-    """End a fact without another in its place."""
+    """End a fact without a successor."""
     return visit.to_contact(
         visit.about.revoke(
             visit.text("fact"),
@@ -212,7 +212,7 @@ def end(visit: Visit) -> Response:
 
 
 def undo(visit: Visit) -> Response:
-    """Undo a decision; what rests on it goes with it, once the person was shown it."""
+    """Undo a decision, and later ones that rest on it, once the person was shown them."""
     about, decision_id = visit.about, visit.text("decision")
     reason = visit.text("reason", words.UNDONE)  # as it is typed: the next form sends it again
     and_later = visit.given.get("and_later") == "yes"

@@ -1,4 +1,4 @@
-"""The application of the page: its addresses, its doors, the login, and what goes wrong in words.
+"""The application of the page: its addresses, its doors, the login, and errors in words.
 
 The doors are those of the API: names, rates, and so many requests at once. In place of a bearer
 token a browser brings the secret of its login, in a cookie.
@@ -58,7 +58,7 @@ _ONWARDS_MAX = 1_000
 _AT_ONCE_MAX = 60
 _WRONG_TOKENS_PER_MINUTE = 10
 _STRANGERS_PER_MINUTE = 60
-"""Requests of an address without a login, each of which is led to the form."""
+"""Requests of an address without a login; each is redirected to the login form."""
 _LOGIN = "/login"
 _FILES = {"/page.css": "text/css", "/page.js": "text/javascript", "/icon.svg": "image/svg+xml"}
 _OPEN_PATHS = frozenset({_LOGIN, *_FILES})
@@ -87,10 +87,10 @@ def operator_page(
     """The page as an ASGI application.
 
     Args:
-        memory: what is asked; its opener closes it.
+        memory: the memory; its opener closes it.
         tokens: who may log in.
         address: by which names it may be called, and whether its connections are encrypted.
-        calls_per_minute: how many requests a token has.
+        calls_per_minute: how many requests each token may make.
     """
     logins = Logins(tokens)
     login = _LoginDoor(tokens, logins, is_encrypted=address.certificate is not None)
@@ -114,7 +114,7 @@ def operator_page(
 
 
 def _inside(memory: Memory, logins: Logins, login: _LoginDoor) -> Starlette:
-    """What only a person who is logged in gets."""
+    """The routes for people who are logged in."""
     reads = [
         Route(path, view(look), methods=["GET"]) for path, look in (*PAGES.items(), *READS.items())
     ]
@@ -129,7 +129,7 @@ def _inside(memory: Memory, logins: Logins, login: _LoginDoor) -> Starlette:
 
 
 def _outside(login: _LoginDoor) -> Starlette:
-    """What anyone gets: the login, and the files that pages are made with."""
+    """The routes for everyone: the login, and the files of the pages."""
     files = [Route(path, _file, methods=["GET"]) for path in _FILES]
     routes = [
         Route(_LOGIN, login.ask, methods=["GET"]),
@@ -189,7 +189,7 @@ class _LoginDoor:
         return entered
 
     async def leave(self, request: Request) -> Response:
-        """End the login, so that its cookie opens nothing any more."""
+        """End the login, so that its cookie is no longer valid."""
         given = form_of(await request.body())
         secret = self.secret_of(request.headers) or ""
         login = self._logins.get(secret)
@@ -224,7 +224,7 @@ class _LoginDoor:
 
 
 def _cookie_of(headers: Headers, name: str) -> str | None:
-    """A cookie as a browser sent it, whatever other programs on this host set beside it."""
+    """A cookie that a browser sent, even if other programs on this host set cookies too."""
     return cookie_parser(headers.get("cookie") or "").get(name)
 
 
@@ -270,7 +270,7 @@ async def _refuse(
     problem: Problem,
     headers: Sequence[tuple[bytes, bytes]] = (),
 ) -> None:
-    """Tell a person of the problem; one who only has to log in is led there."""
+    """Show a person the problem, or the login form if a login is all that is missing."""
     if problem.status == 401 and scope["method"] == "GET":
         query = scope["query_string"].decode("latin-1")
         asked = _local(scope["path"] + (f"?{query}" if query else ""))
@@ -297,7 +297,7 @@ def _problem_page(problem: Problem, **values: object) -> Response:
 
 
 def _told(request: Request, problem: Problem) -> Response:
-    """A problem, with what was written in the form, so that it is not lost."""
+    """A problem, with the form as it was filled in, so that nothing is lost."""
     given = getattr(request.state, "given", None)
     written = {
         name: given[name] for name in ("text", "value", "reason") if given and given.get(name)

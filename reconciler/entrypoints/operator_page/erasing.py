@@ -1,4 +1,4 @@
-"""Erasing: what would go, the form that has it confirmed, and the receipt. It cannot be undone."""
+"""Erasing: what would be erased, the form to confirm it, and the receipt. It cannot be undone."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _NAMED_MAX = 10
 
 
 def look(visit: Visit) -> Response:
-    """What an erasure would remove, and a form that has it confirmed."""
+    """What an erasure would remove, and the form to confirm it."""
     about, target = visit.about, _target(visit)
     asked = {"by": visit.by, "reason": "Looked at before."}
     planned = about.forget(**target, **asked, dry_run=True)  # type: ignore[arg-type]
@@ -54,7 +54,7 @@ def receipt(visit: Visit) -> Response:
 
 
 def erase(visit: Visit) -> Response:
-    """Erase a fact, a session or the whole contact, once its id was written out."""
+    """Erase a fact, a session or the whole contact, after the person typed its id."""
     about = visit.about
     if visit.text("confirm") != about.scope.contact_id:
         told = (

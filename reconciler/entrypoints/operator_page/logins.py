@@ -1,7 +1,7 @@
-"""Logins: who is logged in to the page. In this process alone, and in bounded memory.
+"""Logins: who is logged in to the page. Kept only in this process, in bounded memory.
 
-A login stands for a token and holds no grant: what it opens is looked up at every request, so
-that it ends when its token is revoked or expires.
+A login refers to a token and holds no grant: the grant is looked up at every request, so that the
+login ends when its token is revoked or expires.
 """
 
 from __future__ import annotations
@@ -27,8 +27,8 @@ class OpenLogin:
 
     Attributes:
         token_id: the token that it was opened with.
-        form_key: what every form of it has to bring, so that no other site can send one.
-        ends_at: when it is over at the latest, by the clock of the logins.
+        form_key: the key that every form must send, so that no other site can send one.
+        ends_at: when it ends at the latest, by the clock of the logins.
     """
 
     token_id: str
@@ -39,8 +39,8 @@ class OpenLogin:
 class Logins:
     """The logins, by the secret that a browser keeps for each. Safe between threads.
 
-    A token has ten at most; one more ends its oldest. There are never more than that for each of
-    the tokens that a file may hold.
+    A token has at most ten; one more ends its oldest. So their number is bounded by that of the
+    tokens in a file.
 
     Args:
         tokens: says which tokens are valid.

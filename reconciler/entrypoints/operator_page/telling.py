@@ -1,4 +1,4 @@
-"""Telling: what a decision was about, what it took the place of, and what became of it since.
+"""Telling: what a decision was about, what it replaced, and what became of it since.
 
 The text of a person's decision is their reason; a reader wants to know which fact it was about.
 """
@@ -31,7 +31,7 @@ class Since:
 
     Attributes:
         settled: how a held note was answered; None while it waits.
-        undone: what undid it, and was not undone itself.
+        undone: the decision that undid it, and was not undone itself.
         is_erased: whether its words were erased.
         is_reversible: whether it can be undone now.
         has_lapsed: whether the time for an answer is over.
@@ -93,7 +93,7 @@ def subject_of(memory: Memory, decision: Decision) -> str:
 
 
 def _undone(about: ContactMemory, revert: Decision) -> Decision | None:
-    """What a person asked to undo; later decisions, which went with it, stand before it."""
+    """The decision that a person asked to undo; later ones that were undone with it come first."""
     ids = revert.undo.decision_ids if revert.undo else ()
     try:
         return about.decision(ids[-1]) if ids else None

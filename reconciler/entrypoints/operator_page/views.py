@@ -1,4 +1,4 @@
-"""Views: the pages that only read. What is kept is asked for by the calls that everyone uses."""
+"""Views: the pages that only read, with the same public calls as any program."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ _RECENT = 8
 _READ_MAX = 1_000
 _FILTERS = ("agent", "contact", "became", "disposal", "gate_reason", "source", "since", "until")
 _OUTCOMES = (*words.ACTIONS.values(),)
-"""What became of a note, as the rows of the list say it."""
+"""The outcomes of a note, in the words of the list."""
 
 WordT = TypeVar("WordT", bound=StrEnum)
 
@@ -57,7 +57,7 @@ class _Attention:
 
     @property
     def place(self) -> tuple[bool, datetime, str]:
-        """The longest wait comes first; what only may have changed comes last."""
+        """The longest wait comes first; contacts with only possibly changed facts come last."""
         return (
             self.oldest_at is None,
             self.oldest_at or datetime.max.replace(tzinfo=UTC),
@@ -70,7 +70,7 @@ class _Attention:
 
 
 def contacts(visit: Visit) -> Response:
-    """All contacts, those that need a person first; or those that a search finds."""
+    """All contacts, those that need a person first; or the results of a search."""
     if visit.grant.contact_id is not None:
         return visit.to("/contact", **visit.ids)
     agent, query = visit.agent, visit.text("q", "")
@@ -95,7 +95,7 @@ def contacts(visit: Visit) -> Response:
 
 
 def _attention(visit: Visit) -> list[_Attention]:
-    """The contacts about whom something waits, the longest wait first."""
+    """The contacts with something that waits, the longest wait first."""
     agent = visit.agent
     by_contact: dict[str, _Attention] = {}
 
@@ -173,7 +173,7 @@ def _instant(visit: Visit) -> datetime | None:
 
 
 def head_of(visit: Visit, about: ContactMemory) -> dict[str, Any]:
-    """What a page about a contact has above everything else."""
+    """The head of every page about a contact."""
     agent = visit.memory.agent(about.scope.agent_id, tenant=about.scope.tenant)
     known = agent.contacts(about.scope.contact_id)
     return {"contact": known[0] if known else None, "ids": visit.ids}
@@ -218,7 +218,7 @@ def _number(given: str | None) -> int:
 
 
 def _now(about: ContactMemory) -> dict[str, Any]:
-    """What is told of now alone: what waits, the profile, and what was decided last."""
+    """The parts that only the present has: open questions, the profile, and the last decisions."""
     waiting = about.pending(limit=_PAGE)
     disputes = [item for item in waiting if isinstance(item, Dispute)]
     return {
@@ -233,14 +233,14 @@ def _now(about: ContactMemory) -> dict[str, Any]:
 
 
 def _done(visit: Visit, about: ContactMemory) -> list[Decision]:
-    """What was decided a moment ago, as the address says."""
+    """The decision just made, which the address names."""
     return [about.decision(each) for each in visit.given.getlist("done")[:_ATTENTION_MAX]]
 
 
 def fact(visit: Visit, problem: Problem | None = None) -> Response:
-    """One fact: why it is believed, what it rests on, its history; and forms that change it.
+    """One fact: why it is believed, its evidence, its history; and forms that change it.
 
-    With a problem, its form still holds what was typed.
+    After a problem, its form still holds the typed text.
     """
     about, fact_id = visit.about, visit.text("fact")
     evidence, [chain] = about.evidence(fact_id), about.history(fact_id=fact_id)
@@ -265,7 +265,7 @@ def fact(visit: Visit, problem: Problem | None = None) -> Response:
 
 
 def _made_by(about: ContactMemory, fact_id: str, known: Fact) -> Decision | None:
-    """The decision that wrote a fact; None where it is not among the newest of that moment."""
+    """The decision that wrote a fact; None if it is not among the newest of that moment."""
     begins = known.recorded_at.replace(microsecond=0)
     near = about.decisions(since=begins, until=begins + timedelta(seconds=2), limit=_READ_MAX)
     written = [each for each in near if each.fact_id == fact_id]
@@ -273,7 +273,7 @@ def _made_by(about: ContactMemory, fact_id: str, known: Fact) -> Decision | None
 
 
 def _ended_by(about: ContactMemory, chain: FactHistory, known: Fact) -> Decision | None:
-    """The decision that ended a fact; None where it is not at hand."""
+    """The decision that ended a fact; None if it was not found."""
     if not known.has_ended:
         return None
     by_persons = {each.decision_id for each in chain.events if each.fact_id == known.fact_id}
@@ -302,7 +302,7 @@ def decision(visit: Visit) -> Response:
 def decisions(visit: Visit) -> Response:
     """The newest decisions of an agent, or of a contact, by outcome, reason, source and day.
 
-    The store knows no source and no outcome, so these are looked for among the newest.
+    The store cannot filter by source or outcome, so these are filtered among the newest.
     """
     source, after = _one_of(SourceKind, "source", visit), visit.optional("after")
     became = _one_of_words(_OUTCOMES, "became", visit)
@@ -353,7 +353,7 @@ def _counted(kinds: Iterable[SourceKind]) -> dict[SourceKind, int]:
 
 
 def _one_of(choices: type[WordT], name: str, visit: Visit) -> WordT | None:
-    """A word of a closed list; None where none is chosen.
+    """A word of a closed list; None if none is chosen.
 
     Raises:
         NotDoneError: it is no word of the list.

@@ -1,4 +1,4 @@
-"""Visits: what all pages share: who asks, about whom, what was sent, and how a page is written.
+"""Visits: the common parts of all pages: the person, the contact, sent fields, writing a page.
 
 Views and acts are plain functions, which run in threads, so that nothing blocks the server's loop.
 """
@@ -51,7 +51,7 @@ __all__ = [
 ]
 
 FORM_KEY = "form_key"
-"""The field of every form that shows that this page made it."""
+"""The field of every form that proves that this page made it."""
 
 _FIELDS_MAX = 60
 _FOLDER = Path(__file__).parent
@@ -78,10 +78,10 @@ class Visit:
     """One request of a person who is logged in.
 
     Attributes:
-        memory: what is asked.
-        grant: what the person may reach, and their name.
+        memory: the memory.
+        grant: the memory that the person may reach, and their name.
         form_key: for the forms of the page.
-        given: what was sent, of the address or of a form.
+        given: the fields of the address or of the form.
     """
 
     memory: Memory
@@ -133,12 +133,12 @@ class Visit:
 
     @property
     def by(self) -> str:
-        """Who is recorded for what is settled: the person who is logged in, or the contact."""
+        """The person recorded for a decision: the person who is logged in, or the contact."""
         return self.grant.person(self.given.get("answered_by") or "operator")
 
     @property
     def ids(self) -> dict[str, str]:
-        """Agent and contact, as a page's address has them."""
+        """Agent and contact, as fields of a page's address."""
         return {"agent": self.agent_id, "contact": self.contact_id or ""}
 
     def text(self, name: str, default: str | None = None) -> str:
@@ -153,7 +153,7 @@ class Visit:
         return given_text or default or ""
 
     def reason(self, default: str | None = None) -> str:
-        """Why, with who was told it: the record of the contact's word names no one else.
+        """The reason, and who took the answer: a record of the contact's word names no one else.
 
         Raises:
             NotDoneError: it is empty, and there is no default.
@@ -163,11 +163,11 @@ class Visit:
         return f"{given.rstrip('.')} (told to {self.grant.name})." if is_told else given
 
     def optional(self, name: str) -> str | None:
-        """A field; None where it is empty."""
+        """A field; None if it is empty."""
         return self.text(name, "") or None
 
     def day(self, name: str, *, at_its_end: bool = False) -> datetime | None:
-        """A day, as its first instant or its last (UTC); None where none was given.
+        """A day, as its first instant or its last (UTC); None if none was given.
 
         Raises:
             NotDoneError: it is no day.
@@ -197,11 +197,11 @@ class Visit:
         return page(template, status, **frame, **values)
 
     def to(self, path: str, **fields: object) -> Response:
-        """An answer that leads on to a page, so that to load it again repeats nothing."""
+        """A redirect to a page, so that loading it again repeats nothing."""
         return RedirectResponse(address(path, **fields), 303)
 
     def to_contact(self, done: Decision) -> Response:
-        """An answer that leads to the contact's page, which tells what was decided."""
+        """A redirect to the contact's page, which says what was decided."""
         again = done.decision_id if done.replayed else None
         return self.to("/contact", **self.ids, done=done.decision_id, again=again)
 
@@ -271,12 +271,12 @@ def form_of(body: bytes) -> Given:
 
 
 def is_from_here(request: Request) -> bool:
-    """Whether a browser does not say that another site sent it."""
+    """Whether no header of the browser says that another site sent it."""
     return request.headers.get("sec-fetch-site") in _FROM_HERE
 
 
 def same(given: str | None, wanted: str) -> bool:
-    """Whether two secrets are the same, in a time that does not tell how nearly."""
+    """Whether two secrets are equal; the time taken does not tell how much of them agrees."""
     return hmac.compare_digest((given or "").encode(), wanted.encode())
 
 
@@ -287,14 +287,14 @@ def address(path: str, **fields: object) -> str:
 
 
 def page(template: str, status: int = 200, **values: object) -> Response:
-    """A page; every text in it is escaped, and what cannot be seen stands there as an escape."""
+    """A page; every text in it is escaped, and invisible characters are shown as escapes."""
     text = _templates().get_template(template).render(values)
     return Response(text, status, media_type="text/html")
 
 
 @cache
 def text_of(name: str) -> tuple[str, str]:
-    """A file that pages are made with, and what its address has, so that a new one is fetched."""
+    """A file of the pages, and the mark in its address by which browsers fetch a new version."""
     text = _templates().get_template(name).render()
     return text, sha256(text.encode()).hexdigest()[:12]
 
@@ -313,7 +313,7 @@ def _templates() -> Environment:
 
 
 def _exact(value: object) -> Markup:
-    """A value as it is, for a field that is sent back; not for a reader."""
+    """A value unchanged, for a field that is sent back; not for a reader."""
     return escape(str(value))
 
 
@@ -325,7 +325,7 @@ def _day(at: datetime | None) -> Markup:
 
 
 def _ago(at: datetime) -> str:
-    """How long something has been so, in a few words."""
+    """How long ago something was, in a few words."""
     days = (datetime.now(UTC) - at) / timedelta(days=1)
     if days < 1:
         return "today"

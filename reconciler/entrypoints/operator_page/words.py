@@ -1,4 +1,4 @@
-"""Words: what the page calls what is kept, in plain English; never a value of the code."""
+"""Words: the page's plain English names for stored values; never the code's own words."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ __all__ = [
 OVER = "It no longer holds."
 SETTLED = "Settled on the page."
 UNDONE = "Undone on the page."
-"""The reason that is kept where a person gave none."""
+"""The recorded reason if a person gave none."""
 
 FIELDS: Mapping[str, str] = {
     "at": "the day",
@@ -99,11 +99,11 @@ REVERSIBLE = frozenset(
         *(Action.REVERT, Action.ARCHIVE, Action.UNARCHIVE),
     }
 )
-"""What changed facts, so that it can be undone."""
+"""Actions that changed facts, so that they can be undone."""
 
 
 DIRECTING = frozenset({GateReason.DIRECTIVE, GateReason.UNTRUSTED_SOURCE})
-"""Reasons for which a yes is not the likely answer, so that no button leads to it."""
+"""Reasons with an unlikely yes, so that no button suggests it."""
 
 SENSITIVITIES: Mapping[Sensitivity, str] = {
     Sensitivity.NONE: "not sensitive",
@@ -134,7 +134,7 @@ _PLAINLY: Sequence[tuple[str, str]] = (
     (r"\bunder policy (\S+) for domain (\S+?)(?=\.?$)", r"by the rules for \2, version \1"),
 )
 RECORDS: Mapping[str, str] = {"Episode": "statement"}
-"""The kinds of records that a receipt counts, as a reader knows them; the others are plain."""
+"""A reader's names for the kinds of records that a receipt counts; the others need none."""
 
 _THRESHOLDS = re.compile(r'\bThe thresholds of the profile "[^"]*" decided\b')
 _ISO_TIME = re.compile(r"(?<![-\w])(\d{4}-\d\d-\d\d)(?: (\d\d:\d\d)(?::\d\d)?)?(?![-\w])")
@@ -146,12 +146,12 @@ _QUOTED = re.compile(r'("[^"]*"|“[^”]*”)')
 
 
 def plain(value: object) -> str:
-    """A word of the code as a reader knows it: ``sensitive_topic`` is "sensitive topic"."""
+    """A word of the code in a reader's words: ``sensitive_topic`` is "sensitive topic"."""
     return _PLAIN.get(str(value), str(value).replace("_", " "))
 
 
 def plainly(sentence: str) -> str:
-    """A sentence of an explanation without words of the trade; what it quotes stays as it is."""
+    """A sentence of an explanation without technical terms; quotations stay unchanged."""
     parts = _QUOTED.split(_THRESHOLDS.sub("How similar the two are decided", sentence))
     for place in range(0, len(parts), 2):
         for word, plain_word in _PLAINLY:
@@ -175,12 +175,12 @@ def moment(at: datetime | None) -> str:
 
 
 def gist(why: Explanation) -> list[str]:
-    """Of an explanation what a reader wants first; ``details`` has the rest."""
+    """The part of an explanation that a reader wants first; ``details`` has the rest."""
     return [each for each in (*why.remarks, *why.rule[:1]) if not each.startswith(_SCORE)]
 
 
 def details(why: Explanation) -> list[str]:
-    """The figures of an explanation, and what else was compared."""
+    """The figures of an explanation, and the other compared facts."""
     first = [each for each in why.rule[:1] if each.startswith(_SCORE)]
     return [*first, *why.rule[1:], *why.neighbours, *why.differences, *why.arbiter]
 
@@ -191,12 +191,12 @@ def holding(contact: Contact) -> int:
 
 
 def ended(contact: Contact) -> int:
-    """How many facts of a contact have ended; what is erased is no fact any more."""
+    """How many facts of a contact have ended; erased ones do not count."""
     return contact.superseded_facts + contact.revoked_facts
 
 
 def tone(decision: Decision) -> str:
-    """The kind of notice that tells of a decision."""
+    """The kind of notice for a decision."""
     return "warn" if decision.action in (Action.REJECT, Action.HOLD) else "good"
 
 
@@ -209,12 +209,12 @@ def is_withdrawn(ending: Decision | None) -> bool:
 
 
 def is_reason(decision: Decision) -> bool:
-    """Whether its text is a person's reason, which was no word of the contact's."""
+    """Whether its text is a person's reason, not the contact's words."""
     return decision.door == OPERATOR_DOOR and decision.action in _REASONED
 
 
 def person(decision: Decision) -> str | None:
-    """Who decided, or corrected a fact; None where no person did."""
+    """Who decided, or corrected a fact; None if no person did."""
     is_amended = decision.decided_by is DecidedBy.AMENDMENT
     by = decision.proposal.proposed_by if is_amended else None
     return decision.proposal.answered_by or by
@@ -228,7 +228,7 @@ def action(decision: Decision) -> str:
 
 
 def replaced_by(decision: Decision) -> list[str]:
-    """What a decision took the place of, as far as its record says."""
+    """The facts that a decision replaced, as far as its record says."""
     if decision.action is not Action.UPDATE or decision.verdict.is_restatement:
         return []
     texts = {each.fact_id: each.text for each in decision.compared_with}
@@ -243,7 +243,7 @@ def is_declined(decision: Decision) -> bool:
 
 
 def answer(decision: Decision) -> str:
-    """What became of it, for a person; ``Decision.answer`` tells an agent."""
+    """The outcome for a person; ``Decision.answer`` is for an agent."""
     if decision.action is Action.REVERT:
         return "What held before it holds again."
     if decision.action is Action.REJECT and is_declined(decision):
@@ -264,7 +264,7 @@ def attribute(fact: Fact) -> str | None:
 
 
 def answerers(held: Decision, name: str) -> dict[str, str]:
-    """Who may answer a question, as a form sends it and as a reader knows it."""
+    """Who may answer a question: the form's value, and the name for a reader."""
     me, contact = {"operator": f"I, {name}"}, {"contact": "the contact told me"}
     if held.disposal is Disposal.CONSENT:
         return contact
