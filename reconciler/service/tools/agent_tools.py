@@ -13,7 +13,7 @@ import uuid
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, date, datetime
-from functools import partial
+from functools import cache, partial
 from threading import Lock
 from typing import Any
 
@@ -150,7 +150,7 @@ class AgentTools:
         }
         if recall is not None:
             self._tools[RECALL_CONTACT] = recall_tool()
-        self._unsettled: dict[str, tuple[str, datetime]] = {}
+        self._unsettled: dict[str, tuple[str, Callable[[], datetime]]] = {}
         self._shown = Shown()
         self._lock = Lock()
         self._maker = Maker()
@@ -207,8 +207,8 @@ class AgentTools:
         """Add a note; the reply says what was done with it."""
         wrong: list[InvalidRequestError] = []
 
-        def write(key: str, first_at: datetime) -> Decision:
-            fields = self._with_source(_unless_today(given, first_at))
+        def write(key: str, first_at: Callable[[], datetime]) -> Decision:
+            fields = self._with_source(_unless_today(given, first_at()))
             try:
                 return self._noted(self._with_ids(fields), key)
             except (RelationError, UnknownFactError) as error:  # the note stands without it
@@ -245,7 +245,7 @@ class AgentTools:
         """Relate facts; the reply says what was done."""
         wrong: list[InvalidRequestError] = []
 
-        def write(key: str, _: datetime) -> Decision:
+        def write(key: str, _: object) -> Decision:
             try:
                 named = self._with_ids(given)
                 fact_id = self._fact_id(named.pop("note"))
@@ -282,12 +282,13 @@ class AgentTools:
         return ToolReply(text=told, is_error=True, error=error)
 
     def _settled(
-        self, given: dict[str, Any], write: Callable[[str, datetime], Decision]
+        self, given: dict[str, Any], write: Callable[[str, Callable[[], datetime]], Decision]
     ) -> Decision:
-        """The decision; its key and its time are kept until its fate is known."""
+        """The decision; its key and the time of its first call are kept until its fate is known."""
         said = json.dumps(given, sort_keys=True)
         with self._lock:
-            first = self._unsettled.pop(said, None) or (f"tool-{uuid.uuid4()}", self._door.now())
+            first = self._unsettled.pop(said, None)
+            first = first or (f"tool-{uuid.uuid4()}", cache(self._door.now))
         try:
             return write(*first)
         except GraphUnavailableError:
