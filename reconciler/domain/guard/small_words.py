@@ -16,6 +16,10 @@ from reconciler.domain.records.findings import Difference, Finding
 
 __all__ = ["exchange_names", "find_heads", "find_letters", "find_more", "find_parts", "find_ways"]
 
+_SHORT = 6
+"""Words of content of a text in which a noun behind a name makes another thing of it. Source: the
+labelled pairs; in longer ones it is a word more in a restatement ("a Finnish former footballer")."""
+
 _NAMES_MAX = 8
 """Names that are compared two by two; bounds the time for a text of names."""
 
@@ -138,7 +142,7 @@ def _parted(of: Reading, other: Reading) -> str:
 def _head_behind_a_name(of: Reading, other: Reading) -> str:
     """The one word that only the first text has, where it stands behind a name that both have."""
     added = _light_aside(of) - other.stems
-    if len(added) != 1 or not _light_aside(other) <= of.stems:
+    if len(of.words) > _SHORT or len(added) != 1 or not _light_aside(other) <= of.stems:
         return ""
     known = vocabulary().kinds_of_named
     for name, head in pairwise(of.words):
