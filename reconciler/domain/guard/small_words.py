@@ -17,8 +17,9 @@ from reconciler.domain.records.findings import Difference, Finding
 __all__ = ["exchange_names", "find_heads", "find_letters", "find_more", "find_parts", "find_ways"]
 
 _SHORT = 6
-"""Words of content of a text in which a noun behind a name makes another thing of it. Source: the
-labelled pairs; in longer ones it is a word more in a restatement ("a Finnish former footballer")."""
+"""Words of content of a text in which a noun behind a name makes another thing of it.
+
+Source: the labelled pairs; in longer ones it is a word more: "a Finnish former footballer"."""
 
 _NAMES_MAX = 8
 """Names that are compared two by two; bounds the time for a text of names."""
