@@ -121,6 +121,12 @@ REMARKS = """
 """
 
 STATEMENTS = """
+    He is hard of hearing.
+    She is slow to reply.
+    They are often hard to reach.
+    She is not well.
+    She's not feeling well.
+    He is in pain.
     note 17
     Invoice 1042 is unpaid
     Lives in Pune
@@ -216,7 +222,17 @@ def test_what_nothing_shows_to_last_is_a_remark(text: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "text", ["idk", "Hmm, who knows...", "Will get back to you", "So far so good!"]
+    "text",
+    [
+        "idk",
+        "Hmm, who knows...",
+        "Will get back to you",
+        "So far so good!",
+        "He is right.",
+        "I'm not well",
+        "It is hard to say",
+        "That was slow",
+    ],
 )
 def test_a_short_text_of_nothing_but_small_words_is_filler(text: str) -> None:
     assert classify_meaning(text).kind is Meaning.FILLER

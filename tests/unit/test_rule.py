@@ -897,7 +897,7 @@ def test_a_start_is_given_if_it_is_not_when_the_fact_was_said(
 def predecessor(value: str | None = None, **changes: Any) -> Predecessor:
     usual: dict[str, Any] = {
         "fact_id": "before",
-        "text": "another text",
+        "text": "some text",
         "cosine": 0.2,
         "slot": value and slot(value),
         "was_contradicted": True,

@@ -175,7 +175,7 @@ _SMALL_WORDS_MAX = 12
 
 
 def _is_filler(spelled: str) -> bool:
-    if _the("order").match(spelled):
+    if _the("order").match(spelled) or _the("trait").match(spelled):
         return False
     if _the("venting").match(spelled):
         return True

@@ -8,13 +8,16 @@ text that it may replace, and ``value`` the value that a text is filed under.
 
 Read on in this order; each module imports only those above it::
 
-    findings      the guard's answers vocabulary    the closed classes of words, each with its
-    reason tokens        a text cut into words, numbers, dates, ids and marks reading       what is
-    read from one text languages     whether the guard can read a text, and what differs in texts
-    that it cannot read differences   two readings compared: values, names, denials, ends,
-    opposites, the subject order         two readings compared: who did it and to whom matters
-    what a text says of its slot's value: whether it denies it, and what it is for changes
-    whether a note says that a fact has changed, and names what was before
+    findings      what the guard answers with
+    vocabulary    the closed classes of words, each with its reason
+    tokens        a text cut into words, numbers, dates, ids and marks
+    reading       what is read from one text
+    languages     whether the guard can read a text, and what differs in texts that it cannot read
+    differences   two readings compared: values, names, denials, ends, opposites, the subject
+    small_words   two readings compared: a small word that makes another thing of the same words
+    order         two readings compared: who did it and to whom
+    matters       what a text says of its slot's value: whether it denies it, and what it is for
+    changes       whether a note says that a fact has changed, and names what was before
 """
 
 from __future__ import annotations
@@ -78,6 +81,14 @@ from reconciler.domain.guard.matters import (
 )
 from reconciler.domain.guard.order import find_order, find_voice
 from reconciler.domain.guard.reading import Reading, lowered, read
+from reconciler.domain.guard.small_words import (
+    exchange_names as _exchange_names,
+    find_heads,
+    find_letters,
+    find_more,
+    find_parts,
+    find_ways,
+)
 from reconciler.domain.guard.vocabulary import vocabulary as _vocabulary
 from reconciler.domain.records.findings import Difference, Finding
 from reconciler.domain.records.notes import canonical_text
@@ -101,6 +112,7 @@ __all__ = [
     "differ_in_head",
     "differ_only_in",
     "ends",
+    "exchange_names",
     "find_changes",
     "find_differences",
     "find_left_out",
@@ -187,6 +199,11 @@ _FINDERS = (
     find_words,
     find_names,
     find_alike,
+    find_more,
+    find_ways,
+    find_letters,
+    find_parts,
+    find_heads,
     find_subject,
 )
 
@@ -380,6 +397,11 @@ def named_in(text: str, value: str) -> str:
     if not value or not is_denial or not stems_of(value).isdisjoint(reading.stems):
         return text
     return _vocabulary().stand_in.sub(lambda _: value, text, count=1)
+
+
+def exchange_names(note: str, fact: str) -> bool:
+    """Whether two names of the same words changed places, each with what is said of it."""
+    return _exchange_names(read(note), read(fact))
 
 
 def tells_of_more(text: str) -> bool:

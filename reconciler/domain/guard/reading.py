@@ -236,12 +236,15 @@ class Reading:
 
     @cached_property
     def subject(self) -> str:
-        """The relative or colleague whom the sentence is about, or ""; only "her" may precede."""
+        """The relative or colleague whom the sentence is about, or ""; only "her" may precede.
+
+        Of "his wife's sister" that is the sister.
+        """
         known = vocabulary()
-        opening = [token.text.casefold() for token in self.tokens[:4]]
-        for at, word in enumerate(opening):
+        opening = [token.text.casefold() for token in self.tokens[:8]]
+        for at, word in enumerate(opening[:4]):
             if word in known.relatives:
-                return word if known.possessives.intersection(opening[:at]) else ""
+                return _owned(opening, at) if known.possessives.intersection(opening[:at]) else ""
             if word in known.function_words and word not in known.possessives:
                 return ""
         return ""
@@ -479,6 +482,16 @@ def _bounds(reach: Sequence[Token]) -> Iterator[str]:
 
 def _is_adverb(token: Token) -> bool:
     return token.text.endswith("ly") or token.text == "good"  # "for good"
+
+
+def _owned(words: Sequence[str], at: int) -> str:
+    """The last of relatives of whom each is the next one's: the son of "wife's sister's son"."""
+    known = vocabulary()
+    after = list(dropwhile(lambda word: word in known.quotes or word == "s", words[at + 1 :]))
+    is_owner = len(after) < len(words) - at - 1
+    if is_owner and after and after[0] in known.relatives:
+        return _owned(after, 0)
+    return words[at]
 
 
 def _names(tokens: Sequence[Token]) -> dict[str, str]:

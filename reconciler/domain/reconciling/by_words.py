@@ -10,6 +10,7 @@ from reconciler.domain.guard import (
     are_in_order,
     denial_in,
     ends,
+    exchange_names,
     find_changes,
     is_said_of_another,
     is_wording_of,
@@ -122,6 +123,8 @@ def _by_wording(note: Note, seen: RuleInput, _: Verdict | None) -> Verdict | Non
 
 def _is_again(note: Note, fact: Neighbour, seen: RuleInput) -> bool:
     if are_filed_apart(note, fact) or not rewords(note.text, fact.text):
+        return False
+    if exchange_names(note.text, fact.text):
         return False
     findings = unlike(note, fact, seen.policy, seen.unread)
     has_moved = [each for each in findings if each.kind is Difference.ROLES]
