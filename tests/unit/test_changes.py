@@ -12,6 +12,7 @@ import pytest
 from reconciler.domain.guard import (
     answer_one_question,
     are_of_other_people,
+    denies_value,
     ends,
     is_event,
     says_it_changed,
@@ -170,6 +171,74 @@ def test_the_end_of_a_part_or_of_another_one_ends_nothing(fact: str, said: str) 
 )
 def test_a_part_another_person_or_a_plan_ends_nothing(fact: str, said: str) -> None:
     assert not ends(said, fact)
+
+
+@every(
+    ("fact", "said"),
+    [
+        ("Has a van.", "Hasn't sold the van."),
+        ("Works at Siemens.", "Has never left Siemens."),
+        ("Lives in Pune.", "Has not moved from Pune to Goa."),
+        ("Consents to marketing emails.", "Has never revoked consent to marketing emails."),
+        ("Her yoga class is on Mondays.", "Her yoga class was not moved to Thursdays."),
+        ("Prefers email.", "Did not ask for calls instead of email."),
+        ("Has a van.", "Wants to have sold the van by May."),
+        ("Has a van.", "Claims to have sold the van."),
+        ("Has a van.", "Almost sold the van."),
+        ("Has a van.", "Left without having sold the van."),
+        ("Has a van.", "May have sold the van."),
+        ("Smokes.", "Hardly gave up smoking."),
+        ("Works at Siemens.", "Plans on having left Siemens by May."),
+        ("Works at Siemens.", "It is not true that she no longer works at Siemens."),
+        ("Her call is on Mondays.", "Asked to have her call moved from Monday to Thursday."),
+        ("Has two children.", "Never said that she has three children now."),
+    ],
+)
+def test_a_change_that_is_denied_wished_or_claimed_ends_nothing(fact: str, said: str) -> None:
+    assert decide(note(said), [known(fact)], DEFAULT).action is ADD
+
+
+@every(
+    ("fact", "said"),
+    [
+        ("Has a van.", "Sold the van's trailer."),
+        ("Works at Siemens.", "Left Siemens' works council."),
+        ("Works at Siemens.", "Left Siemens' works."),
+        ("Likes Anna.", "No longer likes Anna's cakes."),
+        ("Gets the weekly newsletter.", "Unsubscribed from the daily newsletter."),
+        ("Has an old Volvo.", "Sold the new Volvo."),
+        ("Has a Volvo.", "Sold the new Volvo."),
+        ("Has two boats.", "Sold the boat."),
+        ("Owns flats.", "Sold a flat."),
+        ("Has a dog.", "Gave up the dog's kennel."),
+        ("Has three cats.", "Gave up her cat."),
+        ("Has two sheep.", "Sold a sheep."),
+        ("Has a blue car.", "Sold the red car."),
+    ],
+)
+def test_the_end_of_what_is_not_the_whole_ends_nothing(fact: str, said: str) -> None:
+    assert decide(note(said), [known(fact)], DEFAULT).action is ADD
+
+
+@every(
+    ("fact", "said"),
+    [
+        ("Has a van.", "Never liked it, sold the van."),
+        ("Uses Zendesk.", "Does not use Zendesk any more."),
+        ("Uses Anna's car.", "No longer uses Anna's car."),
+        ("Has two boats.", "Sold the boats."),
+        ("Has an old Volvo.", "Sold the old Volvo."),
+        ("On the Silver plan.", "The plan: cancelled the Silver plan."),
+    ],
+)
+def test_an_end_of_the_whole_still_ends_it(fact: str, said: str) -> None:
+    assert decide(note(said), [known(fact)], DEFAULT).action is UPDATE
+
+
+def test_a_denied_end_filed_under_the_value_denies_none() -> None:
+    said = "Has never left Siemens."
+    assert not denies_value(said, "Siemens")
+    assert denies_value("Never worked at Siemens.", "Siemens")
 
 
 @pytest.mark.parametrize(

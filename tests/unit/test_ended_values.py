@@ -137,6 +137,40 @@ NUTS = ("Allergic to nuts", "allergy", "nuts")
 @pytest.mark.parametrize(
     "said",
     [
+        "Has never been tested for a nut allergy.",
+        "Is not sure that she is allergic to nuts.",
+        "Has not outgrown the nut allergy.",
+        "Does not know whether she is allergic to nuts.",
+        "Never forgets that she is allergic to nuts.",
+        "No longer takes pills for the nut allergy.",
+        "May no longer be allergic to nuts.",
+        "Nobody said that she is allergic to nuts.",
+        "Cannot eat nuts again with that allergy.",
+    ],
+)
+def test_an_allergy_stays_unless_it_is_plainly_denied(said: str) -> None:
+    assert values(fact(*NUTS), fact(said, day=1)) == ["nuts"]
+    assert set(values(fact(*NUTS), fact(said, "allergy", "nuts", day=1))) == {"nuts"}
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "Is not allergic to nuts.",
+        "No longer has a nut allergy.",
+        "Has outgrown the nut allergy.",
+        "Has no nut allergy any more, said the lab.",
+        "Never had a nut allergy.",
+        "Is now no longer allergic to nuts.",
+    ],
+)
+def test_an_allergy_that_is_plainly_denied_is_none(said: str) -> None:
+    assert values(fact(*NUTS), fact(said, day=1)) == []
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
         "Allergic to peanuts only",
         "Is only allergic to peanuts.",
         "Allergic to peanuts, not to other nuts.",
@@ -191,6 +225,8 @@ def test_an_end_that_does_not_name_the_value_takes_it(
             for said in (
                 "Her husband quit his job.",
                 "Has not quit her job.",
+                "Has never left Siemens.",
+                "Left Siemens' works council.",
                 "Wants to quit his job.",
                 "Resigned from the board of the club.",
                 "Quit his job yesterday?",

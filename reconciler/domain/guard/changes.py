@@ -23,8 +23,10 @@ from reconciler.domain.guard.reading import (
     folded,
     lowered,
     may_be_verb,
+    owner_before,
     read,
 )
+from reconciler.domain.guard.stating import is_change_stated, is_denied_before
 from reconciler.domain.guard.tokens import Token, stem_of, tokens_of
 from reconciler.domain.guard.vocabulary import vocabulary
 from reconciler.domain.records.findings import Difference, Finding
@@ -153,8 +155,10 @@ def _before_a_wish(clause: str) -> str:
 def ends(note: str, fact: str) -> bool:
     """Whether the note says that all of the fact is over.
 
-    "No longer uses Zendesk", "sold the van", "moved from Tuesday to Thursday". A note ends nothing
-    if it ends a part ("no longer works on Fridays"), or leaves out more than the fact's verb.
+    "No longer uses Zendesk", "sold the van", "moved from Tuesday to Thursday". A note that ends a
+    part ("no longer works on Fridays", "sold the van's trailer", "sold one of two boats"), or
+    leaves out more than the fact's verb, ends nothing; nor does one that only denies, wishes or
+    claims an end.
     """
     new, before = read(note), _before(note)
     ended = _ended(new)
@@ -180,7 +184,7 @@ def ends(note: str, fact: str) -> bool:
         return False
     # The object may be left out if the rest is said: "pays (rent) by direct debit".
     is_named = bool(_content(note) & _content(fact) - before)
-    return len(left_out - verb) <= is_named
+    return len(left_out - verb) <= is_named and not _is_one_of_several(new, old)
 
 
 def _is_of_a_part(note: Reading, fact: Reading) -> bool:
@@ -191,11 +195,62 @@ def _is_of_a_part(note: Reading, fact: Reading) -> bool:
         return True
     if note.values.get("ordinal", {}).keys() - fact.values.get("ordinal", {}).keys():
         return True
+    if _owners(note) - _owners(fact) or _names_another(note, fact):
+        return True
+    if _is_one_of_several(note, fact):
+        return True
     numbers = {count.value for count in fact.counts} or {"1"}
     return any(
         count.kind == "number" and count.value not in numbers and fact.stems & _counted(count)
         for count in note.counts
     )
+
+
+def _owners(reading: Reading) -> set[str]:
+    """The stems of the owners that it names: the van of "the van's trailer"."""
+    tokens = reading.tokens
+    return {owner for at in range(len(tokens)) if (owner := owner_before(tokens, at))}
+
+
+def _nouns(reading: Reading) -> Iterator[tuple[Token, list[Token]]]:
+    """The words behind an article or possessive, up to two, each with those between."""
+    known = vocabulary()
+    for at, token in enumerate(reading.tokens[:-1]):
+        if token.value in known.articles or token.value in known.possessives:
+            phrase = list(
+                takewhile(lambda each: each.kind != "mark", reading.tokens[at + 1 : at + 4])
+            )
+            yield from ((word, [token, *phrase[:place]]) for place, word in enumerate(phrase))
+
+
+def _names_another(note: Reading, fact: Reading) -> bool:
+    """Whether a light adjective that the fact lacks tells another one: "sold the new Volvo".
+
+    How far a thing has come tells none: "quit the current job".
+    """
+    known, said = vocabulary(), _said(fact)
+    light = known.light - known.stages
+    return any(
+        word.value in said and any(each.value in light - said for each in before[1:])
+        for word, before in _nouns(note)
+    )
+
+
+def _is_one_of_several(note: Reading, fact: Reading) -> bool:
+    """Whether the note speaks of one where the fact has more: "sold the boat" of two boats."""
+    several = {
+        token.value: token.text.casefold()
+        for token in fact.tokens[1:]  # "Consents" opens with a verb
+        if token.text.endswith("s")
+    }
+    counts = {count.value for count in fact.counts if count.kind == "number"} - {"1"}
+    counted = {thing for count in fact.counts for thing in count.things if count.value in counts}
+    for word, (article, *_) in _nouns(note):
+        text = word.text.casefold()
+        has_more = several.get(word.value, text) != text and not text.endswith("s")
+        if has_more or (article.value in ("a", "an") and word.value in counted):
+            return True
+    return False
 
 
 def _counted(count: Count) -> set[str]:
@@ -452,10 +507,16 @@ def _without_dates(stems: Iterable[str]) -> set[str]:
 def _before(note: str) -> frozenset[str]:
     """The earlier value that the note names: "from Tuesday to Thursday", "instead of email"."""
     text = lowered(note)
-    if vocabulary().change.search(text) is None:
-        return frozenset()
     said = _BEFORE.search(text)
-    return _content(next(filter(None, said.groups()))) if said else frozenset()
+    if said is None or _stated_change(text) is None or is_denied_before(text, said.start()):
+        return frozenset()
+    return _content(next(filter(None, said.groups())))
+
+
+def _stated_change(text: str) -> re.Match[str] | None:
+    """The first word of change that says that things are otherwise."""
+    cues = vocabulary().change.finditer(text)
+    return next((cue for cue in cues if is_change_stated(text, cue.start(), cue.group())), None)
 
 
 def moves_another(note: str, fact: str) -> bool:
@@ -635,16 +696,27 @@ def answers_anew(note: str, fact: str, findings: Iterable[Finding]) -> bool:
     if answer_one_question(note, fact) or _goes_another_way(note, fact) or _undoes(note, fact):
         return True
     changed = [each for each in findings if each.is_change and each.in_note and each.in_fact]
+    new, old = read(note), read(fact)
+    denied = {stem for denial in new.negated for stem in denial.reach}
+    if any(
+        each.kind is not Difference.NEGATION and not denied.isdisjoint(_stems_in(each.in_note))
+        for each in changed
+    ):
+        return False  # "never said that she has three children now"
     # Words that only changed places may be another matter: "moved to Goa and back to Pune".
     if not changed or any(each.kind is Difference.ROLES for each in findings):
         return False
-    new, old = read(note), read(fact)
-    if (over := _ended(new)) and over.text.split()[0] in vocabulary().disposing:
+    over = _ended(new)
+    if over in new.ceased and not over.text.casefold().startswith("no "):
         return False  # a person who sold one of two cars has another
     said = " ".join(f"{each.in_note} {each.in_fact}" for each in findings)
     aside = {token.value for token in tokens_of(said)} | _cues(note) | vocabulary().measures
     left_out, added = words_of_its_own(old, new) - aside, words_of_its_own(new, old) - aside
     return not left_out and len(added) <= 1
+
+
+def _stems_in(text: str) -> set[str]:
+    return {token.value for token in tokens_of(text) if token.kind not in ("mark", "function")}
 
 
 def _goes_another_way(note: str, fact: str) -> bool:
@@ -721,11 +793,10 @@ def _changed_words(note: str) -> frozenset[str]:
     """The stems around the words of change; none if the note tells no change."""
     changed: set[str] = set()
     text = lowered(note)
-    known = vocabulary().change
-    if known.search(text) is None or _tells_a_wish(note):
+    if _stated_change(text) is None or _tells_a_wish(note):
         return frozenset()
     for each in read_text(text).sentences:
-        if (cue := known.search(each.text)) is not None:
+        if (cue := _stated_change(each.text)) is not None:
             before = list(_stems(tokens_of(each.text[: cue.start()])))
             # The cue's other words, as in "final budget is", are about the change as well.
             after = list(_stems(tokens_of(each.text[cue.start() :])))

@@ -22,6 +22,7 @@ __all__ = [
     "is_lifted",
     "is_over",
     "is_over_itself",
+    "is_plainly_denied",
     "opens",
     "stems_of",
     "tells_of_end",
@@ -37,6 +38,9 @@ _BETWEEN_MAX = 7
 
 _LABELLED_MAX = 3
 """Words after a label and a colon that are about it."""
+
+_BEGINNING = 5
+"""Letters at the beginning that the forms of a word share: "allergic" and "allergy"."""
 
 _DATED = ("id", "month", "year")
 """Kinds of words that tell one matter from another, beside names: "the budget for 2027"."""
@@ -118,6 +122,35 @@ def is_lifted(text: str, value: str) -> bool:
     return clause is not None and clause.lifts()
 
 
+def is_plainly_denied(text: str, name: str, *named: str) -> bool:
+    """Whether a clause says that something is not, or no longer, so, and speaks of nothing else.
+
+    "Has no nut allergy" does. "Has never been tested for a nut allergy" and "is not sure that she
+    is allergic to nuts" leave it open.
+
+    Args:
+        text: the clause, which denies something.
+        name: of the attribute; its forms begin alike: "allergic", "allergy".
+        named: the value, and whom it is about.
+    """
+    known, reading = vocabulary(), read(text)
+    cues = (*known.change.finditer(reading.canonical), *known.cessation.finditer(reading.canonical))
+    aside = stems_of(" ".join((name, *named, *(cue.group() for cue in cues))))
+    beginnings = tuple(stem[:_BEGINNING] for stem in stems_of(name) if len(stem) >= _BEGINNING)
+    is_plain = all(
+        word.kind != "word"
+        or word.stem in aside
+        or (word.stem in known.light and word.stem not in known.attitudes)
+        or folded(word.text) in reading.names
+        or word.stem.startswith(beginnings)
+        for word in reading.words
+    )
+    said = [token.text.casefold() for token in reading.tokens]
+    denied = next((at for at, word in enumerate(said) if word in known.negations), len(said))
+    open_words = known.doubts | known.suppositions
+    return is_plain and open_words.isdisjoint(said) and known.nominatives.isdisjoint(said[denied:])
+
+
 def opens(text: str, whole: str) -> bool:
     """Whether one text begins with the other, word for word, and continues about something else.
 
@@ -158,7 +191,15 @@ class _Clause(NamedTuple):
         return named == len(stems) or (len(stems) > _SHORT and named >= _MOST * len(stems))
 
     def lifts(self) -> bool:
-        return vocabulary().lifted.search(self.text) is not None
+        """Whether it says that a limit has gone: not "cannot eat nuts again"."""
+        known, text = vocabulary(), self.text
+        denying = known.negations | known.attitudes
+        for match in known.lifted.finditer(text):
+            words = text[: match.end()].removesuffix(match.group()).split()
+            said = [] if match.group().startswith("no ") else match.group().split()
+            if denying.isdisjoint([*words, *said]):
+                return True
+        return False
 
     def ended(self, stems: Collection[str]) -> tuple[Token, ...] | None:
         """The words for what has ended, if the stems name it or a part of it; else None."""

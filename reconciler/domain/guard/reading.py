@@ -14,6 +14,7 @@ from functools import cache, cached_property, lru_cache
 from itertools import dropwhile, groupby, islice, pairwise, takewhile
 from typing import NamedTuple
 
+from reconciler.domain.guard.stating import is_end_stated
 from reconciler.domain.guard.tokens import SENTENCE_ENDS, TOKENS_MAX, Token, tokens_of
 from reconciler.domain.guard.vocabulary import vocabulary
 from reconciler.domain.records.findings import Difference
@@ -30,6 +31,7 @@ __all__ = [
     "folded",
     "lowered",
     "may_be_verb",
+    "owner_before",
     "read",
 ]
 
@@ -54,6 +56,7 @@ _PHRASE_LENGTH_MAX = 2
 """Words of a denied or ended phrase that are looked for in the other text."""
 
 _REACH_ENDS = ("and", "but", "while", "because", "since")
+_APOSTROPHES = ("'", "’")
 _NO_DENIAL = frozenset({"only", "longer"})
 
 _AGO = ("ago", "later", "earlier", "away")
@@ -436,18 +439,37 @@ def _negated(tokens: Sequence[Token]) -> Iterator[Denial]:
                 yield Denial(f"{token.text} other")
             # "Not only", "not the only" affirm; "no longer" is a cessation, "no longer than" none.
             elif _NO_DENIAL.isdisjoint(behind) or behind == ["longer", "than"]:
-                yield _denial(token.text, after)._replace(is_supposed=is_supposed)
+                denied = _denial(token.text, after)
+                reach = denied.reach if (end := _up_to_an_end(after)) is None else end
+                yield denied._replace(is_supposed=is_supposed, reach=reach)
 
 
 def _ceased(canonical: str) -> Iterator[Denial]:
     for match in islice(vocabulary().cessation.finditer(canonical), TOKENS_MAX):
-        after = tokens_of(canonical[match.end() : match.end() + 60])
+        if not is_end_stated(canonical, match.start(), match.group()):
+            continue
+        behind = tokens_of(canonical[match.end() : match.end() + 60])
+        # "Left without having sold the van" says of no van that it is over.
+        after = list(takewhile(lambda token: token.value != "without", behind))
         yield _denial(match.group(), after)._replace(bounds=frozenset())
+
+
+def _up_to_an_end(after: Sequence[Token]) -> tuple[str, ...] | None:
+    """What a denial reaches before the end that it denies; None where it denies none.
+
+    Nothing behind that is denied: "has never left Siemens" denies no Siemens.
+    """
+    text = " ".join(token.text.casefold() for token in after)
+    match = vocabulary().cessation.search(text)
+    if match is None or match.group().startswith("any"):
+        return None
+    return _denial("", after[: text.count(" ", 0, match.start())]).reach
 
 
 def _denial(marker: str, after: Sequence[Token]) -> Denial:
     """The denial after a marker such as "not": the text's words and the denied phrase."""
     known = vocabulary()
+    after = _without_owners(after)
     first = next((word for word in after[:4] if word.kind == "word"), None)
     phrase = takewhile(
         lambda word: word.value not in known.clause_marks or word.kind == "word", after
@@ -471,6 +493,24 @@ def _denial(marker: str, after: Sequence[Token]) -> Denial:
         bounds,
         bounds.union(word.value for word in reach if word.kind in ("weekday", "time")),
     )
+
+
+def _without_owners(tokens: Sequence[Token]) -> list[Token]:
+    """The tokens without owners: what is said of "Anna's cakes" is said of the cakes."""
+    return [
+        token
+        for at, token in enumerate(tokens)
+        if not owner_before(tokens, at) and not owner_before(tokens, at + 1)
+    ]
+
+
+def owner_before(tokens: Sequence[Token], at: int) -> str:
+    """The stem of the owner before an apostrophe at this place, or "": "Anna's", "Siemens' own"."""
+    if not 0 < at < len(tokens) - 1 or tokens[at].text not in _APOSTROPHES:
+        return ""
+    owner, after = tokens[at - 1], tokens[at + 1]
+    is_plural = owner.text.endswith("s") and after.kind != "mark"
+    return owner.value if after.text == "s" or is_plural else ""
 
 
 def _bounds(reach: Sequence[Token]) -> Iterator[str]:

@@ -12,7 +12,9 @@ from reconciler.domain.guard import (
     deny_each_other,
     holds_no_more,
     is_lifted,
+    is_over,
     is_over_itself,
+    is_plainly_denied,
     tells_of_end,
 )
 from reconciler.domain.guard.matters import stems_of
@@ -201,23 +203,44 @@ def ends_own_value(text: str, slot: Slot) -> bool:
     """Whether a text denies the value under which it is filed: it does not hold, or no longer.
 
     If a denial affirms a value of the attribute, as with an allergy, the text has to name the
-    attribute.
+    attribute, and to deny it plainly.
     """
-    name = _name(slot)
-    if lexicon("values").word_set("affirmed_by_denial").isdisjoint(name):
+    if not _is_affirmed_by_denial(slot):
         return _says_no_more(text, slot)
     return _says_so_itself(text, slot) or is_lifted(text, slot.value or "")
+
+
+def _is_affirmed_by_denial(slot: Slot) -> bool:
+    return not lexicon("values").word_set("affirmed_by_denial").isdisjoint(_name(slot))
 
 
 def _says_so_itself(text: str, slot: Slot) -> bool:
     """Whether one clause both names the attribute and says that the value holds no longer.
 
-    "Allergic to peanuts: must not be given peanuts" does not; the first clause affirms it.
+    "Allergic to peanuts: must not be given peanuts" does not; the first clause affirms it. Nor does
+    "has never been tested for a nut allergy": in doubt a limit stays.
     """
     return any(
-        _says_no_more(clause, slot) and _names(clause, _name(slot))
+        _says_no_more(clause, slot) and _names(clause, _name(slot)) and _is_plain(clause, slot)
         for clause in _CLAUSE.split(text)
     )
+
+
+def _is_plain(clause: str, slot: Slot) -> bool:
+    """Whether a clause that denies a limit's value does so plainly, or says that it has ended."""
+    if not _is_affirmed_by_denial(slot) or is_over(clause, slot.value or ""):
+        return True
+    hidden = TOKEN.sub(_TAKEN_OUT, clause)
+    said = (slot.value or "", slot.subject, _TAKEN_OUT)
+    return is_plainly_denied(hidden, " ".join(_name(slot)), *said)
+
+
+def _contradict(text: str, fact: Fact, slot: Slot) -> bool:
+    """Whether a text and a fact deny each other; of a limit only where that is plain."""
+    said = read(text)
+    if _is_affirmed_by_denial(slot) and (said.negated or said.ceased):
+        return _says_so_itself(text, slot)
+    return deny_each_other(text, fact.text)
 
 
 def _says_no_more(text: str, slot: Slot) -> bool:
@@ -250,7 +273,7 @@ def _denies(other: Fact, fact: Fact, slot: Slot, attributes: AttributeBook) -> b
     if subject == slot.subject == CONTACT_SUBJECT and attributes.is_told_over(other.text, slot):
         return True
     if told is None:
-        return deny_each_other(other.text, fact.text) or (
+        return _contradict(other.text, fact, slot) or (
             _is_about(other.text, slot.subject) and _ends(other, fact, slot, attributes)
         )
     return told.subject == slot.subject and _denies_by_slot(other, told, fact, slot, attributes)
@@ -270,7 +293,7 @@ def _denies_by_slot(
         return True
     if _is_of_another_value(other.text, told, slot):
         return False
-    return deny_each_other(other.text, fact.text) or _ends(other, fact, slot, attributes)
+    return _contradict(other.text, fact, slot) or _ends(other, fact, slot, attributes)
 
 
 def _is_of_another_value(text: str, told: Slot, slot: Slot) -> bool:
