@@ -189,10 +189,14 @@ class WriteGate:
         Raises:
             InvalidNoteError: the key belongs to another note or relation.
         """
-        submission = self.judge(candidate, door)
-        earlier = self._ledger.find_earlier(submission)
-        if earlier:
-            check_key(submission, earlier)
+        note = candidate.note
+        if note.idempotency_key is None:
+            return None
+        known = self._decision_store.find_decision(note.scope, self._decision_ids.of(note))
+        if known is None:
+            return None
+        earlier = known.as_replay()
+        check_key(self.judge(candidate, door), earlier)
         return earlier
 
     def to_be_asked(self, candidates: Sequence[Candidate]) -> frozenset[str]:
