@@ -94,7 +94,6 @@ def test_a_server_says_where_it_listens_only_with_a_certificate_that_can_be_used
         (("create", "--agent", "crm", "--name", "contact"), "operator who answers"),
         (("create", "--agent", ""), "agent_id"),
         (("create",), "--agent"),
-        (("revoke", "none"), "token list"),
     ],
 )
 def test_what_cannot_be_used_is_refused_and_leaves_no_token(
@@ -104,6 +103,17 @@ def test_what_cannot_be_used_is_refused_and_leaves_no_token(
     assert (code, out) == (2, "")
     assert told in err
     assert not tokens.exists()
+
+
+def test_a_token_that_is_not_there_is_named_and_so_is_a_file(run: Run, tokens: Path) -> None:
+    code, out, err = run("token", "revoke", "none", "--tokens", str(tokens))
+    assert (code, out) == (3, "")
+    assert "--tokens" in err
+    assert not tokens.exists()
+    run("token", "create", "--agent", "crm", "--tokens", str(tokens))
+    code, out, err = run("token", "revoke", "none", "--tokens", str(tokens))
+    assert (code, out) == (2, "")
+    assert "token list" in err
 
 
 def test_a_damaged_file_is_the_operators_to_mend(run: Run, tokens: Path) -> None:
