@@ -501,7 +501,7 @@ def _speeds(available: Engines, name: str) -> Iterator[float]:
 
         def write() -> None:
             commit = committed(scope, next(versions), vectors[0].tolist(), text="One more invoice")
-            assert store.commit_decisions([commit])
+            assert DecisionStore(graph).commit_decisions([commit])
             neighbourhoods.apply(commit)
 
         yield _median(ask, write)
