@@ -487,7 +487,10 @@ class Records:
         for decision in held:
             may, told = may_answer(decision.note), said.get(decision.scope.contact_key, ())
             ids = [fact.fact_id for fact in told if may(fact.text, fact.slot_key)]
-            _, facts = self._fact_store.find_facts(decision.scope, ids) if ids else (0, {})
+            if not ids:
+                yield decision
+                continue
+            _, facts = self._fact_store.find_facts(decision.scope, ids)
             if answer_since(decision.note, facts.values()) is None:
                 yield decision
 
