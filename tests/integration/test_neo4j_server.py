@@ -121,6 +121,7 @@ def test_compose_starts_what_is_beside_neo4j_on_request_and_publishes_on_the_loo
             "neo4j": [],
             "worker": ["worker", "all"],
             "mcp": ["mcp", "all"],
+            "serve": ["serve", "all"],
             "prometheus": ["metrics", "all"],
         }.get(name)
         assert "healthcheck" in service or name == "worker"  # which has the image's
@@ -130,7 +131,7 @@ def test_compose_gives_commands_that_the_command_line_takes(
     monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     parsed = {}
-    for service in ("worker", "mcp"):
+    for service in ("worker", "mcp", "serve"):
         name, *options = compose()["services"][service]["command"]
         parsed[service] = get_command(app).commands[name].make_context(name, options).params
         for variable in compose()["services"][service]["environment"]:
@@ -139,6 +140,7 @@ def test_compose_gives_commands_that_the_command_line_takes(
                 monkeypatch.setenv(variable, said)
     assert parsed["worker"]["metrics_port"] == 9464
     assert (parsed["mcp"]["transport"], parsed["mcp"]["port"]) == ("http", 8765)
+    assert (parsed["serve"]["host"], parsed["serve"]["port"]) == ("0.0.0.0", 8766)
     load_settings()
     assert not caplog.records
     said = (ROOT / "docker-compose.yml").read_text()
@@ -155,14 +157,17 @@ def test_compose_has_prometheus_scrape_the_worker_where_it_answers() -> None:
     assert "9464" in made["services"]["worker"]["command"]
 
 
-def test_the_image_installs_the_mcp_extra_before_the_sources() -> None:
+EXTRAS_OF_THE_IMAGE = ("claude", "mcp", "openai", "serve")
+
+
+def test_the_image_installs_the_extras_of_its_services_before_the_sources() -> None:
     recipe = (ROOT / "Dockerfile").read_text()
     made = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
     [script] = re.findall(r'python -c "(.+?)"', recipe.replace("\\\n", ""))
     listed = subprocess.run(
         [sys.executable, "-c", script], cwd=ROOT, capture_output=True, text=True, check=True
     )
-    extras = [made["optional-dependencies"][name] for name in ("claude", "mcp", "openai")]
+    extras = [made["optional-dependencies"][name] for name in EXTRAS_OF_THE_IMAGE]
     assert listed.stdout.split("\n") == [*made["dependencies"], *chain(*extras), ""]
 
 
