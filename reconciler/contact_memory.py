@@ -411,6 +411,7 @@ class ContactMemory(BoundMemory):
             siblings=self._services.siblings_of,
             recall=self.recall if can_recall else None,
             briefing=self.briefing,
+            digest=self.digest,
             scope=self._scope,
             session_id=session_id,
             budget_tokens=positive("budget_tokens", budget),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from reconciler.errors import ConfigurationError
@@ -17,21 +17,48 @@ except ImportError as error:
 if TYPE_CHECKING:
     from reconciler.service.tools.agent_tools import AgentTools
 
-__all__ = ["ContactTool", "langchain_tools", "sent_back"]
+__all__ = ["CallableTool", "ContactTool", "langchain_tools", "sent_back"]
+
+_RUNTIME = "runtime"
+"""Where LangGraph's ``ToolNode`` hands a tool the state of the graph and the call's id."""
 
 
-class ContactTool(BaseTool):
-    """One of an agent's tools. What a model sends is checked by the tool itself, and told in words.
+def _takes_runtime(runtime: Any) -> None:
+    """The signature by which ``ToolNode`` finds out that a tool takes its runtime."""
+
+
+class CallableTool(BaseTool):
+    """A tool that learns which call of which message it answers.
 
     A mistake of a model's is a message with the status ``error``.
     """
 
     handle_tool_error: Any = True
+
+    @property
+    def func(self) -> Callable[..., None]:
+        """What ``ToolNode`` reads to see what to hand over."""
+        return _takes_runtime
+
+    @property
+    def _injected_args_keys(self) -> frozenset[str]:
+        return frozenset({_RUNTIME})  # no trace shows the graph's state as an argument
+
+    def _to_args_and_kwargs(
+        self, tool_input: str | dict[str, Any], tool_call_id: str | None
+    ) -> tuple[tuple[Any, ...], dict[str, Any]]:
+        words, arguments = super()._to_args_and_kwargs(tool_input, tool_call_id)
+        return (_ids_of(arguments.pop(_RUNTIME, None), tool_call_id), *words), arguments
+
+
+class ContactTool(CallableTool):
+    """One of an agent's tools. What a model sends is checked by the tool itself, and told in words."""
+
     agent_tools: Any
 
-    def _run(self, /, *_: Any, **arguments: Any) -> str:
+    def _run(self, ids: Mapping[str, str], /, *_: Any, **arguments: Any) -> str:
         tools: AgentTools = self.agent_tools
-        return sent_back(tools, self.name, arguments)
+        return sent_back(tools, self.name, arguments, ids)
 
 
 def langchain_tools(tools: AgentTools) -> list[BaseTool]:
@@ -51,13 +78,49 @@ def langchain_tools(tools: AgentTools) -> list[BaseTool]:
     ]
 
 
-def sent_back(tools: AgentTools, name: str, arguments: Mapping[str, Any]) -> str:
+def sent_back(
+    tools: AgentTools, name: str, arguments: Mapping[str, Any], ids: Mapping[str, str]
+) -> str:
     """The words of a reply; an error's words are raised, so that LangChain marks them.
+
+    Args:
+        tools: the contact's.
+        name: of the tool.
+        arguments: what the model sent.
+        ids: ``call_id`` and ``message_id``, as ``AgentTools.call`` takes them.
 
     Raises:
         ToolException: the call could not be carried out.
     """
-    reply = tools.call(name, arguments)
+    reply = tools.call(name, arguments, **ids)
     if reply.is_error:
         raise ToolException(reply.text)
     return reply.text
+
+
+def _ids_of(runtime: Any, tool_call_id: str | None) -> dict[str, str]:
+    """The ids of a call: its place behind the person's message that it answers.
+
+    A model that is asked again from a checkpoint gives its message and call new ids, and many
+    servers number calls from zero. The place in the thread stays the same.
+    """
+    state = getattr(runtime, "state", None)
+    messages = state.get("messages") if isinstance(state, Mapping) else state
+    called = messages and _place_of(messages, tool_call_id)
+    return called or ({"call_id": tool_call_id} if tool_call_id else {})
+
+
+def _place_of(messages: Iterable[Any], tool_call_id: str | None) -> dict[str, str] | None:
+    """The last person's message, and which call after it this is; None if it is not among them."""
+    since: list[tuple[Any, Any]] = []
+    asked = None
+    for message in messages:
+        if getattr(message, "type", None) == "human":
+            since, asked = [], message
+        since += [(message, call.get("id")) for call in getattr(message, "tool_calls", None) or ()]
+    places = [place for place, (_, call_id) in enumerate(since) if call_id == tool_call_id]
+    if not places:
+        return None
+    place = places[-1]
+    anchor = (asked or since[place][0]).id
+    return anchor and {"message_id": str(anchor), "call_id": str(place)}

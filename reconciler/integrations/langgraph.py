@@ -43,7 +43,7 @@ import anyio.to_thread
 from cachetools import LRUCache
 
 from reconciler.domain.records.kinds import AnySourceKind
-from reconciler.integrations.langchain import sent_back
+from reconciler.integrations.langchain import CallableTool, sent_back
 
 if TYPE_CHECKING:
     from reconciler.domain.records.decisions import Decision
@@ -97,15 +97,16 @@ class _Runs:
             return tools
 
 
-class RunTool(BaseTool):
+class RunTool(CallableTool):
     """One of an agent's tools, for the contact that the run's configuration names."""
 
-    handle_tool_error: Any = True
     runs: Any
 
-    def _run(self, /, *_: Any, config: RunnableConfig, **arguments: Any) -> str:
+    def _run(
+        self, ids: Mapping[str, str], /, *_: Any, config: RunnableConfig, **arguments: Any
+    ) -> str:
         runs: _Runs = self.runs
-        return sent_back(runs.tools(config), self.name, arguments)
+        return sent_back(runs.tools(config), self.name, arguments, ids)
 
 
 def langgraph_tools(

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import hashlib
+import json
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -45,6 +47,14 @@ def openai_agents_tools(tools: AgentTools) -> list[FunctionTool]:
     ]
 
 
-async def _invoke(tools: AgentTools, name: str, _: ToolContext[Any], arguments: str) -> str:
-    reply = await anyio.to_thread.run_sync(tools.call, name, arguments)
-    return reply.text
+async def _invoke(tools: AgentTools, name: str, called: ToolContext[Any], arguments: str) -> str:
+    call = partial(
+        tools.call, name, arguments, call_id=called.tool_call_id, message_id=_heard(called)
+    )
+    return (await anyio.to_thread.run_sync(call)).text
+
+
+def _heard(called: ToolContext[Any]) -> str:
+    """The conversation up to the call, as its message: the SDK names no message of its own."""
+    told = json.dumps(called.turn_input, default=str, sort_keys=True)
+    return hashlib.sha256(told.encode()).hexdigest()

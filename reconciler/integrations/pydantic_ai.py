@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from reconciler.errors import ConfigurationError
 
 try:
-    from pydantic_ai import Tool, ToolFailed
+    from pydantic_ai import ModelResponse, RunContext, Tool, ToolFailed
 except ImportError as error:
     raise ConfigurationError(
         "reconciler.integrations.pydantic_ai needs Pydantic AI: "
@@ -43,13 +43,16 @@ def _tool(tools: AgentTools, definition: dict[str, Any]) -> Tool[Any]:
         name=definition["name"],
         description=definition["description"],
         json_schema=definition["input_schema"],
+        takes_ctx=True,
     )
     made.function_schema.validator = _AN_OBJECT
     return made
 
 
-def _invoke(tools: AgentTools, name: str, /, **arguments: Any) -> str:
-    reply = tools.call(name, arguments)
+def _invoke(tools: AgentTools, name: str, run: RunContext[Any], /, **arguments: Any) -> str:
+    answers = [told for told in run.messages if isinstance(told, ModelResponse)]
+    message_id = answers[-1].timestamp.isoformat() if answers else None
+    reply = tools.call(name, arguments, call_id=run.tool_call_id, message_id=message_id)
     if reply.is_error:
         raise ToolFailed(reply.text)
     return reply.text

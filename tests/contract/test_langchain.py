@@ -38,6 +38,24 @@ def test_what_one_tool_remembers_the_other_recalls(tools: dict[str, Any]) -> Non
     assert message.tool_call_id == "call-1"
 
 
+@pytest.mark.parametrize(
+    ("call_id", "city"),
+    [("toolu_01A09q90qw90lq917835lq9", "Goa"), ("call_0", "Pune"), ("0", "Pune")],
+)
+def test_a_call_of_the_same_id_is_the_same_call_unless_its_id_only_counts(
+    memory: Memory, tools: dict[str, Any], call_id: str, city: str
+) -> None:
+    def note(city: str, call_id: str) -> None:
+        value = {"attribute": "city", "value": city}
+        told = {"text": f"Lives in {city}.", "source_kind": "contact", **value}
+        tools[ADD].invoke({"name": ADD, "args": told, "id": call_id, "type": "tool_call"})
+
+    note("Pune", call_id)
+    note("Goa", "toolu_01B7Zq90qw90lq917835lqx")
+    note("Pune", call_id)
+    assert [str(each.value) for each in memory.contact("crm", "priya").value("city")] == [city]
+
+
 def test_a_model_is_told_of_the_same_schema_as_by_the_tools_themselves(
     memory: Memory, tools: dict[str, Any]
 ) -> None:

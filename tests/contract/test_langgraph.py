@@ -7,10 +7,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from langchain_core.messages import AIMessage, ToolMessage
+from langchain_core.messages import AIMessage, HumanMessage, ToolMessage
 from langchain_core.tools import BaseTool
+from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.graph import END, START, MessagesState, StateGraph
-from langgraph.prebuilt import ToolNode
+from langgraph.prebuilt import ToolNode, tools_condition
 from langgraph.store.base import BaseStore, GetOp, InvalidNamespaceError, Item, PutOp
 
 from reconciler import Decision, Memory
@@ -378,3 +379,82 @@ def test_a_graph_uses_the_store_as_its_own(store: ReconcilerStore) -> None:
 
     state = asyncio.run(graph.ainvoke({"messages": []}))
     assert state["messages"][-1].content == "Lives in Pune."
+
+
+def _answering(said: dict[str, dict[str, Any]]) -> Any:
+    """A node that answers as a model would, with new ids of its messages and counted ids of calls.
+
+    It asks for a note of what the last message says, and is done when that was answered.
+    """
+
+    def answer(state: dict[str, Any]) -> dict[str, Any]:
+        last = state["messages"][-1]
+        if isinstance(last, ToolMessage):
+            return {"messages": [AIMessage(content="Noted.")]}
+        call = {"name": ADD, "args": said[last.content], "id": "call_0", "type": "tool_call"}
+        return {"messages": [AIMessage(content="", tool_calls=[call])]}  # type: ignore[list-item]
+
+    return answer
+
+
+@pytest.fixture
+def thread(memory: Memory) -> Any:
+    """A graph that keeps its checkpoints, and notes the city of whoever speaks."""
+    said = {
+        city: {"text": f"Lives in {city}.", "source_kind": "contact"}
+        | {"attribute": "city", "value": city}
+        for city in ("Pune", "Goa")
+    }
+    built = StateGraph(MessagesState)
+    built.add_node("model", _answering(said))
+    built.add_node("tools", ToolNode(langgraph_tools(memory)))
+    built.add_edge(START, "model")
+    built.add_conditional_edges("model", tools_condition)
+    built.add_edge("tools", "model")
+    return built.compile(checkpointer=InMemorySaver())
+
+
+IN_THREAD = {"configurable": {"agent_id": "crm", "contact_id": "priya", "thread_id": "chat-1"}}
+
+
+def _say(thread: Any, *cities: str) -> None:
+    for city in cities:
+        thread.invoke({"messages": [HumanMessage(city)]}, IN_THREAD)
+
+
+def _city(memory: Memory) -> list[str]:
+    return [str(value.value) for value in memory.contact(*PRIYA).value("city")]
+
+
+def test_a_graph_that_is_replayed_from_any_checkpoint_turns_no_time_back(
+    thread: Any, memory: Memory
+) -> None:
+    _say(thread, "Pune", "Goa")
+    noted = len(memory.contact(*PRIYA).decisions())
+    for snapshot in list(thread.get_state_history(IN_THREAD)):
+        configurable = snapshot.config["configurable"] | IN_THREAD["configurable"]
+        if snapshot.next and "__start__" not in snapshot.next:
+            thread.invoke(None, {"configurable": configurable})
+    assert _city(memory) == ["Goa"]
+    assert len(memory.contact(*PRIYA).decisions()) == noted
+
+
+def test_a_value_that_is_said_again_later_in_a_thread_is_news(thread: Any, memory: Memory) -> None:
+    _say(thread, "Pune", "Goa", "Pune")
+    assert _city(memory) == ["Pune"]
+
+
+def test_a_replayed_call_is_answered_as_what_it_is(thread: Any) -> None:
+    _say(thread, "Pune")
+    [before] = [each for each in thread.get_state_history(IN_THREAD) if each.next == ("tools",)]
+    configurable = before.config["configurable"] | IN_THREAD["configurable"]
+    again = thread.invoke(None, {"configurable": configurable})["messages"][-2]
+    assert again.content.startswith("This call was made before, and nothing is written again.")
+
+
+def test_the_config_of_a_snapshot_lacks_the_contact_and_says_so(thread: Any) -> None:
+    """LangGraph 1.2.24 keeps only its own keys; whoever replays gives agent and contact again."""
+    _say(thread, "Pune")
+    [before] = [each for each in thread.get_state_history(IN_THREAD) if each.next == ("tools",)]
+    with pytest.raises(InvalidScopeError, match="agent_id"):
+        thread.invoke(None, before.config)

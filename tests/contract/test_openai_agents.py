@@ -68,6 +68,26 @@ def test_a_run_remembers_and_recalls(memory: Memory) -> None:
     assert "Lives in Pune." in recalled
 
 
+def _city_after(memory: Memory, *heard: str) -> list[str]:
+    """The contact's city after runs of one conversation each, in which the model notes it."""
+    tools = openai_agents_tools(memory.agent_tools("crm", "priya", session_id="chat-1"))
+    for words in heard:
+        city = words.split()[-1]
+        value = {"attribute": "city", "value": city}
+        told = {"text": f"Lives in {city}.", "source_kind": "contact", **value}
+        agent = Agent(name="crm", model=CallingModel((ADD, json.dumps(told))), tools=[*tools])
+        asyncio.run(Runner.run(agent, words, run_config=RunConfig(tracing_disabled=True)))
+    return [str(each.value) for each in memory.contact("crm", "priya").value("city")]
+
+
+def test_a_run_that_is_made_again_turns_no_time_back(memory: Memory) -> None:
+    assert _city_after(memory, "I live in Pune", "I moved to Goa", "I live in Pune") == ["Goa"]
+
+
+def test_a_call_of_the_same_id_after_other_words_is_news(memory: Memory) -> None:
+    assert _city_after(memory, "I live in Pune", "I moved to Goa", "Back in Pune") == ["Pune"]
+
+
 def test_the_schemas_are_what_the_sdk_takes_for_strict(memory: Memory) -> None:
     for tool in openai_agents_tools(memory.agent_tools("crm", "priya")):
         assert tool.strict_json_schema

@@ -7,7 +7,16 @@ import json
 from typing import Any
 
 import pytest
-from pydantic_ai import Agent, AgentRunResult, ModelResponse, TextPart, ToolCallPart, ToolReturnPart
+from pydantic_ai import (
+    Agent,
+    AgentRunResult,
+    ModelRequest,
+    ModelResponse,
+    TextPart,
+    ToolCallPart,
+    ToolReturnPart,
+    UserPromptPart,
+)
 from pydantic_ai.models.function import AgentInfo, FunctionModel
 from pydantic_ai.models.test import TestModel
 
@@ -43,6 +52,32 @@ def test_a_run_remembers_and_recalls(memory: Memory) -> None:
     assert str(added.content).startswith("Remembered as a new fact.")
     assert "Lives in Pune." in str(recalled.content)
     assert added.outcome == "success"
+
+
+def _city_after(memory: Memory, *runs: list[Any]) -> list[str]:
+    """The contact's city after runs that carry out the calls of a given answer."""
+    tools = pydantic_ai_tools(memory.agent_tools("crm", "priya", session_id="chat-1"))
+    agent = Agent(TestModel(call_tools=[]), tools=tools)
+    for history in runs:
+        asyncio.run(agent.run(message_history=history))
+    return [str(each.value) for each in memory.contact("crm", "priya").value("city")]
+
+
+def _lives(city: str) -> list[Any]:
+    """A conversation whose last answer calls the tool, with an id that every server may use."""
+    value = {"attribute": "city", "value": city}
+    told = {"text": f"Lives in {city}.", "source_kind": "contact", **value}
+    call = ToolCallPart(ADD, told, tool_call_id="call_0")
+    return [ModelRequest(parts=[UserPromptPart(city)]), ModelResponse(parts=[call])]
+
+
+def test_a_conversation_that_is_run_again_turns_no_time_back(memory: Memory) -> None:
+    pune, goa = _lives("Pune"), _lives("Goa")
+    assert _city_after(memory, pune, goa, pune) == ["Goa"]
+
+
+def test_what_is_said_again_in_a_new_answer_is_news(memory: Memory) -> None:
+    assert _city_after(memory, _lives("Pune"), _lives("Goa"), _lives("Pune")) == ["Pune"]
 
 
 def test_a_model_is_told_of_the_same_schema_as_by_the_tools_themselves(memory: Memory) -> None:

@@ -163,6 +163,20 @@ def test_langmem_items_are_read_from_lines_and_from_the_store_itself(
     assert live(memory, "ben") == {"Lives in Oslo.", "Plays chess on Fridays."}
 
 
+def test_a_langgraph_item_that_expires_does_not_outlive_its_time(
+    memory: Memory, tmp_path: Path
+) -> None:
+    """LangGraph's SQLite store keeps the end of an item's life in a column of its own."""
+    file = tmp_path / "store.sqlite"
+    file.write_bytes((EXPORTS / "langmem.sqlite").read_bytes())
+    with closing(sqlite3.connect(file)) as store, store:
+        which = "UPDATE store SET expires_at = ? WHERE CAST(value AS TEXT) LIKE '%vegetarian%'"
+        assert store.execute(which, ("2025-02-10 09:00:00",)).rowcount == 1
+    imported(memory, "langmem", file)
+    assert "Is vegetarian." not in live(memory, "anna")
+    assert ended(memory, "anna") == {"Is vegetarian.": "2025-02-10"}
+
+
 @pytest.mark.parametrize("source", ALL.values(), ids=ALL)
 def test_the_same_export_again_adds_nothing(memory: Memory, source: tuple[str, Path]) -> None:
     first = imported(memory, *source)

@@ -17,7 +17,9 @@ __all__ = ["CONTACT_FROM", "identity", "is_store", "store_records", "translate"]
 
 CONTACT_FROM = "namespace.last"
 _SQLITE = b"SQLite format 3\x00"
-_COLUMNS = "prefix, key, value, created_at, updated_at"
+_COLUMNS = ("prefix", "key", "value", "created_at", "updated_at")
+_EXPIRY = "expires_at"
+"""A column that the tables of older versions lack."""
 
 
 def identity(values: dict[str, Any]) -> str:
@@ -45,6 +47,7 @@ def translate(record: Record, how: Translation) -> Carried | NotCarried:
         record,
         text,
         said_at=record.at("updated_at", "created_at"),
+        ended_at=record.at(_EXPIRY),
         tags=[] if kind == "Memory" else [kind],
     )
 
@@ -70,18 +73,13 @@ def store_records(file: Path) -> Iterator[tuple[int, dict[str, Any]]]:
     """
     try:
         with closing(sqlite3.connect(f"{file.absolute().as_uri()}?mode=ro", uri=True)) as store:
-            rows = store.execute(f"SELECT {_COLUMNS} FROM store ORDER BY rowid")  # noqa: S608  names
-            for number, (prefix, key, value, created_at, updated_at) in enumerate(rows, start=1):
-                yield (
-                    number,
-                    {
-                        "namespace": prefix.split("."),
-                        "key": key,
-                        "value": json.loads(value),
-                        "created_at": created_at,
-                        "updated_at": updated_at,
-                    },
-                )
+            known = {name for _, name, *_ in store.execute("PRAGMA table_info(store)")}
+            names = [*_COLUMNS, *({_EXPIRY} & known)]
+            rows = store.execute(f"SELECT {', '.join(names)} FROM store ORDER BY rowid")  # noqa: S608
+            for number, row in enumerate(rows, start=1):
+                item = dict(zip(names, row, strict=True))
+                path, value = item.pop("prefix").split("."), json.loads(item.pop("value"))
+                yield number, {"namespace": path, "value": value, **item}
     except (sqlite3.Error, ValueError, TypeError, AttributeError, RecursionError) as error:
         raise InvalidRequestError(
             f"{file} is not a LangGraph store: {error}; nothing was imported"

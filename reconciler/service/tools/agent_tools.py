@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 import logging
+import re
 import uuid
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
@@ -69,6 +70,8 @@ _TIMES = ("since", "until", "valid_at", "valid_from", "valid_to")
 _LISTS = ("replaces", "ends", "both_hold")
 _RELATIONS = (*_LISTS, "repeats")
 _COMPLAINT_LENGTH_MAX = 600
+_COUNTED = re.compile(r"[A-Za-z_:-]{0,16}\d{0,4}")
+"""A call's id that only counts: it returns in the next answer of the same server."""
 _log = logging.getLogger(__name__)
 
 
@@ -82,7 +85,9 @@ class AgentTools:
     Example::
 
         tools = memory.agent_tools("crm", "priya", session_id="chat-17")
-        reply = tools.call(block.name, block.input)
+        reply = tools.call(
+            block.name, block.input, call_id=block.id, message_id=response.id
+        )
         result = {"type": "tool_result", "tool_use_id": block.id, "content": reply.text,
                   "is_error": reply.is_error}
 
@@ -94,6 +99,7 @@ class AgentTools:
         recall: gives what is known of the contact, as ``ContactMemory.recall`` does; None where the
             agent may not recall.
         briefing: gives what is known in general, as ``ContactMemory.briefing`` does.
+        digest: a keyed digest, as ``ContactMemory.digest`` makes.
         scope: the contact's; nothing that a model sends can choose another.
         session_id: the conversation that the agent is in; None files all of its notes in one.
         budget_tokens: how much a recall gives, at about four characters a token.
@@ -116,6 +122,7 @@ class AgentTools:
         siblings: Callable[[Decision], Sequence[Fact]],
         recall: Callable[..., Recalled] | None,
         briefing: Callable[..., Briefing],
+        digest: Callable[[str], str],
         scope: Scope,
         session_id: str | None = None,
         budget_tokens: int = BUDGET_TOKENS,
@@ -132,6 +139,7 @@ class AgentTools:
         self._siblings = siblings
         self._recall = recall
         self._briefing = briefing
+        self._digest = digest
         self._scope = scope
         self._session_id = _AGENTS_SESSION if session_id is None else session_id
         self._budget_tokens = budget_tokens
@@ -179,15 +187,28 @@ class AgentTools:
         check_style(style)
         return [tool.definition(style, strict=strict) for tool in self._tools.values()]
 
-    def call(self, name: str, arguments: Mapping[str, Any] | str | None) -> ToolReply:
+    def call(
+        self,
+        name: str,
+        arguments: Mapping[str, Any] | str | None,
+        *,
+        call_id: str | None = None,
+        message_id: str | None = None,
+    ) -> ToolReply:
         """Answer a model's tool call. A mistake of the model never raises.
 
         Where the memory failed, ``error`` has what went wrong, and the log has it, too; the text
         says no more of it than whether to call again.
 
+        A call that is made again with its ids and arguments, as when a graph is replayed from a
+        checkpoint, gets the first decision and writes nothing. Without ids each call is a new one.
+
         Args:
             name: which tool, as the model named it.
             arguments: what the model sent: an object, or JSON as OpenAI sends it.
+            call_id: the id of the call. A mere number, such as ``call_0``, needs ``message_id``
+                beside it: some servers count from zero in every answer.
+            message_id: the id of the message that made the call, unique in the conversation.
         """
         tool = self._tools.get(name) if isinstance(name, str) else None
         if tool is None:
@@ -196,14 +217,23 @@ class AgentTools:
         try:
             self._maker.check()
             given = tool.read(_as_object(arguments))
-            return self._calls[name](given)
+            return self._calls[name](given, self._key_of(name, given, call_id, message_id))
         except InvalidRequestError as error:
             return self._mistaken(name, error)
         except ReconcilerError as error:
             _log.warning("%s failed: %s", name, error)
             return ToolReply(text=_told_of(name, error), is_error=True, error=error)
 
-    def _add(self, given: dict[str, Any]) -> ToolReply:
+    def _key_of(
+        self, name: str, given: Mapping[str, Any], call_id: str | None, message_id: str | None
+    ) -> str | None:
+        """The idempotency key of a call that has an identity; None for a call without one."""
+        if not call_id or (message_id is None and _COUNTED.fullmatch(call_id)):
+            return None
+        told = [self._session_id, message_id, call_id, name, given]
+        return f"call-{self._digest(json.dumps(told, sort_keys=True))}"
+
+    def _add(self, given: dict[str, Any], key: str | None) -> ToolReply:
         """Add a note; the reply says what was done with it."""
         wrong: list[InvalidRequestError] = []
 
@@ -216,10 +246,10 @@ class AgentTools:
                 self._refused(error, f"{key}-related")
                 return self._noted(_unrelated(fields), key)
 
-        decision = self._settled(given, write)
+        decision = self._settled(given, write, key)
         may_read = self._recall is not None
         siblings = self._siblings(decision) if may_read else ()
-        return reply_about(
+        reply = reply_about(
             decision,
             self._show,
             siblings,
@@ -228,6 +258,7 @@ class AgentTools:
             answers=self._has_answered(decision),
             asked=self._asked_beside(decision),
         )
+        return replace(reply, text=_MADE_BEFORE + reply.text) if key and decision.replayed else reply
 
     def _noted(self, fields: dict[str, Any], key: str) -> Decision:
         return self._door.add(
@@ -241,7 +272,7 @@ class AgentTools:
         reference = ": ".join(filter(None, (speaker, given.get("source_reference"))))
         return given | {"source_kind": kind, "source_reference": reference or None}
 
-    def _relate(self, given: dict[str, Any]) -> ToolReply:
+    def _relate(self, given: dict[str, Any], key: str | None) -> ToolReply:
         """Relate facts; the reply says what was done."""
         wrong: list[InvalidRequestError] = []
 
@@ -260,7 +291,7 @@ class AgentTools:
                 wrong.append(error)
                 return self._refused(error, key)
 
-        decision = self._settled({RELATE_CONTACT_NOTE: given}, write)
+        decision = self._settled({RELATE_CONTACT_NOTE: given}, write, key)
         if wrong:
             return replace(self._mistaken(RELATE_CONTACT_NOTE, wrong[0]), decision=decision)
         return reply_about_relating(decision, self._show)
@@ -282,13 +313,16 @@ class AgentTools:
         return ToolReply(text=told, is_error=True, error=error)
 
     def _settled(
-        self, given: dict[str, Any], write: Callable[[str, Callable[[], datetime]], Decision]
+        self,
+        given: dict[str, Any],
+        write: Callable[[str, Callable[[], datetime]], Decision],
+        key: str | None,
     ) -> Decision:
         """The decision; its key and the time of its first call are kept until its fate is known."""
         said = json.dumps(given, sort_keys=True)
         with self._lock:
             first = self._unsettled.pop(said, None)
-            first = first or (f"tool-{uuid.uuid4()}", cache(self._door.now))
+            first = first or (key or f"tool-{uuid.uuid4()}", cache(self._door.now))
         try:
             return write(*first)
         except GraphUnavailableError:
@@ -320,7 +354,7 @@ class AgentTools:
         with self._lock:
             return self._shown.show(fact_ids)
 
-    def _answer(self, given: dict[str, Any]) -> ToolReply:
+    def _answer(self, given: dict[str, Any], _: str | None) -> ToolReply:
         if not given:
             briefing = self._briefing(limit=self._budget_tokens)
             return ToolReply(text=self._with_handles(briefing.facts, briefing.as_prompt))
@@ -340,6 +374,8 @@ class AgentTools:
 def _prompt(recalled: Recalled, handles: Mapping[str, str], budget_tokens: int) -> str:
     return as_prompt(within_budget(recalled, budget_tokens, handles), handles=handles)
 
+
+_MADE_BEFORE = "This call was made before, and nothing is written again. Its answer was: "
 
 _NOTHING_DONE = {
     ADD_CONTACT_NOTE: "Nothing was remembered.",
