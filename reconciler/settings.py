@@ -194,6 +194,20 @@ class _ModelSettings(_Group):
     base_url: str | None = None
     api_key: SecretStr | None = None
 
+    @model_validator(mode="after")
+    def _address_is_a_base(self) -> Self:
+        address = (self.base_url or "").rstrip("/")
+        if "?" in address:
+            raise ValueError(
+                "base_url ends in a query, to which no path can be added; give the address before "
+                "the ?, and what the query says by the server's own settings"
+            )
+        if self.provider == "anthropic" and address.endswith("/v1"):
+            raise ValueError(
+                "base_url ends in /v1, which Anthropic's SDK adds itself; give the address before it"
+            )
+        return self
+
     @property
     def has_model(self) -> bool:
         """Whether a model can be called: with a key, or at an address that may want none."""
@@ -201,7 +215,7 @@ class _ModelSettings(_Group):
 
     @property
     def shown_base_url(self) -> str:
-        """The address without a user, a password or a query, which may hold a key."""
+        """The address without a user or a password, which may be a key."""
         try:
             parts = urlsplit(self.base_url or "")
         except ValueError:

@@ -184,15 +184,20 @@ def _tell_errors(report: ImportReport, lines_of: Path | None) -> None:
 
 
 def _holds_no_lines(file: Path, report: ImportReport) -> bool:
-    """Whether no line is a note, because the file as a whole is one JSON text."""
+    """Whether no line is a note, because the file as a whole is one JSON text of records.
+
+    One object without lists or objects inside is a line with a wrong field.
+    """
     if report.decisions or report.resumed or not file.is_file():
         return False
     with opened(file) as stream:
         text = stream.read(_JSON_BYTES_MAX + 1)
     try:
-        return len(text) <= _JSON_BYTES_MAX and isinstance(json.loads(text), dict | list)
+        held = json.loads(text) if len(text) <= _JSON_BYTES_MAX else None
     except (ValueError, RecursionError):
         return False
+    parts = held.values() if isinstance(held, dict) else ()
+    return isinstance(held, list) or any(isinstance(part, dict | list) for part in parts)
 
 
 def _line_count(file: Path) -> int | None:

@@ -11,7 +11,7 @@ from typing import Any, BinaryIO
 
 from reconciler.errors import InvalidRequestError
 
-__all__ = ["LINE_BYTES_MAX", "json_object", "loads", "read_lines"]
+__all__ = ["LINE_BYTES_MAX", "fault_of_encoding", "json_object", "loads", "read_lines"]
 
 LINE_BYTES_MAX = 128 * 1024
 """Bytes in a line: every text of a note at its longest, with each character escaped twice."""
@@ -41,6 +41,18 @@ def json_object(line: str, bytes_max: int = LINE_BYTES_MAX) -> dict[str, Any]:
     if not isinstance(values, dict):
         raise InvalidRequestError(f"expected a JSON object, not {type(values).__name__}")
     return values
+
+
+def fault_of_encoding(line: str) -> str | None:
+    """What is wrong with a file's bytes, as ``read_lines`` gives them; None if they are UTF-8."""
+    try:
+        line.encode("utf-8")
+    except UnicodeEncodeError:
+        return (
+            "not valid UTF-8, but perhaps Latin-1; save the file as UTF-8, such as with "
+            "iconv -f LATIN1 -t UTF-8"
+        )
+    return None
 
 
 def loads(text: str) -> Any:

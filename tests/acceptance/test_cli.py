@@ -132,6 +132,25 @@ def test_import_reports_malformed_lines_and_goes_on(run: Run, tmp_path: Path) ->
     assert sum(each["count"] for each in outcome["decisions"]) == 2
 
 
+@pytest.mark.parametrize(
+    ("line", "told"),
+    [
+        ('{"text": "Prefers café."}'.encode("latin-1"), "line 1: not valid UTF-8, but perhaps"),
+        (b'{"contact_id": 12345, "text": "Likes tea."}', "line 1: contact_id must be a string"),
+        (b'{"note": "Likes tea."}', "line 1: unknown keys ['note']"),
+    ],
+)
+def test_import_of_one_wrong_line_names_its_fault_and_no_other_system(
+    run: Run, tmp_path: Path, line: bytes, told: str
+) -> None:
+    file = tmp_path / "notes.jsonl"
+    file.write_bytes(line + b"\n")
+    code, _, err = run("import", str(file), *SCOPE)
+    assert code == 1
+    assert told in " ".join(err.split())
+    assert "another memory system" not in err
+
+
 @pytest.mark.parametrize("indent", [None, 1])
 def test_import_says_once_that_a_file_is_another_systems(
     run: Run, tmp_path: Path, indent: int | None

@@ -561,6 +561,15 @@ def test_what_is_no_json_is_refused(refused: httpx2.Client, body: bytes) -> None
     assert answer.headers["content-type"] == "application/problem+json"
 
 
+@pytest.mark.parametrize("named", [None, "text/plain", "application/x-www-form-urlencoded"])
+def test_a_body_without_its_type_is_told_what_to_send(
+    refused: httpx2.Client, named: str | None
+) -> None:
+    headers = {"Content-Type": named} if named else {}
+    answer = refused.post(f"{PRIYA}/notes", content=b'{"text": "Lives."}', headers=headers)
+    assert "Content-Type: application/json" in problem(answer, 422, "invalid-request")
+
+
 def test_a_body_that_is_too_long_is_refused(refused: httpx2.Client) -> None:
     answer = refused.post(f"{PRIYA}/notes", json={"text": "x" * 5_000_000})
     problem(answer, 413, "too-large")

@@ -327,7 +327,7 @@ def test_every_usual_model_has_a_listed_price() -> None:
 
 @pytest.mark.parametrize("provider", ["anthropic", "openai", "decisions"])
 def test_a_judge_is_built_where_there_is_a_key_or_an_address(provider: str) -> None:
-    for given in ({"api_key": "sk-test"}, {"base_url": "http://127.0.0.1:1/v1"}):
+    for given in ({"api_key": "sk-test"}, {"base_url": "http://127.0.0.1:1"}):
         arbiter = build_arbiter(load_settings(arbiter={"provider": provider, **given}))
         assert arbiter is not None
         arbiter.close()
@@ -364,12 +364,13 @@ def test_a_key_of_ours_is_sent_to_the_usual_address(
 @pytest.mark.parametrize(
     ("given", "shown"),
     [
-        ("https://me:sk-1@host.example:8/v1?key=sk-1", "https://host.example:8/v1"),
+        ("https://me:sk-1@host.example:8/v1", "https://host.example:8/v1"),
         ("http://[::1]:80/v1", "http://[::1]:80/v1"),
     ],
 )
 def test_the_doctor_shows_an_address_without_what_may_be_a_key(given: str, shown: str) -> None:
-    found = describe_extractor(load_settings(extractor={"base_url": given}))
+    chosen = {"base_url": given, "provider": "openai", "model": "m"}
+    found = describe_extractor(load_settings(extractor=chosen))
     assert found.endswith(f": at {shown}, without a key")
 
 
@@ -594,3 +595,21 @@ def test_openais_usual_names_are_an_embedders_only_where_it_is_chosen(
     assert chosen.api_key is not None
     assert chosen.api_key.get_secret_value() == "sk-1"
     assert chosen.base_url == "http://127.0.0.1/v1"
+
+
+@pytest.mark.parametrize("group", ["arbiter", "extractor"])
+@pytest.mark.parametrize(
+    ("provider", "address", "told"),
+    [
+        ("openai", "http://127.0.0.1:1/v1?api-version=1", "before the ?"),
+        ("anthropic", "http://127.0.0.1:1/v1", "Anthropic's SDK adds itself"),
+        ("anthropic", "http://127.0.0.1:1/v1/", "Anthropic's SDK adds itself"),
+    ],
+)
+def test_an_address_that_the_sdk_cannot_use_is_refused_with_the_remedy(
+    group: str, provider: str, address: str, told: str
+) -> None:
+    given: Any = {group: {"provider": provider, "base_url": address}}
+    with pytest.raises(ConfigurationError, match=re.escape(told)) as refused:
+        load_settings(**given)
+    assert address not in str(refused.value)  # a query may hold a key

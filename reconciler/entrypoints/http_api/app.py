@@ -331,9 +331,12 @@ async def _tell_of_a_refusal(_: Request, error: Exception) -> Response:
     return problem_answer(error.problem)
 
 
-async def _tell_of_input(_: Request, error: Exception) -> Response:
+async def _tell_of_input(request: Request, error: Exception) -> Response:
     """The fault of each part, without the sent values, which may hold a secret."""
     assert isinstance(error, RequestValidationError)  # noqa: S101  by the table below
+    if _is_body_unnamed(request):
+        told = "the body is not read: send it with the header Content-Type: application/json"
+        return problem_answer(Problem(kind="invalid-request", status=422, detail=told))
     wrong = [
         f"{_place(each['loc'][1:])}: {each['msg'].removeprefix('Value error, ')}"
         for each in error.errors()
@@ -341,6 +344,12 @@ async def _tell_of_input(_: Request, error: Exception) -> Response:
     told = f"the request cannot be used: {'; '.join(wrong[:3])}"
     more = {"errors": wrong[:100]}
     return problem_answer(Problem(kind="invalid-request", status=422, detail=told, more=more))
+
+
+def _is_body_unnamed(request: Request) -> bool:
+    """Whether a body came without a type that says JSON, so that it was not read."""
+    said = request.headers.get("content-type", "").partition(";")[0].strip().lower()
+    return bool(request.scope.get(BODY)) and not said.endswith(("/json", "+json"))
 
 
 def _place(parts: Sequence[object]) -> str:

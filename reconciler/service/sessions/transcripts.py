@@ -21,7 +21,7 @@ from reconciler.domain.records.transcript_forms import (
 )
 from reconciler.domain.records.turns import Turn
 from reconciler.errors import InvalidRequestError, InvalidSessionError
-from reconciler.service.json_lines import json_object, loads
+from reconciler.service.json_lines import fault_of_encoding, json_object, loads
 
 __all__ = [
     "TRANSCRIPT_BYTES_MAX",
@@ -111,12 +111,8 @@ def _clean(number: int, line: object) -> str:
         raise InvalidSessionError(f"line {number}: must be a string, not {type(line).__name__}")
     if number == 1 and (name := name_of_text(line)):
         raise InvalidSessionError(name)
-    try:
-        line.encode("utf-8")
-    except UnicodeEncodeError:
-        raise InvalidSessionError(
-            f"line {number}: not valid UTF-8; save the file as UTF-8"
-        ) from None
+    if fault := fault_of_encoding(line):
+        raise InvalidSessionError(f"line {number}: {fault}")
     line = line.rstrip("\r\n")
     return line.removeprefix("\ufeff") if number == 1 else line
 

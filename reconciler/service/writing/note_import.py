@@ -23,7 +23,7 @@ from reconciler.domain.records.scope import Scope
 from reconciler.domain.values.attributes import AttributeBook
 from reconciler.errors import InvalidNoteError, InvalidRequestError
 from reconciler.service.batches import batches
-from reconciler.service.json_lines import json_object
+from reconciler.service.json_lines import fault_of_encoding, json_object
 from reconciler.service.stores.decision_store import DecisionStore
 from reconciler.service.writing.cleaning import Cleaner
 from reconciler.service.writing.decision_ids import DecisionIds
@@ -396,6 +396,8 @@ def _scope(values: Mapping[str, Any]) -> Scope:
 
 def _line_values(line: str) -> dict[str, Any]:
     values = json_object(line)
+    if fault := fault_of_encoding(line):
+        raise InvalidNoteError(fault)
     if unknown := sorted(values.keys() - set(LINE_KEYS)):
         known = ", ".join(LINE_KEYS)
         raise InvalidNoteError(f"unknown keys {unknown!r}; a line may have {known}")
