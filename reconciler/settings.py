@@ -204,7 +204,7 @@ class _ModelSettings(_Group):
             )
         if self.provider == "anthropic" and address.endswith("/v1"):
             raise ValueError(
-                "base_url ends in /v1, which Anthropic's SDK adds itself; give the address before it"
+                "base_url ends in /v1, which Anthropic's SDK adds itself; give what is before it"
             )
         return self
 

@@ -52,7 +52,7 @@ class CallableTool(BaseTool):
 
 
 class ContactTool(CallableTool):
-    """One of an agent's tools. What a model sends is checked by the tool itself, and told in words."""
+    """One of an agent's tools. It checks itself what a model sends, and answers in words."""
 
     agent_tools: Any
 

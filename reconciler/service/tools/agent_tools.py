@@ -258,7 +258,9 @@ class AgentTools:
             answers=self._has_answered(decision),
             asked=self._asked_beside(decision),
         )
-        return replace(reply, text=_MADE_BEFORE + reply.text) if key and decision.replayed else reply
+        if key and decision.replayed:
+            return replace(reply, text=_MADE_BEFORE + reply.text)
+        return reply
 
     def _noted(self, fields: dict[str, Any], key: str) -> Decision:
         return self._door.add(
