@@ -264,7 +264,8 @@ _LABELLED = (
         r"|accounts?(?=[ ](?:number|num|no\b|nr)|[ ]?(?:\#|no\.))|acct|a/c"
         r"|acc(?:num)?(?=[ ]?:|[ ]no)|ach|kontonummer|account(?=[ ]?:[ ]?\d{6})"
         r"|(?:checking|savings)(?=[ ]?:)|routing(?=[ ]?(?:code|num|no|:|\*))"
-        r"|(?:aba|sort|ifsc|bsb)(?=[ ]?(?:code|num|no|:|\d))|clabe",
+        r"|(?:aba|sort|ifsc|bsb)(?=[ ]?(?:code|num|no|:|\d))|clabe"
+        r"|account(?=[ ]\d{6,8}\b.{0,20}\bsort[ ]?code)|(?<=\bsort[ ]?code.{0,20})account",
         digits_min=3,
     ),
     # A number with wrong check digits is still the number of an account.

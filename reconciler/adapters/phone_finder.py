@@ -22,7 +22,7 @@ __all__ = ["PhoneFinder"]
 _DIGIT = re.compile(r"\d")
 _SHAPE = (
     r"(?:(?<![\w+])\+|(?<![\w./$€£¥#+-])(?<!\d,))\(?\d{1,7}\)?(?:[ ./-]{0,2}\(?\d{1,8}\)?){0,6}"
-    r"(?:[ ]?(?:x|ext\.?|extension)[ ]?\d{1,6})?(?!\w|[.,]\d|[ ]?%)"
+    r"(?:[ ]?(?:x|ext\.?|extension|durchwahl|dw)[ ]?\d{1,6})?(?!\w|[.,]\d|[ ]?%)"
 )
 _PHONE = regex.compile(_SHAPE, regex.IGNORECASE)
 _SAID_BEFORE = regex.compile(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import uuid
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from datetime import datetime
 from functools import cache
 from typing import TYPE_CHECKING
@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from reconciler.adapters.sensitive_data_finders import CombinedFinder, DeferredFinder
 from reconciler.bootstrap.clock import utc_now
 from reconciler.domain.records.kinds import LIVE_DOOR
+from reconciler.domain.values import addresses
 from reconciler.sensitive_data import SensitiveKind
 from reconciler.service.writing.ids import IdCheck
 
@@ -70,10 +71,21 @@ def _street_address_finder() -> StreetAddressFinder:
 
 
 def hashed_part(kind: SensitiveKind, value: str) -> str:
-    """The part of a value that is hashed; of an address only the street."""
-    if kind is not SensitiveKind.STREET_ADDRESS:
-        return value
-    return _street_address_finder().street_of(value)
+    """The hashed part of a value: its normal form, so that two spellings are one token.
+
+    Of an address it is the street.
+    """
+    if kind is SensitiveKind.STREET_ADDRESS:
+        return _street_address_finder().street_of(value)
+    normalise = _NORMAL_FORMS.get(kind)
+    return normalise(value) if normalise else value
+
+
+_NORMAL_FORMS: Mapping[SensitiveKind, Callable[[str], str]] = {
+    SensitiveKind.EMAIL: addresses.email,
+    SensitiveKind.IBAN: addresses.iban,
+    SensitiveKind.PHONE: addresses.phone,
+}
 
 
 def build_judge(settings: Settings) -> Callable[[Candidate], Submission]:

@@ -499,6 +499,67 @@ def test_equal_values_have_equal_tokens_however_they_are_written(embedded: Memor
     assert re.fullmatch(r"\[credit_card:[0-9a-f]{12}\]", first)
 
 
+TWO_SPELLINGS = [
+    ("phone", "+44 20 7946 0512", "0044 20 7946 0512"),
+    ("phone", "+44 (0)20 7946 0512", "+442079460512"),
+    ("phone", "+44 20 7946 0512 ext. 7", "+44 20 7946 0512 x7"),
+    ("phone", "+54 11 15 5550 0177", "+54 9 11 5550 0177"),
+    ("phone", "+52 1 55 5550 0177", "+52 55 5550 0177"),
+    ("email", "ines@mühle.example", "ines@xn--mhle-0ra.example"),
+    ("email", "ines@muehle.example", "mailto:Ines@Muehle.example"),
+]
+
+
+@pytest.mark.parametrize(("attribute", "first", "again"), TWO_SPELLINGS)
+def test_a_detail_in_another_spelling_is_the_same_detail(
+    embedded: Memory, attribute: str, first: str, again: str
+) -> None:
+    for said in (first, again):
+        decision = say(embedded, f"Her {attribute} is {said}.", attribute=attribute, value=said)
+    assert decision.verdict.is_restatement, decision.reason
+    assert len(embedded.contact("crm", "alice").value(attribute)) == 1
+
+
+DESK = [
+    ("ticket", "Ticket 4711-8899 is about a damaged crate.", "4711-8899"),
+    ("serial_number", "The pump has the serial number 0049 88213.", "0049 88213"),
+    ("part_number", "Ordered the seal 06-4471-2290 again.", "06-4471-2290"),
+    ("case", "Case 0800-112233 was escalated.", "0800-112233"),
+    ("tracking_number", "The crate runs under 0034 0434 1611 2233.", "0034 0434 1611 2233"),
+]
+
+
+@pytest.mark.parametrize(("attribute", "text", "value"), DESK)
+def test_a_number_of_a_thing_stays_readable_as_the_value_of_its_attribute(
+    embedded: Memory, attribute: str, text: str, value: str
+) -> None:
+    fact = fact_of(embedded, say(embedded, text, attribute=attribute, value=value))
+    assert (fact.text, fact.slot and fact.slot.value) == (text, value)
+
+
+@pytest.mark.parametrize("attribute", ["callback_number", "whatsapp", "contact_number", "handy"])
+def test_a_phone_number_under_a_name_of_its_own_is_a_phone_number_still(
+    embedded: Memory, attribute: str
+) -> None:
+    text = "Reach her at 020 7946 0512."
+    decision = say(embedded, text, attribute=attribute, value="020 7946 0512")
+    assert "7946" not in decision.text
+
+
+def test_a_number_with_a_plus_is_a_phone_number_under_any_attribute(embedded: Memory) -> None:
+    value = "+44 20 7946 0512"
+    assert "7946" not in say(embedded, f"Ref {value}.", attribute="reference", value=value).text
+
+
+@pytest.mark.parametrize(
+    "said",
+    ["Account 87654321 sort code 20-00-00", "Her sort code is 20-00-00, account 87654321."],
+)
+def test_an_account_beside_its_sort_code_is_taken_out(embedded: Memory, said: str) -> None:
+    decision = say(embedded, said)
+    assert not {"87654321", "20-00-00"} & set(re.findall(r"[\d-]+", decision.text))
+
+
 def test_another_value_has_another_token(embedded: Memory) -> None:
     one, other = "Writes from ada@example.com", "Writes from bob@example.com"
     assert token(say(embedded, one)) != token(say(embedded, other))

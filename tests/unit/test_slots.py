@@ -103,6 +103,24 @@ def test_values_are_compared_as_normalised_and_not_as_said() -> None:
     assert compare_slots(said_otherwise, slot("phone", "0049301", value_key="+49301")) is EQUAL
 
 
+@pytest.mark.parametrize(
+    ("one_key", "other_key", "match"),
+    [
+        ("malmö", "malmo", EQUAL),
+        ("łódź", "lodz", EQUAL),
+        ("yıldız", "yildiz", EQUAL),
+        ("malmö", "malme", CHANGED),
+        ("がん", "かん", CHANGED),  # the mark makes another letter there
+        ("кий", "кии", CHANGED),
+    ],
+)
+def test_two_latin_values_are_one_but_for_accents(
+    one_key: str, other_key: str, match: SlotMatch
+) -> None:
+    for said, known in ((one_key, other_key), (other_key, one_key)):
+        assert compare_slots(one("city", said), one("city", known)) is match
+
+
 def test_a_slot_cannot_be_changed() -> None:
     with pytest.raises(dataclasses.FrozenInstanceError):
         slot("city", "berlin").value = "paris"  # type: ignore[misc]

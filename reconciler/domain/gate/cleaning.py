@@ -68,6 +68,7 @@ class _Cleaner:
     token_of: Callable[[SensitiveKind, str], str]
     policy: GatePolicy
     own_value: tuple[re.Pattern[str], SensitiveKind] | None = None
+    no_phone: re.Pattern[str] | None = None
     found: dict[str, set[SensitiveKind]] = field(
         default_factory=lambda: {name: set() for name in ("redacted", "kept", "refused")}
     )
@@ -173,6 +174,14 @@ class _Cleaner:
             pattern, kind = self.own_value
             own = [SensitiveSpan(*match.span(), kind) for match in pattern.finditer(text)]
             spans += [span for span in own if not any(_overlap(span, other) for other in spans)]
+        if self.no_phone:
+            named = [match.span() for match in self.no_phone.finditer(text)]
+            spans = [
+                span
+                for span in spans
+                if span.kind is not SensitiveKind.PHONE
+                or not any(start <= span.start and span.end <= end for start, end in named)
+            ]
         return [span for span in spans if not _is_taken_out(text, span)]
 
     def _is_kept(self, kind: SensitiveKind) -> bool:
@@ -211,7 +220,8 @@ def clean(
             seen[text] = find(text)
         return seen[text]
 
-    cleaner = _Cleaner(find_once, token_of, policy, _own_value(candidate.note.slot))
+    slot = candidate.note.slot
+    cleaner = _Cleaner(find_once, token_of, policy, _own_value(slot), _no_phone(slot))
     cleaned = _clean_candidate(candidate, cleaner)
     cleaner.note_what_stood_in(cleaned.note)
     return Cleaned(
@@ -347,8 +357,29 @@ def _own_value(slot: Slot | None) -> tuple[re.Pattern[str], SensitiveKind] | Non
     kind = kind_of_name(slot.attribute) if slot else None
     if slot is None or kind is None or not slot.value or len(slot.value) < _VALUE_LENGTH_MIN:
         return None
-    words = (re.escape(word) for word in slot.value.split())
-    return re.compile(r"\s+".join(words), re.IGNORECASE), kind
+    return _as_said(slot.value), kind
+
+
+_OF_A_PHONE = re.compile(
+    r"phone|mobile|cell|tel|fax|whats|sms|call|dial|line|handy|contact|^(?:my_)?number$"
+)
+"""What the name of an attribute has that may hold a phone number."""
+
+
+def _no_phone(slot: Slot | None) -> re.Pattern[str] | None:
+    """The value as it may stand in a text, where its attribute says that it is no phone number.
+
+    A ticket or a serial number may be grouped as some country's phones are.
+    """
+    if slot is None or not slot.attribute or not slot.value or slot.value.startswith("+"):
+        return None
+    if kind_of_name(slot.attribute) or _OF_A_PHONE.search(slot.attribute):
+        return None
+    return _as_said(slot.value)
+
+
+def _as_said(value: str) -> re.Pattern[str]:
+    return re.compile(r"\s+".join(map(re.escape, value.split())), re.IGNORECASE)
 
 
 def _overlap(one: SensitiveSpan, other: SensitiveSpan) -> bool:

@@ -6,10 +6,11 @@
 
 from __future__ import annotations
 
+import unicodedata
 from dataclasses import dataclass, field
 from enum import StrEnum
 
-__all__ = ["CONTACT_SUBJECT", "Slot", "SlotMatch", "compare_slots"]
+__all__ = ["CONTACT_SUBJECT", "Slot", "SlotMatch", "compare_slots", "unaccented"]
 
 CONTACT_SUBJECT = "contact"
 """The subject of a slot that is about the contact itself."""
@@ -132,8 +133,28 @@ def compare_slots(note: Slot | None, fact: Slot | None) -> SlotMatch:
 def _compare_values(note: Slot, fact: Slot) -> SlotMatch:
     if note.value_key is None or fact.value_key is None:
         return SlotMatch.UNKNOWN
-    if note.value_key == fact.value_key:
+    if note.value_key == fact.value_key or _differ_in_accents(note.value_key, fact.value_key):
         return SlotMatch.EQUAL
     if note.is_single_valued:
         return SlotMatch.CHANGED
     return SlotMatch.OPEN if note.is_open else SlotMatch.APART
+
+
+_PLAIN_LETTERS = str.maketrans("łŁøØđĐı", "lLoOdDi")
+
+
+def unaccented(said: str) -> str:
+    """Latin letters without accents, and plain ones for those that Unicode does not take apart."""
+    decomposed = unicodedata.normalize("NFKD", said.translate(_PLAIN_LETTERS))
+    return "".join(letter for letter in decomposed if not unicodedata.combining(letter))
+
+
+def _differ_in_accents(one: str, other: str) -> bool:
+    """Whether two Latin values are one but for accents: Malmö and Malmo.
+
+    In other scripts the mark is another letter, so nothing is left out there.
+    """
+    if one.isascii() and other.isascii():
+        return False
+    bare = unaccented(one)
+    return bare.isascii() and bare == unaccented(other)

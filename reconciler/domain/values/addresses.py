@@ -10,7 +10,7 @@ import re
 
 from reconciler.domain.values.text import DASHES, plain, text
 
-__all__ = ["email", "phone", "url"]
+__all__ = ["email", "iban", "phone", "url"]
 
 _MAILBOX = re.compile(r"([^\s<>@\"'(),;:\[\]]+)@([^\s<>@\"'(),;:\[\]]+)")
 
@@ -35,16 +35,31 @@ def _domain(domain: str) -> str:
         return domain
 
 
+def iban(said: str) -> str:
+    """Without the word in front of it."""
+    return re.sub(r"^iban\W*", "", plain(said).casefold())
+
+
 def url(said: str) -> str:
-    """Without scheme, ``www.`` and closing slash."""
+    """Without scheme, ``www.`` and closing slash, its domain as the network spells it."""
     folded = plain(said).casefold()
-    return re.sub(r"^(?:https?://)?(?:www\.(?=\w))?|/+$", "", folded) or text(said)
+    host, slash, path = re.sub(r"^(?:https?://)?(?:www\.(?=\w))?|/+$", "", folded).partition("/")
+    return f"{_domain(host)}{slash}{path}" or text(said)
 
 
 _PHONE = re.compile(
     r"^(?:tel:)? ?(?P<number>\+?[\d ()./-]*\d[\d ()./-]*)"
-    r"(?:[;,]? ?(?:extension|ext|x|#)[.=:]? ?(?P<extension>\d{1,8}))?$"
+    r"(?:[;,]? ?(?:extension|ext|x|#|durchwahl|dw|poste|anexo|interno?|int)[.=:]? ?"
+    r"(?P<extension>\d{1,8}))?$"
 )
+_TRUNK = re.compile(r"(?<=\d)\s*\(0\)\s*")
+"""The zero that is dialled only within the country, as it is printed behind the country's code."""
+
+_KEEP_THE_ZERO = re.compile(r"\+\s*(?:39|378|379)\b")
+"""Italy's plan, in which the zero is a part of the number."""
+
+_OLD_MEXICAN = re.compile(r"(?<=^\+52)1(?=\d{10}$)")
+"""The digit before Mexico's mobile numbers, no longer dialled since 2019."""
 
 
 def phone(said: str) -> str:
@@ -62,10 +77,13 @@ def phone(said: str) -> str:
 
 
 def _e164(number: str) -> str:
+    """One form for each number; what phonenumbers 9.0 keeps apart is made alike before."""
     import phonenumbers
 
+    number = _TRUNK.sub("0" if _KEEP_THE_ZERO.match(number) else " ", number)
+    digits = "+" + re.sub(r"\D", "", number)
     try:
-        parsed = phonenumbers.parse(number, None)
+        parsed = phonenumbers.parse(_OLD_MEXICAN.sub("", digits), None)
     except phonenumbers.NumberParseException:
-        return "+" + re.sub(r"\D", "", number)
+        return digits
     return phonenumbers.format_number(parsed, phonenumbers.PhoneNumberFormat.E164)

@@ -11,6 +11,7 @@ import unicodedata
 from functools import cache
 
 from reconciler.domain.records.notes import canonical_text
+from reconciler.domain.records.slots import unaccented
 from reconciler.lexicon import lexicon
 
 __all__ = [
@@ -69,7 +70,7 @@ def organisation(said: str) -> str:
 
 
 def _without_legal_form(said: str) -> str:
-    words = re.sub(r"[.,()-]", "", plain(said).casefold()).split()
+    words = re.sub(r"[.,()/-]", "", unaccented(plain(said).casefold())).split()
     forms = _legal_forms()
     for size in range(min(5, len(words) - 1), 0, -1):
         if " ".join(words[-size:]) in forms:
@@ -82,7 +83,16 @@ def _legal_forms() -> frozenset[str]:
     # The list alone: its own basename() walks it for every name, and leaves nothing of "Co".
     from cleanco import prepare_default_terms
 
-    return frozenset(" ".join(words) for _, words in prepare_default_terms())
+    known = (" ".join(words) for _, words in prepare_default_terms())
+    return frozenset(unaccented(form.replace("/", "")) for form in (*known, *_MORE_FORMS))
+
+
+_MORE_FORMS = (
+    *("publ", "ab publ", "proprietary limited", "gmbh co kg", "ltd sti", "limited sirketi"),
+    *("anonim sirketi", "spolka akcyjna", "sab de cv", "sapi de cv", "s de rl de cv"),
+)
+"""Legal forms that cleanco 2.3 lacks, without points. Source: ISO 20275, the list of entity legal
+forms."""
 
 
 def person(said: str) -> str:
