@@ -148,6 +148,7 @@ __all__ = [
     "says_more_than",
     "share_a_word",
     "share_more_than",
+    "stems_of",
     "takes_back",
     "tell_of_other_matters",
     "tell_of_two_things",

@@ -1,15 +1,52 @@
-"""Whether a note speaks of what a model says that it ends; else the model is not believed. Pure."""
+"""Which facts a note speaks of; a model is believed about no others. Pure."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 
-from reconciler.domain.guard import is_english, share_a_word, tells_of_change, tells_of_end
+from reconciler.domain.guard import (
+    is_english,
+    share_a_word,
+    stems_of,
+    tells_of_change,
+    tells_of_end,
+)
 from reconciler.domain.reconciling.verdicts import LINK_COSINE_MIN
-from reconciler.domain.records.facts import Neighbour
+from reconciler.domain.records.facts import Fact, Neighbour
 from reconciler.domain.records.notes import Note
+from reconciler.domain.records.slots import Slot
 
-__all__ = ["speaks_of_any"]
+__all__ = ["holders_of", "speaks_of_any"]
+
+
+def holders_of(slot: Slot, facts: Iterable[Fact]) -> tuple[list[Fact], list[Fact]]:
+    """The facts that hold a slot's value, and those of its attribute that hold another value.
+
+    A fact may hold it under another name of a caller's own, or in fewer or more words: "Bangalore"
+    and "Bangalore, India". A slot without a value means the only fact of its attribute. If several
+    may be meant, none is.
+
+    Args:
+        slot: an attribute, with the value or without.
+        facts: the live facts of the contact.
+    """
+    own = [(fact, fact.slot) for fact in facts if fact.slot and fact.slot.subject == slot.subject]
+    equal = [
+        fact
+        for fact, held in own
+        if held.value_key == slot.value_key is not None
+        if held.attribute == slot.attribute or not (held.is_known and slot.is_known)
+    ]
+    filed = [(fact, held.value or "") for fact, held in own if held.attribute == slot.attribute]
+    alike = [fact for fact, value in filed if slot.value is None or _is_shorter(slot.value, value)]
+    others = [fact for fact, _ in filed if fact not in (*equal, *alike)]
+    return equal or (alike if len(alike) == 1 else []), others
+
+
+def _is_shorter(one: str, other: str) -> bool:
+    """Whether one of two values holds all words of the other."""
+    words, others = stems_of(one), stems_of(other)
+    return bool(words and others) and (words <= others or others <= words)
 
 
 def speaks_of_any(note: Note, facts: Iterable[Neighbour]) -> bool:
