@@ -189,7 +189,7 @@ def test_a_strict_call_says_the_same_as_one_that_leaves_out_what_is_absent(
 def _absent(schema: Mapping[str, Any]) -> Any:
     """What a model sends for a value that it does not mean to give."""
     kinds = schema.get("type")
-    return {"string": "", "array": []}[kinds] if isinstance(kinds, str) else None
+    return {"string": "", "array": [], "boolean": False}[kinds] if isinstance(kinds, str) else None
 
 
 def test_each_api_finds_its_own_words(tools: AgentTools) -> None:
@@ -528,6 +528,20 @@ def test_without_a_session_all_notes_of_an_agent_are_of_one(memory: Memory) -> N
 # What a model may send
 
 
+@every("said", [False, "false", " False "])
+def test_a_truth_in_words_is_understood(memory: Memory, said: object) -> None:
+    tools = memory.agent_tools("crm", f"truth {said!r}")
+    seat = {"source_kind": "contact", "attribute": "seat", "single_valued": said, "ended": said}
+    for value in ("window", "aisle"):
+        reply = tools.call(ADD, seat | {"text": f"Likes the {value}.", "value": value})
+        assert not reply.is_error, reply.text
+    kept = memory.contact("crm", f"truth {said!r}").profile()
+    assert {(each.value, each.is_disputed) for each in kept} == {
+        ("window", False),
+        ("aisle", False),
+    }
+
+
 def test_json_is_understood_as_openai_sends_it(memory: Memory, tools: AgentTools) -> None:
     assert not tools.call(ADD, json.dumps(LIVES)).is_error
     assert texts(memory) == ["Lives in Pune."]
@@ -551,7 +565,9 @@ def test_what_strict_modes_have_a_model_fill_in_is_no_value(
         ("", "text is missing"),
         ("{", "not JSON"),
         ("[1]", "expected a JSON object, not list"),
-        ("null", "expected a JSON object"),
+        ("null", "text is missing"),
+        (LIVES | {"ended": "maybe"}, "ended must be null or a boolean, not a string"),
+        (LIVES | {"text": "It is over.", "ended": True}, "give the attribute and the value"),
         ('{"a":' * 5000 + "1" + "}" * 5000, "nested more than 100 deep"),
         (None, "text is missing"),
         ([LIVES], "must be a JSON object"),

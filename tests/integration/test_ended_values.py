@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from datetime import UTC, datetime
 from typing import Any
 
 import pytest
@@ -102,6 +103,57 @@ def test_a_value_that_a_model_ends_afterwards_is_none_until_that_is_undone(memor
     assert contact.profile() == []
     memory.contact("crm", "luis").revert(made.decision_id, by="anna", reason="Wrong.")
     assert {each.attribute for each in contact.profile()} == {"floor_preference", "flat"}
+
+
+SAID_TO_END = [
+    ("Works as a florist.", "job_title", "florist", "Closed the shop for good.", "florist"),
+    ("Is on the Blue tariff.", "tariff", "Blue", "Blue was entered for a namesake.", "blue"),
+    ("Lives in Cork.", "city", "Cork, Ireland", "Cork is history for her.", "Cork"),
+    ("Newsletter: yes.", "newsletter", True, "Newsletter: no.", True),
+    ("Call +44 7700 900123.", "phone", "+44 7700 900123", "That phone is lost.", "+447700900123"),
+    ("Mitglied im Ruderclub.", "club", "Ruderclub", "Ruderclub, das war einmal.", "Ruderclub"),
+    ("Rides a Vespa.", "vehicle", "Vespa", "The Vespa went to a niece.", None),
+    ("Eats no meat.", "food_habit", "vegetarian", "Eats meat again.", "vegetarian"),
+]
+"""A fact with its attribute and value, and a note that says of that value that it has ended."""
+
+
+@every(("held", "attribute", "value", "text", "again"), SAID_TO_END)
+@every("fields", [{}, {"valid_to": datetime(2026, 2, 1, tzinfo=UTC)}])
+def test_a_value_that_is_said_to_have_ended_is_none(
+    memory: Memory, held: str, attribute: str, value: Any, text: str, again: Any, fields: Any
+) -> None:
+    contact = memory.contact("crm", f"{text} {fields}")
+    first = contact.note(held, attribute=attribute, value=value)
+    made = contact.note(text, attribute=attribute, value=again, ended=True, **fields)
+    assert made.superseded_ids == (first.fact_id,)
+    assert not made.verdict.is_restatement
+    assert contact.value(attribute) == contact.profile() == []
+    assert [hit.fact.observations for hit in contact.recall()] == [1]
+
+
+def test_the_end_of_a_value_that_nothing_holds_is_a_note_without_a_value(memory: Memory) -> None:
+    contact = memory.contact("crm", "ines")
+    contact.note("Lives in Porto.", attribute="city", value="Porto")
+    made = contact.note("Never lived in Faro.", attribute="city", value="Faro", ended=True)
+    assert made.superseded_ids == made.conflicting_ids == ()
+    assert [each.value for each in contact.value("city")] == ["Porto"]
+    past = {
+        "valid_from": datetime(2020, 1, 1, tzinfo=UTC),
+        "valid_to": datetime(2022, 1, 1, tzinfo=UTC),
+    }
+    made = contact.note("Lived in Evora.", attribute="city", value="Evora", ended=True, **past)
+    assert made.is_over
+    assert [each.value for each in contact.value("city")] == ["Porto"]
+
+
+def test_the_end_of_a_value_on_a_day_to_come_waits_for_it(memory: Memory) -> None:
+    contact = memory.contact("crm", "ines")
+    contact.note("Lives in Porto.", attribute="city", value="Porto")
+    day = datetime(2100, 1, 1, tzinfo=UTC)
+    made = contact.note("Leaves Porto.", attribute="city", value="Porto", ended=True, valid_to=day)
+    assert [end.day for end in made.planned_ends] == [day]
+    assert [each.value for each in contact.value("city")] == ["Porto"]
 
 
 def test_a_new_value_beside_what_it_ends_is_shown(memory: Memory) -> None:

@@ -26,7 +26,7 @@ ANNS = {"agent_id": "crm", "contact_id": "ann"}
 FLAT, HOUSE, RENT = (
     "Rents a house from Tom Meyer.",
     "Bought a new house.",
-    "Pays 900 euros each month.",
+    "Pays 900 euros for the house each month.",
 )
 USER = "user_explicit"
 SCOPE = Scope("default", "crm", "ann")
@@ -220,10 +220,13 @@ def test_that_facts_hold_which_hold_already_is_taken_and_changes_nothing(
 
 def test_what_replaces_takes_over_the_disputes_of_what_ends(memory: Memory, call: Call) -> None:
     pune, _ = dispute(memory, call)
-    mumbai = noted(call, "Moved to a room near the sea.")
+    mumbai = noted(call, "Left Pune for a room near the sea.")
     decision = made(call(RELATE, note=mumbai, replaces=[pune]))
     [open_] = memory.contact(**ANNS).disputes()
-    assert {fact.text for fact in open_.facts} == {"Moved to a room near the sea.", "Lives in Goa."}
+    assert {fact.text for fact in open_.facts} == {
+        "Left Pune for a room near the sea.",
+        "Lives in Goa.",
+    }
     assert all(hit.disputed_with for hit in memory.contact(**ANNS).recall(query="Lives in Goa."))
     memory.contact(**ANNS).revert(decision_id=decision.decision_id, by="anna", reason="Wrong.")
     [open_] = memory.contact(**ANNS).disputes()
@@ -780,16 +783,38 @@ def test_what_a_note_does_not_speak_of_stays_and_its_model_is_told_what_to_do(
     nuts = noted(call, "Is allergic to peanuts.")
     reply = call(ADD, text="Likes the house rules.", source_kind=USER, ends=[nuts])
     assert made(reply).decided_by is DecidedBy.GUARD
-    assert f'Not ended: {nuts} "Is allergic to peanuts."' in reply.text
-    assert "The note does not speak of it. If the contact said that it is over" in reply.text
+    assert f"Not ended, but in dispute now: {nuts}" in reply.text
+    assert "If the contact said that it is over, note that in words that name it" in reply.text
     menu = noted(call, "Has read the menu.")
     reply = call(RELATE, note=menu, ends=[nuts])
-    assert "the note does not speak of it; if the contact said so, note it in words" in reply.text
-    assert made(reply).action is Action.REJECT
-    assert memory.contact(**ANNS).disputes() == []
+    assert f"Not ended, but in dispute now: {nuts}" in reply.text
+    [dispute] = memory.contact(**ANNS).disputes()
+    assert len(dispute.facts) == 3
     assert "Is allergic to peanuts." in live(memory)
     call(ADD, text="Is not allergic to peanuts any more.", source_kind=USER, ends=[nuts])
     assert "Is allergic to peanuts." not in live(memory)
+
+
+def test_an_end_of_other_matters_ends_none_of_them_by_any_call(memory: Memory, call: Call) -> None:
+    known = {
+        noted(call, text, **filed): text
+        for text, filed in {
+            "Is allergic to peanuts.": {"attribute": "allergy", "value": "peanuts"},
+            "Takes 5 mg of bisoprolol in the morning.": {},
+            "Has a dog called Bo.": {},
+        }.items()
+    }
+    canoe = {"text": "Gave the canoe away.", "source_kind": USER}
+    reply = call(ADD, **canoe, ends=[*known])
+    assert f"Not ended, but in dispute now: {next(iter(known))}" in reply.text
+    for way in ("replaces", "ends"):
+        call(RELATE, note=noted(call, f"Gave the tent away, {way}."), **{way: [*known]})
+    call(ADD, text="Sold the boat.", source_kind=USER, replaces=[*known])
+    call(ADD, **canoe, attribute="allergy", value="peanuts", ended=True)
+    assert {*known.values()} <= live(memory)
+    assert [each.value for each in memory.contact(**ANNS).value("allergy")] == ["peanuts"]
+    call(ADD, text="Bo has died.", source_kind=USER, ends=[*known])
+    assert {*known.values()} - live(memory) == {"Has a dog called Bo."}
 
 
 def test_a_refused_relation_survives_an_export(memory: Memory, call: Call, tmp_path: Path) -> None:

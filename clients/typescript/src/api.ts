@@ -2200,6 +2200,11 @@ export interface components {
              */
             ends?: string[] | null;
             /**
+             * Ended
+             * @description Whether the value given has ended, or never held. Then the note ends the fact that holds that value, or is kept as a note without a value; it never says the value again.
+             */
+            ended?: boolean | null;
+            /**
              * Valid To
              * @description Until when it is true, time-zone aware, without that instant: for a whole day give the midnight after it. null for no known end. From then on it is no longer recalled, whatever its lifetime. If that time has passed already, the note is kept as history. In a note that only ends facts, when those end.
              */

@@ -66,7 +66,13 @@ from reconciler.domain.guard.differences import (
     says_no_more,
     words_of_its_own,
 )
-from reconciler.domain.guard.languages import find_denial, find_other_words, is_english
+from reconciler.domain.guard.languages import (
+    are_forms,
+    find_denial,
+    find_other_words,
+    is_english,
+    words_that_tell,
+)
 from reconciler.domain.guard.matters import (
     are_other_matters,
     denies,
@@ -148,6 +154,8 @@ __all__ = [
     "says_more_than",
     "share_a_word",
     "share_more_than",
+    "shared_words",
+    "stems_of",
     "takes_back",
     "tell_of_other_matters",
     "tell_of_two_things",
@@ -536,6 +544,21 @@ def share_more_than(names: str, one: str, other: str) -> bool:
     """Whether the texts share a word of content, apart from these names and the year."""
     shared = (read(one).stems & read(other).stems) - read(names).stems
     return not all(_YEAR.fullmatch(stem) for stem in shared)
+
+
+def shared_words(one: str, other: str, beside: str = "") -> frozenset[str]:
+    """The words of the first text, of any language, that tell what it is about, and both have.
+
+    Args:
+        one: a text.
+        other: another one.
+        beside: words that do not count, such as names.
+    """
+    said, known = words_that_tell(one), words_that_tell(other)
+    if is_english(one) and is_english(other):
+        return (said & known) - words_that_tell(beside)
+    shared = (word for word in said if any(are_forms(word, each) for each in known))
+    return frozenset(shared) - words_that_tell(beside)
 
 
 def leaves_a_denial_out(note: str, fact: str, denied: str) -> bool:

@@ -12,14 +12,15 @@ import unicodedata
 from collections import Counter
 from collections.abc import Iterator
 from functools import cache, lru_cache
+from math import ceil
 
-from reconciler.domain.guard.reading import lowered
+from reconciler.domain.guard.reading import folded, lowered, read
 from reconciler.domain.guard.tokens import UNSPACED, kind_of, stem_of
 from reconciler.domain.guard.vocabulary import vocabulary
 from reconciler.domain.records.findings import Difference, Finding
 from reconciler.domain.records.notes import canonical_text
 
-__all__ = ["find_denial", "find_other_words", "is_english"]
+__all__ = ["are_forms", "find_denial", "find_other_words", "is_english", "words_that_tell"]
 
 _WORDS = re.compile(r"[^\W\d_]+")
 _UNSPACED_LETTER = re.compile(f"[{UNSPACED}]")
@@ -32,6 +33,11 @@ _MANY = 4
 
 _ALIKE = 3
 """Letters that two forms of a word have in common at least."""
+
+_ALIKE_SHARE = 0.6
+"""The part of the longer one with which two forms of a word begin."""
+
+_PAIR = re.compile(rf"(?=([{UNSPACED}]{{2}}))")
 
 
 @lru_cache(maxsize=1024)
@@ -53,6 +59,29 @@ def _is_foreign(at: int, word: str, lower: str) -> bool:
     """Whether a word is of another script or language; a capital within may open a name."""
     is_plain = not at or word == lower
     return max(word) >= _LATIN_END or (is_plain and lower in vocabulary().foreign)
+
+
+@lru_cache(maxsize=1024)
+def words_that_tell(text: str) -> frozenset[str]:
+    """The words of a text, of any language, that say what it is about, without their endings.
+
+    Dates, numbers, words of two letters and words that may stand in any sentence say nothing. In
+    scripts without spaces, two letters in a row count as a word.
+    """
+    known = vocabulary()
+    words = (
+        folded(word.stem)
+        for word in read(text).words
+        if word.kind == "id" or (word.kind == "word" and len(word.stem) >= _ALIKE)
+        if word.text.lower() not in known.foreign
+    )
+    return (frozenset(words) - known.light).union(_PAIR.findall(lowered(text)))
+
+
+def are_forms(one: str, other: str) -> bool:
+    """Whether two words without their endings may be one: "fumar" and "fuma"."""
+    length = max(_ALIKE + (one != other), ceil(_ALIKE_SHARE * max(len(one), len(other))))
+    return one == other or (len(one) >= length <= len(other) and one[:length] == other[:length])
 
 
 def find_denial(note: str, fact: str) -> Iterator[Finding]:

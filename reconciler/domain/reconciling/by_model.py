@@ -15,7 +15,7 @@ from reconciler.domain.guard import (
     says_more_than,
 )
 from reconciler.domain.reconciling.by_slot import slot_alone
-from reconciler.domain.reconciling.limits import by_standing
+from reconciler.domain.reconciling.limits import by_matter, by_standing
 from reconciler.domain.reconciling.neighbours import match_of
 from reconciler.domain.reconciling.verdicts import (
     DENIALS,
@@ -69,7 +69,8 @@ def _as_told(note: Note, seen: RuleInput, _: Verdict | None) -> Verdict | None:
     if by_slot is None or by_slot.action is not Action.UPDATE:
         return verdict
     # By themselves: that the note restates another value protects nothing that binds from it.
-    told = by_standing(note, seen, verdict) or verdict
+    told = by_matter(note, seen, verdict) or verdict
+    told = by_standing(note, seen, told) or told
     return replace(
         by_slot,
         decided_by=related_by,

@@ -8,11 +8,10 @@ from datetime import datetime
 
 from reconciler.domain.guard import denies_ever, share_a_word, takes_back
 from reconciler.domain.reconciling.neighbours import match_of
-from reconciler.domain.reconciling.speaking_of import speaks_of_any
+from reconciler.domain.reconciling.speaking_of import may_end
 from reconciler.domain.reconciling.verdicts import (
     RuleInput,
     RuleLimit,
-    add,
     news_of,
     repeating,
     sparing,
@@ -26,7 +25,7 @@ from reconciler.domain.records.notes import Note
 from reconciler.domain.records.relations import Relations
 from reconciler.domain.records.slots import SlotMatch
 
-__all__ = ["LIMITS", "OBSERVATIONS_OF_FIRM", "binds", "by_standing", "within_limits"]
+__all__ = ["LIMITS", "OBSERVATIONS_OF_FIRM", "binds", "by_matter", "by_standing", "within_limits"]
 
 OBSERVATIONS_OF_FIRM = 3
 """Observations from which a guess cannot end a fact: three make a pattern."""
@@ -94,13 +93,19 @@ def _is_firm(fact: Neighbour) -> bool:
     return fact.is_confirmed_by_user or fact.observations >= OBSERVATIONS_OF_FIRM
 
 
-def _by_matter(note: Note, _seen: RuleInput, verdict: Verdict) -> Verdict | None:
-    """A relation given by an agent or an extractor ends no fact of another matter."""
+def by_matter(note: Note, _seen: RuleInput, verdict: Verdict) -> Verdict | None:
+    """A relation given by an agent or an extractor ends no fact of which the note does not speak.
+
+    Each fact by itself; a person is asked about those that it does not speak of.
+    """
     is_told = verdict.decided_by in (DecidedBy.AGENT, DecidedBy.EXTRACTOR)
-    if not (is_told and verdict.is_replacement) or speaks_of_any(note, verdict.targets):
+    if not (is_told and verdict.is_replacement):
         return None
-    apart = add(DecidedBy.GUARD, f"{verdict.reason}, yet the note does not speak of it")
-    return replace(apart, conflicts=verdict.conflicts)
+    others = tuple(fact for fact in verdict.targets if not may_end(note, fact))
+    if not others:
+        return None
+    reason = f"{verdict.reason}, yet the note does not speak of it: {others[0].text}"
+    return sparing(others, verdict, DecidedBy.GUARD, reason)
 
 
 def by_standing(note: Note, _seen: RuleInput, verdict: Verdict) -> Verdict | None:
@@ -269,18 +274,20 @@ LIMITS = (
         apply=_by_passing,
     ),
     RuleLimit(
-        decided_by="guard",
-        when="an agent or an extractor says that facts end, but the note tells no change and "
-        "shares no word, attribute or meaning with any of them",
-        what="ADD; the facts stay",
-        apply=_by_matter,
-    ),
-    RuleLimit(
         decided_by="standing",
         when="the fact is a decision or a standing wish, and the note is not one that may end it",
         what="ADD, in dispute",
         why="A standing decision ends only by another one, or when it is revoked.",
         apply=by_standing,
+    ),
+    RuleLimit(
+        decided_by="guard",
+        when="an agent or an extractor says that a fact ends, but the note shares no word, "
+        "attribute or meaning with it; or the fact orders, forbids or keeps the contact safe, and "
+        "the note does not name it and tell of an end",
+        what="the fact stays, in dispute; the others end",
+        why="A note that ends a fact speaks of that fact.",
+        apply=by_matter,
     ),
     RuleLimit(
         decided_by="as before",

@@ -54,6 +54,7 @@ def neighbour_of(
     is_expired: bool = False,
     shares_words: bool = False,
     is_upcoming: bool = False,
+    is_vital: bool = False,
 ) -> Neighbour:
     """A fact as the rule sees it, with its raw cosine to the note, in [-1, 1]."""
     return Neighbour(
@@ -71,6 +72,7 @@ def neighbour_of(
         is_standing=fact.is_standing,
         is_upcoming=is_upcoming,
         is_start_given=fact.is_start_given,
+        is_vital=is_vital,
     )
 
 

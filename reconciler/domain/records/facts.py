@@ -229,7 +229,7 @@ class Neighbour:
     protection. ``is_standing``: it orders or forbids something. ``shares_words``: it is among the
     facts that share the most words with the note, however far its meaning is; never on record.
     ``is_upcoming``: the day from which it holds had not come. ``is_start_given``: that of ``Fact``;
-    never on record.
+    never on record. ``is_vital``: no budget of a recall cuts it; never on record.
     """
 
     fact_id: str
@@ -246,6 +246,7 @@ class Neighbour:
     is_standing: bool = False
     is_upcoming: bool = False
     is_start_given: bool = False
+    is_vital: bool = False
 
     @property
     def word(self) -> SourceKind:

@@ -31,6 +31,7 @@ use, Gemini's reference of ``Schema``.
 _NAMES_MAX = 5
 _NUMBER_MAX = 1e15
 _NAME_LENGTH_MAX = 40
+_TRUTHS = {"true": True, "false": False}
 
 
 class Kind(StrEnum):
@@ -54,8 +55,8 @@ class Parameter:
         renamed: words that were choices once, each with the one that stands for it now.
         length_max: at most so many characters; None without a bound.
         is_fraction: of a number, whether it is from 0 to 1.
-        is_blank_none: whether the schema asks for an empty word in place of null: strict modes
-            bound how many values may be of two types.
+        is_blank_none: whether the schema asks for an empty word, or false, in place of null: strict
+            modes bound how many values may be of two types.
         also: other kinds that are understood, though the schema does not ask for them.
     """
 
@@ -106,6 +107,8 @@ class Parameter:
             if self.missing is not None:
                 raise InvalidRequestError(f"{self.name} is missing: {self.missing}")
             return None
+        if self.kind is Kind.BOOLEAN and isinstance(given, str):  # some models send every value so
+            given = _TRUTHS.get(given.strip().lower(), given)
         if not any(_is_of(kind, given) for kind in (self.kind, *self.also)):
             article = "a" if self.is_required else "null or a"
             kind = "list of words" if self.kind is Kind.LIST else self.kind

@@ -412,10 +412,10 @@ def _as_object(arguments: object) -> Mapping[Any, Any]:
     Raises:
         InvalidRequestError: they are something else.
     """
-    if arguments is None or arguments == "":
+    if arguments is None:
         return {}
     if isinstance(arguments, str):
-        return json_object(arguments)
+        return {} if arguments.strip() in ("", "null") else json_object(arguments)
     if not isinstance(arguments, Mapping):
         raise InvalidRequestError("the arguments must be a JSON object")
     return arguments
@@ -446,7 +446,8 @@ def _unless_today(given: dict[str, Any], now: datetime) -> dict[str, Any]:
         now: when the call was first made (UTC). Made again after midnight, it still means that day.
     """
     read = _with_times(given)
-    if given.get("ends") and _is_date_of(given.get("valid_to"), now):
+    is_end = given.get("ends") or given.get("ended")
+    if is_end and _is_date_of(given.get("valid_to"), now):
         return {name: at for name, at in read.items() if name not in ("valid_from", "valid_to")}
     if _is_date_of(given.get("valid_from"), now):
         del read["valid_from"]

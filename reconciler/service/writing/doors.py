@@ -127,6 +127,8 @@ class EffectFields(TypedDict, total=False):
         replaces: facts that it replaces, by id or handle.
         repeats: the fact that says the same, by id or handle.
         ends: facts that are over and that it does not replace, by id or handle.
+        ended: whether the value given has ended, or never held. Then the note ends the fact that
+            holds that value, or is kept as a note without a value; it never says the value again.
         valid_to: until when it is true, time-zone aware, without that instant: for a whole day give
             the midnight after it. None for no known end. From then on it is no longer recalled,
             whatever its lifetime. If that time has passed already, the note is kept as history. In
@@ -136,6 +138,7 @@ class EffectFields(TypedDict, total=False):
     replaces: Sequence[str]
     repeats: str | None
     ends: Sequence[str]
+    ended: bool
     valid_to: datetime | None
 
 
@@ -274,6 +277,19 @@ class LiveDoor:
         )
         candidate = replace(candidate, relations=relations)
         valid_to = fields.get("valid_to")
+        if _is_ended(fields):
+            candidate, ends_any = self._ending_its_value(candidate)
+            if ends_any or valid_to is None or candidate.note.valid_from is None:
+                return _without_value(candidate, valid_to)  # with both times it is history itself
+        return self._with_its_end(candidate, valid_to)
+
+    def _with_its_end(self, candidate: Candidate, valid_to: datetime | None) -> Candidate:
+        """The candidate with the end that was given, or that its words name.
+
+        Raises:
+            InvalidNoteError: that end makes no sense, or has come and a person would be asked.
+        """
+        relations = candidate.relations
         if valid_to is not None:
             ends_at = utc("valid_to", valid_to)
             if self._is_the_end_of_others(candidate, ends_at):
@@ -320,6 +336,37 @@ class LiveDoor:
             return False
         return all(fact.valid_from < ends_at for fact in over)
 
+    def _ending_its_value(self, candidate: Candidate) -> tuple[Candidate, bool]:
+        """The candidate as the end of the facts that hold its value, and whether any does.
+
+        Raises:
+            InvalidNoteError: the note has neither an attribute nor facts that it ends.
+        """
+        # Imported late, as in ``as_said_to_end``.
+        from reconciler.domain.reconciling.speaking_of import holders_of
+
+        # Facts hold personal data as the gate writes it.
+        slot, told = self._gate.judge(candidate).note.slot, candidate.relations
+        if slot is None or slot.attribute is None:
+            if told and told.ended_ids:
+                return candidate, True
+            raise InvalidNoteError(
+                "ended is said of a value: give the attribute and the value that ended, or name "
+                "the facts in ends"
+            )
+        live, named = self._live(candidate.note.scope), told.named_ids if told else ()
+        facts, others = (
+            tuple(fact.fact_id for fact in each if fact.fact_id not in named)
+            for each in holders_of(slot, live.values())
+        )
+        if told is not None:
+            told = replace(told, ends=(*told.ends, *facts))
+        elif facts:
+            told = Relations(ends=facts)
+        elif others:
+            return replace(candidate, relations=Relations(both_hold=others)), False
+        return replace(candidate, relations=told), told is not None
+
     def warm_up(self) -> None:
         """Read and judge a note that is not kept, so that lexicons are loaded beforehand.
 
@@ -328,6 +375,31 @@ class LiveDoor:
         """
         note = note_of(Scope("any", "any", "any"), _ORDINARY, {}, self._attributes, self._clock())
         self._gate.judge(as_candidate(note, "nobody"))
+
+
+def _is_ended(fields: NoteFields) -> bool:
+    """Whether the note says that its value has ended.
+
+    Raises:
+        InvalidNoteError: ``ended`` is neither true nor false.
+    """
+    given = fields.get("ended", False)
+    if not isinstance(given, bool | None):
+        raise InvalidNoteError("ended must be true or false, or be left out")
+    return bool(given)
+
+
+def _without_value(candidate: Candidate, valid_to: datetime | None) -> Candidate:
+    """The candidate without its value, which has ended; it holds from that day on.
+
+    Args:
+        candidate: the note.
+        valid_to: when the value ended; None for when the note holds from.
+    """
+    note = candidate.note
+    begins = note.valid_from if valid_to is None else utc("valid_to", valid_to)
+    slot = note.slot and replace(note.slot, value=None, value_key=None)
+    return replace(candidate, note=replace(note, slot=slot, valid_from=begins))
 
 
 def _over_in_words(ends_at: datetime) -> str:

@@ -34,6 +34,7 @@ from numpy.typing import NDArray
 
 from reconciler.domain.recalling.ranking import Numbers, cosines_to, holding, numbers_of
 from reconciler.domain.recalling.recallable import Recallable, Told, told
+from reconciler.domain.recalling.safety import is_never_cut
 from reconciler.domain.recalling.words import WordIndex
 from reconciler.domain.reconciling.neighbours import (
     NEIGHBOUR_COUNT_MAX,
@@ -235,6 +236,7 @@ class Neighbourhood:
                     is_expired=fact.is_lapsed(now),
                     shares_words=row in alike,
                     is_upcoming=fact.is_upcoming(now),
+                    is_vital=fact.fact_id in named_ids and is_never_cut(fact),
                 )
                 for row, fact, cosine in zip(
                     rows, looked_at, self._cosines(rows, vector), strict=True

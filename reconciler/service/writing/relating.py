@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 
+from reconciler.domain.recalling.safety import is_never_cut
 from reconciler.domain.reconciling.limits import binds
 from reconciler.domain.reconciling.neighbours import neighbour_of
 from reconciler.domain.reconciling.restating import taking_over, without_ended_value
@@ -273,6 +274,7 @@ class Relating:
                 facts[named_id],
                 near.cosine_of(fact_id, named_id),
                 is_expired=facts[named_id].is_lapsed(now),
+                is_vital=is_never_cut(facts[named_id]),
             )
             for named_id in relations.named_ids
         ]
