@@ -38,6 +38,7 @@ __all__ = [
     "numbers_of",
     "recency_among",
     "recency_now",
+    "said_since",
     "score",
     "strengths",
     "telling",
@@ -158,6 +159,12 @@ def holding(numbers: Numbers, now: datetime) -> NDArray[np.bool_]:
     """A mask of the facts that have not expired by now (UTC)."""
     is_holding: NDArray[np.bool_] = numbers["expires_at"] > _microseconds(now)
     return is_holding
+
+
+def said_since(numbers: Numbers, at: datetime) -> NDArray[np.bool_]:
+    """A mask of the facts that were last said after a time (UTC)."""
+    is_later: NDArray[np.bool_] = numbers["last_confirmed_at"] > _microseconds(at)
+    return is_later
 
 
 def telling(numbers: Numbers, now: datetime) -> NDArray[np.bool_]:

@@ -17,7 +17,15 @@ from reconciler.domain.records.notes import canonical_text
 from reconciler.domain.records.slots import SlotMatch, compare_slots
 from reconciler.errors import InvalidRequestError
 
-__all__ = ["Reversal", "fact_written_by", "order_of", "resting_on", "reversal", "undone_by"]
+__all__ = [
+    "Reversal",
+    "fact_written_by",
+    "order_of",
+    "resting_on",
+    "reversal",
+    "touched_by",
+    "undone_by",
+]
 
 _WRITING = (Action.ADD, Action.UPDATE)
 _COUNTING_NOTHING = (Action.REVERT, Action.REVOKE, Action.ARCHIVE, Action.UNARCHIVE)
@@ -233,6 +241,11 @@ def _changed_by(decision: Decision) -> set[str]:
 def _used_by(decision: Decision) -> set[str]:
     named = {decision.fact_id, decision.verdict.above} - {None}
     return _changed_by(decision) | {fact_id for fact_id in named if fact_id}
+
+
+def touched_by(decision: Decision) -> set[str]:
+    """The facts that a decision wrote, changed, counted or linked."""
+    return _used_by(decision).union(decision.conflicting_ids)
 
 
 def order_of(decision: Decision) -> tuple[int, datetime, str]:

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from reconciler.domain.records.candidates import Evidence
     from reconciler.domain.records.decisions import Decision
 
-__all__ = ["Commit", "contact_map", "record_of"]
+__all__ = ["Commit", "contact_map", "record_of", "states_of", "supersession_of", "supersessions_of"]
 
 _LINK_COSINE_DIGITS = 4
 _NOT_IN_RECORD = {"compared_with", "correction", "replayed"}
@@ -75,6 +75,7 @@ class Commit:
         linked_ids: the facts that may have a link of a dispute, open or settled, which a fact that
             replaces them takes over; None if that is not known.
         known_sessions: the keys of sessions that this process has seen in the store.
+        also: further commits about the contact, written with it, each on the version before.
     """
 
     version: int
@@ -91,6 +92,7 @@ class Commit:
     reopened: tuple[Conflict, ...] = ()
     linked_ids: Set[str] | None = None
     known_sessions: Set[str] = frozenset()
+    also: tuple[Commit, ...] = ()
 
     @property
     def before(self) -> tuple[Standing, ...]:
@@ -112,7 +114,7 @@ def contact_map(commits: Sequence[Commit]) -> dict[str, Any]:
     names = [note.contact_name for note in kept if note.contact_name]
     ended: list[str] = []
     # A fact may be said again and end in one batch: where it stands after all of it is written.
-    changes = (change for commit in commits for change in _state_maps(commit))
+    changes = (change for commit in commits for change in states_of(commit))
     states = list({change["fact_id"]: change for change in changes}.values())
     return {
         "contact_key": scope.contact_key,
@@ -178,7 +180,7 @@ def _commit_map(commit: Commit, ended: list[str]) -> dict[str, Any]:
         "fact_id": fact.fact_id if fact else None,
         "fact": _fact_map(fact, commit) if fact else None,
         "embedding": commit.vector.tolist() if fact and commit.vector.size else None,
-        "supersessions": [asdict(supersession) for supersession in _supersessions(commit)],
+        "supersessions": [asdict(link) for link in supersessions_of(commit).values()],
         "linked_ids": ends,
         "ended_so_far_ids": list(ended),
         "revoked_ids": list(verdict.ended) if is_revoked else [],
@@ -201,20 +203,23 @@ def _commit_map(commit: Commit, ended: list[str]) -> dict[str, Any]:
     }
 
 
-def _supersessions(commit: Commit) -> Iterator[Supersession]:
-    """The supersessions: the new fact, or one that stays, and the facts that it replaces."""
+def supersessions_of(commit: Commit) -> dict[tuple[str, str], Supersession]:
+    """The supersessions: the new fact, or one that stays, and the facts that it replaces.
+
+    By the ids of the newer and the older fact.
+    """
     decision, verdict = commit.decision, commit.decision.verdict
-    if decision.undo:
-        yield from decision.undo.linked
-    if decision.fact_id is None:
-        return
-    if verdict.above:
-        yield _supersession(verdict.above, decision.fact_id, commit)
-    for old_id in verdict.ended:
-        yield _supersession(decision.fact_id, old_id, commit)
+    linked = decision.undo.linked if decision.undo else ()
+    links = {(link.new_id, link.old_id): link for link in linked}
+    if (fact_id := decision.fact_id) is not None:
+        pairs = [(verdict.above, fact_id)] if verdict.above else []
+        pairs += [(fact_id, old_id) for old_id in verdict.ended]
+        links |= {pair: supersession_of(*pair, commit) for pair in pairs}
+    return links
 
 
-def _supersession(new_id: str, old_id: str, commit: Commit) -> Supersession:
+def supersession_of(new_id: str, old_id: str, commit: Commit) -> Supersession:
+    """The supersession of one fact by another, for the reasons of a decision."""
     verdict, cosine = commit.decision.verdict, commit.decision.cosine
     return Supersession(
         new_id=new_id,
@@ -243,7 +248,7 @@ def _undo_map(commit: Commit) -> dict[str, Any]:
     }
 
 
-def _state_maps(commit: Commit) -> Iterator[dict[str, Any]]:
+def states_of(commit: Commit) -> Iterator[dict[str, Any]]:
     """The new states of older facts; one that was never true ends at its beginning."""
     decision, void, kept = commit.decision, commit.voided_from, commit.kept
     for fact_id, valid_to in commit.lapsed.items():

@@ -320,7 +320,8 @@ class DecisionStore:
         """
         by_contact: dict[str, list[Commit]] = {}
         for commit in commits:
-            by_contact.setdefault(commit.decision.scope.contact_key, []).append(commit)
+            listed = by_contact.setdefault(commit.decision.scope.contact_key, [])
+            listed += (commit, *commit.also)
         # Writers that lock contacts in one order never wait for each other in a circle.
         contacts = [contact_map(by_contact[key]) for key in sorted(by_contact)]
         model = self._model and self._model[0]

@@ -53,6 +53,7 @@ class Seen:
         sessions: the keys of the contact's sessions that this process has seen.
         forgotten: the contact's forgotten words, and those about to be.
         compare_ms: milliseconds that looking took.
+        is_late: whether the note was said before something that is known.
     """
 
     version: int
@@ -65,6 +66,7 @@ class Seen:
     sessions: Set[str] = frozenset()
     forgotten: Forgotten = NOTHING
     compare_ms: float = 0.0
+    is_late: bool = False
 
 
 class Ledger:
@@ -200,7 +202,7 @@ class Ledger:
         try:
             if scope.contact_key not in forks:
                 forks[scope.contact_key] = self._neighbourhoods.of(scope).fork()
-            seen = self._seen(forks[scope.contact_key], submission, 1)
+            seen = self.seen_in(forks[scope.contact_key], submission)
             is_held_back = seen.forgotten.speaks_against(submission, seen.facts.values())
             return None if is_held_back else plan(submission, seen)
         except GraphConflictError:  # an engine that is unavailable was waited for already
@@ -250,10 +252,11 @@ class Ledger:
             return Seen(version=version, number=number, neighbours=neighbours, forgotten=forgotten)
         known = self._neighbourhoods.of(scope)
         return replace(
-            self._seen(known, submission, number), compare_ms=_milliseconds_since(started)
+            self.seen_in(known, submission, number), compare_ms=_milliseconds_since(started)
         )
 
-    def _seen(self, known: Neighbourhood, submission: Submission, number: int) -> Seen:
+    def seen_in(self, known: Neighbourhood, submission: Submission, number: int = 1) -> Seen:
+        """A contact's neighbourhood, as the plan of a submission sees it."""
         vector = submission.vector
         if vector is None or not vector.size:
             version, forgotten = known.version, known.forgotten
@@ -273,6 +276,7 @@ class Ledger:
             linked_ids=known.linked_ids,
             sessions=known.sessions,
             forgotten=known.forgotten,
+            is_late=note.is_dated and known.is_told_since(note.said_at),
         )
 
     def _commit(self, commit: Commit) -> None:

@@ -6,6 +6,7 @@ Nothing here writes: the ledger writes the plans that are made here.
 from __future__ import annotations
 
 import time
+from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
@@ -65,6 +66,7 @@ from reconciler.service.stores.fact_store import FactStore
 from reconciler.service.stores.rows import no_vectors
 from reconciler.service.writing.arbitration import Arbitration, Opinion
 from reconciler.service.writing.ledger import Ledger, Seen
+from reconciler.service.writing.retelling import Retelling
 from reconciler.service.writing.submissions import (
     Submission,
     recorded,
@@ -76,8 +78,8 @@ from reconciler.tracing import traced
 __all__ = ["MemoryReconciler"]
 
 
-_Opinions = Mapping[tuple[Neighbour, ...], Opinion]
-"""An arbiter's answers about a note, by the neighbours that it was shown."""
+_Opinions = Mapping[tuple[str, tuple[Neighbour, ...]], Opinion]
+"""An arbiter's answers, by the note's decision and the neighbours that it was shown."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -85,6 +87,7 @@ class _Question:
     """A question for the arbiter, asked after the contact's turn is given back."""
 
     arbitration: Arbitration
+    decision_id: str
     note: Note
     shown: tuple[Neighbour, ...]
     number: int
@@ -129,6 +132,12 @@ class MemoryReconciler:
         self._recorded_policy = recorded_policy(policy, embedder.model_id)
         self._attempts_max = attempts_max
         self._clock = clock
+        self._retelling = Retelling(
+            fact_store=fact_store,
+            decision_store=decision_store,
+            embedding_model=embedder.model_id,
+            embed=self.embed,
+        )
 
     def forget_answers(self) -> None:
         """Forget the arbiter's answers that this process remembers."""
@@ -174,7 +183,7 @@ class MemoryReconciler:
         Raises:
             As ``reconcile``; the decisions written until then stand.
         """
-        made = self._ledger.write_many(submissions, partial(self._plan, {}))
+        made = self._ledger.write_many(submissions, self._plan_of_many)
         return [
             decision or self._reconciled(submission, tried=1)
             for submission, decision in zip(submissions, made, strict=True)
@@ -266,20 +275,44 @@ class MemoryReconciler:
         It is asked again only if the neighbours that it saw changed meanwhile: another writer came
         first, as with a commit that lost. The first question does not count as a lost race.
         """
-        opinions: dict[tuple[Neighbour, ...], Opinion] = {}
-        plan = partial(self._plan, opinions, submission)
-        for _ in range(1 + self._attempts_max):
+        opinions: dict[tuple[str, tuple[Neighbour, ...]], Opinion] = {}
+        asked: Counter[str] = Counter()
+        plan = partial(self._plan_in_order, opinions, submission)
+        while all(count <= self._attempts_max for count in asked.values()):
             made = self._ledger.write(submission, plan, tried)
             if isinstance(made, Decision):
                 return made
             is_patient = submission.door in PATIENT_DOORS
-            opinions[made.shown] = made.arbitration.ask(
+            opinions[made.decision_id, made.shown] = made.arbitration.ask(
                 made.note, made.shown, is_patient=is_patient
             )
-            tried = made.number - (len(opinions) == 1)
+            asked[made.decision_id] += 1
+            tried = made.number - (asked[made.decision_id] == 1)
         raise GraphConflictError(
             "other writers changed what this note is close to while the arbiter was asked, "
             f"{self._attempts_max} times; nothing was written, try again"
+        )
+
+    def _plan_of_many(self, submission: Submission, seen: Seen) -> Commit | _Question | None:
+        """The plan in a batch; None for a late note: what it is told with must be in the store."""
+        return None if seen.is_late else self._plan({}, submission, seen)
+
+    def _plan_in_order(
+        self, opinions: _Opinions, submission: Submission, seen: Seen
+    ) -> Commit | _Question:
+        """The plan; for a late note, as if all had been told in order.
+
+        A model and a person who names facts know what is true now, and so does who gives an end.
+        """
+        plain = self._plan(opinions, submission, seen)
+        named = submission.named_ids or submission.amendment or submission.ended_at
+        if not seen.is_late or named or not isinstance(plain, Commit):
+            return plain
+        return self._retelling.plan(
+            submission,
+            seen,
+            plain,
+            lambda note, near: self._plan(opinions, note, self._ledger.seen_in(near, note)),
         )
 
     def _plan(self, opinions: _Opinions, submission: Submission, seen: Seen) -> Commit | _Question:
@@ -290,14 +323,18 @@ class MemoryReconciler:
         verdict, opinion = self._verdict(submission, note, seen), None
         if verdict.can_be_arbitrated and self._arbitration and seen.neighbours:
             shown = self._shown(note, seen)
-            if shown not in opinions:
+            if (key := (submission.decision_id, shown)) not in opinions:
                 asked = note.no_earlier_than(
                     fact.valid_from for fact in shown if not fact.is_upcoming
                 )
                 return _Question(
-                    arbitration=self._arbitration, note=asked, shown=shown, number=seen.number
+                    arbitration=self._arbitration,
+                    decision_id=submission.decision_id,
+                    note=asked,
+                    shown=shown,
+                    number=seen.number,
                 )
-            opinion = opinions[shown]
+            opinion = opinions[key]
             if opinion.judgement:
                 verdict = self._decided(note, seen, opinion.judgement)
         if submission.ended_at is None:

@@ -32,7 +32,13 @@ from functools import partial
 import numpy as np
 from numpy.typing import NDArray
 
-from reconciler.domain.recalling.ranking import Numbers, cosines_to, holding, numbers_of
+from reconciler.domain.recalling.ranking import (
+    Numbers,
+    cosines_to,
+    holding,
+    numbers_of,
+    said_since,
+)
 from reconciler.domain.recalling.recallable import Recallable, Told, told
 from reconciler.domain.recalling.safety import is_never_cut
 from reconciler.domain.recalling.words import WordIndex
@@ -245,6 +251,12 @@ class Neighbourhood:
             kept = neighbours_of(note, neighbours, named_ids)
             facts = {neighbour.fact_id: self._read_fact(neighbour.fact_id) for neighbour in kept}
             return self._version, kept, facts
+
+    def is_told_since(self, said_at: datetime) -> bool:
+        """Whether a fact was said after a time, or facts were revoked, whose words are not here."""
+        with self._lock:
+            is_later = said_since(self._numbers[: len(self._rows)], said_at).any()
+        return bool(is_later or self.forgotten.keys)
 
     def vector_of(self, fact_id: str) -> NDArray[np.float32] | None:
         """The fact's vector; None if it has ended, or is not compared."""

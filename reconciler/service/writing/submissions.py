@@ -11,6 +11,7 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import TYPE_CHECKING
 
+from reconciler.domain.reconciling.reverting import fact_written_by
 from reconciler.domain.records.assessment import Assessment
 from reconciler.domain.records.candidates import Candidate, Evidence
 from reconciler.domain.records.decisions import (
@@ -31,6 +32,7 @@ from reconciler.domain.records.policies import ReconcilePolicy
 from reconciler.domain.records.scope import Scope
 from reconciler.errors import InvalidNoteError
 from reconciler.sensitive_data import is_redaction_of
+from reconciler.service.writing.decision_ids import settlement_id_of
 
 if TYPE_CHECKING:
     import numpy as np
@@ -50,6 +52,7 @@ __all__ = [
     "recorded",
     "recorded_plainly",
     "recorded_policy",
+    "resubmitted",
     "withheld",
 ]
 
@@ -202,6 +205,29 @@ def withheld(submission: Submission, reason: GateReason) -> Submission:
         submission,
         candidate=replace(submission.candidate, note=note, evidence=(own_episode_of(note),)),
         assessment=replace(assessment, inference_key="withheld"),
+    )
+
+
+def resubmitted(decision: Decision, vector: NDArray[np.float32]) -> Submission:
+    """The note of a decision by the rule, as it came from the gate, dated as it was decided on."""
+    note, told = replace(decision.note, is_dated=True), decision.proposal
+    assert decision.gate is not None, "it was decided by a rule"  # noqa: S101
+    return Submission(
+        candidate=Candidate(
+            note=note,
+            evidence=(own_episode_of(note),),
+            proposed_by=told.proposed_by or "unknown",
+            confidence=1.0 if decision.decided_by is DecidedBy.EXTRACTOR else None,
+            holds_until=told.holds_until,
+            relations=told.relations,
+        ),
+        assessment=decision.gate,
+        door=decision.door,
+        decision_id=decision.decision_id,
+        fact_id=fact_written_by(decision) or settlement_id_of(decision.decision_id),
+        settles_id=told.settles_id or decision.decision_id,  # what it names may be gone
+        answered_by=told.answered_by,
+        vector=vector,
     )
 
 
