@@ -8,12 +8,14 @@ here is only which parts a turn has, and how much their form says. Marks of a qu
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import lru_cache
 
 from reconciler.domain.text_reading import Sentence, read_text
 
-__all__ = ["IntroductionHead", "Part", "is_marked", "parts_around"]
+__all__ = ["IntroductionHead", "Part", "is_marked_at", "parts_around"]
 
 _BEFORE_MAX, _BEHIND_MAX = 3, 2
 """Sentences before and behind the cited ones that are looked at, besides the turn's first."""
@@ -27,11 +29,9 @@ _QUOTED_WORDS_MIN = 3
 
 _LINE = re.compile(r"[ \t]*(?:[>|]|(?P<fence>```|~~~))")
 _HEADER = re.compile(r"(?m)^[ \t]*-{4,}[^\n]*\w[^\n]*-{4,}[ \t]*$|\A\s*(?:fwd?|wg|tr|rv)\s*:", re.I)
-_LABEL = re.compile(r"[ \t]*([^\W\d_]{1,20}):[ \t]")
-_QUOTED = re.compile(
-    r"\"(?P<a>[^\"\n]{8,2000})\"|“(?P<b>[^”\n]{8,2000})”|„(?P<c>[^“”\n]{8,2000})[“”]"
-    r"|«(?P<d>[^»\n]{8,2000})»|(?<!\w)['‘](?P<e>[^\n'‘’]{8,2000}(?:['’]\w[^\n'‘’]{0,2000}){0,9})['’](?!\w)"
-)
+_LABEL = re.compile(r"(?m)^[ \t]*([^\W\d_]{1,20}):[ \t]")
+_MARK = re.compile(r"\n\s*\n|[\"“”„«»]|(?<!\w)['‘](?=\w)|(?<=[\w.!?,…])['’](?!\w)")
+_CLOSED_BY = {'"': '"', "“": "”", "„": "“”", "«": "»", "»": "«", "'": "'’", "‘": "'’"}
 _ENDED = re.compile(r"[.!?…,;:)\]。！？]\W*\Z")
 _OWN_VOICE = re.compile(r"\W*(?:by the way|btw|anyway|as for me|übrigens|por cierto)\b", re.I)
 _SELF = re.compile(r"(?<![\w'’])(?:i|i['’]\w{1,3}|we|my|our|ich|mein\w{0,2})(?![\w'’])", re.I)
@@ -71,49 +71,58 @@ class Part:
     form: float = 0.0
 
 
-def is_marked(text: str, span: str) -> bool:
-    """Whether the words stand in a turn as a quotation, by its marks alone.
+def is_marked_at(text: str, start: int, end: int) -> bool:
+    """Whether the words at that place of a turn stand there as a quotation, by its marks alone.
 
-    They do in quotation marks, on a line with a ``>``, in a block of code, and behind the header of
-    a forwarded message. Marks around a word or two only name something.
+    They do in quotation marks, on a line with a ``>``, in a block of code, in a log of a talk, and
+    behind the header of a forwarded message. Marks around a word or two only name something.
     """
-    start = text.find(span)
-    if start < 0:
-        return False
-    end = start + len(span)
-    if _is_on_marked_line(text, start):
-        return True
-    label = _LABEL.match(text, text.rfind("\n", 0, start) + 1)
-    if label is not None and len(re.findall(rf"(?m)^[ \t]*{re.escape(label[1])}:", text)) > 1:
-        return True
-    header = _HEADER.search(text)
-    if header is not None and header.end() <= start:
-        return True
     return any(
-        len(quoted[0].split()) >= _QUOTED_WORDS_MIN
-        and quoted.start() < end
-        and start < quoted.end()
-        and _covers(quoted, start, end)
-        for quoted in _QUOTED.finditer(text)
+        begin < end and start < stop and _covers(text, begin, stop, start, end)
+        for begin, stop in _marked(text)
     )
 
 
-def _covers(quoted: re.Match[str], start: int, end: int) -> bool:
+def _covers(text: str, begin: int, stop: int, start: int, end: int) -> bool:
     """Whether the cited words are the quoted ones, or a sentence that quotes the speaker's "I"."""
-    if quoted.start() <= start + 1 and end <= quoted.end():
+    if begin <= start + 1 and end <= stop + 1:
         return True
-    inside = quoted[0][max(0, start - quoted.start()) : end - quoted.start()]
-    outside = quoted.string[start : max(start, quoted.start())]
+    inside, outside = text[max(begin, start) : min(stop, end)], text[start : max(begin, start)]
     return bool(_SELF.search(inside)) and not _SELF.search(outside)
 
 
-def _is_on_marked_line(text: str, start: int) -> bool:
-    is_code = False
-    begin = text.rfind("\n", 0, start) + 1
-    for line in text[:begin].splitlines():
-        match = _LINE.match(line)
-        is_code ^= bool(match and match["fence"])
-    return is_code or _LINE.match(text, begin) is not None
+@lru_cache(maxsize=8)
+def _marked(text: str) -> tuple[tuple[int, int], ...]:
+    """Where the marked parts of a text begin and end; in one pass, as a text may be long."""
+    header = _HEADER.search(text)
+    behind = [(header.end(), len(text))] if header else []
+    return (*_marked_lines(text), *_quotations(text), *behind)
+
+
+def _marked_lines(text: str) -> Iterator[tuple[int, int]]:
+    """The lines of quotations, code and logs: a log has a label more than once."""
+    speakers = Counter(match[1] for match in _LABEL.finditer(text))
+    at, is_code = 0, False
+    for line in text.splitlines(keepends=True):
+        mark, label = _LINE.match(line), _LABEL.match(line)
+        is_code ^= bool(mark and mark["fence"])
+        if is_code or mark or (label and speakers[label[1]] > 1):
+            yield at, at + len(line)
+        at += len(line)
+
+
+def _quotations(text: str) -> Iterator[tuple[int, int]]:
+    """What stands between quotation marks of one paragraph, if it is more than a name."""
+    opened: re.Match[str] | None = None
+    for mark in _MARK.finditer(text):
+        if opened is not None and mark[0] in _CLOSED_BY[opened[0]]:
+            if len(text[opened.end() : mark.start()].split()) >= _QUOTED_WORDS_MIN:
+                yield opened.end(), mark.start()
+            opened = None
+        elif "\n" in mark[0]:
+            opened = None
+        elif opened is None and mark[0] in _CLOSED_BY:
+            opened = mark
 
 
 def parts_around(text: str, span: str) -> Iterator[Part]:

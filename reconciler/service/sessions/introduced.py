@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, TypeAlias
 from reconciler.domain.gate.classification import is_asked_to_keep
 from reconciler.domain.records.turns import Role
 from reconciler.domain.sessions.extraction import Citation, Extracted, Extraction, Window
-from reconciler.domain.sessions.introductions import IntroductionHead, is_marked, parts_around
+from reconciler.domain.sessions.introductions import IntroductionHead, is_marked_at, parts_around
 
 if TYPE_CHECKING:
     import numpy as np
@@ -63,12 +63,14 @@ class Introduced:
         return replace(extracted, citations=plain)
 
     def _is_introduced(self, text: str, citation: Citation) -> bool:
-        span = citation.span
-        if is_marked(text, span):
+        start = text.find(citation.span)
+        end = start + len(citation.span)
+        is_asked = is_asked_to_keep(text, (citation.span,))  # it may quote what is to be kept
+        if start >= 0 and is_marked_at(text, start, start + 1 if is_asked else end):
             return True
-        if is_asked_to_keep(text, (span,)):
+        if is_asked:
             return False
-        parts = list(parts_around(text, span))
+        parts = list(parts_around(text, citation.span))
         if self._head is None:
             return any(part.text.endswith(":") for part in parts)
         self._measure([part.text for part in parts])
