@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import hashlib
 import json
 import re
@@ -26,12 +27,15 @@ if TYPE_CHECKING:
     from reconciler.domain.gate.policy import GatePolicy
     from reconciler.domain.recalling.asking import AttributeQuestions, AttributeSentences
     from reconciler.domain.records.judge_questions import JudgeQuestion
+    from reconciler.domain.sessions.introductions import IntroductionHead
     from reconciler.domain.values.attributes import AttributeBook
 
 __all__ = [
+    "INTRODUCTIONS",
     "load_attribute_book",
     "load_attribute_sentences",
     "load_gate_policy",
+    "load_introduction_head",
     "load_judge_questions",
     "load_own_questions",
     "load_prices",
@@ -44,6 +48,9 @@ __all__ = [
     "question_vectors",
     "sentences_digest",
 ]
+
+INTRODUCTIONS = resource_path("config") / "profiles" / "introductions.json"
+"""The head that ``tools/fit_introductions.py`` wrote for the packaged model."""
 
 _THRESHOLDS = ("cosine_update_min", "cosine_add_max", "cosine_cut")
 _NUMBER_MAX = 1e15
@@ -106,6 +113,25 @@ def profiles_of(embedding_model: str) -> list[str]:
     paths = sorted((resource_path("config") / "profiles").glob("*.toml"))
     values = ((path.stem, _parsed(path, _text_of(path))) for path in paths)
     return [name for name, held in values if held.get("embedding_model") == embedding_model]
+
+
+def load_introduction_head(embedding_model: str) -> IntroductionHead | None:
+    """What tells introductions of others' words by a model's vectors; None for another model.
+
+    Raises:
+        ConfigurationError: the shipped file cannot be read.
+    """
+    from reconciler.domain.sessions.introductions import IntroductionHead
+
+    held = json.loads(_text_of(INTRODUCTIONS))
+    if held["embedding_model"] != embedding_model:
+        return None
+    weights = struct.iter_unpack("b", base64.b64decode(held["weights"]))
+    return IntroductionHead(
+        weights=tuple(weight * held["step"] for (weight,) in weights),
+        bias=held["bias"],
+        bound=held["bound"],
+    )
 
 
 def load_reach(embedding_model: str) -> float | None:

@@ -668,6 +668,7 @@ class Services:
     @_Part
     def session_reader(self) -> SessionReader:
         """Has the extractor read sessions."""
+        from reconciler.config_files import load_introduction_head
         from reconciler.service.sessions.extraction import SessionReader
 
         return SessionReader(
@@ -678,6 +679,8 @@ class Services:
             near=lambda *asked: self.recall.near(*asked),
             digest=self.digest,
             policy=extraction_policy(self.settings),
+            introductions=load_introduction_head(self.embedder.model_id),
+            embed=self.embedder.embed,
         )
 
     @_Part

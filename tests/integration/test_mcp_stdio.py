@@ -204,3 +204,25 @@ def test_no_other_command_imports_the_sdk() -> None:
         "langchain_core",
         "agents",
     }
+
+
+def test_half_a_surrogate_pair_in_a_line_is_replaced_and_the_request_answered(
+    environment: dict[str, str],
+) -> None:
+    initialized = {"jsonrpc": "2.0", "method": "notifications/initialized"}
+    said = [{"role": "tool", "content": "page \ud835"}, {"role": "user", "content": "I run."}]
+    call = {"name": "hand_over_session", "arguments": {"messages": said}}
+    asked_for = {"jsonrpc": "2.0", "id": 2, "method": "tools/call", "params": call}
+    lines = "".join(json.dumps(each) + "\n" for each in (INITIALIZE, initialized, asked_for))
+    assert "\\ud835" in lines
+    answered = subprocess.run(
+        command("--agent", "crm", "--contact", "priya"),
+        input=lines,
+        capture_output=True,
+        text=True,
+        env=environment,
+        timeout=120,
+        check=False,
+    )
+    answers = {each.get("id"): each for each in map(json.loads, answered.stdout.splitlines())}
+    assert not answers[2]["result"].get("isError"), answers[2]

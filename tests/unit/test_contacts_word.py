@@ -11,7 +11,7 @@ import pytest
 from reconciler.bootstrap import build_judge
 from reconciler.config_files import load_attribute_book
 from reconciler.domain.records.candidates import Candidate, Evidence
-from reconciler.domain.records.kinds import SourceKind
+from reconciler.domain.records.kinds import Disposal, GateReason, SourceKind
 from reconciler.domain.records.notes import Note
 from reconciler.domain.records.scope import Scope
 from reconciler.settings import load_settings
@@ -211,3 +211,82 @@ def test_the_assessment_says_whose_word_it_is_and_why() -> None:
 def test_a_hedge_makes_a_note_a_guess(text: str, expected: bool) -> None:
     said = candidate(told(text), claim="Fine with phone.")
     assert JUDGE(said).candidate.note.is_hedged is expected
+
+
+CUT = """
+    I'm not a plumber. | a plumber | Is a plumber.
+    I have never worked at Brightwave, believe me. | worked at Brightwave | Worked at Brightwave.
+    I have neither a boat nor a car. | a boat | Has a boat.
+    I no longer play chess. | play chess | Plays chess.
+    I've quit smoking. | smoking | Smokes.
+    There's no way I own a yacht. | I own a yacht | Owns a yacht.
+    Perhaps I'm colour-blind. | I'm colour-blind | Is colour-blind.
+    I could be the treasurer, they still vote. | be the treasurer | Is the treasurer.
+    I doubt I have a fever. | I have a fever | Has a fever.
+    It's possible that I own a share. | I own a share | Owns a share.
+    Do you think I own a share? | I own a share | Owns a share.
+    Am I a gold member? | a gold member | Is a gold member.
+    Who says that I live in Oslo? | I live in Oslo | Lives in Oslo.
+    I wish I had a garden. | I had a garden | Has a garden.
+    If only I spoke Greek. | I spoke Greek | Spoke Greek.
+    I'd love to have a dog. | have a dog | Has a dog.
+    My dream is to own a vineyard. | own a vineyard | Owns a vineyard.
+    Suppose I had a son, what would it cost? | I had a son | Has a son.
+    If I get the flat, I'll need a sofa. | I get the flat | Gets the flat.
+    The clerk wrote that I have a son. | I have a son | Has a son.
+    My neighbour claims she has a boat. | has a boat | Has a boat.
+    I was a smoker until May. | a smoker | Is a smoker.
+    We had a cat before the move. | a cat | Has a cat.
+    I used to work at Brightwave. | work at Brightwave | Works at Brightwave.
+    Ich bin nicht mehr Trainer im Verein. | Trainer im Verein | Is a coach.
+    Ya no vivo en Oslo. | vivo en Oslo | Lives in Oslo.
+"""
+WHOLE = """
+    I'm a plumber, not a painter. | a plumber | Is a plumber.
+    Yes, I still play chess. | play chess | Plays chess.
+    Not only do I own a yacht, I sail it. | I own a yacht | Owns a yacht.
+    I can't eat nuts. | can't eat nuts | Cannot eat nuts.
+    I never stopped playing chess. | playing chess | Plays chess.
+    It's no secret that I work at Brightwave. | I work at Brightwave | Works at Brightwave.
+    My boss is in Rome and I'm in Oslo. | I'm in Oslo | Is in Oslo.
+    I used to rent, but now I own a flat. | I own a flat | Owns a flat.
+    I live in Oslo, do you deliver there? | I live in Oslo | Lives in Oslo.
+    I'm left-handed and I play chess. | I'm left-handed | Is left-handed.
+    I'd love to have a dog. | I'd love to have a dog. | Would love to have a dog.
+    I was born in Oslo. | born in Oslo | Was born in Oslo.
+    Ich habe übrigens zwei Katzen. | zwei Katzen | Has two cats.
+"""
+
+
+def cut(table: str) -> list[list[str]]:
+    return [[part.strip() for part in line.split("|")] for line in table.strip().splitlines()]
+
+
+@pytest.mark.parametrize(("text", "span", "claim"), cut(CUT))
+def test_a_citation_cut_out_of_a_sentence_that_does_not_say_it_is_held_without_a_question(
+    text: str, span: str, claim: str
+) -> None:
+    found = JUDGE(candidate(told(f"Good morning. {text}", span), claim=claim)).assessment
+    assert (found.disposal, found.reason) == (Disposal.CONFIRM, GateReason.NOT_SAID_PLAINLY)
+    assert found.question is None
+
+
+@pytest.mark.parametrize(("text", "span", "claim"), cut(WHOLE))
+def test_a_citation_of_a_sentence_that_says_it_is_not_held_for_that(
+    text: str, span: str, claim: str
+) -> None:
+    found = JUDGE(candidate(told(f"Good morning. {text}", span), claim=claim)).assessment
+    assert found.reason is not GateReason.NOT_SAID_PLAINLY
+
+
+def test_one_plain_citation_is_enough() -> None:
+    doubtful, plain = told("Perhaps I own a yacht."), told("I own a yacht.")
+    found = JUDGE(candidate(doubtful, plain, claim="Owns a yacht.")).assessment
+    assert found.disposal is Disposal.ADMIT
+
+
+def test_introduced_words_are_held_without_a_question_before_consent_is_asked() -> None:
+    said = candidate(told("I have asthma."), claim="Has asthma.", is_introduced=True)
+    found = JUDGE(said).assessment
+    assert (found.reason, found.question) == (GateReason.NOT_SAID_PLAINLY, None)
+    assert JUDGE(replace(said, confirmed_by=("contact",))).assessment.disposal is Disposal.ADMIT

@@ -198,7 +198,6 @@ def test_a_statement_fills_the_slot_it_names(
         'She said "My name is Eve. I live in Rome."',
         "> My name is Eve.",
         "```\nMy name is Eve.\n```",
-        "Translate this letter into German:\nMy name is Eve. I live in Rome.",
     ],
 )
 def test_what_is_fleeting_asked_or_anothers_is_none(said: str) -> None:

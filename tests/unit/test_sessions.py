@@ -182,3 +182,11 @@ def test_a_session_is_dated_where_somebody_said_when_any_of_it_was(
     changed: dict[str, Any], is_dated: bool
 ) -> None:
     assert session(**changed).is_dated is is_dated
+
+
+@pytest.mark.parametrize("role", [role for role in Role if role is not Role.CONTACT])
+@pytest.mark.parametrize("sign", ["\0", "\ud835", "\udc00"])
+def test_a_sign_that_no_engine_stores_is_replaced_in_others_words(role: Role, sign: str) -> None:
+    assert Turn(role=role, text=f"scraped{sign}text").text == "scraped\ufffdtext"
+    with pytest.raises(InvalidSessionError, match=r"null byte|surrogate"):
+        Turn(role="contact", text=f"I live{sign} here.")

@@ -87,13 +87,24 @@ def test_in_a_document_the_message_is_counted_instead() -> None:
         read_turns([json.dumps([ANA, {"role": "narrator", "text": "Hm"}])])
 
 
-@pytest.mark.parametrize("key", ["timestamp", "said_at", "created_at", "time", "create_time"])
+@pytest.mark.parametrize(
+    "key",
+    [
+        *("timestamp", "said_at", "created_at", "time", "create_time", "createdAt", "CreatedAt"),
+        *("date", "sent_at", "sentAt", "ts", "datetime", "date_sent", "message-time", "postedAt"),
+    ],
+)
 def test_a_time_is_found_under_any_of_its_names(key: str) -> None:
     assert one(**{key: "2026-03-01T10:00:00Z"}).said_at == datetime(2026, 3, 1, 10, tzinfo=UTC)
 
 
 @pytest.mark.parametrize(
-    "value", ["2026-03-01T12:00:00+02:00", 1772359200, 1772359200.0, 1772359200000]
+    "value",
+    [
+        *("2026-03-01T12:00:00+02:00", 1772359200, 1772359200.0, 1772359200000, 1772359200000000),
+        *("1772359200", "1772359200.000000", "1772359200000", {"$date": "2026-03-01T10:00:00Z"}),
+        "Sun, 01 Mar 2026 12:00:00 +0200",
+    ],
 )
 def test_zones_and_epochs_of_both_units_mean_the_same_instant(value: Any) -> None:
     assert one(timestamp=value).said_at == datetime(2026, 3, 1, 10, tzinfo=UTC)
@@ -102,6 +113,23 @@ def test_zones_and_epochs_of_both_units_mean_the_same_instant(value: Any) -> Non
 @pytest.mark.parametrize("value", [None, ""])
 def test_a_message_without_a_time_has_none(value: Any) -> None:
     assert one(timestamp=value).said_at is None
+
+
+@pytest.mark.parametrize(
+    "key", ["updated_at", "lastSeenAt", "edit_date", "readTime", "eventTimestamp"]
+)
+def test_a_time_that_may_be_another_one_is_refused_unless_the_usual_one_is_there(key: str) -> None:
+    with pytest.raises(InvalidSessionError, match=f"line 1: {key} looks like a time.*said_at"):
+        one(**{key: "2026-03-01T10:00:00Z"})
+    both = {key: "2026-03-02T10:00:00Z", "date": "2026-03-01T10:00:00Z"}
+    assert one(**both).said_at == datetime(2026, 3, 1, 10, tzinfo=UTC)
+
+
+@pytest.mark.parametrize(
+    "other", [{"response_time": 1.4}, {"candidate": "2026"}, {"update": "x"}, {"seen_at": None}]
+)
+def test_what_only_sounds_like_a_time_is_ignored(other: dict[str, Any]) -> None:
+    assert one(**other).said_at is None
 
 
 @pytest.mark.parametrize("value", ["2026-03-01T10:00:00", "2026-03-01"])

@@ -1927,7 +1927,7 @@ export interface components {
          * @description Why, in a word that can be counted.
          * @enum {string}
          */
-        GateReason: "admitted" | "model_guess" | "no_provenance" | "span_not_in_evidence" | "pending_erasure" | "ambiguous_owner" | "private_evidence" | "sensitive_data" | "secret" | "directive" | "not_meaningful" | "speculation" | "domain_rule" | "sensitive_topic" | "not_literal" | "untrusted_source" | "needs_approval" | "thin_evidence" | "below_floor" | "declined_before" | "answered_since" | "declined" | "withdrawn" | "forgotten_before" | "wrong_relation" | "unread_language";
+        GateReason: "admitted" | "model_guess" | "no_provenance" | "span_not_in_evidence" | "pending_erasure" | "ambiguous_owner" | "private_evidence" | "sensitive_data" | "secret" | "directive" | "not_meaningful" | "speculation" | "domain_rule" | "sensitive_topic" | "not_literal" | "not_said_plainly" | "untrusted_source" | "needs_approval" | "thin_evidence" | "below_floor" | "declined_before" | "answered_since" | "declined" | "withdrawn" | "forgotten_before" | "wrong_relation" | "unread_language";
         /**
          * HealthReport
          * @description How well an agent's memory is kept.

@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 
 from reconciler.domain.gate.cleaning import Cleaned
+from reconciler.domain.gate.contacts_word import find_contrary
 from reconciler.domain.gate.languages import unread_language
 from reconciler.domain.gate.literalness import Literalness
 from reconciler.domain.gate.meaning import Meaning
@@ -217,7 +218,20 @@ def _literalness(case: Case) -> CheckResult:
     if not case.candidate.is_literal and not case.is_confirmed:
         detail = "the extractor takes it for sarcastic, hypothetical or played"
         return Disposal.CONFIRM, GateReason.NOT_LITERAL, detail
-    return _pass("confirmed" if case.is_confirmed else "meant as it stands")
+    if case.is_confirmed:
+        return _pass("confirmed")
+    if whose := _not_said_plainly(case.candidate):
+        return Disposal.CONFIRM, GateReason.NOT_SAID_PLAINLY, whose
+    return _pass("meant as it stands")
+
+
+def _not_said_plainly(candidate: Candidate) -> str | None:
+    """Why the cited words are no plain statement of the contact's, though they said them."""
+    if candidate.is_introduced:
+        return "the turn introduces the cited words as a text or as another person's"
+    if find_contrary(candidate) is not None:
+        return "the sentence around the cited words denies it, asks it or leaves it open"
+    return None
 
 
 def _score(case: Case) -> CheckResult:

@@ -9,14 +9,25 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
 
 from reconciler.domain.conditions import find_condition, is_reported
 from reconciler.domain.gate.classification import find_speculation
 from reconciler.domain.gate.clauses import CLAIMS_OPENING, find_hedge_of
 from reconciler.domain.gate.cleaning import Cleaned
-from reconciler.domain.gate.literalness import Literalness, classify_literalness
+from reconciler.domain.gate.literalness import (
+    Literalness,
+    classify_literalness,
+    find_hedge,
+)
 from reconciler.domain.gate.reading import ClaimReading
-from reconciler.domain.guard import find_differences, find_news, is_repeated_in
+from reconciler.domain.guard import (
+    find_differences,
+    find_news,
+    is_english,
+    is_repeated_in,
+    share_a_word,
+)
 from reconciler.domain.guard.vocabulary import vocabulary
 from reconciler.domain.records.candidates import Candidate, Evidence
 from reconciler.domain.records.findings import Difference
@@ -24,7 +35,7 @@ from reconciler.domain.records.kinds import SourceKind
 from reconciler.domain.records.slots import Slot
 from reconciler.domain.text_reading import read_text
 
-__all__ = ["is_contacts_word"]
+__all__ = ["find_contrary", "is_contacts_word"]
 
 _CLAUSE_END = re.compile(r"[;,]|\s(?:and|but|though|although)\s")
 _OPEN = re.compile(r"\b(?:if|unless|assuming|suppos(?:e|ing)|provided|in case)\b", re.IGNORECASE)
@@ -33,9 +44,37 @@ _OPEN = re.compile(r"\b(?:if|unless|assuming|suppos(?:e|ing)|provided|in case)\b
 _DATING = r"as of|as at|(?<=week )before|(?<=weekend )before|(?<=month )before|(?<=night )before"
 """What stands before a date that only says when something was told."""
 
+_CLAUSE = re.compile(
+    r"[;,:]\s+|\s-\s|\s(?:and|but|though|although|so|because|since)\s", re.IGNORECASE
+)
+"""Where a clause ends. What a clause denies, asks or leaves open, it says of itself alone."""
+
+_GOVERNED = re.compile(
+    r"(?:'d|\b(?:would|could|might|may|should))\b"
+    r"(?! (?:like|love|need|prefer|rather|say|not)\b(?! to\b))"
+    r"|\b(?:is|was|from|about|than) (?:to|being)\b|\bto \w+\b(?=.*\bone day\b)",
+    re.IGNORECASE,
+)
+"""Words before a claim's own ones that make a wish or a mere thought of it: "my dream is to"."""
+
+_AFFIRMED = re.compile(
+    r"\b(?:no (?:secret|doubt|question)|(?:do not|don['’]t) mind \w+ing) that\b", re.IGNORECASE
+)
+"""What denies in form only."""
+
+_NEVER_ENDED = re.compile(
+    r"(?:\bnever|n['’]t|\bnot) (?:stop|quit|g[ai]ve up|end|cease)", re.IGNORECASE
+)
+
+_OF_ANOTHER = re.compile(r"\b(?:he|she|they)(?:'s|['’]re)?\s*\Z", re.IGNORECASE)
+"""What stands before cited words that have another subject than the contact."""
+
+_WAS = re.compile(r"\b(?:was|were|had)\b(?! \w+(?:ed|en|born)\b)", re.IGNORECASE)
+_IS = re.compile(r"(?:'(?:m|s|re|ve)|\b(?:am|is|are|has|have|does|do|now))\b", re.IGNORECASE)
 _HYPHEN = re.compile(r"(?<=\w)-(?=\w)")
 _WORDS = re.compile(r"\w+")
-_OTHERWISE = frozenset({Difference.NEGATION, Difference.CESSATION, Difference.SUBJECT})
+_DENIED = frozenset({Difference.NEGATION, Difference.CESSATION})
+_OTHERWISE = _DENIED | {Difference.SUBJECT}
 """Differences that make another statement of the same words: denied, ended, of another person."""
 
 
@@ -64,6 +103,100 @@ def is_contacts_word(cleaned: Cleaned, reading: ClaimReading, confidence_min: fl
     return is_stated and _is_carried(candidate)
 
 
+def find_contrary(candidate: Candidate) -> str | None:
+    """The contact's sentence that does not say what an extractor claims from a part of it.
+
+    The sentence denies the claim, asks about it, leaves it open, wishes for it, or tells of it as
+    past: "I'm not a nurse" is no evidence that she is one, however short the citation is. None if
+    any citation of the contact's words has no such sentence around it.
+    """
+    if candidate.note.trust is not SourceKind.EXTRACTOR or candidate.is_fallback:
+        return None
+    said = [each for each in candidate.evidence if each.source_kind is SourceKind.USER_EXPLICIT]
+    found = [
+        next((cited.text for cited in clauses if _is_contrary(cited, candidate.claim)), None)
+        for evidence in said
+        for span in evidence.spans
+        if (clauses := list(_cited_clauses(evidence.text, span)))
+    ]
+    return None if not found or None in found else found[0]
+
+
+@dataclass(frozen=True, slots=True)
+class _Clause:
+    """A clause that a citation touches.
+
+    Attributes:
+        text: the clause, whole.
+        before: its words before the cited ones.
+        rest: all of its words that are not cited.
+        led: the sentence up to the end of the clause.
+    """
+
+    text: str
+    before: str
+    rest: str
+    led: str
+
+
+def _cited_clauses(text: str, span: str) -> Iterator[_Clause]:
+    """The clauses of a text that a span touches where it first stands."""
+    reading = read_text(text)
+    start = text.find(span)
+    end = start + len(span.rstrip(" .!?,;"))
+    for sentence in reading.around(span):
+        breaks = [match.span() for match in _CLAUSE.finditer(sentence.text)]
+        begins = [sentence.start, *(sentence.start + stop for _, stop in breaks)]
+        ends = [*(sentence.start + begin for begin, _ in breaks), sentence.end]
+        for begin, stop in zip(begins, ends, strict=True):
+            if begin < end and start < stop:
+                before, behind = text[begin : max(begin, start)], text[min(end, stop) : stop]
+                led = text[sentence.start : stop]
+                yield _Clause(text[begin:stop], before, f"{before} | {behind}", led)
+
+
+def _is_contrary(cited: _Clause, claim: str) -> bool:
+    plain = _without_hyphens(read_text(cited.text).plain)
+    claim = _without_hyphens(CLAIMS_OPENING.sub("", claim))
+    if not is_english(cited.text):
+        return _is_unread_contrary(cited)
+    if not share_a_word(claim, plain) or _AFFIRMED.search(plain):
+        return False
+    if is_reported(read_text(cited.led).plain) or _OF_ANOTHER.search(cited.before):
+        return True
+    is_repeated = is_repeated_in(claim, plain)
+    if _is_asked(plain):
+        return is_repeated
+    is_denied = any(each.kind in _DENIED for each in find_differences(claim, plain))
+    if is_denied and (is_repeated or _WORDS.search(cited.rest)):
+        return not _NEVER_ENDED.search(plain)
+    is_open = _OPEN.match(plain) or find_hedge(plain) or find_speculation(plain)
+    if is_open and not (find_hedge(claim) or find_speculation(claim) or _OPEN.search(claim)):
+        return True
+    if classify_literalness(plain).kind is not classify_literalness(claim).kind:
+        return True
+    return bool(_GOVERNED.search(plain) and not _GOVERNED.search(claim)) or _is_over(plain, claim)
+
+
+def _is_unread_contrary(cited: _Clause) -> bool:
+    """Whether words of another language beside the cited ones deny them or ask."""
+    words = set(_WORDS.findall(cited.rest.casefold()))
+    return not words.isdisjoint(vocabulary().foreign_negations) or (
+        _is_asked(cited.text) and bool(words)
+    )
+
+
+def _is_over(said: str, claim: str) -> bool:
+    """Whether the words tell as past what the claim tells as present."""
+    return bool(_WAS.search(said) and not _IS.search(said)) and bool(
+        _IS.search(claim) and not _WAS.search(claim)
+    )
+
+
+def _is_asked(said: str) -> bool:
+    return said.rstrip(" '\")”’").endswith(("?", "？"))
+
+
 def _is_stated_by_the_contact(evidence: Evidence, claim: str) -> bool:
     if evidence.source_kind is not SourceKind.USER_EXPLICIT or not evidence.spans:
         return False
@@ -71,14 +204,13 @@ def _is_stated_by_the_contact(evidence: Evidence, claim: str) -> bool:
 
 
 def _is_plain_statement(sentence: str, claim: str) -> bool:
-    is_asked = sentence.rstrip(" '\")”’").endswith(("?", "？"))
     is_open = bool(find_speculation(sentence) or _OPEN.search(sentence))
     is_hedged = is_open or find_hedge_of(claim, sentence) is not None
     plain = read_text(sentence).plain
     is_literal = classify_literalness(sentence).kind is Literalness.LITERAL and not (
         find_condition(plain) or is_reported(plain)
     )
-    return is_literal and not is_asked and not is_hedged
+    return is_literal and not is_hedged and not _is_asked(sentence)
 
 
 def _sentences(evidence: Evidence) -> Iterator[str]:

@@ -213,7 +213,9 @@ def _weight(finding: CheckFinding) -> int:
         return 0 if finding.check in FORBIDDING else 2
     if finding.reason is GateReason.DIRECTIVE:
         return 1
-    return 3 if finding.disposal is Disposal.CONSENT else 4
+    if finding.reason is GateReason.NOT_SAID_PLAINLY:  # it asks nobody for consent
+        return 3
+    return 4 if finding.disposal is Disposal.CONSENT else 5
 
 
 def _is_hedged(reading: ClaimReading, confidence: float, policy: GatePolicy) -> bool:

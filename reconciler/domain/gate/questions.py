@@ -61,6 +61,8 @@ def is_worth_asking(
         policy: the importance from which on a person is asked.
         is_contradicting: whether a live fact says otherwise.
     """
+    if reason is GateReason.NOT_SAID_PLAINLY:  # the contact has not said it, so it is no question
+        return False
     return (
         reason is not GateReason.THIN_EVIDENCE
         or importance >= policy.file.confirmation.importance_min

@@ -105,6 +105,7 @@ class Candidate:
         evidence: the episodes that it rests on, the first one first; one that is named twice
             counts once. The gate refuses a candidate without evidence.
         is_literal: whether its words were meant literally, as far as an extractor can tell.
+        is_introduced: whether the turn introduces these words as a text or as another's.
         confidence: the extractor's own, 0 to 1; None if no extractor read it.
         proposed_by: who proposed it; the same person may not confirm it.
         confirmed_by: who confirmed it after it was held. Only the gate's own answers set it; a
@@ -125,6 +126,7 @@ class Candidate:
     proposed_by: str
     confidence: float | None = None
     is_literal: bool = True
+    is_introduced: bool = False
     confirmed_by: tuple[str, ...] = ()
     is_reworded: bool = False
     ended_at: datetime | None = None

@@ -196,6 +196,8 @@ class GateReason(StrEnum):
     DOMAIN_RULE = "domain_rule"
     SENSITIVE_TOPIC = "sensitive_topic"
     NOT_LITERAL = "not_literal"
+    NOT_SAID_PLAINLY = "not_said_plainly"
+    """The contact's turn holds the words, but not as the contact's own plain statement."""
     UNTRUSTED_SOURCE = "untrusted_source"
     NEEDS_APPROVAL = "needs_approval"
     THIN_EVIDENCE = "thin_evidence"
@@ -227,6 +229,7 @@ AnyGateReason: TypeAlias = (
         "domain_rule",
         "sensitive_topic",
         "not_literal",
+        "not_said_plainly",
         "untrusted_source",
         "needs_approval",
         "thin_evidence",

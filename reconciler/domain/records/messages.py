@@ -7,9 +7,12 @@ understood is refused, and the error says in which message.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
+from email.utils import parsedate_to_datetime
 from typing import Any
 
 from reconciler.domain.records.choices import not_one_of
@@ -28,9 +31,26 @@ _ROLES = {
     Role.OPERATOR: ("operator", "staff", "human_agent"),
 }
 _ROLE_OF = {name: role for role, names in _ROLES.items() for name in names}
-_TIME_KEYS = ("timestamp", "said_at", "created_at", "time", "create_time")
+_TIME_KEYS = (
+    *("said_at", "sent_at", "timestamp", "created_at", "create_time", "time", "ts", "date"),
+    *("datetime", "message_time", "created", "sent", "posted_at", "received_at", "date_sent"),
+    *("date_created", "unixtime", "date_unixtime", "epoch"),
+)
+"""The usual names of the time of saying, the surest first; read in any spelling: ``sentAt``."""
+
+_OTHER_TIME = re.compile(
+    r"(?:_at|[a-z]At|(?:^|_)(?:time|date)|[a-z](?:Time|Date)|[Tt]imestamp|_ts)\Z"
+)
+"""Names that look like a time, and may be that of something else: ``updated_at``, ``seenAt``."""
+
 _EPOCH_SECONDS_MAX = 1e11
-"""An epoch number above it counts milliseconds: in seconds it would lie after the year 5000."""
+"""An epoch number above it counts milliseconds, or their thousandths: in seconds it would lie after
+the year 5000."""
+
+_PARTS_OF_A_SECOND = ("thousandths", "millionths", "billionths")
+_EPOCH_YEAR = 1970
+_NUMBER = re.compile(r"\d{9,20}(?:\.\d{1,9})?")
+"""Seconds since 1970, or parts of them, as a string: nine digits are the year 1973."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -192,18 +212,63 @@ def _joined(parts: Iterable[str]) -> str:
 
 
 def _said_at(message: Message) -> datetime | None:
-    given = [(key, message.values.get(key)) for key in _TIME_KEYS]
-    name, value = next(((key, part) for key, part in given if part not in (None, "")), ("", None))
-    if value is None:
-        return None
+    """When it was said; None if it has no time.
+
+    Raises:
+        InvalidSessionError: its time cannot be read, or only a key of unknown meaning holds one.
+    """
+    given = {_spelled(key): (key, value) for key, value in message.values.items() if _is_set(value)}
+    found = next((given[name] for name in map(_spelled, _TIME_KEYS) if name in given), None)
+    if found is not None:
+        return _time_of(message, *found)
+    for key, value in given.values():
+        if _OTHER_TIME.search(key) and _looks_like_time(message, key, value):
+            raise message.wrong(
+                f"{key} looks like a time, but not surely that of saying; give that as said_at"
+            )
+    return None
+
+
+def _spelled(key: object) -> str:
+    """A key without the marks and capitals that programs part its words with."""
+    return str(key).replace("_", "").replace("-", "").casefold()
+
+
+def _is_set(value: object) -> bool:
+    return value is not None and value != ""
+
+
+def _looks_like_time(message: Message, name: str, value: object) -> bool:
+    try:
+        at = _time_of(message, name, value)
+    except InvalidSessionError:
+        return False
+    return at.year > _EPOCH_YEAR  # else it is a small number: a length, a count
+
+
+def _time_of(message: Message, name: str, value: object) -> datetime:
+    if isinstance(value, Mapping) and len(value) == 1:  # {"$date": …}, as MongoDB writes it
+        [value] = value.values()
     if isinstance(value, str):
-        return _from_iso(message, name, value)
+        return _from_text(message, name, value.strip())
     if isinstance(value, datetime):
         return _from_datetime(message, name, value)
     if isinstance(value, bool) or not isinstance(value, int | float):
         kind = type(value).__name__
         raise message.wrong(f"{name} must be an ISO 8601 time or an epoch number, not {kind}")
     return _from_epoch(message, name, value)
+
+
+def _from_text(message: Message, name: str, value: str) -> datetime:
+    """The time of an epoch number or a mail's date in a string, or else of an ISO 8601 one."""
+    if _NUMBER.fullmatch(value):
+        return _from_epoch(message, name, float(value))
+    if value[:3].isalpha() and "," in value[:5]:
+        with suppress(ValueError, OverflowError):
+            at = parsedate_to_datetime(value)
+            if at.tzinfo is not None:
+                return at.astimezone(UTC)
+    return _from_iso(message, name, value)
 
 
 def _from_datetime(message: Message, name: str, value: datetime) -> datetime:
@@ -215,7 +280,7 @@ def _from_datetime(message: Message, name: str, value: datetime) -> datetime:
 
 def _from_iso(message: Message, name: str, value: str) -> datetime:
     try:
-        at = datetime.fromisoformat(value.strip())
+        at = datetime.fromisoformat(value)
         if at.tzinfo is not None:
             return at.astimezone(UTC)
     except (ValueError, OverflowError):
@@ -227,7 +292,9 @@ def _from_iso(message: Message, name: str, value: str) -> datetime:
 
 def _from_epoch(message: Message, name: str, value: float) -> datetime:
     try:
-        seconds = value / 1000 if abs(value) > _EPOCH_SECONDS_MAX else value
+        seconds = value
+        for _ in _PARTS_OF_A_SECOND:
+            seconds = seconds / 1000 if abs(seconds) > _EPOCH_SECONDS_MAX else seconds
         return datetime.fromtimestamp(seconds, UTC)
     except (ValueError, OverflowError, OSError):
         raise message.wrong(f"{name} {value!r} is not a date that exists") from None

@@ -30,6 +30,7 @@ __all__ = [
     "is_of_the_day",
     "not_in_the_future",
     "source_kind_of",
+    "storable",
     "unit_interval",
     "utc",
 ]
@@ -272,6 +273,11 @@ def check_text(name: str, value: object, length_max: int) -> None:
         raise InvalidNoteError(
             f"{name} is blank: it holds no letter, digit or symbol; give it words"
         )
+
+
+def storable(text: str) -> str:
+    """The text with a sign in the place of each half of a surrogate pair and each null byte."""
+    return _SURROGATE.sub("\ufffd", text).replace("\0", "\ufffd")
 
 
 def check_utterance(name: str, value: object, length_max: int) -> None:

@@ -10,7 +10,7 @@ from typing import Literal, TypeAlias
 from reconciler.domain.records.candidates import EVIDENCE_LENGTH_MAX
 from reconciler.domain.records.choices import one_of
 from reconciler.domain.records.kinds import SourceKind
-from reconciler.domain.records.notes import check_text, check_utterance, utc
+from reconciler.domain.records.notes import check_text, check_utterance, storable, utc
 from reconciler.domain.records.scope import SCOPE_PART_LENGTH_MAX, check_identifier
 from reconciler.errors import InvalidNoteError, InvalidSessionError
 
@@ -62,7 +62,8 @@ class Turn:
 
     Args:
         role: who speaks.
-        text: what was said, 1 to 20,000 characters; "👍" and "…" are kept, but give no fact.
+        text: what was said, 1 to 20,000 characters; "👍" and "…" are kept, but give no fact. A
+            sign that no engine stores, such as a null byte, is replaced in others' words.
         said_at: when, time-zone aware; None for the session's start, or else for now, after
             everything that the contact said before.
         reference: how the caller finds it again, for example a message's id, or None.
@@ -86,6 +87,8 @@ class Turn:
                 f"a turn has {len(self.text):,} characters, at most {EVIDENCE_LENGTH_MAX:,} are "
                 "taken; cut it, or hand it over as several turns"
             )
+        if isinstance(self.text, str) and role is not Role.CONTACT:
+            object.__setattr__(self, "text", storable(self.text))
         try:
             check_utterance("a turn's text", self.text, EVIDENCE_LENGTH_MAX)
             if self.said_at is not None:

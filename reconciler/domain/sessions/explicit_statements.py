@@ -20,6 +20,7 @@ from reconciler.domain.conditions import find_condition, is_reported
 from reconciler.domain.gate.classification import infer_category
 from reconciler.domain.gate.literalness import Literalness, classify_literalness, find_hedge
 from reconciler.domain.records.kinds import Category, Speech
+from reconciler.domain.sessions.introductions import is_marked_at
 from reconciler.domain.sessions.third_person import about_the_contact
 from reconciler.domain.text_reading import read_text
 from reconciler.domain.values.attributes import AttributeBook
@@ -172,39 +173,15 @@ def _all(name: str) -> Sequence[re.Pattern[str]]:
 # Sentences: a person's own words
 
 
-_FENCE = re.compile(r"\s*(?:```|~~~)")
-_QUOTED_LINE = re.compile(r"\s*(?:>|\|)")
 _OPENING_MARKS = frozenset('"“«')
 
 
 def _sentences(text: str) -> Iterator[str]:
     """The sentences that may be statements."""
-    own = _own_part(text)
-    for sentence in read_text(own).sentences:
-        is_own = not _is_within_quotation(own, sentence.start)
+    for sentence in read_text(text).sentences:
+        is_own = not is_marked_at(text, sentence.start, sentence.start + 1)
         if is_own and _is_of_length(sentence.text) and (told := _stated_part(sentence.text)):
             yield told
-
-
-def _own_part(text: str) -> str:
-    """The speaker's own text: it ends at pasted material, and has no quoted lines and no code."""
-    own = []
-    is_code = False
-    for line in text.splitlines(keepends=True):
-        if _FENCE.match(line):
-            is_code = not is_code
-        elif not is_code and not _QUOTED_LINE.match(line):
-            own.append(line)
-            if _the("material").search(line[-SENTENCE_LENGTH_MAX:].rstrip()):
-                break
-            continue
-        own.append("\n")  # so that what stands on both sides of it stays apart
-    return "".join(own)
-
-
-def _is_within_quotation(text: str, at: int) -> bool:
-    before = text[max(0, at - 2000, text.rfind("\n", 0, at) + 1) : at]
-    return before.count('"') % 2 == 1 or before.count("“") > before.count("”")
 
 
 def _is_of_length(said: str) -> bool:

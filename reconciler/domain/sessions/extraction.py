@@ -74,6 +74,7 @@ class Extracted:
         replaces, repeats, ends: facts by their numbers in ``Window.known``: those that it replaces,
             the one that it says again, and those that are over without a successor. A number that
             was not shown names nothing.
+        is_introduced: whether its turn introduces the cited words as a text or as another's.
     """
 
     text: str
@@ -90,6 +91,7 @@ class Extracted:
     replaces: tuple[int, ...] = ()
     repeats: int | None = None
     ends: tuple[int, ...] = ()
+    is_introduced: bool = False
 
     def __post_init__(self) -> None:
         if self.speech is not Speech.LITERAL:
@@ -194,7 +196,7 @@ class Claim:
         relations = values.get("relations")
         return cls(
             extracted=Extracted(
-                **{name: values[name] for name in _PLAIN},
+                **{name: values[name] for name in _PLAIN if name in values},
                 category=Category(values["category"]),
                 speech=Speech(values["speech"]),
                 citations=(),
@@ -208,7 +210,7 @@ class Claim:
 
 
 _WORDS = ("text", "topic", "subject", "attribute", "value")
-_PLAIN = (*_WORDS, "importance", "confidence", "single_valued")
+_PLAIN = (*_WORDS, "importance", "confidence", "single_valued", "is_introduced")
 
 
 def merged(read: Iterable[tuple[Window, Extraction]]) -> list[Claim]:
@@ -319,6 +321,7 @@ def candidate_from(
         evidence=tuple(evidence) if proposal.is_cited else (),
         confidence=extracted.confidence,
         is_literal=extracted.speech is Speech.LITERAL,
+        is_introduced=extracted.is_introduced,
         proposed_by=proposed_by,
         relations=proposal.relations,
     )
@@ -406,8 +409,11 @@ def _together(one: Claim, other: Claim) -> Claim:
 
 
 def _key(extracted: Extracted) -> tuple[str, ...]:
-    """The key of a claim, equal for equal claims. A literal claim never equals one that is not."""
-    is_literal = str(extracted.speech is Speech.LITERAL)
+    """The key of a claim, equal for equal claims.
+
+    A literal claim never equals one that is not, nor an introduced one a plain one.
+    """
+    is_literal = str((extracted.speech is Speech.LITERAL, extracted.is_introduced))
     if extracted.attribute and extracted.value:
         parts = [extracted.subject, extracted.attribute, extracted.value]
     else:

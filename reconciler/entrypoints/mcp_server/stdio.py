@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextvars
+import json
 import os
 import signal
 import sys
@@ -13,8 +14,16 @@ import anyio
 import anyio.abc
 from mcp.server.stdio import stdio_server
 from mcp.shared.message import SessionMessage
-from mcp_types import JSONRPCError, JSONRPCNotification, JSONRPCRequest, JSONRPCResponse
+from mcp_types import (
+    JSONRPCError,
+    JSONRPCNotification,
+    JSONRPCRequest,
+    JSONRPCResponse,
+    jsonrpc_message_adapter,
+)
+from pydantic import ValidationError
 
+from reconciler.domain.records.notes import storable
 from reconciler.entrypoints.access.grants import Grant
 from reconciler.entrypoints.mcp_server.desk import Desk
 from reconciler.entrypoints.mcp_server.protocol import Calls, mcp_server
@@ -66,6 +75,8 @@ class _Requests:
                 while self._unanswered:
                     await anyio.sleep(_POLL_SECONDS)
             raise
+        if isinstance(received, ValidationError):
+            received = _mended(received) or received
         if isinstance(received, SessionMessage):
             self._note(received.message)
         return received
@@ -93,6 +104,20 @@ class _Requests:
 
     async def __aexit__(self, *_: object) -> None:
         await self.aclose()
+
+
+def _mended(refused: ValidationError) -> SessionMessage | None:
+    r"""The message of a line that the SDK refused for half a surrogate pair (``"\ud835"``).
+
+    The SDK drops such a line, and its client waits for an answer for good. A sign stands in the
+    place of the half from here on. None if the line is no message for another reason.
+    """
+    line = refused.errors()[0].get("input")
+    try:
+        mended = storable(json.dumps(json.loads(line), ensure_ascii=False))
+        return SessionMessage(jsonrpc_message_adapter.validate_json(mended, by_name=False))
+    except (TypeError, ValueError, RecursionError):
+        return None
 
 
 class _ReplyStream:

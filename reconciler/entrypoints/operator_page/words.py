@@ -118,6 +118,7 @@ _PLAIN: Mapping[str, str] = {
     "below_floor": "too unsure",
     "directive": "it tells the agent what to do",
     "not_literal": "not meant literally",
+    "not_said_plainly": "not said plainly by the contact",
     "span_not_in_evidence": "the cited words were not said",
     "thin_evidence": "said only once, or unsure",
     "wrong_relation": "it does not fit what is known",

@@ -23,7 +23,7 @@ from reconciler.domain.reconciling.judging import check_judgement
 from reconciler.domain.records.decisions import UNSURE, Judgement
 from reconciler.domain.records.facts import Neighbour
 from reconciler.domain.records.kinds import Action
-from reconciler.domain.records.notes import Note
+from reconciler.domain.records.notes import Note, storable
 from reconciler.domain.records.policies import ArbitrationPolicy
 from reconciler.errors import (
     ArbiterAnswerError,
@@ -190,7 +190,7 @@ class Arbitration:
             self._breaker.fail(self._clock())
 
     def _examined(self, answer: Judgement, neighbour_count: int) -> Opinion:
-        answer = replace(answer, reasoning=_storable(answer.reasoning))
+        answer = replace(answer, reasoning=storable(answer.reasoning))
         error = self._fault(answer, neighbour_count)
         return Opinion(
             judgement=None if error else _without_idle_target(answer),
@@ -316,11 +316,6 @@ def _day(time: datetime) -> date:
 def _without_idle_target(answer: Judgement) -> Judgement:
     """The answer; the target of an ADD is removed, so that it is never looked up."""
     return replace(answer, target=None) if answer.action is Action.ADD else answer
-
-
-def _storable(text: str) -> str:
-    """The text in a form that every engine can keep: no half surrogate pairs, no null bytes."""
-    return str(text).encode("utf-8", "replace").decode("utf-8").replace("\0", "")
 
 
 def _failed(error: Exception) -> Opinion:

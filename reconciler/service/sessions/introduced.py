@@ -1,0 +1,86 @@
+"""Introduced words: marks claims that rest on words which their turn introduces as another's.
+
+Which parts of a turn may introduce something is told in ``domain/sessions/introductions.py``. Here
+their meaning is measured, by the store's own model. What becomes of such a claim is the gate's.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, TypeAlias
+
+from reconciler.domain.gate.classification import is_asked_to_keep
+from reconciler.domain.records.turns import Role
+from reconciler.domain.sessions.extraction import Citation, Extracted, Extraction, Window
+from reconciler.domain.sessions.introductions import IntroductionHead, is_marked_at, parts_around
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+__all__ = ["Embeds", "Introduced"]
+
+Embeds: TypeAlias = "Callable[[Sequence[str]], NDArray[np.float32]]"
+
+
+class Introduced:
+    """Tells which claims of one session rest on introduced words; no text is embedded twice.
+
+    Args:
+        head: tells it from a part's meaning; without one only marks of quotation and colons count.
+        embed: unit vectors of texts.
+    """
+
+    def __init__(self, head: IntroductionHead | None, embed: Embeds | None) -> None:
+        self._head = head
+        self._embed = embed
+        self._values: dict[str, float] = {}
+
+    def marked(self, window: Window, extraction: Extraction) -> Extraction:
+        """The extraction; a claim of the contact's introduced words alone is marked so.
+
+        A claim that also rests on plain words of the contact rests only on those.
+        """
+        return replace(
+            extraction,
+            candidates=tuple(self._marked(window, each) for each in extraction.candidates),
+        )
+
+    def _marked(self, window: Window, extracted: Extracted) -> Extracted:
+        texts = {
+            number: episode.text
+            for number, episode in enumerate(window.episodes, start=1)
+            if episode.role is Role.CONTACT
+        }
+        own = [each for each in extracted.citations if each.episode in texts]
+        material = {each for each in own if self._is_introduced(texts[each.episode], each)}
+        if not material:
+            return extracted
+        if len(material) == len(own):
+            return replace(extracted, is_introduced=True)
+        plain = tuple(each for each in extracted.citations if each not in material)
+        return replace(extracted, citations=plain)
+
+    def _is_introduced(self, text: str, citation: Citation) -> bool:
+        start = text.find(citation.span)
+        end = start + len(citation.span)
+        is_asked = is_asked_to_keep(text, (citation.span,))  # it may quote what is to be kept
+        if start >= 0 and is_marked_at(text, start, start + 1 if is_asked else end):
+            return True
+        if is_asked:
+            return False
+        parts = list(parts_around(text, citation.span))
+        if self._head is None:
+            return any(part.text.endswith(":") for part in parts)
+        self._measure([part.text for part in parts])
+        bound = self._head.bound
+        return any(self._values[part.text] + part.form > bound for part in parts)
+
+    def _measure(self, texts: Sequence[str]) -> None:
+        new = [text for text in dict.fromkeys(texts) if text not in self._values]
+        if new and self._head is not None and self._embed is not None:
+            import numpy as np
+
+            values = (self._embed(new) @ np.array(self._head.weights) + self._head.bias).tolist()
+            self._values.update(zip(new, values, strict=True))

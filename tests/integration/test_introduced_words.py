@@ -1,0 +1,101 @@
+"""What a turn introduces as a text or as another's is no word of the contact's, at any extractor."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from reconciler import Memory
+from reconciler.domain.records.kinds import Category
+from reconciler.domain.sessions.extraction import Citation, Extracted, Extraction
+from reconciler.testing import ScriptedExtractor
+
+INTRODUCED = """
+    Could you check the spelling? I run a kiosk in Porto. | I run a kiosk in Porto.
+    Into Swedish, please: I run a kiosk in Porto. | I run a kiosk in Porto.
+    My aunt texted me a minute ago: I run a kiosk in Porto. | I run a kiosk in Porto.
+    My aunt goes I run a kiosk in Porto, can you believe it. | I run a kiosk in Porto
+    The leaflet has the line "I run a kiosk in Porto." on it. | I run a kiosk in Porto.
+    Opening of a short story I'm writing. I run a kiosk in Porto. | I run a kiosk in Porto.
+    Let's do a role-play, I'm the seller. I run a kiosk in Porto. | I run a kiosk in Porto.
+    The lyrics of the second verse: I run a kiosk in Porto. | I run a kiosk in Porto.
+    An applicant wrote in her cover letter¶¶I run a kiosk in Porto. | I run a kiosk in Porto.
+    Fwd: hello¶¶I run a kiosk in Porto. | I run a kiosk in Porto.
+    Example sentence: I run a kiosk in Porto. | I run a kiosk in Porto.
+    I run a kiosk in Porto.¶¶Does this text sound natural? | I run a kiosk in Porto.
+    Draft a letter for my uncle, he wants to say I run a kiosk in Porto. | I run a kiosk in Porto.
+    Your file says I run a kiosk in Porto. | I run a kiosk in Porto.
+    Kannst du den Text korrigieren? Ich führe einen Kiosk in Jena. | Ich führe einen Kiosk in Jena.
+    Traduce esta frase: Llevo un quiosco en Cádiz. | Llevo un quiosco en Cádiz.
+"""
+OWN = """
+    Do you deliver on Sundays? I run a kiosk in Porto. | I run a kiosk in Porto.
+    Thanks for the catalogue. I run a kiosk in Porto. | I run a kiosk in Porto.
+    Two things about me:¶I run a kiosk in Porto.¶I close at six. | I run a kiosk in Porto.
+    Good morning,¶¶I run a kiosk in Porto.¶¶Which lamp is brighter? | I run a kiosk in Porto.
+    My cousin told me about you. I run a kiosk in Porto. | I run a kiosk in Porto.
+    My cousin opened the account, but I run a kiosk in Porto. | I run a kiosk in Porto
+    Please remember: I run a kiosk in Porto. | I run a kiosk in Porto.
+    I run a kiosk in Porto. Can you call me in the evening? | I run a kiosk in Porto.
+    Haben Sie samstags offen? Ich führe einen Kiosk in Jena. | Ich führe einen Kiosk in Jena.
+    ¿Tienen tienda aquí? Llevo un quiosco en Cádiz. | Llevo un quiosco en Cádiz.
+"""
+
+
+def rows(table: str) -> list[list[str]]:
+    lines = table.strip().replace("¶", "\n").split("\n    ")
+    return [[part.strip() for part in line.split(" | ")] for line in lines]
+
+
+def reader(span: str) -> ScriptedExtractor:
+    found = Extracted(
+        text="The contact runs a kiosk.",
+        category=Category.FACT,
+        importance=0.7,
+        confidence=0.9,
+        citations=(Citation(episode=1, span=span),),
+    )
+    return ScriptedExtractor([Extraction(candidates=(found,))])
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Iterator[Path]:
+    return tmp_path / "store"
+
+
+def outcome(store: Path, text: str, span: str) -> tuple[list[str], list[str], bool]:
+    """What is live, the gate's reasons, and whether the contact is asked anything."""
+    with Memory.open(embedded_path=store, extractor=reader(span)) as memory:
+        contact = memory.contact("crm", "ana")
+        job = contact.submit_session("chat", [{"role": "user", "content": text}])
+        memory.drain()
+        assert contact.job(job).outcomes.candidates == 1
+        live = [each.fact.text for each in contact.recall()]
+        reasons = [str(each.gate.reason) for each in contact.all_decisions() if each.gate]
+        return live, reasons, any(each.question for each in contact.pending())
+
+
+@pytest.mark.parametrize(("text", "span"), rows(INTRODUCED))
+def test_introduced_words_are_held_without_a_question(store: Path, text: str, span: str) -> None:
+    assert outcome(store, text, span) == ([], ["not_said_plainly"], False)
+
+
+@pytest.mark.parametrize(("text", "span"), rows(OWN))
+def test_plain_words_beside_other_sentences_are_the_contacts(
+    store: Path, text: str, span: str
+) -> None:
+    live, reasons, _ = outcome(store, text, span)
+    assert live
+    assert "not_said_plainly" not in reasons
+
+
+def test_what_was_introduced_is_known_once_the_contact_says_it_plainly(tmp_path: Path) -> None:
+    said = "I live in Porto."
+    with Memory.open(embedded_path=tmp_path / "store") as memory:
+        contact = memory.contact("crm", "ana")
+        for number, text in enumerate((f"Please translate: {said}", said)):
+            contact.submit_session(f"s{number}", [{"role": "user", "content": text}])
+            memory.drain()
+            assert bool(contact.recall()) is bool(number)

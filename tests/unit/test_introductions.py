@@ -1,0 +1,84 @@
+"""Introductions: quotations by their marks, and the parts of a turn that may introduce words."""
+
+from __future__ import annotations
+
+import time
+
+import pytest
+
+from reconciler.domain.sessions.introductions import is_marked_at, parts_around
+
+SAID = "I live in Oslo and I paint."
+
+
+def is_marked(text: str, span: str = SAID) -> bool:
+    at = text.index(span)
+    return is_marked_at(text, at, at + len(span))
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        f'The box says "{SAID}" in red.',
+        f"The box says “{SAID}”",
+        f"Auf der Schachtel steht „{SAID}“.",
+        f"Sur la boîte : «{SAID}»",
+        f"the box says\n'{SAID}'\nin red",
+        f"> {SAID}\nIs that so?",
+        f"```\n{SAID}\n```",
+        f"bot: Hello.\nuser: {SAID}\nbot: Noted.\nuser: Thanks.",
+        f"---------- Forwarded message ----------\nFrom: Bo\n\n{SAID}",
+        f"Fwd: news\n\n{SAID}",
+    ],
+)
+def test_words_within_marks_are_marked(text: str) -> None:
+    assert is_marked(text)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        SAID,
+        f'My "office" is the kitchen. {SAID}',
+        f'I love your "Plum" and your "Lemon". {SAID}',
+        f"The dogs' bed isn't Tom's, it's ours. {SAID}",
+        f'It is 5" wide.\n\n{SAID}',
+        f"> Where do you live?\n{SAID}",
+        f"Size: 43\nColour: red\n{SAID}",
+    ],
+)
+def test_other_marks_mark_nothing(text: str) -> None:
+    assert not is_marked(text)
+
+
+def test_a_sentence_that_quotes_is_marked_if_only_the_quoted_words_say_i() -> None:
+    assert is_marked(whole := 'My boss wrote "I live in Oslo" there.', whole)
+    assert not is_marked(whole := 'I wrote "I live in Oslo" there.', whole)
+
+
+def test_the_parts_around_are_the_sentences_and_what_leads_to_the_words() -> None:
+    text = f"One. Two. Three. Four. Five goes like {SAID} Six. Seven. Eight."
+    said = [part.text for part in parts_around(text, SAID)]
+    assert said == ["One.", "Two.", "Three.", "Four.", "Six.", "Seven.", "Five goes like"]
+
+
+def test_a_colon_and_a_line_that_breaks_off_count_more_than_a_sentence() -> None:
+    colon, broken, plain = (
+        next(parts_around(f"{lead}{SAID}", SAID)).form
+        for lead in ("The box says:\n", "what the box has on it\n\n", "The box is red. ")
+    )
+    assert colon > plain == 0 < broken
+
+
+def test_who_returns_to_their_own_voice_is_not_introduced() -> None:
+    said = f"By the way, {SAID}"
+    assert not list(parts_around(f"Translate this letter. {said}", said))
+
+
+@pytest.mark.parametrize("piece", ['"a ', "'a ", "> a\n", "a: b\n", "„a “", "```\n"])
+def test_a_long_text_costs_as_it_is_long(piece: str) -> None:
+    text = piece * 5_000
+    began = time.perf_counter()
+    for at in range(0, len(text), max(1, len(text) // 20)):
+        is_marked_at(text, at, at + 1)
+    assert time.perf_counter() - began < 3
