@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cache
 from typing import TYPE_CHECKING
 
-from reconciler.named_secrets.values import ADDRESS, is_indian_postcode, is_made_up
+from reconciler.named_secrets.values import ADDRESS, is_drawn, is_indian_postcode, is_made_up
 from reconciler.sensitive_data import TOKEN, SensitiveKind, SensitiveSpan, merge_spans
 
 if TYPE_CHECKING:
@@ -50,6 +50,9 @@ _SAID_OF_IT = re.compile(
 _BY_SHAPE = ("shape", "random", "wallet", "hexadecimal", "base64")
 """The lists of long secrets without a rare literal."""
 
+_GOES_ON = ("@", "/", "\\")
+_FILE = re.compile(r"\.[A-Za-z]{2,4}\d?$")
+_ADDRESSED = re.compile(r"(?:://|www\.)\S*$")
 _LONG_WORD = re.compile(r"[\w+/:.-]{20}")
 _MEASURE = re.compile(
     r"\d[\d.,:/-]*(?:st|nd|rd|th|[ap]m|x|h|min|km|kg|gb|mb|ms|bit|%)?", re.IGNORECASE
@@ -241,14 +244,33 @@ def _only(is_secret: Callable[[str], object]) -> Callable[[str, re.Match[str]], 
 
 def _hexadecimal(text: str, match: re.Match[str]) -> Iterator[Span]:
     """A hash of something looks the same, and is called one."""
-    before = re.findall(r"[\w-]+", text[max(0, match.start() - 48) : match.start()].casefold())
-    if not any(_hash().fullmatch(word) for word in before):
+    if not _is_called(text, match.start("value"), "hash"):
         yield match.span("value")
 
 
+def _random(text: str, match: re.Match[str]) -> Iterator[Span]:
+    """What was drawn at random, and is neither an id nor part of an address or a file's name."""
+    start, end = match.span("value")
+    word = match["value"].rstrip("._~-")
+    others = _lexicon().word_set("identified")
+    if not is_drawn(word, others) or text[end : end + 1] in _GOES_ON or _FILE.search(word):
+        return
+    if _ADDRESSED.search(text, max(0, start - 400), start) or word.startswith("AAAA"):
+        return
+    called = ("hash",) if re.search(r"[._-]", word) else ("hash", "identified")
+    if not any(_is_called(text, start, name) for name in called):
+        yield start, start + len(word)
+
+
+def _is_called(text: str, start: int, name: str) -> bool:
+    """Whether shortly before a value one of a list's words says what it is."""
+    before = re.findall(r"[\w-]+", text[max(0, start - 48) : start].casefold())
+    return any(map(_any_word(name).fullmatch, before))
+
+
 @cache
-def _hash() -> re.Pattern[str]:
-    return re.compile(_lexicon().any_of("hash"))
+def _any_word(name: str) -> re.Pattern[str]:
+    return re.compile(_lexicon().any_of(name))
 
 
 _READ: Mapping[str, Callable[[str, re.Match[str]], Iterator[Span]]] = {
@@ -266,7 +288,7 @@ _READ: Mapping[str, Callable[[str, re.Match[str]], Iterator[Span]]] = {
     "complex_before": _only(_ALL_THREE.match),
     "strong_before": _only(_is_strong),
     "word_before": _only(lambda value: not _is_remark(value)),
-    "random": _only(_DRAWN.match),
+    "random": _random,
     "wallet": _only(_DRAWN.match),
     "hexadecimal": _hexadecimal,
     "base64": _only(lambda value: _DRAWN.match(value) and re.search(r"[+/]", value)),
