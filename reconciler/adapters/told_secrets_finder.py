@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cache
+from itertools import islice
 from typing import TYPE_CHECKING
 
 from reconciler.named_secrets.values import ADDRESS, is_drawn, is_indian_postcode, is_made_up
@@ -26,6 +27,12 @@ _OPENING = re.compile(r"[\"'`(\[<*\u2018\u201c\u201e\u00ab\u300c\u300e]{0,3}")
 _TOKEN = re.compile(r"[^\s\"'`)\]>\u2019\u201d\u00bb\u300d\u300f\u3002\u3001\uff0c,;]{2,200}")
 _ASCII = re.compile(r"[!-~]{3,64}")
 _SENTENCE_ENDS = re.compile(r"[\"'`)\]*\u2019\u201d\u00bb\u300d]{0,3}[.!?]{0,3}\s*(?:\Z|\n|[A-Z(])")
+_SENTENCE_END = re.compile(r"[.!?](?=\s|\Z)|\n")
+_WORD = re.compile(r"\S+")
+_WORDS_MAX = 5
+"""So many words after it is said that one enters something, it is looked for."""
+
+_PRODUCT = re.compile(r"[A-Za-z][a-z]+-?\d{1,4}")
 _REST = re.compile(r"[^\n.!?;]{2,60}")
 _PHRASE = re.compile(r"[a-z]{3,12}(?:[ -][a-z]{3,12}){1,7}")
 _PHRASE_ENDS = re.compile(
@@ -155,6 +162,55 @@ def _strong(text: str, match: re.Match[str]) -> Iterator[Span]:
         yield place
 
 
+def _logged_in(text: str, match: re.Match[str]) -> Iterator[Span]:
+    """The secret a person logs in with, alone or after a name; a product's name alone is none."""
+    for number, place in enumerate(_tokens(text, match.end())):
+        word = text[slice(*place)]
+        if _is_chosen(word) and (number or not _PRODUCT.fullmatch(word)):
+            yield place
+            return
+
+
+def _entered(text: str, match: re.Match[str]) -> Iterator[Span]:
+    """What is typed, if its sentence says that this lets a person in."""
+    start = max(text.rfind(sign, 0, match.start()) for sign in ".!?\n") + 1
+    end = _SENTENCE_END.search(text, match.end())
+    if not _getting_in().search(text, start, end.start() if end else len(text)):
+        return
+    for place in _tokens(text, match.end()):
+        word = text[slice(*place)]
+        if _is_chosen(word) or (word.isdigit() and 4 <= len(word) <= 8):
+            yield place
+            return
+
+
+def _alone(text: str, match: re.Match[str]) -> Iterator[Span]:
+    """A sentence of one word, after one that named a secret."""
+    place = _token(text, match.end())
+    if place and _SENTENCE_ENDS.match(text, place[1]):
+        word = text[slice(*place)]
+        if _is_chosen(word) or (word.isdigit() and 3 <= len(word) <= 8):
+            yield place
+
+
+def _tokens(text: str, start: int) -> Iterator[Span]:
+    """The next words of the sentence."""
+    end = _SENTENCE_END.search(text, start)
+    words = _WORD.finditer(text, start, end.start() if end else len(text))
+    return filter(None, (_token(text, word.start()) for word in islice(words, _WORDS_MAX)))
+
+
+def _is_chosen(word: str) -> bool:
+    """Whether a person made it up as a secret: the codes of things have capitals alone."""
+    return _is_strong(word) and any(map(str.islower, word))
+
+
+@cache
+def _getting_in() -> re.Pattern[str]:
+    purposes = _lexicon().any_of("getting_in")
+    return re.compile(rf"\b{purposes}\b", re.IGNORECASE)
+
+
 def _answer(text: str, match: re.Match[str]) -> Iterator[Span]:
     rest = _REST.match(text, match.end())
     words = rest[0].split() if rest else []
@@ -276,6 +332,9 @@ def _any_word(name: str) -> re.Pattern[str]:
 _READ: Mapping[str, Callable[[str, re.Match[str]], Iterator[Span]]] = {
     "word": _word,
     "strong": _strong,
+    "logged_in": _logged_in,
+    "entered": _entered,
+    "alone": _alone,
     "answer": _answer,
     "phrase": _phrase,
     "seed": _seed,

@@ -54,12 +54,12 @@ def build_sensitive_data_finder() -> SensitiveDataFinder:
 
 
 def _sensitive_data_finder() -> SensitiveDataFinder:
+    from reconciler.adapters.named_number_finder import NamedNumberFinder
     from reconciler.adapters.personal_data_finder import PersonalDataFinder
     from reconciler.adapters.phone_finder import PhoneFinder
 
-    return CombinedFinder(
-        (build_secret_finder(), PersonalDataFinder(), PhoneFinder(), _street_address_finder())
-    )
+    found = (PersonalDataFinder(), NamedNumberFinder(), PhoneFinder(), _street_address_finder())
+    return CombinedFinder((build_secret_finder(), *found))
 
 
 @cache
