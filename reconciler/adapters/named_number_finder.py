@@ -82,7 +82,7 @@ def _rules() -> Sequence[tuple[_Numbers, re.Pattern[str]]]:
             for table in tables["numbers"]
         ]
         return [
-            (rule, re.compile(rf"(?<!\w)(?:{'|'.join(rule.labels)})(?!\w)", re.IGNORECASE))
+            (rule, re.compile(rf"(?<!\w)(?:{'|'.join(rule.labels)})(?![^\W\d])", re.IGNORECASE))
             for rule in rules
         ]
     except (ValueError, KeyError, TypeError, re.error) as error:

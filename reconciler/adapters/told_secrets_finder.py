@@ -10,9 +10,10 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cache
-from itertools import islice
+from itertools import islice, product
 from typing import TYPE_CHECKING
 
+from reconciler.named_secrets.shapes import find_account_numbers
 from reconciler.named_secrets.values import ADDRESS, is_drawn, is_indian_postcode, is_made_up
 from reconciler.sensitive_data import TOKEN, SensitiveKind, SensitiveSpan, merge_spans
 
@@ -43,6 +44,10 @@ _DIGITS = re.compile(r"\d(?:[ -]?\d){2,11}\b(?![.,/:]?\d|[ ]?%)")
 _CODE = re.compile(
     r"(?:\d[\d -]{2,14}\d|(?=[A-Za-z-]*\d)[A-Za-z0-9]{3,12}(?:-[A-Za-z0-9]{2,12}){0,4})\b"
 )
+_RUN = re.compile(r"(?<![\w.-])\d(?:[ -]?\d){2,11}(?!\w|[.-]\d)")
+_RUNS_MAX, _CARD_REACH = 5, 240
+"""So many pieces of a card's number are tried, and so far after its name."""
+
 _AND_MORE = re.compile(r"[ ]?(?:,|and|or|&|/)[ ]?(?:and )?")
 _COOKIE = re.compile("cookies?:", re.IGNORECASE)
 _PAIR = re.compile(r"[\w.-]{1,60}=(?P<value>[^;\s\"']{8,4000})")
@@ -54,7 +59,7 @@ _PLACE = re.compile(
 _SAID_OF_IT = re.compile(
     r" (?:encrypted|encoded|hashed|compliant|characters?|bits?|digits|letters)\b"
 )
-_BY_SHAPE = ("shape", "random", "wallet", "hexadecimal", "base64")
+_BY_SHAPE = ("random", "hexadecimal", "base64")
 """The lists of long secrets without a rare literal."""
 
 _GOES_ON = ("@", "/", "\\")
@@ -264,6 +269,16 @@ def _codes(text: str, match: re.Match[str]) -> Iterator[Span]:
         at = more.end()
 
 
+def _card(text: str, match: re.Match[str]) -> Iterator[Span]:
+    """The pieces of a card's number, if its check digit is right."""
+    runs = [*islice(_RUN.finditer(text, match.end(), match.end() + _CARD_REACH), _RUNS_MAX)]
+    for first, count in product(range(len(runs)), range(2, _RUNS_MAX)):
+        pieces = runs[first : first + count]
+        number = re.sub(r"\D", "", "".join(run[0] for run in pieces))
+        if any(span.kind is SensitiveKind.CREDIT_CARD for span in find_account_numbers(number)):
+            yield from (run.span() for run in pieces)
+
+
 def _given(text: str, match: re.Match[str]) -> Iterator[Span]:
     if (place := _token(text, match.end())) and text[place[0]] not in "-/$":
         yield place
@@ -284,10 +299,6 @@ def _ascii(text: str, match: re.Match[str]) -> Iterator[Span]:
     opening = _OPENING.match(text, match.end())
     if letters := _ASCII.match(text, opening.end() if opening else match.end()):
         yield letters.span()
-
-
-def _shape(_: str, match: re.Match[str]) -> Iterator[Span]:
-    yield match.span("value")
 
 
 def _only(is_secret: Callable[[str], object]) -> Callable[[str, re.Match[str]], Iterator[Span]]:
@@ -335,6 +346,7 @@ _READ: Mapping[str, Callable[[str, re.Match[str]], Iterator[Span]]] = {
     "logged_in": _logged_in,
     "entered": _entered,
     "alone": _alone,
+    "card": _card,
     "answer": _answer,
     "phrase": _phrase,
     "seed": _seed,
@@ -343,12 +355,10 @@ _READ: Mapping[str, Callable[[str, re.Match[str]], Iterator[Span]]] = {
     "given": _given,
     "cookie": _cookie,
     "ascii": _ascii,
-    "shape": _shape,
     "complex_before": _only(_ALL_THREE.match),
     "strong_before": _only(_is_strong),
     "word_before": _only(lambda value: not _is_remark(value)),
     "random": _random,
-    "wallet": _only(_DRAWN.match),
     "hexadecimal": _hexadecimal,
     "base64": _only(lambda value: _DRAWN.match(value) and re.search(r"[+/]", value)),
 }
