@@ -44,9 +44,10 @@ _DIGITS = re.compile(r"\d(?:[ -]?\d){2,11}\b(?![.,/:]?\d|[ ]?%)")
 _CODE = re.compile(
     r"(?:\d[\d -]{2,14}\d|(?=[A-Za-z-]*\d)[A-Za-z0-9]{3,12}(?:-[A-Za-z0-9]{2,12}){0,4})\b"
 )
-_RUN = re.compile(r"(?<![\w.-])\d(?:[ -]?\d){2,11}(?!\w|[.-]\d)")
-_RUNS_MAX, _CARD_REACH = 5, 240
-"""So many pieces of a card's number are tried, and so far after its name."""
+_RUN = re.compile(r"(?<![\w.-])\d(?:[ -]?\d){2,18}(?!\w|[ .-]\d)")
+_RUNS_MAX, _RUN_LENGTH_MAX, _CARD_REACH = 5, 14, 240
+"""So many pieces of a card's number are tried, so long, and so far after its name; a longer one is
+the whole number."""
 
 _AND_MORE = re.compile(r"[ ]?(?:,|and|or|&|/)[ ]?(?:and )?")
 _COOKIE = re.compile("cookies?:", re.IGNORECASE)
@@ -271,7 +272,8 @@ def _codes(text: str, match: re.Match[str]) -> Iterator[Span]:
 
 def _card(text: str, match: re.Match[str]) -> Iterator[Span]:
     """The pieces of a card's number, if its check digit is right."""
-    runs = [*islice(_RUN.finditer(text, match.end(), match.end() + _CARD_REACH), _RUNS_MAX)]
+    found = islice(_RUN.finditer(text, match.end(), match.end() + _CARD_REACH), _RUNS_MAX)
+    runs = [run for run in found if len(run[0]) <= _RUN_LENGTH_MAX]
     for first, count in product(range(len(runs)), range(2, _RUNS_MAX)):
         pieces = runs[first : first + count]
         number = re.sub(r"\D", "", "".join(run[0] for run in pieces))

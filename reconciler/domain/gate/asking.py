@@ -33,7 +33,7 @@ _PIECES_MAX = 12
 _STRONG = "The secret key is "
 """After it a word that was made up is a secret, and a plain one is none."""
 
-_CARD, _SENT_CODE = "The card number is", "The verification code is "
+_CARD, _SENT_CODE = "The card number is", "The sent PIN is "
 """What a card's number begins, which may come in pieces; and a code that was sent, in digits."""
 
 _PIECE_OF = (_STRONG, "The PIN is ")
@@ -141,7 +141,7 @@ def _secrets_in_answer(
     if is_at_once or len(words) <= 1:
         start = _start(answer)
         yield from _found_in(statement, answer[start:], start, find)
-    if len(words) <= _ANSWER_WORDS_MAX and statement.rstrip() != _SENT_CODE:
+    if len(words) <= _ANSWER_WORDS_MAX and statement != _SENT_CODE:
         for word in words:
             yield from _found_in(_STRONG, word[0], word.start(), find)
 
