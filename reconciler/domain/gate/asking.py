@@ -74,18 +74,12 @@ def _cards(turns: Sequence[str], find: Find) -> Iterator[tuple[str, list[Sensiti
     """What the turns give away together, from where one of them names a card."""
     for at, text in enumerate(turns):
         if any(cue.kind == _CARD for cue, _ in _find_cues(text).matches("asked")):
-            told = turns[at : at + 1 + ANSWERED_WITHIN]
-            spans, start = find("\n".join(told)), 0
+            told, start = turns[at : at + 1 + ANSWERED_WITHIN], 0
+            spans = [span for span in find("\n".join(told)) if span.kind is SensitiveKind.SECRET]
             for turn in told:
                 end = start + len(turn)
-                yield (
-                    turn,
-                    [
-                        _secret(span.start - start, span.end - start)
-                        for span in spans
-                        if span.kind is SensitiveKind.SECRET and start <= span.start < span.end <= end
-                    ],
-                )
+                within = (span for span in spans if start <= span.start and span.end <= end)
+                yield turn, [_secret(span.start - start, span.end - start) for span in within]
                 start = end + 1
 
 
