@@ -38,12 +38,12 @@ __all__ = [
 def build_secret_finder() -> SensitiveDataFinder:
     """Finds secrets and account numbers. Patterns are loaded when a text may hold one."""
     from reconciler.adapters.account_number_finder import AccountNumberFinder
-    from reconciler.adapters.detect_secrets_finder import DetectSecretsFinder
+    from reconciler.adapters.announced_secrets_finder import AnnouncedSecretsFinder
     from reconciler.adapters.gitleaks_finder import GitleaksFinder
     from reconciler.adapters.told_secrets_finder import ToldSecretsFinder
 
     return CombinedFinder(
-        (DetectSecretsFinder(), GitleaksFinder(), ToldSecretsFinder(), AccountNumberFinder())
+        (AnnouncedSecretsFinder(), GitleaksFinder(), ToldSecretsFinder(), AccountNumberFinder())
     )
 
 

@@ -39,7 +39,7 @@ def in_braces(text: str) -> str:
 
 def in_quotes(text: str) -> str:
     """The text in straight quotation marks, which it cannot close."""
-    return f'"{unmarked(text).translate(_STRAIGHT)}"'
+    return f'"{text.translate(_STRAIGHT)}"'
 
 
 def in_marks(text: str) -> str:
