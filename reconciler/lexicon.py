@@ -16,7 +16,7 @@ from __future__ import annotations
 import re
 import tomllib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache, lru_cache
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
@@ -43,7 +43,8 @@ class Cue:
         weight: how much it counts, where the list is weighed.
         needs: literals, separated by spaces, of which a text must hold one for the cue to be tried
             at all; empty for a cue that is tried on every text. A ``␣`` in a literal stands for
-            a space: of two common words, few texts hold both side by side.
+            a space: of two common words, few texts hold both side by side; ``<name>`` for the
+            literals in the list of that name.
     """
 
     __pydantic_config__ = {"extra": "forbid"}  # noqa: RUF012  read by pydantic
@@ -156,7 +157,10 @@ def read_lexicon(source: str, tables: Mapping[str, Any]) -> Lexicon:
     cues = dict(tables)
     try:
         words = _of_words().validate_python({"words": cues.pop("words", {})})["words"]
-        made = _of_cues().validate_python(cues)
+        made = {
+            name: tuple(_with_needs(cue, words) for cue in listed)
+            for name, listed in _of_cues().validate_python(cues).items()
+        }
     except ValidationError as error:
         fault = error.errors()[0]
         raise ConfigurationError(f"{source}: {_place(*fault['loc'])}: {fault['msg']}") from error
@@ -165,6 +169,14 @@ def read_lexicon(source: str, tables: Mapping[str, Any]) -> Lexicon:
 
 
 _PARTED = re.compile(r"\n| {2,}")
+
+
+def _with_needs(cue: Cue, words: Mapping[str, str]) -> Cue:
+    """The cue with its literals written out."""
+    if "<" not in cue.needs:
+        return cue
+    needs = re.sub(r"<([a-z_]+)>", lambda match: words.get(match[1], match[0]), cue.needs)
+    return replace(cue, needs=needs)
 
 
 def _place(name: object, number: object = None, field: object = None, *_: object) -> str:

@@ -12,6 +12,7 @@ from enum import StrEnum
 
 __all__ = [
     "TOKEN",
+    "VALUE_TOKEN",
     "SensitiveKind",
     "SensitiveSpan",
     "is_redaction_of",
@@ -50,7 +51,9 @@ class SensitiveKind(StrEnum):
     SECRET = "secret"  # noqa: S105
 
 
-_OF_A_VALUE = re.compile(rf"\[(?:{'|'.join(SensitiveKind)})(?::[0-9a-f]{{12}})?\]")
+VALUE_TOKEN = re.compile(rf"\[(?:{'|'.join(SensitiveKind)})(?::[0-9a-f]{{12}})?\]")
+"""The token in place of a value of one of the kinds."""
+
 _HASHED = re.compile(r"\[[a-z_]+:[0-9a-f]{12}\]")
 
 
@@ -125,7 +128,7 @@ def is_redaction_of(text: str, redacted: str) -> bool:
     A token with a hash in the first text must stand in the second one as well: equal hashes are
     equal values.
     """
-    first, *between = _OF_A_VALUE.split(redacted)
+    first, *between = VALUE_TOKEN.split(redacted)
     if not between or not {*_HASHED.findall(text)} <= {*_HASHED.findall(redacted)}:
         return False
     last, at = between.pop(), len(first)

@@ -1,8 +1,8 @@
-"""The finder of tokens by the rules of gitleaks, which know some 200 vendors' keys.
+"""The finder of tokens by their shapes: gitleaks' rules, and ours for vendors that these lack.
 
-The rules are data (``config/secret_rules/gitleaks.toml``, with source and licence) and are run by
-RE2, for which they were written: it never backtracks, whatever the text. Names of tokens and
-sentences about them are not looked for here.
+The rules are data (``config/secret_rules/``, with sources and licence) and are run by RE2, for
+which they were written: it never backtracks, whatever the text. Names of tokens and sentences about
+them are not looked for here.
 """
 
 from __future__ import annotations
@@ -25,7 +25,8 @@ if TYPE_CHECKING:
 
 __all__ = ["GitleaksFinder"]
 
-_SOURCE = "config/secret_rules/gitleaks.toml"
+_FILES = ("gitleaks.toml", "vendors.toml")
+_SOURCE = "config/secret_rules"
 _BY_A_VENDORS_NAME = r"[\w.-]{0,50}?"
 """The beginning of a rule that finds any token after a vendor's name."""
 
@@ -40,6 +41,7 @@ class _TokenRule:
         pattern: finds it; the first non-empty group is the token, else the whole match.
         entropy: bits a character that it has at least: "x" times forty is a placeholder.
         allowed: the forms of placeholders.
+        source: where the shape is published; of gitleaks' rules, the head of their file says it.
     """
 
     id: str
@@ -47,6 +49,7 @@ class _TokenRule:
     keywords: Sequence[str]
     entropy: float = 0.0
     allowed: Sequence[str] = ()
+    source: str = ""
     _compiled: list[Any] = field(default_factory=list, compare=False)
 
     def find(self, text: str) -> Iterator[SensitiveSpan]:
@@ -85,13 +88,18 @@ class GitleaksFinder:
 def _rules() -> tuple[Sequence[_TokenRule], Literals[int]]:
     from reconciler.lexicon import Literals  # a process that only reads a store needs none
 
-    text = read_config(resource_path("config") / "secret_rules" / "gitleaks.toml", _SOURCE)
-    try:
-        rules = [_TokenRule(**table) for table in tomllib.loads(text)["rules"]]
-    except (ValueError, KeyError, TypeError) as error:
-        raise ConfigurationError(f"{_SOURCE} cannot be read: {error}; correct it") from error
+    rules = [rule for name in _FILES for rule in _rules_of(name)]
     literals = ((word, at) for at, rule in enumerate(rules) for word in rule.keywords)
     return rules, Literals(literals)
+
+
+def _rules_of(name: str) -> Sequence[_TokenRule]:
+    source = f"{_SOURCE}/{name}"
+    text = read_config(resource_path("config") / "secret_rules" / name, source)
+    try:
+        return [_TokenRule(**table) for table in tomllib.loads(text)["rules"]]
+    except (ValueError, KeyError, TypeError) as error:
+        raise ConfigurationError(f"{source} cannot be read: {error}; correct it") from error
 
 
 def _compiled(pattern: str) -> Any:

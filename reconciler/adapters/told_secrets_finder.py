@@ -10,9 +10,11 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cache
+from itertools import islice, product
 from typing import TYPE_CHECKING
 
-from reconciler.named_secrets.values import ADDRESS, is_indian_postcode, is_made_up
+from reconciler.named_secrets.shapes import find_account_numbers
+from reconciler.named_secrets.values import ADDRESS, is_drawn, is_indian_postcode, is_made_up
 from reconciler.sensitive_data import TOKEN, SensitiveKind, SensitiveSpan, merge_spans
 
 if TYPE_CHECKING:
@@ -26,6 +28,12 @@ _OPENING = re.compile(r"[\"'`(\[<*\u2018\u201c\u201e\u00ab\u300c\u300e]{0,3}")
 _TOKEN = re.compile(r"[^\s\"'`)\]>\u2019\u201d\u00bb\u300d\u300f\u3002\u3001\uff0c,;]{2,200}")
 _ASCII = re.compile(r"[!-~]{3,64}")
 _SENTENCE_ENDS = re.compile(r"[\"'`)\]*\u2019\u201d\u00bb\u300d]{0,3}[.!?]{0,3}\s*(?:\Z|\n|[A-Z(])")
+_SENTENCE_END = re.compile(r"[.!?](?=\s|\Z)|\n")
+_WORD = re.compile(r"\S+")
+_WORDS_MAX = 5
+"""So many words after it is said that one enters something, it is looked for."""
+
+_PRODUCT = re.compile(r"[A-Za-z][a-z]+-?\d{1,4}")
 _REST = re.compile(r"[^\n.!?;]{2,60}")
 _PHRASE = re.compile(r"[a-z]{3,12}(?:[ -][a-z]{3,12}){1,7}")
 _PHRASE_ENDS = re.compile(
@@ -36,6 +44,11 @@ _DIGITS = re.compile(r"\d(?:[ -]?\d){2,11}\b(?![.,/:]?\d|[ ]?%)")
 _CODE = re.compile(
     r"(?:\d[\d -]{2,14}\d|(?=[A-Za-z-]*\d)[A-Za-z0-9]{3,12}(?:-[A-Za-z0-9]{2,12}){0,4})\b"
 )
+_RUN = re.compile(r"(?<![\w.-])\d(?:[ -]?\d){2,18}(?!\w|[ .-]\d)")
+_RUNS_MAX, _RUN_LENGTH_MAX, _CARD_REACH = 5, 14, 240
+"""So many pieces of a card's number are tried, so long, and so far after its name; a longer one is
+the whole number."""
+
 _AND_MORE = re.compile(r"[ ]?(?:,|and|or|&|/)[ ]?(?:and )?")
 _COOKIE = re.compile("cookies?:", re.IGNORECASE)
 _PAIR = re.compile(r"[\w.-]{1,60}=(?P<value>[^;\s\"']{8,4000})")
@@ -47,9 +60,12 @@ _PLACE = re.compile(
 _SAID_OF_IT = re.compile(
     r" (?:encrypted|encoded|hashed|compliant|characters?|bits?|digits|letters)\b"
 )
-_BY_SHAPE = ("shape", "random", "wallet", "hexadecimal", "base64")
+_BY_SHAPE = ("random", "hexadecimal", "base64")
 """The lists of long secrets without a rare literal."""
 
+_GOES_ON = ("@", "/", "\\")
+_FILE = re.compile(r"\.[A-Za-z]{2,4}\d?$")
+_ADDRESSED = re.compile(r"(?:://|www\.)\S*$")
 _LONG_WORD = re.compile(r"[\w+/:.-]{20}")
 _MEASURE = re.compile(
     r"\d[\d.,:/-]*(?:st|nd|rd|th|[ap]m|x|h|min|km|kg|gb|mb|ms|bit|%)?", re.IGNORECASE
@@ -152,6 +168,55 @@ def _strong(text: str, match: re.Match[str]) -> Iterator[Span]:
         yield place
 
 
+def _logged_in(text: str, match: re.Match[str]) -> Iterator[Span]:
+    """The secret a person logs in with, alone or after a name; a product's name alone is none."""
+    for number, place in enumerate(_tokens(text, match.end())):
+        word = text[slice(*place)]
+        if _is_chosen(word) and (number or not _PRODUCT.fullmatch(word)):
+            yield place
+            return
+
+
+def _entered(text: str, match: re.Match[str]) -> Iterator[Span]:
+    """What is typed, if its sentence says that this lets a person in."""
+    start = max(text.rfind(sign, 0, match.start()) for sign in ".!?\n") + 1
+    end = _SENTENCE_END.search(text, match.end())
+    if not _getting_in().search(text, start, end.start() if end else len(text)):
+        return
+    for place in _tokens(text, match.end()):
+        word = text[slice(*place)]
+        if _is_chosen(word) or (word.isdigit() and 4 <= len(word) <= 8):
+            yield place
+            return
+
+
+def _alone(text: str, match: re.Match[str]) -> Iterator[Span]:
+    """A sentence of one word, after one that named a secret."""
+    place = _token(text, match.end())
+    if place and _SENTENCE_ENDS.match(text, place[1]):
+        word = text[slice(*place)]
+        if _is_chosen(word) or (word.isdigit() and 3 <= len(word) <= 8):
+            yield place
+
+
+def _tokens(text: str, start: int) -> Iterator[Span]:
+    """The next words of the sentence."""
+    end = _SENTENCE_END.search(text, start)
+    words = _WORD.finditer(text, start, end.start() if end else len(text))
+    return filter(None, (_token(text, word.start()) for word in islice(words, _WORDS_MAX)))
+
+
+def _is_chosen(word: str) -> bool:
+    """Whether a person made it up as a secret: the codes of things have capitals alone."""
+    return _is_strong(word) and any(map(str.islower, word))
+
+
+@cache
+def _getting_in() -> re.Pattern[str]:
+    purposes = _lexicon().any_of("getting_in")
+    return re.compile(rf"\b{purposes}\b", re.IGNORECASE)
+
+
 def _answer(text: str, match: re.Match[str]) -> Iterator[Span]:
     rest = _REST.match(text, match.end())
     words = rest[0].split() if rest else []
@@ -205,6 +270,17 @@ def _codes(text: str, match: re.Match[str]) -> Iterator[Span]:
         at = more.end()
 
 
+def _card(text: str, match: re.Match[str]) -> Iterator[Span]:
+    """The pieces of a card's number, if its check digit is right."""
+    found = islice(_RUN.finditer(text, match.end(), match.end() + _CARD_REACH), _RUNS_MAX)
+    runs = [run for run in found if len(run[0]) <= _RUN_LENGTH_MAX]
+    for first, count in product(range(len(runs)), range(2, _RUNS_MAX)):
+        pieces = runs[first : first + count]
+        number = re.sub(r"\D", "", "".join(run[0] for run in pieces))
+        if any(span.kind is SensitiveKind.CREDIT_CARD for span in find_account_numbers(number)):
+            yield from (run.span() for run in pieces)
+
+
 def _given(text: str, match: re.Match[str]) -> Iterator[Span]:
     if (place := _token(text, match.end())) and text[place[0]] not in "-/$":
         yield place
@@ -227,10 +303,6 @@ def _ascii(text: str, match: re.Match[str]) -> Iterator[Span]:
         yield letters.span()
 
 
-def _shape(_: str, match: re.Match[str]) -> Iterator[Span]:
-    yield match.span("value")
-
-
 def _only(is_secret: Callable[[str], object]) -> Callable[[str, re.Match[str]], Iterator[Span]]:
     def read(_: str, match: re.Match[str]) -> Iterator[Span]:
         if is_secret(match["value"]) and not _is_of_something_else(match):
@@ -241,19 +313,42 @@ def _only(is_secret: Callable[[str], object]) -> Callable[[str, re.Match[str]], 
 
 def _hexadecimal(text: str, match: re.Match[str]) -> Iterator[Span]:
     """A hash of something looks the same, and is called one."""
-    before = re.findall(r"[\w-]+", text[max(0, match.start() - 48) : match.start()].casefold())
-    if not any(_hash().fullmatch(word) for word in before):
+    if not _is_called(text, match.start("value"), "hash"):
         yield match.span("value")
 
 
+def _random(text: str, match: re.Match[str]) -> Iterator[Span]:
+    """What was drawn at random, and is neither an id nor part of an address or a file's name."""
+    start, end = match.span("value")
+    word = match["value"].rstrip("._~-")
+    others = _lexicon().word_set("identified")
+    if not is_drawn(word, others) or text[end : end + 1] in _GOES_ON or _FILE.search(word):
+        return
+    if _ADDRESSED.search(text, max(0, start - 400), start) or word.startswith("AAAA"):
+        return
+    called = ("hash",) if re.search(r"[._-]", word) else ("hash", "identified")
+    if not any(_is_called(text, start, name) for name in called):
+        yield start, start + len(word)
+
+
+def _is_called(text: str, start: int, name: str) -> bool:
+    """Whether shortly before a value one of a list's words says what it is."""
+    before = re.findall(r"[\w-]+", text[max(0, start - 48) : start].casefold())
+    return any(map(_any_word(name).fullmatch, before))
+
+
 @cache
-def _hash() -> re.Pattern[str]:
-    return re.compile(_lexicon().any_of("hash"))
+def _any_word(name: str) -> re.Pattern[str]:
+    return re.compile(_lexicon().any_of(name))
 
 
 _READ: Mapping[str, Callable[[str, re.Match[str]], Iterator[Span]]] = {
     "word": _word,
     "strong": _strong,
+    "logged_in": _logged_in,
+    "entered": _entered,
+    "alone": _alone,
+    "card": _card,
     "answer": _answer,
     "phrase": _phrase,
     "seed": _seed,
@@ -262,12 +357,10 @@ _READ: Mapping[str, Callable[[str, re.Match[str]], Iterator[Span]]] = {
     "given": _given,
     "cookie": _cookie,
     "ascii": _ascii,
-    "shape": _shape,
     "complex_before": _only(_ALL_THREE.match),
     "strong_before": _only(_is_strong),
     "word_before": _only(lambda value: not _is_remark(value)),
-    "random": _only(_DRAWN.match),
-    "wallet": _only(_DRAWN.match),
+    "random": _random,
     "hexadecimal": _hexadecimal,
     "base64": _only(lambda value: _DRAWN.match(value) and re.search(r"[+/]", value)),
 }

@@ -39,12 +39,12 @@ __all__ = [
 def build_secret_finder() -> SensitiveDataFinder:
     """Finds secrets and account numbers. Patterns are loaded when a text may hold one."""
     from reconciler.adapters.account_number_finder import AccountNumberFinder
-    from reconciler.adapters.detect_secrets_finder import DetectSecretsFinder
+    from reconciler.adapters.announced_secrets_finder import AnnouncedSecretsFinder
     from reconciler.adapters.gitleaks_finder import GitleaksFinder
     from reconciler.adapters.told_secrets_finder import ToldSecretsFinder
 
     return CombinedFinder(
-        (DetectSecretsFinder(), GitleaksFinder(), ToldSecretsFinder(), AccountNumberFinder())
+        (AnnouncedSecretsFinder(), GitleaksFinder(), ToldSecretsFinder(), AccountNumberFinder())
     )
 
 
@@ -55,12 +55,12 @@ def build_sensitive_data_finder() -> SensitiveDataFinder:
 
 
 def _sensitive_data_finder() -> SensitiveDataFinder:
+    from reconciler.adapters.named_number_finder import NamedNumberFinder
     from reconciler.adapters.personal_data_finder import PersonalDataFinder
     from reconciler.adapters.phone_finder import PhoneFinder
 
-    return CombinedFinder(
-        (build_secret_finder(), PersonalDataFinder(), PhoneFinder(), _street_address_finder())
-    )
+    found = (PersonalDataFinder(), NamedNumberFinder(), PhoneFinder(), _street_address_finder())
+    return CombinedFinder((build_secret_finder(), *found))
 
 
 @cache

@@ -11,6 +11,7 @@ from rich.panel import Panel
 from rich.table import Table
 from rich.text import Text
 
+from reconciler.domain.quoting import in_marks
 from reconciler.domain.recalling.filtering import FilterFields
 from reconciler.domain.records.slots import CONTACT_SUBJECT
 from reconciler.entrypoints.rendering import (
@@ -194,7 +195,7 @@ def _turn(turn: EvidenceTurn) -> Iterator[Text]:
     where = f"session {turn.session_id}" + (f", {turn.channel}" if turn.channel else "")
     found_at = f", {turn.source_reference}" if turn.source_reference else ""
     yield shown(f"{turn.said_at:%Y-%m-%d %H:%M} UTC  {turn.speaker}  ({where}{found_at})", "dim")
-    yield shown(f"  “{' … '.join(turn.spans) or turn.text}”")
+    yield shown(f"  {in_marks(' … '.join(turn.spans) or turn.text)}")
     for taker in turn.taken_by:
         of = (
             f": the earlier fact {turn.fact_id}, which this fact repeats" if turn.is_beneath else ""

@@ -20,6 +20,7 @@ from rich.table import Table
 from rich.text import Text
 from rich.tree import Tree
 
+from reconciler.domain.quoting import in_quotes
 from reconciler.domain.records.kinds import Action, Disposal, FactState
 from reconciler.domain.visible_text import visible
 
@@ -444,12 +445,13 @@ def recall_outcome(recalled: Recalled, nothing: str) -> str:
 
 
 def fact_lines(fact: Fact) -> Text:
-    """A fact, and beneath it the id that commands take."""
-    return lines(shown(fact.text).append(_pointer(fact)), shown(fact.fact_id, "dim"))
+    """A fact, and on lines of their own what it points to, and the id that commands take."""
+    return lines(shown(fact.text), *_pointer(fact), shown(fact.fact_id, "dim"))
 
 
-def _pointer(fact: Fact) -> Text:
-    return shown(f" → {fact.artefact}", "blue") if fact.artefact else Text()
+def _pointer(fact: Fact) -> Iterator[Text]:
+    if fact.artefact:
+        yield shown(f"→ {fact.artefact}", "blue")
 
 
 def _against(other: Fact) -> Text:
@@ -546,17 +548,15 @@ def print_errors(console: Console, report: ImportReport, kind: str) -> None:
 
 
 def _fact_label(fact: Fact, above: Fact | None = None, link: Supersession | None = None) -> Text:
-    label = Text.assemble(
-        shown(fact.text, _STATES[fact.state]), _pointer(fact), (_held(fact), "dim")
-    )
+    label = shown(f"{fact.fact_id} {_held(fact)}", "dim")
     if not fact.is_live:
         label.append(f" {fact.state}", style="yellow")
     if fact.is_void and above is not None and link is not None:
-        who = f': {above.trust} said on {_day(link.at)} "{visible(above.text)}"'
+        who = f": {above.trust} said on {_day(link.at)} {in_quotes(visible(above.text))}"
         label.append(who, style="dim")
     if fact.is_contested:
         label.append(" contested", style="red")
-    return lines(label, shown(fact.fact_id, "dim"))
+    return lines(shown(fact.text, _STATES[fact.state]), *_pointer(fact), label)
 
 
 def _held(fact: Fact) -> str:

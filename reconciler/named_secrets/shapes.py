@@ -1,6 +1,6 @@
 """Secrets and numbers of accounts that are known by their shape alone, without any library.
 
-What the finder of secrets looks for beside detect-secrets' plugins, and what no error may repeat:
+What the finder of secrets looks for beside vendors' tokens, and what no error may repeat:
 an error is made where no finder is at hand, and is printed, logged and kept on jobs. Pure.
 """
 
@@ -12,9 +12,9 @@ from functools import cache
 
 from reconciler.sensitive_data import SensitiveKind, SensitiveSpan
 
-__all__ = ["IN_ADDRESSES", "SHAPES", "find_account_numbers", "find_shapes"]
+__all__ = ["find_account_numbers", "find_shapes", "find_tokens"]
 
-SHAPES = (
+_SHAPES = (
     r"-----BEGIN[ A-Z]*PRIVATE KEY[ A-Z]*-----(?:.*?-----END[ A-Z]*-----|.*)",
     r"\beyJ[\w-]{5,}={0,2}\.[\w-]{5,}={0,2}(?:\.[\w+/=-]*)?",
     r"\bsk-(?:ant-|proj-|svcacct-|or-v1-)?[A-Za-z0-9_-]{20,}",
@@ -27,7 +27,7 @@ SHAPES = (
     r"\bAIza[\w-]{30,}",
     r"\b(?i:bearer)[ ]+[A-Za-z0-9._~+/-]{20,}=*",
 )
-IN_ADDRESSES = (
+_IN_ADDRESSES = (
     r"(?i)://[^\s\"'<>]{1,300}?[?&;#](?:sig|signature|x-amz-signature|x-goog-signature|code|ticket"
     r"|sid|session)="
     r"((?=[^\s&#]{0,60}\d)(?=[^\s&#]{0,60}[a-z])[^\s&#\"'<>]{10,})",
@@ -53,10 +53,15 @@ _CARD = re.compile(
 
 def find_shapes(text: str) -> Iterator[SensitiveSpan]:
     """Keys, tokens and logins in addresses, and the numbers of cards and accounts; may overlap."""
+    yield from find_tokens(text)
+    yield from find_account_numbers(text)
+
+
+def find_tokens(text: str) -> Iterator[SensitiveSpan]:
+    """Keys, tokens and logins in addresses; they may overlap."""
     for pattern in _compiled():
         for match in pattern.finditer(text):
             yield SensitiveSpan(*match.span(pattern.groups), SensitiveKind.SECRET)
-    yield from find_account_numbers(text)
 
 
 def find_account_numbers(text: str) -> Iterator[SensitiveSpan]:
@@ -73,8 +78,8 @@ def find_account_numbers(text: str) -> Iterator[SensitiveSpan]:
 
 @cache
 def _compiled() -> tuple[re.Pattern[str], ...]:
-    shapes = [re.compile(shape, re.DOTALL) for shape in SHAPES]
-    return (*shapes, *map(re.compile, (*IN_ADDRESSES, _LOGIN_IN_ADDRESS)))
+    shapes = [re.compile(shape, re.DOTALL) for shape in _SHAPES]
+    return (*shapes, *map(re.compile, (*_IN_ADDRESSES, _LOGIN_IN_ADDRESS)))
 
 
 def _end_of_iban(text: str) -> int:

@@ -20,28 +20,27 @@ from itertools import pairwise
 import pytest
 from hypothesis import HealthCheck, assume, given, settings, strategies as st
 
-from reconciler.adapters.detect_secrets_finder import (
+from reconciler.adapters.announced_secrets_finder import (
     _ANY_VALUE,
     _OF_VALUE,
     _SAID,
+    _SHAPES,
     _STRONG_VALUE,
     _SURPLUS_SIGNS,
-    DetectSecretsFinder,
+    AnnouncedSecretsFinder,
     _compiled,
     _literals,
-    _load_shapes,
-    _may_hold_shape,
-    _SecretPattern,
 )
 from reconciler.adapters.personal_data_finder import PersonalDataFinder
 from reconciler.adapters.phone_finder import PhoneFinder
 from reconciler.adapters.sensitive_data_finders import CombinedFinder
 from reconciler.adapters.street_address_finder import StreetAddressFinder
+from reconciler.named_secrets import shapes
 from reconciler.ports.sensitive_data_finder import SensitiveDataFinder
 from reconciler.sensitive_data import SensitiveKind
 
 SINGLE: dict[str, Callable[[], SensitiveDataFinder]] = {
-    "detect-secrets": DetectSecretsFinder,
+    "announced": AnnouncedSecretsFinder,
     "personal-data": PersonalDataFinder,
     "phone": PhoneFinder,
     "street-address": StreetAddressFinder,
@@ -86,7 +85,7 @@ def refuse(*arguments, **options):
 socket.getaddrinfo = socket.socket.connect = socket.socket.connect_ex = refuse
 from reconciler.bootstrap import build_sensitive_data_finder
 finder = build_sensitive_data_finder()
-assert "detect_secrets" not in sys.modules
+assert "phonenumbers" not in sys.modules
 assert len(finder.find(sys.argv[1])) == 6
 print(*sorted({name.split(".")[0] for name in sys.modules}))
 """
@@ -100,7 +99,7 @@ def finder(name: str) -> SensitiveDataFinder:
 @pytest.mark.parametrize(
     ("name", "kinds"),
     [
-        ("detect-secrets", {SensitiveKind.SECRET}),
+        ("announced", {SensitiveKind.SECRET}),
         (
             "personal-data",
             {SensitiveKind.EMAIL, SensitiveKind.CREDIT_CARD, SensitiveKind.NATIONAL_ID},
@@ -153,21 +152,20 @@ def test_nothing_of_a_text_is_logged(name: str, caplog: pytest.LogCaptureFixture
 )
 def test_a_token_of_npm_is_found_wherever_its_registry_is(before: str, token: str) -> None:
     text = f"always-auth=true\n{before}:_authToken={token}\nstrict-ssl=true"
-    (span,) = finder("detect-secrets").find(text)
+    (span,) = finder("announced").find(text)
     assert text[: span.start].endswith(before)
     assert text[span.start : span.end].endswith(token)
 
 
-@pytest.mark.parametrize("shape", _load_shapes(), ids=lambda shape: shape.pattern.pattern)
+@pytest.mark.parametrize("shape", shapes._compiled(), ids=lambda shape: shape.pattern)
 @settings(max_examples=20, suppress_health_check=list(HealthCheck))
 @given(data=st.data())
 def test_no_text_that_holds_a_secrets_shape_is_passed_over(
-    shape: _SecretPattern, data: st.DataObject
+    shape: re.Pattern[str], data: st.DataObject
 ) -> None:
-    flags = shape.pattern.flags & (re.IGNORECASE | re.DOTALL | re.ASCII)
-    plain = re.compile(shape.pattern.pattern, flags)
-    text = data.draw(st.from_regex(plain, fullmatch=True))
-    assert _may_hold_shape(text, _literals().held(text.casefold()))
+    flags = shape.flags & (re.IGNORECASE | re.DOTALL | re.ASCII)
+    text = data.draw(st.from_regex(re.compile(shape.pattern, flags), fullmatch=True))
+    assert _SHAPES in _literals().held(text.casefold())
 
 
 @pytest.mark.parametrize(
@@ -176,9 +174,9 @@ def test_no_text_that_holds_a_secrets_shape_is_passed_over(
 )
 def test_no_text_holds_the_search_for_what_is_said_of_secrets_up(before: str, piece: str) -> None:
     text = (before + piece * 20_000)[:20_000]
-    finder("detect-secrets").find(before)  # so that all is compiled
+    finder("announced").find(before)  # so that all is compiled
     started = time.process_time()
-    finder("detect-secrets").find(text)
+    finder("announced").find(text)
     assert time.process_time() - started < 1  # 0.1 s where nothing else runs
 
 
@@ -188,7 +186,7 @@ def test_no_text_holds_the_search_for_what_is_said_of_secrets_up(before: str, pi
 def test_a_secret_is_found_behind_any_number_of_signs(name: str, count: int, signs: str) -> None:
     value = "482193" if name == "PIN" else "Blue42abc"
     text = f"{name}{signs * count}{value}, since May"
-    found = [text[span.start : span.end] for span in finder("detect-secrets").find(text)]
+    found = [text[span.start : span.end] for span in finder("announced").find(text)]
     assert [each.lstrip(signs) for each in found if each.strip(signs)] == [value]
 
 

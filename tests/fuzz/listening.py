@@ -21,7 +21,7 @@ import regex
 
 __all__: list[str] = []
 
-LOUD = ("reconciler", "detect_secrets")
+LOUD = ("reconciler",)
 """The modules to listen to: patterns of the standard library and of others do not count."""
 
 AT_A_PLACE = {"match", "fullmatch"}

@@ -41,7 +41,7 @@ READING = {
 
 FOR_EMBEDDING = {"onnxruntime", "tokenizers"}
 FOR_OTHER_MODELS = {"sentence_transformers", "torch", "transformers", "huggingface_hub"}
-FOR_THE_GATE = {"babel", "detect_secrets", "phonenumbers", "regex"}
+FOR_THE_GATE = {"babel", "phonenumbers", "regex"}
 FOR_ARBITRATION = {"anthropic", "cachetools", "openai"}
 FOR_ONE_COMMAND = {"matplotlib", "neo4j", "prometheus_client", "scipy"}
 FOR_THE_COMMAND_LINE = {"rich", "typer"}

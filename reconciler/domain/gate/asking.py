@@ -33,6 +33,9 @@ _PIECES_MAX = 12
 _STRONG = "The secret key is "
 """After it a word that was made up is a secret, and a plain one is none."""
 
+_CARD, _SENT_CODE = "The card number is", "The sent PIN is "
+"""What a card's number begins, which may come in pieces; and a code that was sent, in digits."""
+
 _PIECE_OF = (_STRONG, "The PIN is ")
 """A piece is a word that was made up, or a number."""
 
@@ -55,17 +58,29 @@ def asked_for(turns: Sequence[str], find: Find) -> Mapping[str, Sequence[Sensiti
             places = (match.span(1) for match in _KEY_LINE.finditer(text))
             secrets.setdefault(text, []).extend(_secret(*place) for place in places)
     for at, text in enumerate(turns):
-        for statement in dict.fromkeys(_statements(text)):  # a long turn asks the same many times
-            if _find_cues(text).first("refers_back"):  # the turn before it was the secret
-                spans = _secrets_in_answer(
-                    statement, turns[at - 1] if at else "", find, is_at_once=True
-                )
+        refers_back = at > 0 and _find_cues(text).first("refers_back") is not None
+        for statement in dict.fromkeys(_statements(text, refers_back)):  # a long turn asks often
+            if refers_back:  # the turn before it was the secret
+                spans = _secrets_in_answer(statement, turns[at - 1], find, is_at_once=True)
                 secrets.setdefault(turns[at - 1], []).extend(spans)
-            for answer, span in _answers(statement, turns[at + 1 : at + 1 + ANSWERED_WITHIN], find):
+            for answer, span in _answers(statement, turns[at + 1 :], find):
                 secrets.setdefault(answer, []).append(span)
-    for text, told in _pieces(turns, find):
+    for text, told in (*_pieces(turns, find), *_cards(turns, find)):
         secrets.setdefault(text, []).extend(told)
     return secrets
+
+
+def _cards(turns: Sequence[str], find: Find) -> Iterator[tuple[str, list[SensitiveSpan]]]:
+    """What the turns give away together, from where one of them names a card."""
+    for at, text in enumerate(turns):
+        if any(cue.kind == _CARD for cue, _ in _find_cues(text).matches("asked")):
+            told, start = turns[at : at + 1 + ANSWERED_WITHIN], 0
+            spans = [span for span in find("\n".join(told)) if span.kind is SensitiveKind.SECRET]
+            for turn in told:
+                end = start + len(turn)
+                within = (span for span in spans if start <= span.start and span.end <= end)
+                yield turn, [_secret(span.start - start, span.end - start) for span in within]
+                start = end + 1
 
 
 def _pieces(turns: Sequence[str], find: Find) -> Iterator[tuple[str, list[SensitiveSpan]]]:
@@ -93,13 +108,22 @@ def _piece(word: re.Match[str], find: Find) -> Iterator[SensitiveSpan]:
 def _answers(
     statement: str, turns: Sequence[str], find: Find
 ) -> Iterator[tuple[str, SensitiveSpan]]:
-    """What was told within reach; a plain word at once, or after words that put it off."""
-    is_at_once = True
+    """What was told within reach; a plain word at once, or after words that put it off.
+
+    If an answer did not help, another one follows.
+    """
+    is_at_once, left, is_answered = True, ANSWERED_WITHIN, False
     for text in turns:
+        if is_answered:
+            if not _find_cues(text).first("retry"):
+                return
+            is_at_once, left, is_answered = True, ANSWERED_WITHIN, False
+            continue
+        if not left:
+            return
         spans = list(_secrets_in_answer(statement, text, find, is_at_once=is_at_once))
         yield from ((text, span) for span in spans)
-        if spans:
-            return
+        is_answered, left = bool(spans), left - 1
         is_at_once = is_at_once and bool(_find_cues(text).first("put_off"))
 
 
@@ -111,7 +135,7 @@ def _secrets_in_answer(
     if is_at_once or len(words) <= 1:
         start = _start(answer)
         yield from _found_in(statement, answer[start:], start, find)
-    if len(words) <= _ANSWER_WORDS_MAX:
+    if len(words) <= _ANSWER_WORDS_MAX and statement != _SENT_CODE:
         for word in words:
             yield from _found_in(_STRONG, word[0], word.start(), find)
 
@@ -130,7 +154,7 @@ def _start(answer: str) -> int:
     return opening.end() if opening else 0
 
 
-def _statements(text: str) -> Iterator[str]:
+def _statements(text: str, refers_back: bool) -> Iterator[str]:
     """What statements a turn begins that asks for secrets or names them; none for most turns."""
     plain = _HUMP.sub(" ", text).replace("_", " ")
     if _find_cues(plain).first("asked") is None:
@@ -138,9 +162,9 @@ def _statements(text: str) -> Iterator[str]:
     for sentence in read_text(plain).sentences:
         said = sentence.text
         held = _find_cues(said)
-        if held.first("told_of"):
+        if not refers_back and held.first("told_of"):
             continue
-        is_request = held.first("request") is not None
+        is_request = refers_back or held.first("request") is not None
         for cue, match in held.matches("asked"):
             if not match["other"] and (is_request or _ends_with(said, match)):
                 yield f"{cue.kind} "
@@ -164,5 +188,5 @@ def _cues() -> Cues:
     return Cues(
         lexicon("secrets"),
         lambda _, pattern: re.compile(pattern, re.IGNORECASE),
-        ("asked", "request", "told_of", "opening", "put_off", "refers_back", "part"),
+        ("asked", "request", "told_of", "opening", "put_off", "refers_back", "retry", "part"),
     )

@@ -16,6 +16,7 @@ from reconciler.domain.gate.literalness import find_hedge
 from reconciler.domain.gate.policy import GatePolicy
 from reconciler.domain.guard import count_words
 from reconciler.domain.guard.reading import Word, read
+from reconciler.domain.quoting import in_marks
 from reconciler.domain.records.candidates import Candidate
 from reconciler.domain.records.facts import Fact
 from reconciler.domain.records.kinds import (
@@ -81,7 +82,7 @@ def question(
     """The question about a held candidate, for the contact or an operator."""
     asked = " ".join(lexicon("questions").words(_name(candidate, disposal, reason)))
     claim = _TAKEN_OUT.sub(_HIDDEN, candidate.claim).strip().rstrip(".")
-    asked = asked.replace("{topic}", _called(topic)).replace("{claim}", claim)
+    asked = asked.replace("{topic}", _called(topic)).replace("“{claim}”", in_marks(claim))
     return f"{asked} {policy.file.confirmation.change_it}"
 
 
@@ -89,7 +90,8 @@ def revalidation(fact: Fact) -> str:
     """The question about a fact that expires soon, or has expired."""
     asked = " ".join(lexicon("questions").words("revalidation"))
     said_on = f"{fact.last_confirmed_at:%Y-%m-%d}"
-    return asked.replace("{date}", said_on).replace("{claim}", fact.text.strip().rstrip("."))
+    claim = in_marks(fact.text.strip().rstrip("."))
+    return asked.replace("{date}", said_on).replace("“{claim}”", claim)
 
 
 def answer_since(asked: Note, facts: Iterable[Fact]) -> Fact | None:

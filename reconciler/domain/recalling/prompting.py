@@ -13,6 +13,7 @@ from html import escape
 from itertools import starmap
 from types import MappingProxyType
 
+from reconciler.domain.quoting import in_braces, in_quotes, unmarked
 from reconciler.domain.recalling.current_values import ends_own_value
 from reconciler.domain.recalling.recalled import Recalled, RecallOutcome
 from reconciler.domain.recalling.safety import holds_always, holds_until_settled, is_never_cut
@@ -119,7 +120,8 @@ def as_prompt(
     """
     answer = ranked if isinstance(ranked, Recalled) else Recalled(ranked)
     opening = _OPENING + _how_disputed(answer)
-    asked = [_TO_ASK, *(f"- {_escaped(question)}" for question in questions)] if questions else []
+    told = [f"- {in_braces(_one_line(question))}" for question in questions]
+    asked = [_TO_ASK, *told] if told else []
     if answer.waiting:
         asked.append(_waiting_line(answer))
     if unconfirmed:
@@ -355,7 +357,7 @@ def _holds(fact: Fact, *, is_upcoming: bool) -> Iterator[str]:
 
 def quoted(text: str, length_max: int = _QUOTE_LENGTH_MAX) -> str:
     """A remembered text, as data within a sentence: on one line, cut, in quotes."""
-    return f'"{shortened(_escaped(text), length_max)}"'
+    return in_quotes(shortened(_escaped(text), length_max))
 
 
 def shortened(text: str, length_max: int) -> str:
@@ -364,6 +366,11 @@ def shortened(text: str, length_max: int) -> str:
 
 
 def _escaped(text: str) -> str:
+    """On one line, without what a reader does not see, or would take for a mark or for markup."""
+    return unmarked(_one_line(text))
+
+
+def _one_line(text: str) -> str:
     """On one line, without markup and without characters that a reader does not see."""
     spaced = " ".join(text.split())
     seen = "".join(c for c in spaced if not _is_invisible(c))

@@ -11,6 +11,7 @@ from dataclasses import replace
 from datetime import datetime
 
 from reconciler.domain.guard import differ_only_in, find_changes, find_differences, is_english
+from reconciler.domain.quoting import in_quotes, unmarked
 from reconciler.domain.reconciling.neighbours import are_of_several_matters, match_of, neighbour_of
 from reconciler.domain.records.decisions import Verdict
 from reconciler.domain.records.facts import Conflict, Dispute, Fact, Neighbour
@@ -111,7 +112,8 @@ def _is_settled_by(note: Note, known: Neighbour, other: Fact) -> bool:
 def _dispute(scope: Scope, facts: Iterable[Fact], conflicts: Sequence[Conflict]) -> Dispute:
     sides = tuple(sorted(facts, key=lambda fact: (fact.valid_from, fact.recorded_at, fact.fact_id)))
     *first, last = (
-        f'"{" ".join(side.text.split())}" ({WHOSE[side.word]}, since {side.valid_from:%Y-%m-%d})'
+        f"{in_quotes(unmarked(' '.join(side.text.split())))} "
+        f"({WHOSE[side.word]}, since {side.valid_from:%Y-%m-%d})"
         for side in sides
     )
     return Dispute(

@@ -11,6 +11,7 @@ from datetime import UTC, datetime
 
 from reconciler.contact_memory import ContactMemory
 from reconciler.domain.erasing.redaction import is_erased
+from reconciler.domain.quoting import in_marks
 from reconciler.domain.reconciling.reverting import undone_by
 from reconciler.domain.records.decisions import Decision
 from reconciler.domain.records.kinds import OPERATOR_DOOR, Action, DecidedBy
@@ -88,7 +89,7 @@ def subject_of(memory: Memory, decision: Decision) -> str:
     more = f" and {len(texts) - _NAMED_MAX} more" if len(texts) > _NAMED_MAX else ""
     told = " · ".join(texts[:_NAMED_MAX]) + more
     if decision.action is Action.RESOLVE:
-        return f"“{told}” {'holds' if len(texts) == 1 else 'hold'}"
+        return f"{in_marks(told)} {'holds' if len(texts) == 1 else 'hold'}"
     return told
 
 

@@ -24,6 +24,7 @@ from starlette.responses import RedirectResponse, Response
 
 from reconciler.agent_memory import AgentMemory
 from reconciler.contact_memory import ContactMemory
+from reconciler.domain.quoting import in_marks
 from reconciler.domain.records.decisions import Decision
 from reconciler.entrypoints.access.grants import Grant
 from reconciler.entrypoints.access.http_door import GRANT
@@ -303,6 +304,7 @@ def text_of(name: str) -> tuple[str, str]:
 def _templates() -> Environment:
     made = environment(_FOLDER / "templates", _FOLDER)
     made.filters |= {"day": _day, "exact": _exact, "ago": _ago, "moment": words.moment}
+    made.filters["in_marks"] = in_marks
     known: Mapping[str, object] = {
         "address": address,
         "words": words,

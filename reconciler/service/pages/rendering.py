@@ -13,6 +13,7 @@ from pathlib import Path
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
+from reconciler.domain.quoting import in_marks
 from reconciler.domain.records.facts import Fact
 from reconciler.domain.records.kinds import SourceKind
 from reconciler.domain.review.timeline import caption_of, why_of
@@ -70,7 +71,7 @@ def environment(*folders: Path) -> Environment:
         trim_blocks=True,
         undefined=StrictUndefined,
     )
-    made.filters |= {"moment": moment, "standing": standing_of}
+    made.filters |= {"moment": moment, "standing": standing_of, "in_marks": in_marks}
     made.globals |= {"whose_word": WHOSE_WORD, "caption": caption_of, "why": why_of}
     return made
 

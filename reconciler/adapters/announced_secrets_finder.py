@@ -1,53 +1,26 @@
-"""The finder of secrets: by their shape, through detect-secrets, and by the words around them.
+"""The finder of secrets that a name or a phrase announces, and of those with a usual shape.
 
-``reconciler.named_secrets`` reads secrets that a name announces, in JSON and the like.
-
-The plugins that use only entropy are left out, because ordinary words have enough of it. The
-plugins for one vendor's build server and for npm are left out too: npm's pattern takes time that
-grows as the square of a text's length (``reconciler.named_secrets.shapes`` has one of ours
-instead). A secret without a known shape or an announcing word is not found here. Personal data is
-not searched for.
+``reconciler.named_secrets`` reads secrets that a name announces, in JSON and the like, and has the
+shapes; vendors' tokens are ``gitleaks_finder``'s. A secret without a known shape or an announcing
+word is not found here. Personal data is not searched for.
 """
 
 from __future__ import annotations
 
-import logging
-import re
-import warnings
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
-from importlib import import_module
-from threading import Lock
 from typing import TYPE_CHECKING, Any
 
 from reconciler.named_secrets import find_named_secrets
-from reconciler.named_secrets.shapes import IN_ADDRESSES, SHAPES
+from reconciler.named_secrets.shapes import find_tokens
 from reconciler.named_secrets.words import NO_COMPOUND
 from reconciler.sensitive_data import SensitiveKind, SensitiveSpan, merge_spans
 
 if TYPE_CHECKING:
     from reconciler.lexicon import Literals
 
-__all__ = ["DetectSecretsFinder"]
+__all__ = ["AnnouncedSecretsFinder"]
 
-_PLUGINS = {
-    "aws": "AWSKeyDetector",
-    "azure_storage_key": "AzureStorageKeyDetector",
-    "basic_auth": "BasicAuthDetector",
-    "discord": "DiscordBotTokenDetector",
-    "github_token": "GitHubTokenDetector",
-    "gitlab_token": "GitLabTokenDetector",
-    "mailchimp": "MailchimpDetector",
-    "openai": "OpenAIDetector",
-    "pypi_token": "PypiTokenDetector",
-    "sendgrid": "SendGridDetector",
-    "slack": "SlackDetector",
-    "square_oauth": "SquareOAuthDetector",
-    "stripe": "StripeDetector",
-    "telegram_token": "TelegramBotTokenDetector",
-    "twilio": "TwilioKeyDetector",
-}
 # If many signs were given back one by one, and the text read again from each, the time would grow
 # with the square of their number. A value that is too short without signs needs up to 20.
 _SURPLUS_SIGNS = r"(?:[:=](?=[:=]{20}))*+"
@@ -141,47 +114,30 @@ _SAID: Mapping[str, tuple[str, ...]] = {
 """Rules by words; a rule can fit only a text that holds one of its words."""
 # An Indian "PIN code" of six digits is a postcode.
 _POSTCODE = r"(?i:\bpin[ ]?code(?:[ ]is|[ ]?:)?[ ]*)\d{3}[ ]?\d{3}\b"
-_TOKEN_TAIL = re.compile(r"[\w+/=-]*")
 _NEEDED_BY_SHAPES = (
-    *("xox", "aws", "bearer", "://", "-----begin", "_authtoken", "eyj", "aiza", "accountkey="),
-    *("a3t", "abia", "acca", "akia", "asia", "sg.", "sk-", "sk_", "rk_", "whsec_", "sq0csp"),
-    *("gho", "ghp", "ghs", "ghu", "ghr", "github_pat_", "hf-", "hf_", "npm-", "npm_", "pypi-"),
-    *("glpat", "gldt", "glft", "glsoat", "glrt", "glcbt", "glimt", "glptt", "glagent", "gloas"),
-    *("gr1348941", "dop_v1", "shpat", "lin_api", "-us"),
+    *("xox", "bearer", "://", "-----begin", "_authtoken", "eyj", "aiza", "sk-", "sk_", "rk_"),
+    *("whsec_", "gho", "ghp", "ghs", "ghu", "ghr", "github_pat_", "hf-", "hf_", "npm-", "npm_"),
+    *("glpat", "glptt", "dop_v1", "shpat", "lin_api"),
 )
-"""Rare parts of the shapes, in small letters: each shape holds one of these, or a long word."""
-
-_LONG_WORD = 34
-_LONG_SHAPE = re.compile(r"(?:AC|SK)[a-z0-9]{32}|\d{8}:[\w-]{35}|[MNO][\w-]{23,25}\.")
-"""The shapes that have no literal, without their tails."""
+"""Rare parts of the shapes, in small letters: each shape holds one of these."""
 
 
-class DetectSecretsFinder:
+class AnnouncedSecretsFinder:
     """Finds passwords, keys, tokens and PINs; every span of it is a SECRET.
 
-    Importing detect-secrets takes a quarter of a second, and compiling the phrases about secrets a
-    tenth; each waits for the first text that may need it.
+    To compile the phrases about secrets takes a tenth of a second; it waits for the first text that
+    may need it.
     """
-
-    def __init__(self) -> None:
-        self._shapes: tuple[_SecretPattern, ...] | None = None
-        self._lock = Lock()
 
     def find(self, text: str) -> list[SensitiveSpan]:
         """The secrets of a text, first to last; those that overlap as one."""
         held = _literals().held(text.casefold())
         spans = find_named_secrets(text)
-        if _may_hold_shape(text, held):
-            spans += (span for shape in self._loaded_shapes() for span in shape.find(text))
+        if _SHAPES in held:
+            spans += find_tokens(text)
         if asked := [rule for words, rules in _SAID.items() if words in held for rule in rules]:
             spans += _find_said(text, asked)
         return merge_spans(spans)
-
-    def _loaded_shapes(self) -> tuple[_SecretPattern, ...]:
-        with self._lock:
-            if self._shapes is None:
-                self._shapes = _load_shapes()
-            return self._shapes
 
 
 def _find_said(text: str, rules: Sequence[str]) -> Iterator[SensitiveSpan]:
@@ -190,14 +146,6 @@ def _find_said(text: str, rules: Sequence[str]) -> Iterator[SensitiveSpan]:
         for match in _compiled(rule).finditer(text):
             if match.end() > match.start() and match.end() not in postcodes:
                 yield SensitiveSpan(match.start(), match.end(), SensitiveKind.SECRET)
-
-
-def _may_hold_shape(text: str, held: Collection[str]) -> bool:
-    """Whether shapes must be searched for; most texts and ids hold none of their literals."""
-    if _SHAPES in held:
-        return True
-    has_long_word = len(text) >= _LONG_WORD and max(map(len, text.split()), default=0) >= _LONG_WORD
-    return has_long_word and _LONG_SHAPE.search(text) is not None
 
 
 _SHAPES = "shapes"
@@ -218,57 +166,3 @@ def _compiled(rule: str) -> Any:
     import regex
 
     return regex.compile(rule, regex.MULTILINE)
-
-
-@dataclass(frozen=True, slots=True)
-class _SecretPattern:
-    """One pattern, and the number of the group that is the secret; 0 for the whole match."""
-
-    pattern: Any
-    group: int = 0
-
-    def find(self, text: str) -> Iterator[SensitiveSpan]:
-        for match in self.pattern.finditer(text):
-            start, end = match.span(self.group)
-            if start < 0 or self.group == 0:
-                start, end = match.span()
-                end = _end_of_token(text, end)
-            if start < end:
-                yield SensitiveSpan(start, end, SensitiveKind.SECRET)
-
-
-def _end_of_token(text: str, end: int) -> int:
-    """The end of the whole token: a pattern knows only the least length, and no rest may stay."""
-    tail = _TOKEN_TAIL.match(text, end)
-    return tail.end() if tail else end
-
-
-def _load_shapes() -> tuple[_SecretPattern, ...]:
-    """The plugins' patterns and ours.
-
-    The patterns rather than ``analyze_string``, which says what it found but not where, and of a
-    GitHub token only the first three letters.
-    """
-    own = [_SecretPattern(re.compile(shape, re.DOTALL)) for shape in SHAPES]
-    own += [_SecretPattern(re.compile(shape), 1) for shape in IN_ADDRESSES]
-    return (*own, *_plugin_shapes(_load_plugins()))
-
-
-def _plugin_shapes(plugins: Iterable[Any]) -> Iterator[_SecretPattern]:
-    for plugin in plugins:
-        has_inner = type(plugin).__name__ in ("BasicAuthDetector", "AWSKeyDetector")
-        for pattern in plugin.denylist:
-            yield _SecretPattern(pattern, 1 if has_inner and pattern.groups else 0)
-
-
-def _load_plugins() -> list[Any]:
-    """The plugins; logging stays as it was, though the import sends all warnings to a log."""
-    shows_warning = warnings.showwarning
-    try:
-        return [
-            getattr(import_module(f"detect_secrets.plugins.{module}"), name)()
-            for module, name in _PLUGINS.items()
-        ]
-    finally:
-        if warnings.showwarning is not shows_warning:
-            logging.captureWarnings(capture=False)
