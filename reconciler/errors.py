@@ -2,6 +2,7 @@
 
     ReconcilerError
     ├── ConfigurationError          the operator's mistake: settings, password, database, model
+    │   └── CredentialsRefusedError the server rejected the password; it is rarely tried again
     ├── InvalidRequestError         the caller's mistake; nothing was read or written
     │   ├── InvalidScopeError
     │   ├── InvalidNoteError
@@ -54,6 +55,7 @@ __all__ = [
     "ArbiterRefusedError",
     "ArbiterUnavailableError",
     "ConfigurationError",
+    "CredentialsRefusedError",
     "DamagedRecordError",
     "EmbedderClosedError",
     "EmbeddingError",
@@ -106,6 +108,10 @@ class ReconcilerError(Exception):
 
 class ConfigurationError(ReconcilerError):
     """A setting, a password, a database or a model that the operator chose cannot be used."""
+
+
+class CredentialsRefusedError(ConfigurationError):
+    """The server rejected the user name or password; this process waits before it tries again."""
 
 
 class InvalidRequestError(ReconcilerError):

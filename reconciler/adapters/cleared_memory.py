@@ -1,4 +1,4 @@
-"""The C library's memory: cleared when it is handed out, kept, and given back at a store's close.
+"""The C library's memory: cleared while the engine writes, and given back at a store's close.
 
 The embedded engine writes whole pages, and fills only the beginning of some. The rest of such a
 page holds whatever was in that memory before: anything that this process ever held, even a text
@@ -9,62 +9,77 @@ Never here: what is written where.
 from __future__ import annotations
 
 import ctypes
+import os
+import threading
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from functools import cache
 from typing import Any
 
-__all__ = ["clear_memory", "give_back_memory", "memory_as_it_comes"]
+__all__ = ["can_clear_memory", "cleared_memory", "give_back_memory"]
 
 _PERTURB = -6
 """``M_PERTURB`` in glibc's ``malloc.h``: the byte that freed memory is filled with. What is handed
 out is filled with its complement."""
 _FREED = 0xFF
-_TRIM_THRESHOLD, _MMAP_THRESHOLD = -1, -3
-_KEPT_BYTES = 16 * 1024 * 1024
-"""Blocks up to this size are kept for the next request. A note takes and frees some 4 MiB; glibc
-may give them back to the system each time, and 500 to 1,000 pages a note have to be fetched again:
-1 to 3 ms of the processor. Source: measured with ``getrusage``."""
 _PAGE_BYTES = 4096
 """The shortest that the engine writes from. glibc takes blocks of up to 1 KiB from a cache that it
 does not fill, unless it was told to cache larger ones, too."""
 _PROBES = 64
 
 
-@cache
-def clear_memory() -> bool:
-    """Clear this process's memory from now on; returns whether that works here.
+class _Clearing:
+    """Counts the writers for which this process's memory is cleared now."""
 
-    It works with glibc, as on most Linux systems, unless another allocator replaces it. It holds
-    for the whole process, and its cost is too small to be measured beside a note.
-    """
-    with suppress(AttributeError, OSError, TypeError):  # no such C library, or none that is known
-        library = ctypes.CDLL(None)
-        library.malloc.restype, library.malloc.argtypes = ctypes.c_void_p, [ctypes.c_size_t]
-        library.free.restype, library.free.argtypes = None, [ctypes.c_void_p]
-        library.mallopt(_MMAP_THRESHOLD, _KEPT_BYTES)
-        library.mallopt(_TRIM_THRESHOLD, 2 * _KEPT_BYTES)
-        return bool(library.mallopt(_PERTURB, _FREED)) and _is_cleared(library)
-    return False
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._writers = 0
+
+    def begin(self) -> None:
+        with self._lock:
+            self._writers += 1
+            if self._writers == 1:
+                _fill_with(_FREED)
+
+    def end(self) -> None:
+        with self._lock:
+            self._writers -= 1
+            if not self._writers:
+                _fill_with(_hosts_own())
+
+
+_clearing = _Clearing()
 
 
 @contextmanager
-def memory_as_it_comes() -> Iterator[None]:
-    """Hand out memory without clearing it for a moment: while a log is read.
+def cleared_memory() -> Iterator[None]:
+    """Clear memory when it is handed out, until the block ends, if the C library can; else nothing.
 
-    A damaged byte in a log may read as a length of many gigabytes. The engine asks for that much
-    memory, meets the file's end, and refuses the log. Untouched memory costs nothing, but clearing
-    touches all of it: opening a damaged store of some kilobytes took 11 GB instead of 1.5.
+    It holds for all threads of the process: an array of 1 MiB takes 0.1 ms more to make. So only
+    a writer has it, for the milliseconds of a write, and afterwards the host's own setting holds
+    again. Reads and open stores cost the host nothing.
     """
-    if not clear_memory():
+    if not can_clear_memory():
         yield
         return
-    library = ctypes.CDLL(None)
-    library.mallopt(_PERTURB, 0)
+    _clearing.begin()
     try:
         yield
     finally:
-        library.mallopt(_PERTURB, _FREED)
+        _clearing.end()
+
+
+@cache
+def can_clear_memory() -> bool:
+    """Whether this process's memory can be cleared.
+
+    It can with glibc, as on most Linux systems, unless another allocator replaces it.
+    """
+    with suppress(AttributeError, OSError, TypeError):  # no such C library, or none that is known
+        before = _hosts_own()
+        is_clear = _fill_with(_FREED) and _filling() == 0
+        return _fill_with(before) and is_clear
+    return False
 
 
 def give_back_memory() -> None:
@@ -78,15 +93,45 @@ def give_back_memory() -> None:
         ctypes.CDLL(None).malloc_trim(0)
 
 
-def _is_cleared(library: Any) -> bool:
-    """Whether memory that was written to and freed is handed out again without the old bytes."""
+def _fill_with(byte: int) -> bool:
+    return bool(ctypes.CDLL(None).mallopt(_PERTURB, byte))
+
+
+@cache
+def _hosts_own() -> int:
+    """The host's own ``M_PERTURB``, set by ``MALLOC_PERTURB_``, for example; glibc cannot say it.
+
+    0, the default, fills nothing.
+    """
+    filling = _filling()
+    return 0 if filling is None else filling ^ 0xFF
+
+
+def _filling() -> int | None:
+    """The byte that used memory is filled with when it is handed out; None if it is left as is."""
+    library: Any = ctypes.CDLL(None)
+    library.malloc.restype, library.malloc.argtypes = ctypes.c_void_p, [ctypes.c_size_t]
+    library.free.restype, library.free.argtypes = None, [ctypes.c_void_p]
     blocks = [library.malloc(_PAGE_BYTES) for _ in range(_PROBES)]
     for block in filter(None, blocks):
         ctypes.memset(block, 0x5A, _PAGE_BYTES)
     for block in blocks[::2]:  # the block between them keeps them from being merged
         library.free(block)
     again = [library.malloc(_PAGE_BYTES) for _ in blocks[::2]]
-    are_clear = [block and not any(ctypes.string_at(block, _PAGE_BYTES)) for block in again]
+    used = {*again} & {*filter(None, blocks[::2])}
+    found = {byte for block in used for byte in ctypes.string_at(block, _PAGE_BYTES)}
     for block in [*blocks[1::2], *again]:
         library.free(block)
-    return all(are_clear)
+    return found.pop() if len(found) == 1 else None
+
+
+def _start_anew() -> None:
+    """Put the host's setting back in a forked child: none of the writers is there."""
+    global _clearing
+    if _clearing._writers:
+        _fill_with(_hosts_own())
+    _clearing = _Clearing()
+
+
+if hasattr(os, "register_at_fork"):  # not on Windows, where nothing forks
+    os.register_at_fork(after_in_child=_start_anew)

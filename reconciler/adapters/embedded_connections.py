@@ -11,6 +11,7 @@ from pathlib import Path
 
 import ladybug
 
+from reconciler.adapters.cleared_memory import cleared_memory
 from reconciler.adapters.embedded_plans import PlanningConnection
 from reconciler.errors import GraphClosedError, GraphUnavailableError
 from reconciler.turns import Turns
@@ -86,11 +87,13 @@ class EmbeddedConnections:
     def for_writing(self) -> Iterator[PlanningConnection]:
         """The writer's connection; the engine allows one write transaction at a time.
 
+        Memory is cleared meanwhile, because the engine does not fill all that it writes.
+
         Raises:
             GraphUnavailableError: other calls or an erasure held the store too long.
             GraphClosedError: this was closed.
         """
-        with self._lent(self._writer) as connection:
+        with self._lent(self._writer) as connection, cleared_memory():
             yield connection
 
     @contextmanager
@@ -109,7 +112,7 @@ class EmbeddedConnections:
         """Keep all callers waiting; gives whether the running ones ended in that time.
 
         Then nothing is open on the database, and ``exchange`` gives another one to the callers that
-        wait.
+        wait. Memory is cleared, as for a writer.
         """
         deadline = time.monotonic() + seconds
         with self._writer.turns.turn() as turn:
@@ -117,7 +120,8 @@ class EmbeddedConnections:
             with self.without_readers(max(deadline - time.monotonic(), 0.0)) as are_gone:
                 if are_taken and are_gone:
                     self._end_idle()
-                yield are_taken and are_gone
+                with cleared_memory():
+                    yield are_taken and are_gone
 
     def exchange(self, database: ladybug.Database) -> None:
         """Connect to this one from here on; only within ``alone``."""

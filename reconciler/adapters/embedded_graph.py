@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import ladybug
 
 from reconciler.adapters import open_stores
-from reconciler.adapters.cleared_memory import clear_memory, give_back_memory
+from reconciler.adapters.cleared_memory import can_clear_memory, give_back_memory
 from reconciler.adapters.embedded_connections import POOL_IS_FULL, EmbeddedConnections
 from reconciler.adapters.embedded_files import (
     BUFFER_POOL_BYTES,
@@ -627,7 +627,7 @@ def file_of(settings: Any) -> Path:
 def _traces(rewrites: int, left: int) -> tuple[str, ...]:
     """The places where removed bytes may still be."""
     files = _FILES_ARE_NOT_CLEAN.format(rewrites=rewrites, left=left) if left else _FILES_ARE_CLEAN
-    return (files, *[_MEMORY_IS_NOT_CLEARED] * (not clear_memory()), _COPIES)
+    return (files, *[_MEMORY_IS_NOT_CLEARED] * (not can_clear_memory()), _COPIES)
 
 
 def _is_storage_failure(error: BaseException) -> bool:

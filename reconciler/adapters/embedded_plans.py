@@ -132,9 +132,12 @@ def _pages_of(result: ladybug.QueryResult) -> Iterator[list[Any]]:
 
 
 def _type(value: Any) -> Any:
-    """A value's type, as the engine sees it when it plans."""
+    """A value's type, as the engine sees it when it plans; of maps with their names in order."""
     if isinstance(value, list):
-        return (list, next((type(element) for element in value if element is not None), None))
+        first = next((element for element in value if element is not None), None)
+        return (list, *_type(first)) if isinstance(first, dict) else (list, type(first))
+    if isinstance(value, dict):
+        return (dict, *value, *(_type(held) for held in value.values() if isinstance(held, dict)))
     if type(value) is not int:
         return type(value)
     return (value < 0, bisect_left(_WIDTHS, (~value if value < 0 else value).bit_length()))

@@ -90,7 +90,7 @@ def _bound_in_lists(statement: Statement, told: Sequence[_Told]) -> tuple[str, d
         for path, names in maps.items():
             keys.setdefault(path, set()).update(names)
     lists: dict[str, list[Any]] = {
-        path: [_foreign(values.get(path)) for _, values in told]
+        path: _in_one_order([values.get(path) for _, values in told])
         for path in sorted({path for _, values in told for path in values})
     }
     nulls = frozenset(path for path, held in lists.items() if all(one is None for one in held))
@@ -203,6 +203,32 @@ def _foreign(value: Any) -> Any:
     """Times in the engine's form: UTC without a zone; it would drop any other offset."""
     if isinstance(value, datetime):
         return value.astimezone(UTC).replace(tzinfo=None)
-    if isinstance(value, list) and value and isinstance(value[0], dict):
-        return [{name: _foreign(held) for name, held in each.items()} for each in value]
+    if isinstance(value, list) and value and isinstance(value[0], dict | list | None):
+        return _in_one_order(value)
     return value
+
+
+def _in_one_order(values: Sequence[Any]) -> list[Any]:
+    """A list in the engine's form, with the names of its maps, and of maps in them, in one order.
+
+    The engine reads the maps of a list by position, under the names of one of them; and it keeps
+    those names in a plan. So a map in another order would be written under wrong names.
+
+    Raises:
+        QueryFileError: the names differ, or a list in the list holds maps.
+    """
+    maps = [value for value in values if isinstance(value, dict)]
+    if any(isinstance(value, list) and _has_maps(value) for value in values):
+        raise QueryFileError("a list of maps in a list: give each its own row")
+    if not maps:
+        return [_foreign(value) for value in values]
+    names = sorted(maps[0])
+    if any(each.keys() != maps[0].keys() for each in maps):
+        raise QueryFileError(f"the maps of a list must all have the same names: {names}")
+    columns = {name: _in_one_order([each[name] for each in maps]) for name in names}
+    rows = ({name: columns[name][place] for name in names} for place in range(len(maps)))
+    return [next(rows) if isinstance(value, dict) else value for value in values]
+
+
+def _has_maps(values: Sequence[Any]) -> bool:
+    return isinstance(next((value for value in values if value is not None), None), dict)

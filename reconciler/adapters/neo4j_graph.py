@@ -22,6 +22,7 @@ import neo4j.graph
 import neo4j.time
 
 from reconciler.adapters.neo4j_drivers import Drivers
+from reconciler.adapters.neo4j_logins import REFUSALS, logins_of
 from reconciler.adapters.neo4j_reaching import to_check
 from reconciler.errors import (
     ConfigurationError,
@@ -206,6 +207,7 @@ class Neo4jGraph:
         self._silence_timeout_seconds = min(silence_timeout_seconds, query_timeout_seconds)
         self._query_timeout_seconds = query_timeout_seconds
         self._queries = load_queries(self.engine)
+        self._logins = logins_of(uri, username, password)
         self._bookmarks = neo4j.GraphDatabase.bookmark_manager()
         self._is_closed = False
         self._maker = Maker()
@@ -481,7 +483,8 @@ class Neo4jGraph:
 
         def noted() -> T:
             try:
-                result = self._connected(call)
+                with self._logins.attempt():
+                    result = self._connected(call)
             except foreign.Neo4jError:
                 self._last_sign_at = monotonic()
                 raise
@@ -509,11 +512,8 @@ class Neo4jGraph:
         self._maker.check()
         try:
             yield
-        except (foreign.AuthError, foreign.TokenExpired) as error:
-            raise ConfigurationError(
-                f"Neo4j at {self._uri} rejected the user name {self._username} or its password; "
-                "check NEO4J_USERNAME and NEO4J_PASSWORD"
-            ) from error
+        except REFUSALS as error:
+            raise self._logins.refusal() from error
         except (
             foreign.ServiceUnavailable,
             foreign.SessionExpired,

@@ -22,7 +22,7 @@ from prometheus_client.registry import Collector
 
 from reconciler.domain.records.jobs import QueueReport
 from reconciler.entrypoints.decision_metrics import counting_decisions
-from reconciler.errors import InvalidRequestError, ReconcilerError
+from reconciler.errors import CredentialsRefusedError, InvalidRequestError, ReconcilerError
 
 __all__ = ["LOOPBACK", "QueueCollector", "queue_numbers", "serve_metrics"]
 
@@ -200,6 +200,9 @@ def _probed(path: str, report: Callable[[], QueueReport]) -> tuple[str, str]:
         return "404 Not Found", "there are /metrics, /healthz and /readyz"
     try:
         report()
+    except CredentialsRefusedError:
+        refused = "the graph rejected the password of this process, which waits; see its log"
+        return "503 Service Unavailable", refused
     except ReconcilerError:
         return "503 Service Unavailable", "the graph does not answer"
     return "200 OK", "ready"

@@ -63,6 +63,11 @@ MATCH (fact:Fact {fact_id: $fact_id})
 RETURN fact.text AS text, fact.observations AS observations, fact.confidence AS confidence,
        fact.tags AS tags, fact.recorded_at AS recorded_at, fact.topic AS topic
 """
+UNWOUND = """// What the maps of a list hold.
+// mode: read
+UNWIND $rows AS row
+RETURN row.one AS one, row.other AS other, row.kept.near AS near, row.kept.far AS far
+"""
 
 Run = Callable[..., list[Row]]
 
@@ -74,6 +79,7 @@ def graph(kept: KeptStore, monkeypatch: pytest.MonkeyPatch) -> Graph:
         "write_facts": HEADER + WRITES[kept.graph.engine],
         "change_fact": CHANGES,
         "read_fact": READS,
+        "unwind": UNWOUND,
     }
     own = QueryBook({name: parse_query(name, text) for name, text in texts.items()})
     monkeypatch.setattr(kept.graph, "_queries", own)
@@ -166,6 +172,53 @@ def test_a_null_among_changes_leaves_the_property_as_it_is(graph: Graph) -> None
     for changes in ({"observations": 2, "topic": None}, {"observations": None, "topic": None}):
         assert graph.run("change_fact", {"fact_id": "f1", "changes": changes})
         assert (read(graph, "f1")["observations"], read(graph, "f1")["topic"]) == (2, "billing")
+
+
+def told(number: int, *names: str) -> Row:
+    """A map whose names are in this order, each with a value that tells the name."""
+    kept = {name: f"{name} {number}" for name in names if name in ("near", "far")}
+    own = {name: f"{name} {number}" for name in names if name in ("one", "other", "more")}
+    return own | {"kept": kept} if names[0] in own else {"kept": kept} | own
+
+
+ORDERS = [
+    ("one", "other", "near", "far"),
+    ("far", "near", "other", "one"),
+    ("other", "one", "far", "near"),
+]
+
+
+def test_a_value_keeps_its_name_whatever_the_order_of_the_names_in_a_map(graph: Graph) -> None:
+    alone = [graph.run("unwind", {"rows": [told(0, *names)]}) for names in ORDERS]
+    assert alone == [[{name: f"{name} 0" for name in ORDERS[0]}]] * len(ORDERS)
+    rows = [told(number, *names) for number, names in enumerate(ORDERS)]
+    assert graph.run("unwind", {"rows": rows}) == [
+        {name: f"{name} {number}" for name in ORDERS[0]} for number in range(len(ORDERS))
+    ]
+
+
+@pytest.mark.parametrize("engine", ["embedded"], indirect=True)
+def test_a_value_keeps_its_name_where_another_call_s_maps_had_other_names(graph: Graph) -> None:
+    for more in ([], ["more"], []):
+        [row] = graph.run("unwind", {"rows": [told(1, *more, *ORDERS[0])]})
+        assert row == {name: f"{name} 1" for name in ORDERS[0]}
+
+
+@pytest.mark.parametrize("engine", ["embedded"], indirect=True)
+@pytest.mark.parametrize(
+    ("rows", "expected"),
+    [
+        ([told(1, *ORDERS[0]), told(2, *ORDERS[0][:3])], "the same names"),
+        ([told(1, *ORDERS[0]), told(2, "one", "more", "near", "far")], "the same names"),
+        ([told(1, *ORDERS[0]) | {"one": [told(2, *ORDERS[0])]}], "a list of maps in a list"),
+        ([[told(2, *ORDERS[0])]], "a list of maps in a list"),
+    ],
+)
+def test_maps_that_would_be_read_under_wrong_names_are_refused(
+    graph: Graph, rows: list[Row], expected: str
+) -> None:
+    with pytest.raises(QueryFileError, match=expected):
+        graph.run("unwind", {"rows": rows})
 
 
 @pytest.mark.parametrize("engine", ["embedded"], indirect=True)

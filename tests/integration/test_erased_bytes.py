@@ -16,7 +16,7 @@ from pathlib import Path
 import pytest
 
 from reconciler import Memory
-from reconciler.adapters.cleared_memory import clear_memory
+from reconciler.adapters.cleared_memory import can_clear_memory
 from reconciler.adapters.embedded_files import EmbeddedFiles
 from reconciler.adapters.text_search import TextSearch
 from reconciler.domain.records.erasures import ErasureState
@@ -89,7 +89,7 @@ with opened(Path(sys.argv[1])) as memory:
 """
 
 
-@pytest.mark.skipif(not clear_memory(), reason="this system's C library does not clear memory")
+@pytest.mark.skipif(not can_clear_memory(), reason="this system's C library does not clear memory")
 def test_what_a_process_held_in_memory_does_not_come_into_the_file_behind_a_page(
     path: Path,
 ) -> None:

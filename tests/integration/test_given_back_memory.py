@@ -1,8 +1,11 @@
-"""What was freed in a process is the system's again once its store is closed."""
+"""A host's memory is as it was: freed memory is the system's again, and nothing is cleared."""
 
 from __future__ import annotations
 
 import ctypes
+import os
+import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -10,13 +13,15 @@ import pytest
 
 from reconciler import Memory
 from reconciler.adapters import embedded_graph
-from reconciler.adapters.cleared_memory import clear_memory, give_back_memory
+from reconciler.adapters.cleared_memory import _filling, can_clear_memory, cleared_memory, give_back_memory
+from reconciler.adapters.embedded_graph import EmbeddedGraph
 from reconciler.testing import HashingEmbedder
+from tests.erasure_planting import ASKED
 
 BLOCK_BYTES, BLOCKS = 60 << 10, 3000
 """Blocks of a size that glibc takes from what it keeps, not from the system."""
 
-pytestmark = pytest.mark.skipif(not clear_memory(), reason="only glibc keeps what was freed")
+pytestmark = pytest.mark.skipif(not can_clear_memory(), reason="only glibc keeps what was freed")
 
 
 def resident_mb() -> float:
@@ -47,3 +52,64 @@ def test_a_process_holds_no_freed_memory_once_its_store_is_closed(
     given = {"graph": "embedded", "embedded_path": tmp_path / "memory.lbug"}
     Memory.open(embedder=HashingEmbedder(16), **given).close()
     assert resident_mb() < before - freed_mb / 2
+
+
+def test_memory_is_cleared_while_the_engine_writes_and_at_no_other_time(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    seen = []
+    tidy_up = EmbeddedGraph._tidy_up
+
+    def looking(self: EmbeddedGraph, *given: object) -> None:
+        seen.append(_filling())
+        tidy_up(self, *given)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(EmbeddedGraph, "_tidy_up", looking)
+    given = {"graph": "embedded", "embedded_path": tmp_path / "memory.lbug"}
+    with Memory.open(embedder=HashingEmbedder(16), **given) as memory:
+        assert _filling() is None
+        memory.add_contact_note("crm", "priya", "Likes tea.")
+        assert (set(seen), _filling()) == ({0}, None)
+        memory.contact("crm", "priya").forget(**ASKED)
+        assert _filling() is None
+    assert (set(seen), _filling()) == ({0}, None)
+
+
+def test_the_last_of_several_writers_puts_the_setting_back_also_after_an_error() -> None:
+    with pytest.raises(KeyError), cleared_memory():
+        with cleared_memory():
+            pass
+        assert _filling() == 0
+        raise KeyError
+    assert _filling() is None
+
+
+HOST = """
+import os, sys
+from pathlib import Path
+from reconciler.adapters.cleared_memory import _filling, cleared_memory
+from reconciler.adapters.embedded_graph import EmbeddedGraph
+
+EmbeddedGraph(Path(sys.argv[1])).close()
+with cleared_memory():
+    if (child := os.fork()) == 0:
+        print(_filling(), flush=True)
+        os._exit(0)
+    os.waitpid(child, 0)
+print(_filling())
+"""
+
+
+@pytest.mark.parametrize(("own", "filling"), [("0", "None"), ("85", "170"), ("255", "0")])
+def test_a_host_s_own_setting_is_put_back_also_in_a_child(
+    own: str, filling: str, tmp_path: Path
+) -> None:
+    environment = {**os.environ, "MALLOC_PERTURB_": own, "PYTHONPATH": str(Path.cwd())}
+    told = subprocess.run(
+        [sys.executable, "-c", HOST, tmp_path / "memory.lbug"],
+        check=True,
+        env=environment,
+        stdout=subprocess.PIPE,
+        text=True,
+    )
+    assert told.stdout.split() == [filling, filling]

@@ -13,6 +13,7 @@ from http import HTTPStatus
 from typing import Any
 
 from reconciler.errors import (
+    CredentialsRefusedError,
     ErasedError,
     IllegalMemoryOperationError,
     InvalidAnswerError,
@@ -120,6 +121,11 @@ def _without(told: str, sent: Iterable[str]) -> str:
 
 def failure_words(error: ReconcilerError) -> str:
     """The words for a failure that is not the client's fault."""
+    if isinstance(error, CredentialsRefusedError):
+        return (
+            "Not confirmed as done: the memory's server rejected the password of this process, "
+            "which waits before it tries again. Tell the operator."
+        )
     again = (
         "The same call may be sent again a little later; it is carried out once at most."
         if error.retryable
