@@ -62,11 +62,42 @@ TOLD_OVER_TURNS: dict[str, tuple[list[str], list[str]]] = {
         ["Here comes my PIN.", "The first part is 44716352", "and the rest is 99025813"],
         ["44716352", "99025813"],
     ),
+    "a card in halves": (
+        ["ok, my card", "it starts with 4000 0096", "and then?", "9138 8733, until next spring"],
+        ["4000 0096", "9138 8733"],
+    ),
+    "a code that was texted": (
+        ["Could you read me the code we texted you?", "It says 118822"],
+        ["118822"],
+    ),
+    "a code that was sent, in German": (
+        ["Wie lautet der Code, den wir Ihnen geschickt haben?", "551177"],
+        ["551177"],
+    ),
+    "a second and a third try": (
+        ["The Wi-Fi password?", "Otter77kx", "Doesn't work.", "Otter78kx", "wrong", "Otter79kx"],
+        ["Otter77kx", "Otter78kx", "Otter79kx"],
+    ),
+    "numbered parts": (
+        ["Part 1 of the key: Zk88xQ91", "go on", "part two: Pp77wm30"],
+        ["Zk88xQ91", "Pp77wm30"],
+    ),
+    "a passphrase that was spoken of": (
+        ["He gave me the passphrase.", "amber violin harbour moss. All with spaces."],
+        ["amber violin"],
+    ),
+    "said of the turn before, to be forgotten": (
+        ["Maple-88-kx", "That was my password, please forget it."],
+        ["Maple-88"],
+    ),
     "JSON in two turns": (['{"user": "ann", "password":', '"Blue42Sky"}'], ["Blue42Sky"]),
 }
 """The turns of contact and assistant, and what may not be kept of them."""
 
 ORDINARY = [
+    ["Which card?", "A Visa, since 2019. Order 4000 0097 is late.", "Noted, ticket 91388733."],
+    ["Did you get the code we sent for the discount?", "Yes, SAVE20 works."],
+    ["What colour?", "Red77", "That did not work.", "Blue78"],
     ["What is your name?", "Anna"],
     ["What is your password manager?", "Bitwarden4"],
     ["Did you reset your password?", "Yes, on Tuesday."],

@@ -224,10 +224,81 @@ _OTHER_LANGUAGES = [
     _note("登录口令：…", "meihua12"),
 ]
 
-SECRETS = [*_ENGLISH, *_OTHER_LANGUAGES]
+
+def _token(prefix: str, length: int, letters: str = _LETTERS) -> tuple[str, str]:
+    token = prefix + _made(length, letters)
+    return f"The importer runs with {token}, says Ines.", token
+
+
+_UNANNOUNCED = [
+    # Vendors' shapes, some of which hold no capital, and prefixes that no rule knows
+    *(_token(prefix, 40, _HEX) for prefix in ("sbp_", "squ_", "bkua_", "sgp_")),
+    *(_token(prefix, 64, _HEX) for prefix in ("dop_v1_", "sntryu_", "key_")),
+    _token("fc-", 32, _HEX),
+    _token("sk_", 48, _HEX),
+    _token("csk-", 48, string.ascii_lowercase + string.digits),
+    _token("hcaik_", 58, string.ascii_lowercase + string.digits),
+    *(_token(prefix, 32) for prefix in ("napi_", "rnd_", "figd_", "polar_oat_", "zz9_", "abc-")),
+    *(_token(prefix, 24) for prefix in ("fw_", "qq_", "unkey_")),
+    _token("", 48),
+    _note("Put … in the CRM of the EU.", "pat-eu1-0a1b2c3d-11aa-22bb-33cc-0123456789ab"),
+    _note("Posted … by mistake", "nsec1" + _made(58, "023456789acdefghjklmnpqrstuvwxyz")),
+]
+_TYPED = [
+    _note("To log in she enters ….", "Maple!77x"),
+    _note("When the tablet asks for it he types …", "robin4471"),
+    _note("I unlock the laptop by typing …", "Kite!88x"),
+    _note("She logs on as ifox with … on both machines", "Robin-4471-xk"),
+    _note("Um reinzukommen gebe ich … ein", "Hafen_77x"),
+    _note("Sie meldet sich immer mit … an", "Kran77!Zug"),
+    _note("Para acceder al portal teclea …", "Luna77*x"),
+    _note("Cuando el portátil me pregunta escribo …", "Perro!88x"),
+    _note("Per accedere scrivo …", "Luna_4471"),
+    _note("Pour entrer dans le portail elle tape … et c'est bon", "Tour31!x"),
+    _note("Para entrar no sistema digito …", "Mar_8812"),
+    _note("Om in te loggen typt ze …", "Molen77!x"),
+    _note("She told us the password. …. Then she hung up.", "Otter-77-kk"),
+    _note("He gave me his PIN. …. I wrote it down.", "4471"),
+]
+_NOUNS = [
+    _note("Ihr Zugriffstoken lautet …", "kx82Tz"),
+    _note("Der Freischaltschlüssel lautet …", "AB7-99k-zz"),
+    _note("Der Zugangscode lautet …", "Bach7Tal"),
+    _note("Le jeton d'accès est …", "r7kk-23Mp"),
+    _note("La clé d'API est : …", "w8Lm_30q"),
+    _note("El token de acceso es …", "p0Ll-7722x"),
+    _note("Il codice di accesso è …", "Pino77x"),
+    _note("O token de acesso é …", "v8Wq-30"),
+    _note("De toegangssleutel is …", "h3kk-Z91"),
+]
+SECRETS = [*_ENGLISH, *_OTHER_LANGUAGES, *_UNANNOUNCED, *_TYPED, *_NOUNS]
 """A note, and the secret in it of which no part may be kept."""
 
 HARMLESS = """\
+Fixed in commit 9b1c4f07a21de9c3b7f2f10e55d8ac3b9e1f2a44.
+The request id is req_7f3a9c21b4e84d0f9a6c5b2e1d0f8a37.
+Order 550e8400-e29b-41d4-a716-446655440000 was shipped.
+Tracking 1Z999AA10123456784 with UPS, JJD014600006281230231 with DHL.
+Part LM2596S-ADJ-TO263-5L-2026Q1 is out of stock.
+The doc is https://docs.example.com/document/d/1BxiMVs0XRA5nFMdKvBdBZjgmUUqptlbs74OgvE2upms/edit
+See https://example.com/view?id=1BxiMVs0XRA5nFMdKvBdBZjgmUUqptlbs74OgvE2upms for more.
+The file is IMG_20260301_123456_HDR_Pro3aB9x.jpg.
+Stripe payment pi_3MtwBwLkdIwHu7ix28a3tqPa failed.
+The branch is CRM-4711-add-oauth2-login-for-EU3-tenants.
+The shop runs with pk_live_51HqLyjWDarjtT1zdp7dcXY2.
+Server prod-eu-west-1-backup-7f3a2b-k8s-node-pool-03 is down.
+Model Lenovo-ThinkPadX1CarbonGen12Touch arrived.
+The wallet address is 7xKXtg2CW87d97TXJSDpbD5jBkheTqA83TZRuJosgAsU.
+She types fast and clicks the green button to get into the portal.
+To open the ticket he enters TCK-48213.
+She enters order ORD-2024-113 in the portal.
+He logs on as mfenwick with his own laptop.
+Logs in with FIDO2 keys only.
+Um ins Portal zu kommen, tippt sie auf das blaue Feld.
+Sie meldet sich am 12.5. mit Herrn Weber an.
+Para entrar en la intranet escribe al administrador.
+She lost her password. INV-2024-7 is unpaid.
+Der Schlüssel ist bei Anna.
 Forgot her password again and was sent a link.
 The password reset e-mail never came.
 Prefers passwordless login.

@@ -26,6 +26,7 @@ _REACH = 72
 """So many characters after its name a number ends."""
 
 _PIECE = re.compile(r"[0-9A-Za-z]+(?:[./-][0-9A-Za-z]+)*")
+_BEGINS = re.compile(r".*\d|[A-Z]{3}")
 _PIECES_MAX, _STARTS_MAX = 7, 9
 _DIGITS_MIN = 5
 
@@ -65,6 +66,8 @@ def _after(text: str, start: int, numbers: _Numbers) -> Iterator[SensitiveSpan]:
     """The first number that is proved, in as many of the next pieces as fit."""
     pieces = [*_PIECE.finditer(text, start, start + _REACH)]
     for at in range(min(len(pieces), _STARTS_MAX)):
+        if not _BEGINS.match(pieces[at][0]):
+            continue
         for end in range(min(len(pieces), at + _PIECES_MAX), at, -1):
             first, last = pieces[at].start(), pieces[end - 1].end()
             number = re.sub("[ ./-]", "", text[first:last]).upper()

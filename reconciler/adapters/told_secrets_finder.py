@@ -24,7 +24,7 @@ __all__ = ["ToldSecretsFinder"]
 
 Span = tuple[int, int]
 
-_OPENING = re.compile(r"[\"'`(\[<*\u2018\u201c\u201e\u00ab\u300c\u300e]{0,3}")
+_OPENING = re.compile(r"[:=]*[\"'`(\[<*\u2018\u201c\u201e\u00ab\u300c\u300e]{0,3}")
 _TOKEN = re.compile(r"[^\s\"'`)\]>\u2019\u201d\u00bb\u300d\u300f\u3002\u3001\uff0c,;]{2,200}")
 _ASCII = re.compile(r"[!-~]{3,64}")
 _SENTENCE_ENDS = re.compile(r"[\"'`)\]*\u2019\u201d\u00bb\u300d]{0,3}[.!?]{0,3}\s*(?:\Z|\n|[A-Z(])")
@@ -345,6 +345,7 @@ def _any_word(name: str) -> re.Pattern[str]:
 _READ: Mapping[str, Callable[[str, re.Match[str]], Iterator[Span]]] = {
     "word": _word,
     "strong": _strong,
+    "quoted": lambda _, match: iter([match.span("value")]),
     "logged_in": _logged_in,
     "entered": _entered,
     "alone": _alone,

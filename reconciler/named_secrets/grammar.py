@@ -219,6 +219,7 @@ _LISTED_DIGITS = re.compile(
     rf"{_QUOTE}?+\d{{3,10}}+{_QUOTE}?+(?:\s?,\s{{0,4}}+{_QUOTE}?+\d{{3,10}}+{_QUOTE}?+)*+"
 )
 _ONE_TIME = re.compile(r"(?=[^\s]*\d)[A-Za-z0-9-]{4,12}")
+_OF_LOGINS = re.compile("pass|pwd|wort|contras")
 _STRONG_LENGTH_MIN = 6
 _LONG_LENGTH_MIN = 20
 _REMARK_LENGTH_MAX = 200
@@ -391,7 +392,8 @@ def _is_secret(value: str, name_match: _NameMatch, *, is_quoted: bool) -> bool:
         return False
     if name_match.need is _Need.DIGITS:
         return _is_number(plain, name_match)
-    if name_match.need is _Need.STRONG or not (name_match.is_machines or "pass" in name_match.name):
+    is_login = name_match.is_machines or _OF_LOGINS.search(name_match.name)
+    if name_match.need is _Need.STRONG or not is_login:
         return _is_strong(plain, name_match)
     return len(plain) >= 3 and (name_match.notation != "cell" or _is_strong(plain, name_match))
 

@@ -16,10 +16,9 @@ STOPS = re.compile(
 """A full stop beside a "!" or "?": what a sentence ends with."""
 
 NO_SENTENCE_ENDS = {
-    "adapters/announced_secrets_finder.py": 1,  # behind the value that ends a line
     "adapters/personal_data_finder.py": 1,  # the letters of a mail address
     "adapters/street_address_finder.py": 1,  # behind the name of a place
-    "adapters/told_secrets_finder.py": 1,  # behind the value that was told
+    "adapters/told_secrets_finder.py": 2,  # behind the value that was told
     "domain/guard/tokens.py": 1,  # of which ``TextReading.stops`` says whether they end one
     "domain/sessions/explicit_statements.py": 1,  # taken off the end of a value
     "named_secrets/grammar.py": 2,  # what masks a secret

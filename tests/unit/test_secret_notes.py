@@ -40,6 +40,12 @@ def test_every_rule_of_gitleaks_is_one_that_its_engine_reads() -> None:
         assert [_compiled(pattern) for pattern in (rule.pattern, *rule.allowed)]
 
 
+def test_every_rule_of_ours_names_its_source_and_needs_a_literal() -> None:
+    ours = [rule for rule in _rules()[0] if rule.source]
+    assert len(ours) > 150
+    assert all(rule.keywords and all(rule.keywords) for rule in ours)
+
+
 @pytest.mark.parametrize("text", ["x" * 40, "the airtable misunderstandings of May"])
 def test_a_word_or_a_placeholder_is_no_token(text: str) -> None:
     assert without_secrets(f"datadog key: {text}") == f"datadog key: {text}"

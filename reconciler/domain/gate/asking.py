@@ -39,6 +39,7 @@ _CARD, _SENT_CODE = "The card number is", "The sent PIN is "
 _PIECE_OF = (_STRONG, "The PIN is ")
 """A piece is a word that was made up, or a number."""
 
+_TAKEN_OUT = f"[{SensitiveKind.SECRET}]"
 _KEY_BEGINS = re.compile(r"-----BEGIN[ A-Z]{0,40}PRIVATE KEY")
 _KEY_LINE = re.compile(r"(?m)^[ \t>]{0,8}([A-Za-z0-9+/]{12,}={0,2})[ \t]*$")
 _WORD = re.compile(r"\S+")
@@ -81,6 +82,9 @@ def _cards(turns: Sequence[str], find: Find) -> Iterator[tuple[str, list[Sensiti
                 within = (span for span in spans if start <= span.start and span.end <= end)
                 yield turn, [_secret(span.start - start, span.end - start) for span in within]
                 start = end + 1
+            # A piece that was stored before is gone, and its check digit with it.
+            for turn in told[1:] if _TAKEN_OUT in "".join(told) else ():
+                yield turn, list(_found_in(_PIECE_OF[1], turn[_start(turn) :], _start(turn), find))
 
 
 def _pieces(turns: Sequence[str], find: Find) -> Iterator[tuple[str, list[SensitiveSpan]]]:
