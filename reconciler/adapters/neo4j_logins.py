@@ -86,8 +86,8 @@ class Logins:
         return CredentialsRefusedError(
             f"Neo4j at {self._uri} rejected the user name {self._username} or its password; "
             "check NEO4J_USERNAME and NEO4J_PASSWORD, and start this process again. It tries these "
-            f"again at {self._told_at:%H:%M:%S} UTC, and not before, because Neo4j locks an account after "
-            "a few wrong passwords"
+            f"again at {self._told_at:%H:%M:%S} UTC and not before, because Neo4j locks an account "
+            "after a few wrong passwords"
         )
 
 

@@ -246,7 +246,7 @@ def not_in_the_future(at: datetime, now: datetime, name: str = "said_at") -> dat
     Raises:
         InvalidNoteError: it is more than five minutes ahead.
     """
-    if at > now + CLOCK_SKEW_MAX:
+    if at - now > CLOCK_SKEW_MAX:
         raise InvalidNoteError(
             f"{name} {at.isoformat()} has not come yet (it is {now.isoformat()}); "
             "check its time zone"
