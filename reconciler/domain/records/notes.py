@@ -155,7 +155,7 @@ class Note(Remembered):
 
     def is_ahead(self, now: datetime) -> bool:
         """Whether it starts to be true later: after it was said and after now, by any clock."""
-        return self.holds_from > max(self.said_at, now) + CLOCK_SKEW_MAX
+        return self.holds_from - max(self.said_at, now) > CLOCK_SKEW_MAX
 
     @property
     def is_undated(self) -> bool:
