@@ -16,7 +16,7 @@ from contextlib import contextmanager, nullcontext, suppress
 from datetime import UTC, datetime
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import BinaryIO
+from typing import Any, BinaryIO
 
 import ladybug
 
@@ -104,11 +104,6 @@ _REMOVED = ".removed-"
 _COMPANIONS = (".wal", ".checkpoint", ".shadow", ".key", ".no-log", ".lock")
 """Endings of the files beside a store; a store's own name may not have one of them."""
 
-_NAMED_TWICE = 2
-
-_Identity = tuple[int, int] | None
-"""The device and the number of a file; None for none."""
-
 _log = logging.getLogger(__name__)
 
 
@@ -139,7 +134,7 @@ class EmbeddedFiles:
         """Marks that there is no log; it is removed only once a log is there."""
         self._may_lack_log = True
         self._reader: BinaryIO | None = None
-        self._own: tuple[_Identity, _Identity] = None, None
+        self._own: tuple[Any, Any] = None, None
         """The main file and the log that the engine has open; None for one that it has not."""
         self.is_read_only = False
 
@@ -254,10 +249,10 @@ class EmbeddedFiles:
         if not (self.has_writes or self._no_log.exists()):
             raise ConfigurationError(
                 f"RECONCILER_EMBEDDED_PATH {self.main} was copied or left while it was open, and "
-                f"its log {self.log} is missing, which holds the newest facts. {self._other_names}"
-                "Put the log back beside it. If another program has merged the log, and nothing "
-                f"is missing, make an empty file {self._no_log} and open it again. If the log is "
-                f"lost, {RESTORE_A_BACKUP}"
+                f"its log {self.log} is missing, which holds the newest facts"
+                f"{self._or_elsewhere}; put the log back beside it. If another program has merged "
+                f"the log, and nothing is missing, make an empty file {self._no_log} and open it "
+                f"again. If the log is lost, {RESTORE_A_BACKUP}"
             )
 
     @property
@@ -463,27 +458,17 @@ class EmbeddedFiles:
         )
 
     def _check_unlocked(self) -> None:
-        """Refuse a store that another process has open, before its files are judged.
-
-        It may be open under another hard link, where its log is.
-
-        Raises:
-            RuntimeError: it is open, in the engine's own words.
-        """
+        """Refuse an open store before it is judged: its log may be beside another hard link."""
         if self.main.is_file() and not self.is_read_only:
             with suppress(ImportError), self._locked():
-                return
+                pass
 
     @property
-    def _other_names(self) -> str:
-        """What to say of a store that lacks its log if it may be beside another name."""
+    def _or_elsewhere(self) -> str:
+        """Where a missing log may be if the main file has other names."""
         links = self.main.stat().st_nlink
-        if links < _NAMED_TWICE:
-            return ""
-        return (
-            f"This file has {links} names (hard links), and a store's log is beside the name under "
-            "which it was opened: open it under that one. "
-        )
+        where = f" (the file has {links} names, hard links: open it under the one that it had then)"
+        return where if links > 1 else ""
 
     def _check_complete(self) -> None:
         """Refuse an incomplete store; the engine would open it as an empty one."""
@@ -512,8 +497,8 @@ class EmbeddedFiles:
             return
         raise ConfigurationError(
             f"RECONCILER_EMBEDDED_PATH {self.main} holds nothing without its log, and {self.log} "
-            f"is missing. {self._other_names}Copy both, or close the memory before you copy it. If "
-            f"the log is lost, {RESTORE_A_BACKUP}. If it was never used, delete it"
+            f"is missing{self._or_elsewhere}: copy both, or close the memory before you copy it. "
+            f"If the log is lost, {RESTORE_A_BACKUP}. If it was never used, delete it"
         )
 
     def _check_log_is_own(self) -> None:
@@ -718,12 +703,12 @@ def _truncate_durably(path: Path, size: int) -> None:
         os.fsync(file.fileno())
 
 
-def _identity(path: Path) -> _Identity:
-    try:
+def _identity(path: Path) -> tuple[int, int] | None:
+    """The device and the number of a file; None for none."""
+    with suppress(FileNotFoundError):
         stat = path.stat()
-    except FileNotFoundError:
-        return None
-    return stat.st_dev, stat.st_ino
+        return stat.st_dev, stat.st_ino
+    return None
 
 
 def _size(path: Path) -> int:

@@ -629,7 +629,7 @@ os._exit(0)
         with pytest.raises(GraphLockedError, match="is open in another process"):
             opened(other)
         writer.communicate("\n")
-    with pytest.raises(ConfigurationError, match=r"2 names .hard links.*open it under that one"):
+    with pytest.raises(ConfigurationError, match="2 names, hard links: open it under"):
         opened(other)
     with opened(path) as memory:
         assert len(memory.contact("crm", "priya").decisions()) == 1
