@@ -17,7 +17,7 @@ from neo4j.exceptions import AuthError, TokenExpired
 
 from reconciler.errors import CredentialsRefusedError
 
-__all__ = ["REFUSALS", "Logins", "logins_of"]
+__all__ = ["REFUSALS", "LoginTries", "logins_of"]
 
 REFUSALS = (AuthError, TokenExpired)
 """The driver's errors for a refused user name or password."""
@@ -27,7 +27,7 @@ _WAIT_SECONDS, _WAIT_SECONDS_MAX = 60.0, 960.0
 account for 5 seconds after 3 wrong passwords by default."""
 
 
-class Logins:
+class LoginTries:
     """The logins of one account with one password: after a refusal one call tries, others do not.
 
     Args:
@@ -82,9 +82,9 @@ class Logins:
 
 
 @cache
-def logins_of(uri: str, username: str, password: str) -> Logins:  # noqa: ARG001  each its own
+def logins_of(uri: str, username: str, password: str) -> LoginTries:  # noqa: ARG001  each its own
     """The logins of all memories of this process that use the same account and password."""
-    return Logins(uri, username)
+    return LoginTries(uri, username)
 
 
 if hasattr(os, "register_at_fork"):  # not on Windows, where nothing forks

@@ -6,7 +6,7 @@ import pytest
 from neo4j.exceptions import AuthError, ServiceUnavailable
 
 from reconciler.adapters import neo4j_logins
-from reconciler.adapters.neo4j_logins import Logins
+from reconciler.adapters.neo4j_logins import LoginTries
 from reconciler.entrypoints.access.problems import problem_of
 from reconciler.entrypoints.metrics import _probed
 from reconciler.errors import CredentialsRefusedError
@@ -17,7 +17,7 @@ class Server:
     """Counts the logins that reach it; answers each with an error, or none."""
 
     def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        self.logins = Logins("bolt://there", "agent")
+        self.logins = LoginTries("bolt://there", "agent")
         self.now, self.asked = 1000.0, 0
         monkeypatch.setattr(neo4j_logins, "monotonic", lambda: self.now)
 
@@ -89,7 +89,7 @@ def test_once_it_is_accepted_all_calls_go_on(server: Server) -> None:
 
 
 def test_a_probe_says_that_the_password_was_rejected() -> None:
-    error = Logins("bolt://there", "agent").refusal()
+    error = LoginTries("bolt://there", "agent").refusal()
 
     def report() -> None:
         raise error
