@@ -28,27 +28,20 @@ does not fill, unless it was told to cache larger ones, too."""
 _PROBES = 64
 
 
-class _Clearing:
+class _Writers:
     """Counts the writers for which this process's memory is cleared now."""
 
     def __init__(self) -> None:
+        self.count = 0
         self._lock = threading.Lock()
-        self._writers = 0
 
-    def begin(self) -> None:
+    def change(self, by: int) -> None:
         with self._lock:
-            self._writers += 1
-            if self._writers == 1:
-                _fill_with(_FREED)
-
-    def end(self) -> None:
-        with self._lock:
-            self._writers -= 1
-            if not self._writers:
-                _fill_with(_hosts_own())
+            self.count += by
+            _fill_with(_FREED if self.count else _hosts_own())
 
 
-_clearing = _Clearing()
+_writers = _Writers()
 
 
 @contextmanager
@@ -62,11 +55,11 @@ def cleared_memory() -> Iterator[None]:
     if not can_clear_memory():
         yield
         return
-    _clearing.begin()
+    _writers.change(1)
     try:
         yield
     finally:
-        _clearing.end()
+        _writers.change(-1)
 
 
 @cache
@@ -127,10 +120,10 @@ def _filling() -> int | None:
 
 def _start_anew() -> None:
     """Put the host's setting back in a forked child: none of the writers is there."""
-    global _clearing
-    if _clearing._writers:
+    global _writers
+    if _writers.count:
         _fill_with(_hosts_own())
-    _clearing = _Clearing()
+    _writers = _Writers()
 
 
 if hasattr(os, "register_at_fork"):  # not on Windows, where nothing forks

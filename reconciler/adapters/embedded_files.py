@@ -16,7 +16,7 @@ from contextlib import contextmanager, nullcontext, suppress
 from datetime import UTC, datetime
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import BinaryIO
+from typing import Any, BinaryIO
 
 import ladybug
 
@@ -134,6 +134,9 @@ class EmbeddedFiles:
         """Marks that there is no log; it is removed only once a log is there."""
         self._may_lack_log = True
         self._reader: BinaryIO | None = None
+        self._own: tuple[Any, Any] = None, None
+        """The main file and the log that the engine has open; None for one that it has not."""
+        self.is_read_only = False
 
     @property
     def has_log(self) -> bool:
@@ -155,11 +158,17 @@ class EmbeddedFiles:
     def open(self) -> ladybug.Database:
         """The engine's database; a log that a crash cut off is mended first.
 
+        A store that this user may not write to, on a mount to read, for example, is opened to read.
+
         Raises:
             ConfigurationError: a file is missing, or the log is damaged beyond its last write.
             ENGINE_ERRORS: the engine refuses the file.
         """
+        self.is_read_only = self.main.is_file() and not os.access(self.main, os.W_OK)
+        self._check_unlocked()
         self._check_complete()
+        if self.is_read_only:
+            return self._opened_to_read()
         self._check_room_to_recover()
         is_new = not self.main.exists()
         if is_new:
@@ -181,7 +190,35 @@ class EmbeddedFiles:
             database = self._database()
         if is_new:  # it holds facts about people, so only its owner may read it
             self.main.chmod(0o600)
+        self.note_own()
         return database
+
+    def _opened_to_read(self) -> ladybug.Database:
+        """The engine's database, locked against writers; the engine itself takes no lock then."""
+        self._check_log_is_own()
+        self._reader = self.main.open("rb")  # open until close(), because its end ends the lock
+        self._lock(self._reader, to_read=True)
+        if _unfinished_from(self.log) is None and not self._frozen_log.exists():
+            self.note_own()
+            return self._database()
+        raise ConfigurationError(
+            f"RECONCILER_EMBEDDED_PATH {self.main} was not closed, so it must be written to before "
+            "it is read, and this user may not. Copy it, and the files beside it, to a folder that "
+            "can be written to, and name that copy"
+        )
+
+    def note_own(self) -> None:
+        """Remember the engine's files as they are now: it has opened, written or merged them."""
+        self._own = _identity(self.main), _identity(self.log)
+
+    def are_own(self) -> bool:
+        """Whether the engine's files are still at their paths: not deleted, moved or replaced.
+
+        The engine goes on writing to files that have no name any more. Of a log that it began
+        since the last look nothing is known.
+        """
+        main, log = self._own
+        return _identity(self.main) == main and (log is None or _identity(self.log) == log)
 
     def expect_no_log(self) -> None:
         """Note in advance that there will be no log until the next write."""
@@ -212,10 +249,10 @@ class EmbeddedFiles:
         if not (self.has_writes or self._no_log.exists()):
             raise ConfigurationError(
                 f"RECONCILER_EMBEDDED_PATH {self.main} was copied or left while it was open, and "
-                f"its log {self.log} is missing, which holds the newest facts; put the log back "
-                "beside it. If another program has merged the log, and nothing is missing, make an "
-                f"empty file {self._no_log} and open it again. If the log is lost, "
-                f"{RESTORE_A_BACKUP}"
+                f"its log {self.log} is missing, which holds the newest facts"
+                f"{self._or_elsewhere}; put the log back beside it. If another program has merged "
+                f"the log, and nothing is missing, make an empty file {self._no_log} and open it "
+                f"again. If the log is lost, {RESTORE_A_BACKUP}"
             )
 
     @property
@@ -410,6 +447,7 @@ class EmbeddedFiles:
                 buffer_pool_size=pool_bytes,
                 auto_checkpoint=False,  # we check first whether the disk has room for it
                 throw_on_wal_replay_failure=not is_lenient,
+                read_only=self.is_read_only,
             )
 
     def _space_error(self) -> ConfigurationError:
@@ -418,6 +456,19 @@ class EmbeddedFiles:
             "that it needs, because this process's is bounded. Run `ulimit -v unlimited` before "
             "it, or set a bound of 4 GiB and sixteen times the file's size or more"
         )
+
+    def _check_unlocked(self) -> None:
+        """Refuse an open store before it is judged: its log may be beside another hard link."""
+        if self.main.is_file() and not self.is_read_only:
+            with suppress(ImportError), self._locked():
+                pass
+
+    @property
+    def _or_elsewhere(self) -> str:
+        """Where a missing log may be if the main file has other names."""
+        links = self.main.stat().st_nlink
+        where = f" (the file has {links} names, hard links: open it under the one that it had then)"
+        return where if links > 1 else ""
 
     def _check_complete(self) -> None:
         """Refuse an incomplete store; the engine would open it as an empty one."""
@@ -446,8 +497,8 @@ class EmbeddedFiles:
             return
         raise ConfigurationError(
             f"RECONCILER_EMBEDDED_PATH {self.main} holds nothing without its log, and {self.log} "
-            "is missing: copy both, or close the memory before you copy it. If the log is lost, "
-            f"{RESTORE_A_BACKUP}. If it was never used, delete it"
+            f"is missing{self._or_elsewhere}: copy both, or close the memory before you copy it. "
+            f"If the log is lost, {RESTORE_A_BACKUP}. If it was never used, delete it"
         )
 
     def _check_log_is_own(self) -> None:
@@ -548,14 +599,17 @@ class EmbeddedFiles:
         Raises:
             RuntimeError: another process has them open, in the engine's own words.
         """
+        with self.main.open("rb+") as main:
+            self._lock(main)
+            yield main
+
+    def _lock(self, main: BinaryIO, *, to_read: bool = False) -> None:
         import fcntl  # not on Windows, where the rest works
 
-        with self.main.open("rb+") as main:
-            try:
-                fcntl.lockf(main, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            except BlockingIOError as error:
-                raise RuntimeError(f"Could not set lock on {self.main}") from error
-            yield main
+        try:
+            fcntl.lockf(main, (fcntl.LOCK_SH if to_read else fcntl.LOCK_EX) | fcntl.LOCK_NB)
+        except BlockingIOError as error:
+            raise RuntimeError(f"Could not set lock on {self.main}") from error
 
     def _whole_bytes(self, main: BinaryIO, log: Path) -> int:
         """The number of bytes of a log with whole transactions, found by the engine on a copy."""
@@ -647,6 +701,14 @@ def _truncate_durably(path: Path, size: int) -> None:
     with path.open("rb+") as file:
         file.truncate(size)
         os.fsync(file.fileno())
+
+
+def _identity(path: Path) -> tuple[int, int] | None:
+    """The device and the number of a file; None for none."""
+    with suppress(FileNotFoundError):
+        stat = path.stat()
+        return stat.st_dev, stat.st_ino
+    return None
 
 
 def _size(path: Path) -> int:

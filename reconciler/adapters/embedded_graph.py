@@ -118,6 +118,20 @@ made one every few hundred notes, while it read the next ones: a third of its ti
 _MARK_OPEN = "COMMENT ON TABLE Store IS 'open: what is newest is in the log'"
 _MARK_CLOSED = "COMMENT ON TABLE Store IS ''"
 
+_REOPEN = (
+    "Nothing more is written until the memory was closed and opened again. What was acknowledged "
+    "is kept; whether the write that failed was kept is known after that: make it again with the "
+    "same idempotency key"
+)
+_GONE = "the store's file or its log was deleted, moved or replaced while it was open"
+_RESCUE = (
+    "Nothing more is written, and what was written is lost when this process ends. It can still be "
+    "read: export it now, from this process (`Memory.export`), close the memory, and restore the "
+    "export or a backup: `reconciler restore`. If the files were only moved, close the memory, and "
+    "move them back together"
+)
+"""What to do if a disk failed, or if the files are gone."""
+
 _LOCKED = (
     "{} is open in {}; close that one, give this one another RECONCILER_EMBEDDED_PATH, or use "
     "Neo4j, which serves many processes"
@@ -149,7 +163,8 @@ class EmbeddedGraph:
         self._query_timeout_seconds = query_timeout_seconds
         self._queries = load_queries(self.engine)
         self._is_closed = False
-        self._failure = ""
+        self._failure = self._advice = ""
+        self._has_written = False
         self._is_erasing = False
         self._files = EmbeddedFiles(self._path)
         self._pauses = Pauses(self._use_pause, _PAUSE_SECONDS)
@@ -247,7 +262,10 @@ class EmbeddedGraph:
 
     def check_purge(self) -> None:
         """See ``Graph.check_purge``: the store is to be written again beside itself."""
+        check_folder_is_writable(self._path)
+        self._check_may_write()
         with self._translated():
+            self._check_storage()
             self._files.check_room_to_rewrite(
                 "Nothing was erased; call again when there is room",
                 spare_log_bytes=self._purge_log_bytes(),
@@ -351,6 +369,7 @@ class EmbeddedGraph:
                 self._is_marked = self._is_marked_open(connection)
         except BaseException as error:
             self._failure = f"it could not be opened again ({_brief(str(error))})"
+            self._advice = _REOPEN
             raise
         self._log_bytes = self._files.log_bytes
         self._is_erasing = False
@@ -362,9 +381,11 @@ class EmbeddedGraph:
             return
         self._is_closed = True  # waiting writers see this and write nothing
         self._pauses.stop()
+        was_told = bool(self._failure)
         try:
             with suppress(GraphError), self._translated(), self._connections.for_writing() as last:
-                if not self._failure:
+                self._check_storage()
+                if not self._files.is_read_only:
                     self._mark_closed(last)
         finally:
             self._connections.close()
@@ -376,8 +397,10 @@ class EmbeddedGraph:
                 self._files.close()
                 give_back_memory()
             open_stores.give_up(self)
+        if self._advice == _RESCUE and self._has_written and not was_told:
+            raise self._storage_error()
 
-    def _fail(self, why: str) -> None:
+    def _fail(self, why: str, advice: str = _REOPEN) -> None:
         """Refuse all further writes, and never release the engine's database.
 
         Releasing it would try to write what it could not write before, and would end the process if
@@ -385,7 +408,7 @@ class EmbeddedGraph:
         """
         if not self._failure:
             ctypes.pythonapi.Py_IncRef(ctypes.py_object(self._database))
-            self._failure = why
+            self._failure, self._advice = why, advice
 
     def _write(self, query: Query, given: Mapping[str, Any]) -> list[Row]:
         check_folder_is_writable(self._path)  # before the engine reports it as a failing disk
@@ -402,6 +425,8 @@ class EmbeddedGraph:
                 if POOL_IS_FULL in str(error):  # the rollback may have left an index wrong
                     self._fail("the engine's memory was full in the middle of a write")
                 raise
+            self._check_storage()  # the files may have been deleted since the transaction began
+            self._has_written = True
             self._tidy_up(connection)
             return rows
 
@@ -409,6 +434,7 @@ class EmbeddedGraph:
         """Clean up after a commit. If this fails, the commit still stands."""
         try:
             self._files.expect_log()
+            self._files.note_own()
             log_bytes = self._files.log_bytes
             self._connections.note_growth(max(log_bytes - self._log_bytes, 0))
             self._log_bytes = log_bytes
@@ -490,6 +516,7 @@ class EmbeddedGraph:
                 self._note_failure(text)
                 _log.warning("%s: its log could not be folded in: %s", self._path, _brief(text))
                 return False
+            self._files.note_own()
             return True
 
     @contextmanager
@@ -497,6 +524,7 @@ class EmbeddedGraph:
         with self._translated(), self._connections.for_writing() as connection:
             if self._is_closed:
                 raise GraphClosedError(f"{self._path} was closed by this program; open it again")
+            self._check_may_write()
             self._check_storage()
             yield connection
 
@@ -560,16 +588,21 @@ class EmbeddedGraph:
         if any(sign in text for sign in _STORAGE_FAILURES):
             self._fail(f"the disk is full or failing ({_brief(text)}); free some space")
 
+    def _check_may_write(self) -> None:
+        if self._files.is_read_only:
+            raise ConfigurationError(
+                f"RECONCILER_EMBEDDED_PATH {self._path} was opened to read, because this user may "
+                "not write to it; give the user that right, and open it again"
+            )
+
     def _check_storage(self) -> None:
+        if not self._failure and not self._files.are_own():
+            self._fail(_GONE, _RESCUE)
         if self._failure:
             raise self._storage_error()
 
     def _storage_error(self) -> GraphStorageError:
-        return GraphStorageError(
-            f"{self._path}: {self._failure}. Nothing more is written until the memory was closed "
-            "and opened again. What was acknowledged is kept; whether the write that failed was "
-            "kept is known after that: make it again with the same idempotency key"
-        )
+        return GraphStorageError(f"{self._path}: {self._failure}. {self._advice}")
 
     def _engine_error(self, text: str) -> GraphError:
         brief = _brief(text)

@@ -218,7 +218,8 @@ def _in_one_order(values: Sequence[Any]) -> list[Any]:
         QueryFileError: the names differ, or a list in the list holds maps.
     """
     maps = [value for value in values if isinstance(value, dict)]
-    if any(isinstance(value, list) and _has_maps(value) for value in values):
+    lists = (value for value in values if isinstance(value, list) and value)
+    if any(isinstance(held[0], dict) for held in lists):
         raise QueryFileError("a list of maps in a list: give each its own row")
     if not maps:
         return [_foreign(value) for value in values]
@@ -228,7 +229,3 @@ def _in_one_order(values: Sequence[Any]) -> list[Any]:
     columns = {name: _in_one_order([each[name] for each in maps]) for name in names}
     rows = ({name: columns[name][place] for name in names} for place in range(len(maps)))
     return [next(rows) if isinstance(value, dict) else value for value in values]
-
-
-def _has_maps(values: Sequence[Any]) -> bool:
-    return isinstance(next((value for value in values if value is not None), None), dict)

@@ -10,7 +10,6 @@ import os
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
-from datetime import UTC, datetime, timedelta
 from functools import cache
 from time import monotonic
 
@@ -18,7 +17,7 @@ from neo4j.exceptions import AuthError, TokenExpired
 
 from reconciler.errors import CredentialsRefusedError
 
-__all__ = ["REFUSALS", "Logins", "logins_of"]
+__all__ = ["REFUSALS", "LoginTries", "logins_of"]
 
 REFUSALS = (AuthError, TokenExpired)
 """The driver's errors for a refused user name or password."""
@@ -28,7 +27,7 @@ _WAIT_SECONDS, _WAIT_SECONDS_MAX = 60.0, 960.0
 account for 5 seconds after 3 wrong passwords by default."""
 
 
-class Logins:
+class LoginTries:
     """The logins of one account with one password: after a refusal one call tries, others do not.
 
     Args:
@@ -41,60 +40,51 @@ class Logins:
         self._lock = threading.Lock()
         self._wait_seconds = 0.0
         self._again_at = 0.0
-        self._told_at = datetime.now(UTC)
-        self._refusals = 0
-        """Calls that began before the last refusal say nothing about the time after it."""
 
     @contextmanager
     def attempt(self) -> Iterator[None]:
         """A call that may log in.
 
+        Calls that were under way at a refusal say nothing about the time after it.
+
         Raises:
             CredentialsRefusedError: the server refused the password, and it is too early to ask
                 again; nothing was sent.
         """
-        refusals = self._begin()
+        is_trial = self._begin()
         try:
             yield
         except REFUSALS:
             with self._lock:
-                if refusals == self._refusals:
-                    self._refusals += 1
-                    self._wait_seconds = min(
-                        2 * self._wait_seconds or _WAIT_SECONDS, _WAIT_SECONDS_MAX
-                    )
-                    self._wait()
+                if is_trial or not self._wait_seconds:
+                    again = 2 * self._wait_seconds or _WAIT_SECONDS
+                    self._wait_seconds = min(again, _WAIT_SECONDS_MAX)
+                    self._again_at = monotonic() + self._wait_seconds
             raise
-        with self._lock:
-            if refusals == self._refusals:
-                self._wait_seconds = 0.0
+        if is_trial:
+            self._wait_seconds = 0.0
 
-    def _begin(self) -> int:
+    def _begin(self) -> bool:
         with self._lock:
-            if self._wait_seconds:
-                if monotonic() < self._again_at:
-                    raise self.refusal()
-                self._wait()  # all but this call
-            return self._refusals
-
-    def _wait(self) -> None:
-        self._again_at = monotonic() + self._wait_seconds
-        self._told_at = datetime.now(UTC) + timedelta(seconds=self._wait_seconds)
+            if self._wait_seconds and monotonic() < self._again_at:
+                raise self.refusal()
+            self._again_at = monotonic() + self._wait_seconds  # for all but this call
+            return self._wait_seconds > 0
 
     def refusal(self) -> CredentialsRefusedError:
         """The error that says so; its text stays the same until the next try, for the logs."""
         return CredentialsRefusedError(
             f"Neo4j at {self._uri} rejected the user name {self._username} or its password; "
-            "check NEO4J_USERNAME and NEO4J_PASSWORD, and start this process again. It tries these "
-            f"again at {self._told_at:%H:%M:%S} UTC, and not before, because Neo4j locks an account after "
-            "a few wrong passwords"
+            "check NEO4J_USERNAME and NEO4J_PASSWORD, and start this process again. It waits "
+            f"{self._wait_seconds / 60:.0f} min before it tries these again, because Neo4j locks "
+            "an account after a few wrong passwords"
         )
 
 
 @cache
-def logins_of(uri: str, username: str, password: str) -> Logins:  # noqa: ARG001  each its own
+def logins_of(uri: str, username: str, password: str) -> LoginTries:  # noqa: ARG001  each its own
     """The logins of all memories of this process that use the same account and password."""
-    return Logins(uri, username)
+    return LoginTries(uri, username)
 
 
 if hasattr(os, "register_at_fork"):  # not on Windows, where nothing forks

@@ -12,6 +12,7 @@ from reconciler.domain.records.facts import ExpiringFact, FactEvent, PlaceInHist
 from reconciler.domain.records.kinds import OPERATOR_DOOR, OWN_WORDS, Action
 from reconciler.domain.records.places import is_after
 from reconciler.domain.records.scope import Scope, check_identifier
+from reconciler.domain.values.far_ahead import later
 from reconciler.errors import UnknownDecisionError, UnknownFactError
 from reconciler.service.batches import batches
 from reconciler.service.stores.contact_store import ContactStore
@@ -252,7 +253,7 @@ class Records:
 
         now = self._clock()
         contacts = {scope.contact_key: scope.contact_id for scope in scopes}
-        until = now + timedelta(days=days)
+        until = later(now, timedelta(days=days))
         rows = self._fact_store.list_expiring(
             scopes, now, until, limit, also_expired=not self._hides_expired
         )

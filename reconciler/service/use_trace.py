@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterable, Mapping
 from datetime import datetime
 from typing import Generic, NamedTuple, TypeVar
 
-from reconciler.errors import GraphError
+from reconciler.errors import ConfigurationError, GraphError
 
 __all__ = ["Asked", "Use", "UseTrace"]
 
@@ -127,7 +127,7 @@ class UseTrace:
         """Write the counts; never raises: a count that cannot be written waits."""
         try:
             self.flush()
-        except GraphError as error:
+        except (GraphError, ConfigurationError) as error:  # a store opened to read, for example
             _log.debug("the use of facts waits to be written: %s", error)
 
 
@@ -171,7 +171,7 @@ class _PendingCounts(Generic[AnyCount]):
             return
         try:
             self._write(counts)
-        except GraphError:
+        except (GraphError, ConfigurationError):
             self._take_back(counts)
             raise
 

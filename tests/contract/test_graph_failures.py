@@ -21,14 +21,16 @@ from typing import Any
 
 import neo4j
 import pytest
-from neo4j.exceptions import Neo4jError
+from neo4j.exceptions import AuthError, Neo4jError
 
 from reconciler import Embedder, Memory
 from reconciler.adapters import neo4j_graph
+from reconciler.adapters.neo4j_logins import logins_of
 from reconciler.adapters.noop_embedder import NoopEmbedder
 from reconciler.bootstrap import open_graph
 from reconciler.errors import (
     ConfigurationError,
+    CredentialsRefusedError,
     EmbeddingError,
     GraphConflictError,
     GraphLockedError,
@@ -47,6 +49,7 @@ from tests.engines import EngineUnderTest
 from tests.worker import Worker
 
 SECRET = "correct-horse-battery-staple"
+NEW_SECRET = "incorrect-horse-battery-staple"
 NOBODY_THERE = "bolt://127.0.0.1:1"
 
 
@@ -566,17 +569,56 @@ def test_a_wrong_password_names_the_setting_and_not_the_password(
     assert SECRET not in str(raised.value)
 
 
+def log_in(engine: EngineUnderTest, username: str, password: str) -> None:
+    """Log in as another program would."""
+    uri = engine.settings_arguments["neo4j"]["uri"]
+    with neo4j.GraphDatabase.driver(uri, auth=(username, password)) as driver:
+        driver.execute_query("RETURN 1")
+
+
 def test_who_waits_after_wrong_passwords_is_told_so_and_let_in_later(
     one_neo4j: EngineUnderTest,
 ) -> None:
     opened(one_neo4j.settings_arguments).close()  # the server counts wrong ones in a row
     for _ in range(3):
-        with pytest.raises(ConfigurationError, match="NEO4J_PASSWORD"):
-            opened(changed(one_neo4j, password=SECRET))
+        with pytest.raises(AuthError):
+            log_in(one_neo4j, one_neo4j.settings_arguments["neo4j"]["username"], SECRET)
     with pytest.raises(GraphUnavailableError, match="wait after several wrong passwords"):
         opened(one_neo4j.settings_arguments)
     time.sleep(5.5)  # the server's own default is five seconds
     opened(one_neo4j.settings_arguments).close()
+
+
+def test_a_process_with_an_old_password_locks_nobody_out_and_tries_again_later(
+    one_neo4j: EngineUnderTest,
+) -> None:
+    server = one_neo4j.settings_arguments["neo4j"]
+    uri, own = server["uri"], (server["username"], server["password"])
+    with neo4j.GraphDatabase.driver(uri, auth=own) as operator:
+
+        def change(text: str, password: str) -> None:
+            operator.execute_query(text, {"password": password}, database_="system")
+
+        change("CREATE USER agent SET PASSWORD $password CHANGE NOT REQUIRED", SECRET)
+        try:
+            with opened(changed(one_neo4j, username="agent", password=SECRET)) as memory:
+                change("ALTER USER agent SET PASSWORD $password", NEW_SECRET)
+                drivers = memory._services._graph._drivers  # type: ignore[attr-defined]
+                drivers.replace(drivers.newest)  # its connections have come of age
+                for _ in range(11):
+                    with pytest.raises(
+                        CredentialsRefusedError, match="min before it tries these again"
+                    ):
+                        memory.contact("crm", "alice").decisions()
+                    log_in(one_neo4j, "agent", NEW_SECRET)
+                logins = logins_of(uri, "agent", SECRET)
+                change("ALTER USER agent SET PASSWORD $password", SECRET)
+                with pytest.raises(CredentialsRefusedError):
+                    memory.contact("crm", "alice").decisions()
+                logins._again_at = 0.0  # a minute later
+                assert memory.contact("crm", "alice").decisions() == []
+        finally:
+            operator.execute_query("DROP USER agent", database_="system")
 
 
 @pytest.mark.parametrize("database", ["system", "System"])

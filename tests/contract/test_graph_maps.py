@@ -175,7 +175,7 @@ def test_a_null_among_changes_leaves_the_property_as_it_is(graph: Graph) -> None
 
 
 def told(number: int, *names: str) -> Row:
-    """A map whose names are in this order, each with a value that tells the name."""
+    """A map with its names in this order; each value tells its name."""
     kept = {name: f"{name} {number}" for name in names if name in ("near", "far")}
     own = {name: f"{name} {number}" for name in names if name in ("one", "other", "more")}
     return own | {"kept": kept} if names[0] in own else {"kept": kept} | own

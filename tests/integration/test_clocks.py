@@ -17,7 +17,7 @@ from hypothesis import given, settings, strategies as st
 from reconciler import Action, Decision, Fact, Memory, SourceKind, Turn
 from reconciler.domain.records.kinds import DecidedBy
 from reconciler.errors import InvalidSessionError
-from reconciler.testing import ScriptedArbiter, TableEmbedder
+from reconciler.testing import HashingEmbedder, ScriptedArbiter, TableEmbedder
 from tests.clocks import Clock
 from tests.engines import EngineUnderTest, embedded_engine
 
@@ -430,3 +430,22 @@ def test_a_job_that_is_due_by_a_clock_far_ahead_keeps_no_one_waiting(
         at = (clock.now + timedelta(days=1)).replace(tzinfo=None)
         connection.rows(due, {"state": state, "at": at})
     assert embedded.drain() == []
+
+
+def test_at_the_end_of_all_times_nothing_runs_over(tmp_path: Path) -> None:
+    clock = Clock(datetime(9999, 12, 31, 23, 58, tzinfo=UTC))
+    own = embedded_engine(tmp_path).settings_arguments
+    with Memory.open(clock=clock, embedder=HashingEmbedder(16), **own) as memory:
+        contact = memory.contact("crm", "priya")
+        contact.note("Likes tea", lifetime_days=30)
+        contact.note("Likes tea")
+        contact.note("Is said to like tea", source_kind=SourceKind.MODEL_GUESS)
+        contact.submit_session("call", [{"role": "user", "content": "My city is Pune."}])
+        memory.drain()
+        for days in (0.5, 30, 36_500):
+            contact.expiring(days=days)
+            memory.agent("crm").expiring(days=days)
+        contact.recall("tea")
+        assert contact.briefing()
+        assert contact.profile() is not None
+        assert contact.history()

@@ -13,7 +13,12 @@ import pytest
 
 from reconciler import Memory
 from reconciler.adapters import embedded_graph
-from reconciler.adapters.cleared_memory import _filling, can_clear_memory, cleared_memory, give_back_memory
+from reconciler.adapters.cleared_memory import (
+    _filling,
+    can_clear_memory,
+    cleared_memory,
+    give_back_memory,
+)
 from reconciler.adapters.embedded_graph import EmbeddedGraph
 from reconciler.testing import HashingEmbedder
 from tests.erasure_planting import ASKED
@@ -76,11 +81,15 @@ def test_memory_is_cleared_while_the_engine_writes_and_at_no_other_time(
 
 
 def test_the_last_of_several_writers_puts_the_setting_back_also_after_an_error() -> None:
-    with pytest.raises(KeyError), cleared_memory():
+    def written() -> None:
         with cleared_memory():
-            pass
-        assert _filling() == 0
-        raise KeyError
+            with cleared_memory():
+                pass
+            assert _filling() == 0
+            raise KeyError
+
+    with pytest.raises(KeyError):
+        written()
     assert _filling() is None
 
 

@@ -29,7 +29,7 @@ import pytest
 from reconciler import Memory
 from reconciler.adapters import embedded_files, embedded_graph
 from reconciler.adapters.embedded_files import EmbeddedFiles
-from reconciler.errors import ConfigurationError, GraphStorageError
+from reconciler.errors import ConfigurationError, GraphLockedError, GraphStorageError
 from reconciler.testing import HashingEmbedder
 from tests import acts, faults
 from tests.conftest import cannot_run
@@ -504,20 +504,36 @@ READ_ONLY = """
 import sys
 from pathlib import Path
 from reconciler import Memory
-from reconciler.errors import ConfigurationError
+from reconciler.errors import ConfigurationError, GraphLockedError
 from reconciler.testing import HashingEmbedder
 
-for path in map(Path, sys.argv[1:]):
-    try:
-        Memory.open(embedder=HashingEmbedder(16), graph="embedded", embedded_path=path)
-        sys.exit(f"{path} was opened")
-    except ConfigurationError as error:
-        print(error)
+def opened(path):
+    return Memory.open(embedder=HashingEmbedder(16), graph="embedded", embedded_path=path)
+
+*made, new = map(Path, sys.argv[1:])
+for path in made:
+    with opened(path) as memory:
+        contact = memory.contact("crm", "priya")
+        print(len(contact.recall()), len(contact.decisions()))
+        for act in (
+            lambda: contact.note("Rows."),
+            lambda: contact.forget(by="dana", reason="Asked."),
+            lambda: memory.backup(path.parent / "backup"),
+        ):
+            try:
+                act()
+                sys.exit("it was written to")
+            except ConfigurationError as error:
+                print(error)
+try:
+    opened(new)
+except ConfigurationError as error:
+    print(error)
 """
 
 
-def test_a_store_that_cannot_be_written_is_refused_by_its_name_and_left_as_it_is(
-    store: StoreCopies, tmp_path: Path
+def test_a_store_that_cannot_be_written_is_opened_to_read_and_left_as_it_is(
+    store: StoreCopies, tmp_path: Path, known: set[str]
 ) -> None:
     script = tmp_path / "open.py"
     script.write_text(READ_ONLY)
@@ -533,10 +549,92 @@ def test_a_store_that_cannot_be_written_is_refused_by_its_name_and_left_as_it_is
     asked = f"{sys.executable} {script} {file} {in_folder} {new}"
     ended = _in_a_namespace(f"{mount} && {asked}")
     assert ended.returncode == 0, ended.stdout + ended.stderr
-    told = [f"RECONCILER_EMBEDDED_PATH {path}" for path in (file, in_folder, new)]
-    assert all(each in ended.stdout for each in told)
-    assert ended.stdout.count("Read-only file system") == len(told)
+    assert [line.split()[1] for line in ended.stdout.splitlines() if line[0].isdigit()] == [
+        str(len(known))
+    ] * 2
+    told = {path: ended.stdout.count(f"PATH {path}") for path in (file, in_folder, new)}
+    assert told == {file: 3, in_folder: 2, new: 1}, ended.stdout
+    assert not list(file.parent.glob("*.removed-*"))
     assert before == [each.read_bytes() for each in (file, in_folder, EmbeddedFiles(in_folder).log)]
+
+
+def test_a_store_whose_log_must_be_mended_is_not_opened_to_read(
+    store: StoreCopies, tmp_path: Path
+) -> None:
+    script = tmp_path / "open.py"
+    script.write_text(READ_ONLY)
+    path = store.copy("left open")
+    truncate(path, 5)
+    mount = f"mount --bind {path.parent} {path.parent} && mount -o remount,bind,ro {path.parent}"
+    if shutil.which("unshare") is None or _in_a_namespace(mount).returncode != 0:
+        cannot_run("a read-only file needs `unshare` and the right to mount in a namespace")
+    ended = _in_a_namespace(f"{mount} && {sys.executable} {script} {path}")
+    assert "Copy it, and the files beside it" in ended.stdout, ended.stderr
+
+
+def test_a_writer_and_a_reader_of_a_read_only_mount_keep_each_other_out(
+    store: StoreCopies,
+) -> None:
+    path = store.copy("closed")
+    reading = f"""
+import os, sys
+from pathlib import Path
+from reconciler.adapters import embedded_files
+from reconciler.adapters.embedded_graph import EmbeddedGraph
+os.access = lambda *given: False
+graph = EmbeddedGraph(Path({str(path)!r}))
+print("open", flush=True)
+input()
+graph.close()
+"""
+    with subprocess.Popen(
+        [sys.executable, "-c", reading], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+    ) as reader:
+        assert reader.stdout is not None
+        assert reader.stdout.readline() == "open\n"
+        with pytest.raises(GraphLockedError):
+            opened(path)
+        reader.communicate("\n")
+    with opened(path):
+        failed = subprocess.run(
+            [sys.executable, "-c", reading], capture_output=True, text=True, check=False
+        )
+    assert "GraphLockedError" in failed.stderr
+
+
+def test_a_store_that_is_open_or_was_left_open_under_another_hard_link_is_not_called_empty(
+    tmp_path: Path,
+) -> None:
+    path, other = tmp_path / "memory.lbug", tmp_path / "other" / "memory.lbug"
+    other.parent.mkdir()
+    leaving = f"""
+import os
+from pathlib import Path
+from tests.integration.test_storage_faults import opened
+opened(Path({str(path)!r})).add_contact_note("crm", "priya", "Rows.")
+print("written", flush=True)
+input()
+os._exit(0)
+"""
+    with subprocess.Popen(
+        [sys.executable, "-c", leaving],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+        env={**os.environ, "PYTHONPATH": str(Path(__file__).parents[2])},
+    ) as writer:
+        assert writer.stdout is not None
+        assert writer.stdout.readline() == "written\n"
+        os.link(path, other)
+        with pytest.raises(GraphLockedError, match="is open in another process"):
+            opened(other)
+        writer.communicate("\n")
+    with pytest.raises(ConfigurationError, match="2 names, hard links: open it under"):
+        opened(other)
+    with opened(path) as memory:
+        assert len(memory.contact("crm", "priya").decisions()) == 1
+    with opened(other) as memory:
+        assert len(memory.contact("crm", "priya").decisions()) == 1
 
 
 def _in_a_namespace(command: str) -> subprocess.CompletedProcess[str]:

@@ -72,7 +72,11 @@ def columns_of(label: str) -> set[str]:
         for each in step.statements
         if f"TABLE IF NOT EXISTS {label}(" in each.text
     ]
-    return set(re.findall(r"[(,]\s*`?(\w+)`? [A-Z]", table))
+    added = re.compile(rf"ALTER TABLE {label} ADD IF NOT EXISTS (\w+) ")
+    later = {
+        name for step in steps for each in step.statements for name in added.findall(each.text)
+    }
+    return set(re.findall(r"[(,]\s*`?(\w+)`? [A-Z]", table)) | later
 
 
 @pytest.mark.parametrize(

@@ -31,6 +31,7 @@ from reconciler.domain.records.kinds import (
     SourceKind,
 )
 from reconciler.domain.records.notes import Note, canonical_text
+from reconciler.domain.values.far_ahead import later
 
 __all__ = ["assess", "inference_key", "with_effective_source"]
 
@@ -115,7 +116,7 @@ def assess(
             question(candidate, disposal, reason, asked_topic, policy) if is_question else None
         ),
         lapses_at=(
-            now + timedelta(days=policy.file.confirmation.lapses_days)
+            later(now, timedelta(days=policy.file.confirmation.lapses_days))
             if is_held and not is_question
             else None
         ),

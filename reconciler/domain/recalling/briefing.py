@@ -260,7 +260,7 @@ def is_put_by(
         session_id
         for session_id, at in heard
         # An agent that names no session has one for all of its days.
-        if opened_at and at > opened_at + (_DAY if session_id == own else _NOTHING)
+        if opened_at and at - opened_at > (_DAY if session_id == own else _NOTHING)
     ]
     was_replied = isinstance(waiting, Decision) and waiting.door == LIVE_DOOR
     return len(since) + was_replied >= _ASKED_IN_MAX

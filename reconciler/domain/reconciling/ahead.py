@@ -23,6 +23,7 @@ from reconciler.domain.records.kinds import Action
 from reconciler.domain.records.notes import Note
 from reconciler.domain.records.policies import ReconcilePolicy
 from reconciler.domain.records.slots import SlotMatch
+from reconciler.domain.values.far_ahead import later
 
 __all__ = ["Ends", "Plans", "announced", "as_of_its_plan", "ends_after", "of_today"]
 
@@ -227,8 +228,8 @@ def _said_since(own: Fact, said_at: datetime | None) -> Fact:
     """The fact, with its lifetime renewed if it was said again after that time."""
     if said_at is None or own.expires_at is None or own.valid_to is not None:
         return own
-    later = max(own.last_confirmed_at - said_at, timedelta(0))
-    return replace(own, expires_at=own.expires_at + later)
+    delay = max(own.last_confirmed_at - said_at, timedelta(0))
+    return replace(own, expires_at=later(own.expires_at, delay))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

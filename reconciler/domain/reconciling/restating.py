@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 from dataclasses import fields, replace
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 
 from reconciler.domain.guard import holds_no_more, names_before, says_beside
 from reconciler.domain.records.candidates import CONTACT
@@ -26,6 +26,7 @@ from reconciler.domain.records.kinds import (
 )
 from reconciler.domain.records.notes import Remembered
 from reconciler.domain.records.slots import Slot
+from reconciler.domain.values.far_ahead import later
 
 __all__ = [
     "confirmed",
@@ -42,8 +43,6 @@ __all__ = [
 _BROUGHT = tuple(field.name for field in fields(Remembered))
 
 _WORDS = re.compile(r"\w+")
-_LATEST = datetime(9999, 12, 30, tzinfo=UTC)
-"""The latest end of a lifetime: an export takes no later time."""
 
 _FILLS_SLOTS = SourceKind.EXTRACTOR
 """A less trusted source fills no slot."""
@@ -244,7 +243,7 @@ def expiry_of(decision: Decision) -> datetime | None:
     """
     days, note = decision.gate.lifetime_days if decision.gate else None, decision.note
     begins = note.holds_from if decision.is_ahead else note.said_at
-    return None if days is None else _after(begins, timedelta(days=days))
+    return None if days is None else later(begins, timedelta(days=days))
 
 
 def _renewed(fact: Fact, said_at: datetime) -> datetime | None:
@@ -254,12 +253,7 @@ def _renewed(fact: Fact, said_at: datetime) -> datetime | None:
     """
     if fact.expires_at is None or fact.valid_to is not None:
         return fact.expires_at
-    return _after(fact.expires_at, max(said_at - _counts_from(fact), timedelta(0)))
-
-
-def _after(begins: datetime, span: timedelta) -> datetime:
-    """The time after a span, but at most ``_LATEST``."""
-    return begins + min(span, max(_LATEST - begins, timedelta(0)))
+    return later(fact.expires_at, max(said_at - _counts_from(fact), timedelta(0)))
 
 
 def _counts_from(fact: Fact) -> datetime:

@@ -186,7 +186,7 @@ class Fact(Remembered):
     @property
     def is_told_ahead(self) -> bool:
         """Whether its start lies later than it was said, by more than clocks differ."""
-        return self.valid_from > self.last_confirmed_at + CLOCK_SKEW_MAX
+        return self.valid_from - self.last_confirmed_at > CLOCK_SKEW_MAX
 
     @property
     def is_start_given(self) -> bool:

@@ -156,7 +156,7 @@ class Note(Remembered):
 
     def is_ahead(self, now: datetime) -> bool:
         """Whether it starts to be true later: after it was said and after now, by any clock."""
-        return self.holds_from > max(self.said_at, now) + CLOCK_SKEW_MAX
+        return self.holds_from - max(self.said_at, now) > CLOCK_SKEW_MAX
 
     @property
     def is_undated(self) -> bool:
@@ -247,7 +247,7 @@ def not_in_the_future(at: datetime, now: datetime, name: str = "said_at") -> dat
     Raises:
         InvalidNoteError: it is more than five minutes ahead.
     """
-    if at > now + CLOCK_SKEW_MAX:
+    if at - now > CLOCK_SKEW_MAX:
         raise InvalidNoteError(
             f"{name} {at.isoformat()} has not come yet (it is {now.isoformat()}); "
             "check its time zone"

@@ -183,7 +183,7 @@ def _neighbours(decision: Decision) -> list[Neighbour] | None:
     if decision.decided_by is DecidedBy.NOOP:
         return None
     ranked = [
-        replace(fact, is_upcoming=fact.valid_from > decision.at + CLOCK_SKEW_MAX)
+        replace(fact, is_upcoming=fact.valid_from - decision.at > CLOCK_SKEW_MAX)
         for fact in sorted(decision.compared_with, key=lambda fact: fact.rank)
     ]
     spared = {*decision.conflicting_ids, *decision.verdict.targets}

@@ -16,6 +16,7 @@ from functools import cache
 from types import NoneType
 from typing import Any
 
+from reconciler.domain.values.far_ahead import FAR_AHEAD
 from reconciler.errors import InvalidArchiveError
 from reconciler.ports.graph import Row
 from reconciler.service.embedding import UNIT_LENGTH_TOLERANCE
@@ -39,7 +40,6 @@ __all__ = [
 
 FORMAT = "reconciler-export"
 _EARLIEST = datetime.min.replace(tzinfo=UTC)
-_LATEST = datetime(9999, 12, 30, tzinfo=UTC)
 _NUMBER_MAX = 2**53
 """Up to here, every integer can be a number in JSON without loss."""
 
@@ -221,7 +221,7 @@ def check_bounds(value: Any) -> None:
         ValueError: it holds a number or a time that is out of bounds, or NaN.
     """
     if isinstance(value, datetime):
-        if not _EARLIEST <= value <= _LATEST:
+        if not _EARLIEST <= value <= FAR_AHEAD:
             raise ValueError(f"{value.isoformat()} is out of bounds")
     elif isinstance(value, float | int):
         if not abs(value) <= _NUMBER_MAX:  # also where it is NaN

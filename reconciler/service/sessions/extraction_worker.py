@@ -23,6 +23,7 @@ from reconciler.domain.records.jobs import Job, Outcomes, Stage
 from reconciler.domain.records.kinds import EXTRACTION_DOOR, Action, JobState
 from reconciler.domain.records.policies import JobPolicy
 from reconciler.domain.records.sessions import Episode
+from reconciler.domain.values.far_ahead import later
 from reconciler.errors import (
     ExtractionError,
     GraphError,
@@ -173,7 +174,7 @@ class ExtractionWorker:
         random.shuffle(due)  # so that workers seldom want the same
         for job_id in due:
             lease_id = str(uuid.uuid4())
-            until = now + timedelta(seconds=self._policy.lease_seconds)
+            until = later(now, timedelta(seconds=self._policy.lease_seconds))
             if job := self._store.lease_job(job_id, lease_id, now, until):
                 return _Lease(job, lease_id)
         return None
@@ -286,7 +287,7 @@ class ExtractionWorker:
             return
         asked = error.retry_after_seconds if isinstance(error, ExtractionError) else None
         wait = self._policy.jittered_wait(lease.job.attempts, asked)
-        self._end(lease, lease.job, JobState.WAITING, self._clock() + wait, text)
+        self._end(lease, lease.job, JobState.WAITING, later(self._clock(), wait), text)
 
     def _bury(self, lease: _Lease, text: str) -> None:
         self._end(lease, lease.job, JobState.DEAD, self._clock(), text)
@@ -326,14 +327,14 @@ class ExtractionWorker:
                 _LOG.warning("the lease of job %s was not renewed: %s", lease.job.job_id, error)
 
     def _renew(self, lease: _Lease) -> None:
-        until = self._clock() + timedelta(seconds=self._policy.lease_seconds)
+        until = later(self._clock(), timedelta(seconds=self._policy.lease_seconds))
         self._store.renew_lease(lease.job.job_id, lease.lease_id, until)
 
     def _has_unfinished(self) -> bool:
         now, policy = self._clock(), self._policy
         return self._store.is_waited_for(
-            now + timedelta(seconds=2 * policy.lease_seconds),
-            now + timedelta(seconds=policy.backoff_seconds_max),
+            later(now, timedelta(seconds=2 * policy.lease_seconds)),
+            later(now, timedelta(seconds=policy.backoff_seconds_max)),
         )
 
 

@@ -3,21 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from datetime import UTC, datetime
 from typing import Any, TypeVar
 
 from reconciler.domain.records.scope import Scope
 from reconciler.ports.graph import Row
 from reconciler.service.batches import batches
 
-__all__ = ["EVERYTHING", "FAR_AHEAD", "first_rows", "of_contact", "of_contacts", "pages"]
+__all__ = ["EVERYTHING", "first_rows", "of_contact", "of_contacts", "pages"]
 
 T = TypeVar("T")
 
 EVERYTHING = 1_000_000_000
 """A limit that no answer reaches."""
 
-FAR_AHEAD = datetime(9999, 12, 30, tzinfo=UTC)
 
 _PAGE = 100
 """Contacts or decisions that one query reads, so that the answer always fits into memory."""

@@ -20,12 +20,12 @@ from reconciler.domain.records.facts import (
 )
 from reconciler.domain.records.kinds import FactState
 from reconciler.domain.records.scope import Scope
+from reconciler.domain.values.far_ahead import FAR_AHEAD
 from reconciler.errors import QueryError
 from reconciler.ports.graph import Graph, Row
 from reconciler.service.stores.binding_store import check_own_model
 from reconciler.service.stores.contact_queries import (
     EVERYTHING,
-    FAR_AHEAD,
     first_rows,
     of_contact,
     of_contacts,

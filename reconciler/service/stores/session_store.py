@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, fields
-from datetime import UTC, datetime
+from datetime import datetime
 from typing import Any
 
 from reconciler.domain.records.jobs import Job, Outcomes, QueueReport
@@ -16,6 +16,7 @@ from reconciler.domain.records.kinds import JobState
 from reconciler.domain.records.scope import Scope, check_identifier
 from reconciler.domain.records.sessions import Episode, SessionRecord
 from reconciler.domain.sessions.extraction import Claim
+from reconciler.domain.values.far_ahead import FAR_AHEAD
 from reconciler.errors import (
     ErasedError,
     InvalidSessionError,
@@ -35,7 +36,6 @@ __all__ = [
     "SessionStore",
 ]
 
-_FAR_AHEAD = datetime(9999, 12, 30, tzinfo=UTC)
 _OUTCOMES = tuple(field.name for field in fields(Outcomes))
 
 
@@ -219,7 +219,7 @@ class SessionStore:
 
     def list_jobs(self, tenant: str, wanted: JobFilter, limit: int) -> list[Job]:
         """A tenant's jobs, newest first."""
-        after_at, after_id = wanted.after or (_FAR_AHEAD, "")
+        after_at, after_id = wanted.after or (FAR_AHEAD, "")
         asked = {
             "tenant": tenant,
             "agent_id": wanted.agent_id or "",
