@@ -1,4 +1,4 @@
-"""What a turn introduces as a text or as another's is no word of the contact's, at any extractor."""
+"""What a turn introduces as a text or as another's is no word of the contact's."""
 
 from __future__ import annotations
 

@@ -181,9 +181,8 @@ def _is_contrary(cited: _Clause, claim: str) -> bool:
 def _is_unread_contrary(cited: _Clause) -> bool:
     """Whether words of another language beside the cited ones deny them or ask."""
     words = set(_WORDS.findall(cited.rest.casefold()))
-    return not words.isdisjoint(vocabulary().foreign_negations) or (
-        _is_asked(cited.text) and bool(words)
-    )
+    negations = vocabulary().foreign_negations | vocabulary().negations
+    return not words.isdisjoint(negations) or (_is_asked(cited.text) and bool(words))
 
 
 def _is_over(said: str, claim: str) -> bool:
