@@ -167,7 +167,8 @@ def _is_contrary(cited: _Clause, claim: str) -> bool:
     is_repeated = is_repeated_in(claim, plain)
     if _is_asked(plain):
         return is_repeated
-    is_denied = any(each.kind in _DENIED for each in find_differences(claim, plain))
+    differences = find_differences(claim, plain)
+    is_denied = any(each.kind in _DENIED and each.in_fact for each in differences)
     if is_denied and (is_repeated or _WORDS.search(cited.rest)):
         return not _NEVER_ENDED.search(plain)
     is_open = _OPEN.match(plain) or find_hedge(plain) or find_speculation(plain)
