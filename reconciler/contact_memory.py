@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
 from datetime import datetime
 from itertools import islice
 from typing import TYPE_CHECKING, Any, Unpack
@@ -527,7 +529,17 @@ class ContactMemory(BoundMemory):
             UnknownJobError: the contact has none of that id; another contact's gives the same
                 error.
         """
-        return self._services.session_store.get_job(self._scope, job_id)
+        job = self._services.session_store.get_job(self._scope, job_id)
+        if not job.outcomes.held:
+            return job
+        from reconciler.domain.records.decisions import Decision
+
+        held = Counter(
+            str(each.gate.reason)
+            for each in self.pending(with_silent=True)
+            if isinstance(each, Decision) and each.gate and each.note.session_id == job.session_id
+        )
+        return replace(job, held_because=dict(held))
 
     def retry(self, job_id: str) -> Job:
         """Retry a dead or waiting job now.

@@ -198,6 +198,9 @@ def _job_rows(job: Job, now: datetime) -> Iterator[tuple[str, str | Text]]:
         yield "read by", job.extractor
     if job.state is JobState.DONE:
         yield "candidates", outcomes_words(job.outcomes)
+    if job.held_because:
+        reasons = job.held_because.items()
+        yield "held because", ", ".join(f"{count} {reason}" for reason, count in reasons)
     if job.last_error is not None:
         yield "last error", job.last_error
     if job.advice is not None:

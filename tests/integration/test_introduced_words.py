@@ -1,4 +1,4 @@
-"""What a turn introduces as a text or as another's is no word of the contact's, at any extractor."""
+"""What a turn introduces as a text or as another's is no word of the contact's."""
 
 from __future__ import annotations
 
@@ -73,6 +73,8 @@ def outcome(store: Path, text: str, span: str) -> tuple[list[str], list[str], bo
         memory.drain()
         assert contact.job(job).outcomes.candidates == 1
         live = [each.fact.text for each in contact.recall()]
+        held = sum(contact.job(job).held_because.values())
+        assert held == contact.job(job).outcomes.held
         reasons = [str(each.gate.reason) for each in contact.all_decisions() if each.gate]
         return live, reasons, any(each.question for each in contact.pending())
 

@@ -531,14 +531,26 @@ def test_two_dates_of_one_thing_are_asked_about(fact: str, said: str) -> None:
     [
         ("Agreed to calls about offers", "Withdrew consent to calls about offers"),
         ("Gave consent to surveys", "Has withdrawn his consent to surveys"),
-        ("Agreed to surveys by post", "Does not agree to surveys by post"),
     ],
 )
-def test_a_consent_and_its_withdrawal_are_asked_about_in_either_order(one: str, other: str) -> None:
-    for fact, said in ((one, other), (other, one)):
-        before = known(fact, 0.7)
-        verdict = decide(note(said), [before], DEFAULT)
-        assert (verdict.action, verdict.conflicts) == (ADD, (before,))
+def test_a_withdrawal_ends_the_consent_and_a_new_consent_is_asked_about(
+    one: str, other: str
+) -> None:
+    before = known(one, 0.7)
+    verdict = decide(note(other), [before], DEFAULT)
+    assert (verdict.action, verdict.targets) == (Action.UPDATE, (before,))
+    withdrawn = known(other, 0.7)
+    verdict = decide(note(one), [withdrawn], DEFAULT)
+    assert (verdict.action, verdict.conflicts) == (ADD, (withdrawn,))
+
+
+def test_a_withdrawal_ends_no_consent_to_something_else_and_nothing_that_is_no_consent() -> None:
+    for fact, said in (
+        ("Agreed to photos at the fair", "I withdraw permission to use my voice"),
+        ("May share my profile with hotels", "I object to sharing my address"),
+        ("Reads the digest on the train", "Opted out of the digest"),
+    ):
+        assert decide(note(said), [known(fact, 0.7)], DEFAULT).action is ADD
 
 
 @every(

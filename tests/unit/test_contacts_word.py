@@ -11,7 +11,7 @@ import pytest
 from reconciler.bootstrap import build_judge
 from reconciler.config_files import load_attribute_book
 from reconciler.domain.records.candidates import Candidate, Evidence
-from reconciler.domain.records.kinds import Disposal, GateReason, SourceKind
+from reconciler.domain.records.kinds import Disposal, GateReason, RecallSemantics, SourceKind
 from reconciler.domain.records.notes import Note
 from reconciler.domain.records.scope import Scope
 from reconciler.settings import load_settings
@@ -290,3 +290,31 @@ def test_introduced_words_are_held_without_a_question_before_consent_is_asked() 
     found = JUDGE(said).assessment
     assert (found.reason, found.question) == (GateReason.NOT_SAID_PLAINLY, None)
     assert JUDGE(replace(said, confirmed_by=("contact",))).assessment.disposal is Disposal.ADMIT
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "I withdraw my consent, do not share my profile with hotels.",
+        "I object to my number being passed on.",
+        "I want to opt out of profiling.",
+        "Please stop texting me about offers.",
+        "Take me off the list.",
+        "Unsubscribe me from the digest.",
+        "I no longer agree to the photos of my operation.",
+        "Ich widerrufe meine Einwilligung.",
+    ],
+)
+def test_a_withdrawal_is_admitted_at_once_whoever_reads_it(text: str) -> None:
+    said = told(text, source=SourceKind.USER_EXPLICIT)
+    found = JUDGE(candidate(said, claim=text, confidence=0.9)).assessment
+    assert (found.disposal, found.is_hedged) == (Disposal.ADMIT, False)
+    assert found.recall_semantics is RecallSemantics.NEGATIVE
+
+
+def test_a_tools_withdrawal_and_an_introduced_one_are_held() -> None:
+    text = "I object to my number being passed on."
+    tools = candidate(told(text, source=SourceKind.TOOL_OUTPUT), claim=text)
+    introduced = candidate(told(text), claim=text, is_introduced=True)
+    for held in (tools, introduced):
+        assert JUDGE(held).assessment.disposal is Disposal.CONFIRM

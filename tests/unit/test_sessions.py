@@ -185,7 +185,7 @@ def test_a_session_is_dated_where_somebody_said_when_any_of_it_was(
 
 
 @pytest.mark.parametrize("role", [role for role in Role if role is not Role.CONTACT])
-@pytest.mark.parametrize("sign", ["\0", "\ud835", "\udc00"])
+@pytest.mark.parametrize("sign", ["\0", "\ud835"])
 def test_a_sign_that_no_engine_stores_is_replaced_in_others_words(role: Role, sign: str) -> None:
     assert Turn(role=role, text=f"scraped{sign}text").text == "scraped\ufffdtext"
     with pytest.raises(InvalidSessionError, match=r"null byte|surrogate"):

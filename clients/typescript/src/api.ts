@@ -1964,6 +1964,8 @@ export interface components {
          *         extractor: who read it; None before it was read.
          *         last_error: why the last attempt ended, or None.
          *         outcomes: what became of its candidates; all 0 until it is done.
+         *         held_because: of the session's claims that still wait, with or without a question, how many
+         *             wait for each of the gate's reasons; empty in a list of jobs.
          */
         Job: {
             /** Job Id */
@@ -1991,6 +1993,10 @@ export interface components {
             /** Last Error */
             last_error: string | null;
             outcomes: components["schemas"]["Outcomes"];
+            /** Held Because */
+            held_because: {
+                [key: string]: number;
+            };
             /** Advice */
             advice: string | null;
         };

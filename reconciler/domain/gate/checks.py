@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 
+from reconciler.domain.gate.classification import is_withdrawal
 from reconciler.domain.gate.cleaning import Cleaned
 from reconciler.domain.gate.contacts_word import find_contrary
 from reconciler.domain.gate.languages import unread_language
@@ -18,7 +19,7 @@ from reconciler.domain.gate.policy import Check, GatePolicy, RefuseRule
 from reconciler.domain.gate.reading import ClaimReading
 from reconciler.domain.records.assessment import UNREAD, CheckFinding
 from reconciler.domain.records.candidates import Candidate, Precedents
-from reconciler.domain.records.kinds import Disposal, GateReason, SourceKind
+from reconciler.domain.records.kinds import OWN_WORDS, Disposal, GateReason, SourceKind
 
 __all__ = ["CHECKS", "FORBIDDING", "Case", "consent_topic", "findings"]
 
@@ -55,6 +56,17 @@ class Case:
     def is_confirmed(self) -> bool:
         """Whether it was held, and a person said yes."""
         return bool(self.candidate.confirmed_by)
+
+    @property
+    def is_withdrawal(self) -> bool:
+        """Whether a person who may speak for the contact takes a permission back."""
+        heard = [evidence.source_kind for evidence in self.candidate.evidence]
+        return (
+            bool(heard)
+            and all(kind in OWN_WORDS for kind in heard)
+            and is_withdrawal(self.candidate.claim)
+            and self.reading.speculation is None
+        )
 
 
 CheckResult = tuple[Disposal, GateReason, str]
@@ -186,6 +198,8 @@ def _domain(case: Case) -> CheckResult:
 def _restricted(case: Case) -> CheckResult:
     """Health, finance, law and what the policy adds: only through consent."""
     topic = consent_topic(case)
+    if topic is not None and case.is_withdrawal:
+        return _pass("it takes a permission back, which needs no consent")
     if topic is None:
         return _unread(case) or _pass("no restricted topic")
     if case.candidate.has_contacts_yes:
@@ -239,6 +253,8 @@ def _score(case: Case) -> CheckResult:
     category, source = case.reading.category, case.candidate.note.trust
     rule, sure = case.policy.file.categories[category], f"{case.confidence:.2f}"
     floor = case.policy.admit_min(category, source)
+    if case.confidence < floor and case.is_withdrawal:
+        return _pass(f"{sure}; what takes a permission back works at once")
     if case.confidence < rule.ask_min and not case.candidate.is_fallback:
         detail = f"{sure} is below {rule.ask_min:g}, from which a {category} is asked about"
         return _reject(GateReason.BELOW_FLOOR, detail)

@@ -25,6 +25,9 @@ __all__ = [
     "infer_weight",
     "is_asked_to_keep",
     "is_in_person",
+    "is_permission",
+    "is_taking_back",
+    "is_withdrawal",
 ]
 
 
@@ -80,7 +83,7 @@ def infer_recall_semantics(text: str) -> RecallSemantics | None:
     held = _find_cues(text)
     if held.first("conditional_order"):
         return RecallSemantics.CONSTRAINT
-    if held.first("ban"):
+    if held.first("ban") or held.first("withdrawal"):
         return RecallSemantics.NEGATIVE
     return RecallSemantics.CONSTRAINT if held.first("constraint") else None
 
@@ -127,6 +130,21 @@ def is_asked_to_keep(text: str, spans: Iterable[str]) -> bool:
         return False
     touched = (read_text(text).around(span) for span in spans)
     return any(find_trigger(sentence.text) for sentences in touched for sentence in sentences)
+
+
+def is_withdrawal(text: str) -> bool:
+    """Whether the words forbid something, take a permission back, object or opt out."""
+    return infer_recall_semantics(text) is RecallSemantics.NEGATIVE
+
+
+def is_taking_back(text: str) -> bool:
+    """Whether the words take a permission back, object or opt out; a mere ban does not."""
+    return _find_cues(text).first("withdrawal") is not None
+
+
+def is_permission(text: str) -> bool:
+    """Whether the words allow something, and take nothing back."""
+    return _find_cues(text).first("permission") is not None and not is_withdrawal(text)
 
 
 def find_speculation(text: str) -> str | None:

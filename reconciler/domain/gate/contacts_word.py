@@ -167,7 +167,8 @@ def _is_contrary(cited: _Clause, claim: str) -> bool:
     is_repeated = is_repeated_in(claim, plain)
     if _is_asked(plain):
         return is_repeated
-    is_denied = any(each.kind in _DENIED for each in find_differences(claim, plain))
+    differences = find_differences(claim, plain)
+    is_denied = any(each.kind in _DENIED and each.in_fact for each in differences)
     if is_denied and (is_repeated or _WORDS.search(cited.rest)):
         return not _NEVER_ENDED.search(plain)
     is_open = _OPEN.match(plain) or find_hedge(plain) or find_speculation(plain)
@@ -181,9 +182,8 @@ def _is_contrary(cited: _Clause, claim: str) -> bool:
 def _is_unread_contrary(cited: _Clause) -> bool:
     """Whether words of another language beside the cited ones deny them or ask."""
     words = set(_WORDS.findall(cited.rest.casefold()))
-    return not words.isdisjoint(vocabulary().foreign_negations) or (
-        _is_asked(cited.text) and bool(words)
-    )
+    negations = vocabulary().foreign_negations | vocabulary().negations
+    return not words.isdisjoint(negations) or (_is_asked(cited.text) and bool(words))
 
 
 def _is_over(said: str, claim: str) -> bool:

@@ -124,7 +124,7 @@ def assess(
         domain=policy.domain,
         inference_key=inference_key(candidate.note),
         is_contacts_word=is_contacts,
-        is_hedged=not case.is_confirmed and _is_hedged(reading, confidence, policy),
+        is_hedged=not case.is_confirmed and _is_hedged(case),
         importance=_importance(case),
     )
 
@@ -219,7 +219,10 @@ def _weight(finding: CheckFinding) -> int:
     return 4 if finding.disposal is Disposal.CONSENT else 5
 
 
-def _is_hedged(reading: ClaimReading, confidence: float, policy: GatePolicy) -> bool:
+def _is_hedged(case: Case) -> bool:
+    reading, confidence, policy = case.reading, case.confidence, case.policy
+    if case.is_withdrawal and not reading.hedge:
+        return False
     is_guess = bool(reading.hedge or reading.speculation)
     return is_guess or confidence < policy.file.trust.sure_min
 

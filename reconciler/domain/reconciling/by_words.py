@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import replace
 
+from reconciler.domain.gate.classification import is_permission, is_withdrawal
 from reconciler.domain.guard import (
     answers_anew,
     are_in_order,
@@ -18,6 +19,7 @@ from reconciler.domain.guard import (
     names_before,
     rewords,
     says_beside,
+    share_more_than,
     takes_back,
     tells_of_change,
 )
@@ -32,11 +34,16 @@ from reconciler.domain.reconciling.verdicts import (
 from reconciler.domain.records.decisions import Verdict
 from reconciler.domain.records.facts import Neighbour
 from reconciler.domain.records.findings import Difference
-from reconciler.domain.records.kinds import Action, DecidedBy
+from reconciler.domain.records.kinds import OWN_WORDS, Action, DecidedBy
 from reconciler.domain.records.notes import Note
 from reconciler.domain.records.slots import SlotMatch
 
 __all__ = ["CHANGE", "RETRACTION", "WORDING"]
+
+_OF_PERMISSIONS = (
+    "consent permission okay agree allow use share send keep pass give contact want no"
+)
+"""Words of any permission, which do not say what is permitted."""
 
 _CHANGE_COSINE_MIN = 0.3
 """Below it a note ends nothing by its words: too little says that both are about one thing."""
@@ -94,9 +101,21 @@ def _by_change(note: Note, seen: RuleInput, _: Verdict | None) -> Verdict | None
 def _is_over(note: Note, fact: Neighbour) -> bool:
     if ends(note.text, fact.text) or _is_named_as_before(note, fact):
         return True
+    if _is_taken_back(note, fact):
+        return True
     if not tells_of_change(note.text):
         return False
     return answers_anew(note.text, fact.text, find_changes(note.text, fact.text))
+
+
+def _is_taken_back(note: Note, fact: Neighbour) -> bool:
+    """Whether a person who may speak for the contact takes back the permission that the fact is."""
+    return (
+        note.trust in OWN_WORDS
+        and is_withdrawal(note.text)
+        and is_permission(fact.text)
+        and share_more_than(_OF_PERMISSIONS, note.text, fact.text)
+    )
 
 
 def _ends_too(note: Note, fact: Neighbour, over: Iterable[Neighbour], seen: RuleInput) -> bool:

@@ -90,6 +90,8 @@ class Job:
         extractor: who read it; None before it was read.
         last_error: why the last attempt ended, or None.
         outcomes: what became of its candidates; all 0 until it is done.
+        held_because: of the session's claims that still wait, with or without a question, how many
+            wait for each of the gate's reasons; empty in a list of jobs.
     """
 
     job_id: str
@@ -103,6 +105,7 @@ class Job:
     extractor: str | None = None
     last_error: str | None = None
     outcomes: Outcomes = field(default_factory=Outcomes)
+    held_because: dict[str, int] = field(default_factory=dict)
 
     @property
     def advice(self) -> str | None:

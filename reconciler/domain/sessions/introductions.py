@@ -35,6 +35,7 @@ _CLOSED_BY = {'"': '"', "“": "”", "„": "“”", "«": "»", "»": "«", "
 _ENDED = re.compile(r"[.!?…,;:)\]。！？]\W*\Z")
 _OWN_VOICE = re.compile(r"\W*(?:by the way|btw|anyway|as for me|übrigens|por cierto)\b", re.I)
 _SELF = re.compile(r"(?<![\w'’])(?:i|i['’]\w{1,3}|we|my|our|ich|mein\w{0,2})(?![\w'’])", re.I)
+_SPEAKER = re.compile(r"(?<![\w'’])(?:i|i['’]\w{1,3}|we|ich|wir)(?![\w'’])", re.I)
 _SUBJECT = re.compile(r"(?<![\w'’])(?:i|i['’]\w{1,3}|we|we['’]\w{1,3}|my|our)(?![\w'’])", re.I)
 _JOINED = re.compile(
     r"(?:[;.]|\b(?:and|but|so|because|since|as|when|while|und|aber|weil|da|denn))\W*\Z", re.I
@@ -50,7 +51,7 @@ class IntroductionHead:
     Attributes:
         weights: one for each dimension of the model's vectors.
         bias: added to their sum.
-        bound: the value, with what its form adds, above which a part introduces what is beside it.
+        bound: the value, with what their forms add, above which parts introduce what is beside.
     """
 
     weights: tuple[float, ...]
@@ -88,7 +89,7 @@ def _covers(text: str, begin: int, stop: int, start: int, end: int) -> bool:
     if begin <= start + 1 and end <= stop + 1:
         return True
     inside, outside = text[max(begin, start) : min(stop, end)], text[start : max(begin, start)]
-    return bool(_SELF.search(inside)) and not _SELF.search(outside)
+    return bool(_SELF.search(inside)) and not _SPEAKER.search(outside)
 
 
 @lru_cache(maxsize=8)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from math import exp
 from typing import TYPE_CHECKING, TypeAlias
 
 from reconciler.domain.gate.classification import is_asked_to_keep
@@ -22,6 +23,9 @@ if TYPE_CHECKING:
 __all__ = ["Embeds", "Introduced"]
 
 Embeds: TypeAlias = "Callable[[Sequence[str]], NDArray[np.float32]]"
+
+_VALUE_MAX = 50.0
+"""What no sum of odds needs to exceed."""
 
 
 class Introduced:
@@ -74,8 +78,8 @@ class Introduced:
         if self._head is None:
             return any(part.text.endswith(":") for part in parts)
         self._measure([part.text for part in parts])
-        bound = self._head.bound
-        return any(self._values[part.text] + part.form > bound for part in parts)
+        odds = (exp(min(self._values[part.text] + part.form, _VALUE_MAX)) for part in parts)
+        return sum(odds) > exp(self._head.bound)  # two parts that hint at it count as one that says
 
     def _measure(self, texts: Sequence[str]) -> None:
         new = [text for text in dict.fromkeys(texts) if text not in self._values]
