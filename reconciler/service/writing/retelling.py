@@ -87,6 +87,18 @@ class _Story:
         """The ids of the facts that have not ended."""
         return {fact_id for fact_id, fact in self.facts.items() if not fact.has_ended}
 
+    def with_told(self, commit: Commit) -> _Story:
+        """A copy with the result of one more note."""
+        copy = _Story(dict(self.facts), conflicts=self.conflicts.copy())
+        copy.tell(commit)
+        return copy
+
+    @property
+    def outcome(self) -> tuple[object, ...]:
+        """When facts ended, and what is in dispute."""
+        ends = {fact_id: (one.has_ended, one.valid_to) for fact_id, one in self.facts.items()}
+        return ends, self.disputes
+
     @property
     def disputes(self) -> set[Pair]:
         """The pairs of facts in dispute."""
@@ -120,7 +132,7 @@ class Retelling:
     def plan(
         self, submission: Submission, seen: Seen, plain: Commit, plan: Plan[Other]
     ) -> Commit | Other:
-        """The commit of a late note; ``plain`` if nothing newer concerns it, or it cannot be told.
+        """The commit of a late note; ``plain`` if that does the same, or no story can be told.
 
         Args:
             submission: the late note.
@@ -153,11 +165,14 @@ class Retelling:
                 made = plan(note, near_by)
                 if not isinstance(made, Commit):
                     return made
-                if made.decision.planned_ends or not near_by.apply(made):
-                    return plain
+                is_ahead = made.fact is not None and made.fact.is_told_ahead
+                if is_ahead or made.decision.planned_ends or not near_by.apply(made):
+                    return plain  # what a plan ends, its day decides
                 story.tell(made)
             if story is now and not _is_as_known(now, known, ids & known.keys(), links):
                 return plain
+        if now.with_told(plain).outcome == then.outcome:
+            return plain
         return _commit(then.made[submission.decision_id], seen, plain, now, then, known, links)
 
 
@@ -193,7 +208,7 @@ def _is_as_known(
     """Whether a story leads to these facts and their disputes."""
     live = {fact_id for fact_id in ids if not known[fact_id].has_ended}
     open_ = {pair for pair, link in links.items() if link.is_open and pair <= live}
-    return (ids, live, open_) == (story.facts.keys(), story.live, story.disputes)
+    return (live, open_) == (story.live, story.disputes) and story.facts.keys() <= ids
 
 
 def _commit(
@@ -215,9 +230,9 @@ def _commit(
                 link = supersession_of(heir_id, gone_id, told)
                 links_after[heir_id, gone_id] = replace(link, is_restatement=True)
     changed = {
-        fact_id: _moved(known[fact_id], fact, after[fact_id])
-        for fact_id, fact in now.facts.items()
-        if fact.standing != after[fact_id].standing
+        fact_id: _moved(known[fact_id], was, fact)
+        for fact_id, fact in after.items()
+        if fact_id in known and (was := now.facts.get(fact_id, known[fact_id])) != fact
     }
     fact = own.fact and after[own.fact.fact_id]
     if fact is not None and fact.has_ended:
@@ -233,7 +248,7 @@ def _commit(
     version = seen.version
     also: list[Commit] = []
     for told in then.made.values():
-        if told.fact is not None and told.fact.fact_id not in {own.decision.fact_id, *now.facts}:
+        if told.fact is not None and told.fact.fact_id not in {own.decision.fact_id, *known}:
             also.append(_alone(told, after[told.fact.fact_id], version + len(also) + 1))
     return replace(
         own,
