@@ -10,7 +10,7 @@ them like any other.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence, Set
+from collections.abc import Callable, Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass, field, fields, replace
 from typing import TYPE_CHECKING, TypeVar
 
@@ -155,8 +155,7 @@ class Retelling:
             return plain
         embedded = zip(told, self._embed([one.text for one in told]), strict=True)
         notes = [resubmitted(decision, made) for decision, made in embedded]
-        drawn = self._fact_store.list_conflict_links(scope)
-        links = {_pair(link): link for link in drawn}
+        links = {_pair(link): link for link in self._fact_store.list_conflict_links(scope)}
         now, then = _Story(), _Story()
         in_order = sorted([*notes, submission], key=lambda one: one.note.said_at)
         for story, listed in ((now, notes), (then, in_order)):
@@ -173,7 +172,11 @@ class Retelling:
                 return plain
         if now.with_told(plain).outcome == then.outcome:
             return plain
-        return _commit(then.made[submission.decision_id], seen, plain, now, then, known, links)
+        own, supersessions = (
+            then.made[submission.decision_id],
+            self._fact_store.list_supersessions(scope),
+        )
+        return _commit(own, seen, plain, now, then, known, links, supersessions)
 
 
 def _is_near(note: Note, vector: Vector, fact: Fact, vectors: Mapping[str, Vector]) -> bool:
@@ -219,8 +222,10 @@ def _commit(
     then: _Story,
     known: Mapping[str, Fact],
     links: Mapping[Pair, Conflict],
+    supersessions: Iterable[Supersession],
 ) -> Commit:
     """The late note's commit with all that it changes."""
+    above_it = {(link.new_id, link.old_id): link for link in supersessions}
     links_after, after = dict(then.links), dict(then.facts)
     for decision_id, told in now.made.items():
         if told.fact is not None and (gone_id := told.fact.fact_id) not in after:
@@ -229,11 +234,12 @@ def _commit(
             if heir_id is not None:
                 link = supersession_of(heir_id, gone_id, told)
                 links_after[heir_id, gone_id] = replace(link, is_restatement=True)
-    changed = {
-        fact_id: _moved(known[fact_id], was, fact)
+    moved = {
+        fact_id: _moved(known[fact_id], now.facts.get(fact_id, known[fact_id]), fact)
         for fact_id, fact in after.items()
-        if fact_id in known and (was := now.facts.get(fact_id, known[fact_id])) != fact
+        if fact_id in known
     }
+    changed = {fact_id: fact for fact_id, fact in moved.items() if fact != known[fact_id]}
     fact = own.fact and after[own.fact.fact_id]
     if fact is not None and fact.has_ended:
         above = [link for link in links_after.values() if link.old_id == fact.fact_id]
@@ -241,8 +247,12 @@ def _commit(
     reopened = _redrawn(now, then, links, own.decision)
     undo = Undo(
         before=tuple(known[fact_id].standing for fact_id in changed),
-        linked=tuple(link for pair, link in links_after.items() if pair not in now.links),
-        unlinked=tuple(link for pair, link in now.links.items() if pair not in links_after),
+        linked=tuple(link for pair, link in links_after.items() if pair not in above_it),
+        unlinked=tuple(
+            link
+            for pair, link in above_it.items()
+            if link.old_id in after and pair not in links_after
+        ),
         conflicts=tuple(links.get(_pair(one), _closed(one)) for one in reopened),
     )
     version = seen.version
