@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 from enum import Enum, auto
 from typing import NamedTuple
 
@@ -107,7 +107,6 @@ class KnownFact:
     observations: int = 1
     is_contested: bool = False
     above: str | None = None
-    was_live: bool = field(default=True, compare=False)
     was_contradicted: bool = field(default=False, compare=False)
     said_last_at: datetime = field(init=False, compare=False)
 
@@ -116,7 +115,7 @@ class KnownFact:
 
 
 class Claim(NamedTuple):
-    """What a note comes to before order and trust: which facts it is about, and how.
+    """What a note comes to before trust: which facts it is about, and how.
 
     ``repeats``: it says the first of them again.
     """
@@ -151,6 +150,12 @@ class KnownContact:
     by_key: dict[str, Keyed] = field(default_factory=dict)
 
     # What it holds
+
+    @property
+    def said_last_at(self) -> datetime:
+        """When it was last told anything; before that, long ago."""
+        times = (fact.said_last_at for fact in self.facts.values())
+        return max(times, default=datetime.min.replace(tzinfo=UTC))
 
     def live(self) -> set[str]:
         return {fact_id for fact_id, fact in self.facts.items() if fact.above is None}
@@ -193,7 +198,7 @@ class KnownContact:
                 repeated=next(iter(claim.about), None),
                 holds_from=self._holds_from(said, claim.about),
             )
-        return self._in_order(said, claim) or self._by_trust(said, claim)
+        return self._by_trust(said, claim)
 
     def apply(self, said: Said, decision: Decision, outcome: Outcome) -> None:
         self.decisions.insert(0, decision)
@@ -209,7 +214,6 @@ class KnownContact:
                 self.facts[each].above = outcome.repeated
             return
         new = KnownFact(said, is_contested=outcome.is_contested, above=outcome.beneath)
-        new.was_live = outcome.beneath is None
         self.facts[decision.fact_id] = new
         open_pairs = [pair for pair in self.conflicts if pair & set(outcome.superseded)]
         beside = set(outcome.conflicting).union(*open_pairs) - set(outcome.superseded)
@@ -247,24 +251,6 @@ class KnownContact:
         if best >= CUT and near[0] in alike:
             return Claim(Action.UPDATE, DecidedBy.MIDPOINT, near[:1])
         return Claim(Action.ADD, DecidedBy.MIDPOINT)
-
-    def _in_order(self, said: Said, claim: Claim) -> Outcome | None:
-        """An older note supersedes nothing: it lies beneath the newest that it is older than.
-
-        A note is older only if it came with a date.
-        """
-        newer = [each for each in claim.about if said.said_at < self._said(each).said_at]
-        if not (said.is_dated and newer):
-            return None
-        above = max(newer, key=lambda each: self._said(each).said_at)
-        repeated = above if claim.repeats and above == claim.about[0] else None
-        return Outcome(
-            Action.ADD,
-            DecidedBy.ORDER,
-            beneath=above,
-            repeated=repeated,
-            holds_from=said.said_at,
-        )
 
     def _holds_from(self, said: Said, about: Iterable[str]) -> datetime:
         """Its own date; without one, a date not before its subject's."""
@@ -317,8 +303,7 @@ class KnownContact:
 
     def _is_contested(self, said: Said, claim: Claim, superseded: Iterable[str]) -> bool:
         """Whether it comes back to what was before, or contradicts twice within the window."""
-        beneath = (self.facts[each] for each in set().union(*map(self.beneath, superseded)))
-        before = [each for each in beneath if each.was_live]
+        before = [self.facts[each] for each in set().union(*map(self.beneath, superseded))]
         if any(_says_again(said, each.said) for each in before):
             return True
         flips = [self._said(each.above).said_at for each in before if each.was_contradicted]

@@ -245,6 +245,8 @@ class MemoryMachine(RuleBasedStateMachine):
     ) -> None:
         self.store.write_as(writer)
         known = self.known[contact_id]
+        if said.is_dated:  # a late note is told in order: see test_telling_order
+            said = said._replace(said_at=max(said.said_at, known.said_last_at))
         self.touched = (contact_id,)
         self.said_since_restart += 1
         self.store.arbiter.answer = answer

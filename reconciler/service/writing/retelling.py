@@ -10,7 +10,7 @@ them like any other.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence, Set
+from collections.abc import Callable, Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass, field, fields, replace
 from typing import TYPE_CHECKING, TypeVar
 
@@ -87,6 +87,18 @@ class _Story:
         """The ids of the facts that have not ended."""
         return {fact_id for fact_id, fact in self.facts.items() if not fact.has_ended}
 
+    def with_told(self, commit: Commit) -> _Story:
+        """A copy with the result of one more note."""
+        copy = _Story(dict(self.facts), conflicts=self.conflicts.copy())
+        copy.tell(commit)
+        return copy
+
+    @property
+    def outcome(self) -> tuple[object, ...]:
+        """When facts ended, and what is in dispute."""
+        ends = {fact_id: (one.has_ended, one.valid_to) for fact_id, one in self.facts.items()}
+        return ends, self.disputes
+
     @property
     def disputes(self) -> set[Pair]:
         """The pairs of facts in dispute."""
@@ -120,7 +132,7 @@ class Retelling:
     def plan(
         self, submission: Submission, seen: Seen, plain: Commit, plan: Plan[Other]
     ) -> Commit | Other:
-        """The commit of a late note; ``plain`` if nothing newer concerns it, or it cannot be told.
+        """The commit of a late note; ``plain`` if that does the same, or no story can be told.
 
         Args:
             submission: the late note.
@@ -143,8 +155,7 @@ class Retelling:
             return plain
         embedded = zip(told, self._embed([one.text for one in told]), strict=True)
         notes = [resubmitted(decision, made) for decision, made in embedded]
-        drawn = self._fact_store.list_conflict_links(scope)
-        links = {_pair(link): link for link in drawn}
+        links = {_pair(link): link for link in self._fact_store.list_conflict_links(scope)}
         now, then = _Story(), _Story()
         in_order = sorted([*notes, submission], key=lambda one: one.note.said_at)
         for story, listed in ((now, notes), (then, in_order)):
@@ -153,12 +164,19 @@ class Retelling:
                 made = plan(note, near_by)
                 if not isinstance(made, Commit):
                     return made
-                if made.decision.planned_ends or not near_by.apply(made):
-                    return plain
+                is_ahead = made.fact is not None and made.fact.is_told_ahead
+                if is_ahead or made.decision.planned_ends or not near_by.apply(made):
+                    return plain  # what a plan ends, its day decides
                 story.tell(made)
             if story is now and not _is_as_known(now, known, ids & known.keys(), links):
                 return plain
-        return _commit(then.made[submission.decision_id], seen, plain, now, then, known, links)
+        if now.with_told(plain).outcome == then.outcome:
+            return plain
+        own, supersessions = (
+            then.made[submission.decision_id],
+            self._fact_store.list_supersessions(scope),
+        )
+        return _commit(own, seen, plain, now, then, known, links, supersessions)
 
 
 def _is_near(note: Note, vector: Vector, fact: Fact, vectors: Mapping[str, Vector]) -> bool:
@@ -193,7 +211,7 @@ def _is_as_known(
     """Whether a story leads to these facts and their disputes."""
     live = {fact_id for fact_id in ids if not known[fact_id].has_ended}
     open_ = {pair for pair, link in links.items() if link.is_open and pair <= live}
-    return (ids, live, open_) == (story.facts.keys(), story.live, story.disputes)
+    return (live, open_) == (story.live, story.disputes) and story.facts.keys() <= ids
 
 
 def _commit(
@@ -204,8 +222,10 @@ def _commit(
     then: _Story,
     known: Mapping[str, Fact],
     links: Mapping[Pair, Conflict],
+    supersessions: Iterable[Supersession],
 ) -> Commit:
     """The late note's commit with all that it changes."""
+    above_it = {(link.new_id, link.old_id): link for link in supersessions}
     links_after, after = dict(then.links), dict(then.facts)
     for decision_id, told in now.made.items():
         if told.fact is not None and (gone_id := told.fact.fact_id) not in after:
@@ -214,11 +234,12 @@ def _commit(
             if heir_id is not None:
                 link = supersession_of(heir_id, gone_id, told)
                 links_after[heir_id, gone_id] = replace(link, is_restatement=True)
-    changed = {
-        fact_id: _moved(known[fact_id], fact, after[fact_id])
-        for fact_id, fact in now.facts.items()
-        if fact.standing != after[fact_id].standing
+    moved = {
+        fact_id: _moved(known[fact_id], now.facts.get(fact_id, known[fact_id]), fact)
+        for fact_id, fact in after.items()
+        if fact_id in known
     }
+    changed = {fact_id: fact for fact_id, fact in moved.items() if fact != known[fact_id]}
     fact = own.fact and after[own.fact.fact_id]
     if fact is not None and fact.has_ended:
         above = [link for link in links_after.values() if link.old_id == fact.fact_id]
@@ -226,14 +247,18 @@ def _commit(
     reopened = _redrawn(now, then, links, own.decision)
     undo = Undo(
         before=tuple(known[fact_id].standing for fact_id in changed),
-        linked=tuple(link for pair, link in links_after.items() if pair not in now.links),
-        unlinked=tuple(link for pair, link in now.links.items() if pair not in links_after),
+        linked=tuple(link for pair, link in links_after.items() if pair not in above_it),
+        unlinked=tuple(
+            link
+            for pair, link in above_it.items()
+            if link.old_id in after and pair not in links_after
+        ),
         conflicts=tuple(links.get(_pair(one), _closed(one)) for one in reopened),
     )
     version = seen.version
     also: list[Commit] = []
     for told in then.made.values():
-        if told.fact is not None and told.fact.fact_id not in {own.decision.fact_id, *now.facts}:
+        if told.fact is not None and told.fact.fact_id not in {own.decision.fact_id, *known}:
             also.append(_alone(told, after[told.fact.fact_id], version + len(also) + 1))
     return replace(
         own,
