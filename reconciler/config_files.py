@@ -35,6 +35,7 @@ __all__ = [
     "load_attribute_book",
     "load_attribute_sentences",
     "load_gate_policy",
+    "load_holding_head",
     "load_introduction_head",
     "load_judge_questions",
     "load_own_questions",
@@ -217,6 +218,25 @@ def load_question_vectors(embedding_model: str) -> AttributeQuestions | None:
         path = resource_path("config") / "profiles" / f"{name}.vectors"
         if path.is_file() and (kept := path.read_bytes()).startswith(sentences_digest()):
             return _question_vectors(kept)
+    return None
+
+
+def load_holding_head(embedding_model: str) -> NDArray[np.float32] | None:
+    """The head that tells a note of an end from a plain statement; None if the model has none.
+
+    Args:
+        embedding_model: name and fingerprint.
+
+    Returns:
+        float32, shape (dimension + 1,): weights of a note's vector, then the bias. Above 0 the
+        note may tell of an end.
+    """
+    import numpy as np
+
+    for name in profiles_of(embedding_model):
+        path = resource_path("config") / "profiles" / f"{name}.holding"
+        if path.is_file():
+            return np.frombuffer(path.read_bytes(), dtype="<f4")
     return None
 
 

@@ -323,6 +323,7 @@ class Services:
     @_Part
     def reconciler(self) -> MemoryReconciler:
         """Reconciles every note that the gate admits."""
+        from reconciler.config_files import load_holding_head
         from reconciler.service.writing.memory_reconciler import MemoryReconciler
 
         return MemoryReconciler(
@@ -332,6 +333,7 @@ class Services:
             embedder=self.embedder,
             arbitration=self.arbitration,
             policy=self.policy,
+            holding_head=load_holding_head(self.embedder.model_id),
             attempts_max=self.settings.reconcile.write_attempts_max,
             clock=self.clock,
         )

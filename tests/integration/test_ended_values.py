@@ -16,6 +16,14 @@ from tests.ended_values import OVER
 from tests.engines import EngineUnderTest
 from tests.tables import every
 
+
+@pytest.fixture
+def real_memory(any_engine: EngineUnderTest) -> Iterator[Memory]:
+    """The same with the packaged model, which tells a plain statement from an end."""
+    with Memory.open(**any_engine.settings_arguments) as opened:
+        yield opened
+
+
 AT_A_DOOR = OVER[::4]
 """The rule is asked about all of them elsewhere; here, whether it is asked at each door."""
 
@@ -185,3 +193,50 @@ def test_a_note_that_ends_one_value_and_gives_the_next_is_filed_under_no_old_one
     assert [each.fact.fact_id for each in contact.recall()] == [made.fact_id]
     shown = [each.value for each in contact.profile()]
     assert shown == [each.value for each in contact.value(attribute)] == [value] * bool(value)
+
+
+OF_A_KNOWN_VALUE = [
+    (
+        "Is the club's treasurer.",
+        "role",
+        "treasurer",
+        "Handed the role of treasurer to Nora.",
+        False,
+    ),
+    ("Has a Rover.", "car", "Rover", "The Rover was towed to a breaker's yard.", False),
+    ("Is insured with Helvo.", "insurer", "Helvo", "The Helvo policy was cancelled.", False),
+    ("Has a parrot.", "pet", "parrot", "The parrot is her flatmate's, never was hers.", False),
+    ("Speaks Welsh.", "language", "Welsh", "Welsh was ticked by mistake.", False),
+    ("Uses Ledgerly.", "accounting", "Ledgerly", "Deleted the Ledgerly account in May.", False),
+    ("Is the club's treasurer.", "role", "treasurer", "Is its treasurer, as always.", True),
+    ("Has a Rover.", "car", "Rover", "Drives a Rover.", True),
+    ("Is insured with Helvo.", "insurer", "Helvo", "Her insurer is Helvo.", True),
+    ("Speaks Welsh.", "language", "Welsh", "Answers in Welsh.", True),
+    ("Uses Ledgerly.", "accounting", "Ledgerly", "Keeps the books in Ledgerly.", True),
+]
+"""A fact with its attribute and value, a note of the same value, and if it says that it holds."""
+
+
+@every(("held", "attribute", "value", "text", "holds"), OF_A_KNOWN_VALUE)
+@every("also", [{}, {"single_valued": True}])
+def test_an_equal_value_is_said_again_only_if_the_note_says_that_it_holds(
+    real_memory: Memory,
+    held: str,
+    attribute: str,
+    value: str,
+    text: str,
+    holds: bool,
+    also: dict[str, Any],
+) -> None:
+    contact = real_memory.contact("crm", f"{text} {also}")
+    slot = {"attribute": attribute, "value": value, **also}
+    contact.note(held, **slot)
+    tools = real_memory.agent_tools("crm", f"{text} {also}")
+    reply = tools.call("add_contact_note", {"text": text, "source_kind": "contact", **slot})
+    decision = reply.decision
+    assert decision is not None
+    assert decision.verdict.is_restatement == holds
+    current = contact.value(attribute)
+    assert all(each.text != text for each in current) or holds
+    assert all(each.observations == 1 + holds for each in current)
+    assert holds or not current or "Say with relate_contact_note if it repeats" in reply.text

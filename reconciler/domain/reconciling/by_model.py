@@ -65,7 +65,7 @@ def _as_told(note: Note, seen: RuleInput, _: Verdict | None) -> Verdict | None:
         findings=findings,
     )
     others = [fact for fact in known.values() if fact.fact_id not in relations.named_ids]
-    by_slot = slot_alone(note, others, policy)
+    by_slot = slot_alone(note, others, policy, is_state=seen.is_state)
     if by_slot is None or by_slot.action is not Action.UPDATE:
         return verdict
     # By themselves: that the note restates another value protects nothing that binds from it.

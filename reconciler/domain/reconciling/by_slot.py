@@ -20,10 +20,12 @@ from reconciler.domain.guard import (
     tells_of_more,
     without_start,
 )
+from reconciler.domain.guard.reading import read
 from reconciler.domain.reconciling.neighbours import are_of_several_matters, match_of
 from reconciler.domain.reconciling.verdicts import (
     Rule,
     RuleInput,
+    add,
     denials_of,
     differences_of,
     is_conflict,
@@ -44,7 +46,7 @@ from reconciler.domain.records.policies import ReconcilePolicy
 from reconciler.domain.records.slots import SlotMatch, compare_slots
 from reconciler.sensitive_data import TOKEN
 
-__all__ = ["SLOT", "slot_alone"]
+__all__ = ["SLOT", "is_left_open", "slot_alone"]
 
 
 def by_slot(note: Note, seen: RuleInput, _: Verdict | None = None) -> Verdict | None:
@@ -52,13 +54,18 @@ def by_slot(note: Note, seen: RuleInput, _: Verdict | None = None) -> Verdict | 
 
     A slot that was read from the words is a guess, which a judge may overrule.
     """
-    verdict = slot_alone(note, seen.neighbours, seen.policy)
-    is_guess = note.slot_read_from is not None
-    return verdict and replace(verdict, can_be_arbitrated=seen.is_asked and is_guess)
+    verdict = slot_alone(note, seen.neighbours, seen.policy, is_state=seen.is_state)
+    if verdict is None:
+        return None
+    is_left_open = verdict.decided_by is DecidedBy.SLOT and not (
+        verdict.targets or verdict.conflicts
+    )
+    is_open = note.slot_read_from is not None or is_left_open
+    return replace(verdict, can_be_arbitrated=seen.is_asked and is_open)
 
 
 def slot_alone(
-    note: Note, neighbours: Sequence[Neighbour], policy: ReconcilePolicy
+    note: Note, neighbours: Sequence[Neighbour], policy: ReconcilePolicy, *, is_state: bool
 ) -> Verdict | None:
     """The verdict by two values of one slot, before anyone is asked."""
     if note.slot is None:
@@ -80,6 +87,9 @@ def slot_alone(
         if (denials := _refutations(note, neighbour, policy))
     }
     again = tuple(neighbour for neighbour in equal if neighbour not in refuted)
+    if policy.guard and any(_leaves_open(note, fact, is_state=is_state) for fact in again):
+        named = f"{what} is {note.slot.shown_value}"
+        return add(DecidedBy.SLOT, f"{named}, and the note does not say that it still holds")
     findings = tuple(chain.from_iterable(refuted.values()))
     if again:
         reason = f"{what} is {note.slot.shown_value} already" + listed(findings)
@@ -103,6 +113,30 @@ def slot_alone(
     if doubt and verdict.action is Action.UPDATE:
         return sparing(changed, verdict, DecidedBy.SLOT, f"{verdict.reason}; {doubt}")
     return _sparing_what_is_beside(note, changed, verdict)
+
+
+def is_left_open(note: Note, verdict: Verdict | Verdict[str], fact: Neighbour) -> bool:
+    """Whether a verdict leaves open if a note of a fact's value says that the value holds."""
+    is_open = verdict.action is Action.ADD and verdict.decided_by is DecidedBy.SLOT
+    return is_open and compare_slots(note.slot, fact.slot) is SlotMatch.EQUAL
+
+
+def _leaves_open(note: Note, fact: Neighbour, *, is_state: bool) -> bool:
+    """Whether a note of a fact's value may say that the value has ended, or was never true.
+
+    It does not if a clause has only words of the fact, and denies nothing. It may if it denies
+    something that the fact does not deny, or if its meaning is not that of a plain statement.
+    """
+    slot, said, known = note.slot, read(note.text), read(fact.text)
+    filed = f"{slot.value} {(slot.attribute or '').replace('_', ' ')}" if slot else ""
+    words = known.stems | read(filed).stems
+    if is_repeated_in(note.text, f"{fact.text} {filed}") or any(
+        clause.is_plain and clause.stems and words.issuperset(clause.stems)
+        for clause in said.clauses
+    ):
+        return False
+    denies, denied = (bool(each.negated or each.ceased) for each in (said, known))
+    return (denies and not denied) or not is_state
 
 
 def _is_of_another_matter(note: Note, fact: Neighbour) -> bool:
@@ -257,8 +291,9 @@ SLOT = Rule(
     decided_by="slot",
     when="a live fact answers the same question: same subject, same single-valued attribute, same "
     "matter",
-    what="UPDATE at any cosine; an equal value is a restatement, another one a contradiction; a "
-    "value that was read from words ends a fact only if nothing speaks against it",
+    what="UPDATE at any cosine; an equal value is a restatement if the note says that it holds, "
+    "else ADD without a value, and the reply asks; another value is a contradiction; a value that "
+    "was read from words ends a fact only if nothing speaks against it",
     why="Note and fact answer one question, so their values decide.",
     apply=by_slot,
 )

@@ -15,7 +15,7 @@ from datetime import datetime, timedelta
 from reconciler.domain.guard import holds_no_more, names_before, says_beside
 from reconciler.domain.records.candidates import CONTACT
 from reconciler.domain.records.decisions import Decision
-from reconciler.domain.records.facts import Fact
+from reconciler.domain.records.facts import Fact, Neighbour
 from reconciler.domain.records.kinds import (
     Action,
     Category,
@@ -188,7 +188,7 @@ def with_slot_of(new: Fact, old: Fact) -> Fact:
     return new if is_before and says_more else replace(new, slot=slot)
 
 
-def without_ended_value(new: Fact, ended: Iterable[Fact]) -> Fact:
+def without_ended_value(new: Fact, ended: Iterable[Fact | Neighbour]) -> Fact:
     """The new fact without its value, if it ends a fact with that value.
 
     The value stays if the new fact's words say that it is over, because they are read when facts

@@ -79,6 +79,7 @@ def decide(
     unread: Unread = all_read,
     relations: Relations | None = None,
     related_by: DecidedBy = DecidedBy.AGENT,
+    is_state: bool = True,
 ) -> Verdict:
     """Decide what to write for a note; the first rule that matches decides.
 
@@ -97,6 +98,7 @@ def decide(
         relations: what a model that read the note and the neighbours said of them; all facts that
             it names are among the neighbours. It is asked no second time.
         related_by: which model said so.
+        is_state: whether the note is a plain statement, as far as its vector tells.
 
     Returns:
         The verdict. UPDATE and SKIP always have a target.
@@ -117,6 +119,7 @@ def decide(
         unread=unread,
         relations=relations,
         related_by=related_by,
+        is_state=is_state,
     )
     verdict = within_limits(note, seen, _by_rules(note, seen))
     return verdict if relations is None else replace(verdict, can_be_arbitrated=False)
@@ -140,6 +143,8 @@ def restated(
     neighbours: Sequence[Neighbour] | None,
     policy: ReconcilePolicy,
     unread: Unread = all_read,
+    *,
+    is_state: bool = True,
 ) -> Neighbour | None:
     """The live fact that says all that the note says; None if none does, or it cannot be told.
 
@@ -150,8 +155,9 @@ def restated(
         neighbours: as ``decide`` takes them.
         policy: the thresholds.
         unread: as ``decide`` takes it.
+        is_state: as ``decide`` takes it.
     """
-    verdict = decide(note, neighbours, policy, unread=unread)
+    verdict = decide(note, neighbours, policy, unread=unread, is_state=is_state)
     known = verdict.target
     if known is None or known.is_expired or verdict.is_history or news_of(note, known, policy):
         return None

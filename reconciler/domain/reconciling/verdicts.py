@@ -76,6 +76,8 @@ class RuleInput:
         unread: gives the parts of a text that the embedding model could not read.
         relations: what a model that read note and facts said about them.
         related_by: which model it was.
+        is_state: whether the note's meaning is that of a plain statement, as far as its vector
+            tells, and not that of an end.
     """
 
     neighbours: Sequence[Neighbour]
@@ -87,6 +89,7 @@ class RuleInput:
     unread: Unread
     relations: Relations | None
     related_by: DecidedBy
+    is_state: bool = True
 
     @property
     def is_asked(self) -> bool:

@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from reconciler.domain.reconciling.ahead import announced, of_today
+from reconciler.domain.reconciling.by_slot import is_left_open
 from reconciler.domain.reconciling.judging import check_judgement, shown_to_judge
 from reconciler.domain.reconciling.limits import OBSERVATIONS_OF_FIRM
 from reconciler.domain.reconciling.rule import decide
@@ -97,7 +98,8 @@ def replay(decision: Decision, policy: ReconcilePolicy) -> Replayed:
     note, neighbours = _note(decision), _neighbours(decision)
     unread, policy = _unread_in(decision), _reaching(policy, decision.policy.reach)
     shown = _shown(decision, note, neighbours or (), policy)
-    verdict = decide(note, neighbours, policy, shown=shown, unread=unread, **_told_in(decision))
+    told = _told_in(decision) | {"is_state": not _was_left_open(decision)}
+    verdict = decide(note, neighbours, policy, shown=shown, unread=unread, **told)
     would_ask = verdict.can_be_arbitrated and not _was_open(decision, note, neighbours)
     judgement = _judgement(decision, shown) if verdict.can_be_arbitrated else None
     if judgement is not None:
@@ -200,6 +202,12 @@ def _as_spared(fact: Neighbour, decision: Decision) -> Neighbour:
     if decision.decided_by is DecidedBy.ORDER:
         return replace(fact, is_start_given=True)
     return replace(fact, is_standing=decision.decided_by is DecidedBy.STANDING)
+
+
+def _was_left_open(decision: Decision) -> bool:
+    """Whether a note of a known value did not say that it still holds; its vector is not kept."""
+    compared = decision.compared_with
+    return any(is_left_open(decision.note, decision.verdict, fact) for fact in compared)
 
 
 def _told_in(decision: Decision) -> dict[str, Any]:

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from reconciler.domain.guard import is_over, share_a_word, share_more_than, tells_of_change
 from reconciler.domain.recalling.briefing import asked_together, is_for_the_contact
 from reconciler.domain.recalling.prompting import filed_as, quoted, shortened
+from reconciler.domain.reconciling.by_slot import is_left_open
 from reconciler.domain.reconciling.restating import expiry_of
 from reconciler.domain.records.decisions import Comparison, Decision
 from reconciler.domain.records.facts import Fact
@@ -44,6 +45,7 @@ _NEAR_COSINE_OTHER = 0.8
 _ASK = "Not remembered yet; do not act on it. Ask the contact, once: "
 _ASK_BOTH = "Not remembered yet; do not act on it. Ask in one question: "
 _HOW = "If one of these is replaced, repeated or over, say so with relate_contact_note."
+_HOW_OPEN = "Say with relate_contact_note if it repeats that, or if that is over."
 _HOW_DISPUTED = "Say with relate_contact_note which one ends, or that both hold."
 
 _BOTH_HELD = "Done: that these facts hold beside each other is on record. None of them changes."
@@ -144,7 +146,10 @@ def reply_about(
     beside = [fact for fact in against if fact not in spared]
     _name(told, "Beside it stands", beside, show, how=_HOW_DISPUTED)
     is_new = decision.action in (Action.ADD, Action.UPDATE) and not decision.is_over
-    if names_close and related is None and is_new and not decision.is_history:
+    is_asked = names_close and related is None and is_new and not decision.is_history
+    left_open = [seen[i] for i in seen if is_asked and _is_left_open(decision, seen[i])]
+    _name(told, "Its value is that of", left_open, show, how=_HOW_OPEN)
+    if is_asked and not left_open:
         _name(told, "Close to it", _close(decision, siblings), show, how=_HOW)
     return ToolReply(text=" ".join(filter(None, told)), decision=decision)
 
@@ -205,6 +210,10 @@ def _own_handle(decision: Decision, show: Show) -> str:
     if decision.fact_id is None or not decision.action.is_reconciled:
         return ""
     return f"It is {show([decision.fact_id])[decision.fact_id]}."
+
+
+def _is_left_open(decision: Decision, fact: Comparison) -> bool:
+    return not fact.is_expired and is_left_open(decision.note, decision.verdict, fact)
 
 
 def _tells_of_its_end(decision: Decision) -> bool:

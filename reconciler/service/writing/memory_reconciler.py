@@ -15,6 +15,7 @@ from functools import partial
 import numpy as np
 from numpy.typing import NDArray
 
+from reconciler.domain.guard import is_english
 from reconciler.domain.reconciling.ahead import (
     Plans,
     announced,
@@ -23,6 +24,7 @@ from reconciler.domain.reconciling.ahead import (
     of_today,
 )
 from reconciler.domain.reconciling.amending import amended
+from reconciler.domain.reconciling.by_slot import is_left_open
 from reconciler.domain.reconciling.contesting import contest
 from reconciler.domain.reconciling.disputes import settle
 from reconciler.domain.reconciling.judging import shown_to_judge
@@ -106,6 +108,8 @@ class MemoryReconciler:
         embedder: with ``dimension`` 0 every note is an ADD.
         arbitration: judges the band between the thresholds; None leaves it to the cut.
         policy: the thresholds.
+        holding_head: tells a note of an end from a plain statement, as ``load_holding_head`` gives
+            it; None if the model has none.
         attempts_max: how often the arbiter is asked again, if other writers keep coming first.
         clock: the time now, UTC-aware.
     """
@@ -119,9 +123,11 @@ class MemoryReconciler:
         embedder: Embedder,
         arbitration: Arbitration | None,
         policy: ReconcilePolicy,
+        holding_head: NDArray[np.float32] | None = None,
         attempts_max: int,
         clock: Callable[[], datetime],
     ) -> None:
+        self._holding_head = holding_head
         self._fact_store = fact_store
         self._decision_store = decision_store
         self._ledger = ledger
@@ -336,7 +342,7 @@ class MemoryReconciler:
                 )
             opinion = opinions[key]
             if opinion.judgement:
-                verdict = self._decided(note, seen, opinion.judgement)
+                verdict = self._decided(submission, note, seen, opinion.judgement)
         if submission.ended_at is None:
             verdict = settle(verdict, note, seen.disputed)
         told = submission.candidate.relations
@@ -377,7 +383,7 @@ class MemoryReconciler:
         """The verdict by the relations that the candidate names, if any; else by the rule."""
         candidate = submission.candidate
         if candidate.relations is None:
-            return self._decided(note, seen)
+            return self._decided(submission, note, seen)
         relations = self._still_held(submission, candidate.relations, seen)
         verdict = decide(
             note,
@@ -386,6 +392,7 @@ class MemoryReconciler:
             unread=self._unread,
             relations=relations,
             related_by=candidate.related_by,
+            is_state=self._is_state(submission),
         )
         if verdict.is_history and relations and relations.ends and not submission.settles_id:
             newer = handle_of(verdict.targets[0].fact_id)
@@ -421,15 +428,32 @@ class MemoryReconciler:
             )
         return relations
 
-    def _decided(self, note: Note, seen: Seen, judgement: Judgement | None = None) -> Verdict:
-        return decide(note, seen.neighbours, self._policy, judgement, unread=self._unread)
+    def _decided(
+        self, submission: Submission, note: Note, seen: Seen, judgement: Judgement | None = None
+    ) -> Verdict:
+        return decide(
+            note,
+            seen.neighbours,
+            self._policy,
+            judgement,
+            unread=self._unread,
+            is_state=self._is_state(submission),
+        )
+
+    def _is_state(self, submission: Submission) -> bool:
+        """Whether the note is a plain statement, as far as its vector tells, in English."""
+        head, vector = self._holding_head, submission.vector
+        if head is None or vector is None or not is_english(submission.note.text):
+            return True
+        return float(vector @ head[:-1] + head[-1]) < 0
 
     def _shown(self, note: Note, seen: Seen) -> tuple[Neighbour, ...]:
         return tuple(shown_to_judge(note, seen.neighbours, self._policy))
 
     def _plan_of_agreement(self, submission: Submission, why: str, seen: Seen) -> Commit | None:
         note = submission.note
-        known = restated(note, seen.neighbours, self._policy, self._unread)
+        is_state = self._is_state(submission)
+        known = restated(note, seen.neighbours, self._policy, self._unread, is_state=is_state)
         if known is None:
             return None
         verdict = Verdict(
@@ -470,7 +494,8 @@ class MemoryReconciler:
         ended = [seen.facts[each] for each in decision.superseded_ids if each in seen.facts]
         said_over = [each for each in ended if told is not None and each.fact_id in told.ends]
         if fact is not None:
-            fact = without_ended_value(fact, said_over)
+            near = [each for each in seen.neighbours or () if is_left_open(note, verdict, each)]
+            fact = without_ended_value(fact, [*said_over, *near])
         if fact is not None and submission.ended_at is not None:
             fact = over(fact, submission.ended_at)
         if (holds_until := submission.candidate.holds_until) is not None:
