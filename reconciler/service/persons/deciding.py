@@ -213,7 +213,7 @@ class PersonsDecisions:
         known = None if fact_id is None else self._known(scope, fact_id)
         about = {"said_at": said_at, "lifetime_days": lifetime_days}
         note = self._amended_note(scope, text, slot, known, about)
-        candidate = as_said_to_end(as_candidate(note, by), self._clock())
+        candidate = as_said_to_end(as_candidate(note, by), self._clock(), said_at)
         if valid_to is not None:
             candidate = replace(candidate, holds_until=valid_to)
         submission = self._gate.judge(candidate, OPERATOR_DOOR)
