@@ -35,6 +35,11 @@ from reconciler.domain.reconciling.restating import (
     written_fact,
 )
 from reconciler.domain.reconciling.rule import dated, decide, restated
+from reconciler.domain.reconciling.suspending import (
+    sparing_suspended,
+    standing_beside,
+    suspending,
+)
 from reconciler.domain.records.candidates import Evidence
 from reconciler.domain.records.decisions import (
     Decision,
@@ -287,6 +292,7 @@ class MemoryReconciler:
         note = submission.note
         if not note.is_dated:
             note = replace(note, said_at=self._clock())
+        submission, seen, suspended = self._apart(submission, note, seen)
         verdict, opinion = self._verdict(submission, note, seen), None
         if verdict.can_be_arbitrated and self._arbitration and seen.neighbours:
             shown = self._shown(note, seen)
@@ -302,6 +308,11 @@ class MemoryReconciler:
                 verdict = self._decided(note, seen, opinion.judgement)
         if submission.ended_at is None:
             verdict = settle(verdict, note, seen.disputed)
+        ends_at = submission.candidate.holds_until
+        if submission.amended_id is None:
+            verdict = sparing_suspended(verdict, note, ends_at, seen.facts)
+        if suspended and ends_at is not None:
+            verdict = suspending(verdict, suspended, ends_at)
         told = submission.candidate.relations
         note = as_of_its_plan(
             dated(note, verdict),
@@ -315,6 +326,32 @@ class MemoryReconciler:
             beneath = self._fact_store.list_predecessors(verdict.targets, submission.vector)
             verdict = contest(verdict, note, beneath, self._policy, self._unread)
         return self._commit(submission.about(note), verdict, opinion, seen, until_then)
+
+    def _apart(
+        self, submission: Submission, note: Note, seen: Seen
+    ) -> tuple[Submission, Seen, list[Neighbour]]:
+        """The submission and the contact without facts that the note suspends, or that suspend it."""
+        told, facts = submission.candidate.relations, seen.facts
+        if submission.ended_at is not None or submission.amendment is not None:
+            return submission, seen, []
+        if any(fact.valid_to is not None for fact in facts.values()):
+            plans = self.plans(note.scope)
+            facts = {fact_id: plans.own(fact) for fact_id, fact in facts.items()}
+        elif submission.candidate.holds_until is None:
+            return submission, seen, []
+        beside = standing_beside(
+            note,
+            submission.candidate.holds_until,
+            [(each, facts[each.fact_id]) for each in seen.neighbours or ()],
+            told.replaces if told else (),
+        )
+        left = [each for each in seen.neighbours or () if each not in beside]
+        if not beside:
+            return submission, seen, []
+        if told is not None:
+            told = told.only({each.fact_id for each in left})
+            submission = replace(submission, candidate=replace(submission.candidate, relations=told))
+        return submission, replace(seen, neighbours=tuple(left)), beside
 
     def _in_time(
         self, verdict: Verdict, note: Note, submission: Submission

@@ -1,0 +1,96 @@
+"""Suspending: a value with an end ends no value that lasts longer; both are kept. Pure.
+
+"Lives in Zurich" stays while "Is in London until 6 December" holds, is left out by readers until
+then (``recalling.suspended``), and is the value again afterwards. Only a lasting value that begins
+later than the temporary one ends it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterable, Mapping
+from dataclasses import replace
+from datetime import datetime
+
+from reconciler.domain.guard import tells_of_change
+from reconciler.domain.reconciling.neighbours import match_of
+from reconciler.domain.reconciling.verdicts import add
+from reconciler.domain.records.decisions import Verdict
+from reconciler.domain.records.facts import Fact, Neighbour
+from reconciler.domain.records.kinds import Action, Category, DecidedBy
+from reconciler.domain.records.notes import Note
+from reconciler.domain.records.slots import SlotMatch
+
+__all__ = ["sparing_suspended", "standing_beside", "suspending"]
+
+
+def standing_beside(
+    note: Note,
+    ends_at: datetime | None,
+    known: Iterable[tuple[Neighbour, Fact]],
+    replaced_ids: Collection[str] = (),
+) -> list[Neighbour]:
+    """The facts with another value of the note's slot that it neither ends nor disputes.
+
+    Args:
+        note: the note.
+        ends_at: its end (UTC); None for a lasting note.
+        known: the facts that it is compared with, each with the end that it has by itself.
+        replaced_ids: facts that it replaces, as a model says.
+    """
+    pairs = [(seen, fact) for seen, fact in known if not seen.is_expired]
+    rivals = [
+        (seen, fact)
+        for seen, fact in pairs
+        if seen.fact_id in replaced_ids or match_of(note, seen) is SlotMatch.CHANGED
+    ]
+    if ends_at is not None:
+        return [seen for seen, fact in rivals if _is_suspended(note, ends_at, fact)]
+    said_again = [fact for seen, fact in pairs if match_of(note, seen) is SlotMatch.EQUAL]
+    return [seen for seen, fact in rivals if _suspends(fact, note, said_again)]
+
+
+def _is_suspended(note: Note, ends_at: datetime, fact: Fact) -> bool:
+    """Whether a note with an end only suspends a fact, or is over before the fact begins."""
+    if fact.category is Category.VOLATILE or note.trust.is_trusted_less_than(fact.word):
+        return False
+    begins = note.holds_from
+    if fact.valid_from >= ends_at or (fact.valid_to is not None and fact.valid_to <= begins):
+        return True
+    outlasts = fact.valid_to is None or fact.valid_to > ends_at
+    return outlasts and fact.holds_since <= begins and not note.is_hedged
+
+
+def _suspends(fact: Fact, note: Note, said_again: Iterable[Fact]) -> bool:
+    """Whether a fact with an end suspends a lasting note, or what the note says again."""
+    if fact.valid_to is None:
+        return False
+    if not fact.valid_from < note.holds_from < fact.valid_to:
+        return True
+    return not tells_of_change(note.text) and any(
+        lasting.valid_to is None and lasting.holds_since <= fact.valid_from
+        for lasting in said_again
+    )
+
+
+def sparing_suspended(
+    verdict: Verdict, note: Note, ends_at: datetime | None, facts: Mapping[str, Fact]
+) -> Verdict:
+    """The verdict of a note with an end, without the facts that it would end and only suspends."""
+    if ends_at is None or verdict.action is not Action.UPDATE:
+        return verdict
+    spared = [
+        fact
+        for fact in verdict.targets[verdict.is_restatement :]
+        if _is_suspended(note, ends_at, facts[fact.fact_id])
+    ]
+    if not spared:
+        return verdict
+    targets = tuple(fact for fact in verdict.targets if fact not in spared)
+    verdict = suspending(verdict, spared, ends_at)
+    return replace(verdict, targets=targets) if targets else add(DecidedBy.ORDER, verdict.reason)
+
+
+def suspending(verdict: Verdict, spared: Collection[Neighbour], ends_at: datetime) -> Verdict:
+    """The verdict, with what the note suspends in its reason."""
+    values = ", ".join(fact.slot.shown_value if fact.slot else fact.text for fact in spared)
+    return replace(verdict, reason=f"{verdict.reason}; suspends {values} until {ends_at:%Y-%m-%d}")
