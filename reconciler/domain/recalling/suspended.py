@@ -10,7 +10,7 @@ from datetime import datetime
 
 from reconciler.domain.records.facts import Fact
 
-__all__ = ["suspended_ids"]
+__all__ = ["suspended_ids", "suspends"]
 
 
 def suspended_ids(
@@ -18,8 +18,7 @@ def suspended_ids(
 ) -> set[str]:
     """The ids of the facts with another value of one slot, of which one holds only until its end.
 
-    A fact that is in dispute, that began later, or that rests on a more trusted word is not
-    suspended.
+    A fact that is in dispute with it, or that began later, is not suspended.
 
     Args:
         facts: those that are told at this time.
@@ -28,33 +27,39 @@ def suspended_ids(
     """
     slots: dict[tuple[str, str | None], list[Fact]] = {}
     for fact in facts:
-        if fact.slot and fact.slot.is_single_valued and fact.slot.value_key:
-            slots.setdefault((fact.slot.subject, fact.slot.attribute), []).append(fact)
+        if question := _question(fact):
+            slots.setdefault(question, []).append(fact)
     return {
         fact.fact_id
         for same in slots.values()
         for temporary in same
-        if _holds_for_a_time(temporary, now)
+        if temporary.valid_to is not None and temporary.valid_from <= now < temporary.valid_to
         for fact in same
-        if _suspends(temporary, fact) and fact.fact_id not in disputes.get(temporary.fact_id, ())
+        if suspends(temporary, fact) and fact.fact_id not in disputes.get(temporary.fact_id, ())
     }
 
 
-def _holds_for_a_time(fact: Fact, now: datetime) -> bool:
-    return fact.valid_to is not None and fact.valid_from <= now < fact.valid_to
-
-
-def _suspends(temporary: Fact, fact: Fact) -> bool:
-    if temporary.slot is None or fact.slot is None or temporary.valid_to is None:
+def suspends(temporary: Fact, fact: Fact) -> bool:
+    """Whether a fact, while it holds, suspends one with another value of its slot."""
+    question = _question(temporary)
+    if temporary.valid_to is None or question is None or question != _question(fact):
         return False
-    is_other = fact.slot.value_key != temporary.slot.value_key
     outlasts = fact.valid_to is None or fact.valid_to > temporary.valid_to
     is_earlier = fact.holds_since <= temporary.valid_from
-    if not (is_other and outlasts and is_earlier):
-        return False
-    if temporary.word.is_trusted_less_than(fact.word):
+    if not (outlasts and is_earlier) or _value(temporary) == _value(fact):
         return False
     # The guard, which compares texts, is loaded only if there is such a pair.
     from reconciler.domain.reconciling.neighbours import are_other_matters
 
     return not are_other_matters(temporary, fact)
+
+
+def _question(fact: Fact) -> tuple[str, str | None] | None:
+    """The question of a slot that holds one value; None without one."""
+    if fact.slot is None or not fact.slot.is_single_valued or _value(fact) is None:
+        return None
+    return fact.slot.subject, fact.slot.attribute
+
+
+def _value(fact: Fact) -> str | None:
+    return fact.slot.value_key if fact.slot else None

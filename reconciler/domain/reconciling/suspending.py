@@ -20,44 +20,52 @@ from reconciler.domain.records.kinds import Action, Category, DecidedBy
 from reconciler.domain.records.notes import Note
 from reconciler.domain.records.slots import SlotMatch
 
-__all__ = ["sparing_suspended", "standing_beside", "suspending"]
+__all__ = ["is_suspended", "standing_beside", "with_suspended"]
 
 
 def standing_beside(
     note: Note,
     ends_at: datetime | None,
     known: Iterable[tuple[Neighbour, Fact]],
-    replaced_ids: Collection[str] = (),
+    replaced_ids: Collection[str],
+    own: Callable[[Fact], Fact],
 ) -> list[Neighbour]:
     """The facts with another value of the note's slot that it neither ends nor disputes.
 
     Args:
         note: the note.
         ends_at: its end (UTC); None for a lasting note.
-        known: the facts that it is compared with, each with the end that it has by itself.
+        known: the facts that it is compared with.
         replaced_ids: facts that it replaces, as a model says.
+        own: gives a fact with the end that it has by itself, and not by a plan.
     """
     pairs = [(seen, fact) for seen, fact in known if not seen.is_expired]
     rivals = [
-        (seen, fact)
+        (seen, own(fact))
         for seen, fact in pairs
         if seen.fact_id in replaced_ids or match_of(note, seen) is SlotMatch.CHANGED
+        if ends_at is not None or fact.valid_to is not None
     ]
     if ends_at is not None:
-        return [seen for seen, fact in rivals if _is_suspended(note, ends_at, fact)]
+        return [
+            seen
+            for seen, fact in rivals
+            if is_suspended(note, ends_at, fact)
+            and not (note.is_hedged or note.trust.is_trusted_less_than(seen.word))
+        ]
     said_again = [fact for seen, fact in pairs if match_of(note, seen) is SlotMatch.EQUAL]
     return [seen for seen, fact in rivals if _suspends(fact, note, said_again)]
 
 
-def _is_suspended(note: Note, ends_at: datetime, fact: Fact) -> bool:
+def is_suspended(note: Note, ends_at: datetime, fact: Fact) -> bool:
     """Whether a note with an end only suspends a fact, or is over before the fact begins."""
-    if fact.category is Category.VOLATILE or note.trust.is_trusted_less_than(fact.word):
+    if fact.category is Category.VOLATILE:
         return False
     begins = note.holds_from
     if fact.valid_from >= ends_at or (fact.valid_to is not None and fact.valid_to <= begins):
         return True
     outlasts = fact.valid_to is None or fact.valid_to > ends_at
-    return outlasts and fact.holds_since <= begins and not note.is_hedged
+    return outlasts and fact.holds_since <= begins
 
 
 def _suspends(fact: Fact, note: Note, said_again: Iterable[Fact]) -> bool:
@@ -72,25 +80,38 @@ def _suspends(fact: Fact, note: Note, said_again: Iterable[Fact]) -> bool:
     )
 
 
-def sparing_suspended(
-    verdict: Verdict, note: Note, ends_at: datetime | None, facts: Mapping[str, Fact]
+def with_suspended(
+    verdict: Verdict,
+    note: Note,
+    ends_at: datetime | None,
+    facts: Mapping[str, Fact],
+    beside: Iterable[Neighbour],
+    over_ids: Collection[str],
 ) -> Verdict:
-    """The verdict of a note with an end, without the facts that it would end and only suspends."""
-    if ends_at is None or verdict.action is not Action.UPDATE:
+    """The verdict of a note with an end: what it would end and only suspends stays, as it says.
+
+    Args:
+        verdict: what ``decide`` concluded.
+        note: the note.
+        ends_at: its end (UTC); None for a lasting note, of which the verdict stays as it is.
+        facts: the facts that it was compared with, by id.
+        beside: those that it was not decided on, from ``standing_beside``.
+        over_ids: the facts that are over, as a model says.
+    """
+    if ends_at is None:
         return verdict
+    may_end = verdict.targets[verdict.is_restatement :] if verdict.action is Action.UPDATE else ()
     spared = [
         fact
-        for fact in verdict.targets[verdict.is_restatement :]
-        if _is_suspended(note, ends_at, facts[fact.fact_id])
+        for fact in may_end
+        if fact.fact_id not in over_ids and is_suspended(note, ends_at, facts[fact.fact_id])
     ]
-    if not spared:
-        return verdict
+    waiting = [fact for fact in (*spared, *beside) if fact.valid_from <= note.holds_from]
+    if waiting:
+        shown = ((fact.slot and fact.slot.shown_value) or fact.text for fact in waiting)
+        reason = f"{verdict.reason}; suspends {', '.join(shown)} until {ends_at:%Y-%m-%d}"
+        verdict = replace(verdict, reason=reason)
     targets = tuple(fact for fact in verdict.targets if fact not in spared)
-    verdict = suspending(verdict, spared, ends_at)
+    if targets == verdict.targets:
+        return verdict
     return replace(verdict, targets=targets) if targets else add(DecidedBy.ORDER, verdict.reason)
-
-
-def suspending(verdict: Verdict, spared: Collection[Neighbour], ends_at: datetime) -> Verdict:
-    """The verdict, with what the note suspends in its reason."""
-    values = ", ".join(fact.slot.shown_value if fact.slot else fact.text for fact in spared)
-    return replace(verdict, reason=f"{verdict.reason}; suspends {values} until {ends_at:%Y-%m-%d}")
