@@ -20,7 +20,7 @@ from reconciler.domain.records.kinds import Action, Category, DecidedBy
 from reconciler.domain.records.notes import Note
 from reconciler.domain.records.slots import SlotMatch
 
-__all__ = ["is_suspended", "standing_beside", "with_suspended"]
+__all__ = ["end_of_known", "is_suspended", "standing_beside", "with_suspended"]
 
 
 def standing_beside(
@@ -57,6 +57,24 @@ def standing_beside(
     return [seen for seen, fact in rivals if _suspends(fact, note, said_again)]
 
 
+def end_of_known(note: Note, known: Iterable[tuple[Neighbour, Fact]]) -> datetime | None:
+    """The end of the temporary value that a note without an end says again; None for no such.
+
+    Only if it suspends a lasting value, and the note tells of no change; else it has become one.
+    """
+    by_match: dict[SlotMatch, list[Fact]] = {SlotMatch.EQUAL: [], SlotMatch.CHANGED: []}
+    for seen, fact in known:
+        if not seen.is_expired:
+            by_match.setdefault(match_of(note, seen), []).append(fact)
+    ends = (
+        fact.valid_to
+        for fact in by_match[SlotMatch.EQUAL]
+        if fact.valid_to is not None and fact.valid_from < note.holds_from < fact.valid_to
+        if _holds_back(fact, note, by_match[SlotMatch.CHANGED])
+    )
+    return next(ends, None)
+
+
 def is_suspended(note: Note, ends_at: datetime, fact: Fact) -> bool:
     """Whether a note with an end only suspends a fact, or is over before the fact begins."""
     if fact.category is Category.VOLATILE:
@@ -72,11 +90,14 @@ def _suspends(fact: Fact, note: Note, said_again: Iterable[Fact]) -> bool:
     """Whether a fact with an end suspends a lasting note, or what the note says again."""
     if fact.valid_to is None:
         return False
-    if not fact.valid_from < note.holds_from < fact.valid_to:
-        return True
+    is_outside = not fact.valid_from < note.holds_from < fact.valid_to
+    return is_outside or _holds_back(fact, note, said_again)
+
+
+def _holds_back(fact: Fact, note: Note, others: Iterable[Fact]) -> bool:
+    """Whether a fact suspends one of the others, and the note does not say that this is over."""
     return not tells_of_change(note.text) and any(
-        lasting.valid_to is None and lasting.holds_since <= fact.valid_from
-        for lasting in said_again
+        other.valid_to is None and other.holds_since <= fact.valid_from for other in others
     )
 
 

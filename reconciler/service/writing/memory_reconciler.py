@@ -35,7 +35,7 @@ from reconciler.domain.reconciling.restating import (
     written_fact,
 )
 from reconciler.domain.reconciling.rule import dated, decide, restated
-from reconciler.domain.reconciling.suspending import standing_beside, with_suspended
+from reconciler.domain.reconciling.suspending import end_of_known, standing_beside, with_suspended
 from reconciler.domain.records.candidates import Evidence
 from reconciler.domain.records.decisions import (
     Decision,
@@ -328,11 +328,15 @@ class MemoryReconciler:
         candidate, neighbours = submission.candidate, seen.neighbours or ()
         if submission.ended_at is not None or submission.amendment is not None:
             return submission, seen, []
+        known = [(each, seen.facts[each.fact_id]) for each in neighbours]
+        if candidate.holds_until is None and (ends_at := end_of_known(note, known)):
+            candidate = replace(candidate, holds_until=ends_at)
+            submission = replace(submission, candidate=candidate)
         told, plans = candidate.relations, cache(partial(self.plans, note.scope))
         beside = standing_beside(
             note,
             candidate.holds_until,
-            [(each, seen.facts[each.fact_id]) for each in neighbours],
+            known,
             told.replaces if told else (),
             lambda fact: fact if fact.valid_to is None else plans().own(fact),
         )
